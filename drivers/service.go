@@ -1,0 +1,82 @@
+package drivers
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// A Service is a coordination service that sessions can be opened with: given
+// by an address, or started for the run.
+type Service interface {
+	Info() Info
+	// Dial opens a session and returns when it is established. The context
+	// bounds the opening only. The error of a service that cannot be reached
+	// names the address.
+	Dial(ctx context.Context, o Options) (Conn, error)
+	// Close stops and removes what was started for it, if anything.
+	Close() error
+}
+
+// Info is what a result says of the service it was obtained on.
+type Info struct {
+	Name       string // "native", "zookeeper", "etcd"
+	URL        string // as given, credentials redacted
+	Server     string // product and version, e.g. "ZooKeeper 3.8.0"
+	Durability string // "fsync", "memory", or "unknown" for a given address
+	Client     string // the client library, e.g. "go-zookeeper"
+	// Started says where it runs: "own process", "in process", or "" for a
+	// given address.
+	Started string
+}
+
+// Counters are a server's own account of what it did, to set beside ours.
+type Counters struct {
+	Notifications int64 // watch events sent
+	LargestFanout int64 // most events sent for one write
+	Reads         int64 // reads and pings, which ZooKeeper counts as one
+	Writes        int64 // writes, failed ones and session opening and closing included
+}
+
+// A Witness is a Service whose server counts for itself. Reset starts the count
+// anew, Counters reads it.
+type Witness interface {
+	Reset(ctx context.Context) error
+	Counters(ctx context.Context) (Counters, error)
+}
+
+// Options are how a session is opened. The zero Options are the defaults.
+type Options struct {
+	// SessionTimeout is how long the service keeps the session without
+	// hearing of it; 0 means DefaultSessionTimeout. The service may clamp it.
+	SessionTimeout time.Duration
+	// OnState, if set, is told when the session is disconnected, connected
+	// again, and lost. It must not block and must not call the Conn.
+	OnState func(State)
+	// Probe, if set, sees every message.
+	Probe Probe
+	// LoseReply, if set, is asked about every reply before the client sees
+	// it. If it says true the reply is dropped and the connection cut: the
+	// service did what was asked, and the client does not know.
+	LoseReply func(Message) bool
+}
+
+// DefaultSessionTimeout is that of Options whose SessionTimeout is 0.
+const DefaultSessionTimeout = 10 * time.Second
+
+// Validate names the field that is wrong.
+func (o Options) Validate() error {
+	if o.SessionTimeout < 0 {
+		return fmt.Errorf("session time-out %v: must be positive", o.SessionTimeout)
+	}
+	return nil
+}
+
+// A State is what a session is just now.
+type State uint8
+
+const (
+	Connected State = iota + 1
+	Disconnected
+	SessionLost
+)

@@ -1,0 +1,8 @@
+module github.com/stampede-bench/stampede
+
+go 1.26
+
+require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // indirect
+	github.com/agnivade/levenshtein v1.2.2 // indirect
+)

@@ -1,0 +1,105 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A Record is all that was measured in one run: one recipe in one form, on one
+// backend, with one number of clients.
+type Record struct {
+	Duration time.Duration // the measured window, warm-up not included
+	Rounds   int64         // rounds completed in it
+	Phases   []Phase       // in the recipe's order
+	Counts   Counts        // what crossed the wire in the window
+	Herd     Herd          // whom the window's writes woke
+	// Whole is Counts from before the first round until every round begun was
+	// finished, and WholeRounds the rounds: what the cost model's identities
+	// are checked on, since they hold for whole rounds only.
+	Whole       Counts
+	WholeRounds int64
+	Fairness    *Fairness // nil where nobody competes
+	Safety      Safety
+	Generator   Generator
+	Errors      map[string]int64 // by sentinel text
+	Warnings    []string
+	Intervals   []Interval
+}
+
+// A Phase is one of a recipe's own steps with its latencies in nanoseconds.
+// Service time counts from the call, response time from when it was due. Either
+// may be nil where it has no meaning.
+type Phase struct {
+	Name     string
+	Service  *hdrhistogram.Histogram
+	Response *hdrhistogram.Histogram
+}
+
+// Counts are sums over all sessions. Counts of one run, all from Meter.Counts,
+// subtract.
+type Counts struct {
+	Notifications int64
+	Reads         int64 // exists, get, children
+	Writes        int64 // create, delete, set, multi; failed ones included
+	FailedWrites  int64
+	Lists         int64 // the reads that were children
+	WatchedExists int64 // K: exists with a watch that were answered
+	WatchedMisses int64 // z: those of them that found no node
+	RPCs          int64 // requests of every kind but pings and fences
+	Pings         int64
+	Fences        int64
+	BytesIn       int64 // bytes of replies and notifications
+	BytesOut      int64 // bytes of requests
+	Useful        int64 // notifications that were the last before a phase completed
+	Wasted        int64 // all other notifications that came during a phase
+}
+
+// Herd is how many each write woke.
+type Herd struct {
+	Triggers int64 // writes that woke somebody, foreign ones included
+	Foreign  int64 // those that nobody in this process made: expiry, other processes
+	// Notifications are those that belong to the triggers.
+	Notifications int64
+	Fanout        *hdrhistogram.Histogram // notifications per trigger
+	Drain         *hdrhistogram.Histogram // first to last notification of a trigger, ns
+	Largest       int64                   // largest fan-out
+	Leftover      int64                   // watches armed and not fired at the end
+}
+
+// Fairness is how evenly and in which order clients were served.
+type Fairness struct {
+	Jain        float64       // Jain's index of rounds per client: 1 is even, 1/N is one for all
+	Inversions  int64         // grants that overtook somebody who had asked earlier
+	LongestWait time.Duration // longest time between asking and being served
+}
+
+// Safety is what the recipe's checker saw in the same run.
+type Safety struct {
+	Checked        int64    // how many things were checked, e.g. grants
+	Violations     int64    // e.g. two holders at once; see the recipe's checker
+	BeliefOverlaps int64    // overlaps after a disturbed session: shown, no violation
+	TokensRefused  int64    // older tokens that a resource would have refused
+	Tokens         bool     // false: the form has no fencing token
+	Details        []string // the first few, each one sentence
+}
+
+// Generator is how the load generator itself fared.
+type Generator struct {
+	CPUCores   float64                 // processor time used per second of the window
+	GCPause    time.Duration           // total stop-the-world time
+	Lag        *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
+	Late       int64
+	Skipped    int64
+	Unfinished int64
+}
+
+// An Interval is one slice of the window.
+type Interval struct {
+	Start         time.Duration // from the window's beginning
+	Rounds        int64
+	P50, P99      time.Duration // of the recipe's first phase, response time; 0 without rounds
+	Notifications int64
+	Reads         int64
+	Writes        int64
+}
