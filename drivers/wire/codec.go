@@ -1,0 +1,112 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// ErrMalformed is a payload that ends too early or has an impossible length.
+var ErrMalformed = errors.New("malformed packet")
+
+// A Decoder reads jute values from a payload. After the first malformed value
+// every read returns zero and Err tells; so a record is decoded in one go and
+// checked once. The zero Decoder is at the end of nothing.
+type Decoder struct {
+	rest []byte
+	bad  bool
+}
+
+// NewDecoder decodes payload, which it does not copy.
+func NewDecoder(payload []byte) Decoder { return Decoder{rest: payload} }
+
+// Err returns ErrMalformed if a read went past the end or met a bad length.
+func (d *Decoder) Err() error {
+	if d.bad {
+		return ErrMalformed
+	}
+	return nil
+}
+
+// Rest is what has not been read yet.
+func (d *Decoder) Rest() []byte { return d.rest }
+
+func (d *Decoder) take(n int) []byte {
+	if d.bad || n < 0 || n > len(d.rest) {
+		d.bad = true
+		return nil
+	}
+	b := d.rest[:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
+// Int reads an int32.
+func (d *Decoder) Int() int32 {
+	if b := d.take(4); b != nil {
+		return int32(binary.BigEndian.Uint32(b))
+	}
+	return 0
+}
+
+// Long reads an int64.
+func (d *Decoder) Long() int64 {
+	if b := d.take(8); b != nil {
+		return int64(binary.BigEndian.Uint64(b))
+	}
+	return 0
+}
+
+// Bool reads a boolean.
+func (d *Decoder) Bool() bool {
+	b := d.take(1)
+	return b != nil && b[0] != 0
+}
+
+// Bytes reads a buffer or string without copying it; null is nil.
+func (d *Decoder) Bytes() []byte {
+	n := d.Int()
+	if n == -1 {
+		return nil
+	}
+	return d.take(int(n))
+}
+
+// String reads a string; null is "".
+func (d *Decoder) String() string { return string(d.Bytes()) }
+
+// Len reads the length of a vector whose elements take at least min bytes each;
+// null is 0. A length that the rest cannot hold is malformed, so that nobody
+// allocates what a hostile packet claims.
+func (d *Decoder) Len(min int) int {
+	n := int(d.Int())
+	if n == -1 {
+		return 0
+	}
+	if n < 0 || n > len(d.rest)/min {
+		d.bad = true
+		return 0
+	}
+	return n
+}
+
+// The Append functions append a jute value to b.
+
+func AppendInt(b []byte, v int32) []byte  { return binary.BigEndian.AppendUint32(b, uint32(v)) }
+func AppendLong(b []byte, v int64) []byte { return binary.BigEndian.AppendUint64(b, uint64(v)) }
+
+func AppendBool(b []byte, v bool) []byte {
+	if v {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+// AppendBytes appends a buffer; nil is null.
+func AppendBytes(b, v []byte) []byte {
+	if v == nil {
+		return AppendInt(b, -1)
+	}
+	return append(AppendInt(b, int32(len(v))), v...)
+}
+
+func AppendString(b []byte, v string) []byte { return append(AppendInt(b, int32(len(v))), v...) }
