@@ -1,0 +1,2 @@
+// Package zookeeper opens sessions with a ZooKeeper service.
+package zookeeper
