@@ -19,6 +19,7 @@ type Node struct {
 	ctime    int64
 	mtime    int64
 	version  int32
+	aversion int32
 	creates  int32 // of children, ever; wraps
 	place    int32 // in the parent's list
 	children *children
@@ -92,7 +93,7 @@ func (n *Node) Stat() wire.Stat {
 	s := wire.Stat{
 		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid,
 		Ctime: n.ctime, Mtime: n.mtime,
-		Version: n.version,
+		Version: n.version, Aversion: n.aversion,
 		// ZooKeeper keeps the creates and reports creates and deletes.
 		Cversion:    2*n.creates - int32(n.NumChildren()),
 		DataLength:  int32(len(n.data)),

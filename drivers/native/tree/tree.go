@@ -68,6 +68,8 @@ func (t *Tree) applyOp(x *Txn, op *Op) OpResult {
 		return OpResult{Err: t.delete(op)}
 	case SetData:
 		return t.setData(x, op)
+	case SetACL:
+		return t.setACL(op)
 	case Check:
 		return OpResult{Err: t.check(op)}
 	case Refuse:

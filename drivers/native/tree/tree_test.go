@@ -89,8 +89,10 @@ func TestStatFollowsWrites(t *testing.T) {
 	l.create("/a/x", 0)
 	l.create("/a/y", 0)
 	l.do(Op{Kind: Delete, Path: "/a/x", Version: AnyVersion}, wire.OK)
+	l.do(Op{Kind: SetACL, Path: "/a", Version: 0}, wire.OK)
+	l.wantEvents()
 	want := wire.Stat{Czxid: 1, Mzxid: 2, Pzxid: 5, Ctime: 1000, Mtime: 1001,
-		Version: 1, Cversion: 3, DataLength: 5, NumChildren: 1}
+		Version: 1, Aversion: 1, Cversion: 3, DataLength: 5, NumChildren: 1}
 	if got := l.stat("/a"); got != want {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
@@ -122,6 +124,7 @@ func TestFailedWritesTakeAZxidAndChangeNothing(t *testing.T) {
 		{Op{Kind: SetData, Path: "/none", Version: AnyVersion}, wire.ErrNoNode},
 		{Op{Kind: SetData, Path: "/a", Version: 7}, wire.ErrBadVersion},
 		{Op{Kind: SetData, Path: "", Version: AnyVersion}, wire.ErrBadArguments},
+		{Op{Kind: SetACL, Path: "/a", Version: 7}, wire.ErrBadVersion},
 		{Op{Kind: Check, Path: "/a", Version: 7}, wire.ErrBadVersion},
 		{Op{Kind: Check, Path: "/none", Version: 0}, wire.ErrNoNode},
 		{Op{Kind: Refuse, Err: wire.ErrInvalidACL}, wire.ErrInvalidACL},
