@@ -52,6 +52,7 @@ type Err int32
 const (
 	OK                         Err = 0
 	ErrSystem                  Err = -1
+	ErrRuntimeInconsistency    Err = -2 // in a multi: not tried, as an earlier operation failed
 	ErrMarshalling             Err = -5
 	ErrUnimplemented           Err = -6
 	ErrOperationTimeout        Err = -7

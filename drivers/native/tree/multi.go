@@ -1,0 +1,66 @@
+package tree
+
+import "github.com/stampede-bench/stampede/drivers/wire"
+
+// A change is what it takes to undo one operation of a multi.
+type change struct {
+	kind  Kind
+	node  *Node
+	saved Node // as it was: the node, or of Create and Delete the parent
+}
+
+// record keeps the state before an operation on n, if it may have to be undone.
+func (t *Tree) record(kind Kind, n, saved *Node) {
+	if t.multi {
+		t.journal = append(t.journal, change{kind, n, *saved})
+	}
+}
+
+// applyMulti applies all operations or none. When one fails it has its error,
+// those before it none, and those after it say that they were not tried.
+func (t *Tree) applyMulti(x *Txn) []OpResult {
+	t.multi, t.results = true, t.results[:0]
+	for i := range x.Ops {
+		r := t.applyOp(x, &x.Ops[i])
+		t.results = append(t.results, r)
+		if r.Err != wire.OK {
+			t.abort(len(x.Ops) - i - 1)
+			break
+		}
+	}
+	clear(t.journal)
+	t.multi, t.journal = false, t.journal[:0]
+	return t.results
+}
+
+func (t *Tree) abort(untried int) {
+	for i := len(t.journal) - 1; i >= 0; i-- {
+		t.undo(&t.journal[i])
+	}
+	t.events = t.events[:0]
+	clear(t.results[:len(t.results)-1])
+	for range untried {
+		t.results = append(t.results, OpResult{Err: wire.ErrRuntimeInconsistency})
+	}
+}
+
+func (t *Tree) undo(c *change) {
+	n := c.node
+	switch c.kind {
+	case SetData:
+		t.size.Bytes -= int64(len(n.data) - len(c.saved.data))
+		n.data, n.version = c.saved.data, c.saved.version
+		n.mzxid, n.mtime = c.saved.mzxid, c.saved.mtime
+		return
+	case SetACL:
+		n.aversion = c.saved.aversion
+		return
+	case Create:
+		t.disown(n)
+		t.detach(n)
+	case Delete:
+		t.reattach(n)
+		t.reown(n)
+	}
+	n.parent.creates, n.parent.pzxid = c.saved.creates, c.saved.pzxid
+}

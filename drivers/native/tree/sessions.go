@@ -1,0 +1,85 @@
+package tree
+
+import "github.com/stampede-bench/stampede/drivers/wire"
+
+// A Session is one that is open.
+type Session struct {
+	ID int64
+	Opening
+}
+
+type session struct {
+	Session
+	first, last *Node // ephemeral nodes, in the order of their creation
+}
+
+// Session returns the open session with the id.
+func (t *Tree) Session(id int64) (Session, bool) {
+	s := t.sessions[id]
+	if s == nil {
+		return Session{}, false
+	}
+	return s.Session, true
+}
+
+func (t *Tree) openSession(x *Txn) wire.Err {
+	if t.sessions[x.Session] != nil {
+		return wire.ErrNodeExists
+	}
+	t.sessions[x.Session] = &session{Session: Session{x.Session, x.Opening}}
+	t.size.Sessions++
+	return wire.OK
+}
+
+// closeSession removes the session's ephemeral nodes, oldest first.
+func (t *Tree) closeSession(id int64) wire.Err {
+	s := t.sessions[id]
+	if s == nil {
+		return wire.ErrSessionExpired
+	}
+	for s.first != nil {
+		t.remove(s.first, s.first.path())
+	}
+	delete(t.sessions, id)
+	t.size.Sessions--
+	return wire.OK
+}
+
+// own makes n the youngest ephemeral node of s.
+func (t *Tree) own(s *session, n *Node) {
+	n.owned = &owned{by: s, prev: s.last}
+	t.reown(n)
+}
+
+// disown takes n from its session's nodes, if it is ephemeral. n still knows
+// where it was.
+func (t *Tree) disown(n *Node) {
+	if n.owned == nil {
+		return
+	}
+	before, after := n.owned.neighbours()
+	*before, *after = n.owned.next, n.owned.prev
+	t.size.Ephemerals--
+}
+
+// reown puts n where its links say, if it is ephemeral; so it undoes disown.
+func (t *Tree) reown(n *Node) {
+	if n.owned == nil {
+		return
+	}
+	before, after := n.owned.neighbours()
+	*before, *after = n, n
+	t.size.Ephemerals++
+}
+
+// neighbours returns the two links that point at the node while it is linked.
+func (o *owned) neighbours() (before, after **Node) {
+	before, after = &o.by.first, &o.by.last
+	if o.prev != nil {
+		before = &o.prev.owned.next
+	}
+	if o.next != nil {
+		after = &o.next.owned.prev
+	}
+	return before, after
+}

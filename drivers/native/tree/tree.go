@@ -1,0 +1,83 @@
+package tree
+
+import "github.com/stampede-bench/stampede/drivers/wire"
+
+// A Tree is the nodes and sessions of a service.
+type Tree struct {
+	root     *Node
+	sessions map[int64]*session
+	zxid     int64 // of the last transaction
+	size     Size
+
+	events  []Event    // of the transaction being applied
+	results []OpResult // of the multi being applied
+	journal []change   // how to take back the multi being applied
+	multi   bool       // one is being applied
+}
+
+// Size is how much a tree holds.
+type Size struct {
+	Nodes      int
+	Ephemerals int
+	Sessions   int
+	Bytes      int64 // of names and data
+}
+
+// New returns the tree of a service that was never used. Like ZooKeeper's it
+// has a /zookeeper, which counts as no child ever created.
+func New() *Tree {
+	t := &Tree{root: &Node{}, sessions: map[int64]*session{}}
+	t.size.Nodes = 1
+	proc := &Node{name: "zookeeper"}
+	t.attach(t.root, proc)
+	t.attach(proc, &Node{name: "config"})
+	t.attach(proc, &Node{name: "quota"})
+	return t
+}
+
+// Zxid is the position of the last transaction in the order of all.
+func (t *Tree) Zxid() int64 { return t.zxid }
+
+// Size tells how much the tree holds.
+func (t *Tree) Size() Size { return t.size }
+
+// Apply carries out the transaction. The events are in the order in which
+// watchers must learn of them; they are valid until the next Apply.
+func (t *Tree) Apply(x Txn) (Result, []Event) {
+	t.zxid++
+	t.events = t.events[:0]
+	r := Result{Zxid: t.zxid}
+	switch x.Kind {
+	case Multi:
+		r.Ops = t.applyMulti(&x)
+	case OpenSession:
+		r.Err = t.openSession(&x)
+	case CloseSession:
+		r.Err = t.closeSession(x.Session)
+	default:
+		r.OpResult = t.applyOp(&x, &x.Op)
+	}
+	return r, t.events
+}
+
+func (t *Tree) applyOp(x *Txn, op *Op) OpResult {
+	switch op.Kind {
+	case Create:
+		return t.create(x, op)
+	case Delete:
+		return OpResult{Err: t.delete(op)}
+	case SetData:
+		return t.setData(x, op)
+	case SetACL:
+		return t.setACL(op)
+	case Check:
+		return OpResult{Err: t.check(op)}
+	case Refuse:
+		return OpResult{Err: op.Err}
+	}
+	return OpResult{Err: wire.ErrUnimplemented}
+}
+
+func (t *Tree) emit(kind int32, path string) {
+	t.events = append(t.events, Event{kind, path})
+}

@@ -1,0 +1,157 @@
+package wire
+
+// A CreateRequest asks for a node: create and create2.
+type CreateRequest struct {
+	Path  string
+	Data  []byte
+	ACL   []ACL
+	Flags int32 // FlagEphemeral, FlagSequential
+}
+
+// Flags of a CreateRequest. Higher ones are kinds of nodes of their own.
+const (
+	FlagEphemeral  int32 = 1
+	FlagSequential int32 = 2
+)
+
+// Decode reads the record. Data is not copied; the room of r.ACL is used again.
+func (r *CreateRequest) Decode(d *Decoder) {
+	r.Path, r.Data = d.String(), d.Bytes()
+	r.ACL = decodeACLs(d, r.ACL[:0])
+	r.Flags = d.Int()
+}
+
+// Append appends the record to b.
+func (r CreateRequest) Append(b []byte) []byte {
+	b = AppendBytes(AppendString(b, r.Path), r.Data)
+	return AppendInt(appendACLs(b, r.ACL), r.Flags)
+}
+
+// A SetDataRequest writes a node that has the version, or any with −1.
+type SetDataRequest struct {
+	Path    string
+	Data    []byte
+	Version int32
+}
+
+// Decode reads the record. Data is not copied.
+func (r *SetDataRequest) Decode(d *Decoder) {
+	r.Path, r.Data, r.Version = d.String(), d.Bytes(), d.Int()
+}
+
+// Append appends the record to b.
+func (r SetDataRequest) Append(b []byte) []byte {
+	return AppendInt(AppendBytes(AppendString(b, r.Path), r.Data), r.Version)
+}
+
+// A SetACLRequest sets the access list of a node whose aversion matches.
+type SetACLRequest struct {
+	Path    string
+	ACL     []ACL
+	Version int32
+}
+
+// Decode reads the record. The room of r.ACL is used again.
+func (r *SetACLRequest) Decode(d *Decoder) {
+	r.Path = d.String()
+	r.ACL = decodeACLs(d, r.ACL[:0])
+	r.Version = d.Int()
+}
+
+// Append appends the record to b.
+func (r SetACLRequest) Append(b []byte) []byte {
+	return AppendInt(appendACLs(AppendString(b, r.Path), r.ACL), r.Version)
+}
+
+// A Path is the record of just a path: requests to getACL and sync, replies to
+// create and sync.
+type Path struct{ Path string }
+
+// Decode reads the record.
+func (r *Path) Decode(d *Decoder) { r.Path = d.String() }
+
+// Append appends the record to b.
+func (r Path) Append(b []byte) []byte { return AppendString(b, r.Path) }
+
+// A PathWatch asks about a node and, with Watch, to be told of its next change:
+// exists, getData, getChildren, getChildren2.
+type PathWatch struct {
+	Path  string
+	Watch bool
+}
+
+// Decode reads the record.
+func (r *PathWatch) Decode(d *Decoder) { r.Path, r.Watch = d.String(), d.Bool() }
+
+// Append appends the record to b.
+func (r PathWatch) Append(b []byte) []byte { return AppendBool(AppendString(b, r.Path), r.Watch) }
+
+// A PathVersion names a node that has the version, or any with −1: delete, check.
+type PathVersion struct {
+	Path    string
+	Version int32
+}
+
+// Decode reads the record.
+func (r *PathVersion) Decode(d *Decoder) { r.Path, r.Version = d.String(), d.Int() }
+
+// Append appends the record to b.
+func (r PathVersion) Append(b []byte) []byte { return AppendInt(AppendString(b, r.Path), r.Version) }
+
+// A SetWatchesRequest arms watches again after a reconnect. What has changed
+// since RelativeZxid fires at once.
+type SetWatchesRequest struct {
+	RelativeZxid int64
+	Data         []string // armed by getData, or by exists on a node that was there
+	Exist        []string // armed by exists on a node that was missing
+	Child        []string
+}
+
+// Decode reads the record.
+func (r *SetWatchesRequest) Decode(d *Decoder) {
+	r.RelativeZxid = d.Long()
+	r.Data, r.Exist, r.Child = decodeStrings(d), decodeStrings(d), decodeStrings(d)
+}
+
+// Append appends the record to b.
+func (r SetWatchesRequest) Append(b []byte) []byte {
+	b = AppendLong(b, r.RelativeZxid)
+	return appendStrings(appendStrings(appendStrings(b, r.Data), r.Exist), r.Child)
+}
+
+// An AuthRequest adds credentials to a connection.
+type AuthRequest struct {
+	Type   int32
+	Scheme string
+	Auth   []byte
+}
+
+// Decode reads the record. Auth is not copied.
+func (r *AuthRequest) Decode(d *Decoder) { r.Type, r.Scheme, r.Auth = d.Int(), d.String(), d.Bytes() }
+
+// Append appends the record to b.
+func (r AuthRequest) Append(b []byte) []byte {
+	return AppendBytes(AppendString(AppendInt(b, r.Type), r.Scheme), r.Auth)
+}
+
+// A MultiHeader precedes every operation of a multi and every one of its
+// results; one with Done ends them.
+type MultiHeader struct {
+	Type int32 // opcode; in a result of a multi that failed, MultiError
+	Done bool
+	Err  Err
+}
+
+// MultiError is the Type of a result that is an error code.
+const MultiError int32 = -1
+
+// MultiEnd ends the operations of a multi, and its results.
+func MultiEnd() MultiHeader { return MultiHeader{Type: MultiError, Done: true, Err: -1} }
+
+// Decode reads the header.
+func (h *MultiHeader) Decode(d *Decoder) { h.Type, h.Done, h.Err = d.Int(), d.Bool(), Err(d.Int()) }
+
+// Append appends the header to b.
+func (h MultiHeader) Append(b []byte) []byte {
+	return AppendInt(AppendBool(AppendInt(b, h.Type), h.Done), int32(h.Err))
+}
