@@ -49,6 +49,8 @@ type Counts struct {
 	Lists         int64 // the reads that were children
 	WatchedExists int64 // K: exists with a watch that were answered, node or none
 	WatchedMisses int64 // z: those of them that found no node
+	WatchedGets   int64 // get with a watch that were answered, found or not
+	MissedGets    int64 // those of them that found no node
 	RPCs          int64 // requests of every kind but pings and fences
 	Pings         int64
 	Fences        int64
