@@ -50,6 +50,22 @@ func TestWords(t *testing.T) {
 	}
 }
 
+func TestMeanIsSpeltLikeZooKeepers(t *testing.T) {
+	for _, c := range []struct {
+		t    tally
+		want string
+	}{
+		{tally{}, "0.0"},
+		{tally{count: 4, sum: 8}, "2.0"},
+		{tally{count: 13, sum: 14}, "1.0769"},
+		{tally{count: 10, sum: 11}, "1.1"},
+	} {
+		if got := c.t.mean(); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.t, got, c.want)
+		}
+	}
+}
+
 func TestMetricsCountWhatTheServerDid(t *testing.T) {
 	s := newServer(t)
 	r := openRaw(t, s)                                                   // write 1
