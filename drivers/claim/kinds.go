@@ -1,0 +1,50 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A line is a claim among siblings; the GUID begins the node's name.
+type line struct{ dir, label string }
+
+func (l line) parent() string { return l.dir }
+
+func (l line) create(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, error) {
+	return c.Create(ctx, path.Join(l.dir, guid+"-"+l.label), nil, drivers.Ephemeral|drivers.Sequential)
+}
+
+func (l line) find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error) {
+	children, err := c.Children(ctx, l.dir, nil)
+	if err != nil {
+		return drivers.Child{}, false, err
+	}
+	for _, child := range children {
+		if strings.HasPrefix(child.Name, guid) {
+			return child, true, nil
+		}
+	}
+	return drivers.Child{}, false, nil
+}
+
+// A sole claim is to a node that only one can have; the GUID is its data.
+type sole struct{ path string }
+
+func (s sole) parent() string { return path.Dir(s.path) }
+
+func (s sole) create(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, error) {
+	return c.Create(ctx, s.path, []byte(guid), drivers.Ephemeral)
+}
+
+func (s sole) find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error) {
+	data, _, err := c.Get(ctx, s.path, nil)
+	if errors.Is(err, drivers.ErrNoNode) {
+		return drivers.Child{}, false, nil
+	}
+	mine := err == nil && string(data) == guid
+	return drivers.Child{Name: path.Base(s.path), Seq: drivers.NoSeq}, mine, err
+}

@@ -1,0 +1,49 @@
+package drivers
+
+import (
+	"context"
+	"errors"
+)
+
+// Steady returns c with reads that outlive a broken connection: whatever only
+// looks is asked again after [ErrConnectionLoss], until it is answered, the
+// context ends or the session is lost. Writes are left alone, since one whose
+// reply was lost may have been done.
+func Steady(c Conn) Conn { return steady{c} }
+
+type steady struct{ Conn }
+
+func (s steady) Exists(ctx context.Context, path string, w Watch) (Stat, bool, error) {
+	for {
+		stat, exists, err := s.Conn.Exists(ctx, path, w)
+		if !errors.Is(err, ErrConnectionLoss) {
+			return stat, exists, err
+		}
+	}
+}
+
+func (s steady) Get(ctx context.Context, path string, w Watch) ([]byte, Stat, error) {
+	for {
+		data, stat, err := s.Conn.Get(ctx, path, w)
+		if !errors.Is(err, ErrConnectionLoss) {
+			return data, stat, err
+		}
+	}
+}
+
+func (s steady) Children(ctx context.Context, path string, w Watch) ([]Child, error) {
+	for {
+		children, err := s.Conn.Children(ctx, path, w)
+		if !errors.Is(err, ErrConnectionLoss) {
+			return children, err
+		}
+	}
+}
+
+func (s steady) Sync(ctx context.Context, path string) error {
+	for {
+		if err := s.Conn.Sync(ctx, path); !errors.Is(err, ErrConnectionLoss) {
+			return err
+		}
+	}
+}

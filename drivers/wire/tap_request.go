@@ -1,0 +1,159 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// outbound is the sender's place in the stream of requests.
+type outbound struct {
+	opened bool   // the packet that opens the session has passed
+	part   []byte // what has passed of a packet that is sent in pieces
+	skip   int    // bytes still to pass of a packet too large to be kept
+	lost   bool   // these are no packets: pass whatever it is
+}
+
+// requests tells of every packet that ends in p. Clients send a packet at a
+// time, which is read where it lies; pieces are put together first.
+func (t *Tap) requests(p []byte) {
+	for len(p) > 0 && !t.out.lost {
+		if len(t.out.part) == 0 && len(p) >= 4 {
+			size := int(int32(binary.BigEndian.Uint32(p)))
+			if size >= 0 && size <= len(p)-4 {
+				t.request(p[4:4+size], 4+size)
+				p = p[4+size:]
+				continue
+			}
+		}
+		p = t.gather(p)
+	}
+}
+
+// gather takes what belongs to the packet in pieces and returns the rest. Of a
+// packet larger than any server takes only the beginning is kept.
+func (t *Tap) gather(p []byte) []byte {
+	o := &t.out
+	if n := 4 - len(o.part); n > 0 {
+		n = min(n, len(p))
+		o.part = append(o.part, p[:n]...)
+		if len(o.part) < 4 {
+			return nil
+		}
+		p = p[n:]
+	}
+	size := int(int32(binary.BigEndian.Uint32(o.part)))
+	if size < 0 {
+		o.lost = true
+		return nil
+	}
+	kept := min(len(p), min(size, MaxPacket)+4-len(o.part))
+	o.part = append(o.part, p[:kept]...)
+	p = p[kept:]
+	if len(o.part) < min(size, MaxPacket)+4 {
+		return nil
+	}
+	return t.pass(p, size)
+}
+
+// pass lets the unkept rest of a large packet by and tells of it at its end.
+func (t *Tap) pass(p []byte, size int) []byte {
+	o := &t.out
+	n := min(len(p), size-MaxPacket-o.skip)
+	if n > 0 {
+		o.skip += n
+		p = p[n:]
+	}
+	if size > MaxPacket+o.skip {
+		return nil
+	}
+	t.request(o.part[4:], size+4)
+	o.part, o.skip = o.part[:0], 0
+	return p
+}
+
+// request tells of one request and keeps what its reply needs.
+func (t *Tap) request(payload []byte, size int) {
+	if !t.out.opened {
+		t.out.opened = true
+		t.tell(drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen, Size: size})
+		return
+	}
+	d := NewDecoder(payload)
+	var h RequestHeader
+	h.Decode(&d)
+	if d.Err() != nil {
+		return
+	}
+	m := drivers.Message{Kind: drivers.Request, Op: operation(h.Op), Size: size}
+	decodeRequest(&m, h.Op, &d)
+	if m.Op != drivers.OpPing {
+		t.pending.push(h.Xid, &m)
+	}
+	t.tell(m)
+}
+
+func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
+	switch m.Op {
+	case drivers.OpCreate:
+		m.Path = d.Bytes()
+		d.Bytes() // the data
+		for range d.Len(12) {
+			d.Int()
+			d.Bytes()
+			d.Bytes()
+		}
+		m.Mode = mode(d.Int())
+	case drivers.OpDelete, drivers.OpSet:
+		m.Path = d.Bytes()
+	case drivers.OpExists, drivers.OpGet, drivers.OpChildren:
+		m.Path = d.Bytes()
+		m.Watch = d.Bool()
+	case drivers.OpSync:
+		m.Path = d.Bytes()
+	}
+	if (code == OpExists || code == OpSync) && bytes.HasSuffix(m.Path, []byte(FencePath)) {
+		m.Op, m.Watch = drivers.OpFence, false
+	}
+}
+
+// mode translates the flags of a create: 1 ephemeral, 2 sequential, 3 both,
+// 4 container, 5 and 6 with a time to live, 6 also sequential.
+func mode(flags int32) drivers.Mode {
+	switch flags {
+	case 1, 2, 3:
+		return drivers.Mode(flags)
+	case 6:
+		return drivers.Sequential
+	}
+	return 0
+}
+
+func operation(code int32) drivers.Op {
+	switch code {
+	case OpCreate, OpCreate2, OpCreateContainer, OpCreateTTL:
+		return drivers.OpCreate
+	case OpDelete, OpDeleteContainer:
+		return drivers.OpDelete
+	case OpSetData:
+		return drivers.OpSet
+	case OpExists:
+		return drivers.OpExists
+	case OpGetData:
+		return drivers.OpGet
+	case OpGetChildren, OpGetChildren2:
+		return drivers.OpChildren
+	case OpSync:
+		return drivers.OpSync
+	case OpMulti:
+		return drivers.OpMulti
+	case OpPing:
+		return drivers.OpPing
+	case OpCloseSession:
+		return drivers.OpClose
+	case OpSetWatches, OpSetWatches2:
+		return drivers.OpRearm
+	}
+	return drivers.OpOther
+}

@@ -1,0 +1,61 @@
+package wire
+
+import "github.com/stampede-bench/stampede/drivers"
+
+// ring holds the requests that have not been answered, in their order, which is
+// also that of the replies. Its slots and their paths are used again.
+type ring struct {
+	slots      []pending // a power of two
+	head, tail uint      // slots[head:tail], modulo the length
+}
+
+type pending struct {
+	xid   int32
+	op    drivers.Op
+	watch bool
+	mode  drivers.Mode
+	gone  bool   // answered before an earlier one
+	path  []byte // empty for reads that arm no watch
+}
+
+func (r *ring) at(i uint) *pending { return &r.slots[i&uint(len(r.slots)-1)] }
+
+func (r *ring) push(xid int32, m *drivers.Message) {
+	if r.tail-r.head == uint(len(r.slots)) {
+		r.grow()
+	}
+	p := r.at(r.tail)
+	p.xid, p.op, p.watch, p.mode, p.gone = xid, m.Op, m.Watch, m.Mode, false
+	p.path = p.path[:0]
+	if m.Watch || !m.Op.IsRead() {
+		p.path = append(p.path, m.Path...)
+	}
+	r.tail++
+}
+
+func (r *ring) grow() {
+	slots := make([]pending, max(8, 2*len(r.slots)))
+	for i := r.head; i != r.tail; i++ {
+		slots[i&uint(len(slots)-1)] = *r.at(i)
+	}
+	r.slots = slots
+}
+
+// find returns the request with the xid, or nil. It is the first one but where
+// a server answers out of order.
+func (r *ring) find(xid int32) *pending {
+	for i := r.head; i != r.tail; i++ {
+		if p := r.at(i); p.xid == xid && !p.gone {
+			return p
+		}
+	}
+	return nil
+}
+
+// done takes out a request that find returned.
+func (r *ring) done(p *pending) {
+	p.gone = true
+	for r.head != r.tail && r.at(r.head).gone {
+		r.head++
+	}
+}

@@ -1,0 +1,123 @@
+package zookeeper
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// protected begins the names of the library's lock nodes, before the GUID.
+const protected = "_c_"
+
+// attempt is one call of the library's Lock. The name and the sequence of its
+// node are guarded by the mutex of its libraryLock.
+type attempt struct {
+	lock     *zk.Lock
+	asked    chan struct{} // closed when its create is first sent
+	returned chan struct{} // closed when Lock has returned
+	err      error         // of Lock, once returned is closed
+	release  context.CancelFunc
+	guid     string // the node's name up to its sequence; "" before it is sent
+	seq      int64  // NoSeq while no reply has told it
+}
+
+// wait waits for the library's Lock.
+func (a *attempt) wait(ctx context.Context) error {
+	select {
+	case <-a.returned:
+		return a.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (l *libraryLock) named(a *attempt) (guid string, seq int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return a.guid, a.seq
+}
+
+// asked is told of each create below the path before it is sent.
+func (l *libraryLock) asked(name []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a := l.last
+	if a == nil || a.guid != "" || !bytes.HasPrefix(name, []byte(protected)) {
+		return
+	}
+	again := func(a *attempt) bool { return a.guid == string(name) }
+	if !slices.ContainsFunc(l.attempts, again) {
+		a.guid = string(name)
+		close(a.asked)
+	}
+}
+
+// created is told of each node created below the path.
+func (l *libraryLock) created(name []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, a := range l.attempts {
+		if a.guid != "" && bytes.HasPrefix(name, []byte(a.guid)) {
+			a.seq = sequence(string(name))
+		}
+	}
+}
+
+// forget lets go of an attempt that is over.
+func (l *libraryLock) forget(a *attempt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.attempts = slices.DeleteFunc(l.attempts, func(b *attempt) bool { return a == b })
+}
+
+// locks are the library locks of one session, which read its creates off the
+// wire.
+type locks struct {
+	some    atomic.Bool
+	running sync.WaitGroup // goroutines that call the library
+
+	mu     sync.Mutex
+	byPath map[string]*libraryLock // as the server knows it
+}
+
+func (s *locks) add(path string, l *libraryLock) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byPath == nil {
+		s.byPath = make(map[string]*libraryLock)
+	}
+	s.byPath[path] = l
+	s.some.Store(true)
+}
+
+// on is the lock that a create below its path belongs to, or nil.
+func (s *locks) on(path []byte) (l *libraryLock, name []byte) {
+	if !s.some.Load() {
+		return nil, nil
+	}
+	cut := bytes.LastIndexByte(path, '/')
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byPath[string(path[:max(cut, 0)])], path[cut+1:]
+}
+
+func (s *locks) asked(m *drivers.Message) {
+	if l, name := s.on(m.Path); l != nil {
+		l.asked(name)
+	}
+}
+
+func (s *locks) created(m *drivers.Message) {
+	if m.Err != nil {
+		return
+	}
+	if l, name := s.on(m.Path); l != nil {
+		l.created(name)
+	}
+}

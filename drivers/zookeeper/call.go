@@ -1,0 +1,241 @@
+package zookeeper
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// request is what one call asks for.
+type request struct {
+	op      drivers.Op
+	path    string // as the caller knows it
+	data    []byte
+	version int32
+	mode    drivers.Mode
+	watch   drivers.Watch
+}
+
+// call is one call of the library with a goroutine to make it, since the
+// library knows no contexts. Both are used again.
+type call struct {
+	conn  *Conn
+	start chan struct{} // closed when the session is over
+	done  chan struct{}
+	state atomic.Int32
+
+	request
+	server string // the path as the server knows it
+	armed  *watch // nil if no watch is asked for
+
+	name     string
+	bytes    []byte
+	children []string
+	stat     *zk.Stat
+	found    bool
+	err      error
+}
+
+const (
+	running int32 = iota
+	finished
+	abandoned
+)
+
+// calls are the calls that wait to be used again, the last used first.
+type calls struct {
+	mu      sync.Mutex
+	idle    []*call
+	closed  bool
+	workers sync.WaitGroup
+}
+
+// take returns nil when the session is over.
+func (s *calls) take(c *Conn) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil
+	}
+	if n := len(s.idle) - 1; n >= 0 {
+		k := s.idle[n]
+		s.idle = s.idle[:n]
+		return k
+	}
+	k := &call{conn: c, start: make(chan struct{}, 1), done: make(chan struct{}, 1)}
+	s.workers.Go(k.work)
+	return k
+}
+
+// put makes the call ready to be used again.
+func (s *calls) put(k *call) {
+	k.request, k.armed = request{}, nil
+	k.bytes, k.children, k.stat = nil, nil, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		close(k.start)
+		return
+	}
+	s.idle = append(s.idle, k)
+}
+
+// close ends the goroutines, once the library has let go of them.
+func (s *calls) close() {
+	s.mu.Lock()
+	s.closed = true
+	for _, k := range s.idle {
+		close(k.start)
+	}
+	s.idle = nil
+	s.mu.Unlock()
+	s.workers.Wait()
+}
+
+// do makes a call and returns it for its results to be read and then put back,
+// unless there is an error.
+func (c *Conn) do(ctx context.Context, r request) (*call, error) {
+	k, err := c.prepare(ctx, r)
+	if err != nil {
+		return nil, c.failed(r.op.String(), r.path, err)
+	}
+	k.start <- struct{}{}
+	select {
+	case <-k.done:
+	case <-ctx.Done():
+		if c.abandon(k) {
+			return nil, c.failed(r.op.String(), r.path, context.Cause(ctx))
+		}
+	}
+	if k.armed != nil {
+		c.watches.returned(k.armed, k.err)
+	}
+	if err := k.err; err != nil {
+		c.calls.put(k)
+		return nil, c.failed(r.op.String(), r.path, err)
+	}
+	return k, nil
+}
+
+// prepare does what must be done before the library is called.
+func (c *Conn) prepare(ctx context.Context, r request) (*call, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if c.lost() {
+		return nil, drivers.ErrSessionLost
+	}
+	server := c.server(r.path)
+	var w *watch
+	if r.watch != nil {
+		w = &watch{call: r.watch, path: r.path, server: server, op: r.op}
+		if err := c.watches.begin(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	err := c.gate.pass(ctx, c.done)
+	var k *call
+	if err == nil {
+		if k = c.calls.take(c); k != nil {
+			k.request, k.server, k.armed = r, server, w
+			k.state.Store(running)
+			return k, nil
+		}
+		err = drivers.ErrSessionLost
+	}
+	if w != nil {
+		c.watches.returned(w, err)
+	}
+	return nil, err
+}
+
+// abandon leaves the call to its goroutine. It returns false if the call is
+// answered, or is about to be: then its results are there to be read.
+func (c *Conn) abandon(k *call) bool {
+	if k.armed != nil && !c.watches.abandon(k.armed) {
+		<-k.done
+		return false
+	}
+	write := k.op.IsWrite()
+	if write {
+		c.gate.hold()
+	}
+	if k.state.CompareAndSwap(running, abandoned) {
+		return true
+	}
+	if write {
+		c.gate.release()
+	}
+	<-k.done
+	if k.armed != nil { // its watch is dropped, so it cannot succeed any more
+		c.watches.returned(k.armed, k.err)
+		c.calls.put(k)
+		return true
+	}
+	return false
+}
+
+// work makes one call after the other.
+func (k *call) work() {
+	for range k.start {
+		k.ask()
+		if k.state.CompareAndSwap(running, finished) {
+			k.done <- struct{}{}
+			continue
+		}
+		if k.op.IsWrite() {
+			k.conn.gate.release()
+		}
+		if k.armed != nil {
+			k.conn.watches.returned(k.armed, k.err)
+		}
+		k.conn.calls.put(k)
+	}
+}
+
+// ask calls the library. The channels of its watches are left alone: each has
+// room for its one event.
+func (k *call) ask() {
+	library := k.conn.library
+	switch k.op {
+	case drivers.OpCreate:
+		k.name, k.err = library.Create(k.server, k.data, int32(k.mode), everybody)
+	case drivers.OpDelete:
+		k.err = library.Delete(k.server, k.version)
+	case drivers.OpSet:
+		k.stat, k.err = library.Set(k.server, k.data, k.version)
+	case drivers.OpExists:
+		if k.watch == nil {
+			k.found, k.stat, k.err = library.Exists(k.server)
+		} else {
+			k.found, k.stat, _, k.err = library.ExistsW(k.server)
+		}
+	case drivers.OpGet:
+		if k.watch == nil {
+			k.bytes, k.stat, k.err = library.Get(k.server)
+		} else {
+			k.bytes, k.stat, _, k.err = library.GetW(k.server)
+		}
+	case drivers.OpChildren:
+		if k.watch == nil {
+			k.children, k.stat, k.err = library.Children(k.server)
+		} else {
+			k.children, k.stat, _, k.err = library.ChildrenW(k.server)
+		}
+	case drivers.OpSync:
+		_, k.err = library.Sync(k.server)
+	case drivers.OpFence:
+		if k.watch == nil {
+			_, k.err = library.Sync(k.server)
+		} else {
+			_, _, _, k.err = library.ExistsW(k.server)
+		}
+	}
+}
+
+// everybody may do everything: what lies in the service under test is no secret.
+var everybody = zk.WorldACL(zk.PermAll)

@@ -1,0 +1,170 @@
+package zookeeper
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// A Conn is one session. It is a [drivers.Fencer] and a [drivers.LibraryLocker].
+//
+// While it is disconnected, calls that have not been sent wait for the
+// reconnect; those that have been fail with ErrConnectionLoss. The session is
+// lost when the service says so, when it has been disconnected for as long as
+// its time-out, since by then the service has ended it or is about to, and when
+// it is closed. Then OnState is told first, then Done is closed, and then Lost
+// is fired at all armed watches.
+type Conn struct {
+	options drivers.Options
+	chroot  string
+	dialer  *dialer
+	library *zk.Conn
+	over    <-chan zk.Event // closed when the library has ended
+
+	gate    gate
+	calls   calls
+	watches *watches
+	locks   locks
+
+	session  session
+	anchored atomic.Bool // see anchor
+	done     chan struct{}
+	ending   sync.Once // of the session
+	closing  sync.Once // of the library
+}
+
+var (
+	_ drivers.Conn          = (*Conn)(nil)
+	_ drivers.Fencer        = (*Conn)(nil)
+	_ drivers.LibraryLocker = (*Conn)(nil)
+)
+
+// Create makes a node that everybody may use.
+func (c *Conn) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+	k, err := c.do(ctx, request{op: drivers.OpCreate, path: path, data: data, mode: mode})
+	if err != nil {
+		return drivers.Child{}, err
+	}
+	defer c.calls.put(k)
+	child := drivers.Child{Name: base(k.name), Seq: drivers.NoSeq}
+	if mode&drivers.Sequential != 0 {
+		child.Seq, err = strconv.ParseInt(strings.TrimPrefix(child.Name, base(path)), 10, 64)
+		if err != nil {
+			return child, c.failed("create", path, err)
+		}
+	}
+	return child, nil
+}
+
+// Delete removes a node.
+func (c *Conn) Delete(ctx context.Context, path string, version int32) error {
+	k, err := c.do(ctx, request{op: drivers.OpDelete, path: path, version: version})
+	if err != nil {
+		return err
+	}
+	c.calls.put(k)
+	return nil
+}
+
+// Exists tells whether there is a node.
+func (c *Conn) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
+	k, err := c.do(ctx, request{op: drivers.OpExists, path: path, watch: w})
+	if err != nil {
+		return drivers.Stat{}, false, err
+	}
+	defer c.calls.put(k)
+	if !k.found {
+		return drivers.Stat{}, false, nil
+	}
+	return stat(k.stat), true, nil
+}
+
+// Get reads a node.
+func (c *Conn) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	k, err := c.do(ctx, request{op: drivers.OpGet, path: path, watch: w})
+	if err != nil {
+		return nil, drivers.Stat{}, err
+	}
+	defer c.calls.put(k)
+	return k.bytes, stat(k.stat), nil
+}
+
+// Set writes a node.
+func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
+	k, err := c.do(ctx, request{op: drivers.OpSet, path: path, data: data, version: version})
+	if err != nil {
+		return drivers.Stat{}, err
+	}
+	defer c.calls.put(k)
+	return stat(k.stat), nil
+}
+
+// Children lists a node's children. The Seq of each is what the digits at the
+// end of its name say.
+func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
+	k, err := c.do(ctx, request{op: drivers.OpChildren, path: path, watch: w})
+	if err != nil {
+		return nil, err
+	}
+	defer c.calls.put(k)
+	children := make([]drivers.Child, len(k.children))
+	for i, name := range k.children {
+		children[i] = drivers.Child{Name: name, Seq: sequence(name)}
+	}
+	return children, nil
+}
+
+// Sync brings the server that this session is connected to up to date.
+func (c *Conn) Sync(ctx context.Context, path string) error {
+	k, err := c.do(ctx, request{op: drivers.OpSync, path: path})
+	if err != nil {
+		return err
+	}
+	c.calls.put(k)
+	return nil
+}
+
+// Fence is a sync of a path of its own: the server answers it when it has
+// caught up with the leader, and sends the notifications of all that it has
+// applied before the answer.
+func (c *Conn) Fence(ctx context.Context) error {
+	k, err := c.do(ctx, request{op: drivers.OpFence, path: wire.FencePath})
+	if err != nil {
+		return err
+	}
+	c.calls.put(k)
+	return nil
+}
+
+// Done is closed when the session is lost or closed.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// server is the path as the server knows it.
+func (c *Conn) server(path string) string {
+	switch {
+	case c.chroot == "":
+		return path
+	case path == "/":
+		return c.chroot
+	}
+	return c.chroot + path
+}
+
+func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
+
+func stat(s *zk.Stat) drivers.Stat {
+	return drivers.Stat{
+		Version:     s.Version,
+		NumChildren: s.NumChildren,
+		Created:     s.Czxid,
+		Modified:    s.Mzxid,
+		Ephemeral:   s.EphemeralOwner != 0,
+	}
+}

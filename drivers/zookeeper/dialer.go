@@ -1,0 +1,141 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	firstBackoff = 10 * time.Millisecond
+	maxBackoff   = time.Second
+)
+
+var errStopped = errors.New("session is over")
+
+// dialer is how one session finds its servers. It is both the library's host
+// provider and its dialer: the library sleeps a second whenever the provider
+// says that it has come round, so it never says so before it is stopped, and
+// waits by itself. The first attempt after a connection broke is made at once;
+// once every server has failed, a pause goes before each, 10 ms at first and
+// doubling to 1 s. Host names are resolved at each attempt.
+type dialer struct {
+	servers []string
+	connect func(ctx context.Context, address string) (net.Conn, error)
+
+	mu      sync.Mutex
+	turn    int // the server tried last
+	tries   int // since the last session was established
+	stopped bool
+	cancel  context.CancelFunc // of the attempt under way
+	conn    net.Conn           // of the last that succeeded
+	last    error              // of the last that failed
+}
+
+// Init keeps what the dialer was made with.
+func (d *dialer) Init([]string) error { return nil }
+
+// Len is the number of servers.
+func (d *dialer) Len() int { return len(d.servers) }
+
+// Next is the server to try next. Only when the session is over does it say
+// that all have been tried: it is then that the library looks whether it has
+// been closed.
+func (d *dialer) Next() (server string, retryStart bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.turn = (d.turn + 1) % len(d.servers)
+	return d.servers[d.turn], d.stopped
+}
+
+// Connected is told when a session was established.
+func (d *dialer) Connected() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.tries = 0
+}
+
+// dial is the library's [zk.Dialer].
+func (d *dialer) dial(_, address string, timeout time.Duration) (net.Conn, error) {
+	ctx, pause, err := d.begin()
+	if err != nil {
+		return nil, err
+	}
+	if pause > 0 {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return nil, errStopped
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	conn, err := d.connect(ctx, address)
+	return d.end(conn, err)
+}
+
+func (d *dialer) begin() (context.Context, time.Duration, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return nil, 0, errStopped
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	d.cancel = cancel
+	rounds := d.tries / len(d.servers)
+	d.tries++
+	return ctx, backoff(rounds), nil
+}
+
+// backoff is the pause before an attempt when all servers failed so many times.
+func backoff(rounds int) time.Duration {
+	if rounds == 0 {
+		return 0
+	}
+	return min(firstBackoff<<min(rounds-1, 10), maxBackoff)
+}
+
+// end keeps the connection, so that stop can close it, and closes the one
+// before: the library forgets to when the server has expired the session.
+func (d *dialer) end(conn net.Conn, err error) (net.Conn, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cancel()
+	d.cancel = nil
+	if err != nil {
+		d.last = err
+		return nil, err
+	}
+	if d.conn != nil {
+		d.conn.Close()
+	}
+	d.conn = conn
+	if d.stopped {
+		conn.Close()
+		return nil, errStopped
+	}
+	return conn, nil
+}
+
+// stop ends the connection and every attempt at another.
+func (d *dialer) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	if d.cancel != nil {
+		d.cancel()
+	}
+	if d.conn != nil {
+		d.conn.Close()
+	}
+}
+
+func (d *dialer) lastError() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.last
+}

@@ -1,0 +1,102 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ErrNotInstalled is why there is no local server: no ZooKeeper or no Java. The
+// errors that wrap it say what to install.
+var ErrNotInstalled = errors.New("not installed")
+
+// debianJars is where Debian's package libzookeeper-java puts its jars.
+const debianJars = "/usr/share/java"
+
+// An Installation is what a ZooKeeper server can be started from.
+type Installation struct {
+	Java      string // the java command
+	Classpath string
+}
+
+// FindInstallation looks for ZooKeeper in ZOOKEEPER_HOME (a release of Apache
+// ZooKeeper, or any folder with its jars) or, where that is not set, among
+// Debian's packages; and for Java in JAVA_HOME or the PATH.
+func FindInstallation() (Installation, error) {
+	jars, err := findJars(os.Getenv("ZOOKEEPER_HOME"))
+	if err != nil {
+		return Installation{}, err
+	}
+	java, err := findJava(os.Getenv("JAVA_HOME"))
+	if err != nil {
+		return Installation{}, err
+	}
+	return Installation{Java: java, Classpath: strings.Join(jars, string(os.PathListSeparator))}, nil
+}
+
+func findJars(home string) ([]string, error) {
+	if home == "" {
+		return debian(debianJars)
+	}
+	var jars []string
+	for _, pattern := range []string{"*.jar", "lib/*.jar"} {
+		found, err := filepath.Glob(filepath.Join(home, pattern))
+		if err != nil {
+			return nil, fmt.Errorf("ZOOKEEPER_HOME=%s: %w", home, err)
+		}
+		jars = append(jars, found...)
+	}
+	if !slices.ContainsFunc(jars, isServer) {
+		return nil, fmt.Errorf("ZooKeeper is %w in ZOOKEEPER_HOME=%s: no zookeeper*.jar there or in its lib",
+			ErrNotInstalled, home)
+	}
+	return jars, nil
+}
+
+func isServer(jar string) bool { return strings.HasPrefix(filepath.Base(jar), "zookeeper") }
+
+// debian takes the server's jar, whose manifest names what else it needs, and
+// a logger, which the manifest leaves to the user.
+func debian(folder string) ([]string, error) {
+	server := filepath.Join(folder, "zookeeper.jar")
+	if _, err := os.Stat(server); err != nil {
+		return nil, fmt.Errorf("ZooKeeper is %w: apt-get install default-jre-headless zookeeper libzookeeper-java, "+
+			"or set ZOOKEEPER_HOME to a release of Apache ZooKeeper", ErrNotInstalled)
+	}
+	return []string{server, filepath.Join(folder, "slf4j-simple.jar")}, nil
+}
+
+func findJava(home string) (string, error) {
+	name := "java"
+	if home != "" {
+		name = filepath.Join(home, "bin", "java")
+	}
+	java, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("Java, which ZooKeeper needs, is %w (%s): "+
+			"apt-get install default-jre-headless, or set JAVA_HOME", ErrNotInstalled, name)
+	}
+	return java, nil
+}
+
+// command is the server, configured by the files in dir, which is also where
+// it keeps everything. It is killed when the context ends.
+func (i Installation) command(ctx context.Context, dir string, log *os.File) *exec.Cmd {
+	c := exec.CommandContext(ctx, i.Java,
+		"-Xmx512m",
+		// Without these a killed JVM leaves files of its own in /tmp.
+		"-XX:-UsePerfData", "-Djava.io.tmpdir="+dir,
+		"-Dzookeeper.extendedTypesEnabled=true",
+		"-Dzookeeper.admin.enableServer=false",
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=error",
+		"-cp", dir+string(os.PathListSeparator)+i.Classpath,
+		"org.apache.zookeeper.server.quorum.QuorumPeerMain", filepath.Join(dir, configName))
+	c.Dir, c.Stdout, c.Stderr = dir, log, log
+	c.SysProcAttr = dieWithParent()
+	return c
+}

@@ -1,0 +1,230 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// sweepTime is how long Acquire waits for its node to be removed after it has
+// failed; the removal itself goes on until it is done or the session is over.
+const sweepTime = time.Second
+
+// libraryLock is the library's zk.Lock. It reads the name of its node off the
+// wire, since the library tells nobody, and so can keep a promise that the
+// library does not: when Acquire fails, or its context ends, the node is
+// removed.
+//
+// What it cannot do is end the library's Lock. That one goes on waiting for its
+// predecessor and, when it is gone, lists, and maybe waits, again, until it
+// finds nobody before it or the session ends: reads that a lock which knows of
+// contexts would not make. And where a reply is lost just then it may create
+// its node anew, which is removed when its turn comes.
+type libraryLock struct {
+	conn *Conn
+	path string // as the caller knows it
+
+	mu       sync.Mutex
+	attempts []*attempt // whose Lock has not returned, or whose node may stand
+	last     *attempt
+	held     *attempt
+}
+
+// NewLibraryLock returns the library's lock on a path; a session has at most
+// one per path.
+func (c *Conn) NewLibraryLock(path string) drivers.LibraryLock {
+	l := &libraryLock{conn: c, path: path}
+	c.locks.add(c.server(path), l)
+	return l
+}
+
+// Acquire blocks until the lock is held.
+func (l *libraryLock) Acquire(ctx context.Context) (context.Context, error) {
+	if err := l.ready(ctx); err != nil {
+		return nil, l.conn.failed("lock", l.path, err)
+	}
+	a := l.begin()
+	err := a.wait(ctx)
+	if err == nil {
+		err = l.number(ctx, a)
+	}
+	if err != nil {
+		l.abandon(ctx, a)
+		return nil, l.conn.failed("lock", l.path, err)
+	}
+	held, release := drivers.Bound(ctx, l.conn)
+	a.release = release
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = a
+	return held, nil
+}
+
+// ready waits until the library may be called and the attempt before this one
+// is known by its name: the next name then belongs to this one.
+func (l *libraryLock) ready(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	l.mu.Lock()
+	last := l.last
+	l.mu.Unlock()
+	if last != nil {
+		select {
+		case <-last.asked:
+		case <-last.returned:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return l.conn.gate.pass(ctx, l.conn.done)
+}
+
+// begin starts the library's Lock.
+func (l *libraryLock) begin() *attempt {
+	a := &attempt{
+		lock:     zk.NewLock(l.conn.library, l.conn.server(l.path), everybody),
+		asked:    make(chan struct{}),
+		returned: make(chan struct{}),
+		seq:      drivers.NoSeq,
+	}
+	l.mu.Lock()
+	l.attempts = append(l.attempts, a)
+	l.last = a
+	l.mu.Unlock()
+	l.conn.locks.running.Go(func() {
+		defer close(a.returned)
+		a.err = a.lock.Lock()
+	})
+	return a
+}
+
+// number lists the nodes if the reply that told the sequence was lost.
+func (l *libraryLock) number(ctx context.Context, a *attempt) error {
+	if _, seq := l.named(a); seq != drivers.NoSeq {
+		return nil
+	}
+	child, err := l.find(ctx, a)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	a.seq = child.Seq
+	return nil
+}
+
+// Token is the sequence of the node.
+func (l *libraryLock) Token() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held == nil {
+		return drivers.NoSeq
+	}
+	return l.held.seq
+}
+
+// Release gives the lock up. When the context ends first it goes on doing so.
+func (l *libraryLock) Release(ctx context.Context) error {
+	l.mu.Lock()
+	a := l.held
+	l.held = nil
+	l.mu.Unlock()
+	if a == nil {
+		return nil
+	}
+	a.release()
+	unlocked := make(chan error, 1)
+	l.conn.locks.running.Go(func() { unlocked <- l.unlock(context.WithoutCancel(ctx), a) })
+	var err error
+	select {
+	case err = <-unlocked:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return l.conn.failed("unlock", l.path, err)
+	}
+	return nil
+}
+
+// unlock calls the library's Unlock, and makes sure where that fails.
+func (l *libraryLock) unlock(ctx context.Context, a *attempt) error {
+	defer l.forget(a)
+	if err := l.conn.gate.pass(ctx, l.conn.done); err != nil {
+		return err
+	}
+	err := a.lock.Unlock()
+	if err != nil && !errors.Is(err, zk.ErrNoNode) {
+		return l.sweep(ctx, a)
+	}
+	return nil
+}
+
+// abandon removes the node of an attempt that failed or was given up.
+func (l *libraryLock) abandon(ctx context.Context, a *attempt) {
+	ctx = context.WithoutCancel(ctx)
+	swept := make(chan struct{})
+	l.conn.locks.running.Go(func() {
+		select {
+		case <-a.asked:
+		case <-a.returned:
+		}
+		l.sweep(ctx, a)
+		close(swept)
+		<-a.returned
+		if a.err == nil {
+			l.unlock(ctx, a)
+			return
+		}
+		l.sweep(ctx, a)
+		l.forget(a)
+	})
+	patience := time.NewTimer(sweepTime)
+	defer patience.Stop()
+	select {
+	case <-swept:
+	case <-patience.C:
+	}
+}
+
+// sweep removes the node if there is one. It only fails when the session is
+// over, and the node with it.
+func (l *libraryLock) sweep(ctx context.Context, a *attempt) error {
+	for {
+		child, err := l.find(ctx, a)
+		if err == nil {
+			err = l.conn.Delete(ctx, l.path+"/"+child.Name, drivers.AnyVersion)
+		}
+		if err == nil || errors.Is(err, drivers.ErrNoNode) {
+			return nil
+		}
+		if !errors.Is(err, drivers.ErrConnectionLoss) {
+			return err
+		}
+	}
+}
+
+// find finds the node by its GUID.
+func (l *libraryLock) find(ctx context.Context, a *attempt) (drivers.Child, error) {
+	guid, _ := l.named(a)
+	if guid == "" {
+		return drivers.Child{}, drivers.ErrNoNode
+	}
+	children, err := l.conn.Children(ctx, l.path, nil)
+	if err != nil {
+		return drivers.Child{}, err
+	}
+	for _, child := range children {
+		if strings.HasPrefix(child.Name, guid) {
+			return child, nil
+		}
+	}
+	return drivers.Child{}, drivers.ErrNoNode
+}

@@ -1,0 +1,50 @@
+package zookeeper
+
+import (
+	"math"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// digits is the least length of the suffix that a server gives a sequential
+// node: its parent's counter, an int32 that wraps, in the form %010d.
+const digits = 10
+
+// sequence is the number in the suffix of a name, or NoSeq where there is none.
+// A number after the wrap is negative and its sign part of the suffix: a hyphen
+// right before the digits is that sign where they are fewer than ten, too large
+// for a positive number, or after a second hyphen, and otherwise belongs to the
+// name, since names like to end in one.
+func sequence(name string) int64 {
+	if len(name) < digits {
+		return drivers.NoSeq
+	}
+	prefix, suffix := name[:len(name)-digits], name[len(name)-digits:]
+	if suffix[0] == '-' {
+		if n, ok := number(suffix[1:]); ok {
+			return -n
+		}
+		return drivers.NoSeq
+	}
+	n, ok := number(suffix)
+	switch {
+	case !ok:
+		return drivers.NoSeq
+	case n > math.MaxInt32 && !strings.HasSuffix(prefix, "-"), n > -math.MinInt32:
+		return drivers.NoSeq
+	case n > math.MaxInt32, n >= 1e9 && strings.HasSuffix(prefix, "--"):
+		return -n
+	}
+	return n
+}
+
+func number(s string) (n int64, ok bool) {
+	for _, d := range []byte(s) {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(d-'0')
+	}
+	return n, true
+}

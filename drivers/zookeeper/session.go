@@ -1,0 +1,256 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// session is what a Conn knows of its session's state.
+type session struct {
+	mu        sync.Mutex
+	opened    chan struct{} // closed when it is established
+	connected bool
+	over      bool
+	tap       *wire.Tap   // of the current connection
+	expiry    *time.Timer // runs while disconnected; nil before the session is established
+}
+
+// open starts the library, which goes on trying until it has a session.
+func (s *Service) open(o drivers.Options) *Conn {
+	if o.SessionTimeout == 0 {
+		o.SessionTimeout = drivers.DefaultSessionTimeout
+	}
+	c := &Conn{
+		options: o,
+		chroot:  s.chroot,
+		watches: newWatches(),
+		done:    make(chan struct{}),
+	}
+	c.session.opened = make(chan struct{})
+	c.gate.set(false)
+	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers)}
+	c.dialer.connect = func(ctx context.Context, address string) (net.Conn, error) {
+		conn, err := s.dial(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		return c.tapped(conn), nil
+	}
+	// The library may call back before Connect has returned.
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	c.library, c.over, _ = zk.Connect(s.servers, o.SessionTimeout,
+		zk.WithHostProvider(c.dialer), zk.WithDialer(c.dialer.dial), zk.WithEventCallback(c.changed),
+		zk.WithLogger(quiet{}), zk.WithLogInfo(false))
+	return c
+}
+
+// quiet keeps the library from writing to the terminal: what it logs of
+// connections, callers learn from their errors.
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+func (c *Conn) tapped(conn net.Conn) *wire.Tap {
+	tap := wire.NewTap(conn, (*listener)(c), c.options.LoseReply)
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	c.session.tap = tap
+	return tap
+}
+
+// established waits for the first connection.
+func (c *Conn) established(ctx context.Context) error {
+	select {
+	case <-c.session.opened:
+		return nil
+	case <-c.done:
+		return drivers.ErrSessionLost
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// anchor arms a watch that never fires. While the library has a watch it sends
+// a request to set it again after every reconnect, and it is this request that
+// opens the gate. Should somebody make the node, the gate stays open for good.
+func (c *Conn) anchor(ctx context.Context) error {
+	unanchored := func(drivers.Event) { c.anchored.Store(false) }
+	for {
+		k, err := c.do(ctx, request{op: drivers.OpFence, path: wire.FencePath, watch: unanchored})
+		if err == nil {
+			c.calls.put(k)
+			c.anchored.Store(true)
+			return nil
+		}
+		if !errors.Is(err, drivers.ErrConnectionLoss) {
+			return err
+		}
+	}
+}
+
+// listener is the Conn as the probe of its own connections.
+type listener Conn
+
+// Message is told of everything in the order of the connection. The probe of
+// the options comes first, so that it knows of an event before its watch does.
+func (l *listener) Message(m drivers.Message) {
+	c := (*Conn)(l)
+	if c.options.Probe != nil {
+		c.options.Probe.Message(m)
+	}
+	switch m.Kind {
+	case drivers.Request:
+		if m.Op == drivers.OpRearm {
+			c.gate.set(false)
+		} else if m.Op == drivers.OpCreate {
+			c.locks.asked(&m)
+		}
+	case drivers.Reply:
+		if m.Watch || m.Op == drivers.OpFence {
+			c.watches.answered(&m)
+		} else if m.Op == drivers.OpCreate {
+			c.locks.created(&m)
+		}
+	case drivers.Notification:
+		c.watches.notified(&m)
+	case drivers.Cut:
+		if c.anchored.Load() {
+			c.gate.set(true)
+		}
+	}
+}
+
+// changed is the library's callback. It runs on the goroutine that connects.
+func (c *Conn) changed(e zk.Event) {
+	if e.Type != zk.EventSession {
+		return
+	}
+	switch e.State {
+	case zk.StateHasSession:
+		c.hasSession()
+	case zk.StateDisconnected:
+		c.disconnected()
+	case zk.StateExpired:
+		c.end()
+		go c.shutdown(false) // waits for this goroutine to end
+	}
+}
+
+func (c *Conn) hasSession() {
+	s := &c.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over {
+		return
+	}
+	s.connected = true
+	if s.expiry == nil {
+		s.expiry = time.AfterFunc(s.tap.SessionTimeout(), c.outlived)
+		s.expiry.Stop()
+		close(s.opened)
+		return
+	}
+	s.expiry.Stop()
+	c.tell(drivers.Connected)
+}
+
+func (c *Conn) disconnected() {
+	s := &c.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.over || !s.connected {
+		return
+	}
+	s.connected = false
+	s.expiry.Reset(s.tap.SessionTimeout())
+	c.tell(drivers.Disconnected)
+}
+
+// outlived is called when the session has been disconnected for its time-out.
+func (c *Conn) outlived() {
+	c.end()
+	c.shutdown(false)
+}
+
+func (c *Conn) tell(s drivers.State) {
+	if c.options.OnState != nil {
+		c.options.OnState(s)
+	}
+}
+
+// end tells everybody that the session is lost.
+func (c *Conn) end() {
+	c.ending.Do(func() {
+		s := &c.session
+		s.mu.Lock()
+		s.over = true
+		if s.expiry != nil {
+			s.expiry.Stop()
+			c.tell(drivers.SessionLost)
+		}
+		close(c.done)
+		s.mu.Unlock()
+		c.watches.end()
+	})
+}
+
+func (c *Conn) lost() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close ends the session: first for this client, as when it is lost, then at
+// the service. A session that is disconnected is given a second to reconnect
+// for it; after that its nodes stay until the service expires it.
+func (c *Conn) Close() error {
+	c.end()
+	select {
+	case <-c.session.opened:
+		c.shutdown(true)
+	default:
+		c.shutdown(false)
+	}
+	return nil
+}
+
+// shutdown ends the library and waits for its goroutines. With grace the
+// session may be ended at the service before; the library waits a second for it.
+func (c *Conn) shutdown(grace bool) {
+	c.closing.Do(func() {
+		c.watches.imminent.Wait()
+		if !grace {
+			c.dialer.stop()
+		}
+		closed, over := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(closed)
+			c.library.Close()
+		}()
+		go func() {
+			defer close(over)
+			for range c.over {
+			}
+		}()
+		select {
+		case <-closed:
+		case <-over:
+		}
+		c.dialer.stop()
+		<-over
+		c.locks.running.Wait()
+		c.calls.close()
+	})
+}

@@ -1,0 +1,287 @@
+package zookeeper
+
+import (
+	"context"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// watches are the watches of one session, by the path on the server. What the
+// tap tells drives them: the reply to a read arms its watch, a notification
+// fires those it concerns, both in the order of the connection.
+//
+// A request is known by its path and operation only, so there is at most one
+// read on its way to arm a watch on a path: another waits until it is answered.
+type watches struct {
+	mu       sync.Mutex
+	pending  map[string]*watch        // on their way
+	armed    map[string]*watch        // lists
+	waiting  map[string]chan struct{} // closed when the pending one is answered
+	closing  bool                     // from here on a call may fail although it was answered
+	ended    bool                     // nothing more will come
+	imminent sync.WaitGroup           // calls answered, their watch called, not yet returned
+}
+
+// watch is one armed, or not yet armed, drivers.Watch.
+type watch struct {
+	call     drivers.Watch
+	path     string // as the caller knows it
+	server   string // as the server knows it
+	op       drivers.Op
+	kind     kind
+	phase    phase
+	returned bool           // the call that armed it
+	event    *drivers.Event // held until the call returns
+	next     *watch
+}
+
+// kind is which of the server's watches it is, in the library's words.
+type kind uint8
+
+const (
+	onData  kind = 1 << iota // of a node that exists
+	onExist                  // of a node that does not
+	onChild
+)
+
+type phase uint8
+
+const (
+	onItsWay phase = iota
+	armed
+	fired
+	dropped // its call failed or was given up
+)
+
+func newWatches() *watches {
+	return &watches{
+		pending: make(map[string]*watch),
+		armed:   make(map[string]*watch),
+		waiting: make(map[string]chan struct{}),
+	}
+}
+
+// begin must come before the read that arms the watch is sent.
+func (t *watches) begin(ctx context.Context, w *watch) error {
+	for {
+		busy, err := t.enter(w)
+		if busy == nil {
+			return err
+		}
+		select {
+		case <-busy:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// enter returns what to wait for if another is on its way.
+func (t *watches) enter(w *watch) (busy chan struct{}, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended {
+		return nil, drivers.ErrSessionLost
+	}
+	if t.pending[w.server] == nil {
+		t.pending[w.server] = w
+		return nil, nil
+	}
+	busy = t.waiting[w.server]
+	if busy == nil {
+		busy = make(chan struct{})
+		t.waiting[w.server] = busy
+	}
+	return busy, nil
+}
+
+// answered arms the watch that the reply to a read is about.
+func (t *watches) answered(m *drivers.Message) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	w := t.pending[string(m.Path)]
+	if w == nil || w.op != m.Op {
+		return
+	}
+	t.arrived(w)
+	kind := kindOf(m)
+	if kind == 0 || w.phase == dropped {
+		return
+	}
+	w.kind, w.phase = kind, armed
+	w.next = t.armed[w.server]
+	t.armed[w.server] = w
+}
+
+// kindOf is 0 for a read that armed nothing.
+func kindOf(m *drivers.Message) kind {
+	switch {
+	case m.Err == drivers.ErrNoNode && (m.Op == drivers.OpExists || m.Op == drivers.OpFence):
+		return onExist
+	case m.Err != nil:
+		return 0
+	case m.Op == drivers.OpChildren:
+		return onChild
+	}
+	return onData
+}
+
+func (t *watches) arrived(w *watch) {
+	delete(t.pending, w.server)
+	if busy := t.waiting[w.server]; busy != nil {
+		close(busy)
+		delete(t.waiting, w.server)
+	}
+}
+
+// notified calls the watches that a notification concerns.
+func (t *watches) notified(m *drivers.Message) {
+	for w := t.concerned(m); w != nil; {
+		next := w.next
+		w.next = nil
+		w.call(drivers.Event{Type: m.Event, Path: w.path, Pos: m.Pos})
+		w = next
+	}
+}
+
+func (t *watches) concerned(m *drivers.Message) (list *watch) {
+	kinds := concerns(m.Event)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := t.armed[string(m.Path)]
+	at := &first
+	for w := *at; w != nil; w = *at {
+		if w.kind&kinds == 0 {
+			at = &w.next
+			continue
+		}
+		*at = w.next
+		if t.fire(w, m) {
+			w.next = list
+			list = w
+		}
+	}
+	t.keep(m.Path, first)
+	return list
+}
+
+// keep sets the list of a path; the key is only made where there was one.
+func (t *watches) keep(path []byte, first *watch) {
+	if first == nil {
+		delete(t.armed, string(path))
+	} else {
+		t.armed[first.server] = first
+	}
+}
+
+// concerns is which kinds of watches a change fires; the library agrees, which
+// matters because it is the library that sets them again after a reconnect.
+func concerns(e drivers.EventType) kind {
+	switch e {
+	case drivers.Created:
+		return onExist
+	case drivers.DataChanged:
+		return onExist | onData
+	case drivers.ChildrenChanged:
+		return onChild
+	case drivers.Deleted:
+		return onExist | onData | onChild
+	}
+	return 0
+}
+
+// fire tells whether to call the watch now. Its reply has been read by the
+// library, so its call is about to succeed, unless the session is being closed:
+// then the event waits until the call has returned.
+func (t *watches) fire(w *watch, m *drivers.Message) bool {
+	w.phase = fired
+	if w.returned {
+		return true
+	}
+	if t.closing {
+		w.event = &drivers.Event{Type: m.Event, Path: w.path, Pos: m.Pos}
+		return false
+	}
+	t.imminent.Add(1)
+	return true
+}
+
+// returned must be called when the call that armed the watch, or would have,
+// has returned from the library.
+func (t *watches) returned(w *watch, err error) {
+	if e := t.settle(w, err); e != nil {
+		w.call(*e)
+	}
+}
+
+func (t *watches) settle(w *watch, err error) *drivers.Event {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.pending[w.server] == w {
+		t.arrived(w)
+	}
+	if w.phase == fired && w.event == nil {
+		t.imminent.Done()
+	}
+	w.returned = true
+	if err != nil {
+		t.drop(w)
+		return nil
+	}
+	if t.ended && (w.phase == armed || w.phase == onItsWay) {
+		w.phase = fired
+		return &drivers.Event{Type: drivers.Lost, Path: w.path}
+	}
+	return w.event
+}
+
+// abandon drops the watch of a call that is given up. It returns false if the
+// watch has been called: then the call is about to succeed.
+func (t *watches) abandon(w *watch) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if w.phase == fired {
+		return false
+	}
+	t.drop(w)
+	return true
+}
+
+func (t *watches) drop(w *watch) {
+	if w.phase == armed {
+		first := t.armed[w.server]
+		for at := &first; *at != nil; at = &(*at).next {
+			if *at == w {
+				*at = w.next
+				break
+			}
+		}
+		t.keep([]byte(w.server), first)
+	}
+	w.phase = dropped
+}
+
+// end fires Lost at all armed watches. Those whose call has not returned learn
+// of it when it does.
+func (t *watches) end() {
+	t.mu.Lock()
+	t.closing, t.ended = true, true
+	var list *watch
+	for _, w := range t.armed {
+		for w != nil {
+			next := w.next
+			if w.returned {
+				w.phase = fired
+				w.next = list
+				list = w
+			}
+			w = next
+		}
+	}
+	clear(t.armed)
+	t.mu.Unlock()
+	for ; list != nil; list = list.next {
+		list.call(drivers.Event{Type: drivers.Lost, Path: list.path})
+	}
+}

@@ -1,0 +1,128 @@
+package zookeeper
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+var _ drivers.Witness = (*Service)(nil)
+
+// versionTime bounds the question for a server's version.
+const versionTime = 2 * time.Second
+
+// Reset makes every server count anew.
+func (s *Service) Reset(ctx context.Context) error {
+	for _, a := range s.servers {
+		if _, err := s.word(ctx, a, "srst"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Counters adds up what the servers have counted since Reset. A session is
+// counted by the server that it is connected to.
+func (s *Service) Counters(ctx context.Context) (drivers.Counters, error) {
+	var sum drivers.Counters
+	for _, a := range s.servers {
+		text, err := s.word(ctx, a, "mntr")
+		if err != nil {
+			return drivers.Counters{}, err
+		}
+		c := parseCounters(text)
+		sum.Notifications += c.Notifications
+		sum.LargestFanout = max(sum.LargestFanout, c.LargestFanout)
+		sum.Reads += c.Reads
+		sum.Writes += c.Writes
+	}
+	return sum, nil
+}
+
+// parseCounters reads the answer to mntr: a name, a tab and a number per line.
+func parseCounters(text string) (c drivers.Counters) {
+	for line := range strings.Lines(text) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			continue // not one of the numbers
+		}
+		n := int64(v)
+		switch name {
+		case "zk_cnt_readlatency":
+			c.Reads = n
+		case "zk_cnt_updatelatency":
+			c.Writes = n
+		case "zk_sum_node_created_watch_count", "zk_sum_node_deleted_watch_count",
+			"zk_sum_node_changed_watch_count", "zk_sum_node_children_watch_count":
+			c.Notifications += n
+		case "zk_max_node_created_watch_count", "zk_max_node_deleted_watch_count",
+			"zk_max_node_changed_watch_count", "zk_max_node_children_watch_count":
+			c.LargestFanout = max(c.LargestFanout, n)
+		}
+	}
+	return c
+}
+
+// askVersion asks the first server that answers.
+func (s *Service) askVersion() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), versionTime)
+	defer cancel()
+	var errs []error
+	for _, a := range s.servers {
+		text, err := s.word(ctx, a, "srvr")
+		if err == nil {
+			if version := parseVersion(text); version != "" {
+				return "ZooKeeper " + version, nil
+			}
+			err = fmt.Errorf("%s: srvr: no version in the answer", a)
+		}
+		errs = append(errs, err)
+	}
+	return "", errors.Join(errs...)
+}
+
+// parseVersion reads "Zookeeper version: 3.8.0-5a02a05..., built on ...", where
+// what comes after the hyphen says which build it was.
+func parseVersion(text string) string {
+	for line := range strings.Lines(text) {
+		if v, ok := strings.CutPrefix(line, "Zookeeper version: "); ok {
+			v, _, _ = strings.Cut(v, ",")
+			v, _, _ = strings.Cut(strings.TrimSpace(v), "-")
+			return v
+		}
+	}
+	return ""
+}
+
+// word sends a four-letter word and returns the answer.
+func (s *Service) word(ctx context.Context, address, word string) (string, error) {
+	conn, err := s.dial(ctx, address)
+	if err != nil {
+		return "", fmt.Errorf("%s: %s: %w", address, word, err)
+	}
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	if _, err := io.WriteString(conn, word); err != nil {
+		return "", fmt.Errorf("%s: %s: %w", address, word, err)
+	}
+	answer, err := io.ReadAll(conn)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %s: %w", address, word, err)
+	}
+	text := string(answer)
+	if strings.Contains(text, "not in the whitelist") {
+		return "", fmt.Errorf("%s: %s: %w: allow it in the server's 4lw.commands.whitelist", address, word, drivers.ErrUnsupported)
+	}
+	return text, nil
+}

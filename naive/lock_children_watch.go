@@ -1,0 +1,80 @@
+package naive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A ChildrenWatchLock is held by one client at a time. Clients stand in line, as
+// sequential ephemeral nodes, and each watches the whole line, so an arrival and
+// a release alike wake everybody who waits, to list the line again. One
+// ChildrenWatchLock serves one goroutine. N clients that each take and release
+// it once cost
+//
+// Cost: N²−N+1 notifications, N²−N+1 reads, 2N writes; a release wakes up to N−1.
+type ChildrenWatchLock struct {
+	conn drivers.Conn
+	dir  string
+	node *claim.Claim
+	end  context.CancelFunc
+}
+
+// NewChildrenWatchLock returns the lock at dir, a node that is there already.
+func NewChildrenWatchLock(conn drivers.Conn, dir string) *ChildrenWatchLock {
+	return &ChildrenWatchLock{
+		conn: drivers.Steady(conn),
+		dir:  dir,
+		node: claim.InLine(conn, dir, "lock-"),
+		end:  func() {},
+	}
+}
+
+// Acquire is as [Lock.Acquire].
+func (l *ChildrenWatchLock) Acquire(ctx context.Context) (held context.Context, err error) {
+	if err := l.wait(ctx); err != nil {
+		return nil, fmt.Errorf("acquire lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))
+	}
+	held, l.end = drivers.Bound(ctx, l.conn)
+	return held, nil
+}
+
+func (l *ChildrenWatchLock) wait(ctx context.Context) error {
+	// 1. Create a sequential ephemeral node: a place in the line.
+	if err := l.node.Create(ctx); err != nil {
+		return err
+	}
+	for {
+		// 2. List the line, with a watch.
+		var changed drivers.Wait
+		line, err := l.conn.Children(ctx, l.dir, changed.Fire)
+		if err != nil {
+			return err
+		}
+		// 3. Who has nobody ahead holds the lock.
+		ahead, err := l.node.Ahead(line)
+		if err != nil || ahead == "" {
+			return err
+		}
+		// 4. Wait for anybody to come or go, then look again.
+		if _, err := changed.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Token is the fencing token of the holder: a resource that has seen a higher
+// one must refuse it.
+func (l *ChildrenWatchLock) Token() int64 { return l.node.Seq() }
+
+// Release is as [Lock.Release].
+func (l *ChildrenWatchLock) Release(ctx context.Context) error {
+	l.end()
+	if err := l.node.Remove(ctx); err != nil {
+		return fmt.Errorf("release lock %s: %w", l.dir, err)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package naive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A PollLock is held by one client at a time. Clients stand in line, as
+// sequential ephemeral nodes, and list it again and again until they are first,
+// so nobody is woken and everybody keeps asking; a shorter interval asks more, a
+// longer one leaves the lock free for longer. One PollLock serves one goroutine.
+// N clients that each take and release it once, and poll q times per turn that
+// they wait for, cost
+//
+// Cost: no notifications, N+q·N(N−1)/2 reads, 2N writes; a release wakes nobody.
+type PollLock struct {
+	conn     drivers.Conn
+	dir      string
+	interval time.Duration
+	node     *claim.Claim
+	end      context.CancelFunc
+}
+
+// NewPollLock returns the lock at dir, a node that is there already, which asks
+// once per interval.
+func NewPollLock(conn drivers.Conn, dir string, interval time.Duration) *PollLock {
+	return &PollLock{
+		conn:     drivers.Steady(conn),
+		dir:      dir,
+		interval: interval,
+		node:     claim.InLine(conn, dir, "lock-"),
+		end:      func() {},
+	}
+}
+
+// Acquire is as [Lock.Acquire].
+func (l *PollLock) Acquire(ctx context.Context) (held context.Context, err error) {
+	if err := l.wait(ctx); err != nil {
+		return nil, fmt.Errorf("acquire lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))
+	}
+	held, l.end = drivers.Bound(ctx, l.conn)
+	return held, nil
+}
+
+func (l *PollLock) wait(ctx context.Context) error {
+	// 1. Create a sequential ephemeral node: a place in the line.
+	if err := l.node.Create(ctx); err != nil {
+		return err
+	}
+	for {
+		// 2. List the line, without a watch.
+		line, err := l.conn.Children(ctx, l.dir, nil)
+		if err != nil {
+			return err
+		}
+		// 3. Who has nobody ahead holds the lock.
+		ahead, err := l.node.Ahead(line)
+		if err != nil || ahead == "" {
+			return err
+		}
+		// 4. Wait a little, then look again.
+		if err := drivers.Pause(ctx, l.interval); err != nil {
+			return err
+		}
+	}
+}
+
+// Token is the fencing token of the holder: a resource that has seen a higher
+// one must refuse it.
+func (l *PollLock) Token() int64 { return l.node.Seq() }
+
+// Release is as [Lock.Release].
+func (l *PollLock) Release(ctx context.Context) error {
+	l.end()
+	if err := l.node.Remove(ctx); err != nil {
+		return fmt.Errorf("release lock %s: %w", l.dir, err)
+	}
+	return nil
+}
