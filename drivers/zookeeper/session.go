@@ -250,7 +250,7 @@ func (c *Conn) shutdown(grace bool) {
 		}
 		c.dialer.stop()
 		<-over
-		c.locks.running.Wait()
+		c.locks.close()
 		c.calls.close()
 	})
 }
