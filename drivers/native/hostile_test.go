@@ -39,13 +39,15 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 		body record
 		want wire.Err
 	}{
-		{9999, nil, wire.ErrUnimplemented},
-		{-7, nil, wire.ErrUnimplemented},
+		{wire.OpReconfig, nil, wire.ErrReconfigDisabled},
 		{wire.OpAddWatch, wire.Path{Path: "/"}, wire.ErrUnimplemented},
 		{wire.OpGetData, nil, wire.ErrMarshalling},
 		{wire.OpCreate, wire.Path{Path: "/a"}, wire.ErrMarshalling},
 		{wire.OpMulti, wire.MultiHeader{Type: wire.OpCreate, Err: -1}, wire.ErrMarshalling},
+		{wire.OpMulti, wire.MultiHeader{Type: wire.OpGetData, Err: -1}, wire.ErrMarshalling},
+		{wire.OpMulti, wire.MultiHeader{Type: wire.OpCreateTTL, Err: -1}, wire.ErrUnimplemented},
 		{wire.OpSetWatches, wire.Path{Path: "/"}, wire.ErrMarshalling},
+		{wire.OpExists, wire.PathWatch{Path: "/\x00"}, wire.ErrBadArguments},
 		{wire.OpCreate, acl, wire.ErrUnimplemented},
 		{wire.OpCreate, wire.CreateRequest{Path: "/a"}, wire.ErrInvalidACL},
 		{wire.OpCreate, open("/a", 4), wire.ErrUnimplemented},
@@ -61,6 +63,27 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 		}
 	}
 	r.wantReply(r.ask(99, wire.OpExists, wire.PathWatch{Path: "/a"}), 99, wire.ErrNoNode)
+}
+
+// What is answered with an error and a farewell, as ZooKeeper does.
+func TestRequestsThatEndTheConnection(t *testing.T) {
+	s := newServer(t)
+	for _, c := range []struct {
+		op   int32
+		body record
+		want wire.Err
+	}{
+		{9999, nil, wire.ErrUnimplemented},
+		{-7, nil, wire.ErrUnimplemented},
+		{wire.OpAuth, wire.AuthRequest{Scheme: "secret handshake"}, wire.ErrAuthFailed},
+	} {
+		r := openRaw(t, s)
+		r.wantReply(r.ask(5, c.op, c.body), 5, c.want)
+		r.wantEnd()
+	}
+	r := openRaw(t, s)
+	r.write(request(5, wire.OpAuth, nil))
+	r.wantEnd()
 }
 
 // A client that sends requests and does not read is left waiting; others are not.

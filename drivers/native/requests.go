@@ -1,6 +1,7 @@
 package native
 
 import (
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/native/tree"
@@ -25,7 +26,7 @@ func (c *conn) serve(payload []byte, now time.Time) {
 		c.writeMulti(h, &d, now)
 	case wire.OpPing:
 		c.server.stats.reads++
-		c.answer(h.Xid, wire.OK)
+		c.answer(wire.XidPing, wire.OK)
 	case wire.OpSync:
 		c.sync(h, &d)
 	case wire.OpGetACL:
@@ -37,7 +38,23 @@ func (c *conn) serve(payload []byte, now time.Time) {
 	case wire.OpCloseSession:
 		c.closeSession(h)
 	default:
+		c.refuse(h)
+	}
+}
+
+// refuse answers a request that is not served. Like ZooKeeper it hangs up on
+// who asks for what no server knows.
+func (c *conn) refuse(h wire.RequestHeader) {
+	switch h.Op {
+	case wire.OpReconfig:
+		c.answer(h.Xid, wire.ErrReconfigDisabled)
+	case wire.OpCheckWatches, wire.OpRemoveWatches, wire.OpCreateContainer, wire.OpDeleteContainer,
+		wire.OpCreateTTL, wire.OpMultiRead, wire.OpSASL, wire.OpGetEphemerals, wire.OpAllChildrenNum,
+		wire.OpSetWatches2, wire.OpAddWatch, wire.OpWhoAmI:
 		c.answer(h.Xid, wire.ErrUnimplemented)
+	default:
+		c.answer(h.Xid, wire.ErrUnimplemented)
+		c.leave()
 	}
 }
 
@@ -46,6 +63,10 @@ func (c *conn) read(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.PathWatch
 	if r.Decode(d); d.Err() != nil {
 		c.answer(h.Xid, wire.ErrMarshalling)
+		return
+	}
+	if h.Op == wire.OpExists && strings.ContainsRune(r.Path, 0) {
+		c.answer(h.Xid, wire.ErrBadArguments)
 		return
 	}
 	n := c.server.tree.Find(r.Path)
@@ -118,9 +139,12 @@ func (c *conn) getACL(h wire.RequestHeader, d *wire.Decoder) {
 // auth takes credentials. As nothing is protected they change nothing.
 func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.AuthRequest
-	r.Decode(d)
+	if r.Decode(d); d.Err() != nil {
+		c.drop()
+		return
+	}
 	reply := wire.ReplyHeader{Xid: h.Xid}
-	known := d.Err() == nil && (r.Scheme == "digest" || r.Scheme == "ip")
+	known := r.Scheme == "digest" || r.Scheme == "ip"
 	if !known {
 		reply.Err = wire.ErrAuthFailed
 	}

@@ -1,6 +1,9 @@
 package native
 
 import (
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/native/tree"
@@ -33,11 +36,14 @@ func (t *tally) add(n int64) {
 	t.sum += n
 }
 
-func (t *tally) mean() float64 {
-	if t.count == 0 {
-		return 0
+// mean is the average in ZooKeeper's spelling: up to four decimals, at least one.
+func (t *tally) mean() string {
+	mean := float64(t.sum) / float64(max(t.count, 1))
+	text := strconv.FormatFloat(math.Round(mean*1e4)/1e4, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
 	}
-	return float64(t.sum) / float64(t.count)
+	return text
 }
 
 func (s *stats) took(d time.Duration) { s.latency.add(d.Milliseconds()) }

@@ -59,7 +59,7 @@ func (s *Server) overview() string {
 	var b strings.Builder
 	l := &s.stats.latency
 	fmt.Fprintf(&b, "Zookeeper version: %s, built on %s\n", Version, built())
-	fmt.Fprintf(&b, "Latency min/avg/max: %d/%.1f/%d\n", l.min, l.mean(), l.max)
+	fmt.Fprintf(&b, "Latency min/avg/max: %d/%s/%d\n", l.min, l.mean(), l.max)
 	fmt.Fprintf(&b, "Received: %d\nSent: %d\n", s.stats.received, s.stats.sent)
 	fmt.Fprintf(&b, "Connections: %d\nOutstanding: 0\n", len(s.conns))
 	fmt.Fprintf(&b, "Zxid: 0x%x\nMode: standalone\n", s.tree.Zxid())
@@ -72,7 +72,7 @@ func (s *Server) metrics() string {
 	size, l := s.tree.Size(), &s.stats.latency
 	fmt.Fprintf(&b, "zk_version\t%s, built on %s\n", Version, built())
 	fmt.Fprintf(&b, "zk_server_state\tstandalone\n")
-	fmt.Fprintf(&b, "zk_avg_latency\t%.1f\nzk_min_latency\t%d\nzk_max_latency\t%d\n", l.mean(), l.min, l.max)
+	fmt.Fprintf(&b, "zk_avg_latency\t%s\nzk_min_latency\t%d\nzk_max_latency\t%d\n", l.mean(), l.min, l.max)
 	for _, m := range []struct {
 		name  string
 		value int64
@@ -100,6 +100,6 @@ func (s *Server) metrics() string {
 }
 
 func writeTally(w io.Writer, name string, t *tally) {
-	fmt.Fprintf(w, "zk_avg_%s\t%.1f\nzk_min_%s\t%d\nzk_max_%s\t%d\n", name, t.mean(), name, t.min, name, t.max)
+	fmt.Fprintf(w, "zk_avg_%s\t%s\nzk_min_%s\t%d\nzk_max_%s\t%d\n", name, t.mean(), name, t.min, name, t.max)
 	fmt.Fprintf(w, "zk_cnt_%s\t%d\nzk_sum_%s\t%d\n", name, t.count, name, t.sum)
 }

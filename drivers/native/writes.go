@@ -124,12 +124,10 @@ func checkFlags(flags int32) wire.Err {
 
 func (c *conn) writeMulti(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.server.stats.writes++
-	codes, ops := decodeMulti(d)
+	codes, ops, err := decodeMulti(d)
 	x := c.txn(tree.Op{Kind: tree.Multi}, now)
 	x.Ops = ops
-	if d.Err() != nil {
-		refuse(&x.Op, wire.ErrMarshalling)
-	}
+	refuse(&x.Op, err)
 	r := c.server.apply(x)
 	start := c.beginReply(h.Xid, r.Err)
 	if r.Err == wire.OK {
@@ -139,13 +137,26 @@ func (c *conn) writeMulti(h wire.RequestHeader, d *wire.Decoder, now time.Time) 
 }
 
 // decodeMulti reads the operations of a multi and their opcodes.
-func decodeMulti(d *wire.Decoder) (codes []int32, ops []tree.Op) {
+func decodeMulti(d *wire.Decoder) (codes []int32, ops []tree.Op, err wire.Err) {
 	for {
 		var h wire.MultiHeader
-		if h.Decode(d); h.Done || d.Err() != nil {
-			return codes, ops
+		h.Decode(d)
+		switch {
+		case d.Err() != nil:
+			return nil, nil, wire.ErrMarshalling
+		case h.Done:
+			return codes, ops, wire.OK
 		}
-		codes, ops = append(codes, h.Type), append(ops, decodeOp(h.Type, d))
+		switch h.Type {
+		case wire.OpCreate, wire.OpDelete, wire.OpSetData, wire.OpCheck:
+			codes, ops = append(codes, h.Type), append(ops, decodeOp(h.Type, d))
+		case wire.OpCreate2: // which ZooKeeper answers as if it were a create
+			codes, ops = append(codes, wire.OpCreate), append(ops, decodeOp(h.Type, d))
+		case wire.OpCreateContainer, wire.OpCreateTTL:
+			return nil, nil, wire.ErrUnimplemented
+		default:
+			return nil, nil, wire.ErrMarshalling
+		}
 	}
 }
 

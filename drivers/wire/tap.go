@@ -39,7 +39,7 @@ type Tap struct {
 	out     outbound
 	pending ring
 	cut     bool
-	timeout time.Duration
+	session ConnectResponse
 }
 
 // NewTap puts a tap on a connection that has not been used yet. If lose is set
@@ -53,9 +53,15 @@ func NewTap(conn net.Conn, probe drivers.Probe, lose func(drivers.Message) bool)
 // SessionTimeout is what the server granted when the session was opened, or 0
 // before that.
 func (t *Tap) SessionTimeout() time.Duration {
+	return time.Duration(t.Session().Timeout) * time.Millisecond
+}
+
+// Session is what the server answered when the session was opened, and zero
+// before that.
+func (t *Tap) Session() ConnectResponse {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.timeout
+	return t.session
 }
 
 // Close closes the connection.

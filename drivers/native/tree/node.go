@@ -40,9 +40,13 @@ type owned struct {
 	prev, next *Node
 }
 
-// Find returns the node at the path, or nil.
+// Find returns the node at the path, or nil. As in ZooKeeper the empty path is
+// another name of the root.
 func (t *Tree) Find(path string) *Node {
-	if path == "" || path[0] != '/' {
+	if path == "" {
+		return t.root
+	}
+	if path[0] != '/' {
 		return nil
 	}
 	n := t.root
