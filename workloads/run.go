@@ -105,6 +105,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	meter.Begin()
 	w.Begin()
 	r.begun.Store(true)
+	server := r.serverCounts(ctx)
 	opened, before := time.Now(), meter.Counts()
 	record.Intervals = r.measure(ctx, opened, before, self)
 	record.Duration = time.Since(opened)
@@ -112,6 +113,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	w.End(record)
 	meter.End()
 	record.Generator = self.Stop()
+	record.Server = r.serverCounted(ctx, server)
 
 	r.halt()
 	r.letEnd(clients, abandon)
@@ -123,6 +125,31 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record.Errors = r.errors
 	record.Warnings = r.warnings(record)
 	return record
+}
+
+// serverCounts is the server's own account so far, nil where it keeps none.
+func (r *runner) serverCounts(ctx context.Context) *drivers.Counters {
+	w, ok := r.crew.service.(drivers.Witness)
+	if !ok {
+		return nil
+	}
+	c, err := w.Counters(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil
+	}
+	return &c
+}
+
+// serverCounted is what the server counted since before.
+func (r *runner) serverCounted(ctx context.Context, before *drivers.Counters) *drivers.Counters {
+	now := r.serverCounts(ctx)
+	if before == nil || now == nil {
+		return nil
+	}
+	now.Notifications -= before.Notifications
+	now.Reads -= before.Reads
+	now.Writes -= before.Writes
+	return now
 }
 
 // fenceTime bounds the wait for the last notifications.
