@@ -101,11 +101,11 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 
 	record := &metrics.Record{}
 	r.wait(ctx, r.plan.Warmup)
+	server := r.serverCounts(ctx)
 	self := metrics.StartSampler()
 	meter.Begin()
 	w.Begin()
 	r.begun.Store(true)
-	server := r.serverCounts(ctx)
 	opened, before := time.Now(), meter.Counts()
 	record.Intervals = r.measure(ctx, opened, before, self)
 	record.Duration = time.Since(opened)

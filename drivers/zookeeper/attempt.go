@@ -83,7 +83,28 @@ type locks struct {
 	running sync.WaitGroup // goroutines that call the library
 
 	mu     sync.Mutex
+	closed bool
 	byPath map[string]*libraryLock // as the server knows it
+}
+
+// run calls the library in a goroutine. It returns false when the session is
+// over.
+func (s *locks) run(call func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.running.Go(call)
+	return true
+}
+
+// close waits until nobody calls the library any more.
+func (s *locks) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.running.Wait()
 }
 
 func (s *locks) add(path string, l *libraryLock) {

@@ -24,7 +24,7 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 	c.session.mu.Lock()
 	session := c.session.tap.Session()
 	c.session.mu.Unlock()
-	for {
+	for ctx.Err() == nil {
 		// The Conn may take its session back just then.
 		gone, err := s.closeSession(ctx, session)
 		if err != nil {
@@ -34,9 +34,11 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 			return nil
 		}
 	}
+	return fmt.Errorf("expire: %s: %w", s.name(), context.Cause(ctx))
 }
 
-// closeSession tells whether there was no such session.
+// closeSession makes an attempt and tells whether there was no such session any
+// more. It fails where the service cannot be reached.
 func (s *Service) closeSession(ctx context.Context, session wire.ConnectResponse) (gone bool, err error) {
 	nc, err := s.dial(ctx, s.servers[0])
 	if err != nil {
@@ -46,15 +48,18 @@ func (s *Service) closeSession(ctx context.Context, session wire.ConnectResponse
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
 	defer stop()
 	granted, err := resume(nc, session)
-	if err != nil || granted.Timeout <= 0 {
-		return err == nil, err
+	if err != nil {
+		return false, nil // hung up on: the Conn was quicker
+	}
+	if granted.Timeout <= 0 {
+		return true, nil
 	}
 	closing := wire.RequestHeader{Xid: 1, Op: wire.OpCloseSession}.Append(wire.Begin(nil))
 	wire.End(closing, 0)
 	if _, err := nc.Write(closing); err == nil {
 		io.Copy(io.Discard, nc) // until the server hangs up
 	}
-	return false, context.Cause(ctx)
+	return false, nil
 }
 
 // resume takes a session over.

@@ -49,8 +49,11 @@ func (l *libraryLock) Acquire(ctx context.Context) (context.Context, error) {
 	if err := l.ready(ctx); err != nil {
 		return nil, l.conn.failed("lock", l.path, err)
 	}
-	a := l.begin()
-	err := a.wait(ctx)
+	a, err := l.begin()
+	if err != nil {
+		return nil, l.conn.failed("lock", l.path, err)
+	}
+	err = a.wait(ctx)
 	if err == nil {
 		err = l.number(ctx, a)
 	}
@@ -87,7 +90,7 @@ func (l *libraryLock) ready(ctx context.Context) error {
 }
 
 // begin starts the library's Lock.
-func (l *libraryLock) begin() *attempt {
+func (l *libraryLock) begin() (*attempt, error) {
 	a := &attempt{
 		lock:     zk.NewLock(l.conn.library, l.conn.server(l.path), everybody),
 		asked:    make(chan struct{}),
@@ -98,11 +101,15 @@ func (l *libraryLock) begin() *attempt {
 	l.attempts = append(l.attempts, a)
 	l.last = a
 	l.mu.Unlock()
-	l.conn.locks.running.Go(func() {
+	began := l.conn.locks.run(func() {
 		defer close(a.returned)
 		a.err = a.lock.Lock()
 	})
-	return a
+	if !began {
+		close(a.returned)
+		return nil, drivers.ErrSessionLost
+	}
+	return a, nil
 }
 
 // number lists the nodes if the reply that told the sequence was lost.
@@ -141,8 +148,10 @@ func (l *libraryLock) Release(ctx context.Context) error {
 	}
 	a.release()
 	unlocked := make(chan error, 1)
-	l.conn.locks.running.Go(func() { unlocked <- l.unlock(context.WithoutCancel(ctx), a) })
 	var err error
+	if !l.conn.locks.run(func() { unlocked <- l.unlock(context.WithoutCancel(ctx), a) }) {
+		return l.conn.failed("unlock", l.path, drivers.ErrSessionLost)
+	}
 	select {
 	case err = <-unlocked:
 	case <-ctx.Done():
@@ -171,7 +180,7 @@ func (l *libraryLock) unlock(ctx context.Context, a *attempt) error {
 func (l *libraryLock) abandon(ctx context.Context, a *attempt) {
 	ctx = context.WithoutCancel(ctx)
 	swept := make(chan struct{})
-	l.conn.locks.running.Go(func() {
+	began := l.conn.locks.run(func() {
 		select {
 		case <-a.asked:
 		case <-a.returned:
@@ -186,6 +195,9 @@ func (l *libraryLock) abandon(ctx context.Context, a *attempt) {
 		l.sweep(ctx, a)
 		l.forget(a)
 	})
+	if !began {
+		return // the session is over, and the node with it
+	}
 	patience := time.NewTimer(sweepTime)
 	defer patience.Stop()
 	select {

@@ -226,12 +226,24 @@ func (c *Conn) Close() error {
 	return nil
 }
 
+// graceTime is how long a session that is closed may take to reconnect.
+const graceTime = time.Second
+
+// reconnected waits until the session is connected and its watches are set
+// again: the library reads its state for that without a lock, and a reply to
+// its own request to close, which passes the gate, would change it.
+func (c *Conn) reconnected() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), graceTime)
+	defer cancel()
+	return c.gate.pass(ctx, nil) == nil
+}
+
 // shutdown ends the library and waits for its goroutines. With grace the
 // session may be ended at the service before; the library waits a second for it.
 func (c *Conn) shutdown(grace bool) {
 	c.closing.Do(func() {
 		c.watches.imminent.Wait()
-		if !grace {
+		if !grace || !c.reconnected() {
 			c.dialer.stop()
 		}
 		closed, over := make(chan struct{}), make(chan struct{})
@@ -250,7 +262,7 @@ func (c *Conn) shutdown(grace bool) {
 		}
 		c.dialer.stop()
 		<-over
-		c.locks.running.Wait()
+		c.locks.close()
 		c.calls.close()
 	})
 }

@@ -1,0 +1,75 @@
+package recipetest
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A LockHandle is one client's handle on a lock: what all forms have in common.
+type LockHandle interface {
+	Acquire(ctx context.Context) (held context.Context, err error)
+	Token() int64
+	Release(ctx context.Context) error
+}
+
+// A LockForm is a form under test.
+type LockForm struct {
+	// Name is the form's name in package cost. A form without a model there
+	// is not asked about its cost.
+	Name string
+	// New returns a client's handle on the lock at a node that is there.
+	New func(c drivers.Conn, path string) LockHandle
+	// Library: the lock is what a client library ships. It may fail with
+	// ErrConnectionLoss where it could have asked again, and it does not say
+	// when it is parked.
+	Library bool
+}
+
+// Lock checks a form on one service, which all cases share. It closes the
+// service at the end.
+func Lock(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) {
+	service := opened(t, open)
+	for _, c := range lockCases() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.check(t, setting{service: service}, form)
+		})
+	}
+}
+
+// LockBubbled checks a form with a bubble and a service of its own for every
+// case: open is called within the bubble.
+func LockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) {
+	for _, c := range lockCases() {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c.check(t, setting{service: opened(t, open), bubble: true}, form)
+			})
+		})
+	}
+}
+
+// A lockCase is one thing that is asked of a lock.
+type lockCase struct {
+	name string
+	why  string // what is asked for, and why
+	run  func(ctx context.Context, x *lockTrial)
+}
+
+func lockCases() []lockCase {
+	return slices.Concat(lockTurns(), lockCancellation(), lockSessions(), lockReplies(), lockCosts())
+}
+
+func opened(t testing.TB, open func(t testing.TB) drivers.Service) drivers.Service {
+	service := open(t)
+	t.Cleanup(func() {
+		if err := service.Close(); err != nil {
+			t.Errorf("closing the service: %v", err)
+		}
+	})
+	return service
+}
