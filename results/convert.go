@@ -26,7 +26,7 @@ func FromRecord(s Setting, r *metrics.Record) Run {
 		Clients: s.Clients, Loop: s.Loop, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		Latency: map[string]Latency{}, Herd: herd(r), Cost: costs(r, s.Expected),
-		Safety: safety(r.Safety), Generator: generator(r.Generator), Disturbed: r.Disturbed,
+		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator), Disturbed: r.Disturbed,
 		Errors: r.Errors, Warnings: append([]string{}, r.Warnings...), Intervals: intervals(r.Intervals),
 	}
 	for _, p := range r.Phases {
@@ -113,7 +113,8 @@ func totals(c metrics.Counts) Totals {
 	}
 }
 
-func safety(s metrics.Safety) Safety {
+// SafetyOf writes down what a checker saw.
+func SafetyOf(s metrics.Safety) Safety {
 	return Safety{
 		Checked: s.Checked, Violations: s.Violations, BeliefOverlaps: s.BeliefOverlaps,
 		TokensRefused: s.TokensRefused, Tokens: s.Tokens, Details: append([]string{}, s.Details...),

@@ -7,12 +7,14 @@ import (
 	"io"
 )
 
-// Write writes the file as JSON.
-func Write(w io.Writer, f File) error {
+// WriteJSON writes the file.
+func (f File) WriteJSON(w io.Writer) error { return writeJSON(w, f) }
+
+func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
-	return e.Encode(f)
+	return e.Encode(v)
 }
 
 // Read reads a file of this schema or an older one. The error is one line.
