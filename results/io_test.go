@@ -14,7 +14,7 @@ import (
 func TestWriteRead(t *testing.T) {
 	want := file(herding(native())...)
 	var b bytes.Buffer
-	if err := Write(&b, want); err != nil {
+	if err := want.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	got, err := Read(&b)
