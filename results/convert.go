@@ -66,14 +66,14 @@ func distribution(h *hdrhistogram.Histogram) *Distribution {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	at := func(percent float64) *int64 {
-		if float64(h.TotalCount())*(100-percent)/100 < beyond {
+	at := func(permille int64) *int64 {
+		if h.TotalCount()*(1000-permille) < beyond*1000 {
 			return nil
 		}
-		v := h.ValueAtQuantile(percent)
+		v := h.ValueAtQuantile(float64(permille) / 10)
 		return &v
 	}
-	d := &Distribution{Min: h.Min(), Mean: h.Mean(), P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: h.Max()}
+	d := &Distribution{Min: h.Min(), Mean: h.Mean(), P50: at(500), P90: at(900), P99: at(990), P999: at(999), Max: h.Max()}
 	// It encodes into memory and cannot fail but for an unknown encoding.
 	encoded, _ := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	d.HDR = string(encoded)

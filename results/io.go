@@ -19,15 +19,26 @@ func writeJSON(w io.Writer, v any) error {
 
 // Read reads a file of this schema or an older one. The error is one line.
 func Read(r io.Reader) (File, error) {
-	var f File
-	if err := json.NewDecoder(r).Decode(&f); err != nil {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return File{}, fmt.Errorf("read result file: %w", err)
+	}
+	// The schema first: a newer one may not fit File.
+	var version struct {
+		Schema int `json:"schema"`
+	}
+	if err := json.Unmarshal(text, &version); err != nil {
 		return File{}, fmt.Errorf("not a result file: %w", err)
 	}
 	switch {
-	case f.Schema == 0:
+	case version.Schema < 1:
 		return File{}, errors.New("not a result file: it has no schema")
-	case f.Schema > Schema:
-		return File{}, fmt.Errorf("a result file of schema %d: this stampede reads up to %d; use a newer one", f.Schema, Schema)
+	case version.Schema > Schema:
+		return File{}, fmt.Errorf("a result file of schema %d: this stampede reads up to %d; use a newer one", version.Schema, Schema)
+	}
+	var f File
+	if err := json.Unmarshal(text, &f); err != nil {
+		return File{}, fmt.Errorf("not a result file: %w", err)
 	}
 	return f, nil
 }
