@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,6 +33,7 @@ type lockTrial struct {
 	admin   drivers.Conn // makes, inspects and removes dir
 	clients []*lockClient
 	guard   guard
+	ledger  ledger
 }
 
 // check runs the case.
@@ -184,10 +186,8 @@ func (x *lockTrial) rest(ctx context.Context) {
 // moves is how many messages all sessions have seen, and whether nobody is on
 // the move.
 func (x *lockTrial) moves() (messages int64, parked bool) {
-	parked = true
-	for _, c := range x.clients {
-		messages += c.tally.total()
-		parked = parked && c.parked()
-	}
-	return messages, parked
+	x.ledger.mu.Lock()
+	messages = x.ledger.messages
+	x.ledger.mu.Unlock()
+	return messages, !slices.ContainsFunc(x.clients, func(c *lockClient) bool { return !c.parked() })
 }
