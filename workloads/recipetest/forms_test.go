@@ -49,10 +49,9 @@ func TestLockInProcess(t *testing.T) {
 	}
 }
 
+// The twins over sockets; the other forms would see the same server.
 func TestLockOnNative(t *testing.T) {
-	for _, form := range lockForms() {
-		t.Run(form.Name, func(t *testing.T) { recipetest.Lock(t, started("native:"), form) })
-	}
+	lockOn(t, "native:", lockForms()[:2])
 }
 
 func TestLockOnZooKeeper(t *testing.T) {
@@ -62,8 +61,29 @@ func TestLockOnZooKeeper(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	for _, form := range lockForms() {
-		t.Run(form.Name, func(t *testing.T) { recipetest.Lock(t, started("zookeeper:"), form) })
+	lockOn(t, "zookeeper:", lockForms())
+}
+
+// lockOn starts one service and checks the forms on it.
+func lockOn(t *testing.T, url string, forms []recipetest.LockForm) {
+	target, err := backends.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := service.Close(); err != nil {
+			t.Errorf("closing the service: %v", err)
+		}
+	})
+	for _, form := range forms {
+		t.Run(form.Name, func(t *testing.T) {
+			t.Parallel()
+			recipetest.Lock(t, service, form)
+		})
 	}
 }
 
@@ -83,19 +103,4 @@ func inProcess(t testing.TB) drivers.Service {
 		t.Fatal(err)
 	}
 	return service
-}
-
-// started opens a service that is started for it.
-func started(url string) func(testing.TB) drivers.Service {
-	return func(t testing.TB) drivers.Service {
-		target, err := backends.Parse(url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		service, err := target.Open(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return service
-	}
 }

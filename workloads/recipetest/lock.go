@@ -21,10 +21,9 @@ type LockForm struct {
 	Library bool
 }
 
-// Lock checks a form on one service, which all cases share. It closes the
-// service at the end.
-func Lock(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) {
-	service := opened(t, open)
+// Lock checks a form on a service, which all cases share and may share with
+// anybody else. It returns before the last of them is done, as parallel tests do.
+func Lock(t *testing.T, service drivers.Service, form LockForm) {
 	for _, c := range lockCases(form) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +38,9 @@ func LockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form Loc
 	for _, c := range lockCases(form) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c.check(t, setting{service: opened(t, open), bubble: true}, form)
+				service := open(t)
+				defer closed(t, service)
+				c.check(t, setting{service: service, bubble: true}, form)
 			})
 		})
 	}
@@ -61,12 +62,8 @@ func lockCases(form LockForm) []lockCase {
 	return append(cases, lockReplies()...)
 }
 
-func opened(t testing.TB, open func(t testing.TB) drivers.Service) drivers.Service {
-	service := open(t)
-	t.Cleanup(func() {
-		if err := service.Close(); err != nil {
-			t.Errorf("closing the service: %v", err)
-		}
-	})
-	return service
+func closed(t testing.TB, service drivers.Service) {
+	if err := service.Close(); err != nil {
+		t.Errorf("closing the service: %v", err)
+	}
 }

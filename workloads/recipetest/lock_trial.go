@@ -67,10 +67,21 @@ func beginLock(ctx context.Context, t testing.TB, s setting, form LockForm) *loc
 	return x
 }
 
-// end stops whoever still waits, closes the sessions and removes the lock.
+// end dismisses everybody and removes the lock.
 func (x *lockTrial) end() {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(x.Context()), patience, errHung)
 	defer cancel()
+	x.dismiss()
+	if err := x.remove(ctx); err != nil {
+		x.Errorf("removing the lock's node: %v", err)
+	}
+	if err := x.admin.Close(); err != nil {
+		x.Errorf("closing the session that cleans up: %v", err)
+	}
+}
+
+// dismiss stops whoever still waits and closes all sessions.
+func (x *lockTrial) dismiss() {
 	for _, c := range x.clients {
 		c.replies.Store(nil)
 		if c.asking != nil {
@@ -85,12 +96,7 @@ func (x *lockTrial) end() {
 			x.Errorf("closing a session: %v", err)
 		}
 	}
-	if err := x.remove(ctx); err != nil {
-		x.Errorf("removing the lock's node: %v", err)
-	}
-	if err := x.admin.Close(); err != nil {
-		x.Errorf("closing the session that cleans up: %v", err)
-	}
+	x.clients = nil
 }
 
 // remove removes the lock's node with all that is in it.

@@ -32,6 +32,7 @@ func lockExcludes(ctx context.Context, x *lockTrial) {
 	for seed := range uint64(3) {
 		x.compete(ctx, clients, turns, seed, nil)
 		x.expectNodes(ctx, 0)
+		x.dismiss()
 	}
 	if got := len(x.guard.order()); got != 3*clients*turns {
 		x.Errorf("%d grants, want %d", got, 3*clients*turns)
