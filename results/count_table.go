@@ -144,12 +144,12 @@ func largestWakes(all []Settled) string {
 	n := slices.MaxFunc(all, func(a, b Settled) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
 	var parts []string
 	for _, s := range all {
-		part := fmt.Sprintf("%d in %s", s.LargestFanout.Counted, s.Form)
+		part := fmt.Sprintf("%s %d", s.Form, s.LargestFanout.Counted)
 		if s.Clients == n && s.Recipe == all[0].Recipe && !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
-	return fmt.Sprintf("With %d clients one write wakes at most %s.", n, strings.Join(parts, ", "))
+	return fmt.Sprintf("With %d clients one write wakes at most: %s.", n, strings.Join(parts, ", "))
 }
 
 func growthRows(w io.Writer, all []Settled) error {

@@ -4,7 +4,7 @@
 //
 // The whole test of a form is one line:
 //
-//	func TestLock(t *testing.T) { recipetest.Lock(t, open, form) }
+//	func TestLock(t *testing.T) { recipetest.Lock(t, service, form) }
 //
 // [LockBubbled] is the same for services that need no socket: there each case
 // runs in a testing/synctest bubble, where time costs nothing, a case that hangs

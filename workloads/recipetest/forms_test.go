@@ -1,35 +1,44 @@
 package recipetest_test
 
 import (
-	"context"
-	"net"
+	"errors"
+	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
+func TestMain(m *testing.M) {
+	child.Dispatch(backends.Roles())
+	os.Exit(m.Run())
+}
+
 func lockForms() []recipetest.LockForm {
 	return []recipetest.LockForm{
-		{Name: "predecessor", New: func(c drivers.Conn, path string) recipetest.LockHandle {
-			return recipes.NewLock(c, path)
+		{Name: "predecessor", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return recipes.NewLock(c, path), nil
 		}},
-		{Name: "one-node", New: func(c drivers.Conn, path string) recipetest.LockHandle {
-			return naive.NewLock(c, path)
+		{Name: "one-node", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return naive.NewLock(c, path), nil
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) recipetest.LockHandle {
-			return naive.NewChildrenWatchLock(c, path)
+		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return naive.NewChildrenWatchLock(c, path), nil
 		}},
-		{Name: "poll", New: func(c drivers.Conn, path string) recipetest.LockHandle {
-			return naive.NewPollLock(c, path, 5*time.Millisecond)
+		{Name: "poll", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return naive.NewPollLock(c, path, 5*time.Millisecond), nil
 		}},
-		{Name: "go-zookeeper", Library: true, New: func(c drivers.Conn, path string) recipetest.LockHandle {
-			return c.(drivers.LibraryLocker).NewLibraryLock(path)
+		{Name: "go-zookeeper", Library: true, New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return c.(drivers.LibraryLocker).NewLibraryLock(path), nil
 		}},
 	}
 }
@@ -40,21 +49,58 @@ func TestLockInProcess(t *testing.T) {
 	}
 }
 
-type service struct {
-	*zookeeper.Service
-	server *native.Server
+// The twins over sockets; the other forms would see the same server.
+func TestLockOnNative(t *testing.T) {
+	lockOn(t, "native:", lockForms()[:2])
 }
 
-func (s service) Close() error { s.server.Close(); return nil }
+func TestLockOnZooKeeper(t *testing.T) {
+	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
+		if os.Getenv("REQUIRE_BACKENDS") == "all" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	lockOn(t, "zookeeper:", lockForms())
+}
 
-func inProcess(t testing.TB) drivers.Service {
-	server := native.New(native.Options{Tick: 500 * time.Millisecond})
-	client, err := zookeeper.New(zookeeper.Config{
-		Servers: []string{"in-process"},
-		Dial:    func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) },
-	})
+// lockOn starts one service and checks the forms on it.
+func lockOn(t *testing.T, url string, forms []recipetest.LockForm) {
+	target, err := backends.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return service{client, server}
+	service, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := service.Close(); err != nil {
+			t.Errorf("closing the service: %v", err)
+		}
+	})
+	for _, form := range forms {
+		t.Run(form.Name, func(t *testing.T) {
+			t.Parallel()
+			recipetest.Lock(t, service, form)
+		})
+	}
+}
+
+func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
+	var tested []string
+	for _, form := range lockForms() {
+		tested = append(tested, form.Name)
+	}
+	if want := catalog.Names(catalog.Forms(), "lock"); !slices.Equal(tested, want) {
+		t.Errorf("tested are %v, the catalogue has %v", tested, want)
+	}
+}
+
+func inProcess(t testing.TB) drivers.Service {
+	service, err := backends.InProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service
 }

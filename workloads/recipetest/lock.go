@@ -7,33 +7,24 @@ import (
 	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
 )
-
-// A LockHandle is one client's handle on a lock: what all forms have in common.
-type LockHandle interface {
-	Acquire(ctx context.Context) (held context.Context, err error)
-	Token() int64
-	Release(ctx context.Context) error
-}
 
 // A LockForm is a form under test.
 type LockForm struct {
 	// Name is the form's name in package cost. A form without a model there
 	// is not asked about its cost.
 	Name string
-	// New returns a client's handle on the lock at a node that is there.
-	New func(c drivers.Conn, path string) LockHandle
-	// Library: the lock is what a client library ships. It may fail with
-	// ErrConnectionLoss where it could have asked again, and it does not say
-	// when it is parked.
+	New  workloads.NewLock
+	// Library: the lock is what a client library ships. It does not say when
+	// it is parked, and is not asked to survive lost replies.
 	Library bool
 }
 
-// Lock checks a form on one service, which all cases share. It closes the
-// service at the end.
-func Lock(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) {
-	service := opened(t, open)
-	for _, c := range lockCases() {
+// Lock checks a form on a service, which all cases share and may share with
+// anybody else. It returns before the last of them is done, as parallel tests do.
+func Lock(t *testing.T, service drivers.Service, form LockForm) {
+	for _, c := range lockCases(form) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.check(t, setting{service: service}, form)
@@ -44,10 +35,12 @@ func Lock(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) 
 // LockBubbled checks a form with a bubble and a service of its own for every
 // case: open is called within the bubble.
 func LockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) {
-	for _, c := range lockCases() {
+	for _, c := range lockCases(form) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c.check(t, setting{service: opened(t, open), bubble: true}, form)
+				service := open(t)
+				defer closed(t, service)
+				c.check(t, setting{service: service, bubble: true}, form)
 			})
 		})
 	}
@@ -60,16 +53,17 @@ type lockCase struct {
 	run  func(ctx context.Context, x *lockTrial)
 }
 
-func lockCases() []lockCase {
-	return slices.Concat(lockTurns(), lockCancellation(), lockSessions(), lockReplies(), lockCosts())
+// lockCases are what is asked of a form.
+func lockCases(form LockForm) []lockCase {
+	cases := slices.Concat(lockTurns(), lockCancellation(), lockSessions(), lockCosts())
+	if form.Library {
+		return cases
+	}
+	return append(cases, lockReplies()...)
 }
 
-func opened(t testing.TB, open func(t testing.TB) drivers.Service) drivers.Service {
-	service := open(t)
-	t.Cleanup(func() {
-		if err := service.Close(); err != nil {
-			t.Errorf("closing the service: %v", err)
-		}
-	})
-	return service
+func closed(t testing.TB, service drivers.Service) {
+	if err := service.Close(); err != nil {
+		t.Errorf("closing the service: %v", err)
+	}
 }

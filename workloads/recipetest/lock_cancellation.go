@@ -3,8 +3,6 @@ package recipetest
 import (
 	"context"
 	"slices"
-
-	"github.com/stampede-bench/stampede/drivers"
 )
 
 func lockCancellation() []lockCase {
@@ -18,9 +16,6 @@ func lockCancellation() []lockCase {
 		{"gave up before",
 			"An Acquire whose context has ended fails and makes no node.",
 			gaveUpBefore},
-		{"gives up while creating",
-			"A caller may give up when its create is on its way. The outcome is unknown then, and if the node was made it must be removed all the same.",
-			givesUpWhileCreating},
 	}
 }
 
@@ -60,31 +55,4 @@ func gaveUpBefore(ctx context.Context, x *lockTrial) {
 	c.failed(ctx, errGivenUp)
 	x.expectNodes(ctx, 1)
 	x.serve(ctx, line)
-}
-
-// givesUpWhileCreating ends the context when the reply to the create has come as
-// far as the client's door, and loses it there.
-func givesUpWhileCreating(ctx context.Context, x *lockTrial) {
-	for _, held := range []bool{false, true} {
-		line := x.line(ctx, 1)
-		if !held {
-			x.serve(ctx, line)
-		}
-		c := x.client(ctx)
-		giving, giveUp := context.WithCancelCause(ctx)
-		c.lose(func(m drivers.Message) bool {
-			if m.Op != drivers.OpCreate {
-				return false
-			}
-			giveUp(errGivenUp)
-			return true
-		})
-		c.ask(giving)
-		c.failed(ctx, errGivenUp)
-		if held {
-			x.expectNodes(ctx, 1)
-			x.serve(ctx, line)
-		}
-		x.expectNodes(ctx, 0)
-	}
 }

@@ -6,13 +6,14 @@ import (
 	"sync/atomic"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
 )
 
 // A lockClient is a session with its handle on the trial's lock.
 type lockClient struct {
 	x       *lockTrial
 	conn    drivers.Conn
-	lock    LockHandle
+	lock    workloads.Lock
 	spot    drivers.Spot
 	tally   tally
 	replies atomic.Pointer[func(drivers.Message) bool] // which to lose
@@ -36,7 +37,7 @@ func (x *lockTrial) client(ctx context.Context) *lockClient {
 
 func (x *lockTrial) clientWith(ctx context.Context, o drivers.Options) *lockClient {
 	x.Helper()
-	c := &lockClient{x: x}
+	c := &lockClient{x: x, tally: tally{ledger: &x.ledger}}
 	c.spot.Ticks = true
 	o.Probe = &c.tally
 	o.LoseReply = func(m drivers.Message) bool {
@@ -47,8 +48,11 @@ func (x *lockTrial) clientWith(ctx context.Context, o drivers.Options) *lockClie
 	if err != nil {
 		x.Fatalf("opening a session: %v", err)
 	}
-	c.conn, c.lock = conn, x.form.New(conn, x.dir)
+	c.conn = conn
 	x.clients = append(x.clients, c)
+	if c.lock, err = x.form.New(conn, x.dir); err != nil {
+		x.Fatalf("making a handle on the lock: %v", err)
+	}
 	return c
 }
 

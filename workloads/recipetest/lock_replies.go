@@ -13,6 +13,9 @@ func lockReplies() []lockCase {
 		{"200 replies to creates are lost",
 			"The service made the node, the reply never arrived, and the session lives on. Whoever creates again without looking for its GUID leaves an orphan that nobody removes, and everybody waits for ever.",
 			createsLost},
+		{"gives up while creating",
+			"A caller may give up when its create is on its way. The outcome is unknown then, and if the node was made it must be removed all the same.",
+			givesUpWhileCreating},
 		{"replies to deletes are lost",
 			"The service removed the node, and the holder does not know. It must find that out without an error, and without removing what somebody else has made meanwhile.",
 			deletesLost},
@@ -99,6 +102,34 @@ func repliesLost(ctx context.Context, x *lockTrial) {
 				return (m.Op.IsRead() || m.Op.IsWrite()) && dice.IntN(5) == 0
 			}
 		})
+		x.expectNodes(ctx, 0)
+		x.dismiss()
+	}
+}
+
+// givesUpWhileCreating ends the context when the reply to the create has come as
+// far as the client's door, and loses it there.
+func givesUpWhileCreating(ctx context.Context, x *lockTrial) {
+	for _, held := range []bool{false, true} {
+		line := x.line(ctx, 1)
+		if !held {
+			x.serve(ctx, line)
+		}
+		c := x.client(ctx)
+		giving, giveUp := context.WithCancelCause(ctx)
+		c.lose(func(m drivers.Message) bool {
+			if m.Op != drivers.OpCreate {
+				return false
+			}
+			giveUp(errGivenUp)
+			return true
+		})
+		c.ask(giving)
+		c.failed(ctx, errGivenUp)
+		if held {
+			x.expectNodes(ctx, 1)
+			x.serve(ctx, line)
+		}
 		x.expectNodes(ctx, 0)
 	}
 }

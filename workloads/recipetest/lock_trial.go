@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,6 +33,7 @@ type lockTrial struct {
 	admin   drivers.Conn // makes, inspects and removes dir
 	clients []*lockClient
 	guard   guard
+	ledger  ledger
 }
 
 // check runs the case.
@@ -65,10 +67,21 @@ func beginLock(ctx context.Context, t testing.TB, s setting, form LockForm) *loc
 	return x
 }
 
-// end stops whoever still waits, closes the sessions and removes the lock.
+// end dismisses everybody and removes the lock.
 func (x *lockTrial) end() {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(x.Context()), patience, errHung)
 	defer cancel()
+	x.dismiss()
+	if err := x.remove(ctx); err != nil {
+		x.Errorf("removing the lock's node: %v", err)
+	}
+	if err := x.admin.Close(); err != nil {
+		x.Errorf("closing the session that cleans up: %v", err)
+	}
+}
+
+// dismiss stops whoever still waits and closes all sessions.
+func (x *lockTrial) dismiss() {
 	for _, c := range x.clients {
 		c.replies.Store(nil)
 		if c.asking != nil {
@@ -83,12 +96,7 @@ func (x *lockTrial) end() {
 			x.Errorf("closing a session: %v", err)
 		}
 	}
-	if err := x.remove(ctx); err != nil {
-		x.Errorf("removing the lock's node: %v", err)
-	}
-	if err := x.admin.Close(); err != nil {
-		x.Errorf("closing the session that cleans up: %v", err)
-	}
+	x.clients = nil
 }
 
 // remove removes the lock's node with all that is in it.
@@ -184,10 +192,8 @@ func (x *lockTrial) rest(ctx context.Context) {
 // moves is how many messages all sessions have seen, and whether nobody is on
 // the move.
 func (x *lockTrial) moves() (messages int64, parked bool) {
-	parked = true
-	for _, c := range x.clients {
-		messages += c.tally.total()
-		parked = parked && c.parked()
-	}
-	return messages, parked
+	x.ledger.mu.Lock()
+	messages = x.ledger.messages
+	x.ledger.mu.Unlock()
+	return messages, !slices.ContainsFunc(x.clients, func(c *lockClient) bool { return !c.parked() })
 }

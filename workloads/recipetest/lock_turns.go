@@ -32,6 +32,7 @@ func lockExcludes(ctx context.Context, x *lockTrial) {
 	for seed := range uint64(3) {
 		x.compete(ctx, clients, turns, seed, nil)
 		x.expectNodes(ctx, 0)
+		x.dismiss()
 	}
 	if got := len(x.guard.order()); got != 3*clients*turns {
 		x.Errorf("%d grants, want %d", got, 3*clients*turns)
@@ -70,23 +71,13 @@ func (c *lockClient) turn(ctx context.Context, rng *rand.Rand) error {
 	if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 		return err
 	}
-	if _, err := c.insist(ctx); err != nil {
+	if _, err := c.lock.Acquire(ctx); err != nil {
 		return err
 	}
 	c.x.guard.enter(c)
 	err := drivers.Pause(ctx, upTo(rng, time.Millisecond))
 	c.x.guard.leave(c)
 	return errors.Join(err, c.lock.Release(ctx))
-}
-
-// insist is Acquire, again where a library gives up too soon.
-func (c *lockClient) insist(ctx context.Context) (context.Context, error) {
-	for {
-		held, err := c.lock.Acquire(ctx)
-		if !c.x.form.Library || !errors.Is(err, drivers.ErrConnectionLoss) {
-			return held, err
-		}
-	}
 }
 
 func upTo(rng *rand.Rand, most time.Duration) time.Duration {
