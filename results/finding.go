@@ -91,30 +91,44 @@ func asleep(r Run) string {
 	if about(vain) == 0 {
 		return ""
 	}
+	if about(vain) == about(n) && r.Herd.Useful > 0 {
+		vain = math.Floor(vain) // not all: somebody went on
+	}
 	return fmt.Sprintf("; %s of the %s go back to sleep", short(vain), short(n))
 }
 
-// slower compares how long it takes until the next is served.
+// slower compares how long it takes until the next is served: the 99th
+// percentile, or the median where there were too few rounds for that.
 func slower(naive, calm Run) []string {
 	phase := tailPhase(naive)
 	if phase == "" {
 		return nil
 	}
 	name := strings.ToUpper(phase[:1]) + label(phase)[1:]
-	a, b := p99(naive.latency(phase)), p99(calm.latency(phase))
-	if a == nil || b == nil || *b == 0 {
-		return []string{name + " p99 is n/a: too few rounds to tell."}
+	if words, ok := ratio(p99(naive.latency(phase)), p99(calm.latency(phase))); ok {
+		return []string{fmt.Sprintf("%s p99 is %s.", name, words)}
 	}
-	ratio := float64(*a) / float64(*b)
-	switch {
-	case ratio >= 1.95:
-		return []string{fmt.Sprintf("%s p99 is %s times slower.", name, short(ratio))}
-	case ratio >= 1.05:
-		return []string{fmt.Sprintf("%s p99 is %.0f %% slower.", name, 100*(ratio-1))}
-	case ratio > 0.95:
-		return []string{name + " p99 is no slower."}
+	if words, ok := ratio(median(naive.latency(phase)), median(calm.latency(phase))); ok {
+		return []string{fmt.Sprintf("%s p50 is %s; there were too few rounds to tell p99.", name, words)}
 	}
-	return []string{fmt.Sprintf("%s p99 is no slower, but %.0f %% faster.", name, 100*(1-ratio))}
+	return []string{name + " p99 is n/a: there were too few rounds to tell."}
+}
+
+// ratio says how much slower the first is, false if either is unknown.
+func ratio(naive, calm *int64) (words string, ok bool) {
+	if naive == nil || calm == nil || *calm == 0 {
+		return "", false
+	}
+	switch r := float64(*naive) / float64(*calm); {
+	case r >= 1.95:
+		return short(r) + " times slower", true
+	case r >= 1.05:
+		return fmt.Sprintf("%.0f %% slower", 100*(r-1)), true
+	case r > 0.95:
+		return "no slower", true
+	default:
+		return fmt.Sprintf("no slower, but %.0f %% faster", 100*(1-r)), true
+	}
 }
 
 // alone says what one family, with nothing to compare, shows.

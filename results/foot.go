@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // warn writes what to mind of the numbers above, a line each.
@@ -73,10 +74,18 @@ func identities(w io.Writer, runs []Run) {
 	if rows == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  identities hold in %d of %s (%s)\n", hold, plural(rows, "row"), strings.Join(formulas, ", "))
+	fmt.Fprintf(w, "  identities hold in %d of %s (%s)\n", hold, plural(rows, "row"), several(formulas))
 	for _, line := range broken {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
+}
+
+// several is the formulas, or how many there are if they do not fit a line.
+func several(formulas []string) string {
+	if text := strings.Join(formulas, ", "); utf8.RuneCountInString(text) <= 70 {
+		return text
+	}
+	return strings.Join(formulas[:2], ", ") + fmt.Sprintf(" and %d more", len(formulas)-2)
 }
 
 // countCommand counts at rest what the runs measured under load.

@@ -164,6 +164,21 @@ func TestTable(t *testing.T) {
 			runs := append(herding(native())[2:], poll.run(native()), library.run(native()))
 			return file(runs...), TableOptions{}
 		},
+		"median only": func() (File, TableOptions) {
+			calm := sample{"predecessor", "recipe", 8, 900, 1, 3, 2, 200 * time.Microsecond, 9 * time.Millisecond, 1, 0}
+			naive := sample{"one-node", "naive", 8, 300, 7, 7, 9, 800 * time.Microsecond, 20 * time.Millisecond, 7, 0.9}
+			f := file(calm.run(native()), naive.run(native()))
+			for _, formula := range []string{"notifications = K − z", "reads = lists + K", "writes = 2N + failed", "failed creates = K"} {
+				e := f.Runs[0].Cost.Expected
+				e.Identities = append(e.Identities, Identity{Formula: formula, Left: 1, Right: 1, Holds: true})
+			}
+			return f, TableOptions{}
+		},
+		"nearly all in vain": func() (File, TableOptions) {
+			calm := sample{"go-zookeeper", "library", 32, 2000, 1, 3, 2, 200 * time.Microsecond, 9 * time.Millisecond, 1, 0}
+			naive := sample{"one-node", "naive", 32, 2000, 29.3, 29.3, 31, 250 * time.Microsecond, 20 * time.Millisecond, 31, 0.98}
+			return file(calm.run(native()), naive.run(native())), TableOptions{}
+		},
 		"poll": func() (File, TableOptions) {
 			poll := sample{"poll", "naive", 128, 2100, 0, 64, 2, 5 * time.Millisecond, 120 * time.Millisecond, 0, 0}
 			return file(herding(native())[2], poll.run(native())), TableOptions{}
