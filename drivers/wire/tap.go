@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -39,7 +38,7 @@ type Tap struct {
 	out     outbound
 	pending ring
 	cut     bool
-	timeout time.Duration
+	session ConnectResponse
 }
 
 // NewTap puts a tap on a connection that has not been used yet. If lose is set
@@ -50,12 +49,12 @@ func NewTap(conn net.Conn, probe drivers.Probe, lose func(drivers.Message) bool)
 	return &Tap{Conn: conn, probe: probe, lose: lose, in: inbound{buf: make([]byte, inboundSize)}}
 }
 
-// SessionTimeout is what the server granted when the session was opened, or 0
-// before that.
-func (t *Tap) SessionTimeout() time.Duration {
+// Session is how the server answered when the session was opened or taken up
+// again; zero before that.
+func (t *Tap) Session() ConnectResponse {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.timeout
+	return t.session
 }
 
 // Close closes the connection.

@@ -1,7 +1,7 @@
 package wire
 
 import (
-	"time"
+	"bytes"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -69,9 +69,9 @@ func (t *Tap) reply(payload []byte, size int) bool {
 // session that the server does not know is granted no time.
 func (t *Tap) opened(m *drivers.Message, d *Decoder) {
 	m.Op = drivers.OpOpen
-	d.Int() // the protocol's version
-	t.timeout = time.Duration(d.Int()) * time.Millisecond
-	if t.timeout <= 0 {
+	t.session.Decode(d)
+	t.session.Password = bytes.Clone(t.session.Password)
+	if t.session.Timeout <= 0 {
 		m.Err = drivers.ErrSessionLost
 	}
 }

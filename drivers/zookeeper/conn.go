@@ -35,6 +35,7 @@ type Conn struct {
 
 	session  session
 	anchored atomic.Bool // see anchor
+	closed   atomic.Bool // the service has said that the session has ended
 	done     chan struct{}
 	ending   sync.Once // of the session
 	closing  sync.Once // of the library

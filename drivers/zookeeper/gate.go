@@ -59,6 +59,13 @@ func (g *gate) set(shut bool) {
 	g.settle()
 }
 
+// isShut tells whether the connection broke.
+func (g *gate) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut
+}
+
 // hold keeps the gate from opening until release.
 func (g *gate) hold() { g.count(1) }
 

@@ -19,8 +19,14 @@ type session struct {
 	opened    chan struct{} // closed when it is established
 	connected bool
 	over      bool
-	tap       *wire.Tap   // of the current connection
-	expiry    *time.Timer // runs while disconnected; nil before the session is established
+	tap       *wire.Tap            // of the last connection
+	granted   wire.ConnectResponse // by the service
+	expiry    *time.Timer          // runs while disconnected; nil before the session is established
+}
+
+// timeout is how long the service keeps the session.
+func (s *session) timeout() time.Duration {
+	return time.Duration(s.granted.Timeout) * time.Millisecond
 }
 
 // open starts the library, which goes on trying until it has a session.
@@ -115,6 +121,9 @@ func (l *listener) Message(m drivers.Message) {
 			c.locks.asked(&m)
 		}
 	case drivers.Reply:
+		if m.Op == drivers.OpClose || m.Op == drivers.OpOpen && m.Err != nil {
+			c.closed.Store(true)
+		}
 		if m.Watch || m.Op == drivers.OpFence {
 			c.watches.answered(&m)
 		} else if m.Op == drivers.OpCreate {
@@ -140,6 +149,7 @@ func (c *Conn) changed(e zk.Event) {
 	case zk.StateDisconnected:
 		c.disconnected()
 	case zk.StateExpired:
+		c.dialer.stop() // or the library opens another session next
 		c.end()
 		go c.shutdown(false) // waits for this goroutine to end
 	}
@@ -153,8 +163,9 @@ func (c *Conn) hasSession() {
 		return
 	}
 	s.connected = true
+	s.granted = s.tap.Session()
 	if s.expiry == nil {
-		s.expiry = time.AfterFunc(s.tap.SessionTimeout(), c.outlived)
+		s.expiry = time.AfterFunc(s.timeout(), c.outlived)
 		s.expiry.Stop()
 		close(s.opened)
 		return
@@ -171,12 +182,13 @@ func (c *Conn) disconnected() {
 		return
 	}
 	s.connected = false
-	s.expiry.Reset(s.tap.SessionTimeout())
+	s.expiry.Reset(s.timeout())
 	c.tell(drivers.Disconnected)
 }
 
 // outlived is called when the session has been disconnected for its time-out.
 func (c *Conn) outlived() {
+	c.dialer.stop()
 	c.end()
 	c.shutdown(false)
 }
@@ -210,47 +222,4 @@ func (c *Conn) lost() bool {
 	default:
 		return false
 	}
-}
-
-// Close ends the session: first for this client, as when it is lost, then at
-// the service. A session that is disconnected is given a second to reconnect
-// for it; after that its nodes stay until the service expires it.
-func (c *Conn) Close() error {
-	c.end()
-	select {
-	case <-c.session.opened:
-		c.shutdown(true)
-	default:
-		c.shutdown(false)
-	}
-	return nil
-}
-
-// shutdown ends the library and waits for its goroutines. With grace the
-// session may be ended at the service before; the library waits a second for it.
-func (c *Conn) shutdown(grace bool) {
-	c.closing.Do(func() {
-		c.watches.imminent.Wait()
-		if !grace {
-			c.dialer.stop()
-		}
-		closed, over := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(closed)
-			c.library.Close()
-		}()
-		go func() {
-			defer close(over)
-			for range c.over {
-			}
-		}()
-		select {
-		case <-closed:
-		case <-over:
-		}
-		c.dialer.stop()
-		<-over
-		c.locks.running.Wait()
-		c.calls.close()
-	})
 }
