@@ -29,22 +29,26 @@ func (c *Conn) Close() error {
 // shutdown ends the library, waits for its goroutines, and if asked makes sure
 // that the session has ended at the service.
 func (c *Conn) shutdown(sure bool) {
-	c.closing.Do(func() {
-		c.watches.imminent.Wait()
-		if !sure || c.gate.isShut() {
-			c.dialer.stop()
-		}
-		c.endLibrary()
-		c.locks.running.Wait()
-		c.calls.close()
-		if sure {
-			ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-			defer cancel()
-			for tries := 0; !c.closed.Load() && ctx.Err() == nil; tries++ {
-				c.closeAnew(ctx, tries)
-			}
-		}
-	})
+	if !c.closing.CompareAndSwap(false, true) {
+		<-c.gone
+		return
+	}
+	defer close(c.gone)
+	c.watches.imminent.Wait()
+	if !sure || c.gate.isShut() {
+		c.dialer.stop()
+	}
+	c.endLibrary()
+	c.locks.close()
+	c.calls.close()
+	if !sure {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	for tries := 0; !c.closed.Load() && ctx.Err() == nil; tries++ {
+		c.closeAnew(ctx, tries)
+	}
 }
 
 // endLibrary closes the library and waits until its goroutines have ended. Its

@@ -39,16 +39,20 @@ func (s *Service) open(o drivers.Options) *Conn {
 		chroot:  s.chroot,
 		watches: newWatches(),
 		done:    make(chan struct{}),
+		gone:    make(chan struct{}),
 	}
 	c.session.opened = make(chan struct{})
-	c.gate.set(false)
 	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers)}
 	c.dialer.connect = func(ctx context.Context, address string) (net.Conn, error) {
 		conn, err := s.dial(ctx, address)
 		if err != nil {
 			return nil, err
 		}
-		return c.tapped(conn), nil
+		tap := c.tapped(conn)
+		if c.anchored.Load() {
+			return newRearming(tap), nil
+		}
+		return tap, nil
 	}
 	// The library may call back before Connect has returned.
 	c.session.mu.Lock()
@@ -86,8 +90,8 @@ func (c *Conn) established(ctx context.Context) error {
 }
 
 // anchor arms a watch that never fires. While the library has a watch it sends
-// a request to set it again after every reconnect, and it is this request that
-// opens the gate. Should somebody make the node, the gate stays open for good.
+// a request to set it again after every reconnect, and it is for this request
+// that others are kept back. Should somebody make the node, they no longer are.
 func (c *Conn) anchor(ctx context.Context) error {
 	unanchored := func(drivers.Event) { c.anchored.Store(false) }
 	for {
@@ -115,9 +119,7 @@ func (l *listener) Message(m drivers.Message) {
 	}
 	switch m.Kind {
 	case drivers.Request:
-		if m.Op == drivers.OpRearm {
-			c.gate.set(false)
-		} else if m.Op == drivers.OpCreate {
+		if m.Op == drivers.OpCreate {
 			c.locks.asked(&m)
 		}
 	case drivers.Reply:
@@ -132,9 +134,7 @@ func (l *listener) Message(m drivers.Message) {
 	case drivers.Notification:
 		c.watches.notified(&m)
 	case drivers.Cut:
-		if c.anchored.Load() {
-			c.gate.set(true)
-		}
+		c.gate.set(true)
 	}
 }
 
@@ -163,6 +163,7 @@ func (c *Conn) hasSession() {
 		return
 	}
 	s.connected = true
+	c.gate.set(false)
 	s.granted = s.tap.Session()
 	if s.expiry == nil {
 		s.expiry = time.AfterFunc(s.timeout(), c.outlived)
