@@ -97,38 +97,44 @@ func asleep(r Run) string {
 	return fmt.Sprintf("; %s of the %s go back to sleep", short(vain), short(n))
 }
 
-// slower compares how long it takes until the next is served: the 99th
-// percentile, or the median where there were too few rounds for that.
+// slower compares how long it takes until the next is served.
 func slower(naive, calm Run) []string {
 	phase := tailPhase(naive)
 	if phase == "" {
 		return nil
 	}
 	name := strings.ToUpper(phase[:1]) + label(phase)[1:]
-	if words, ok := ratio(p99(naive.latency(phase)), p99(calm.latency(phase))); ok {
-		return []string{fmt.Sprintf("%s p99 is %s.", name, words)}
+	ratio, percentile := slowdown(naive.latency(phase), calm.latency(phase))
+	if percentile == "" {
+		return []string{name + ": too few rounds to compare."}
 	}
-	if words, ok := ratio(median(naive.latency(phase)), median(calm.latency(phase))); ok {
-		return []string{fmt.Sprintf("%s p50 is %s; there were too few rounds to tell p99.", name, words)}
+	name += " " + percentile
+	switch {
+	case ratio >= 1.95:
+		return []string{fmt.Sprintf("%s is %s times slower.", name, short(ratio))}
+	case ratio >= 1.05:
+		return []string{fmt.Sprintf("%s is %.0f %% slower.", name, 100*(ratio-1))}
+	case ratio > 0.95:
+		return []string{name + " is no slower."}
 	}
-	return []string{name + " p99 is n/a: there were too few rounds to tell."}
+	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster.", name, 100*(1-ratio))}
 }
 
-// ratio says how much slower the first is, false if either is unknown.
-func ratio(naive, calm *int64) (words string, ok bool) {
-	if naive == nil || calm == nil || *calm == 0 {
-		return "", false
+// slowdown is the ratio of the highest percentile that both have enough
+// observations for, and that percentile's name; "" if there is none.
+func slowdown(naive, calm *Distribution) (ratio float64, percentile string) {
+	if naive == nil || calm == nil {
+		return 0, ""
 	}
-	switch r := float64(*naive) / float64(*calm); {
-	case r >= 1.95:
-		return short(r) + " times slower", true
-	case r >= 1.05:
-		return fmt.Sprintf("%.0f %% slower", 100*(r-1)), true
-	case r > 0.95:
-		return "no slower", true
-	default:
-		return fmt.Sprintf("no slower, but %.0f %% faster", 100*(1-r)), true
+	for _, p := range []struct {
+		name string
+		a, b *int64
+	}{{"p99", naive.P99, calm.P99}, {"p90", naive.P90, calm.P90}, {"p50", naive.P50, calm.P50}} {
+		if p.a != nil && p.b != nil && *p.b > 0 {
+			return float64(*p.a) / float64(*p.b), p.name
+		}
 	}
+	return 0, ""
 }
 
 // alone says what one family, with nothing to compare, shows.

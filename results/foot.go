@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // warn writes what to mind of the numbers above, a line each.
@@ -50,7 +49,7 @@ func foot(w io.Writer, f File, o TableOptions) {
 // schedule, and where they do not.
 func identities(w io.Writer, runs []Run) {
 	var rows, hold int
-	var formulas, broken []string
+	var broken []string
 	for _, r := range runs {
 		if r.Cost.Expected == nil || len(r.Cost.Expected.Identities) == 0 {
 			continue
@@ -58,9 +57,6 @@ func identities(w io.Writer, runs []Run) {
 		rows++
 		good := true
 		for _, i := range r.Cost.Expected.Identities {
-			if !slices.Contains(formulas, i.Formula) {
-				formulas = append(formulas, i.Formula)
-			}
 			if !i.Holds {
 				good = false
 				broken = append(broken, fmt.Sprintf("IDENTITY BROKEN: %s, %s: %s gives %s and %s",
@@ -74,18 +70,10 @@ func identities(w io.Writer, runs []Run) {
 	if rows == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  identities hold in %d of %s (%s)\n", hold, plural(rows, "row"), several(formulas))
+	fmt.Fprintf(w, "  identities hold in %d of %s\n", hold, plural(rows, "row"))
 	for _, line := range broken {
 		fmt.Fprintf(w, "  %s\n", line)
 	}
-}
-
-// several is the formulas, or how many there are if they do not fit a line.
-func several(formulas []string) string {
-	if text := strings.Join(formulas, ", "); utf8.RuneCountInString(text) <= 70 {
-		return text
-	}
-	return strings.Join(formulas[:2], ", ") + fmt.Sprintf(" and %d more", len(formulas)-2)
 }
 
 // countCommand counts at rest what the runs measured under load.
