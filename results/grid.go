@@ -10,10 +10,9 @@ import (
 // A grid is a table of text without lines: columns are told apart by space, and
 // a head may stand over several of them.
 //
-// Note: olekukonko/tablewriter was tried for this. It measures ambiguous
-// characters such as µ and − by the locale, so the same result would look
-// different from one terminal to the next, and its headings over several columns
-// need borders to be told apart. Every character used here is one cell wide.
+// Note: no table library is used. All that is needed is two alignments and
+// headings over several columns, without borders. Every character that is used
+// here, µ and − and the thin space included, counts as one cell wide.
 type grid struct {
 	columns []column
 	rows    [][]string
@@ -25,8 +24,6 @@ type column struct {
 	left  bool   // text; numbers are set right
 	space int    // before it
 }
-
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
 
 func (g *grid) widths() []int {
 	w := make([]int, len(g.columns))
