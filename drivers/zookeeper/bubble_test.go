@@ -77,6 +77,9 @@ func TestCloseOfADeadServer(t *testing.T) {
 		m.set(false, true)
 		synctest.Wait()
 		c.Close()
+		if want := []int32{wire.OpExists}; !slices.Equal(m.ops, want) || len(m.dials) < 3 {
+			t.Errorf("asked for %v in %d attempts, want %v and several attempts to close", m.ops, len(m.dials), want)
+		}
 	})
 }
 
