@@ -14,7 +14,8 @@ type Probe interface {
 // more; Path is only valid during the call.
 type Message struct {
 	Kind MessageKind
-	// Op is the operation asked for; a reply has that of its request.
+	// Op is the operation asked for. A reply has the Op, Watch and Mode of its
+	// request.
 	Op Op
 	// Path is the node concerned, as the server names it (with any chroot).
 	// A reply has that of its request, but the reply to a Create that
@@ -26,7 +27,8 @@ type Message struct {
 	// Mode is that of the node which a Create asks for.
 	Mode Mode
 	// Err is nil or one of this package's sentinels; errors it has no
-	// sentinel for are ErrUnsupported. Replies only.
+	// sentinel for are ErrUnsupported. Replies only. An exists that found no
+	// node has ErrNoNode.
 	Err error
 	// Pos is a reply's position: of the write itself, or for a read that of
 	// the last write which it can have seen. A notification's is that of the

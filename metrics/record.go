@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/drivers"
 )
 
 // A Record is all that was measured in one run: one recipe in one form, on one
@@ -19,12 +21,18 @@ type Record struct {
 	// are checked on, since they hold for whole rounds only.
 	Whole       Counts
 	WholeRounds int64
-	Fairness    *Fairness // nil where nobody competes
-	Safety      Safety
-	Generator   Generator
-	Errors      map[string]int64 // by sentinel text
-	Warnings    []string
-	Intervals   []Interval
+	// Disturbed says that a connection was cut or a session lost, so that some
+	// operations were repeated.
+	Disturbed bool
+	Fairness  *Fairness // nil where nobody competes
+	Safety    Safety
+	Generator Generator
+	// Server is what the server itself counted in the window, by everybody;
+	// nil where it does not count. LargestFanout is not of the window.
+	Server    *drivers.Counters
+	Errors    map[string]int64 // by sentinel text
+	Warnings  []string
+	Intervals []Interval
 }
 
 // A Phase is one of a recipe's own steps with its latencies in nanoseconds.
@@ -42,17 +50,20 @@ type Counts struct {
 	Notifications int64
 	Reads         int64 // exists, get, children
 	Writes        int64 // create, delete, set, multi; failed ones included
-	FailedWrites  int64
+	FailedWrites  int64 // those of them whose reply was an error
 	Lists         int64 // the reads that were children
-	WatchedExists int64 // K: exists with a watch that were answered
+	WatchedExists int64 // K: exists with a watch that were answered, node or none
 	WatchedMisses int64 // z: those of them that found no node
+	WatchedGets   int64 // get with a watch that were answered, found or not
+	MissedGets    int64 // those of them that found no node
 	RPCs          int64 // requests of every kind but pings and fences
 	Pings         int64
 	Fences        int64
-	BytesIn       int64 // bytes of replies and notifications
-	BytesOut      int64 // bytes of requests
+	BytesIn       int64 // bytes of replies and notifications, fences apart
+	BytesOut      int64 // bytes of requests, fences apart
 	Useful        int64 // notifications that were the last before a phase completed
 	Wasted        int64 // all other notifications that came during a phase
+	Cuts          int64 // connections that broke before their session was closed
 }
 
 // Herd is how many each write woke.
@@ -63,7 +74,7 @@ type Herd struct {
 	Notifications int64
 	Fanout        *hdrhistogram.Histogram // notifications per trigger
 	Drain         *hdrhistogram.Histogram // first to last notification of a trigger, ns
-	Largest       int64                   // largest fan-out
+	Largest       int64                   // largest fan-out, exactly
 	Leftover      int64                   // watches armed and not fired at the end
 }
 

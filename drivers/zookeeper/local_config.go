@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -68,9 +67,13 @@ func writeConfig(dir, addr string) error {
 // its data in dir, which a stranger on the same port would not; false when the
 // context ended before.
 func serving(ctx context.Context, addr, dir string) bool {
+	s, err := New(Config{Servers: []string{addr}})
+	if err != nil {
+		return false
+	}
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
-	for !strings.Contains(fourLetter(ctx, addr, "conf"), "dataDir="+dir) {
+	for !s.keepsDataIn(ctx, dir) {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -80,20 +83,13 @@ func serving(ctx context.Context, addr, dir string) bool {
 	return true
 }
 
-// fourLetter asks a server one of ZooKeeper's four-letter words; "" is no answer.
-func fourLetter(ctx context.Context, addr, word string) string {
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", addr)
-	if err != nil {
-		return ""
-	}
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(5 * time.Second))
-	if _, err := io.WriteString(c, word); err != nil {
-		return ""
-	}
-	answer, _ := io.ReadAll(c)
-	return string(answer)
+// keepsDataIn does not wait long: a server that is about to start never answers
+// some of the words that come just then, and does when asked again.
+func (s *Service) keepsDataIn(ctx context.Context, dir string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 250*time.Millisecond)
+	defer cancel()
+	conf, err := s.word(ctx, s.servers[0], "conf")
+	return err == nil && strings.Contains(conf, "dataDir="+dir)
 }
 
 // lastWords is the line of a log that tells why the server ended: the last

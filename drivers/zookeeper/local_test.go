@@ -52,10 +52,14 @@ func looksServing(t *testing.T, addr string) {
 	if host, _, err := net.SplitHostPort(addr); err != nil || host != "127.0.0.1" {
 		t.Errorf("serves at %s (%v), want the loopback interface only", addr, err)
 	}
-	if got := fourLetter(t.Context(), addr, "srvr"); !strings.Contains(got, "Mode: standalone") {
-		t.Errorf("srvr answers %q, want a server by itself", got)
+	s, err := New(Config{Servers: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	conf := fourLetter(t.Context(), addr, "conf")
+	conf, err := s.word(t.Context(), addr, "conf")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, want := range []string{"maxClientCnxns=0", "minSessionTimeout=500", "maxSessionTimeout=120000"} {
 		if !strings.Contains(conf, want) {
 			t.Errorf("conf lacks %s:\n%s", want, conf)

@@ -6,7 +6,7 @@ import "github.com/stampede-bench/stampede/drivers/wire"
 type change struct {
 	kind  Kind
 	node  *Node
-	saved Node // as it was: of SetData the node, of Create and Delete the parent
+	saved Node // as it was: the node, or of Create and Delete the parent
 }
 
 // record keeps the state before an operation on n, if it may have to be undone.
@@ -51,6 +51,9 @@ func (t *Tree) undo(c *change) {
 		t.size.Bytes -= int64(len(n.data) - len(c.saved.data))
 		n.data, n.version = c.saved.data, c.saved.version
 		n.mzxid, n.mtime = c.saved.mzxid, c.saved.mtime
+		return
+	case SetACL:
+		n.aversion = c.saved.aversion
 		return
 	case Create:
 		t.disown(n)

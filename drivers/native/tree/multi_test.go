@@ -51,6 +51,7 @@ func TestFailedMultiLeavesNoTrace(t *testing.T) {
 	before := l.dump()
 	r := l.multi(
 		Op{Kind: SetData, Path: "/a", Data: []byte("after, and longer"), Version: 0},
+		Op{Kind: SetACL, Path: "/a", Version: 0},
 		Op{Kind: Delete, Path: "/e1", Version: 0},
 		Op{Kind: Delete, Path: "/e2", Version: 0},
 		Op{Kind: Create, Path: "/e1"},
@@ -63,12 +64,12 @@ func TestFailedMultiLeavesNoTrace(t *testing.T) {
 		Op{Kind: Check, Path: "/a", Version: 0},
 	)
 	var want []OpResult
-	for i := range 11 {
+	for i := range 12 {
 		want = append(want, OpResult{})
 		switch {
-		case i == 8:
+		case i == 9:
 			want[i].Err = wire.ErrBadVersion
-		case i > 8:
+		case i > 9:
 			want[i].Err = wire.ErrRuntimeInconsistency
 		}
 	}
@@ -108,7 +109,7 @@ func randomOp(r *rand.Rand) Op {
 		path += fmt.Sprintf("/%d", r.IntN(3))
 	}
 	return Op{
-		Kind: Kind(r.IntN(4)) + Create, Path: path, Mode: Mode(r.IntN(4)),
+		Kind: Kind(r.IntN(5)) + Create, Path: path, Mode: Mode(r.IntN(4)),
 		Data: make([]byte, r.IntN(4)), Version: r.Int32N(3) - 1,
 	}
 }

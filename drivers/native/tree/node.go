@@ -19,6 +19,7 @@ type Node struct {
 	ctime    int64
 	mtime    int64
 	version  int32
+	aversion int32
 	creates  int32 // of children, ever; wraps
 	place    int32 // in the parent's list
 	children *children
@@ -39,9 +40,13 @@ type owned struct {
 	prev, next *Node
 }
 
-// Find returns the node at the path, or nil.
+// Find returns the node at the path, or nil. As in ZooKeeper the empty path is
+// another name of the root.
 func (t *Tree) Find(path string) *Node {
-	if path == "" || path[0] != '/' {
+	if path == "" {
+		return t.root
+	}
+	if path[0] != '/' {
 		return nil
 	}
 	n := t.root
@@ -92,7 +97,7 @@ func (n *Node) Stat() wire.Stat {
 	s := wire.Stat{
 		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid,
 		Ctime: n.ctime, Mtime: n.mtime,
-		Version: n.version,
+		Version: n.version, Aversion: n.aversion,
 		// ZooKeeper keeps the creates and reports creates and deletes.
 		Cversion:    2*n.creates - int32(n.NumChildren()),
 		DataLength:  int32(len(n.data)),

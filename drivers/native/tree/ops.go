@@ -69,7 +69,7 @@ func (t *Tree) delete(op *Op) wire.Err {
 	switch {
 	case n == nil:
 		return wire.ErrNoNode
-	case !matches(n, op.Version):
+	case !matches(op.Version, n.version):
 		return wire.ErrBadVersion
 	case n.NumChildren() > 0:
 		return wire.ErrNotEmpty
@@ -90,14 +90,11 @@ func (t *Tree) remove(n *Node, path string) {
 }
 
 func (t *Tree) setData(x *Txn, op *Op) OpResult {
-	if !ValidPath(op.Path) {
-		return OpResult{Err: wire.ErrBadArguments}
-	}
-	n := t.Find(op.Path)
+	n, err := t.existing(op.Path)
 	switch {
-	case n == nil:
-		return OpResult{Err: wire.ErrNoNode}
-	case !matches(n, op.Version):
+	case err != wire.OK:
+		return OpResult{Err: err}
+	case !matches(op.Version, n.version):
 		return OpResult{Err: wire.ErrBadVersion}
 	}
 	t.record(SetData, n, n)
@@ -109,18 +106,35 @@ func (t *Tree) setData(x *Txn, op *Op) OpResult {
 	return OpResult{Stat: n.Stat()}
 }
 
-func (t *Tree) check(op *Op) wire.Err {
-	if !ValidPath(op.Path) {
-		return wire.ErrBadArguments
-	}
-	n := t.Find(op.Path)
+func (t *Tree) setACL(op *Op) OpResult {
+	n, err := t.existing(op.Path)
 	switch {
-	case n == nil:
-		return wire.ErrNoNode
-	case !matches(n, op.Version):
-		return wire.ErrBadVersion
+	case err != wire.OK:
+		return OpResult{Err: err}
+	case !matches(op.Version, n.aversion):
+		return OpResult{Err: wire.ErrBadVersion}
 	}
-	return wire.OK
+	t.record(SetACL, n, n)
+	n.aversion++
+	return OpResult{Stat: n.Stat()}
 }
 
-func matches(n *Node, version int32) bool { return version == AnyVersion || version == n.version }
+func (t *Tree) check(op *Op) wire.Err {
+	n, err := t.existing(op.Path)
+	if err == wire.OK && !matches(op.Version, n.version) {
+		return wire.ErrBadVersion
+	}
+	return err
+}
+
+func (t *Tree) existing(path string) (*Node, wire.Err) {
+	if !ValidPath(path) {
+		return nil, wire.ErrBadArguments
+	}
+	if n := t.Find(path); n != nil {
+		return n, wire.OK
+	}
+	return nil, wire.ErrNoNode
+}
+
+func matches(wanted, version int32) bool { return wanted == AnyVersion || wanted == version }

@@ -26,12 +26,13 @@ type Size struct {
 // New returns the tree of a service that was never used. Like ZooKeeper's it
 // has a /zookeeper, which counts as no child ever created.
 func New() *Tree {
-	t := &Tree{root: &Node{}, sessions: map[int64]*session{}}
+	empty := []byte{}
+	t := &Tree{root: &Node{data: empty}, sessions: map[int64]*session{}}
 	t.size.Nodes = 1
-	proc := &Node{name: "zookeeper"}
+	proc := &Node{name: "zookeeper", data: empty}
 	t.attach(t.root, proc)
-	t.attach(proc, &Node{name: "config"})
-	t.attach(proc, &Node{name: "quota"})
+	t.attach(proc, &Node{name: "config", data: empty})
+	t.attach(proc, &Node{name: "quota", data: empty})
 	return t
 }
 
@@ -68,6 +69,8 @@ func (t *Tree) applyOp(x *Txn, op *Op) OpResult {
 		return OpResult{Err: t.delete(op)}
 	case SetData:
 		return t.setData(x, op)
+	case SetACL:
+		return t.setACL(op)
 	case Check:
 		return OpResult{Err: t.check(op)}
 	case Refuse:

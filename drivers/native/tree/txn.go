@@ -18,7 +18,7 @@ type Op struct {
 	Path    string
 	Data    []byte
 	Mode    Mode     // for Create
-	Version int32    // that the node must have, or AnyVersion; not for Create
+	Version int32    // that the node (for SetACL, its access list) must have, or AnyVersion
 	Err     wire.Err // for Refuse
 }
 
@@ -38,7 +38,8 @@ const (
 	Create Kind = iota + 1
 	Delete
 	SetData
-	Check // the version, without a change
+	SetACL // count the change; lists other than world:anyone are not kept
+	Check  // the version, without a change
 	Multi
 	OpenSession
 	CloseSession // with all its ephemeral nodes, on request or by expiry

@@ -1,0 +1,11 @@
+// Package backends is the table that finds a backend by its URL.
+//
+//	native:                         the native server, started as a process of its own
+//	native://host:port              one that runs already
+//	zookeeper:                      an Apache ZooKeeper, started likewise
+//	zookeeper://h1:2181,h2/chroot   one that runs already
+//
+// Query keys (?session-timeout=5s) set the rest. [Parse] checks a URL without
+// doing anything; [Target.Open] starts what is to be started. main and TestMain
+// give [Roles] to child.Dispatch, since what is started is this binary again.
+package backends

@@ -1,0 +1,52 @@
+package backends
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// nativeOptions admit sessions of 1 s to 10 s, drivers.DefaultSessionTimeout.
+func nativeOptions() native.Options { return native.Options{Tick: 500 * time.Millisecond} }
+
+// An inProcess is a native server in this process.
+type inProcess struct {
+	*zookeeper.Service
+	server *native.Server
+}
+
+// InProcess is the native server within this process, over connections in
+// memory: it needs no network, and no clock but that of testing/synctest. For
+// tests and exact counting; a measured run would measure itself with it.
+func InProcess() (drivers.Service, error) {
+	server := native.New(nativeOptions())
+	client, err := zookeeper.New(zookeeper.Config{
+		Servers: []string{"in-process"},
+		Dial: func(context.Context, string) (net.Conn, error) {
+			return server.Dial("", "", 0)
+		},
+	})
+	if err != nil {
+		server.Close()
+		return nil, err
+	}
+	return &inProcess{Service: client, server: server}, nil
+}
+
+// Info describes the server.
+func (s *inProcess) Info() drivers.Info {
+	b, _ := find("native")
+	i := b.describe(s.Service.Info())
+	i.URL, i.Durability, i.Started = "native:", b.durability, "in process"
+	return i
+}
+
+// Close ends the server and every session with it.
+func (s *inProcess) Close() error {
+	s.server.Close()
+	return nil
+}

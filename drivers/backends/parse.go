@@ -1,0 +1,137 @@
+package backends
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/internal/nearest"
+)
+
+// A Target is a service that a URL names. Only Parse makes one.
+type Target struct {
+	url     string
+	backend Backend
+
+	servers        []string      // host:port each; none means that one is started
+	chroot         string        // "" or a path that begins with a slash
+	sessionTimeout time.Duration // 0: the default
+}
+
+// String is the URL as it was given.
+func (t Target) String() string { return t.url }
+
+// Backend is the row of the table that the URL's scheme names.
+func (t Target) Backend() Backend { return t.backend }
+
+// defaultPort is where a given server listens unless the URL says otherwise.
+const defaultPort = "2181"
+
+// Parse takes a backend's URL apart. Nothing is started and nobody is asked;
+// the error is one line that says what would be right.
+//
+// Credentials have no place in a URL: they would end up in results and
+// histories. They are refused, and not repeated in the error.
+func Parse(given string) (Target, error) {
+	scheme, rest, found := strings.Cut(given, ":")
+	t := Target{url: given}
+	var known bool
+	if t.backend, known = find(scheme); !known {
+		return Target{}, nearest.Unknown("backend", scheme, schemes())
+	}
+	if !found {
+		return Target{}, fmt.Errorf("backend %q: a URL has a colon: did you mean %q?", given, scheme+":")
+	}
+	if strings.Contains(rest, "@") {
+		return Target{}, fmt.Errorf("backend %s: credentials are not taken from the URL", scheme)
+	}
+	place, query, _ := strings.Cut(rest, "?")
+	if err := t.parsePlace(place); err != nil {
+		return Target{}, fmt.Errorf("backend %q: %w", given, err)
+	}
+	if err := t.parseQuery(query); err != nil {
+		return Target{}, fmt.Errorf("backend %q: %w", given, err)
+	}
+	return t, nil
+}
+
+// parsePlace reads nothing, or //host[:port][,…][/chroot].
+func (t *Target) parsePlace(place string) error {
+	if place == "" {
+		return nil
+	}
+	authority, found := strings.CutPrefix(place, "//")
+	if !found {
+		return fmt.Errorf("after %s: comes nothing, or //host:port", t.backend.Scheme)
+	}
+	hosts := authority
+	if slash := strings.IndexByte(authority, '/'); slash >= 0 {
+		hosts = authority[:slash]
+		if err := t.parseChroot(authority[slash:]); err != nil {
+			return err
+		}
+	}
+	for host := range strings.SplitSeq(hosts, ",") {
+		server, err := address(host)
+		if err != nil {
+			return err
+		}
+		t.servers = append(t.servers, server)
+	}
+	return nil
+}
+
+func (t *Target) parseChroot(path string) error {
+	if path == "/" {
+		return nil
+	}
+	for name := range strings.SplitSeq(path[1:], "/") {
+		if name == "" || name == "." || name == ".." {
+			return fmt.Errorf("chroot %q: want /name/name…", path)
+		}
+	}
+	t.chroot = path
+	return nil
+}
+
+// address checks a host, with or without a port, and gives it one.
+func address(given string) (string, error) {
+	host, port, err := net.SplitHostPort(given)
+	if err != nil { // no port, perhaps
+		host, port, err = net.SplitHostPort(given + ":" + defaultPort)
+	}
+	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n#?[]") {
+		return "", fmt.Errorf("host %q: want host:port", given)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", fmt.Errorf("host %q: port %q is not a number from 1 to 65535", given, port)
+	}
+	return net.JoinHostPort(host, port), nil
+}
+
+func (t *Target) parseQuery(query string) error {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return fmt.Errorf("query %q: %w", query, err)
+	}
+	keys := t.backend.keyNames()
+	for name, given := range values {
+		if !slices.Contains(keys, name) {
+			return nearest.Unknown("key", name, keys)
+		}
+		if len(given) > 1 {
+			return fmt.Errorf("key %q is given %d times", name, len(given))
+		}
+	}
+	if given := values.Get(sessionTimeout.Name); values.Has(sessionTimeout.Name) {
+		t.sessionTimeout, err = time.ParseDuration(given)
+		if err != nil || t.sessionTimeout <= 0 {
+			return fmt.Errorf("%s=%s: want a positive duration, e.g. 10s", sessionTimeout.Name, given)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,102 @@
+package backends
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParse(t *testing.T) {
+	type parsed struct {
+		Scheme, Chroot string
+		Servers        []string
+		SessionTimeout time.Duration
+	}
+	for given, want := range map[string]parsed{
+		"native:":               {Scheme: "native"},
+		"native://h:1":          {Scheme: "native", Servers: []string{"h:1"}},
+		"zookeeper:":            {Scheme: "zookeeper"},
+		"zookeeper://h":         {Scheme: "zookeeper", Servers: []string{"h:2181"}},
+		"zookeeper://h/":        {Scheme: "zookeeper", Servers: []string{"h:2181"}},
+		"zookeeper://h:1,i/a/b": {Scheme: "zookeeper", Servers: []string{"h:1", "i:2181"}, Chroot: "/a/b"},
+		"zookeeper://[::1]:1,[fe80::2],10.0.0.1": {Scheme: "zookeeper",
+			Servers: []string{"[::1]:1", "[fe80::2]:2181", "10.0.0.1:2181"}},
+		"native:?session-timeout=5s":            {Scheme: "native", SessionTimeout: 5 * time.Second},
+		"zookeeper://h/a?session-timeout=1m30s": {Scheme: "zookeeper", Servers: []string{"h:2181"}, Chroot: "/a", SessionTimeout: 90 * time.Second},
+	} {
+		target, err := Parse(given)
+		if err != nil {
+			t.Errorf("%s: %v", given, err)
+			continue
+		}
+		got := parsed{target.Backend().Scheme, target.chroot, target.servers, target.sessionTimeout}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", given, diff)
+		}
+		if target.String() != given {
+			t.Errorf("%s prints as %s", given, target)
+		}
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for given, want := range map[string]string{
+		"":                       `unknown backend "": there is native, zookeeper`,
+		"natve:":                 `unknown backend "natve": did you mean "native"?`,
+		"localhost:2181":         `unknown backend "localhost": there is native, zookeeper`,
+		"native":                 `backend "native": a URL has a colon: did you mean "native:"?`,
+		"zookeeper:h:2181":       `backend "zookeeper:h:2181": after zookeeper: comes nothing, or //host:port`,
+		"native:/tmp":            `backend "native:/tmp": after native: comes nothing, or //host:port`,
+		"native://":              `backend "native://": host "": want host:port`,
+		"zookeeper:///a":         `backend "zookeeper:///a": host "": want host:port`,
+		"zookeeper://h,,i":       `backend "zookeeper://h,,i": host "": want host:port`,
+		"zookeeper://h:":         `backend "zookeeper://h:": host "h:": port "" is not a number from 1 to 65535`,
+		"zookeeper://h:http":     `backend "zookeeper://h:http": host "h:http": port "http" is not a number from 1 to 65535`,
+		"zookeeper://h:65536":    `backend "zookeeper://h:65536": host "h:65536": port "65536" is not a number from 1 to 65535`,
+		"zookeeper://::1":        `backend "zookeeper://::1": host "::1": want host:port`,
+		"zookeeper://a b":        `backend "zookeeper://a b": host "a b": want host:port`,
+		"zookeeper://h/a//b":     `backend "zookeeper://h/a//b": chroot "/a//b": want /name/name…`,
+		"zookeeper://h/a/":       `backend "zookeeper://h/a/": chroot "/a/": want /name/name…`,
+		"zookeeper://h/../a":     `backend "zookeeper://h/../a": chroot "/../a": want /name/name…`,
+		"native:?sesion-timeout": `backend "native:?sesion-timeout": unknown key "sesion-timeout": did you mean "session-timeout"?`,
+		"native:?servers=3":      `backend "native:?servers=3": unknown key "servers": there is session-timeout`,
+		"native:?session-timeout": `backend "native:?session-timeout": ` +
+			`session-timeout=: want a positive duration, e.g. 10s`,
+		"native:?session-timeout=10": `backend "native:?session-timeout=10": ` +
+			`session-timeout=10: want a positive duration, e.g. 10s`,
+		"native:?session-timeout=-1s": `backend "native:?session-timeout=-1s": ` +
+			`session-timeout=-1s: want a positive duration, e.g. 10s`,
+		"native:?session-timeout=1s&session-timeout=2s": `backend "native:?session-timeout=1s&session-timeout=2s": ` +
+			`key "session-timeout" is given 2 times`,
+	} {
+		_, err := Parse(given)
+		if err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", given, err, want)
+		}
+	}
+}
+
+func TestParseRepeatsNoPassword(t *testing.T) {
+	_, err := Parse("zookeeper://ann:secret@h:2181/a")
+	if err == nil || !strings.Contains(err.Error(), "credentials") {
+		t.Fatalf("got %v, want credentials to be refused", err)
+	}
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("the error repeats the password: %v", err)
+	}
+}
+
+func TestTableIsComplete(t *testing.T) {
+	for _, b := range List() {
+		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || b.durability == "" || Roles()[b.Scheme] == nil {
+			t.Errorf("row %+v lacks something", b)
+		}
+		for _, k := range b.Keys {
+			if _, err := Parse(b.Scheme + ":?" + k.Name + "=" + k.Example); err != nil {
+				t.Errorf("the example of key %s: %v", k.Name, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,288 @@
+package backends_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+func TestMain(m *testing.M) {
+	roles := backends.Roles()
+	for name, role := range roles {
+		roles[name] = witnessed(role)
+	}
+	roles["opener"] = opener
+	child.Dispatch(roles)
+	os.Exit(m.Run())
+}
+
+// aliveVariable names a named pipe which every server that a test starts holds
+// open for as long as it lives.
+const aliveVariable = "STAMPEDE_TEST_ALIVE"
+
+func witnessed(role child.Role) child.Role {
+	return func(ctx context.Context, args []string, ready func(string)) error {
+		if pipe := os.Getenv(aliveVariable); pipe != "" {
+			alive, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer alive.Close()
+		}
+		return role(ctx, args, ready)
+	}
+}
+
+// opener opens a backend and a session, as a command would, and closes neither.
+func opener(ctx context.Context, args []string, ready func(string)) error {
+	target, err := backends.Parse(args[0])
+	if err != nil {
+		return err
+	}
+	service, err := target.Open(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := service.Dial(ctx, drivers.Options{}); err != nil {
+		return err
+	}
+	ready("open")
+	select {}
+}
+
+// startable are the URLs of the backends that can be started here.
+func startable(t *testing.T) []string {
+	t.Helper()
+	if _, err := zookeeper.FindInstallation(); err != nil {
+		if os.Getenv("REQUIRE_BACKENDS") == "all" {
+			t.Fatal(err)
+		}
+		t.Log(err)
+		return []string{"native:"}
+	}
+	return []string{"native:", "zookeeper:"}
+}
+
+func open(t *testing.T, url string) drivers.Service {
+	t.Helper()
+	target, err := backends.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func TestStartedService(t *testing.T) {
+	durability := map[string]string{"native": "memory", "zookeeper": "fsync"}
+	for _, url := range startable(t) {
+		t.Run(url, func(t *testing.T) {
+			tmp := t.TempDir()
+			t.Setenv("TMPDIR", tmp)
+			url += "?session-timeout=2s"
+			s := open(t, url)
+			createOne(t, s)
+			name, _, _ := strings.Cut(url, ":")
+			want := drivers.Info{Name: name, URL: url, Durability: durability[name], Started: "own process"}
+			got := s.Info()
+			if !strings.Contains(got.Server, "ZooKeeper 3.") || got.Client == "" {
+				t.Errorf("server %q, client %q: want to know both", got.Server, got.Client)
+			}
+			got.Server, got.Client = "", ""
+			if got != want {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+			if _, ok := s.(drivers.Witness); !ok {
+				t.Error("the server's own count is out of reach")
+			}
+			for range 2 {
+				if err := s.Close(); err != nil {
+					t.Errorf("close: %v", err)
+				}
+			}
+			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v (%v)", left, err)
+			}
+		})
+	}
+}
+
+func createOne(t *testing.T, s drivers.Service) {
+	t.Helper()
+	c, err := s.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	got, err := c.Create(t.Context(), "/one", nil, 0)
+	if err != nil || got.Name != "one" {
+		t.Fatalf("created %+v (%v), want one", got, err)
+	}
+}
+
+// The URL's session time-out is that of sessions which ask for none: the
+// request that opens them carries it.
+func TestSessionTimeoutOfTheURL(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	asked := make(chan int32, 1)
+	go func() {
+		if c, err := l.Accept(); err == nil {
+			defer c.Close()
+			asked <- connectTimeout(c)
+		}
+	}()
+	s := open(t, "zookeeper://"+l.Addr().String()+"?session-timeout=7s")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if c, err := s.Dial(ctx, drivers.Options{}); err == nil {
+			c.Close()
+			t.Error("dialed a server that answers nothing")
+		}
+	}()
+	if ms := <-asked; ms != 7000 {
+		t.Errorf("the session asked for %d ms, want 7000", ms)
+	}
+	cancel()
+	<-ended
+}
+
+// connectTimeout reads the time-out, in milliseconds, out of the packet that
+// opens a session.
+func connectTimeout(c net.Conn) int32 {
+	packet := make([]byte, 20) // length, protocol, last zxid, time-out
+	if _, err := io.ReadFull(c, packet); err != nil {
+		return -1
+	}
+	d := wire.NewDecoder(packet[16:])
+	return d.Int()
+}
+
+func TestUnreachableServiceIsNamed(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	l.Close()
+	s := open(t, "zookeeper://"+addr)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := s.Dial(ctx, drivers.Options{}); err == nil || !strings.Contains(err.Error(), addr) {
+		t.Errorf("got %v, want an error that names %s", err, addr)
+	}
+}
+
+func TestInProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := backends.InProcess()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		createOne(t, s)
+		got := s.Info()
+		want := drivers.Info{Name: "native", URL: "native:", Server: got.Server, Client: got.Client,
+			Durability: "memory", Started: "in process"}
+		if got != want {
+			t.Errorf("got  %+v\nwant %+v", got, want)
+		}
+	})
+}
+
+// A run is killed, in a way that it cannot catch, with a backend open.
+func TestNothingOutlivesAKilledRun(t *testing.T) {
+	for _, url := range startable(t) {
+		t.Run(url, func(t *testing.T) {
+			tmp, pipe := t.TempDir(), filepath.Join(t.TempDir(), "alive")
+			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			t.Setenv("TMPDIR", tmp)
+			t.Setenv(aliveVariable, pipe)
+			gone := make(chan error, 1)
+			go func() {
+				_, err := os.ReadFile(pipe) // until no server holds it
+				gone <- err
+			}()
+			run, err := child.Start(t.Context(), "opener", url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			syscall.Kill(run.PID(), syscall.SIGKILL)
+			if err := <-gone; err != nil {
+				t.Fatal(err)
+			}
+			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v (%v)", left, err)
+			}
+		})
+	}
+}
+
+// The process between us and the JVM is killed instead.
+func TestJVMGoesWithItsReaper(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ties a process to its parent")
+	}
+	if !slices.Contains(startable(t), "zookeeper:") {
+		t.Skip("no ZooKeeper here")
+	}
+	t.Setenv("TMPDIR", t.TempDir()) // nobody is left to remove the server's directory
+	reaper, err := child.Start(t.Context(), "zookeeper")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", reaper.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	syscall.Kill(reaper.PID(), syscall.SIGKILL)
+	// The JVM's end is the connection's.
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the connection ended with %v, want that the server is gone", err)
+	}
+}
+
+func TestStartErrorSaysWhatToDo(t *testing.T) {
+	t.Setenv("ZOOKEEPER_HOME", t.TempDir())
+	target, err := backends.Parse("zookeeper:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = target.Open(t.Context())
+	if err == nil || !strings.HasPrefix(err.Error(), "start zookeeper: ZooKeeper is not installed in ZOOKEEPER_HOME=") ||
+		strings.Contains(err.Error(), "\n") {
+		t.Errorf("got %v, want one line about ZOOKEEPER_HOME", err)
+	}
+}

@@ -1,0 +1,110 @@
+package backends
+
+import (
+	"context"
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// A Backend is a kind of service: what can stand before the colon of a URL.
+type Backend struct {
+	Scheme  string
+	Summary string   // one line
+	URLs    []string // the shapes of its URLs
+	Keys    []Key    // what its query may set
+
+	role       child.Role // runs a server of this kind
+	durability string     // that of a server which a run starts
+	server     string     // what to put before the version that a server tells
+}
+
+// A Key is something that a URL's query may set.
+type Key struct {
+	Name    string
+	Example string
+	Summary string // one line
+}
+
+var sessionTimeout = Key{
+	Name:    "session-timeout",
+	Example: "10s",
+	Summary: "how long the service keeps a session that it does not hear of",
+}
+
+// List is the table of backends.
+func List() []Backend {
+	return []Backend{
+		{
+			Scheme:  "native",
+			Summary: "the server that comes with stampede and speaks ZooKeeper's protocol",
+			URLs:    []string{"native:", "native://host:port[,…][/chroot]"},
+			Keys:    []Key{sessionTimeout},
+
+			role:       runNative,
+			durability: "memory",
+			server:     "native, as ",
+		},
+		{
+			Scheme:  "zookeeper",
+			Summary: "Apache ZooKeeper: ZOOKEEPER_HOME's or Debian's, or one that runs already",
+			URLs:    []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
+			Keys:    []Key{sessionTimeout},
+
+			role:       runZooKeeper,
+			durability: "fsync",
+		},
+	}
+}
+
+// Roles are what a run may start this binary again as: a server of each kind,
+// in the role of its scheme.
+func Roles() map[string]child.Role {
+	roles := map[string]child.Role{}
+	for _, b := range List() {
+		roles[b.Scheme] = b.role
+	}
+	return roles
+}
+
+// describe says whose server it is that the client has asked.
+func (b Backend) describe(i drivers.Info) drivers.Info {
+	i.Name, i.Server = b.Scheme, b.server+i.Server
+	return i
+}
+
+func runNative(ctx context.Context, _ []string, ready func(string)) error {
+	return native.Run(ctx, nativeOptions(), ready)
+}
+
+func runZooKeeper(ctx context.Context, _ []string, ready func(string)) error {
+	return zookeeper.RunLocal(ctx, ready)
+}
+
+func find(scheme string) (Backend, bool) {
+	list := List()
+	i := slices.IndexFunc(list, func(b Backend) bool { return b.Scheme == scheme })
+	if i < 0 {
+		return Backend{}, false
+	}
+	return list[i], true
+}
+
+func schemes() []string {
+	var names []string
+	for _, b := range List() {
+		names = append(names, b.Scheme)
+	}
+	return names
+}
+
+func (b Backend) keyNames() []string {
+	var names []string
+	for _, k := range b.Keys {
+		names = append(names, k.Name)
+	}
+	return names
+}

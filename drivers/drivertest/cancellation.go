@@ -1,0 +1,187 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+func cancellation() []testCase {
+	return []testCase{
+		{"before", "a call whose context has ended fails with the context's cause, whatever the call, and the session goes on: a recipe that is stopped still tidies up", cancelledBefore},
+		{"during", "a call returns when its context ends, answered or not, and the session goes on: who gives up is not kept by a slow service", cancelledDuring},
+		{"deadline", "a call returns when its deadline passes, with context.DeadlineExceeded", deadlinePasses},
+		{"its watch", "a call that the context ended never calls its watch, though the service may have armed it: the caller has no use for it any more", cancelledWatch},
+		{"watch outlives the context", "a context bounds the call and not the watch: what was armed under a context that has ended since still fires once", watchOutlivesContext},
+		{"abandoned", "watches that nobody waits for do no harm, however many: waiters that gave up leave theirs behind", abandoned},
+		{"write order", "a write that the context ended is not applied after a later call was answered: who gives up and tidies up is not undone by its own past", cancelledWrite},
+		{"cancelled at any time", "a context may end just as the reply arrives: either the call succeeds and its watch is armed, or it fails and its watch is never called", cancelledAnyTime},
+	}
+}
+
+var errGivenUp = errors.New("given up")
+
+func cancelledBefore(ctx context.Context, x *trial) {
+	c := x.dial(ctx, drivers.Options{})
+	caused, giveUp := context.WithCancelCause(ctx)
+	giveUp(errGivenUp)
+	plain, cancel := context.WithCancel(ctx)
+	cancel()
+	for want, ended := range map[error]context.Context{errGivenUp: caused, context.Canceled: plain} {
+		check := func(what string, err error) { x.Helper(); x.wants(what+" with a context that has ended", err, want) }
+		_, err := c.Create(ended, x.path("a"), nil, 0)
+		check("create", err)
+		check("delete", c.Delete(ended, x.base, drivers.AnyVersion))
+		_, err = c.Set(ended, x.base, nil, drivers.AnyVersion)
+		check("set", err)
+		_, _, err = c.Exists(ended, x.base, func(drivers.Event) {})
+		check("exists", err)
+		_, _, err = c.Get(ended, x.base, func(drivers.Event) {})
+		check("get", err)
+		_, err = c.Children(ended, x.base, func(drivers.Event) {})
+		check("children", err)
+		check("sync", c.Sync(ended, x.base))
+	}
+	c.get(ctx, x.base, nil)
+}
+
+func cancelledDuring(ctx context.Context, x *trial) {
+	g := x.gate(drivers.OpGet)
+	c := x.dial(ctx, drivers.Options{LoseReply: g.ask})
+	giving, giveUp := context.WithCancelCause(ctx)
+	x.atOnce(
+		func() error {
+			_, _, err := c.Get(giving, x.base, nil)
+			return unless(err, errGivenUp)
+		},
+		func() error {
+			defer giveUp(errGivenUp)
+			return g.reached(ctx)
+		},
+	)
+	g.pass()
+	c.create(ctx, x.path("a"), "after", 0)
+	if data, _ := c.get(ctx, x.path("a"), nil); data != "after" {
+		x.Errorf("after a cancelled call get returned %q, which belongs to another call", data)
+	}
+}
+
+func deadlinePasses(ctx context.Context, x *trial) {
+	g := x.gate(drivers.OpGet)
+	c := x.dial(ctx, drivers.Options{LoseReply: g.ask})
+	passed, cancel := context.WithDeadline(ctx, time.Unix(0, 0))
+	defer cancel()
+	_, err := c.Create(passed, x.path("a"), nil, 0)
+	x.wants("create after the deadline", err, context.DeadlineExceeded)
+	soon, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	_, _, err = c.Get(soon, x.base, nil)
+	x.wants("get that is not answered by the deadline", err, context.DeadlineExceeded)
+	g.pass()
+	c.get(ctx, x.base, nil)
+}
+
+func cancelledWatch(ctx context.Context, x *trial) {
+	g := x.gate(drivers.OpGet)
+	c := x.dial(ctx, drivers.Options{LoseReply: g.ask})
+	writer := x.dial(ctx, drivers.Options{})
+	l := listen()
+	giving, giveUp := context.WithCancelCause(ctx)
+	x.atOnce(
+		func() error {
+			_, _, err := c.Get(giving, x.base, l.hear)
+			return unless(err, errGivenUp)
+		},
+		func() error {
+			defer giveUp(errGivenUp)
+			return g.reached(ctx)
+		},
+	)
+	g.pass()
+	c.sync(ctx)
+	writer.set(ctx, x.base, "changed")
+	c.fence(ctx)
+	c.close()
+	x.heard(l, "the watch of a cancelled get")
+}
+
+func watchOutlivesContext(ctx context.Context, x *trial) {
+	c := x.dial(ctx, drivers.Options{})
+	arming, cancel := context.WithCancel(ctx)
+	l := listen()
+	c.get(arming, x.base, l.hear)
+	cancel()
+	c.fence(ctx)
+	x.heard(l, "a watch whose arming context has ended")
+	c.set(ctx, x.base, "changed")
+	x.hears(ctx, l, drivers.DataChanged, x.base)
+}
+
+func abandoned(ctx context.Context, x *trial) {
+	writer, c := x.pair(ctx)
+	waiting, giveUp := context.WithCancelCause(ctx)
+	giveUp(errGivenUp)
+	for i := range 200 {
+		var w drivers.Wait
+		c.get(ctx, x.base, w.Fire)
+		_, err := w.Await(waiting)
+		x.wants(fmt.Sprintf("wait %d, given up", i), err, errGivenUp)
+	}
+	l := listen()
+	c.get(ctx, x.base, l.hear)
+	writer.set(ctx, x.base, "changed")
+	x.hears(ctx, l, drivers.DataChanged, x.base)
+	c.get(ctx, x.base, nil)
+}
+
+func cancelledWrite(ctx context.Context, x *trial) {
+	g := x.gate(drivers.OpSet)
+	c := x.dial(ctx, drivers.Options{LoseReply: g.ask})
+	giving, giveUp := context.WithCancelCause(ctx)
+	x.atOnce(
+		func() error {
+			_, err := c.Set(giving, x.base, []byte("given up"), drivers.AnyVersion)
+			return unless(err, errGivenUp)
+		},
+		func() error {
+			defer giveUp(errGivenUp)
+			return g.reached(ctx)
+		},
+	)
+	g.pass()
+	stat := c.set(ctx, x.base, "later")
+	c.fence(ctx)
+	if data, now := c.get(ctx, x.base, nil); data != "later" || now.Modified != stat.Modified {
+		x.Errorf("after the later set was answered the node has %q, %+v; want %q, %+v", data, now, "later", stat)
+	}
+}
+
+func cancelledAnyTime(ctx context.Context, x *trial) {
+	var rival atomic.Pointer[context.CancelCauseFunc]
+	c := x.dial(ctx, drivers.Options{LoseReply: func(m drivers.Message) bool {
+		if cancel := rival.Load(); cancel != nil && m.Op == drivers.OpGet {
+			go (*cancel)(errGivenUp)
+		}
+		return false
+	}})
+	failed := 0
+	for range 300 {
+		giving, giveUp := context.WithCancelCause(ctx)
+		rival.Store(&giveUp)
+		_, _, err := c.Get(giving, x.base, func(drivers.Event) {})
+		if err != nil {
+			x.wants("a get that the context ended", err, errGivenUp)
+			failed++
+		}
+		giveUp(nil)
+		rival.Store(nil)
+		c.set(ctx, x.base, "changed")
+	}
+	x.Logf("the context won %d of 300 times", failed)
+	c.fence(ctx)
+	x.audit(ctx)
+}

@@ -1,0 +1,77 @@
+package drivertest
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A gate stands before the client and stops the first reply to an operation:
+// until it is told to let it pass or to lose it, the call stays unanswered.
+// Its ask is an [drivers.Options.LoseReply].
+type gate struct {
+	op      drivers.Op
+	skip    atomic.Int32  // replies to let pass before
+	stopped chan struct{} // closed when the reply has come
+	verdict chan bool     // whether it is lost
+}
+
+// gate stops the first reply to an operation of one session.
+func (x *trial) gate(op drivers.Op) *gate {
+	g := &gate{op: op, stopped: make(chan struct{}), verdict: make(chan bool, 1)}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.gates = append(x.gates, g)
+	return g
+}
+
+// gateAtReconnect stops the reply that opens the session's second connection:
+// the session stays disconnected.
+func (x *trial) gateAtReconnect() *gate {
+	g := x.gate(drivers.OpOpen)
+	g.skip.Store(1)
+	return g
+}
+
+// losing loses the first reply to an operation.
+func (x *trial) losing(op drivers.Op) *gate {
+	g := x.gate(op)
+	g.lose()
+	return g
+}
+
+func (g *gate) ask(m drivers.Message) bool {
+	if m.Op != g.op || g.skip.Add(-1) != -1 {
+		return false
+	}
+	close(g.stopped)
+	return <-g.verdict
+}
+
+// reached waits until the reply has come.
+func (g *gate) reached(ctx context.Context) error {
+	select {
+	case <-g.stopped:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waited in vain for the reply to %v", g.op)
+	}
+}
+
+func (g *gate) pass() { g.decide(false) }
+func (g *gate) lose() { g.decide(true) }
+
+// decide does nothing if it has been decided already.
+func (g *gate) decide(lost bool) {
+	select {
+	case g.verdict <- lost:
+	default:
+	}
+}
+
+// either asks both gates.
+func either(a, b *gate) func(drivers.Message) bool {
+	return func(m drivers.Message) bool { return a.ask(m) || b.ask(m) }
+}

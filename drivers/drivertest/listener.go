@@ -1,0 +1,70 @@
+package drivertest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A listener is a watch that remembers what it was told.
+type listener struct {
+	mu    sync.Mutex
+	heard []drivers.Event
+	first chan struct{} // closed by the first event
+}
+
+func listen() *listener { return &listener{first: make(chan struct{})} }
+
+// hear is the [drivers.Watch].
+func (l *listener) hear(e drivers.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = append(l.heard, e)
+	if len(l.heard) == 1 {
+		close(l.first)
+	}
+}
+
+func (l *listener) events() []drivers.Event {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.heard)
+}
+
+// told waits for the first event, which has to be the given one.
+func (l *listener) told(ctx context.Context, want drivers.EventType, path string) error {
+	select {
+	case <-l.first:
+	case <-ctx.Done():
+		return fmt.Errorf("waited in vain for a watch on %s to fire: %s", path, want)
+	}
+	e := l.events()[0]
+	if e.Type != want || want != drivers.Lost && e.Path != path {
+		return fmt.Errorf("the watch on %s was told: %s %s; want: %s", path, e.Path, e.Type, want)
+	}
+	return nil
+}
+
+// hears is told, for the case's own goroutine.
+func (x *trial) hears(ctx context.Context, l *listener, want drivers.EventType, path string) drivers.Event {
+	x.Helper()
+	if err := l.told(ctx, want, path); err != nil {
+		x.Fatal(err)
+	}
+	return l.events()[0]
+}
+
+// heard checks what the listener was told up to now; nothing if no types are given.
+func (x *trial) heard(l *listener, what string, want ...drivers.EventType) {
+	x.Helper()
+	var got []drivers.EventType
+	for _, e := range l.events() {
+		got = append(got, e.Type)
+	}
+	if !slices.Equal(got, want) {
+		x.Fatalf("%s: the watch was told %v, want %v", what, got, want)
+	}
+}

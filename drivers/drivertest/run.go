@@ -1,0 +1,128 @@
+package drivertest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// Run checks that a backend keeps the contract. It opens one service, which all
+// cases share, and closes it at the end.
+func Run(t *testing.T, open func(t *testing.T) drivers.Service) {
+	shared(t, open, portable())
+}
+
+// RunOrdered checks that a backend delivers events and replies in ZooKeeper's
+// order. It opens one service, which all cases share, and closes it at the end.
+func RunOrdered(t *testing.T, open func(t *testing.T) drivers.Service) {
+	shared(t, open, ordered())
+}
+
+// RunBubbled is [Run] with a bubble of its own for every case: open is called
+// once for each, within its bubble.
+func RunBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
+	bubbled(t, open, portable())
+}
+
+// RunOrderedBubbled is [RunOrdered] with a bubble of its own for every case.
+func RunOrderedBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
+	bubbled(t, open, ordered())
+}
+
+// An Expirer is a Service that can end a session as its expiry would: the
+// service ends it, and its Conn has to find out. Cases that need it are skipped
+// where the service under test is none.
+type Expirer interface {
+	Expire(ctx context.Context, c drivers.Conn) error
+}
+
+// A subject is a part of the contract.
+type subject struct {
+	name  string
+	cases []testCase
+}
+
+// A testCase is one promise of the contract.
+type testCase struct {
+	name string
+	why  string // what is promised and what recipes need it for
+	run  func(ctx context.Context, x *trial)
+}
+
+func portable() []subject {
+	return []subject{
+		{"nodes", nodes()},
+		{"versions", versions()},
+		{"sequence", sequence()},
+		{"ephemerals", ephemerals()},
+		{"watches", watches()},
+		{"races", races()},
+		{"session loss", sessionLoss()},
+		{"disconnects", disconnects()},
+		{"cancellation", cancellation()},
+		{"concurrency", concurrency()},
+		{"probe", probe()},
+	}
+}
+
+func ordered() []subject {
+	return []subject{{"order", order()}}
+}
+
+func shared(t *testing.T, open func(t *testing.T) drivers.Service, subjects []subject) {
+	service := opened(t, open)
+	each(t, subjects, func(t *testing.T, c testCase) {
+		t.Parallel()
+		c.check(t, service)
+	})
+}
+
+func bubbled(t *testing.T, open func(t *testing.T) drivers.Service, subjects []subject) {
+	each(t, subjects, func(t *testing.T, c testCase) {
+		synctest.Test(t, func(t *testing.T) { c.check(t, opened(t, open)) })
+	})
+}
+
+func each(t *testing.T, subjects []subject, check func(*testing.T, testCase)) {
+	for _, s := range subjects {
+		t.Run(s.name, func(t *testing.T) {
+			for _, c := range s.cases {
+				t.Run(c.name, func(t *testing.T) { check(t, c) })
+			}
+		})
+	}
+}
+
+func opened(t *testing.T, open func(t *testing.T) drivers.Service) drivers.Service {
+	service := open(t)
+	t.Cleanup(func() {
+		if err := service.Close(); err != nil {
+			t.Errorf("closing the service: %v", err)
+		}
+	})
+	return service
+}
+
+// patience is how long a case may take before it counts as hung: far longer
+// than any takes on a slow machine.
+const patience = time.Minute
+
+var errHung = errors.New("the case hung")
+
+// check runs the case on a node and with sessions of its own.
+func (c testCase) check(t testing.TB, service drivers.Service) {
+	defer func() {
+		if t.Failed() {
+			t.Logf("what the contract promises: %s", c.why)
+		}
+	}()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errHung)
+	defer cancel()
+	x := begin(ctx, t, service)
+	defer x.end()
+	c.run(ctx, x)
+}

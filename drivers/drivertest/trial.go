@@ -1,0 +1,162 @@
+package drivertest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A trial is one case while it runs: a node of its own, the sessions it opened
+// and the watches it armed.
+type trial struct {
+	testing.TB
+	service drivers.Service
+	base    string
+	admin   drivers.Conn // makes and removes base; the case does not disturb it
+
+	mu      sync.Mutex
+	clients []*client
+	audits  []*audit
+	gates   []*gate
+}
+
+func begin(ctx context.Context, t testing.TB, service drivers.Service) *trial {
+	admin, err := service.Dial(ctx, drivers.Options{})
+	if err != nil {
+		t.Fatalf("opening a session: %v", err)
+	}
+	x := &trial{TB: t, service: service, admin: admin, base: "/drivertest-" + rand.Text()}
+	if _, err := admin.Create(ctx, x.base, nil, 0); err != nil {
+		admin.Close()
+		t.Fatalf("creating the case's own node: %v", err)
+	}
+	return x
+}
+
+// end closes the case's sessions, audits its watches and removes its nodes.
+func (x *trial) end() {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(x.Context()), patience, errHung)
+	defer cancel()
+	for _, g := range x.gates {
+		g.pass()
+	}
+	for _, c := range x.clients {
+		if err := c.Close(); err != nil {
+			x.Errorf("closing a session: %v", err)
+		}
+	}
+	if !x.Failed() {
+		x.audit(ctx)
+	}
+	if err := x.admin.Sync(ctx, "/"); err != nil {
+		x.Errorf("syncing before the clean-up: %v", err)
+	}
+	if err := removeAll(ctx, x.admin, x.base); err != nil {
+		x.Errorf("removing the case's nodes: %v", err)
+	}
+	if err := x.admin.Close(); err != nil {
+		x.Errorf("closing the session that cleans up: %v", err)
+	}
+}
+
+// removeAll removes a node and what is below it, siblings at the same time.
+// Ephemeral nodes may go by themselves meanwhile.
+func removeAll(ctx context.Context, c drivers.Conn, path string) error {
+	children, err := c.Children(ctx, path, nil)
+	errs := make([]error, len(children))
+	var wg sync.WaitGroup
+	for i, child := range children {
+		wg.Go(func() { errs[i] = removeAll(ctx, c, path+"/"+child.Name) })
+	}
+	wg.Wait()
+	if err == nil {
+		err = errors.Join(errs...)
+	}
+	if err == nil {
+		err = c.Delete(ctx, path, drivers.AnyVersion)
+	}
+	return unless(err, drivers.ErrNoNode)
+}
+
+// path is that of a node below the case's own.
+func (x *trial) path(names ...string) string {
+	return x.base + "/" + strings.Join(names, "/")
+}
+
+// dial opens a session which ends with the case at the latest.
+func (x *trial) dial(ctx context.Context, o drivers.Options) *client {
+	conn, err := x.service.Dial(ctx, o)
+	if err != nil {
+		x.Fatalf("opening a session: %v", err)
+	}
+	c := &client{Conn: conn, x: x}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.clients = append(x.clients, c)
+	return c
+}
+
+// pair opens two sessions with default options: who acts and who looks on.
+func (x *trial) pair(ctx context.Context) (actor, onlooker *client) {
+	return x.dial(ctx, drivers.Options{}), x.dial(ctx, drivers.Options{})
+}
+
+// expire ends a session from outside.
+func (x *trial) expire(ctx context.Context, c *client) {
+	e, ok := x.service.(Expirer)
+	if !ok {
+		x.Skipf("%T is no drivertest.Expirer", x.service)
+	}
+	if err := e.Expire(ctx, c.Conn); err != nil {
+		x.Fatalf("ending the session from outside: %v", err)
+	}
+}
+
+// await fails the case if done is not closed in time.
+func (x *trial) await(ctx context.Context, done <-chan struct{}, format string, args ...any) {
+	x.Helper()
+	select {
+	case <-done:
+	case <-ctx.Done():
+		x.Fatalf("waited in vain for %s", fmt.Sprintf(format, args...))
+	}
+}
+
+// wants fails the case if err does not match the sentinel.
+func (x *trial) wants(what string, err, sentinel error) {
+	x.Helper()
+	if !errors.Is(err, sentinel) {
+		x.Fatalf("%s: error %v, want %v", what, err, sentinel)
+	}
+}
+
+// atOnce runs the functions at the same time, waits for all of them and fails
+// the case if any of them failed.
+func (x *trial) atOnce(fs ...func() error) {
+	x.Helper()
+	errs := make([]error, len(fs))
+	var wg sync.WaitGroup
+	for i, f := range fs {
+		wg.Go(func() { errs[i] = f() })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		x.Fatal(err)
+	}
+}
+
+// unless returns nil if the error matches one of those that may happen.
+func unless(err error, may ...error) error {
+	for _, m := range may {
+		if errors.Is(err, m) {
+			return nil
+		}
+	}
+	return err
+}

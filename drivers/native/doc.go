@@ -1,0 +1,15 @@
+// Package native is a server that speaks ZooKeeper's protocol: over sockets,
+// and over in-memory connections, for tests that need no network and no clock.
+//
+// A [Server] keeps its state in memory. One lock orders everything that happens
+// to it; whoever holds the lock queues replies and notifications for any number
+// of connections and hands them over before letting go, so a notification is
+// always queued before any reply that shows its change, the writer's own reply
+// included. Every connection has two goroutines: one takes in what has arrived,
+// many requests under one lock, the other writes what was queued, and waits for
+// a slow client where nobody else waits with it.
+//
+// Package tree holds the state itself. What is not served yet (access lists
+// other than world:anyone, containers, nodes that expire, persistent watches)
+// is answered with Unimplemented.
+package native

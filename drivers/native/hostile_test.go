@@ -1,0 +1,145 @@
+package native
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// What ends the connection that sent it, and harms no other.
+func TestBadPacketsEndOnlyTheirConnection(t *testing.T) {
+	for _, c := range []struct{ name, bytes string }{
+		{"no header", "\x00\x00\x00\x00"},
+		{"half a header", "\x00\x00\x00\x04\x00\x00\x00\x01"},
+		{"negative length", "\xff\xff\xff\xfe"},
+		{"too long", "\x00\x10\x00\x00"},
+		{"far too long", "\x7f\xff\xff\xff"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := newServer(t)
+			bystander, bad, stranger := openRaw(t, s), openRaw(t, s), dialRaw(t, s)
+			bad.write([]byte(c.bytes))
+			bad.wantEnd()
+			stranger.write([]byte(c.bytes))
+			stranger.wantEnd()
+			bystander.wantReply(bystander.ask(1, wire.OpExists, wire.PathWatch{Path: "/"}), 1, wire.OK)
+		})
+	}
+}
+
+// What is answered with an error, and goes on.
+func TestBadRequestsAreAnswered(t *testing.T) {
+	r := openRaw(t, newServer(t))
+	acl := wire.CreateRequest{Path: "/a", ACL: []wire.ACL{{Perms: wire.PermAll, Scheme: "digest", ID: "u:x"}}}
+	for i, c := range []struct {
+		op   int32
+		body record
+		want wire.Err
+	}{
+		{wire.OpReconfig, nil, wire.ErrReconfigDisabled},
+		{wire.OpAddWatch, wire.Path{Path: "/"}, wire.ErrUnimplemented},
+		{wire.OpGetData, nil, wire.ErrMarshalling},
+		{wire.OpCreate, wire.Path{Path: "/a"}, wire.ErrMarshalling},
+		{wire.OpMulti, wire.MultiHeader{Type: wire.OpCreate, Err: -1}, wire.ErrMarshalling},
+		{wire.OpMulti, wire.MultiHeader{Type: wire.OpGetData, Err: -1}, wire.ErrMarshalling},
+		{wire.OpMulti, wire.MultiHeader{Type: wire.OpCreateTTL, Err: -1}, wire.ErrUnimplemented},
+		{wire.OpSetWatches, wire.Path{Path: "/"}, wire.ErrMarshalling},
+		{wire.OpExists, wire.PathWatch{Path: "/\x00"}, wire.ErrBadArguments},
+		{wire.OpCreate, acl, wire.ErrUnimplemented},
+		{wire.OpCreate, wire.CreateRequest{Path: "/a"}, wire.ErrInvalidACL},
+		{wire.OpCreate, open("/a", 4), wire.ErrUnimplemented},
+		{wire.OpCreate, open("/a", 7), wire.ErrBadArguments},
+		{wire.OpCreate, open("relative", 0), wire.ErrBadArguments},
+		{wire.OpSetACL, wire.SetACLRequest{Path: "/", ACL: acl.ACL}, wire.ErrUnimplemented},
+	} {
+		xid := int32(i + 1)
+		p := r.ask(xid, c.op, c.body)
+		r.wantReply(p, xid, c.want)
+		if n := len(p.body.Rest()); n != 0 {
+			t.Errorf("request %+v: %d bytes behind the header of an error", c, n)
+		}
+	}
+	r.wantReply(r.ask(99, wire.OpExists, wire.PathWatch{Path: "/a"}), 99, wire.ErrNoNode)
+}
+
+// What is answered with an error and a farewell, as ZooKeeper does.
+func TestRequestsThatEndTheConnection(t *testing.T) {
+	s := newServer(t)
+	for _, c := range []struct {
+		op   int32
+		body record
+		want wire.Err
+	}{
+		{9999, nil, wire.ErrUnimplemented},
+		{-7, nil, wire.ErrUnimplemented},
+		{wire.OpAuth, wire.AuthRequest{Scheme: "secret handshake"}, wire.ErrAuthFailed},
+	} {
+		r := openRaw(t, s)
+		r.wantReply(r.ask(5, c.op, c.body), 5, c.want)
+		r.wantEnd()
+	}
+	r := openRaw(t, s)
+	r.write(request(5, wire.OpAuth, nil))
+	r.wantEnd()
+}
+
+// A client that sends requests and does not read is left waiting; others are not.
+func TestSlowReaderBlocksNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		slow, other := openRaw(t, s), openRaw(t, s)
+		set := wire.SetDataRequest{Path: "/", Data: make([]byte, 500_000), Version: -1}
+		other.wantReply(other.ask(1, wire.OpSetData, set), 1, wire.OK)
+		const reads = 20
+		go func() {
+			for i := range int32(reads) {
+				slow.Write(request(i, wire.OpGetData, wire.PathWatch{Path: "/"}))
+			}
+		}()
+		synctest.Wait()
+		other.wantReply(other.ask(2, wire.OpExists, wire.PathWatch{Path: "/"}), 2, wire.OK)
+		for i := range int32(reads) {
+			slow.wantReply(slow.read(), i, wire.OK)
+		}
+	})
+}
+
+// A client that does not read what it is told is cut off, with bounded memory.
+func TestDeafWatcherIsCutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer(t)
+		deaf, writer := openRaw(t, s), openRaw(t, s)
+		rearm := wire.SetWatchesRequest{RelativeZxid: 1 << 40}
+		for i := range 20 {
+			path := "/" + strings.Repeat(string(rune('a'+i)), 100_000)
+			writer.wantReply(writer.ask(1, wire.OpCreate, open(path, 0)), 1, wire.OK)
+			rearm.Data = []string{path}
+			deaf.wantReply(deaf.ask(1, wire.OpSetWatches, rearm), 1, wire.OK)
+		}
+		for i := range 20 {
+			path := "/" + strings.Repeat(string(rune('a'+i)), 100_000)
+			writer.wantReply(writer.ask(1, wire.OpDelete, wire.PathVersion{Path: path, Version: -1}), 1, wire.OK)
+		}
+		synctest.Wait()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if n, w := len(s.conns), s.watches.Len(); n != 1 || w != 0 {
+			t.Errorf("%d connections and %d watches, want only the writer and none", n, w)
+		}
+	})
+}
+
+// A connection that says nothing is hung up on.
+func TestSilentConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		r := dialRaw(t, newServer(t))
+		r.wantEnd()
+		if took := time.Since(began); took != handshakeTime {
+			t.Errorf("after %v, want %v", took, handshakeTime)
+		}
+	})
+}

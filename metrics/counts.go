@@ -1,0 +1,27 @@
+package metrics
+
+// Sub is what was counted between an earlier moment and c.
+func (c Counts) Sub(earlier Counts) Counts { return c.combine(earlier, -1) }
+
+func (c Counts) add(d Counts) Counts { return c.combine(d, 1) }
+
+func (c Counts) combine(d Counts, sign int64) Counts {
+	c.Notifications += sign * d.Notifications
+	c.Reads += sign * d.Reads
+	c.Writes += sign * d.Writes
+	c.FailedWrites += sign * d.FailedWrites
+	c.Lists += sign * d.Lists
+	c.WatchedExists += sign * d.WatchedExists
+	c.WatchedMisses += sign * d.WatchedMisses
+	c.WatchedGets += sign * d.WatchedGets
+	c.MissedGets += sign * d.MissedGets
+	c.RPCs += sign * d.RPCs
+	c.Pings += sign * d.Pings
+	c.Fences += sign * d.Fences
+	c.BytesIn += sign * d.BytesIn
+	c.BytesOut += sign * d.BytesOut
+	c.Useful += sign * d.Useful
+	c.Wasted += sign * d.Wasted
+	c.Cuts += sign * d.Cuts
+	return c
+}

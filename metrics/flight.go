@@ -1,0 +1,28 @@
+package metrics
+
+// A serial numbers the write requests of all sessions in the order in which they
+// were sent.
+type serial uint64
+
+// flight is the write requests that have not been answered. The zero flight is
+// empty.
+type flight struct {
+	first    serial // everything before it has been answered
+	answered []bool // of first and those after it
+}
+
+// next is the serial of the request to come.
+func (f *flight) next() serial { return f.first + serial(len(f.answered)) }
+
+func (f *flight) send() serial {
+	f.answered = append(f.answered, false)
+	return f.next() - 1
+}
+
+func (f *flight) land(n serial) {
+	f.answered[n-f.first] = true
+	for len(f.answered) > 0 && f.answered[0] {
+		f.answered = f.answered[1:]
+		f.first++
+	}
+}

@@ -1,0 +1,75 @@
+package metrics
+
+import (
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Durations are recorded in nanoseconds, from 1 ns to longest, with three
+// significant digits. Such a histogram takes 270 KB, whatever is recorded.
+const (
+	digits  = 3
+	longest = time.Hour
+)
+
+func newDurations() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, int64(longest), digits)
+}
+
+// recordDuration records d, or the longest duration there is.
+func recordDuration(h *hdrhistogram.Histogram, d time.Duration) {
+	_ = h.RecordValue(int64(min(max(d, 0), longest))) // in range
+}
+
+// A Latency records how long one phase of a workload took. Its methods may be
+// called from any goroutine.
+type Latency struct {
+	name string
+
+	mu                     sync.Mutex
+	service, response, lap *hdrhistogram.Histogram
+}
+
+// NewLatency returns an empty Latency of the phase that is called name.
+func NewLatency(name string) *Latency {
+	return &Latency{name: name, service: newDurations(), response: newDurations(), lap: newDurations()}
+}
+
+// Record adds one passage of the phase: service counts from the call, response
+// from when it was due; in a closed loop these are the same.
+func (l *Latency) Record(service, response time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	recordDuration(l.service, service)
+	recordDuration(l.response, response)
+	recordDuration(l.lap, response)
+}
+
+// Lap returns the median and the 99th percentile of the response times since the
+// Lap before, 0 if there were none.
+func (l *Latency) Lap() (p50, p99 time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p50 = time.Duration(l.lap.ValueAtQuantile(50))
+	p99 = time.Duration(l.lap.ValueAtQuantile(99))
+	l.lap.Reset()
+	return p50, p99
+}
+
+// Reset forgets everything: the end of the warm-up.
+func (l *Latency) Reset() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.service.Reset()
+	l.response.Reset()
+	l.lap.Reset()
+}
+
+// Phase is what was recorded so far, a copy.
+func (l *Latency) Phase() Phase {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return Phase{Name: l.name, Service: l.service.Clone(), Response: l.response.Clone()}
+}

@@ -1,0 +1,115 @@
+package metrics
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A node is what the ledger knows of one path: who watches it, and which writes
+// touched it that a watch may still refer to.
+type node struct {
+	path    string
+	tables  [2]*table
+	owner   *account // of an ephemeral node whose creation was seen
+	created int64    // its position
+}
+
+// The two watch tables of a path, as the server has them: exists and get arm in
+// data, children in children.
+const (
+	data = iota
+	children
+)
+
+// A table is one of a node's two watch tables.
+type table struct {
+	node  *node
+	armed map[*account]int64 // position of the reply that armed
+	log   []touch            // by position
+	fired []*note            // of its watches, not assigned yet
+}
+
+// A touch is one write as the watchers of one table see it.
+type touch struct {
+	*write
+	event drivers.EventType
+}
+
+func newNode(path string) *node {
+	n := &node{path: path}
+	for i := range n.tables {
+		n.tables[i] = &table{node: n}
+	}
+	return n
+}
+
+func (n *node) idle() bool {
+	for _, t := range n.tables {
+		if len(t.armed)+len(t.log)+len(t.fired) > 0 {
+			return false
+		}
+	}
+	return n.owner == nil
+}
+
+// covers names the tables of n whose watches an event at n fires.
+func (n *node) covers(e drivers.EventType) []*table {
+	switch e {
+	case drivers.Created, drivers.DataChanged:
+		return n.tables[data:children]
+	case drivers.ChildrenChanged:
+		return n.tables[children:]
+	}
+	return n.tables[:]
+}
+
+// parent is the path of the node above, or nil for the root.
+func parent(path []byte) []byte {
+	switch i := bytes.LastIndexByte(path, '/'); {
+	case i > 0:
+		return path[:i]
+	case i == 0 && len(path) > 1:
+		return path[:1]
+	}
+	return nil
+}
+
+// after is the index of the first touch later than pos.
+func (t *table) after(pos int64) int {
+	i, _ := slices.BinarySearchFunc(t.log, pos+1, func(e touch, pos int64) int {
+		return cmp.Compare(e.pos, pos)
+	})
+	return i
+}
+
+// enter puts w in the table's log, unless it is there.
+func (t *table) enter(w *write, e drivers.EventType) {
+	i := t.after(w.pos - 1)
+	if i < len(t.log) && t.log[i].write == w {
+		return
+	}
+	t.log = slices.Insert(t.log, i, touch{w, e})
+	w.touched = append(w.touched, t)
+	w.refs++
+}
+
+// wanted marks the touches among the first n that a watch refers to, armed or
+// just fired: the first one after it was armed.
+func (t *table) wanted(n int) []bool {
+	wanted := make([]bool, n)
+	mark := func(armed int64) {
+		if i := t.after(armed); i < n {
+			wanted[i] = true
+		}
+	}
+	for _, pos := range t.armed {
+		mark(pos)
+	}
+	for _, note := range t.fired {
+		mark(note.after)
+	}
+	return wanted
+}

@@ -1,0 +1,91 @@
+package metrics
+
+import (
+	"math"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A note is a notification that may not be settled yet.
+//
+// Before the change that it tells of, the session saw what it shows up to after
+// and since; a reply that came later on the same connection, at position before,
+// shows the change.
+type note struct {
+	account *account
+	path    string
+	event   drivers.EventType
+	pos     int64 // of the change, or 0
+	at      time.Time
+	due     serial // the writes before this one were in flight or answered
+	armed   *table // where its watch was armed
+	after   int64  // position of the reply that armed its watch
+	since   int64  // position of the latest reply before it
+	before  int64  // position of the next reply, 0 until there is one
+	rearmed bool   // it may be the server's catching up after a reconnect
+	stray   bool   // it belongs to no write of ours
+}
+
+// unbounded is later than every position.
+const unbounded = math.MaxInt64
+
+// bound says that a reply at pos followed the session's notifications so far.
+func (l *ledger) bound(a *account, pos int64) {
+	for _, n := range a.open {
+		n.before = pos
+		if n.stray {
+			l.group(n)
+		}
+	}
+	a.open = a.open[:0]
+	a.unsure.Store(false)
+}
+
+// resolve settles the notifications for which all writes are known that can have
+// caused them.
+func (l *ledger) resolve() {
+	for len(l.waiting) > 0 && l.waiting[0].due <= l.flight.first {
+		l.assign(l.waiting[0])
+		l.waiting[0] = nil
+		l.waiting = l.waiting[1:]
+	}
+}
+
+// assign is called for the notifications in the order in which they came.
+func (l *ledger) assign(n *note) {
+	n.armed.fired = n.armed.fired[1:]
+	switch w := l.causeOf(n); {
+	case w != nil:
+		w.add(n.at)
+	case n.pos > 0:
+		w = l.writeAt(n.pos, true)
+		l.touch(w, []byte(n.path), n.event)
+		w.add(n.at)
+	case n.before > 0:
+		l.group(n)
+	default:
+		n.stray = true // until bound
+	}
+	l.trim(n.armed)
+}
+
+// causeOf returns the write of ours that the notification belongs to, or nil.
+func (l *ledger) causeOf(n *note) *write {
+	if n.pos > 0 {
+		return l.writes[n.pos]
+	}
+	log := n.armed.log
+	i := n.armed.after(n.after)
+	if i == len(log) {
+		return nil
+	}
+	t := log[i]
+	// The first touch would have fired the watch as what it is, unless the
+	// server compared states after a reconnect; and before the next reply.
+	// If it did not, another change fired it earlier.
+	if t.event != n.event && !n.rearmed || n.before > 0 && t.pos > n.before {
+		return nil
+	}
+	return t.write
+}

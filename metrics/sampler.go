@@ -1,0 +1,95 @@
+package metrics
+
+import (
+	"runtime"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A Sampler watches the load generator itself, this process: one that is short
+// of processor time measures itself instead of the service.
+type Sampler struct {
+	began time.Time
+	cpu   time.Duration // at the start
+	pause time.Duration // at the start
+	stop  chan struct{}
+	lag   chan *hdrhistogram.Histogram
+}
+
+// lagEvery is how often the schedule lag is sampled.
+const lagEvery = 10 * time.Millisecond
+
+// StartSampler begins to watch; Stop ends it and must be called.
+func StartSampler() *Sampler {
+	s := &Sampler{
+		began: time.Now(),
+		cpu:   cpuTime(),
+		pause: gcPause(),
+		stop:  make(chan struct{}),
+		lag:   make(chan *hdrhistogram.Histogram),
+	}
+	go s.sampleLag()
+	return s
+}
+
+// Stop returns what was seen since the start. It is called once.
+func (s *Sampler) Stop() Generator {
+	close(s.stop)
+	return Generator{Lag: <-s.lag, GCPause: gcPause() - s.pause, CPUCores: s.CPUCores()}
+}
+
+// CPUCores is the processor time used since the start, per second of it.
+func (s *Sampler) CPUCores() float64 {
+	took := time.Since(s.began)
+	if took <= 0 {
+		return 0
+	}
+	return float64(cpuTime()-s.cpu) / float64(took)
+}
+
+// Cores is how many processors this process may use at once.
+func Cores() int { return runtime.GOMAXPROCS(0) }
+
+// sampleLag records by how much a timer is late. Every due time counts, also
+// those that passed while the goroutine could not run: a long stall is many late
+// wake-ups, not one.
+func (s *Sampler) sampleLag() {
+	lag := newDurations()
+	due := time.Now().Add(lagEvery)
+	timer := time.NewTimer(lagEvery)
+	defer timer.Stop()
+	for {
+		select {
+		case <-s.stop:
+			s.lag <- lag
+			return
+		case <-timer.C:
+		}
+		for now := time.Now(); !due.After(now); due = due.Add(lagEvery) {
+			recordDuration(lag, now.Sub(due))
+		}
+		timer.Reset(time.Until(due))
+	}
+}
+
+// cpuTime is the processor time that this process has used.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0 // cannot fail with these arguments
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// gcPause is the total time for which the collector has stopped this process.
+//
+// Note: runtime/metrics tells it only as a histogram of seconds, whose sum is an
+// estimate; this is exact.
+func gcPause() time.Duration {
+	var stats debug.GCStats
+	debug.ReadGCStats(&stats)
+	return stats.PauseTotal
+}

@@ -1,0 +1,218 @@
+package metrics
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Session is the drivers.Probe of one client session, and knows in which
+// phase of its workload the client is.
+//
+// A plain read passes without a lock and without an allocation; only what arms
+// a watch, writes, or notifies goes through the Meter's ledger.
+type Session struct {
+	meter   *Meter
+	account *account
+
+	sent     [drivers.OpFence + 1]atomic.Int64 // requests by operation
+	answered atomic.Int64                      // replies to the contract's operations, or cut off
+	bytesOut atomic.Int64
+	bytesIn  atomic.Int64
+	failed   atomic.Int64 // writes
+	exists   watched
+	gets     watched
+	notified atomic.Int64
+
+	cuts atomic.Int64 // but that after closing
+
+	parked atomic.Pointer[table] // what the last reply armed, until it fires
+
+	woken  atomic.Int64 // notifications in the open phase, or outsidePhase
+	useful atomic.Int64
+	wasted atomic.Int64
+}
+
+const outsidePhase = -1
+
+// watched counts the answered reads of one kind that asked for a watch.
+type watched struct {
+	answered atomic.Int64
+	missed   atomic.Int64 // those that found no node
+}
+
+func (w *watched) count(err error) {
+	switch {
+	case err == nil:
+		w.answered.Add(1)
+	case errors.Is(err, drivers.ErrNoNode):
+		w.answered.Add(1)
+		w.missed.Add(1)
+	}
+}
+
+// PhaseBegin says that the client begins a phase. A phase still open was given
+// up: what woke the client last in it was in vain too.
+func (s *Session) PhaseBegin() {
+	if s.woken.Swap(0) > 0 {
+		s.wasted.Add(1)
+	}
+}
+
+// PhaseEnd says that the phase is complete: its last notification was of use.
+func (s *Session) PhaseEnd() {
+	if s.woken.Swap(outsidePhase) > 0 {
+		s.useful.Add(1)
+	}
+}
+
+// wake counts a notification in the open phase. The one before it, if any, has
+// turned out to be in vain; counted here, not at the end of the phase, since
+// a client that starves never ends it.
+func (s *Session) wake() {
+	for n := s.woken.Load(); n != outsidePhase; n = s.woken.Load() {
+		if s.woken.CompareAndSwap(n, n+1) {
+			if n > 0 {
+				s.wasted.Add(1)
+			}
+			return
+		}
+	}
+}
+
+// Quiet tells whether nothing is in flight and the last reply armed a watch that
+// has not fired: so a client is parked, as far as the wire can tell, even where
+// it waits inside a client library.
+func (s *Session) Quiet() bool {
+	return s.parked.Load() != nil && s.asked() == s.answered.Load()
+}
+
+// asked is how many requests await a reply or had one.
+func (s *Session) asked() (n int64) {
+	for op := range s.sent {
+		if contract(drivers.Op(op)) {
+			n += s.sent[op].Load()
+		}
+	}
+	return n
+}
+
+// contract tells what a client asks for itself, not its library for it.
+func contract(op drivers.Op) bool { return op.IsRead() || op.IsWrite() || op == drivers.OpSync }
+
+// Message counts one packet.
+func (s *Session) Message(m drivers.Message) {
+	switch m.Kind {
+	case drivers.Request:
+		s.request(&m)
+	case drivers.Reply:
+		s.reply(&m)
+	case drivers.Notification:
+		if m.Event != 0 { // else it tells of the session, not of a node
+			s.notification(&m)
+		}
+	case drivers.Cut:
+		s.cut()
+	}
+}
+
+func (s *Session) request(m *drivers.Message) {
+	s.sent[m.Op].Add(1)
+	if m.Op != drivers.OpFence {
+		s.bytesOut.Add(int64(m.Size))
+	}
+	if m.Op.IsWrite() || m.Op == drivers.OpClose || m.Op == drivers.OpOpen {
+		s.meter.mu.Lock()
+		defer s.meter.mu.Unlock()
+		s.meter.ledger.asked(s.account, m.Op)
+	}
+}
+
+func (s *Session) reply(m *drivers.Message) {
+	if m.Op != drivers.OpFence {
+		s.bytesIn.Add(int64(m.Size))
+	}
+	armed := s.record(m)
+	if !contract(m.Op) {
+		return
+	}
+	if armed != nil || s.parked.Load() != nil {
+		s.parked.Store(armed)
+	}
+	s.answered.Add(1)
+}
+
+// record enters a reply in the ledger, if it is of concern there, and returns
+// what it armed.
+func (s *Session) record(m *drivers.Message) (armed *table) {
+	switch {
+	case m.Op.IsWrite():
+		if m.Err != nil {
+			s.failed.Add(1)
+		}
+	case m.Op.IsRead() && m.Watch:
+		switch m.Op {
+		case drivers.OpExists:
+			s.exists.count(m.Err)
+		case drivers.OpGet:
+			s.gets.count(m.Err)
+		}
+	case m.Op == drivers.OpClose, m.Op == drivers.OpOpen, m.Op == drivers.OpRearm:
+	default:
+		if !s.account.unsure.Load() {
+			s.account.reached(m.Pos)
+			return nil
+		}
+	}
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	return s.meter.ledger.answered(s.account, m)
+}
+
+func (s *Session) notification(m *drivers.Message) {
+	s.bytesIn.Add(int64(m.Size))
+	s.notified.Add(1)
+	s.wake()
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	s.meter.ledger.notified(s.account, m)
+	if t := s.parked.Load(); t != nil && !s.account.watches(t) {
+		s.parked.Store(nil)
+	}
+}
+
+func (s *Session) cut() {
+	s.answered.Store(s.asked())
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	if !s.account.closing {
+		s.cuts.Add(1)
+	}
+	s.meter.ledger.cut(s.account)
+}
+
+func (s *Session) counts() Counts {
+	sent := func(op drivers.Op) int64 { return s.sent[op].Load() }
+	c := Counts{
+		Notifications: s.notified.Load(),
+		Lists:         sent(drivers.OpChildren),
+		FailedWrites:  s.failed.Load(),
+		WatchedExists: s.exists.answered.Load(),
+		WatchedMisses: s.exists.missed.Load(),
+		WatchedGets:   s.gets.answered.Load(),
+		MissedGets:    s.gets.missed.Load(),
+		Pings:         sent(drivers.OpPing),
+		Fences:        sent(drivers.OpFence),
+		BytesIn:       s.bytesIn.Load(),
+		BytesOut:      s.bytesOut.Load(),
+		Useful:        s.useful.Load(),
+		Wasted:        s.wasted.Load(),
+		Cuts:          s.cuts.Load(),
+	}
+	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
+	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
+	c.RPCs = c.Reads + c.Writes + sent(drivers.OpSync) + sent(drivers.OpOpen) +
+		sent(drivers.OpClose) + sent(drivers.OpRearm) + sent(drivers.OpOther)
+	return c
+}

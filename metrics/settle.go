@@ -1,0 +1,89 @@
+package metrics
+
+import "slices"
+
+// settle drops what no notification can belong to any more.
+//
+// On one connection a notification comes before every reply that can show the
+// change. So once every session has had a reply at or after a write's position,
+// all notifications of that write have come, but for those of watches that are
+// armed and were not set again yet after a cut, or whose service does not keep
+// that order: so a write that an armed watch waits for is kept with the watch.
+// Heartbeats are answered with a position too, so idle sessions hold nothing up
+// for long.
+func (l *ledger) settle() {
+	l.settled = l.low()
+	for len(l.order) > 0 && l.order[0].pos <= l.settled {
+		w := l.order[0]
+		l.order[0] = nil
+		l.order = l.order[1:]
+		for _, t := range w.touched {
+			l.trim(t)
+		}
+		l.release(w)
+	}
+	for c, triggers := range l.strays {
+		triggers = slices.DeleteFunc(triggers, func(f *foreign) bool {
+			gone := f.before <= l.settled
+			if gone {
+				l.count(f.wakes, true)
+			}
+			return gone
+		})
+		if len(triggers) == 0 {
+			delete(l.strays, c)
+		} else {
+			l.strays[c] = triggers
+		}
+	}
+	// Looking at every session costs: not before as many writes again.
+	l.batch = len(l.order) + max(smallestBatch, len(l.accounts))
+}
+
+// low is the position up to which every connected session is known to have had
+// its notifications, and they have been assigned.
+func (l *ledger) low() int64 {
+	low := l.highest
+	for a := range l.accounts {
+		if a.connected {
+			low = min(low, a.last.Load())
+		}
+	}
+	for _, n := range l.waiting {
+		low = min(low, n.after)
+	}
+	return low
+}
+
+// trim drops the table's settled touches that no watch refers to, and the
+// node if that was all.
+func (l *ledger) trim(t *table) {
+	if n := t.after(l.settled); n > 0 {
+		wanted := t.wanted(n)
+		kept := t.log[:0]
+		for i, e := range t.log {
+			if i >= n || wanted[i] {
+				kept = append(kept, e)
+			} else {
+				l.release(e.write)
+			}
+		}
+		clear(t.log[len(kept):])
+		t.log = kept
+	}
+	l.tidy(t.node)
+}
+
+func (l *ledger) tidy(n *node) {
+	if n.idle() && l.nodes[n.path] == n {
+		delete(l.nodes, n.path)
+	}
+}
+
+// release ends one reference to the write, and with the last one the write.
+func (l *ledger) release(w *write) {
+	if w.refs--; w.refs == 0 {
+		delete(l.writes, w.pos)
+		l.count(w.wakes, w.foreign)
+	}
+}

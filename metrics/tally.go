@@ -1,0 +1,82 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// A window is when a run is measured.
+type window struct{ begin, end time.Time }
+
+func (w window) contains(t time.Time) bool {
+	return !w.begin.IsZero() && !t.Before(w.begin) && (w.end.IsZero() || !t.After(w.end))
+}
+
+// A tally sums up triggers.
+type tally struct {
+	fanout, drain                             *hdrhistogram.Histogram
+	triggers, foreign, notifications, largest int64
+}
+
+// largestFanout is the largest number of notifications of one write that the
+// histogram tells apart; Herd.Largest is exact beyond it.
+const largestFanout = 10_000_000
+
+func newTally() tally {
+	return tally{
+		fanout: hdrhistogram.New(1, largestFanout, digits),
+		drain:  newDurations(),
+	}
+}
+
+func (t tally) clone() tally {
+	t.fanout, t.drain = t.fanout.Clone(), t.drain.Clone()
+	return t
+}
+
+func (t *tally) add(w wakes, foreign bool) {
+	t.triggers++
+	if foreign {
+		t.foreign++
+	}
+	t.notifications += w.n
+	t.largest = max(t.largest, w.n)
+	_ = t.fanout.RecordValue(min(w.n, largestFanout)) // in range
+	recordDuration(t.drain, w.last.Sub(w.first))
+}
+
+// count adds a trigger that is complete, if it woke somebody in the window.
+func (l *ledger) count(w wakes, foreign bool) {
+	if w.n > 0 && l.window.contains(w.first) {
+		l.tally.add(w, foreign)
+	}
+}
+
+// herd settles every notification and sums up, triggers included that are not
+// complete.
+func (l *ledger) herd() Herd {
+	for _, n := range l.waiting {
+		l.assign(n)
+	}
+	l.waiting = nil
+	for a := range l.accounts {
+		l.bound(a, unbounded)
+	}
+	complete := l.tally
+	defer func() { l.tally = complete }()
+	l.tally = complete.clone()
+	for _, w := range l.writes {
+		l.count(w.wakes, w.foreign)
+	}
+	for _, triggers := range l.strays {
+		for _, f := range triggers {
+			l.count(f.wakes, true)
+		}
+	}
+	t := l.tally
+	return Herd{
+		Triggers: t.triggers, Foreign: t.foreign, Notifications: t.notifications,
+		Fanout: t.fanout, Drain: t.drain, Largest: t.largest, Leftover: l.armed,
+	}
+}

@@ -1,0 +1,43 @@
+package catalog
+
+import (
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// pollInterval is how often a client of a polling form looks: often enough to
+// be a fair opponent, seldom enough that a service can bear it.
+const pollInterval = 5 * time.Millisecond
+
+// Forms are all forms. The first of a family is that family's default.
+func Forms() []workloads.Form {
+	return []workloads.Form{
+		{Recipe: "lock", Name: "predecessor", Family: workloads.Recipe,
+			Summary: "a queue of sequential nodes, each client watches only the one before its own",
+			New:     workloads.Locks(handle(recipes.NewLock))},
+		{Recipe: "lock", Name: "one-node", Family: workloads.Naive,
+			Summary: "one node is the lock, all who wait watch it and race for it",
+			New:     workloads.Locks(handle(naive.NewLock))},
+		{Recipe: "lock", Name: "children-watch", Family: workloads.Naive,
+			Summary: "a queue of sequential nodes, but everybody watches the whole queue",
+			New:     workloads.Locks(handle(naive.NewChildrenWatchLock))},
+		{Recipe: "lock", Name: "poll", Family: workloads.Naive,
+			Summary: "a queue of sequential nodes, looked at by a timer",
+			New: workloads.Locks(handle(func(c drivers.Conn, path string) *naive.PollLock {
+				return naive.NewPollLock(c, path, pollInterval)
+			}))},
+		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
+			Summary: "the Lock that go-zookeeper ships",
+			New:     workloads.Locks(libraryLock)},
+	}
+}
+
+// handle lets a form's constructor, which returns a type of its own, stand
+// where the workload expects its interface.
+func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLock {
+	return func(c drivers.Conn, path string) (workloads.Lock, error) { return open(c, path), nil }
+}

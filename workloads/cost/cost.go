@@ -1,0 +1,65 @@
+package cost
+
+import "github.com/stampede-bench/stampede/metrics"
+
+// A Model is what one form of one recipe costs.
+type Model struct {
+	Identities []Identity
+	settled    func(p Params) Expected
+}
+
+// Params are what a settled cost depends on.
+type Params struct {
+	Clients int64 // N, at least 1
+	// Polls is q: how often each waiter polls per turn it waits for, the last
+	// time just after the release. Only forms that poll depend on it.
+	Polls int64
+}
+
+// Expected is the settled cost of every client taking one turn.
+type Expected struct {
+	Notifications Term
+	Reads         Term
+	Writes        Term // failed ones included
+	FailedWrites  Term
+	LargestFanout Term // most notifications for one write
+}
+
+// A Term is one expected count: the formula as people write it, and its value.
+type Term struct {
+	Formula string
+	Value   int64
+}
+
+// An Identity relates counts of whole rounds under any schedule.
+type Identity struct {
+	Formula string // e.g. "lists = N + K"
+	sides   func(c metrics.Counts, rounds int64) (left, right int64)
+	atMost  bool // ≤ instead of =
+}
+
+// Of returns the model of a form, false if there is none.
+func Of(recipe, form string) (Model, bool) {
+	m, ok := models()[recipe+"/"+form]
+	return m, ok
+}
+
+// Settled returns the exact cost in the settled mode.
+func (m Model) Settled(p Params) Expected { return m.settled(p) }
+
+// Check returns both sides of the identity for the counts of the given number
+// of whole rounds, and whether it holds.
+func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, holds bool) {
+	left, right = i.sides(c, rounds)
+	return left, right, left == right || i.atMost && left < right
+}
+
+func models() map[string]Model {
+	return map[string]Model{
+		"lock/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"lock/one-node":       {lockOneNodeIdentities(), lockOneNode},
+		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
+		"lock/poll":           {lockPollIdentities(), lockPoll},
+		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+	}
+}

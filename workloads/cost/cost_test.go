@@ -1,0 +1,160 @@
+package cost
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// rest lets everybody go on who can, but those who hold.
+func rest(actors []*actor) {
+	for moved := true; moved; {
+		moved = false
+		for _, a := range actors {
+			for a.runnable() && !a.holds {
+				a.program(a)
+				moved = true
+			}
+		}
+	}
+}
+
+func tick(actors []*actor) {
+	for _, a := range actors {
+		a.paused = false
+	}
+	rest(actors)
+}
+
+// settled lets the actors come one at a time and let go one at a time.
+func settled(program func(*actor), p Params) *world {
+	w, actors := newWorld(program, p.Clients)
+	for i := range actors {
+		rest(actors[:i+1])
+	}
+	for len(actors) > 0 {
+		for range p.Polls - 1 {
+			tick(actors)
+		}
+		i := slices.IndexFunc(actors, func(a *actor) bool { return a.holds })
+		actors[i].release()
+		actors = slices.Delete(actors, i, i+1)
+		rest(actors)
+		tick(actors)
+	}
+	return w
+}
+
+func TestSettledEqualsSimulation(t *testing.T) {
+	for form, program := range programs() {
+		model, ok := Of("lock", form)
+		if !ok {
+			t.Errorf("no model of lock/%s", form)
+			continue
+		}
+		for _, n := range []int64{1, 2, 3, 5, 8, 16} {
+			for _, q := range []int64{1, 2, 5} {
+				p := Params{Clients: n, Polls: q}
+				want := model.Settled(p)
+				w := settled(program, p)
+				got := [...]int64{w.counts.Notifications, w.counts.Reads, w.counts.Writes, w.counts.FailedWrites, w.largest}
+				if got != values(want) {
+					t.Errorf("lock/%s with %+v: simulated %v, formulas %v", form, p, got, values(want))
+				}
+				checkIdentities(t, form, model, w.counts, n)
+			}
+		}
+	}
+}
+
+func TestIdentitiesHoldUnderAnySchedule(t *testing.T) {
+	const clients, turns = 7, 5
+	for form, program := range programs() {
+		model, _ := Of("lock", form)
+		for seed := range uint64(200) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			w, actors := newWorld(program, clients)
+			for len(actors) > 0 {
+				i := rng.IntN(len(actors))
+				a := actors[i]
+				a.paused = false
+				switch {
+				case a.turns == turns:
+					actors = slices.Delete(actors, i, i+1)
+				case a.holds:
+					a.release()
+				case a.runnable():
+					a.program(a)
+				}
+			}
+			checkIdentities(t, form, model, w.counts, clients*turns)
+		}
+	}
+}
+
+func checkIdentities(t *testing.T, form string, m Model, c metrics.Counts, rounds int64) {
+	t.Helper()
+	if len(m.Identities) == 0 {
+		t.Errorf("lock/%s has no identities", form)
+	}
+	for _, i := range m.Identities {
+		if left, right, holds := i.Check(c, rounds); !holds {
+			t.Errorf("lock/%s after %d rounds: %s does not hold: %d and %d", form, rounds, i.Formula, left, right)
+		}
+	}
+}
+
+// Every identity must be able to fail: one thing more of some kind breaks it.
+func TestIdentitiesFail(t *testing.T) {
+	const clients = 4
+	for form, program := range programs() {
+		model, _ := Of("lock", form)
+		for _, i := range model.Identities {
+			fails := slices.ContainsFunc(oneMore, func(more func(*metrics.Counts)) bool {
+				counts := settled(program, Params{Clients: clients, Polls: 2}).counts
+				more(&counts)
+				_, _, holds := i.Check(counts, clients)
+				return !holds
+			})
+			if !fails {
+				t.Errorf("lock/%s: %s holds whatever is counted", form, i.Formula)
+			}
+		}
+	}
+}
+
+var oneMore = []func(*metrics.Counts){
+	func(c *metrics.Counts) { c.Notifications++ },
+	func(c *metrics.Counts) { c.Reads++ },
+	func(c *metrics.Counts) { c.Writes++ },
+	func(c *metrics.Counts) { c.Lists++ },
+	func(c *metrics.Counts) { c.WatchedExists++ },
+}
+
+// The costs of eight clients in numbers, so that a formula cannot change unseen.
+func TestGolden(t *testing.T) {
+	for form, want := range map[string][5]int64{
+		"predecessor":    {7, 22, 16, 0, 1},
+		"one-node":       {28, 28, 44, 28, 7},
+		"children-watch": {57, 57, 16, 0, 7},
+		"poll":           {0, 8 + 3*28, 16, 0, 0},
+		"go-zookeeper":   {7, 22, 16, 0, 1},
+	} {
+		model, _ := Of("lock", form)
+		if got := values(model.Settled(Params{Clients: 8, Polls: 3})); got != want {
+			t.Errorf("lock/%s: got %v, want %v", form, got, want)
+		}
+	}
+}
+
+func TestOfUnknownForm(t *testing.T) {
+	if _, ok := Of("lock", "nobody"); ok {
+		t.Error("there is a model of a form that does not exist")
+	}
+}
+
+func values(e Expected) [5]int64 {
+	return [...]int64{e.Notifications.Value, e.Reads.Value, e.Writes.Value, e.FailedWrites.Value, e.LargestFanout.Value}
+}

@@ -1,0 +1,193 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A world is a service that only counts: nodes with numbers, and watches that
+// fire once. Its actors take one operation at a time, in any order that the
+// test likes.
+type world struct {
+	counts   metrics.Counts
+	largest  int64
+	next     int // the number of the next sequential node
+	nodes    []int
+	watches  map[int][]*watch // by node
+	children []*watch
+}
+
+type watch struct{ owner *actor }
+
+// An actor is one client of a lock. Its program is the form: one call is one
+// operation.
+type actor struct {
+	world   *world
+	program func(*actor)
+	stage   int
+	mine    int // its node
+	ahead   int
+	waiting *watch // what it is parked on, nil if it can go on
+	paused  bool   // parked until a tick
+	holds   bool
+	turns   int64
+}
+
+func (a *actor) runnable() bool { return a.waiting == nil && !a.paused }
+
+// release gives the lock back and goes to the start of the next turn.
+func (a *actor) release() {
+	a.world.remove(a.mine)
+	a.holds, a.stage = false, 0
+	a.turns++
+}
+
+func (w *world) create(node int) bool {
+	w.counts.Writes++
+	if slices.Contains(w.nodes, node) {
+		w.counts.FailedWrites++
+		return false
+	}
+	w.nodes = append(w.nodes, node)
+	w.fire(node)
+	return true
+}
+
+func (w *world) createNext() int {
+	w.next++
+	w.create(w.next)
+	return w.next
+}
+
+func (w *world) remove(node int) {
+	w.counts.Writes++
+	w.nodes = slices.DeleteFunc(w.nodes, func(n int) bool { return n == node })
+	w.fire(node)
+}
+
+// fire wakes those who watch the node and those who watch all of them.
+func (w *world) fire(node int) {
+	fired := slices.Concat(w.watches[node], w.children)
+	delete(w.watches, node)
+	w.children = nil
+	for _, f := range fired {
+		if f.owner.waiting == f {
+			f.owner.waiting = nil
+		}
+	}
+	w.counts.Notifications += int64(len(fired))
+	w.largest = max(w.largest, int64(len(fired)))
+}
+
+func (w *world) list() []int {
+	w.counts.Reads++
+	w.counts.Lists++
+	return slices.Sorted(slices.Values(w.nodes))
+}
+
+func (w *world) watchNode(a *actor, node int) *watch {
+	nw := &watch{a}
+	w.watches[node] = append(w.watches[node], nw)
+	return nw
+}
+
+// queueUp creates a node and lists, and lists again, until it is the first;
+// otherwise says what to do then.
+func queueUp(watched bool, otherwise func(*actor)) func(*actor) {
+	return func(a *actor) {
+		switch a.stage {
+		case 0:
+			a.mine, a.stage = a.world.createNext(), 1
+		case 1:
+			line := a.world.list()
+			var w *watch
+			if watched {
+				w = &watch{a}
+				a.world.children = append(a.world.children, w)
+			}
+			i := slices.Index(line, a.mine)
+			if i == 0 {
+				a.holds = true
+				return
+			}
+			a.ahead, a.stage, a.waiting = line[i-1], 2, w
+		case 2:
+			otherwise(a)
+		}
+	}
+}
+
+func predecessor(a *actor) {
+	w := a.world
+	w.counts.Reads++
+	w.counts.WatchedExists++
+	a.stage = 1
+	nw := w.watchNode(a, a.ahead)
+	if slices.Contains(w.nodes, a.ahead) {
+		a.waiting = nw
+	} else {
+		w.counts.WatchedMisses++
+	}
+}
+
+// getPredecessor is predecessor with get, which arms nothing on a miss.
+func getPredecessor(a *actor) {
+	w := a.world
+	w.counts.Reads++
+	w.counts.WatchedGets++
+	a.stage = 1
+	if slices.Contains(w.nodes, a.ahead) {
+		a.waiting = w.watchNode(a, a.ahead)
+	} else {
+		w.counts.MissedGets++
+	}
+}
+
+func oneNode(a *actor) {
+	w := a.world
+	if a.stage == 0 {
+		a.mine = 1
+		if a.holds = w.create(a.mine); !a.holds {
+			a.stage = 1
+		}
+		return
+	}
+	a.stage = 0
+	w.counts.Reads++
+	w.counts.WatchedExists++
+	nw := w.watchNode(a, a.mine)
+	if slices.Contains(w.nodes, a.mine) {
+		a.waiting = nw
+	} else {
+		w.counts.WatchedMisses++
+	}
+}
+
+// relist goes straight on to the next list.
+func relist(a *actor) {
+	a.stage = 1
+	a.program(a)
+}
+
+// pause is parked until the next tick.
+func pause(a *actor) { a.stage, a.paused = 1, true }
+
+func programs() map[string]func(*actor) {
+	return map[string]func(*actor){
+		"predecessor":    queueUp(false, predecessor),
+		"go-zookeeper":   queueUp(false, getPredecessor),
+		"one-node":       oneNode,
+		"children-watch": queueUp(true, relist),
+		"poll":           queueUp(false, pause),
+	}
+}
+
+func newWorld(program func(*actor), clients int64) (*world, []*actor) {
+	w := &world{watches: map[int][]*watch{}}
+	actors := make([]*actor, clients)
+	for i := range actors {
+		actors[i] = &actor{world: w, program: program}
+	}
+	return w, actors
+}

@@ -1,0 +1,71 @@
+package workloads
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// Settings are what a person chooses of a workload. The zero Settings hold and
+// think for no time.
+type Settings struct {
+	Hold  time.Duration // how long a holder keeps what it got
+	Think time.Duration // how long a client rests between two rounds
+	// Polls is how often each waiter of a polling form looks during one hold
+	// when the ticks are injected; 0 means once.
+	Polls int
+}
+
+// A Workload is one recipe in one form, made ready for one run.
+type Workload interface {
+	// Setup makes under base, which exists, what all clients share.
+	Setup(ctx context.Context, c drivers.Conn, base string, clients int) error
+	// Join makes the client that sits on a seat.
+	Join(s *Seat) (Client, error)
+	// Begin opens the measured window: what was timed so far is forgotten.
+	Begin()
+	// Lap is the median and the 99th percentile of the response time of the
+	// recipe's first phase since the last Lap, 0 without any.
+	Lap() (p50, p99 time.Duration)
+	// End closes the window and fills in what the workload timed: Rounds,
+	// Phases, Fairness.
+	End(r *metrics.Record)
+	// Verdict is what the safety check saw since Setup. Call it when every
+	// round begun has ended.
+	Verdict() metrics.Safety
+	// Settle plays one settled run on the stage.
+	Settle(ctx context.Context, s *Stage) error
+}
+
+// A Client goes through rounds, one after the other.
+type Client interface {
+	// Round does one whole round. After an error of a lost session the client
+	// is not used again; its seat gets a new session and joins anew.
+	Round(ctx context.Context) error
+}
+
+// A Seat is one client's place in a run: its session and what is known of it.
+type Seat struct {
+	Index int // from 0
+	Conn  drivers.Conn
+	Rand  *rand.Rand // the client's own, derived from the run's seed
+	// Marks receives the phases; useful and wasted wake-ups are told by them.
+	Marks *metrics.Session
+
+	probe        drivers.Probe
+	disturbances atomic.Int64
+}
+
+// onState is the session's drivers.Options.OnState.
+func (s *Seat) onState(state drivers.State) {
+	if state != drivers.Connected {
+		s.disturbances.Add(1)
+	}
+}
+
+// Disturbances counts how often the seat's session was disconnected or lost.
+func (s *Seat) Disturbances() int64 { return s.disturbances.Load() }
