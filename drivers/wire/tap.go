@@ -42,9 +42,9 @@ type Tap struct {
 }
 
 // NewTap puts a tap on a connection that has not been used yet. If lose is set
-// it is asked about every reply: if it says true the reply is dropped, the
-// probe is told of the cut instead, the connection is closed and Read returns
-// ErrReplyLost.
+// it is asked about every reply, which waits for the answer: if it says true
+// the reply is dropped, the probe is told of the cut instead, the connection is
+// closed and Read returns ErrReplyLost.
 func NewTap(conn net.Conn, probe drivers.Probe, lose func(drivers.Message) bool) *Tap {
 	return &Tap{Conn: conn, probe: probe, lose: lose, in: inbound{buf: make([]byte, inboundSize)}}
 }

@@ -77,6 +77,9 @@ func TestCloseOfADeadServer(t *testing.T) {
 		m.set(false, true)
 		synctest.Wait()
 		c.Close()
+		if want := []int32{wire.OpExists}; !slices.Equal(m.ops, want) || len(m.dials) < 3 {
+			t.Errorf("asked for %v in %d attempts, want %v and several attempts to close", m.ops, len(m.dials), want)
+		}
 	})
 }
 
@@ -93,9 +96,9 @@ func TestDialOfADeadServer(t *testing.T) {
 		if took := time.Since(start); took != time.Second {
 			t.Errorf("took %v, want 1s", took)
 		}
-		// Both at once, then after 10, 20, 40, 80, 160 and 320 ms each.
-		if got := len(m.dials); got != 2+2*5+1 && got != 2+2*5 {
-			t.Errorf("dialled %d times in a second", got)
+		// Both at once, each after 10, 20, 40, 80 and 160 ms, and one after 320.
+		if got, want := len(m.dials), 2+2*5+1; got != want {
+			t.Errorf("dialled %d times in a second, want %d", got, want)
 		}
 		if m.dials[0] == m.dials[1] {
 			t.Errorf("dialled %v: want by turns", m.dials[:2])

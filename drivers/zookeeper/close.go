@@ -51,25 +51,12 @@ func (c *Conn) shutdown(sure bool) {
 	}
 }
 
-// endLibrary closes the library and waits until its goroutines have ended. Its
-// own Close waits for an answer even when there is none to come.
+// endLibrary closes the library and waits until its goroutines have ended.
 func (c *Conn) endLibrary() {
-	closed, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(closed)
-		c.library.Close()
-	}()
-	go func() {
-		defer close(over)
-		for range c.over {
-		}
-	}()
-	select {
-	case <-closed:
-	case <-over:
+	c.library.Close()
+	c.dialer.stop() // if the service did not answer
+	for range c.over {
 	}
-	c.dialer.stop()
-	<-over
 }
 
 // closeAnew takes the session up on a new connection and ends it there. The

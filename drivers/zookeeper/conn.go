@@ -34,8 +34,9 @@ type Conn struct {
 	locks   locks
 
 	session  session
-	anchored atomic.Bool // see anchor
-	closed   atomic.Bool // the service has said that the session has ended
+	position atomic.Int64 // of the last reply
+	anchored atomic.Bool  // see anchor
+	closed   atomic.Bool  // the service has said that the session has ended
 	done     chan struct{}
 	ending   sync.Once     // of the session
 	closing  atomic.Bool   // shutdown has begun

@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"io"
 	"net"
 	"sync"
 
@@ -56,13 +55,13 @@ func (m *memory) set(silent, dead bool) {
 
 func (m *memory) serve(conn net.Conn) {
 	defer conn.Close()
-	if _, err := read(conn); err != nil {
+	if _, err := receive(conn); err != nil {
 		return
 	}
 	open := wire.ConnectResponse{Timeout: 6000, SessionID: 7, Password: make([]byte, wire.PasswordSize)}
-	write(conn, open.Append(wire.Begin(nil)))
+	send(conn, open.Append(wire.Begin(nil)))
 	for {
-		request, err := read(conn)
+		request, err := receive(conn)
 		if err != nil {
 			return
 		}
@@ -76,7 +75,7 @@ func (m *memory) serve(conn net.Conn) {
 		if h.Op == wire.OpExists || h.Op == wire.OpGetData {
 			reply.Err = wire.ErrNoNode
 		}
-		write(conn, reply.Append(wire.Begin(nil)))
+		send(conn, reply.Append(wire.Begin(nil)))
 		if h.Op == wire.OpCloseSession {
 			return
 		}
@@ -91,20 +90,4 @@ func (m *memory) asked(op int32) bool {
 		m.ops = append(m.ops, op)
 	}
 	return !m.silent || op == wire.OpPing
-}
-
-func read(conn net.Conn) ([]byte, error) {
-	length := make([]byte, wire.LengthSize)
-	if _, err := io.ReadFull(conn, length); err != nil {
-		return nil, err
-	}
-	d := wire.NewDecoder(length)
-	payload := make([]byte, d.Int())
-	_, err := io.ReadFull(conn, payload)
-	return payload, err
-}
-
-func write(conn net.Conn, packet []byte) {
-	wire.End(packet, 0)
-	conn.Write(packet)
 }

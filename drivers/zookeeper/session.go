@@ -48,11 +48,7 @@ func (s *Service) open(o drivers.Options) *Conn {
 		if err != nil {
 			return nil, err
 		}
-		tap := c.tapped(conn)
-		if c.anchored.Load() {
-			return newRearming(tap), nil
-		}
-		return tap, nil
+		return &link{Tap: c.tapped(conn), position: &c.position, arming: c.anchored.Load()}, nil
 	}
 	// The library may call back before Connect has returned.
 	c.session.mu.Lock()
@@ -90,8 +86,8 @@ func (c *Conn) established(ctx context.Context) error {
 }
 
 // anchor arms a watch that never fires. While the library has a watch it sends
-// a request to set it again after every reconnect, and it is for this request
-// that others are kept back. Should somebody make the node, they no longer are.
+// a request to arm it again after every reconnect, and it is for this request
+// that a link waits. Should somebody make the node, it no longer does.
 func (c *Conn) anchor(ctx context.Context) error {
 	unanchored := func(drivers.Event) { c.anchored.Store(false) }
 	for {
@@ -123,6 +119,7 @@ func (l *listener) Message(m drivers.Message) {
 			c.locks.asked(&m)
 		}
 	case drivers.Reply:
+		c.position.Store(max(c.position.Load(), m.Pos)) // replies come one at a time
 		if m.Op == drivers.OpClose || m.Op == drivers.OpOpen && m.Err != nil {
 			c.closed.Store(true)
 		}
@@ -149,8 +146,8 @@ func (c *Conn) changed(e zk.Event) {
 	case zk.StateDisconnected:
 		c.disconnected()
 	case zk.StateExpired:
-		c.dialer.stop() // or the library opens another session next
 		c.end()
+		c.dialer.stop()      // or the library opens another session next
 		go c.shutdown(false) // waits for this goroutine to end
 	}
 }
@@ -189,7 +186,6 @@ func (c *Conn) disconnected() {
 
 // outlived is called when the session has been disconnected for its time-out.
 func (c *Conn) outlived() {
-	c.dialer.stop()
 	c.end()
 	c.shutdown(false)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -161,6 +162,62 @@ func TestWatchesOfOnePath(t *testing.T) {
 			if e := a.only(t); e.Type != want {
 				t.Fatalf("read version %d of %d: event %v, want %v", a.version, writes, e.Type, want)
 			}
+		}
+	}
+}
+
+// Reads that arm watches, changes, reads given up and Close, all at once: the
+// watch of a read that succeeded is called once, of one that failed never.
+func TestWatchesWhileClosing(t *testing.T) {
+	f := onLocal(t)
+	other := f.dial(t, drivers.Options{})
+	for range 20 {
+		c := f.dial(t, drivers.Options{})
+		var wg sync.WaitGroup
+		reads := make([][]armedRead, 4)
+		for i := range reads {
+			wg.Go(func() { reads[i] = readUntilLost(f.ctx, c, f.root) })
+		}
+		for range 10 {
+			if _, err := other.Set(f.ctx, f.root, nil, drivers.AnyVersion); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c.Close()
+		wg.Wait()
+		for _, of := range reads {
+			for _, r := range of {
+				want := 1
+				if r.err != nil {
+					want = 0
+				}
+				if n := len(r.events); n != want {
+					t.Fatalf("read with %v: its watch was called %d times, want %d", r.err, n, want)
+				}
+			}
+		}
+	}
+}
+
+type armedRead struct {
+	*recorder
+	err error
+}
+
+// readUntilLost arms a watch with each read, every other of which is given up
+// at about the time that it takes.
+func readUntilLost(ctx context.Context, c *Conn, path string) (all []armedRead) {
+	for i := 0; ; i++ {
+		r := armedRead{recorder: newRecorder()}
+		ctx, cancel := context.WithCancel(ctx)
+		if i%2 == 0 {
+			time.AfterFunc(time.Duration(i%200)*2*time.Microsecond, cancel)
+		}
+		_, _, r.err = c.Get(ctx, path, r.watch)
+		cancel()
+		all = append(all, r)
+		if errors.Is(r.err, drivers.ErrSessionLost) {
+			return all
 		}
 	}
 }

@@ -1,0 +1,112 @@
+package zookeeper
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// link is the library's end of a connection. It makes good what the library does
+// not:
+//
+//   - When a session is taken up again, the library arms its watches anew. It
+//     does not order the request for that among those of its callers, so a reply
+//     could show a change before its watch tells of it. Here that request goes
+//     first: what is sent before it is kept back.
+//   - The library notes the position of each reply, and meanwhile reads it for
+//     that request. Here no reply tells it a position, and the requests get ours.
+//   - It waits for ever for room to tell a request of the end of the connection
+//     when it has told of a failed Write and of its Close before. Here no Write
+//     fails: the connection is closed, which the reader notices.
+//
+// The library sends a packet with each Write, and one at a time.
+type link struct {
+	*wire.Tap
+	position *atomic.Int64 // of the last write that the session can have seen
+	opened   bool          // the request that opens the session was sent
+	arming   bool          // the request that arms the watches is to come
+	kept     []byte        // until then
+
+	answered bool // the reply that opens the session has been read
+	at, size int  // in the packet being read, its length included
+}
+
+// Where positions are in packets, their length included.
+const (
+	seenAt     = 8  // in the request that opens a session
+	relativeAt = 12 // in the one that arms watches
+	zxidAt     = 8  // in replies
+	zxidEnd    = 16
+)
+
+// Write sends p, or keeps it for after the watches.
+func (l *link) Write(p []byte) (int, error) {
+	switch {
+	case !l.opened:
+		l.opened = true
+		l.tell(p, seenAt)
+	case operation(p) == wire.OpSetWatches:
+		l.tell(p, relativeAt)
+		l.send(append(p[:len(p):len(p)], l.kept...))
+		l.arming, l.kept = false, nil
+		return len(p), nil
+	case l.arming && operation(p) != wire.OpAuth:
+		l.kept = append(l.kept, p...)
+		return len(p), nil
+	}
+	l.send(p)
+	return len(p), nil
+}
+
+func (l *link) send(p []byte) {
+	if _, err := l.Tap.Write(p); err != nil {
+		l.Tap.Close()
+	}
+}
+
+// tell writes our position into a packet.
+func (l *link) tell(p []byte, at int) {
+	if len(p) >= at+8 {
+		binary.BigEndian.PutUint64(p[at:], uint64(l.position.Load()))
+	}
+}
+
+// operation is the opcode of a packet, or 0 if it is too short to have one.
+func operation(p []byte) int32 {
+	if len(p) < wire.LengthSize+wire.RequestHeaderSize {
+		return 0
+	}
+	return int32(binary.BigEndian.Uint32(p[wire.LengthSize+4:]))
+}
+
+// Read reads replies without their positions.
+func (l *link) Read(p []byte) (int, error) {
+	n, err := l.Tap.Read(p)
+	for rest := p[:n]; len(rest) > 0; {
+		rest = rest[l.pass(rest):]
+	}
+	return n, err
+}
+
+// pass goes on in the packet being read, to the end of its length or its own at
+// most, and returns how far.
+func (l *link) pass(p []byte) int {
+	if l.at < wire.LengthSize {
+		n := min(wire.LengthSize-l.at, len(p))
+		for _, b := range p[:n] {
+			l.size = l.size<<8 | int(b)
+		}
+		l.at += n
+		return n
+	}
+	n := min(wire.LengthSize+l.size-l.at, len(p))
+	if l.answered && l.at < zxidEnd {
+		clear(p[min(max(zxidAt-l.at, 0), n):min(zxidEnd-l.at, n)])
+	}
+	l.at += n
+	if l.at == wire.LengthSize+l.size {
+		l.at, l.size, l.answered = 0, 0, true
+	}
+	return n
+}
