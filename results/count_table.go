@@ -11,8 +11,11 @@ import (
 
 // WriteTable writes the report as a person reads it: the finding, a table for
 // each recipe, backend and number of clients, and how the costs grow.
-func (r CountReport) WriteTable(w io.Writer) error {
-	fmt.Fprintf(w, "\n  %s\n", countFinding(r))
+func (r CountReport) WriteTable(w io.Writer, o TableOptions) error {
+	fmt.Fprintln(w)
+	for _, line := range countFinding(r) {
+		o.emphasize(w, line)
+	}
 	for _, group := range grouped(r.Settled) {
 		fmt.Fprintf(w, "\n  %s · N = %d · %s · settled\n", group[0].Recipe, group[0].Clients, group[0].Backend.Server)
 		if err := countRows(w, group); err != nil {
@@ -110,7 +113,7 @@ func (s Settled) agreement() string {
 
 // countFinding says in a sentence what a release costs, and in another whether
 // the counts are as they must be.
-func countFinding(r CountReport) string {
+func countFinding(r CountReport) []string {
 	differ, unsafe := 0, 0
 	for _, s := range r.Settled {
 		if s.Differs() {
@@ -131,9 +134,9 @@ func countFinding(r CountReport) string {
 		verdict = fmt.Sprintf("SAFETY VIOLATED in %d of %d: the counts are void.", unsafe, len(r.Settled))
 	}
 	if wakes := largestWakes(r.Settled); wakes != "" && unsafe == 0 {
-		return wakes + "\n  " + verdict
+		return []string{wakes, verdict}
 	}
-	return verdict
+	return []string{verdict}
 }
 
 // largestWakes compares the forms at the largest number of clients.

@@ -101,20 +101,37 @@ func slower(naive, calm Run) []string {
 		return nil
 	}
 	name := strings.ToUpper(phase[:1]) + label(phase)[1:]
-	a, b := p99(naive.latency(phase)), p99(calm.latency(phase))
-	if a == nil || b == nil || *b == 0 {
-		return []string{name + " p99 is n/a: too few rounds to tell."}
+	ratio, percentile := slowdown(naive.latency(phase), calm.latency(phase))
+	if percentile == "" {
+		return []string{name + ": too few rounds to compare."}
 	}
-	ratio := float64(*a) / float64(*b)
+	name += " " + percentile
 	switch {
 	case ratio >= 1.95:
-		return []string{fmt.Sprintf("%s p99 is %s times slower.", name, short(ratio))}
+		return []string{fmt.Sprintf("%s is %s times slower.", name, short(ratio))}
 	case ratio >= 1.05:
-		return []string{fmt.Sprintf("%s p99 is %.0f %% slower.", name, 100*(ratio-1))}
+		return []string{fmt.Sprintf("%s is %.0f %% slower.", name, 100*(ratio-1))}
 	case ratio > 0.95:
-		return []string{name + " p99 is no slower."}
+		return []string{name + " is no slower."}
 	}
-	return []string{fmt.Sprintf("%s p99 is no slower, but %.0f %% faster.", name, 100*(1-ratio))}
+	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster.", name, 100*(1-ratio))}
+}
+
+// slowdown is the ratio of the highest percentile that both have enough
+// observations for, and that percentile's name; "" if there is none.
+func slowdown(naive, calm *Distribution) (ratio float64, percentile string) {
+	if naive == nil || calm == nil {
+		return 0, ""
+	}
+	for _, p := range []struct {
+		name string
+		a, b *int64
+	}{{"p99", naive.P99, calm.P99}, {"p90", naive.P90, calm.P90}, {"p50", naive.P50, calm.P50}} {
+		if p.a != nil && p.b != nil && *p.b > 0 {
+			return float64(*p.a) / float64(*p.b), p.name
+		}
+	}
+	return 0, ""
 }
 
 // alone says what one family, with nothing to compare, shows.

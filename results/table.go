@@ -16,12 +16,9 @@ type TableOptions struct {
 	Saved string // where the file was written, "" if nowhere
 }
 
-// WriteTable writes the file as Table does, for a pipe.
-func (f File) WriteTable(w io.Writer) error { return Table(w, f, TableOptions{}) }
-
-// Table writes the file for people: what was run, what it shows, the numbers,
+// WriteTable writes the file for people: what was run, what it shows, the numbers,
 // what to mind, and the command that does it again.
-func Table(w io.Writer, f File, o TableOptions) error {
+func (f File) WriteTable(w io.Writer, o TableOptions) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", heading(f))
 	if f.Interrupted {

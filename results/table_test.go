@@ -173,7 +173,7 @@ func TestTable(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f, o := made()
 			var b bytes.Buffer
-			if err := Table(&b, f, o); err != nil {
+			if err := f.WriteTable(&b, o); err != nil {
 				t.Fatal(err)
 			}
 			compareGolden(t, strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -211,13 +210,13 @@ func TestTapReadsByteByByte(t *testing.T) {
 	}
 }
 
-func TestTapSessionTimeout(t *testing.T) {
+func TestTapSession(t *testing.T) {
 	for _, tc := range []struct {
 		granted string
-		want    time.Duration
+		want    int32
 		err     error
 	}{
-		{"00001770", 6 * time.Second, nil},
+		{"00001770", 6000, nil},
 		{"00000000", 0, drivers.ErrSessionLost},
 	} {
 		packet := []exchange{{packets: "00000024 00000000" + tc.granted + "0000000000000000 00000010" + strings.Repeat("00", 16)}}
@@ -226,8 +225,8 @@ func TestTapSessionTimeout(t *testing.T) {
 		if _, err := io.ReadFull(tap, make([]byte, 4)); err != nil {
 			t.Fatal(err)
 		}
-		if got := tap.SessionTimeout(); got != tc.want || w.messages[0].Err != tc.err {
-			t.Errorf("granted %v, told %v; want %v and %v", got, w.messages[0].Err, tc.want, tc.err)
+		if got := tap.Session().Timeout; got != tc.want || w.messages[0].Err != tc.err {
+			t.Errorf("granted %d, told %v; want %d and %v", got, w.messages[0].Err, tc.want, tc.err)
 		}
 	}
 }

@@ -35,9 +35,11 @@ type Conn struct {
 
 	session  session
 	anchored atomic.Bool // see anchor
+	closed   atomic.Bool // the service has said that the session has ended
 	done     chan struct{}
-	ending   sync.Once // of the session
-	closing  sync.Once // of the library
+	ending   sync.Once     // of the session
+	closing  atomic.Bool   // shutdown has begun
+	gone     chan struct{} // closed when it is through
 }
 
 var (

@@ -82,6 +82,8 @@ func (l *libraryLock) ready(ctx context.Context) error {
 		select {
 		case <-last.asked:
 		case <-last.returned:
+		case <-l.conn.done:
+			return drivers.ErrSessionLost
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -101,15 +103,10 @@ func (l *libraryLock) begin() (*attempt, error) {
 	l.attempts = append(l.attempts, a)
 	l.last = a
 	l.mu.Unlock()
-	began := l.conn.locks.run(func() {
+	return a, l.conn.locks.run(func() {
 		defer close(a.returned)
 		a.err = a.lock.Lock()
 	})
-	if !began {
-		close(a.returned)
-		return nil, drivers.ErrSessionLost
-	}
-	return a, nil
 }
 
 // number lists the nodes if the reply that told the sequence was lost.
@@ -148,14 +145,13 @@ func (l *libraryLock) Release(ctx context.Context) error {
 	}
 	a.release()
 	unlocked := make(chan error, 1)
-	var err error
-	if !l.conn.locks.run(func() { unlocked <- l.unlock(context.WithoutCancel(ctx), a) }) {
-		return l.conn.failed("unlock", l.path, drivers.ErrSessionLost)
-	}
-	select {
-	case err = <-unlocked:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
+	err := l.conn.locks.run(func() { unlocked <- l.unlock(context.WithoutCancel(ctx), a) })
+	if err == nil {
+		select {
+		case err = <-unlocked:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
 	}
 	if err != nil {
 		return l.conn.failed("unlock", l.path, err)
@@ -176,27 +172,13 @@ func (l *libraryLock) unlock(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// abandon removes the node of an attempt that failed or was given up.
+// abandon removes the node of an attempt that failed or was given up. When the
+// session is over there is none.
 func (l *libraryLock) abandon(ctx context.Context, a *attempt) {
-	ctx = context.WithoutCancel(ctx)
 	swept := make(chan struct{})
-	began := l.conn.locks.run(func() {
-		select {
-		case <-a.asked:
-		case <-a.returned:
-		}
-		l.sweep(ctx, a)
-		close(swept)
-		<-a.returned
-		if a.err == nil {
-			l.unlock(ctx, a)
-			return
-		}
-		l.sweep(ctx, a)
-		l.forget(a)
-	})
-	if !began {
-		return // the session is over, and the node with it
+	err := l.conn.locks.run(func() { l.cleanUp(context.WithoutCancel(ctx), a, swept) })
+	if err != nil {
+		return
 	}
 	patience := time.NewTimer(sweepTime)
 	defer patience.Stop()
@@ -204,6 +186,27 @@ func (l *libraryLock) abandon(ctx context.Context, a *attempt) {
 	case <-swept:
 	case <-patience.C:
 	}
+}
+
+// cleanUp removes the node as soon as it may be there and, if the library's
+// Lock had not returned by then, once more when it has.
+func (l *libraryLock) cleanUp(ctx context.Context, a *attempt, swept chan<- struct{}) {
+	defer l.forget(a)
+	select {
+	case <-a.returned:
+		l.sweep(ctx, a)
+		close(swept)
+		return
+	default:
+	}
+	select {
+	case <-a.asked:
+		l.sweep(ctx, a)
+	case <-a.returned:
+	}
+	close(swept)
+	<-a.returned
+	l.sweep(ctx, a)
 }
 
 // sweep removes the node if there is one. It only fails when the session is

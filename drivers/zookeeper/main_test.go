@@ -106,3 +106,10 @@ func (r *recorder) only(tb testing.TB) drivers.Event {
 	}
 	return <-r.events
 }
+
+// probeFunc is a probe.
+type probeFunc func(drivers.Message)
+
+func (p probeFunc) Message(m drivers.Message) { p(m) }
+
+func ignore(drivers.Message) {}

@@ -1,0 +1,99 @@
+package zookeeper
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// closeTime is how long Close tries to reach the service, after the second that
+// the library waits for its answer.
+const closeTime = time.Second
+
+// Close ends the session: first for this client, as when it is lost, then at
+// the service. If the service cannot be reached within a few seconds, its
+// ephemeral nodes stay until it expires the session.
+func (c *Conn) Close() error {
+	c.end()
+	select {
+	case <-c.session.opened:
+		c.shutdown(true)
+	default:
+		c.shutdown(false)
+	}
+	return nil
+}
+
+// shutdown ends the library, waits for its goroutines, and if asked makes sure
+// that the session has ended at the service.
+func (c *Conn) shutdown(sure bool) {
+	if !c.closing.CompareAndSwap(false, true) {
+		<-c.gone
+		return
+	}
+	defer close(c.gone)
+	c.watches.imminent.Wait()
+	if !sure || c.gate.isShut() {
+		c.dialer.stop()
+	}
+	c.endLibrary()
+	c.locks.close()
+	c.calls.close()
+	if !sure {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	for tries := 0; !c.closed.Load() && ctx.Err() == nil; tries++ {
+		c.closeAnew(ctx, tries)
+	}
+}
+
+// endLibrary closes the library and waits until its goroutines have ended. Its
+// own Close waits for an answer even when there is none to come.
+func (c *Conn) endLibrary() {
+	closed, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(closed)
+		c.library.Close()
+	}()
+	go func() {
+		defer close(over)
+		for range c.over {
+		}
+	}()
+	select {
+	case <-closed:
+	case <-over:
+	}
+	c.dialer.stop()
+	<-over
+}
+
+// closeAnew takes the session up on a new connection and ends it there. The
+// library cannot: once it is closed, it does not reconnect.
+func (c *Conn) closeAnew(ctx context.Context, tries int) {
+	select {
+	case <-time.After(backoff(tries)):
+	case <-ctx.Done():
+		return
+	}
+	granted := c.session.granted // the library, which sets it, has ended
+	conn, err := c.dialer.connect(ctx, c.dialer.servers[tries%len(c.dialer.servers)])
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	open := wire.ConnectRequest{Timeout: granted.Timeout, SessionID: granted.SessionID, Password: granted.Password}
+	b := open.Append(wire.Begin(nil))
+	wire.End(b, 0)
+	start := len(b)
+	b = wire.RequestHeader{Xid: 1, Op: wire.OpCloseSession}.Append(wire.Begin(b))
+	wire.End(b, start)
+	if _, err := conn.Write(b); err == nil {
+		io.Copy(io.Discard, conn) // the server hangs up; the tap has told of its answer
+	}
+}

@@ -1,0 +1,110 @@
+package zookeeper
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// memory is a server in this process, over pipes, for tests in a bubble: it has
+// no nodes, and says so unless it is told to say nothing.
+type memory struct {
+	mu     sync.Mutex
+	silent bool // takes requests and answers none but pings
+	dead   bool // takes no connections
+	dials  []string
+	conns  []net.Conn
+	ops    []int32 // what it was asked
+}
+
+func (m *memory) service(servers ...string) *Service {
+	s, err := New(Config{Servers: servers, Dial: m.dial})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func (m *memory) dial(_ context.Context, address string) (net.Conn, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dials = append(m.dials, address)
+	if m.dead {
+		return nil, errRefused
+	}
+	client, server := net.Pipe()
+	m.conns = append(m.conns, client)
+	go m.serve(server)
+	return client, nil
+}
+
+// set says how to behave from here on; those that are dead hang up.
+func (m *memory) set(silent, dead bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silent, m.dead = silent, dead
+	if dead {
+		for _, c := range m.conns {
+			c.Close()
+		}
+		m.conns = nil
+	}
+}
+
+func (m *memory) serve(conn net.Conn) {
+	defer conn.Close()
+	if _, err := read(conn); err != nil {
+		return
+	}
+	open := wire.ConnectResponse{Timeout: 6000, SessionID: 7, Password: make([]byte, wire.PasswordSize)}
+	write(conn, open.Append(wire.Begin(nil)))
+	for {
+		request, err := read(conn)
+		if err != nil {
+			return
+		}
+		d := wire.NewDecoder(request)
+		var h wire.RequestHeader
+		h.Decode(&d)
+		if !m.asked(h.Op) {
+			continue
+		}
+		reply := wire.ReplyHeader{Xid: h.Xid, Zxid: 1}
+		if h.Op == wire.OpExists || h.Op == wire.OpGetData {
+			reply.Err = wire.ErrNoNode
+		}
+		write(conn, reply.Append(wire.Begin(nil)))
+		if h.Op == wire.OpCloseSession {
+			return
+		}
+	}
+}
+
+// asked tells whether to answer.
+func (m *memory) asked(op int32) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if op != wire.OpPing {
+		m.ops = append(m.ops, op)
+	}
+	return !m.silent || op == wire.OpPing
+}
+
+func read(conn net.Conn) ([]byte, error) {
+	length := make([]byte, wire.LengthSize)
+	if _, err := io.ReadFull(conn, length); err != nil {
+		return nil, err
+	}
+	d := wire.NewDecoder(length)
+	payload := make([]byte, d.Int())
+	_, err := io.ReadFull(conn, payload)
+	return payload, err
+}
+
+func write(conn net.Conn, packet []byte) {
+	wire.End(packet, 0)
+	conn.Write(packet)
+}
