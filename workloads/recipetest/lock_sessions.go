@@ -52,7 +52,7 @@ func (x *lockTrial) succeeds(ctx context.Context, line []*lockClient) {
 	loser, others := line[0], line[1:]
 	loser.deposed(ctx)
 	x.guard.leave(loser)
-	x.gone(ctx, len(others))
+	x.handsOver(ctx, others)
 	x.holder(ctx, others)
 	if err := loser.lock.Release(ctx); err == nil && !x.form.Library {
 		x.Errorf("the loser's release says nothing: want an error")
@@ -62,29 +62,16 @@ func (x *lockTrial) succeeds(ctx context.Context, line []*lockClient) {
 	x.serve(ctx, others)
 }
 
-// gone waits until the service has removed the nodes of a lost session and so
-// many clients are left, and everything has come to rest.
-func (x *lockTrial) gone(ctx context.Context, left int) {
+// handsOver waits until the service has found out that the holder is lost, and
+// one of the others has the lock.
+func (x *lockTrial) handsOver(ctx context.Context, others []*lockClient) {
 	x.Helper()
-	for {
-		nodes, err := x.nodes(ctx)
-		if err != nil {
-			x.Fatalf("listing the lock's node: %v", err)
+	for !slices.ContainsFunc(others, (*lockClient).holds) {
+		if err := drivers.Pause(ctx, 10*time.Millisecond); err != nil {
+			x.Fatalf("nobody gets the lock: %v", err)
 		}
 		x.settle(ctx)
-		if x.guard.ordered() && len(nodes) == left || slices.ContainsFunc(x.clients, x.succeeded) {
-			return
-		}
-		if err := drivers.Pause(ctx, 10*time.Millisecond); err != nil {
-			x.Fatalf("the node of a lost session stays: %v", err)
-		}
 	}
-}
-
-// succeeded tells whether the client holds the lock and the guard does not know
-// yet.
-func (x *lockTrial) succeeded(c *lockClient) bool {
-	return c.asking != nil && c.holds() && c.asking.held.Err() == nil && c != x.guard.within()
 }
 
 func waiterCloses(place int) func(context.Context, *lockTrial) {
