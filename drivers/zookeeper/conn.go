@@ -24,6 +24,7 @@ import (
 type Conn struct {
 	options drivers.Options
 	chroot  string
+	connect func(ctx context.Context, address string) (*wire.Tap, error)
 	dialer  *dialer
 	library *zk.Conn
 	over    <-chan zk.Event // closed when the library has ended
