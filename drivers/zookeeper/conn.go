@@ -24,6 +24,7 @@ import (
 type Conn struct {
 	options drivers.Options
 	chroot  string
+	acl     []zk.ACL // of the nodes it makes
 	connect func(ctx context.Context, address string) (*wire.Tap, error)
 	dialer  *dialer
 	library *zk.Conn

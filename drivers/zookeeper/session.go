@@ -37,6 +37,7 @@ func (s *Service) open(o drivers.Options) *Conn {
 	c := &Conn{
 		options: o,
 		chroot:  s.chroot,
+		acl:     zk.WorldACL(zk.PermAll),
 		watches: newWatches(),
 		done:    make(chan struct{}),
 		gone:    make(chan struct{}),
