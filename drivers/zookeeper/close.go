@@ -37,6 +37,7 @@ func (c *Conn) shutdown(sure bool) {
 	c.watches.imminent.Wait()
 	if !sure || c.gate.isShut() {
 		c.dialer.stop()
+		<-c.dialer.arrived // or the library would not send what it is to be answered
 	}
 	c.endLibrary()
 	c.locks.close()

@@ -20,10 +20,11 @@ var errStopped = errors.New("session is over")
 // says that it has come round, so it never says so, and the dialer waits. The
 // first attempt after a connection broke is made at once; when every server has
 // failed, a pause goes before each, 10 ms at first and doubling to 1 s. Host
-// names are resolved at each attempt. Once it is stopped it leads nowhere.
+// names are resolved at each attempt.
 type dialer struct {
 	servers []string
 	connect func(ctx context.Context, address string) (net.Conn, error)
+	arrived chan struct{} // has room for one; see nowhere
 
 	mu      sync.Mutex
 	turn    int // the server tried last
@@ -59,7 +60,7 @@ func (d *dialer) Connected() {
 func (d *dialer) dial(_, address string, timeout time.Duration) (net.Conn, error) {
 	ctx, pause := d.begin()
 	if ctx == nil {
-		return nowhere(), nil
+		return nowhere(d.arrived), nil
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -118,7 +119,8 @@ func (d *dialer) end(conn net.Conn, err error) (net.Conn, error) {
 	return conn, nil
 }
 
-// stop ends the connection and every attempt at another.
+// stop ends the connection and every attempt at another: the next one leads
+// nowhere.
 func (d *dialer) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -42,7 +42,7 @@ func (s *Service) open(o drivers.Options) *Conn {
 		gone:    make(chan struct{}),
 	}
 	c.session.opened = make(chan struct{})
-	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers)}
+	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers), arrived: make(chan struct{}, 1)}
 	c.dialer.connect = func(ctx context.Context, address string) (net.Conn, error) {
 		conn, err := s.dial(ctx, address)
 		if err != nil {
