@@ -80,6 +80,7 @@ type runner struct {
 	all      atomic.Int64 // rounds that ended at all
 
 	mu      sync.Mutex
+	turns   int64 // where a round takes all clients: how many turns somebody has begun
 	errors  map[string]int64
 	failure error
 	cut     bool // rounds had to be abandoned
@@ -243,6 +244,9 @@ const endTime = 15 * time.Second
 // letEnd waits for the rounds that have begun. Those that do not end in time
 // are abandoned.
 func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc) {
+	if r.failed() {
+		abandon() // there is nothing to keep whole
+	}
 	t := time.AfterFunc(endTime, func() {
 		r.mu.Lock()
 		r.cut = true
@@ -261,20 +265,24 @@ func (r *runner) startClients() *sync.WaitGroup {
 	return &clients
 }
 
-// client goes through rounds until the run stops, with a new session whenever
-// one is lost.
+// client takes turns until the run stops, with a new session whenever one is
+// lost.
 func (r *runner) client(s *Seat) {
-	for !r.stopping.Load() {
+	s.Stopping = r.stop
+	for r.again(s) {
 		c, err := r.crew.workload.Join(s)
-		for err == nil && !r.stopping.Load() {
-			if err = c.Round(r.rounds); err == nil {
-				r.ended()
+		for err == nil && r.again(s) {
+			var rounds int64
+			rounds, err = c.Turn(r.rounds)
+			if err == nil {
+				s.turns++
+				r.ended(rounds)
 			}
 		}
 		if err == nil {
 			return
 		}
-		if r.noteError(s, err); r.stopping.Load() {
+		if r.noteError(s, err); r.failed() {
 			return
 		}
 		if err := s.open(r.rounds, r.crew.service); err != nil {
@@ -283,11 +291,39 @@ func (r *runner) client(s *Seat) {
 	}
 }
 
-func (r *runner) ended() {
-	r.all.Add(1)
-	if r.begun.Load() && r.done.Add(1) == r.plan.Rounds {
+// again tells whether the client takes another turn.
+func (r *runner) again(s *Seat) bool {
+	if !r.crew.workload.Together() {
+		return !r.stopping.Load()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.failure != nil || r.cut:
+		return false
+	case s.turns < r.turns: // others are in it
+		return true
+	case r.stopping.Load():
+		return false
+	}
+	r.turns = s.turns + 1
+	return true
+}
+
+func (r *runner) ended(rounds int64) {
+	r.all.Add(rounds)
+	if !r.begun.Load() {
+		return
+	}
+	if done := r.done.Add(rounds); r.plan.Rounds > 0 && done >= r.plan.Rounds {
 		r.halt()
 	}
+}
+
+func (r *runner) failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failure != nil
 }
 
 // noteError counts an error. A lost session is part of life; any other means
