@@ -47,7 +47,7 @@ network nor time.`,
 			return a.count(cmd.Context(), args, f)
 		},
 	}
-	f.choice.register(a, cmd, nil, []int{2, 4, 8, 16})
+	f.choice.register(a, cmd, nil, []int{4, 8, 16, 32})
 	flags := cmd.Flags()
 	flags.IntVar(&f.polls, "polls", 1, "how often each waiter of a polling form looks during one hold")
 	flags.BoolVar(&f.trace, "trace", false, "tell every step: who wrote, who was woken, who went on and who went back to sleep")

@@ -43,7 +43,7 @@ func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads
 	if s.P99 > 0 {
 		p99 = results.Duration(s.P99)
 	}
-	p.note("%v · %d clients · %s · %s rounds/s · acquire p99 %s · %s errors · client %.1f of %d cores",
+	p.note("%v · %d clients · %s · %s rounds/s · p99 %s · %s errors · client %.1f of %d cores",
 		form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), p99, results.Count(s.Errors), s.CPUCores, metrics.Cores())
 }
 
