@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/drivers"
 )
 
 // A Record is all that was measured in one run: one recipe in one form, on one
@@ -25,6 +27,9 @@ type Record struct {
 	Fairness  *Fairness // nil where nobody competes
 	Safety    Safety
 	Generator Generator
+	// Server is what the server itself counted in the window, by everybody;
+	// nil where it does not count. LargestFanout is not of the window.
+	Server    *drivers.Counters
 	Errors    map[string]int64 // by sentinel text
 	Warnings  []string
 	Intervals []Interval

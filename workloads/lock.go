@@ -67,6 +67,8 @@ func (w *lockWorkload) join(s *Seat) (*lockClient, error) {
 	return &lockClient{lockWorkload: w, seat: s, lock: l}, nil
 }
 
+func (w *lockWorkload) Together() bool { return false }
+
 func (w *lockWorkload) Begin() {
 	for _, l := range []*metrics.Latency{w.acquire, w.handoff, w.release} {
 		l.Reset()
@@ -137,17 +139,17 @@ type lockClient struct {
 	due  time.Time // when the next round is due; zero for at once
 }
 
-func (c *lockClient) Round(ctx context.Context) error {
+func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
 	h, held, err := c.acquireLock(ctx)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	keep(held, c.settings.Hold)
 	if err := c.releaseLock(ctx, h); err != nil {
-		return err
+		return 0, err
 	}
 	c.think(ctx)
-	return nil
+	return 1, nil
 }
 
 func (c *lockClient) acquireLock(ctx context.Context) (*hold, context.Context, error) {

@@ -52,6 +52,9 @@ func Settle(ctx context.Context, service drivers.Service, form Form, clients int
 // play measures around the workload's own script.
 func (st *Stage) play(ctx context.Context, w Workload) (Settled, error) {
 	witness, _ := st.crew.service.(drivers.Witness)
+	if st.crew.service.Info().Started == "" {
+		witness = nil // others may use a given server, and its statistics are theirs
+	}
 	if witness != nil {
 		if err := witness.Reset(ctx); err != nil {
 			witness = nil

@@ -26,6 +26,9 @@ type Workload interface {
 	Setup(ctx context.Context, c drivers.Conn, base string, clients int) error
 	// Join makes the client that sits on a seat.
 	Join(s *Seat) (Client, error)
+	// Together says that a round takes all clients: either all take their
+	// n-th turn or none does, so that nobody waits for one who has stopped.
+	Together() bool
 	// Begin opens the measured window: what was timed so far is forgotten.
 	Begin()
 	// Lap is the median and the 99th percentile of the response time of the
@@ -41,11 +44,13 @@ type Workload interface {
 	Settle(ctx context.Context, s *Stage) error
 }
 
-// A Client goes through rounds, one after the other.
+// A Client takes turns, one after the other.
 type Client interface {
-	// Round does one whole round. After an error of a lost session the client
-	// is not used again; its seat gets a new session and joins anew.
-	Round(ctx context.Context) error
+	// Turn does what this client has to do next, a whole round or its part in
+	// one, and returns how many rounds ended with it. After an error of a lost
+	// session the client is not used again; its seat gets a new session and
+	// joins anew.
+	Turn(ctx context.Context) (rounds int64, err error)
 }
 
 // A Seat is one client's place in a run: its session and what is known of it.
@@ -55,7 +60,11 @@ type Seat struct {
 	Rand  *rand.Rand // the client's own, derived from the run's seed
 	// Marks receives the phases; useful and wasted wake-ups are told by them.
 	Marks *metrics.Session
+	// Stopping is closed when no more turns begin: whoever waits for work to
+	// come need not wait any longer.
+	Stopping <-chan struct{}
 
+	turns        int64 // begun so far
 	probe        drivers.Probe
 	disturbances atomic.Int64
 }

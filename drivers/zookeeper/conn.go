@@ -24,6 +24,8 @@ import (
 type Conn struct {
 	options drivers.Options
 	chroot  string
+	acl     []zk.ACL // of the nodes it makes
+	connect func(ctx context.Context, address string) (*wire.Tap, error)
 	dialer  *dialer
 	library *zk.Conn
 	over    <-chan zk.Event // closed when the library has ended
@@ -34,10 +36,13 @@ type Conn struct {
 	locks   locks
 
 	session  session
-	anchored atomic.Bool // see anchor
+	position atomic.Int64 // of the last reply
+	anchored atomic.Bool  // see anchor
+	closed   atomic.Bool  // the service has said that the session has ended
 	done     chan struct{}
-	ending   sync.Once // of the session
-	closing  sync.Once // of the library
+	ending   sync.Once     // of the session
+	closing  atomic.Bool   // shutdown has begun
+	gone     chan struct{} // closed when it is through
 }
 
 var (

@@ -2,9 +2,6 @@ package zookeeper
 
 import (
 	"errors"
-	"io"
-	"net"
-	"os"
 
 	"github.com/go-zookeeper/zk"
 
@@ -64,12 +61,8 @@ func (c *Conn) sentinel(err error) error {
 	return nil
 }
 
-// broken tells whether an error means that the connection is no more. What a
-// failed write returned reaches the caller as it is.
+// broken tells whether an error means that the connection is no more.
 func broken(err error) bool {
-	var network *net.OpError
 	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) ||
-		errors.Is(err, zk.ErrClosing) || errors.Is(err, zk.ErrSessionMoved) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.As(err, &network)
+		errors.Is(err, zk.ErrClosing) || errors.Is(err, zk.ErrSessionMoved)
 }

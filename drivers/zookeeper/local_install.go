@@ -65,7 +65,7 @@ func isServer(jar string) bool { return strings.HasPrefix(filepath.Base(jar), "z
 func debian(folder string) ([]string, error) {
 	server := filepath.Join(folder, "zookeeper.jar")
 	if _, err := os.Stat(server); err != nil {
-		return nil, fmt.Errorf("ZooKeeper is %w: apt-get install default-jre-headless zookeeper libzookeeper-java, "+
+		return nil, fmt.Errorf("ZooKeeper is %w: apt-get install default-jre-headless libzookeeper-java, "+
 			"or set ZOOKEEPER_HOME to a release of Apache ZooKeeper", ErrNotInstalled)
 	}
 	return []string{server, filepath.Join(folder, "slf4j-simple.jar")}, nil
@@ -78,7 +78,7 @@ func findJava(home string) (string, error) {
 	}
 	java, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("Java, which ZooKeeper needs, is %w (%s): "+
+		return "", fmt.Errorf("ZooKeeper needs Java, which is %w (%s): "+
 			"apt-get install default-jre-headless, or set JAVA_HOME", ErrNotInstalled, name)
 	}
 	return java, nil
