@@ -202,8 +202,10 @@ func (k *call) work() {
 func (k *call) ask() {
 	library := k.conn.library
 	switch k.op {
+	case drivers.OpOther:
+		k.err = library.AddAuth("digest", k.conn.user.digest())
 	case drivers.OpCreate:
-		k.name, k.err = library.Create(k.server, k.data, int32(k.mode), everybody)
+		k.name, k.err = library.Create(k.server, k.data, int32(k.mode), k.conn.acl)
 	case drivers.OpDelete:
 		k.err = library.Delete(k.server, k.version)
 	case drivers.OpSet:
@@ -236,6 +238,3 @@ func (k *call) ask() {
 		}
 	}
 }
-
-// everybody may do everything: what lies in the service under test is no secret.
-var everybody = zk.WorldACL(zk.PermAll)
