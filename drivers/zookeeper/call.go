@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -142,6 +143,7 @@ func (c *Conn) prepare(ctx context.Context, r request) (*call, error) {
 	if err == nil {
 		if k = c.calls.take(c); k != nil {
 			k.request, k.server, k.armed = r, server, w
+			k.data = bytes.Clone(r.data) // which the caller has back when it gives up
 			k.state.Store(running)
 			return k, nil
 		}

@@ -27,8 +27,9 @@ type Conn struct {
 	options drivers.Options
 	chroot  string
 	user    credentials
-	acl     []zk.ACL // of what is created
+	acl     []zk.ACL // of the nodes it makes
 	syncs   bool     // before every read
+	connect func(ctx context.Context, address string) (*wire.Tap, error)
 	dialer  *dialer
 	library *zk.Conn
 	over    <-chan zk.Event // closed when the library has ended

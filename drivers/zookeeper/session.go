@@ -47,13 +47,14 @@ func (s *Service) open(o drivers.Options) *Conn {
 	c.session.opened = make(chan struct{})
 	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers),
 		arrived: make(chan struct{}, 1), refused: make(chan struct{})}
-	c.dialer.connect = func(ctx context.Context, address string) (net.Conn, error) {
+	c.connect = func(ctx context.Context, address string) (*wire.Tap, error) {
 		conn, err := s.dial(ctx, address)
 		if err != nil {
 			return nil, err
 		}
-		return &link{Tap: c.tapped(conn), dialer: c.dialer, position: &c.position, arming: c.anchored.Load()}, nil
+		return wire.NewTap(conn, (*listener)(c), o.LoseReply), nil
 	}
+	c.dialer.connect = c.link
 	// The library may call back before Connect has returned.
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
@@ -69,12 +70,16 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-func (c *Conn) tapped(conn net.Conn) *wire.Tap {
-	tap := wire.NewTap(conn, (*listener)(c), c.options.LoseReply)
+// link makes the library a connection.
+func (c *Conn) link(ctx context.Context, address string) (net.Conn, error) {
+	tap, err := c.connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	c.session.tap = tap
-	return tap
+	return &link{Tap: tap, dialer: c.dialer, position: &c.position, arming: c.anchored.Load()}, nil
 }
 
 // established waits for the first connection.
