@@ -20,6 +20,7 @@ type crew struct {
 	workload Workload
 	meter    *metrics.Meter
 	seed     uint64
+	place    namespace
 	admin    drivers.Conn // makes and removes the subtree; nobody counts it
 	base     string
 	seats    []*Seat
@@ -33,7 +34,7 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 		return err
 	}
 	c.admin = admin
-	if c.base, err = makeBase(ctx, admin); err != nil {
+	if c.base, err = c.place.makeBase(ctx, admin); err != nil {
 		return err
 	}
 	if err := c.workload.Setup(ctx, admin, c.base, n); err != nil {
@@ -73,7 +74,7 @@ func (c *crew) dismiss() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dismissTime)
 	defer cancel()
 	if c.base != "" {
-		errs = append(errs, removeBase(ctx, c.admin, c.base))
+		errs = append(errs, c.place.removeBase(ctx, c.admin, c.base))
 	}
 	return errors.Join(append(errs, c.admin.Close())...)
 }
