@@ -20,11 +20,12 @@ type crew struct {
 	workload Workload
 	meter    *metrics.Meter
 	seed     uint64
+	place    namespace
 	// admin makes and removes the subtree, before and after what is counted. It
 	// is metered all the same: a server counts its heartbeats among the reads.
 	admin drivers.Conn
-	base     string
-	seats    []*Seat
+	base  string
+	seats []*Seat
 }
 
 // muster makes the subtree and opens a session for each of n clients.
@@ -35,7 +36,7 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 		return err
 	}
 	c.admin = admin
-	if c.base, err = makeBase(ctx, admin); err != nil {
+	if c.base, err = c.place.makeBase(ctx, admin); err != nil {
 		return err
 	}
 	if err := c.workload.Setup(ctx, admin, c.base, n); err != nil {
@@ -75,7 +76,7 @@ func (c *crew) dismiss() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dismissTime)
 	defer cancel()
 	if c.base != "" {
-		errs = append(errs, removeBase(ctx, c.admin, c.base))
+		errs = append(errs, c.place.removeBase(ctx, c.admin, c.base))
 	}
 	return errors.Join(append(errs, c.admin.Close())...)
 }
