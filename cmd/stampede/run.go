@@ -154,7 +154,7 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients,
-		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think},
+		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Readers: b.flags.readers},
 		Warmup:   b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
 		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
 	}
