@@ -33,6 +33,19 @@ func Forms() []workloads.Form {
 		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
 			Summary: "the Lock that go-zookeeper ships",
 			New:     workloads.Locks(libraryLock)},
+
+		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
+			Summary: "a line of volunteers, each watches only the one ahead of it",
+			New:     workloads.Elections(candidate(recipes.NewElection))},
+		{Recipe: "election", Name: "acknowledged", Family: workloads.Recipe,
+			Summary: "a line of volunteers, and a node by which the leader says that it knows",
+			New:     workloads.Elections(candidate(recipes.NewAcknowledgedElection))},
+		{Recipe: "election", Name: "watch-leader", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the leader",
+			New:     workloads.Elections(candidate(naive.NewElection))},
+		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the whole line",
+			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
 	}
 }
 
@@ -40,4 +53,8 @@ func Forms() []workloads.Form {
 // where the workload expects its interface.
 func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLock {
 	return func(c drivers.Conn, path string) (workloads.Lock, error) { return open(c, path), nil }
+}
+
+func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
+	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
 }

@@ -61,5 +61,10 @@ func models() map[string]Model {
 		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 		"lock/poll":           {lockPollIdentities(), lockPoll},
 		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+
+		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
+		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
+		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 	}
 }
