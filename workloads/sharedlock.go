@@ -27,7 +27,7 @@ type NewSharedLock func(c drivers.Conn, path string) (SharedLock, error)
 // each round a client draws whether it reads or writes.
 func SharedLocks(open NewSharedLock) func(Settings) Workload {
 	return func(s Settings) Workload {
-		w := &sharedWorkload{lockWorkload: newLockWorkload(s, nil, "read", "write")}
+		w := &sharedWorkload{lockWorkload: newLockWorkload(s, nil, lockWords(), "read", "write")}
 		w.open = func(c drivers.Conn, path string) (Lock, error) {
 			l, err := open(c, path)
 			return &side{SharedLock: l}, err

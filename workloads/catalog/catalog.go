@@ -43,6 +43,19 @@ func Forms() []workloads.Form {
 		{Recipe: "shared-lock", Name: "lowest-write", Family: workloads.Naive,
 			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
 			New:     workloads.SharedLocks(sharedHandle(naive.NewLowestWriteSharedLock))},
+
+		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
+			Summary: "a line of volunteers, each watches only the one ahead of it",
+			New:     workloads.Elections(candidate(recipes.NewElection))},
+		{Recipe: "election", Name: "acknowledged", Family: workloads.Recipe,
+			Summary: "a line of volunteers, and a node by which the leader says that it knows",
+			New:     workloads.Elections(candidate(recipes.NewAcknowledgedElection))},
+		{Recipe: "election", Name: "watch-leader", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the leader",
+			New:     workloads.Elections(candidate(naive.NewElection))},
+		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the whole line",
+			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
 	}
 }
 
@@ -54,4 +67,8 @@ func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLo
 
 func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) workloads.NewSharedLock {
 	return func(c drivers.Conn, path string) (workloads.SharedLock, error) { return open(c, path), nil }
+}
+
+func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
+	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
 }

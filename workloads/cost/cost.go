@@ -68,5 +68,10 @@ func models() map[string]Model {
 		"shared-lock/nearest":        {oneAheadIdentities(), sharedLockNearest},
 		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
 		"shared-lock/lowest-write":   {oneAheadIdentities(), sharedLockLowestWrite},
+
+		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
+		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
+		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 	}
 }
