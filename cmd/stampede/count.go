@@ -70,12 +70,16 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	defer outs.discard()
 	if len(sources) == 0 {
 		inProcess := func(context.Context) (drivers.Service, error) { return backends.InProcess() }
-		sources = []source{{"a server in this process", inProcess}}
+		sources = []source{{name: "a server in this process", open: inProcess}}
 	}
+	f.announce(a, sources, plan{
+		rate:     "one step at a time, at rest in between",
+		duration: counted(len(f.clients)*len(forms), "short run"),
+	})
 	t := tally{app: a, flags: f, report: results.NewCount(tool())}
 	for _, s := range sources {
 		if err := t.countOn(ctx, s, forms); err != nil {
-			return interrupted(ctx, err)
+			return interrupted(ctx, f.explained(s, err))
 		}
 	}
 	if err := outs.write(t.report); err != nil {
@@ -117,7 +121,7 @@ func (t *tally) countOn(ctx context.Context, s source, forms []catalog.Choice) (
 }
 
 func (t *tally) countForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
-	settled, err := workloads.Settle(ctx, s, form, clients, workloads.Settings{Polls: t.flags.polls})
+	settled, err := workloads.Settle(ctx, s, form, clients, workloads.Settings{Polls: t.flags.polls, Namespace: t.flags.namespace})
 	if err != nil {
 		return err
 	}
