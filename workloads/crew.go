@@ -21,15 +21,17 @@ type crew struct {
 	meter    *metrics.Meter
 	seed     uint64
 	place    namespace
-	admin    drivers.Conn // makes and removes the subtree; nobody counts it
-	base     string
-	seats    []*Seat
+	// admin makes and removes the subtree, before and after what is counted. It
+	// is metered all the same: a server counts its heartbeats among the reads.
+	admin drivers.Conn
+	base  string
+	seats []*Seat
 }
 
 // muster makes the subtree and opens a session for each of n clients.
 // dismiss must be called whether or not it fails.
 func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
-	admin, err := c.service.Dial(ctx, drivers.Options{})
+	admin, err := c.service.Dial(ctx, drivers.Options{Probe: c.meter.Session()})
 	if err != nil {
 		return err
 	}
