@@ -21,6 +21,9 @@ type Settings struct {
 	// Namespace is the node below which everything is made; "" means
 	// DefaultNamespace. The node above it must exist.
 	Namespace string
+	// Readers is how many readers of a shared lock there are to each writer;
+	// 0 means DefaultReaders.
+	Readers int
 }
 
 // A Workload is one recipe in one form, made ready for one run.

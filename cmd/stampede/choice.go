@@ -15,6 +15,7 @@ type choice struct {
 	targets
 	form        []string
 	clients     []int
+	readers     int
 	reads       string
 	maxSessions int
 	quiet       bool
@@ -25,6 +26,7 @@ func (c *choice) register(a *app, cmd *cobra.Command, backend []string, clients 
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&c.form, "form", "f", nil, "forms by name, by family (recipe, naive, library), or all (default: the herd-avoiding form and its naive twin)")
 	flags.IntSliceVarP(&c.clients, "clients", "c", clients, "how many clients take part, one level after the other")
+	flags.IntVar(&c.readers, "readers", workloads.DefaultReaders, "how many readers of a shared lock there are to each writer")
 	flags.StringVar(&c.reads, "reads", "", "`MODE` of reads where the URL does not say: "+strings.Join(backends.ReadModes(), ", "))
 	flags.IntVar(&c.maxSessions, "max-sessions", maxSessions, "how many clients a service may get that is given by its address")
 	flags.BoolVarP(&c.quiet, "quiet", "q", false, "neither plan nor progress on standard error")
@@ -40,6 +42,9 @@ func (c *choice) resolve(forms []workloads.Form, recipes []string) ([]catalog.Ch
 	}
 	if err := checkClients(c.clients); err != nil {
 		return nil, nil, err
+	}
+	if c.readers < 1 {
+		return nil, nil, usagef("--readers %d: must be at least 1", c.readers)
 	}
 	sources, err := c.targets.resolve(c.reads)
 	if err != nil {

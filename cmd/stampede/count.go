@@ -55,6 +55,10 @@ network nor time.`,
 	return cmd
 }
 
+func (f countFlags) settings() workloads.Settings {
+	return workloads.Settings{Polls: f.polls, Readers: f.readers, Namespace: f.namespace}
+}
+
 func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	forms, sources, err := f.choice.resolve(a.forms, recipes)
 	if err != nil {
@@ -121,7 +125,7 @@ func (t *tally) countOn(ctx context.Context, s source, forms []catalog.Choice) (
 }
 
 func (t *tally) countForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
-	settled, err := workloads.Settle(ctx, s, form, clients, workloads.Settings{Polls: t.flags.polls, Namespace: t.flags.namespace})
+	settled, err := workloads.Settle(ctx, s, form, clients, t.flags.settings())
 	if err != nil {
 		return err
 	}
@@ -153,7 +157,8 @@ func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 	if !ok {
 		return
 	}
-	e := model.Settled(cost.Params{Clients: int64(clients), Polls: int64(t.flags.polls)})
+	e := model.Settled(cost.Params{Clients: int64(clients), Polls: int64(t.flags.polls),
+		Writers: int64(t.flags.settings().Writers(clients))})
 	set := func(x *results.Exact, term cost.Term) { x.Expected, x.Formula = &term.Value, term.Formula }
 	set(&row.Notifications, e.Notifications)
 	set(&row.Reads, e.Reads)

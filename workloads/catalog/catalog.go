@@ -33,6 +33,16 @@ func Forms() []workloads.Form {
 		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
 			Summary: "the Lock that go-zookeeper ships",
 			New:     workloads.Locks(libraryLock)},
+
+		{Recipe: "shared-lock", Name: "nearest", Family: workloads.Recipe,
+			Summary: "a queue in which writers watch the node before their own, readers the nearest writer's",
+			New:     workloads.SharedLocks(sharedHandle(recipes.NewSharedLock))},
+		{Recipe: "shared-lock", Name: "children-watch", Family: workloads.Naive,
+			Summary: "a queue of readers and writers, and everybody watches the whole queue",
+			New:     workloads.SharedLocks(sharedHandle(naive.NewSharedLock))},
+		{Recipe: "shared-lock", Name: "lowest-write", Family: workloads.Naive,
+			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
+			New:     workloads.SharedLocks(sharedHandle(naive.NewLowestWriteSharedLock))},
 	}
 }
 
@@ -40,4 +50,8 @@ func Forms() []workloads.Form {
 // where the workload expects its interface.
 func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLock {
 	return func(c drivers.Conn, path string) (workloads.Lock, error) { return open(c, path), nil }
+}
+
+func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) workloads.NewSharedLock {
+	return func(c drivers.Conn, path string) (workloads.SharedLock, error) { return open(c, path), nil }
 }

@@ -34,12 +34,12 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 		t.Errorf("%v has no model", f)
 		return
 	}
-	const polls = 2
-	s, err := workloads.Settle(t.Context(), service, f, n, workloads.Settings{Polls: polls})
+	settings := workloads.Settings{Polls: 2}
+	s, err := workloads.Settle(t.Context(), service, f, n, settings)
 	if err != nil {
 		t.Fatalf("%v with %d clients: %v", f, n, err)
 	}
-	want := model.Settled(cost.Params{Clients: int64(n), Polls: polls})
+	want := model.Settled(cost.Params{Clients: int64(n), Polls: 2, Writers: int64(settings.Writers(n))})
 	check := func(what string, got int64, want cost.Term) {
 		if got != want.Value {
 			t.Errorf("%v with %d clients: %s %d ≠ %d = %s", f, n, what, got, want.Value, want.Formula)
