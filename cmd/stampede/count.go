@@ -56,7 +56,7 @@ network nor time.`,
 }
 
 func (f countFlags) settings() workloads.Settings {
-	return workloads.Settings{Polls: f.polls, Readers: f.readers}
+	return workloads.Settings{Polls: f.polls, Readers: f.readers, Namespace: f.namespace}
 }
 
 func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
@@ -74,12 +74,16 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	defer outs.discard()
 	if len(sources) == 0 {
 		inProcess := func(context.Context) (drivers.Service, error) { return backends.InProcess() }
-		sources = []source{{"a server in this process", inProcess}}
+		sources = []source{{name: "a server in this process", open: inProcess}}
 	}
+	f.announce(a, sources, plan{
+		rate:     "one step at a time, at rest in between",
+		duration: counted(len(f.clients)*len(forms), "short run"),
+	})
 	t := tally{app: a, flags: f, report: results.NewCount(tool())}
 	for _, s := range sources {
 		if err := t.countOn(ctx, s, forms); err != nil {
-			return interrupted(ctx, err)
+			return interrupted(ctx, f.explained(s, err))
 		}
 	}
 	if err := outs.write(t.report); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
@@ -30,7 +31,6 @@ type runFlags struct {
 	rounds           int64
 	seed             uint64
 	output           []string
-	quiet            bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -63,7 +63,6 @@ form, on a server of its own, in less than 20 seconds.`,
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
 	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
 	return cmd
 }
 
@@ -79,11 +78,15 @@ func (f *runFlags) check() error {
 	return checkDuration("duration", f.duration, 10*time.Millisecond)
 }
 
-// command is the line that does the same again.
+// command is the line that does the same again, without what is secret.
 func (f *runFlags) command(recipes []string) []string {
 	line := append([]string{"stampede", "run"}, recipes...)
-	for _, b := range f.backend {
-		line = append(line, "--backend", b)
+	line = append(line, f.targets.arguments()...)
+	if f.reads != "" {
+		line = append(line, "--reads", f.reads)
+	}
+	if f.maxSessions != maxSessions {
+		line = append(line, "--max-sessions", fmt.Sprint(f.maxSessions))
 	}
 	if len(f.form) > 0 {
 		line = append(line, "--form", strings.Join(f.form, ","))
@@ -107,6 +110,20 @@ func (f *runFlags) command(recipes []string) []string {
 	return append(line, "--seed", fmt.Sprint(f.seed))
 }
 
+// plan says how long all runs of so many forms take.
+func (f *runFlags) plan(forms int) plan {
+	runs := len(f.clients) * forms
+	p := plan{rate: "closed loop: as fast as it goes"}
+	switch {
+	case f.rounds > 0:
+		p.duration = fmt.Sprintf("%s of %s after %v", counted(runs, "run"), counted(int(f.rounds), "round"), f.warmup)
+	default:
+		each := f.warmup + f.duration
+		p.duration = fmt.Sprintf("%s of %v: about %v", counted(runs, "run"), each, time.Duration(runs)*each)
+	}
+	return p
+}
+
 func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
 	forms, sources, err := f.choice.resolve(a.forms, recipes)
 	if err != nil {
@@ -123,6 +140,7 @@ func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
 	if f.seed == 0 {
 		f.seed = rand.Uint64N(1 << 32)
 	}
+	f.announce(a, sources, f.plan(len(forms)))
 	b := &bench{app: a, flags: f, forms: forms, progress: newProgress(a.err, f.quiet)}
 	b.file = results.New(tool(), f.command(chosenRecipes(forms)), chosenRecipes(forms), f.seed)
 	began := time.Now()
@@ -151,7 +169,7 @@ type bench struct {
 func (b *bench) runAll(ctx context.Context, sources []source) error {
 	for _, s := range sources {
 		if err := b.runOn(ctx, s); err != nil {
-			return err
+			return b.flags.explained(s, err)
 		}
 	}
 	return nil
@@ -186,7 +204,7 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients,
-		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Readers: b.flags.readers},
+		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Readers: b.flags.readers, Namespace: b.flags.namespace},
 		Warmup:   b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
 		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
 	}
@@ -242,14 +260,20 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// served are the forms that the service's client library can run. One that was
-// asked for by name and cannot be run is an error; others are skipped, with a
-// line that says so.
+// served are the forms that the service's client library can run as it is asked
+// to. One that was asked for by name and cannot be run is an error; others are
+// skipped, with a line that says so.
 func served(forms []catalog.Choice, info drivers.Info) (can []workloads.Form, skipped []string, err error) {
 	for _, f := range forms {
-		why := fmt.Sprintf("%v needs the client library %s, and %s is used through %s", f, f.Client, info.Name, info.Client)
+		why := ""
 		switch {
-		case f.ServedBy(info):
+		case !f.ServedBy(info):
+			why = fmt.Sprintf("%v needs the client library %s, and %s is used through %s", f, f.Client, info.Name, info.Client)
+		case f.Client != "" && info.Reads == zookeeper.ReadSync:
+			why = fmt.Sprintf("%v reads as %s has it, which makes no sync", f, f.Client)
+		}
+		switch {
+		case why == "":
 			can = append(can, f.Form)
 		case f.ByName:
 			return nil, nil, usagef("%s", why)
