@@ -9,7 +9,9 @@ import (
 
 // counted is a row whose counts are what a model says they are.
 func counted(form string, clients int, notifications, reads, writes, failed, largest int64) Settled {
-	exact := func(n int64, formula string) Exact { return Exact{Counted: n, Expected: &n, Formula: formula, Server: &n} }
+	exact := func(n int64, formula string) Exact {
+		return Exact{Counted: n, Expected: &n, Formula: formula, Server: &n}
+	}
 	s := Settled{
 		Recipe: "lock", Form: form, Clients: clients, Backend: Backend{Name: "native", URL: "native:", Server: "ZooKeeper 3.8.0"},
 		Notifications: exact(notifications, "n"), Reads: exact(reads, "r"), Writes: exact(writes, "w"),
