@@ -19,6 +19,8 @@ type LockForm struct {
 	// Library: the lock is what a client library ships. It does not say when
 	// it is parked, and is not asked to survive lost replies.
 	Library bool
+
+	recipe string // in package cost, "" for the lock
 }
 
 // Lock checks a form on a service, which all cases share and may share with
@@ -56,6 +58,9 @@ type lockCase struct {
 // lockCases are what is asked of a form.
 func lockCases(form LockForm) []lockCase {
 	cases := slices.Concat(lockTurns(), lockCancellation(), lockSessions(), lockCosts())
+	if form.recipe != "" {
+		cases = append(cases, sharedLockCases()...)
+	}
 	if form.Library {
 		return cases
 	}
