@@ -92,23 +92,22 @@ func (s Settled) writes() string {
 }
 
 func (s Settled) equality() string {
-	if s.Notifications.Expected == nil {
-		return "n/a"
-	}
-	if slices.ContainsFunc(s.exacts(), func(e Exact) bool { return !e.equal() }) {
-		return "DIFFERS"
-	}
-	return "equal"
+	return s.say(s.Notifications.Expected != nil, Exact.equal, "equal", "DIFFERS")
 }
 
 func (s Settled) agreement() string {
-	if s.Notifications.Server == nil {
-		return "n/a"
+	return s.say(s.Notifications.Server != nil, Exact.agreed, "agrees", "DISAGREES")
+}
+
+// say is one word on all counts, n/a where there is nothing to hold them against.
+func (s Settled) say(known bool, good func(Exact) bool, all, notAll string) string {
+	switch {
+	case !known:
+		return absent
+	case slices.ContainsFunc(s.exacts(), func(e Exact) bool { return !good(e) }):
+		return notAll
 	}
-	if slices.ContainsFunc(s.exacts(), func(e Exact) bool { return !e.agreed() }) {
-		return "DISAGREES"
-	}
-	return "agrees"
+	return all
 }
 
 // countFinding says in a sentence what a release costs, and in another whether

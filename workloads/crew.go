@@ -20,20 +20,23 @@ type crew struct {
 	workload Workload
 	meter    *metrics.Meter
 	seed     uint64
-	admin    drivers.Conn // makes and removes the subtree; nobody counts it
-	base     string
-	seats    []*Seat
+	place    namespace
+	// admin makes and removes the subtree, before and after what is counted. It
+	// is metered all the same: a server counts its heartbeats among the reads.
+	admin drivers.Conn
+	base  string
+	seats []*Seat
 }
 
 // muster makes the subtree and opens a session for each of n clients.
 // dismiss must be called whether or not it fails.
 func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
-	admin, err := c.service.Dial(ctx, drivers.Options{})
+	admin, err := c.service.Dial(ctx, drivers.Options{Probe: c.meter.Session()})
 	if err != nil {
 		return err
 	}
 	c.admin = admin
-	if c.base, err = makeBase(ctx, admin); err != nil {
+	if c.base, err = c.place.makeBase(ctx, admin); err != nil {
 		return err
 	}
 	if err := c.workload.Setup(ctx, admin, c.base, n); err != nil {
@@ -73,7 +76,7 @@ func (c *crew) dismiss() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dismissTime)
 	defer cancel()
 	if c.base != "" {
-		errs = append(errs, removeBase(ctx, c.admin, c.base))
+		errs = append(errs, c.place.removeBase(ctx, c.admin, c.base))
 	}
 	return errors.Join(append(errs, c.admin.Close())...)
 }

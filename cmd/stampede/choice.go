@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -91,31 +89,6 @@ func (c *choice) dial(ctx context.Context, s source) (drivers.Service, error) {
 		return nil, err
 	}
 	return service, nil
-}
-
-// command is the line that does the same again.
-func (f *runFlags) command(recipes []string) []string {
-	line := append([]string{"stampede", "run"}, recipes...)
-	for _, b := range f.backend {
-		line = append(line, "--backend", b)
-	}
-	if len(f.form) > 0 {
-		line = append(line, "--form", strings.Join(f.form, ","))
-	}
-	line = append(line, "--clients", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.clients), " ", ","), "[]"),
-		"--hold", f.hold.String())
-	if f.readers != workloads.DefaultReaders {
-		line = append(line, "--readers", fmt.Sprint(f.readers))
-	}
-	if f.think > 0 {
-		line = append(line, "--think", f.think.String())
-	}
-	if f.rounds > 0 {
-		line = append(line, "--rounds", fmt.Sprint(f.rounds))
-	} else {
-		line = append(line, "--duration", f.duration.String())
-	}
-	return append(line, "--seed", fmt.Sprint(f.seed))
 }
 
 func (a *app) formWords() []string {

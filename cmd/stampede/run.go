@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
+
+// defaultWarmup lets connections and caches get warm.
+const defaultWarmup = 200 * time.Millisecond
 
 // A runFlags is what a person asked of stampede run.
 type runFlags struct {
@@ -55,7 +59,7 @@ form, on a server of its own, in less than 20 seconds.`,
 	flags.DurationVar(&f.hold, "hold", time.Millisecond, "how long a holder keeps what it got")
 	flags.DurationVar(&f.think, "think", 0, "how long a client rests between two rounds")
 	flags.DurationVar(&f.duration, "duration", 1800*time.Millisecond, "how long each run is measured")
-	flags.DurationVar(&f.warmup, "warmup", 200*time.Millisecond, "how long each run goes on before it is measured")
+	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run goes on before it is measured")
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
 	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
@@ -73,6 +77,34 @@ func (f *runFlags) check() error {
 		return usagef("--rounds %d: must be positive, or 0 to go by --duration", f.rounds)
 	}
 	return checkDuration("duration", f.duration, 10*time.Millisecond)
+}
+
+// command is the line that does the same again.
+func (f *runFlags) command(recipes []string) []string {
+	line := append([]string{"stampede", "run"}, recipes...)
+	for _, b := range f.backend {
+		line = append(line, "--backend", b)
+	}
+	if len(f.form) > 0 {
+		line = append(line, "--form", strings.Join(f.form, ","))
+	}
+	line = append(line, "--clients", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.clients), " ", ","), "[]"),
+		"--hold", f.hold.String())
+	if f.readers != workloads.DefaultReaders {
+		line = append(line, "--readers", fmt.Sprint(f.readers))
+	}
+	if f.think > 0 {
+		line = append(line, "--think", f.think.String())
+	}
+	if f.warmup != defaultWarmup {
+		line = append(line, "--warmup", f.warmup.String())
+	}
+	if f.rounds > 0 {
+		line = append(line, "--rounds", fmt.Sprint(f.rounds))
+	} else {
+		line = append(line, "--duration", f.duration.String())
+	}
+	return append(line, "--seed", fmt.Sprint(f.seed))
 }
 
 func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {

@@ -2,10 +2,7 @@ package zookeeper
 
 import (
 	"context"
-	"io"
 	"time"
-
-	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // closeTime is how long Close tries to reach the service, after the second that
@@ -68,20 +65,11 @@ func (c *Conn) closeAnew(ctx context.Context, tries int) {
 	case <-ctx.Done():
 		return
 	}
-	granted := c.session.granted // the library, which sets it, has ended
-	conn, err := c.dialer.connect(ctx, c.dialer.servers[tries%len(c.dialer.servers)])
+	conn, err := c.connect(ctx, c.dialer.servers[tries%len(c.dialer.servers)])
 	if err != nil {
 		return
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	open := wire.ConnectRequest{Timeout: granted.Timeout, SessionID: granted.SessionID, Password: granted.Password}
-	b := open.Append(wire.Begin(nil))
-	wire.End(b, 0)
-	start := len(b)
-	b = wire.RequestHeader{Xid: 1, Op: wire.OpCloseSession}.Append(wire.Begin(b))
-	wire.End(b, start)
-	if _, err := conn.Write(b); err == nil {
-		io.Copy(io.Discard, conn) // the server hangs up; the tap has told of its answer
-	}
+	takeOverAndClose(conn, c.session.granted) // the tap tells what comes of it
 }

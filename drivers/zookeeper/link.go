@@ -3,6 +3,7 @@ package zookeeper
 import (
 	"encoding/binary"
 	"sync/atomic"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -19,10 +20,13 @@ import (
 //   - It waits for ever for room to tell a request of the end of the connection
 //     when it has told of a failed Write and of its Close before. Here no Write
 //     fails: the connection is closed, which the reader notices.
+//   - It sets and clears a deadline around every packet each way, which costs more
+//     than all that is added here. Nearly the same deadline is not set again.
 //
 // The library sends a packet with each Write, and one at a time.
 type link struct {
 	*wire.Tap
+	dialer   *dialer       // is told how a connection ended that led to no session
 	position *atomic.Int64 // of the last write that the session can have seen
 	opened   bool          // the request that opens the session was sent
 	arming   bool          // the request that arms the watches is to come
@@ -30,6 +34,40 @@ type link struct {
 
 	answered bool // the reply that opens the session has been read
 	at, size int  // in the packet being read, its length included
+
+	readBy, writeBy deadline
+}
+
+// deadline is the last that was set.
+type deadline struct{ at time.Time }
+
+// slack is by how much a deadline may be early.
+const slack = 20 * time.Millisecond
+
+// moves tells whether a deadline has to be set. One that was met is left where
+// it is, since the library sets the next before it reads or writes again.
+func (d *deadline) moves(to time.Time) bool {
+	if late := to.Sub(d.at); to.IsZero() || late >= 0 && late < slack {
+		return false
+	}
+	d.at = to
+	return true
+}
+
+// SetReadDeadline sets when reading fails.
+func (l *link) SetReadDeadline(t time.Time) error {
+	if l.readBy.moves(t) {
+		return l.Tap.SetReadDeadline(t)
+	}
+	return nil
+}
+
+// SetWriteDeadline sets when writing fails.
+func (l *link) SetWriteDeadline(t time.Time) error {
+	if l.writeBy.moves(t) {
+		return l.Tap.SetWriteDeadline(t)
+	}
+	return nil
 }
 
 // Where positions are in packets, their length included.
@@ -85,6 +123,9 @@ func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Tap.Read(p)
 	for rest := p[:n]; len(rest) > 0; {
 		rest = rest[l.pass(rest):]
+	}
+	if err != nil && !l.answered {
+		l.dialer.failed(err)
 	}
 	return n, err
 }

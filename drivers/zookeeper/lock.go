@@ -94,7 +94,7 @@ func (l *libraryLock) ready(ctx context.Context) error {
 // begin starts the library's Lock.
 func (l *libraryLock) begin() (*attempt, error) {
 	a := &attempt{
-		lock:     zk.NewLock(l.conn.library, l.conn.server(l.path), everybody),
+		lock:     zk.NewLock(l.conn.library, l.conn.server(l.path), l.conn.acl),
 		asked:    make(chan struct{}),
 		returned: make(chan struct{}),
 		seq:      drivers.NoSeq,

@@ -9,7 +9,7 @@ import (
 )
 
 // memory is a server in this process, over pipes, for tests in a bubble: it has
-// no nodes, and says so unless it is told to say nothing.
+// but an empty root, and says so unless it is told to say nothing.
 type memory struct {
 	mu     sync.Mutex
 	silent bool // takes requests and answers none but pings
@@ -72,13 +72,28 @@ func (m *memory) serve(conn net.Conn) {
 			continue
 		}
 		reply := wire.ReplyHeader{Xid: h.Xid, Zxid: 1}
-		if h.Op == wire.OpExists || h.Op == wire.OpGetData {
+		var body []byte
+		switch {
+		case h.Op == wire.OpGetData && d.String() == "/":
+			body = wire.Stat{}.Append(wire.AppendBytes(nil, nil))
+		case h.Op == wire.OpGetData, h.Op == wire.OpExists:
 			reply.Err = wire.ErrNoNode
 		}
-		send(conn, reply.Append(wire.Begin(nil)))
+		send(conn, append(reply.Append(wire.Begin(nil)), body...))
 		if h.Op == wire.OpCloseSession {
 			return
 		}
+	}
+}
+
+// listen serves over a network.
+func (m *memory) listen(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go m.serve(conn)
 	}
 }
 

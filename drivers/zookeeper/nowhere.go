@@ -55,7 +55,11 @@ func receive(conn net.Conn) ([]byte, error) {
 		return nil, err
 	}
 	d := wire.NewDecoder(length)
-	payload := make([]byte, d.Int())
+	size := d.Int()
+	if size < 0 || size > wire.MaxPacket {
+		return nil, wire.ErrMalformed
+	}
+	payload := make([]byte, size)
 	_, err := io.ReadFull(conn, payload)
 	return payload, err
 }

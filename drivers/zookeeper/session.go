@@ -37,19 +37,24 @@ func (s *Service) open(o drivers.Options) *Conn {
 	c := &Conn{
 		options: o,
 		chroot:  s.chroot,
+		user:    s.user,
+		acl:     s.user.acl(),
+		syncs:   s.syncs,
 		watches: newWatches(),
 		done:    make(chan struct{}),
 		gone:    make(chan struct{}),
 	}
 	c.session.opened = make(chan struct{})
-	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers), arrived: make(chan struct{}, 1)}
-	c.dialer.connect = func(ctx context.Context, address string) (net.Conn, error) {
+	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers),
+		arrived: make(chan struct{}, 1), refused: make(chan struct{})}
+	c.connect = func(ctx context.Context, address string) (*wire.Tap, error) {
 		conn, err := s.dial(ctx, address)
 		if err != nil {
 			return nil, err
 		}
-		return &link{Tap: c.tapped(conn), position: &c.position, arming: c.anchored.Load()}, nil
+		return wire.NewTap(conn, (*listener)(c), o.LoseReply), nil
 	}
+	c.dialer.connect = c.link
 	// The library may call back before Connect has returned.
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
@@ -65,12 +70,16 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-func (c *Conn) tapped(conn net.Conn) *wire.Tap {
-	tap := wire.NewTap(conn, (*listener)(c), c.options.LoseReply)
+// link makes the library a connection.
+func (c *Conn) link(ctx context.Context, address string) (net.Conn, error) {
+	tap, err := c.connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	c.session.tap = tap
-	return tap
+	return &link{Tap: tap, dialer: c.dialer, position: &c.position, arming: c.anchored.Load()}, nil
 }
 
 // established waits for the first connection.
@@ -78,6 +87,8 @@ func (c *Conn) established(ctx context.Context) error {
 	select {
 	case <-c.session.opened:
 		return nil
+	case <-c.dialer.refused:
+		return c.dialer.lastError()
 	case <-c.done:
 		return drivers.ErrSessionLost
 	case <-ctx.Done():
@@ -90,11 +101,19 @@ func (c *Conn) established(ctx context.Context) error {
 // that a link waits. Should somebody make the node, it no longer does.
 func (c *Conn) anchor(ctx context.Context) error {
 	unanchored := func(drivers.Event) { c.anchored.Store(false) }
+	err := c.insist(ctx, request{op: drivers.OpFence, path: wire.FencePath, watch: unanchored})
+	if err == nil {
+		c.anchored.Store(true)
+	}
+	return err
+}
+
+// insist makes a call again until the connection holds that long.
+func (c *Conn) insist(ctx context.Context, r request) error {
 	for {
-		k, err := c.do(ctx, request{op: drivers.OpFence, path: wire.FencePath, watch: unanchored})
+		k, err := c.do(ctx, r)
 		if err == nil {
 			c.calls.put(k)
-			c.anchored.Store(true)
 			return nil
 		}
 		if !errors.Is(err, drivers.ErrConnectionLoss) {

@@ -107,15 +107,27 @@ func TestCloseFiresLost(t *testing.T) {
 	}
 }
 
-// A session that is disconnected reconnects to be ended.
+// A session that is disconnected is ended on a new connection, whether it has
+// noticed or not.
 func TestCloseWhileDisconnected(t *testing.T) {
 	f := onLocal(t)
-	c, v := f.through(t, drivers.Options{})
-	p := f.create(t, c, "e", drivers.Ephemeral)
-	v.cut()
-	c.Close()
-	if _, found, err := f.dial(t, drivers.Options{}).Exists(f.ctx, p, nil); found || err != nil {
-		t.Errorf("the ephemeral node is there: %v, %v", found, err)
+	observer := f.dial(t, drivers.Options{})
+	for _, noticed := range []bool{false, true} {
+		st := newStates()
+		c, v := f.through(t, drivers.Options{OnState: st.on})
+		p := f.create(t, c, "e", drivers.Ephemeral)
+		if noticed {
+			v.set(false, true)
+		}
+		v.cut()
+		if noticed {
+			<-st.more
+			v.set(false, false)
+		}
+		c.Close()
+		if _, found, err := observer.Exists(f.ctx, p, nil); found || err != nil {
+			t.Errorf("noticed %v: the ephemeral node is there: %v, %v", noticed, found, err)
+		}
 	}
 }
 

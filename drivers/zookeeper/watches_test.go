@@ -276,8 +276,9 @@ func TestAbandonedWrites(t *testing.T) {
 	v.set(true, false)
 	ctx, cancel := context.WithCancel(f.ctx)
 	failed := make(chan error)
+	data := []byte("written")
 	go func() {
-		_, err := c.Set(ctx, f.root, []byte("written"), drivers.AnyVersion)
+		_, err := c.Set(ctx, f.root, data, drivers.AnyVersion)
 		failed <- err
 	}()
 	<-asked
@@ -285,6 +286,7 @@ func TestAbandonedWrites(t *testing.T) {
 	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
+	clear(data) // it is the caller's again
 	read := make(chan string)
 	go func() {
 		data, _, err := c.Get(f.ctx, f.root, nil)
