@@ -25,7 +25,8 @@ type crew struct {
 	seats    []*Seat
 }
 
-// muster makes the subtree and opens a session for each of n clients.
+// muster makes the subtree and opens a session for each of n clients, and for who
+// leads them if somebody does.
 // dismiss must be called whether or not it fails.
 func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
 	admin, err := c.service.Dial(ctx, drivers.Options{})
@@ -39,12 +40,20 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 	if err := c.workload.Setup(ctx, admin, c.base, n); err != nil {
 		return fmt.Errorf("set up %v: %w", c.form, err)
 	}
-	c.seats = make([]*Seat, n)
-	return inParallel(n, func(i int) error {
+	c.seats = make([]*Seat, sessions(c.workload, n))
+	return inParallel(len(c.seats), func(i int) error {
 		marks := c.meter.Session()
 		c.seats[i] = &Seat{Index: i, Rand: rand.New(rand.NewPCG(c.seed, uint64(i))), Marks: marks, probe: tap(i, marks)}
 		return c.seats[i].open(ctx, c.service)
 	})
+}
+
+// sessions is how many sessions a run with n clients takes.
+func sessions(w Workload, n int) int {
+	if l, ok := w.(led); ok && l.Leads() {
+		return n + 1
+	}
+	return n
 }
 
 // fence waits until every notification that is on its way has arrived.

@@ -33,6 +33,13 @@ func Forms() []workloads.Form {
 		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
 			Summary: "the Lock that go-zookeeper ships",
 			New:     workloads.Locks(libraryLock)},
+
+		{Recipe: "barrier", Name: "watch", Family: workloads.Recipe,
+			Summary: "one node holds everybody up, all who wait watch it",
+			New:     workloads.Barriers(barrier(recipes.NewBarrier))},
+		{Recipe: "barrier", Name: "poll", Family: workloads.Naive,
+			Summary: "one node holds everybody up, looked at by a timer",
+			New:     workloads.Barriers(barrier(naive.NewBarrier))},
 	}
 }
 
@@ -40,4 +47,8 @@ func Forms() []workloads.Form {
 // where the workload expects its interface.
 func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLock {
 	return func(c drivers.Conn, path string) (workloads.Lock, error) { return open(c, path), nil }
+}
+
+func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.NewBarrier {
+	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
 }

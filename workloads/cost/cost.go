@@ -61,5 +61,8 @@ func models() map[string]Model {
 		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 		"lock/poll":           {lockPollIdentities(), lockPoll},
 		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+
+		"barrier/watch": {barrierWatchIdentities(), barrierWatch},
+		"barrier/poll":  {barrierPollIdentities(), barrierPoll},
 	}
 }

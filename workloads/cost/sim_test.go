@@ -18,7 +18,10 @@ type world struct {
 	children []*watch
 }
 
-type watch struct{ owner *actor }
+type watch struct {
+	owner *actor
+	fired bool
+}
 
 // An actor is one client of a lock. Its program is the form: one call is one
 // operation.
@@ -72,6 +75,7 @@ func (w *world) fire(node int) {
 	delete(w.watches, node)
 	w.children = nil
 	for _, f := range fired {
+		f.fired = true
 		if f.owner.waiting == f {
 			f.owner.waiting = nil
 		}
@@ -87,7 +91,7 @@ func (w *world) list() []int {
 }
 
 func (w *world) watchNode(a *actor, node int) *watch {
-	nw := &watch{a}
+	nw := &watch{owner: a}
 	w.watches[node] = append(w.watches[node], nw)
 	return nw
 }
@@ -103,7 +107,7 @@ func queueUp(watched bool, otherwise func(*actor)) func(*actor) {
 			line := a.world.list()
 			var w *watch
 			if watched {
-				w = &watch{a}
+				w = &watch{owner: a}
 				a.world.children = append(a.world.children, w)
 			}
 			i := slices.Index(line, a.mine)
