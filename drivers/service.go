@@ -25,6 +25,10 @@ type Info struct {
 	Server     string // product and version, e.g. "ZooKeeper 3.8.0"
 	Durability string // "fsync", "memory", or "unknown" for a given address
 	Client     string // the client library, e.g. "go-zookeeper"
+	// Reads is what a read may show: "local" (what the server at hand has),
+	// "sync" (what was acknowledged before it), "linearizable" or
+	// "serializable".
+	Reads string
 	// Started says where it runs: "own process", "in process", or "" for a
 	// given address.
 	Started string

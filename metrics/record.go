@@ -56,6 +56,7 @@ type Counts struct {
 	WatchedMisses int64 // z: those of them that found no node
 	WatchedGets   int64 // get with a watch that were answered, found or not
 	MissedGets    int64 // those of them that found no node
+	Syncs         int64
 	RPCs          int64 // requests of every kind but pings and fences
 	Pings         int64
 	Fences        int64

@@ -202,6 +202,7 @@ func (s *Session) counts() Counts {
 		WatchedMisses: s.exists.missed.Load(),
 		WatchedGets:   s.gets.answered.Load(),
 		MissedGets:    s.gets.missed.Load(),
+		Syncs:         sent(drivers.OpSync),
 		Pings:         sent(drivers.OpPing),
 		Fences:        sent(drivers.OpFence),
 		BytesIn:       s.bytesIn.Load(),
@@ -212,7 +213,7 @@ func (s *Session) counts() Counts {
 	}
 	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
 	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
-	c.RPCs = c.Reads + c.Writes + sent(drivers.OpSync) + sent(drivers.OpOpen) +
+	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +
 		sent(drivers.OpClose) + sent(drivers.OpRearm) + sent(drivers.OpOther)
 	return c
 }

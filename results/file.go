@@ -84,6 +84,7 @@ type Backend struct {
 	Server     string `json:"server"`
 	Durability string `json:"durability"` // "fsync", "memory", "unknown"
 	Client     string `json:"client"`     // the client library
+	Reads      string `json:"reads"`      // "local", "sync", "linearizable", "serializable"; "" in files before it was noted
 	Started    string `json:"started"`    // "own process", "in process", "" for a given address
 }
 

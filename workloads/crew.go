@@ -20,21 +20,23 @@ type crew struct {
 	workload Workload
 	meter    *metrics.Meter
 	seed     uint64
-	admin    drivers.Conn // makes and removes the subtree; nobody counts it
-	base     string
-	seats    []*Seat
+	place    namespace
+	// admin makes and removes the subtree and the places of rounds, uncounted. But
+	// its heartbeats are metered: a server counts them among the reads.
+	admin drivers.Conn
+	base  string
+	seats []*Seat
 }
 
 // muster makes the subtree and opens a session for each of n clients, and for who
-// leads them if somebody does.
-// dismiss must be called whether or not it fails.
+// leads them if somebody does. dismiss must be called whether or not it fails.
 func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
-	admin, err := c.service.Dial(ctx, drivers.Options{})
+	admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}})
 	if err != nil {
 		return err
 	}
 	c.admin = admin
-	if c.base, err = makeBase(ctx, admin); err != nil {
+	if c.base, err = c.place.makeBase(ctx, admin); err != nil {
 		return err
 	}
 	if err := c.workload.Setup(ctx, admin, c.base, n); err != nil {
@@ -46,6 +48,16 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 		c.seats[i] = &Seat{Index: i, Rand: rand.New(rand.NewPCG(c.seed, uint64(i))), Marks: marks, probe: tap(i, marks)}
 		return c.seats[i].open(ctx, c.service)
 	})
+}
+
+// heartbeats passes nothing else on.
+type heartbeats struct{ drivers.Probe }
+
+// Message passes heartbeats on.
+func (h heartbeats) Message(m drivers.Message) {
+	if m.Op == drivers.OpPing {
+		h.Probe.Message(m)
+	}
 }
 
 // sessions is how many sessions a run with n clients takes.
@@ -82,7 +94,7 @@ func (c *crew) dismiss() error {
 	ctx, cancel := context.WithTimeout(context.Background(), dismissTime)
 	defer cancel()
 	if c.base != "" {
-		errs = append(errs, removeBase(ctx, c.admin, c.base))
+		errs = append(errs, c.place.removeBase(ctx, c.admin, c.base))
 	}
 	return errors.Join(append(errs, c.admin.Close())...)
 }

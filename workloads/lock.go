@@ -2,7 +2,6 @@ package workloads
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -32,17 +31,34 @@ type NewLock func(c drivers.Conn, path string) (Lock, error)
 // Locks makes the workload of a lock's form: every client acquires, holds,
 // releases and thinks, in a closed loop.
 func Locks(open NewLock) func(Settings) Workload {
+	return turns(open, turnWords{
+		recipe: "lock", acquire: "acquire", handoff: "handoff", release: "release",
+		arrives: "arrives", holds: "holds", releases: "releases",
+	})
+}
+
+// turns makes the workload of a recipe in which one client at a time has
+// something that all want, whatever the recipe calls it.
+func turns(open NewLock, words turnWords) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &lockWorkload{
-			settings: s, open: open,
-			acquire: metrics.NewLatency("acquire"), handoff: metrics.NewLatency("handoff"), release: metrics.NewLatency("release"),
+			settings: s, open: open, words: words,
+			acquire: metrics.NewLatency(words.acquire), handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release),
 		}
 	}
+}
+
+// turnWords are a recipe's own words.
+type turnWords struct {
+	recipe                    string
+	acquire, handoff, release string // its phases
+	arrives, holds, releases  string // what a client does when it comes, has it, and gives it back
 }
 
 type lockWorkload struct {
 	settings Settings
 	open     NewLock
+	words    turnWords
 	path     string
 
 	court                     exclusion
@@ -51,7 +67,7 @@ type lockWorkload struct {
 }
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
-	w.path = base + "/lock"
+	w.path = base + "/" + w.words.recipe
 	w.queue = metrics.NewQueue(clients)
 	_, err := c.Create(ctx, w.path, nil, 0)
 	return err
@@ -98,7 +114,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 			return err
 		}
 		clients[i] = c
-		st.Do(ctx, i, "arrives", "holds", func(ctx context.Context) (err error) {
+		st.Do(ctx, i, w.words.arrives, w.words.holds, func(ctx context.Context) (err error) {
 			holds[i], _, err = c.acquireLock(ctx)
 			return err
 		})
@@ -109,7 +125,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 	for range clients {
 		holder := slices.IndexFunc(holds, func(h *hold) bool { return h != nil })
 		if holder < 0 {
-			return errors.New("nobody holds the lock and everybody sleeps")
+			return fmt.Errorf("nobody has the %s and everybody sleeps", w.words.recipe)
 		}
 		for range w.settings.Polls - 1 {
 			st.Tick()
@@ -119,7 +135,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 		}
 		h := holds[holder]
 		holds[holder] = nil
-		st.Do(ctx, holder, "releases", "", func(ctx context.Context) error { return clients[holder].releaseLock(ctx, h) })
+		st.Do(ctx, holder, w.words.releases, "", func(ctx context.Context) error { return clients[holder].releaseLock(ctx, h) })
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
@@ -165,7 +181,7 @@ func (c *lockClient) acquireLock(ctx context.Context) (*hold, context.Context, e
 	c.seat.Marks.PhaseEnd()
 	if err != nil {
 		c.queue.GaveUp(c.seat.Index)
-		return nil, nil, fmt.Errorf("acquire: %w", err)
+		return nil, nil, fmt.Errorf("%s: %w", c.words.acquire, err)
 	}
 	c.queue.Granted(c.seat.Index)
 	h.token = c.lock.Token()
@@ -183,7 +199,7 @@ func (c *lockClient) releaseLock(ctx context.Context, h *hold) error {
 	took := time.Since(began)
 	c.court.ended(h)
 	if err != nil {
-		return fmt.Errorf("release: %w", err)
+		return fmt.Errorf("%s: %w", c.words.release, err)
 	}
 	c.release.Record(took, took)
 	return nil

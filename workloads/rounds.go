@@ -91,7 +91,11 @@ func (r *rounds[T]) finish(ctx context.Context, s *Seat) (int64, error) {
 	if over == nil {
 		return 0, nil
 	}
-	if err := drivers.Repeat(func() error { return removeTree(ctx, r.admin, over.path) }); err != nil {
+	remove := func() error {
+		_, err := removeTree(ctx, r.admin, over.path)
+		return err
+	}
+	if err := drivers.Repeat(remove); err != nil {
 		return 0, fmt.Errorf("remove %s: %w", over.path, err)
 	}
 	return 1, nil

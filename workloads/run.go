@@ -43,7 +43,7 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrInterrupted there is no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 	w := p.Form.New(p.Settings)
-	c := &crew{service: p.Service, form: p.Form, workload: w, meter: metrics.NewMeter(), seed: p.Seed}
+	c := &crew{service: p.Service, form: p.Form, workload: w, meter: metrics.NewMeter(), place: p.Settings.namespace(), seed: p.Seed}
 	defer func() {
 		if e := c.dismiss(); err == nil {
 			err = e

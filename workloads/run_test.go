@@ -36,8 +36,8 @@ func wantNothingLeft(t *testing.T, s drivers.Service) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, there, err := c.Exists(context.Background(), workloads.Namespace, nil); err != nil || there {
-		t.Errorf("after the run %s is there: %v, %v", workloads.Namespace, there, err)
+	if _, there, err := c.Exists(context.Background(), workloads.DefaultNamespace, nil); err != nil || there {
+		t.Errorf("after the run %s is there: %v, %v", workloads.DefaultNamespace, there, err)
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 type Settled struct {
 	Counts  metrics.Counts
 	Largest int64 // largest fan-out of one write
-	// Server is the server's own account of the same, pings and fences taken
-	// out, or nil where it keeps none.
+	// Server is the server's own account of the same, pings, fences and syncs
+	// taken out, or nil where it keeps none.
 	Server *drivers.Counters
 	Safety metrics.Safety
 	Story  []Step
@@ -25,7 +25,7 @@ type Settled struct {
 // at rest between any two. What it counts depends on nothing but the form.
 func Settle(ctx context.Context, service drivers.Service, form Form, clients int, s Settings) (_ Settled, err error) {
 	w := form.New(s)
-	c := &crew{service: service, form: form, workload: w, meter: metrics.NewMeter()}
+	c := &crew{service: service, form: form, workload: w, meter: metrics.NewMeter(), place: s.namespace()}
 	tellers := make([]*teller, sessions(w, clients))
 	var steps sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
@@ -76,7 +76,7 @@ func (st *Stage) play(ctx context.Context, w Workload) (Settled, error) {
 		if err != nil {
 			return Settled{}, err
 		}
-		server.Reads -= done.Counts.Pings + done.Counts.Fences
+		server.Reads -= done.Counts.Pings + done.Counts.Fences + done.Counts.Syncs
 		done.Server = &server
 	}
 	return done, nil

@@ -18,6 +18,9 @@ type Settings struct {
 	// Polls is how often each waiter of a polling form looks during one hold
 	// when the ticks are injected; 0 means once.
 	Polls int
+	// Namespace is the node below which everything is made; "" means
+	// DefaultNamespace. The node above it must exist.
+	Namespace string
 }
 
 // A Workload is one recipe in one form, made ready for one run.

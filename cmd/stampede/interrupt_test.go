@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -45,8 +46,8 @@ func TestInterrupted(t *testing.T) {
 				t.Errorf("%v, want exit code %d; stderr: %s", err, c.code, &stderr)
 			}
 			wantPartial(t, file)
-			if _, there, err := watcher.Exists(t.Context(), workloads.Namespace, nil); err != nil || there {
-				t.Errorf("%s is there: %v, %v", workloads.Namespace, there, err)
+			if _, there, err := watcher.Exists(t.Context(), workloads.DefaultNamespace, nil); err != nil || there {
+				t.Errorf("%s is there: %v, %v", workloads.DefaultNamespace, there, err)
 			}
 			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".stampede-*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
@@ -84,7 +85,7 @@ func awaitHolder(t *testing.T, c drivers.Conn) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	path := ""
-	for _, name := range []string{workloads.Namespace, "", "/lock", ""} {
+	for _, name := range []string{workloads.DefaultNamespace, "", "/lock", ""} {
 		if name != "" {
 			path += name
 			awaitNode(t, ctx, c, path)
@@ -111,8 +112,10 @@ func awaitChild(t *testing.T, ctx context.Context, c drivers.Conn, path string) 
 	for {
 		var changed drivers.Wait
 		children, err := c.Children(ctx, path, changed.Fire)
-		if len(children) > 0 {
-			return children[0].Name
+		for _, child := range children {
+			if !strings.HasSuffix(child.Name, ".alive") { // says that the run is, beside what it makes
+				return child.Name
+			}
 		}
 		if err == nil {
 			_, err = changed.Await(ctx)

@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
@@ -20,10 +22,16 @@ type Target struct {
 	servers        []string      // host:port each; none means that one is started
 	chroot         string        // "" or a path that begins with a slash
 	sessionTimeout time.Duration // 0: the default
+	reads          string        // one of the backend's; "": its first
+	security       drivers.Security
 }
 
 // String is the URL as it was given.
 func (t Target) String() string { return t.url }
+
+// Given tells whether the URL has an address. A target without one is started
+// for the run.
+func (t Target) Given() bool { return t.servers != nil }
 
 // Backend is the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
@@ -54,7 +62,7 @@ func Parse(given string) (Target, error) {
 		return Target{}, fmt.Errorf("backend %q: %w", given, err)
 	}
 	if err := t.parseQuery(query); err != nil {
-		return Target{}, fmt.Errorf("backend %q: %w", given, err)
+		return Target{}, fmt.Errorf("backend %q: %w", scheme+":"+place, err) // a query may have anything in it
 	}
 	return t, nil
 }
@@ -116,7 +124,7 @@ func address(given string) (string, error) {
 func (t *Target) parseQuery(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return fmt.Errorf("query %q: %w", query, err)
+		return errors.New("query: want key=value&key=value…")
 	}
 	keys := t.backend.keyNames()
 	for name, given := range values {
@@ -133,5 +141,16 @@ func (t *Target) parseQuery(query string) error {
 			return fmt.Errorf("%s=%s: want a positive duration, e.g. 10s", sessionTimeout.Name, given)
 		}
 	}
+	if values.Has(reads.Name) {
+		return t.setReads(values.Get(reads.Name))
+	}
+	return nil
+}
+
+func (t *Target) setReads(mode string) error {
+	if !slices.Contains(t.backend.reads, mode) {
+		return nearest.Unknown("read mode", mode, t.backend.reads)
+	}
+	t.reads = mode
 	return nil
 }

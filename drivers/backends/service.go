@@ -20,17 +20,22 @@ type service struct {
 // Open starts a server, if the URL names none, and returns the service. The
 // context bounds the start only. A given service is first connected to by Dial.
 func (t Target) Open(ctx context.Context) (drivers.Service, error) {
+	encryption, err := t.security.TLSConfig()
+	if err != nil {
+		return nil, err
+	}
 	s := &service{target: t}
 	servers := t.servers
 	if servers == nil {
-		var err error
 		if s.process, err = child.Start(ctx, t.backend.Scheme); err != nil {
 			return nil, err
 		}
 		servers = []string{s.process.Addr()}
 	}
-	var err error
-	s.Service, err = zookeeper.New(zookeeper.Config{Servers: servers, Chroot: t.chroot})
+	s.Service, err = zookeeper.New(zookeeper.Config{
+		Servers: servers, Chroot: t.chroot, SyncReads: t.reads == zookeeper.ReadSync,
+		TLS: encryption, Username: t.security.User, Password: t.security.Password,
+	})
 	if err != nil {
 		s.Close()
 		return nil, err

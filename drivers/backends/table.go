@@ -19,6 +19,7 @@ type Backend struct {
 
 	role       child.Role // runs a server of this kind
 	durability string     // that of a server which a run starts
+	reads      []string   // its read modes, the default first
 	server     string     // what to put before the version that a server tells
 }
 
@@ -35,6 +36,12 @@ var sessionTimeout = Key{
 	Summary: "how long the service keeps a session that it does not hear of",
 }
 
+var reads = Key{
+	Name:    "reads",
+	Example: "sync",
+	Summary: "what a read may show: local (what the server at hand has) or sync (what anybody was acknowledged before it)",
+}
+
 // List is the table of backends.
 func List() []Backend {
 	return []Backend{
@@ -42,22 +49,37 @@ func List() []Backend {
 			Scheme:  "native",
 			Summary: "the server that comes with stampede and speaks ZooKeeper's protocol",
 			URLs:    []string{"native:", "native://host:port[,…][/chroot]"},
-			Keys:    []Key{sessionTimeout},
+			Keys:    []Key{sessionTimeout, reads},
 
 			role:       runNative,
 			durability: "memory",
+			reads:      zooKeeperReads(),
 			server:     "native, as ",
 		},
 		{
 			Scheme:  "zookeeper",
 			Summary: "Apache ZooKeeper: ZOOKEEPER_HOME's or Debian's, or one that runs already",
 			URLs:    []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
-			Keys:    []Key{sessionTimeout},
+			Keys:    []Key{sessionTimeout, reads},
 
 			role:       runZooKeeper,
 			durability: "fsync",
+			reads:      zooKeeperReads(),
 		},
 	}
+}
+
+// zooKeeperReads are the read modes of whatever speaks ZooKeeper's protocol.
+func zooKeeperReads() []string { return []string{zookeeper.ReadLocal, zookeeper.ReadSync} }
+
+// ReadModes are the read modes of all backends.
+func ReadModes() []string {
+	var modes []string
+	for _, b := range List() {
+		modes = append(modes, b.reads...)
+	}
+	slices.Sort(modes)
+	return slices.Compact(modes)
 }
 
 // Roles are what a run may start this binary again as: a server of each kind,

@@ -204,6 +204,8 @@ func (k *call) work() {
 func (k *call) ask() {
 	library := k.conn.library
 	switch k.op {
+	case drivers.OpOther:
+		k.err = library.AddAuth("digest", k.conn.user.digest())
 	case drivers.OpCreate:
 		k.name, k.err = library.Create(k.server, k.data, int32(k.mode), k.conn.acl)
 	case drivers.OpDelete:

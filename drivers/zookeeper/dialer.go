@@ -25,6 +25,7 @@ type dialer struct {
 	servers []string
 	connect func(ctx context.Context, address string) (net.Conn, error)
 	arrived chan struct{} // has room for one; see nowhere
+	refused chan struct{} // closed when a connection failed for good
 
 	mu      sync.Mutex
 	turn    int // the server tried last
@@ -32,7 +33,7 @@ type dialer struct {
 	stopped bool
 	cancel  context.CancelFunc // of the attempt under way
 	conn    net.Conn           // of the last that succeeded
-	last    error              // of the last that failed
+	last    error              // of the last that failed, or was hung up on
 }
 
 // Init keeps what the dialer was made with.
@@ -105,7 +106,7 @@ func (d *dialer) end(conn net.Conn, err error) (net.Conn, error) {
 	d.cancel()
 	d.cancel = nil
 	if err != nil {
-		d.last = err
+		d.note(err)
 		return nil, err
 	}
 	if d.conn != nil {
@@ -130,6 +131,26 @@ func (d *dialer) stop() {
 	}
 	if d.conn != nil {
 		d.conn.Close()
+	}
+}
+
+// failed is told of a connection that ended before it led to a session.
+func (d *dialer) failed(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.note(err)
+}
+
+// note must be called with the lock held.
+func (d *dialer) note(err error) {
+	d.last = err
+	if !refusal(err) {
+		return
+	}
+	select {
+	case <-d.refused:
+	default:
+		close(d.refused)
 	}
 }
 

@@ -53,6 +53,8 @@ func (c *Conn) sentinel(err error) error {
 		return drivers.ErrSessionLost
 	case errors.Is(err, zk.ErrNoAuth), errors.Is(err, zk.ErrAuthFailed), errors.Is(err, zk.ErrInvalidACL):
 		return drivers.ErrRefused
+	case unimplemented(err):
+		return drivers.ErrUnsupported
 	case broken(err) && c.lost():
 		return drivers.ErrSessionLost
 	case broken(err):

@@ -26,6 +26,7 @@ import (
 // The library sends a packet with each Write, and one at a time.
 type link struct {
 	*wire.Tap
+	dialer   *dialer       // is told how a connection ended that led to no session
 	position *atomic.Int64 // of the last write that the session can have seen
 	opened   bool          // the request that opens the session was sent
 	arming   bool          // the request that arms the watches is to come
@@ -122,6 +123,9 @@ func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Tap.Read(p)
 	for rest := p[:n]; len(rest) > 0; {
 		rest = rest[l.pass(rest):]
+	}
+	if err != nil && !l.answered {
+		l.dialer.failed(err)
 	}
 	return n, err
 }

@@ -60,6 +60,8 @@ func TestConfig(t *testing.T) {
 		{Config{Servers: []string{"a", ""}}, "servers: "},
 		{Config{Servers: []string{"a"}, Chroot: "b"}, `chroot "b": `},
 		{Config{Servers: []string{"a"}, Chroot: "/b/"}, `chroot "/b/": `},
+		{Config{Servers: []string{"a"}, Username: "ann"}, "username and password: "},
+		{Config{Servers: []string{"a"}, Username: "a:b", Password: "c"}, "username: "},
 	} {
 		if _, err := New(tc.cfg); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
 			t.Errorf("%+v: %v, want an error that begins with %q", tc.cfg, err, tc.want)
@@ -92,5 +94,26 @@ func TestSequence(t *testing.T) {
 		if got := sequence(name); got != want {
 			t.Errorf("sequence(%q) = %d, want %d", name, got, want)
 		}
+	}
+}
+
+// What a session with credentials makes is closed to everybody else.
+func TestCreatedForItsUser(t *testing.T) {
+	f := onLocal(t)
+	s, err := New(Config{Servers: []string{f.address}, Username: "ann", Password: "hunter2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann, err := s.Dial(f.ctx, drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ann.Close()
+	path := f.create(t, ann, "ann", 0)
+	if _, _, err := f.dial(t, drivers.Options{}).Get(f.ctx, path, nil); !errors.Is(err, drivers.ErrRefused) {
+		t.Errorf("somebody else got %v, want %v", err, drivers.ErrRefused)
+	}
+	if _, _, err := ann.Get(f.ctx, path, nil); err != nil {
+		t.Errorf("its user got %v", err)
 	}
 }

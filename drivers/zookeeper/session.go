@@ -37,13 +37,16 @@ func (s *Service) open(o drivers.Options) *Conn {
 	c := &Conn{
 		options: o,
 		chroot:  s.chroot,
-		acl:     zk.WorldACL(zk.PermAll),
+		user:    s.user,
+		acl:     s.user.acl(),
+		syncs:   s.syncs,
 		watches: newWatches(),
 		done:    make(chan struct{}),
 		gone:    make(chan struct{}),
 	}
 	c.session.opened = make(chan struct{})
-	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers), arrived: make(chan struct{}, 1)}
+	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers),
+		arrived: make(chan struct{}, 1), refused: make(chan struct{})}
 	c.connect = func(ctx context.Context, address string) (*wire.Tap, error) {
 		conn, err := s.dial(ctx, address)
 		if err != nil {
@@ -76,7 +79,7 @@ func (c *Conn) link(ctx context.Context, address string) (net.Conn, error) {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	c.session.tap = tap
-	return &link{Tap: tap, position: &c.position, arming: c.anchored.Load()}, nil
+	return &link{Tap: tap, dialer: c.dialer, position: &c.position, arming: c.anchored.Load()}, nil
 }
 
 // established waits for the first connection.
@@ -84,6 +87,8 @@ func (c *Conn) established(ctx context.Context) error {
 	select {
 	case <-c.session.opened:
 		return nil
+	case <-c.dialer.refused:
+		return c.dialer.lastError()
 	case <-c.done:
 		return drivers.ErrSessionLost
 	case <-ctx.Done():
@@ -96,11 +101,19 @@ func (c *Conn) established(ctx context.Context) error {
 // that a link waits. Should somebody make the node, it no longer does.
 func (c *Conn) anchor(ctx context.Context) error {
 	unanchored := func(drivers.Event) { c.anchored.Store(false) }
+	err := c.insist(ctx, request{op: drivers.OpFence, path: wire.FencePath, watch: unanchored})
+	if err == nil {
+		c.anchored.Store(true)
+	}
+	return err
+}
+
+// insist makes a call again until the connection holds that long.
+func (c *Conn) insist(ctx context.Context, r request) error {
 	for {
-		k, err := c.do(ctx, request{op: drivers.OpFence, path: wire.FencePath, watch: unanchored})
+		k, err := c.do(ctx, r)
 		if err == nil {
 			c.calls.put(k)
-			c.anchored.Store(true)
 			return nil
 		}
 		if !errors.Is(err, drivers.ErrConnectionLoss) {

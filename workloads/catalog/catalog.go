@@ -40,6 +40,19 @@ func Forms() []workloads.Form {
 		{Recipe: "barrier", Name: "poll", Family: workloads.Naive,
 			Summary: "one node holds everybody up, looked at by a timer",
 			New:     workloads.Barriers(barrier(naive.NewBarrier))},
+
+		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
+			Summary: "a line of volunteers, each watches only the one ahead of it",
+			New:     workloads.Elections(candidate(recipes.NewElection))},
+		{Recipe: "election", Name: "acknowledged", Family: workloads.Recipe,
+			Summary: "a line of volunteers, and a node by which the leader says that it knows",
+			New:     workloads.Elections(candidate(recipes.NewAcknowledgedElection))},
+		{Recipe: "election", Name: "watch-leader", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the leader",
+			New:     workloads.Elections(candidate(naive.NewElection))},
+		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the whole line",
+			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
 	}
 }
 
@@ -51,4 +64,8 @@ func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLo
 
 func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.NewBarrier {
 	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
+}
+
+func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
+	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
 }

@@ -64,5 +64,10 @@ func models() map[string]Model {
 
 		"barrier/watch": {barrierWatchIdentities(), barrierWatch},
 		"barrier/poll":  {barrierPollIdentities(), barrierPoll},
+
+		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
+		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
+		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 	}
 }

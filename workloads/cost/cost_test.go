@@ -49,9 +49,9 @@ func settled(program func(*actor), p Params) *world {
 
 func TestSettledEqualsSimulation(t *testing.T) {
 	for form, program := range programs() {
-		model, ok := Of("lock", form)
+		model, ok := models()[form]
 		if !ok {
-			t.Errorf("no model of lock/%s", form)
+			t.Errorf("no model of %s", form)
 			continue
 		}
 		for _, n := range []int64{1, 2, 3, 5, 8, 16} {
@@ -61,7 +61,7 @@ func TestSettledEqualsSimulation(t *testing.T) {
 				w := settled(program, p)
 				got := [...]int64{w.counts.Notifications, w.counts.Reads, w.counts.Writes, w.counts.FailedWrites, w.largest}
 				if got != values(want) {
-					t.Errorf("lock/%s with %+v: simulated %v, formulas %v", form, p, got, values(want))
+					t.Errorf("%s with %+v: simulated %v, formulas %v", form, p, got, values(want))
 				}
 				checkIdentities(t, form, model, w.counts, n)
 			}
@@ -72,7 +72,7 @@ func TestSettledEqualsSimulation(t *testing.T) {
 func TestIdentitiesHoldUnderAnySchedule(t *testing.T) {
 	const clients, turns = 7, 5
 	for form, program := range programs() {
-		model, _ := Of("lock", form)
+		model := models()[form]
 		for seed := range uint64(200) {
 			rng := rand.New(rand.NewPCG(seed, 0))
 			w, actors := newWorld(program, clients)
@@ -97,11 +97,11 @@ func TestIdentitiesHoldUnderAnySchedule(t *testing.T) {
 func checkIdentities(t *testing.T, form string, m Model, c metrics.Counts, rounds int64) {
 	t.Helper()
 	if len(m.Identities) == 0 {
-		t.Errorf("lock/%s has no identities", form)
+		t.Errorf("%s has no identities", form)
 	}
 	for _, i := range m.Identities {
 		if left, right, holds := i.Check(c, rounds); !holds {
-			t.Errorf("lock/%s after %d rounds: %s does not hold: %d and %d", form, rounds, i.Formula, left, right)
+			t.Errorf("%s after %d rounds: %s does not hold: %d and %d", form, rounds, i.Formula, left, right)
 		}
 	}
 }
@@ -110,7 +110,7 @@ func checkIdentities(t *testing.T, form string, m Model, c metrics.Counts, round
 func TestIdentitiesFail(t *testing.T) {
 	const clients = 4
 	for form, program := range programs() {
-		model, _ := Of("lock", form)
+		model := models()[form]
 		for _, i := range model.Identities {
 			fails := slices.ContainsFunc(oneMore, func(more func(*metrics.Counts)) bool {
 				counts := settled(program, Params{Clients: clients, Polls: 2}).counts
@@ -119,7 +119,7 @@ func TestIdentitiesFail(t *testing.T) {
 				return !holds
 			})
 			if !fails {
-				t.Errorf("lock/%s: %s holds whatever is counted", form, i.Formula)
+				t.Errorf("%s: %s holds whatever is counted", form, i.Formula)
 			}
 		}
 	}
@@ -136,15 +136,19 @@ var oneMore = []func(*metrics.Counts){
 // The costs of eight clients in numbers, so that a formula cannot change unseen.
 func TestGolden(t *testing.T) {
 	for form, want := range map[string][5]int64{
-		"predecessor":    {7, 22, 16, 0, 1},
-		"one-node":       {28, 28, 44, 28, 7},
-		"children-watch": {57, 57, 16, 0, 7},
-		"poll":           {0, 8 + 3*28, 16, 0, 0},
-		"go-zookeeper":   {7, 22, 16, 0, 1},
+		"lock/predecessor":        {7, 22, 16, 0, 1},
+		"lock/one-node":           {28, 28, 44, 28, 7},
+		"lock/children-watch":     {57, 57, 16, 0, 7},
+		"lock/poll":               {0, 8 + 3*28, 16, 0, 0},
+		"lock/go-zookeeper":       {7, 22, 16, 0, 1},
+		"election/predecessor":    {7, 22, 16, 0, 1},
+		"election/acknowledged":   {7, 22, 32, 0, 1},
+		"election/watch-leader":   {28, 64, 16, 0, 7},
+		"election/children-watch": {57, 57, 16, 0, 7},
 	} {
-		model, _ := Of("lock", form)
+		model := models()[form]
 		if got := values(model.Settled(Params{Clients: 8, Polls: 3})); got != want {
-			t.Errorf("lock/%s: got %v, want %v", form, got, want)
+			t.Errorf("%s: got %v, want %v", form, got, want)
 		}
 	}
 }

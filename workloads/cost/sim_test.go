@@ -23,6 +23,9 @@ type watch struct {
 	fired bool
 }
 
+// markNode is behind all who stand in line.
+const markNode = 1 << 30
+
 // An actor is one client of a lock. Its program is the form: one call is one
 // operation.
 type actor struct {
@@ -31,6 +34,8 @@ type actor struct {
 	stage   int
 	mine    int // its node
 	ahead   int
+	first   int
+	marked  bool   // has made markNode as well
 	waiting *watch // what it is parked on, nil if it can go on
 	paused  bool   // parked until a tick
 	holds   bool
@@ -41,6 +46,10 @@ func (a *actor) runnable() bool { return a.waiting == nil && !a.paused }
 
 // release gives the lock back and goes to the start of the next turn.
 func (a *actor) release() {
+	if a.marked {
+		a.world.remove(markNode)
+		a.marked = false
+	}
 	a.world.remove(a.mine)
 	a.holds, a.stage = false, 0
 	a.turns++
@@ -115,20 +124,40 @@ func queueUp(watched bool, otherwise func(*actor)) func(*actor) {
 				a.holds = true
 				return
 			}
-			a.ahead, a.stage, a.waiting = line[i-1], 2, w
+			a.ahead, a.first, a.stage, a.waiting = line[i-1], line[0], 2, w
 		case 2:
 			otherwise(a)
 		}
 	}
 }
 
-func predecessor(a *actor) {
+func predecessor(a *actor) { await(a, a.ahead) }
+
+func watchLeader(a *actor) { await(a, a.first) }
+
+// acknowledged is a program whose holder makes one node more.
+func acknowledged(program func(*actor)) func(*actor) {
+	return func(a *actor) {
+		if a.stage == 3 {
+			a.marked = a.world.create(markNode)
+			a.holds = true
+			return
+		}
+		program(a)
+		if a.holds {
+			a.holds, a.stage = false, 3
+		}
+	}
+}
+
+// await watches a node, and is parked if it is there.
+func await(a *actor, node int) {
 	w := a.world
 	w.counts.Reads++
 	w.counts.WatchedExists++
 	a.stage = 1
-	nw := w.watchNode(a, a.ahead)
-	if slices.Contains(w.nodes, a.ahead) {
+	nw := w.watchNode(a, node)
+	if slices.Contains(w.nodes, node) {
 		a.waiting = nw
 	} else {
 		w.counts.WatchedMisses++
@@ -179,11 +208,16 @@ func pause(a *actor) { a.stage, a.paused = 1, true }
 
 func programs() map[string]func(*actor) {
 	return map[string]func(*actor){
-		"predecessor":    queueUp(false, predecessor),
-		"go-zookeeper":   queueUp(false, getPredecessor),
-		"one-node":       oneNode,
-		"children-watch": queueUp(true, relist),
-		"poll":           queueUp(false, pause),
+		"lock/predecessor":    queueUp(false, predecessor),
+		"lock/go-zookeeper":   queueUp(false, getPredecessor),
+		"lock/one-node":       oneNode,
+		"lock/children-watch": queueUp(true, relist),
+		"lock/poll":           queueUp(false, pause),
+
+		"election/predecessor":    queueUp(false, predecessor),
+		"election/acknowledged":   acknowledged(queueUp(false, predecessor)),
+		"election/watch-leader":   queueUp(false, watchLeader),
+		"election/children-watch": queueUp(true, relist),
 	}
 }
 

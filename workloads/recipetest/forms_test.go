@@ -1,16 +1,13 @@
 package recipetest_test
 
 import (
-	"errors"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
@@ -18,10 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
-func TestMain(m *testing.M) {
-	child.Dispatch(backends.Roles())
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { backendtest.Main(m) }
 
 func lockForms() []recipetest.LockForm {
 	return []recipetest.LockForm{
@@ -55,30 +49,12 @@ func TestLockOnNative(t *testing.T) {
 }
 
 func TestLockOnZooKeeper(t *testing.T) {
-	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
-		if os.Getenv("REQUIRE_BACKENDS") == "all" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
 	lockOn(t, "zookeeper:", lockForms())
 }
 
-// lockOn starts one service and checks the forms on it.
+// lockOn checks the forms on a service.
 func lockOn(t *testing.T, url string, forms []recipetest.LockForm) {
-	target, err := backends.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := service.Close(); err != nil {
-			t.Errorf("closing the service: %v", err)
-		}
-	})
+	service := backendtest.Shared(t, url)
 	for _, form := range forms {
 		t.Run(form.Name, func(t *testing.T) {
 			t.Parallel()

@@ -21,9 +21,9 @@ func lockCosts() []lockCase {
 // settledCosts compares the model with what was counted, with new clients for
 // each N.
 func settledCosts(ctx context.Context, x *lockTrial) {
-	model, known := cost.Of("lock", x.form.Name)
+	model, known := x.form.model()
 	if !known {
-		x.Skipf("no model of lock/%s", x.form.Name)
+		x.Skipf("no model of %s", x.form.Name)
 	}
 	const polls = 3
 	sizes := []int64{1, 2, 8}
@@ -91,9 +91,9 @@ func (x *lockTrial) holdTrue(model cost.Model, counts metrics.Counts, rounds int
 
 // identities are checked after a scramble.
 func identities(ctx context.Context, x *lockTrial) {
-	model, known := cost.Of("lock", x.form.Name)
+	model, known := x.form.model()
 	if !known {
-		x.Skipf("no model of lock/%s", x.form.Name)
+		x.Skipf("no model of %s", x.form.Name)
 	}
 	const clients, turns = 8, 12
 	x.compete(ctx, clients, turns, 1, nil)
