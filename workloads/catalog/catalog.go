@@ -13,6 +13,10 @@ import (
 // be a fair opponent, seldom enough that a service can bear it.
 const pollInterval = 5 * time.Millisecond
 
+// patience is how long a holder has to give a lock up before it is deposed: half
+// as long as locks are held where nobody says otherwise.
+const patience = 500 * time.Microsecond
+
 // Forms are all forms. The first of a family is that family's default.
 func Forms() []workloads.Form {
 	return []workloads.Form{
@@ -43,6 +47,18 @@ func Forms() []workloads.Form {
 		{Recipe: "shared-lock", Name: "lowest-write", Family: workloads.Naive,
 			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
 			New:     workloads.SharedLocks(sharedHandle(naive.NewLowestWriteSharedLock))},
+
+		{Recipe: "revocable-lock", Name: "own-node", Family: workloads.Recipe,
+			Summary: "a shared lock, and a holder is asked to give it up in its own node, which it watches",
+			New:     workloads.RevocableLocks(revocableHandle(recipes.NewRevocableLock))},
+		{Recipe: "revocable-lock", Name: "laser-beams", Family: workloads.Recipe,
+			Summary: "the same, and who does not give the lock up in time has its node deleted",
+			New: workloads.RevocableLocks(revocableHandle(func(c drivers.Conn, path string) *recipes.LaserBeamLock {
+				return recipes.NewLaserBeamLock(c, path, patience)
+			}))},
+		{Recipe: "revocable-lock", Name: "shared-flag", Family: workloads.Naive,
+			Summary: "a shared lock, and holders are asked to give it up in one node, which everybody watches",
+			New:     workloads.RevocableLocks(revocableHandle(naive.NewRevocableLock))},
 	}
 }
 
@@ -54,4 +70,8 @@ func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLo
 
 func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) workloads.NewSharedLock {
 	return func(c drivers.Conn, path string) (workloads.SharedLock, error) { return open(c, path), nil }
+}
+
+func revocableHandle[L workloads.RevocableLock](open func(drivers.Conn, string) L) workloads.NewRevocableLock {
+	return func(c drivers.Conn, path string) (workloads.RevocableLock, error) { return open(c, path), nil }
 }

@@ -68,5 +68,9 @@ func models() map[string]Model {
 		"shared-lock/nearest":        {oneAheadIdentities(), sharedLockNearest},
 		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
 		"shared-lock/lowest-write":   {oneAheadIdentities(), sharedLockLowestWrite},
+
+		"revocable-lock/own-node":    {revocableLockOwnNodeIdentities(), revocableLockOwnNode},
+		"revocable-lock/laser-beams": {revocableLockOwnNodeIdentities(), revocableLockLaserBeams},
+		"revocable-lock/shared-flag": {revocableLockSharedFlagIdentities(), revocableLockSharedFlag},
 	}
 }
