@@ -13,6 +13,10 @@ import (
 // be a fair opponent, seldom enough that a service can bear it.
 const pollInterval = 5 * time.Millisecond
 
+// patience is how long a holder has to give a lock up before it is deposed: half
+// as long as locks are held where nobody says otherwise.
+const patience = 500 * time.Microsecond
+
 // Forms are all forms. The first of a family is that family's default.
 func Forms() []workloads.Form {
 	return []workloads.Form{
@@ -63,6 +67,18 @@ func Forms() []workloads.Form {
 		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
 			Summary: "a line of volunteers, all watch the whole line",
 			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
+
+		{Recipe: "revocable-lock", Name: "own-node", Family: workloads.Recipe,
+			Summary: "a shared lock, and a holder is asked to give it up in its own node, which it watches",
+			New:     workloads.RevocableLocks(revocableHandle(recipes.NewRevocableLock))},
+		{Recipe: "revocable-lock", Name: "laser-beams", Family: workloads.Recipe,
+			Summary: "the same, and who does not give the lock up in time has its node deleted",
+			New: workloads.RevocableLocks(revocableHandle(func(c drivers.Conn, path string) *recipes.LaserBeamLock {
+				return recipes.NewLaserBeamLock(c, path, patience)
+			}))},
+		{Recipe: "revocable-lock", Name: "shared-flag", Family: workloads.Naive,
+			Summary: "a shared lock, and holders are asked to give it up in one node, which everybody watches",
+			New:     workloads.RevocableLocks(revocableHandle(naive.NewRevocableLock))},
 	}
 }
 
@@ -82,4 +98,8 @@ func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.N
 
 func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
 	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
+}
+
+func revocableHandle[L workloads.RevocableLock](open func(drivers.Conn, string) L) workloads.NewRevocableLock {
+	return func(c drivers.Conn, path string) (workloads.RevocableLock, error) { return open(c, path), nil }
 }

@@ -76,5 +76,9 @@ func models() map[string]Model {
 		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
 		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
 		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
+
+		"revocable-lock/own-node":    {revocableLockOwnNodeIdentities(), revocableLockOwnNode},
+		"revocable-lock/laser-beams": {revocableLockOwnNodeIdentities(), revocableLockLaserBeams},
+		"revocable-lock/shared-flag": {revocableLockSharedFlagIdentities(), revocableLockSharedFlag},
 	}
 }
