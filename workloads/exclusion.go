@@ -9,14 +9,15 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// An exclusion checks that at most one client holds at any time, and times the
-// hand-offs.
+// An exclusion checks that at most one client holds at any time, or several that
+// share, and times the hand-offs.
 //
-// Two holders at once are a violation if neither one's session was disturbed
+// Two holders at once that do not both share are a violation if neither one's session was disturbed
 // before its hold ended. If one was, the service may have given the lock away
 // rightly: that is an overlap of belief, and what protects a resource then is
 // the fencing token: an older one is refused. A token that does not increase
-// between two undisturbed holders is a violation as well.
+// between two undisturbed holders, other than two that share, is a violation as
+// well.
 //
 // Both ends of a hold are marked inside it: granted after Acquire has returned,
 // releasing before Release is called. So an overlap that is seen was real.
@@ -24,6 +25,7 @@ type exclusion struct {
 	mu        sync.Mutex
 	holding   []*hold
 	newest    *hold     // of those granted, the one with the largest token
+	exclusive *hold     // the newest of those that do not share
 	released  time.Time // when the last holder began to release, while somebody waited
 	safety    metrics.Safety
 	suspicion []conflict // judged when both holds have ended
@@ -31,10 +33,11 @@ type exclusion struct {
 
 // A hold is the time from one grant to its release.
 type hold struct {
-	seat  *Seat
-	token int64
-	calm  int64 // the seat's disturbances when the hold began to be sought
-	ended bool
+	seat   *Seat
+	shares bool // with others that share
+	token  int64
+	calm   int64 // the seat's disturbances when the hold began to be sought
+	ended  bool
 }
 
 func (h *hold) disturbed() bool { return h.seat.Disturbances() != h.calm }
@@ -52,6 +55,9 @@ func (x *exclusion) granted(h *hold, now time.Time) (time.Duration, bool) {
 	defer x.mu.Unlock()
 	x.safety.Checked++
 	for _, other := range x.holding {
+		if h.shares && other.shares {
+			continue
+		}
 		x.suspect(other, h, fmt.Sprintf("held at the same time as client %d", other.seat.Index+1))
 	}
 	x.holding = append(x.holding, h)
@@ -69,11 +75,20 @@ func (x *exclusion) checkToken(h *hold) {
 		return
 	}
 	x.safety.Tokens = true
-	if x.newest != nil && h.token <= x.newest.token {
-		x.suspect(x.newest, h, fmt.Sprintf("got token %d after client %d had %d", h.token, x.newest.seat.Index+1, x.newest.token))
+	rival := x.newest
+	if h.shares {
+		rival = x.exclusive
+	}
+	if rival != nil && h.token <= rival.token {
+		x.suspect(rival, h, fmt.Sprintf("got token %d after client %d had %d", h.token, rival.seat.Index+1, rival.token))
 		return
 	}
-	x.newest = h
+	if x.newest == nil || h.token > x.newest.token {
+		x.newest = h
+	}
+	if !h.shares {
+		x.exclusive = h
+	}
 }
 
 // releasing notes the end of a hold; waiting is how many others want it.
@@ -87,7 +102,7 @@ func (x *exclusion) releasing(h *hold, waiting int, now time.Time) {
 		}
 	}
 	x.released = time.Time{}
-	if waiting > 0 {
+	if waiting > 0 && len(x.holding) == 0 {
 		x.released = now
 	}
 }

@@ -29,6 +29,12 @@ func (s *script) seek(client int) {
 	s.holds[client] = &hold{seat: &s.seats[client], calm: s.seats[client].Disturbances()}
 }
 
+// seekToShare is seek for a reader.
+func (s *script) seekToShare(client int) {
+	s.seek(client)
+	s.holds[client].shares = true
+}
+
 func (s *script) grant(client int, token int64) (time.Duration, bool) {
 	s.holds[client].token = token
 	return s.court.granted(s.holds[client], s.now)
@@ -137,5 +143,82 @@ func TestHandoffCountsOnlyWhereSomebodyWaited(t *testing.T) {
 	s.seek(2)
 	if _, ok := s.grant(2, 3); ok {
 		t.Error("a grant of a lock that lay idle is no hand-off")
+	}
+}
+
+func TestReadersTogetherAreSafe(t *testing.T) {
+	s := newScript(t)
+	s.seek(0)
+	s.grant(0, 1)
+	s.release(0, 2)
+	s.seekToShare(1)
+	s.seekToShare(2)
+	s.grant(2, 3) // whoever of them is told first
+	s.grant(1, 2)
+	s.release(2, 1)
+	s.release(1, 1)
+	s.seek(0)
+	s.grant(0, 4)
+	s.want(0, 0, 0, "")
+}
+
+func TestAReaderAndAWriterAtOnceAreAViolation(t *testing.T) {
+	for _, reader := range []int{0, 1} {
+		s := newScript(t)
+		s.seek(1 - reader)
+		s.seekToShare(reader)
+		s.grant(0, 1)
+		s.grant(1, 2)
+		s.want(1, 0, 0, "violation: client 2 held at the same time as client 1")
+	}
+}
+
+func TestTokensOfReadersAndWriters(t *testing.T) {
+	t.Run("a writer below an earlier reader", func(t *testing.T) {
+		s := newScript(t)
+		s.seekToShare(0)
+		s.grant(0, 2)
+		s.release(0, 0)
+		s.seek(1)
+		s.grant(1, 1)
+		s.want(1, 0, 0, "violation: client 2 got token 1 after client 1 had 2")
+	})
+	t.Run("a writer below the higher of two earlier readers", func(t *testing.T) {
+		s := newScript(t)
+		s.seekToShare(0)
+		s.seekToShare(1)
+		s.grant(0, 3)
+		s.grant(1, 1)
+		s.release(0, 0)
+		s.release(1, 0)
+		s.seek(2)
+		s.grant(2, 2)
+		s.want(1, 0, 0, "violation: client 3 got token 2 after client 1 had 3")
+	})
+	t.Run("a reader below an earlier writer", func(t *testing.T) {
+		s := newScript(t)
+		s.seek(0)
+		s.grant(0, 2)
+		s.release(0, 0)
+		s.seekToShare(1)
+		s.grant(1, 1)
+		s.want(1, 0, 0, "violation: client 2 got token 1 after client 1 had 2")
+	})
+}
+
+// The lock is handed off by the last of the readers, not by each.
+func TestHandoffFromReaders(t *testing.T) {
+	s := newScript(t)
+	s.seekToShare(0)
+	s.seekToShare(1)
+	s.grant(0, 1)
+	s.grant(1, 2)
+	s.release(0, 1)
+	s.now = s.now.Add(time.Millisecond)
+	s.release(1, 1)
+	s.now = s.now.Add(time.Millisecond)
+	s.seek(2)
+	if d, ok := s.grant(2, 3); !ok || d != time.Millisecond {
+		t.Errorf("hand-off %v, %v; want 1ms", d, ok)
 	}
 }

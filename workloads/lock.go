@@ -33,11 +33,19 @@ type NewLock func(c drivers.Conn, path string) (Lock, error)
 // releases and thinks, in a closed loop.
 func Locks(open NewLock) func(Settings) Workload {
 	return func(s Settings) Workload {
-		return &lockWorkload{
-			settings: s, open: open,
-			acquire: metrics.NewLatency("acquire"), handoff: metrics.NewLatency("handoff"), release: metrics.NewLatency("release"),
-		}
+		return newLockWorkload(s, open, "acquire")
 	}
+}
+
+// newLockWorkload makes the workload of a lock that can be acquired in the ways
+// that are named; the first is the one told of while a run goes on.
+func newLockWorkload(s Settings, open NewLock, ways ...string) *lockWorkload {
+	w := &lockWorkload{settings: s, open: open,
+		handoff: metrics.NewLatency("handoff"), release: metrics.NewLatency("release")}
+	for _, way := range ways {
+		w.acquire = append(w.acquire, metrics.NewLatency(way))
+	}
+	return w
 }
 
 type lockWorkload struct {
@@ -45,9 +53,10 @@ type lockWorkload struct {
 	open     NewLock
 	path     string
 
-	court                     exclusion
-	queue                     *metrics.Queue // who asked, and who was granted
-	acquire, handoff, release *metrics.Latency
+	court            exclusion
+	queue            *metrics.Queue     // who asked, and who was granted
+	acquire          []*metrics.Latency // each way to do so
+	handoff, release *metrics.Latency
 }
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -64,23 +73,29 @@ func (w *lockWorkload) join(s *Seat) (*lockClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lockClient{lockWorkload: w, seat: s, lock: l}, nil
+	return &lockClient{lockWorkload: w, seat: s, lock: l, acquired: w.acquire[0]}, nil
 }
 
 func (w *lockWorkload) Together() bool { return false }
 
 func (w *lockWorkload) Begin() {
-	for _, l := range []*metrics.Latency{w.acquire, w.handoff, w.release} {
+	for _, l := range w.phases() {
 		l.Reset()
 	}
 	w.queue.Reset()
 }
 
-func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.acquire.Lap() }
+func (w *lockWorkload) phases() []*metrics.Latency {
+	return append(slices.Clone(w.acquire), w.handoff, w.release)
+}
+
+func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.acquire[0].Lap() }
 
 func (w *lockWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.acquire.Phase(), w.handoff.Phase(), w.release.Phase()}
-	r.Rounds = r.Phases[2].Service.TotalCount()
+	for _, l := range w.phases() {
+		r.Phases = append(r.Phases, l.Phase())
+	}
+	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
 	fairness := w.queue.Fairness()
 	r.Fairness = &fairness
 }
@@ -91,23 +106,34 @@ func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict() }
 // Forms that poll look Polls times during each hold, the last time just after
 // its release.
 func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
-	clients, holds := make([]*lockClient, len(st.Seats)), make([]*hold, len(st.Seats))
+	clients := make([]*lockClient, len(st.Seats))
 	for i, seat := range st.Seats {
 		c, err := w.join(seat)
 		if err != nil {
 			return err
 		}
 		clients[i] = c
-		st.Do(ctx, i, "arrives", "holds", func(ctx context.Context) (err error) {
-			holds[i], _, err = c.acquireLock(ctx)
-			return err
-		})
-		if err := st.Rest(ctx); err != nil {
+		if err := c.arrive(ctx, st, "arrives"); err != nil {
 			return err
 		}
 	}
+	return w.releaseAll(ctx, st, clients)
+}
+
+// arrive lets the client ask for the lock and everything come to rest.
+func (c *lockClient) arrive(ctx context.Context, st *Stage, title string) error {
+	st.Do(ctx, c.seat.Index, title, "holds", func(ctx context.Context) error {
+		_, err := c.acquireLock(ctx)
+		return err
+	})
+	return st.Rest(ctx)
+}
+
+// releaseAll lets whoever holds the lock release it, one client at a time, until
+// all have held it.
+func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*lockClient) error {
 	for range clients {
-		holder := slices.IndexFunc(holds, func(h *hold) bool { return h != nil })
+		holder := slices.IndexFunc(clients, (*lockClient).holds)
 		if holder < 0 {
 			return errors.New("nobody holds the lock and everybody sleeps")
 		}
@@ -117,9 +143,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 				return err
 			}
 		}
-		h := holds[holder]
-		holds[holder] = nil
-		st.Do(ctx, holder, "releases", "", func(ctx context.Context) error { return clients[holder].releaseLock(ctx, h) })
+		st.Do(ctx, holder, "releases", "", clients[holder].releaseLock)
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
@@ -134,49 +158,65 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 // A lockClient is one client that goes through rounds.
 type lockClient struct {
 	*lockWorkload
-	seat *Seat
-	lock Lock
-	due  time.Time // when the next round is due; zero for at once
+	seat     *Seat
+	lock     Lock
+	shares   bool             // the next hold, with others that share
+	acquired *metrics.Latency // of the way in which it acquires
+	due      time.Time        // when the next round is due; zero for at once
+	hold     *hold            // the one that goes on, nil if none does
 }
 
+func (c *lockClient) holds() bool { return c.hold != nil }
+
 func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
-	h, held, err := c.acquireLock(ctx)
+	held, err := c.acquireLock(ctx)
 	if err != nil {
 		return 0, err
 	}
 	keep(held, c.settings.Hold)
-	if err := c.releaseLock(ctx, h); err != nil {
+	if err := c.releaseLock(ctx); err != nil {
 		return 0, err
 	}
 	c.think(ctx)
 	return 1, nil
 }
 
-func (c *lockClient) acquireLock(ctx context.Context) (*hold, context.Context, error) {
+func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err error) {
 	asked := time.Now()
 	if c.due.IsZero() {
 		c.due = asked
 	}
-	h := &hold{seat: c.seat, calm: c.seat.Disturbances()}
-	c.queue.Asked(c.seat.Index)
+	h := &hold{seat: c.seat, shares: c.shares, calm: c.seat.Disturbances()}
+	c.ask()
 	c.seat.Marks.PhaseBegin()
-	held, err := c.lock.Acquire(ctx)
+	held, err = c.lock.Acquire(ctx)
 	now := time.Now()
 	c.seat.Marks.PhaseEnd()
 	if err != nil {
 		c.queue.GaveUp(c.seat.Index)
-		return nil, nil, fmt.Errorf("acquire: %w", err)
+		return nil, fmt.Errorf("acquire: %w", err)
 	}
 	c.queue.Granted(c.seat.Index)
 	h.token = c.lock.Token()
 	if handoff, ok := c.court.granted(h, now); ok {
 		c.handoff.Record(handoff, handoff)
 	}
-	c.acquire.Record(now.Sub(asked), now.Sub(c.due))
-	return h, held, nil
+	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
+	c.hold = h
+	return held, nil
 }
 
-func (c *lockClient) releaseLock(ctx context.Context, h *hold) error {
+func (c *lockClient) ask() {
+	if c.shares {
+		c.queue.AskedToShare(c.seat.Index)
+		return
+	}
+	c.queue.Asked(c.seat.Index)
+}
+
+func (c *lockClient) releaseLock(ctx context.Context) error {
+	h := c.hold
+	c.hold = nil
 	began := time.Now()
 	c.court.releasing(h, c.queue.Waiting(), began)
 	err := c.lock.Release(ctx)

@@ -21,8 +21,10 @@ type Settings struct {
 	// Namespace is the node below which everything is made; "" means
 	// DefaultNamespace. The node above it must exist.
 	Namespace string
-
-	QueueSettings
+	// Readers is how many readers of a shared lock there are to each writer;
+	// 0 means DefaultReaders.
+	Readers int
+	Queue   QueueSettings
 }
 
 // A Workload is one recipe in one form, made ready for one run.

@@ -17,6 +17,7 @@ type choice struct {
 	form           []string
 	backend        []string
 	clients        []int
+	readers        int
 	connectTimeout time.Duration
 }
 
@@ -31,6 +32,7 @@ func (c *choice) register(a *app, cmd *cobra.Command, backend []string, clients 
 	flags.StringSliceVarP(&c.form, "form", "f", nil, "forms by name, by family (recipe, naive, library), or all (default: the herd-avoiding form and its naive twin)")
 	flags.StringArrayVarP(&c.backend, "backend", "b", backend, "`URL` of a service, repeatable; stampede list shows the kinds")
 	flags.IntSliceVarP(&c.clients, "clients", "c", clients, "how many clients take part, one level after the other")
+	flags.IntVar(&c.readers, "readers", workloads.DefaultReaders, "how many readers of a shared lock there are to each writer")
 	flags.DurationVar(&c.connectTimeout, "connect-timeout", 10*time.Second, "how long a service may take to answer")
 	for flag, values := range map[string]func() []string{"form": a.formWords, "backend": backendWords} {
 		complete := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -50,6 +52,9 @@ func (c *choice) resolve(forms []workloads.Form, recipes []string) ([]catalog.Ch
 	}
 	if err := checkClients(c.clients); err != nil {
 		return nil, nil, err
+	}
+	if c.readers < 1 {
+		return nil, nil, usagef("--readers %d: must be at least 1", c.readers)
 	}
 	if err := checkDuration("connect-timeout", c.connectTimeout, time.Millisecond); err != nil {
 		return nil, nil, err

@@ -90,6 +90,9 @@ func (f *runFlags) command(recipes []string) []string {
 	}
 	line = append(line, "--clients", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.clients), " ", ","), "[]"),
 		"--hold", f.hold.String())
+	if f.readers != workloads.DefaultReaders {
+		line = append(line, "--readers", fmt.Sprint(f.readers))
+	}
 	if f.think > 0 {
 		line = append(line, "--think", f.think.String())
 	}
@@ -183,7 +186,7 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients,
-		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think},
+		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Readers: b.flags.readers},
 		Warmup:   b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
 		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
 	}

@@ -14,6 +14,11 @@ type Params struct {
 	// Polls is q: how often each waiter polls per turn it waits for, the last
 	// time just after the release. Only forms that poll depend on it.
 	Polls int64
+	// Writers is W, how many of the clients write, at least 1: they come
+	// before the readers, R. Only forms of a shared lock depend on it.
+	Writers int64
+	// Items is M: how many items a queue holds when the first client comes.
+	Items int64
 }
 
 // Expected is the settled cost of every client taking one turn.
@@ -23,6 +28,18 @@ type Expected struct {
 	Writes        Term // failed ones included
 	FailedWrites  Term
 	LargestFanout Term // most notifications for one write
+	// Most, if set, says that the counts are not determined even at rest,
+	// because several clients go on at once: these are the least, and Most the
+	// most.
+	Most *Expected
+}
+
+// Upper is the most that each count may be: what is expected, if it is exact.
+func (e Expected) Upper() Expected {
+	if e.Most == nil {
+		return e
+	}
+	return *e.Most
 }
 
 // A Term is one expected count: the formula as people write it, and its value.
@@ -61,5 +78,16 @@ func models() map[string]Model {
 		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 		"lock/poll":           {lockPollIdentities(), lockPoll},
 		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+
+		"shared-lock/nearest":        {oneAheadIdentities(), sharedLockNearest},
+		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
+		"shared-lock/lowest-write":   {oneAheadIdentities(), sharedLockLowestWrite},
+
+		"queue/cached-list":          {queueIdentities(), queueCachedList},
+		"queue/one-watcher":          {queueOneWatcherIdentities(), queueOneWatcher},
+		"queue/relist":               {queueRelistIdentities(), queueRelist},
+		"priority-queue/invalidate":  {queueRelistIdentities(), queueRelist},
+		"priority-queue/one-watcher": {queueOneWatcherIdentities(), queueOneWatcher},
+		"priority-queue/relist":      {queueRelistIdentities(), queueRelist},
 	}
 }

@@ -17,6 +17,15 @@ func lockPredecessor(p Params) Expected {
 }
 
 func lockPredecessorIdentities() []Identity {
+	return append(oneAheadIdentities(),
+		atMost("K ≤ N−1", func(c metrics.Counts, n int64) (int64, int64) {
+			return c.WatchedExists, max(n-1, 0)
+		}))
+}
+
+// oneAheadIdentities hold wherever a client in line watches one node ahead and
+// lists again when it is woken.
+func oneAheadIdentities() []Identity {
 	return []Identity{
 		equal("lists = N + K", func(c metrics.Counts, n int64) (int64, int64) {
 			return c.Lists, n + c.WatchedExists
@@ -26,9 +35,6 @@ func lockPredecessorIdentities() []Identity {
 		}),
 		equal("reads = lists + K", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.Reads, c.Lists + c.WatchedExists
-		}),
-		atMost("K ≤ N−1", func(c metrics.Counts, n int64) (int64, int64) {
-			return c.WatchedExists, max(n-1, 0)
 		}),
 		turnWrites(),
 	}
