@@ -28,7 +28,7 @@ type Settings struct {
 	// begins by revoking it; 0 means DefaultRevokeEvery.
 	RevokeEvery int
 
-	QueueSettings
+	Queue QueueSettings
 }
 
 // A Workload is one recipe in one form, made ready for one run.

@@ -79,6 +79,30 @@ func Forms() []workloads.Form {
 		{Recipe: "revocable-lock", Name: "shared-flag", Family: workloads.Naive,
 			Summary: "a shared lock, and holders are asked to give it up in one node, which everybody watches",
 			New:     workloads.RevocableLocks(revocableHandle(naive.NewRevocableLock))},
+
+		{Recipe: "queue", Name: "cached-list", Family: workloads.Recipe,
+			Summary: "a consumer works through its list before it lists again; all who find nothing watch",
+			New:     workloads.Queues(queue(recipes.NewQueue))},
+		{Recipe: "queue", Name: "one-watcher", Family: workloads.Recipe,
+			Summary: "consumers take by turns, and only the one whose turn it is watches",
+			New: workloads.Queues(func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
+				return recipes.NewOneWatcherQueue(c, at.Items, at.Consumers, at.Mode), nil
+			})},
+		{Recipe: "queue", Name: "relist", Family: workloads.Naive,
+			Summary: "consumers list for each item and race for the first; all who find nothing watch",
+			New:     workloads.Queues(queue(naive.NewQueue))},
+
+		{Recipe: "priority-queue", Name: "invalidate", Family: workloads.Recipe,
+			Summary: "a consumer works through its list until a notification; all who find nothing watch",
+			New:     workloads.PriorityQueues(priorityQueue(recipes.NewPriorityQueue))},
+		{Recipe: "priority-queue", Name: "one-watcher", Family: workloads.Recipe,
+			Summary: "consumers take by turns, and only the one whose turn it is watches",
+			New: workloads.PriorityQueues(func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+				return recipes.NewOneWatcherPriorityQueue(c, at.Items, at.Consumers, at.Mode), nil
+			})},
+		{Recipe: "priority-queue", Name: "relist", Family: workloads.Naive,
+			Summary: "consumers list for each item and race for the first; all who find nothing watch",
+			New:     workloads.PriorityQueues(priorityQueue(naive.NewPriorityQueue))},
 	}
 }
 
@@ -102,4 +126,16 @@ func candidate[E workloads.Election](open func(drivers.Conn, string) E) workload
 
 func revocableHandle[L workloads.RevocableLock](open func(drivers.Conn, string) L) workloads.NewRevocableLock {
 	return func(c drivers.Conn, path string) (workloads.RevocableLock, error) { return open(c, path), nil }
+}
+
+func queue[Q workloads.Queue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewQueue {
+	return func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
+		return open(c, at.Items, at.Mode), nil
+	}
+}
+
+func priorityQueue[Q workloads.PriorityQueue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewPriorityQueue {
+	return func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+		return open(c, at.Items, at.Mode), nil
+	}
 }
