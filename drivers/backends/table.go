@@ -16,6 +16,8 @@ type Backend struct {
 	Summary string   // one line
 	URLs    []string // the shapes of its URLs
 	Keys    []Key    // what its query may set
+	// Persistent says that its sessions are drivers.PersistentWatchers.
+	Persistent bool
 
 	role       child.Role // runs a server of this kind
 	durability string     // that of a server which a run starts

@@ -56,6 +56,18 @@ func Forms() []workloads.Form {
 		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
 			Summary: "a line of volunteers, all watch the whole line",
 			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
+
+		{Recipe: "config", Name: "watch", Family: workloads.Recipe,
+			Summary: "one value, read with a watch and again whenever it has changed",
+			New:     workloads.Configs(config(recipes.NewConfig))},
+		{Recipe: "config", Name: "persistent", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "one value, read whenever a watch that stays tells of a change",
+			New: workloads.Configs(func(c drivers.Conn, path string) (workloads.Config, error) {
+				return recipes.NewPersistentConfig(c, path)
+			})},
+		{Recipe: "config", Name: "poll", Family: workloads.Naive,
+			Summary: "one value, read by a timer",
+			New:     workloads.Configs(config(naive.NewConfig))},
 	}
 }
 
@@ -71,4 +83,8 @@ func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) wor
 
 func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
 	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
+}
+
+func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.NewConfig {
+	return func(c drivers.Conn, path string) (workloads.Config, error) { return open(c, path), nil }
 }

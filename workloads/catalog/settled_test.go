@@ -39,7 +39,7 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 	if err != nil {
 		t.Fatalf("%v with %d clients: %v", f, n, err)
 	}
-	want := model.Settled(cost.Params{Clients: int64(n), Polls: 2, Writers: int64(settings.Writers(n))})
+	want := model.Settled(settings.Params(n))
 	check := func(what string, got int64, want cost.Term) {
 		if got != want.Value {
 			t.Errorf("%v with %d clients: %s %d ≠ %d = %s", f, n, what, got, want.Value, want.Formula)

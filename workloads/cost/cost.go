@@ -17,6 +17,8 @@ type Params struct {
 	// Writers is W, how many of the clients write, at least 1: they come
 	// before the readers, R. Only forms of a shared lock depend on it.
 	Writers int64
+	// Updates is U: how often what all clients see is changed.
+	Updates int64
 }
 
 // Expected is the settled cost of every client taking one turn.
@@ -73,5 +75,9 @@ func models() map[string]Model {
 		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
 		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
 		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
+
+		"config/watch":      {configWatchIdentities(), configWatch},
+		"config/poll":       {configPollIdentities(), configPoll},
+		"config/persistent": {configPersistentIdentities(), configWatch},
 	}
 }
