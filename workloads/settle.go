@@ -26,7 +26,7 @@ type Settled struct {
 func Settle(ctx context.Context, service drivers.Service, form Form, clients int, s Settings) (_ Settled, err error) {
 	w := form.New(s)
 	c := &crew{service: service, form: form, workload: w, meter: metrics.NewMeter(), place: s.namespace()}
-	tellers := make([]*teller, clients)
+	tellers := make([]*teller, sessions(w, clients))
 	var steps sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {

@@ -98,3 +98,8 @@ func (s *Seat) onState(state drivers.State) {
 
 // Disturbances counts how often the seat's session was disconnected or lost.
 func (s *Seat) Disturbances() int64 { return s.disturbances.Load() }
+
+// A led workload has rounds that somebody leads who is no client: who opens a
+// barrier, who coordinates. It sits on a seat of its own, after the clients', with
+// a session that is counted like theirs.
+type led interface{ Leads() bool }

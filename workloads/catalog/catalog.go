@@ -44,6 +44,13 @@ func Forms() []workloads.Form {
 			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
 			New:     workloads.SharedLocks(sharedHandle(naive.NewLowestWriteSharedLock))},
 
+		{Recipe: "barrier", Name: "watch", Family: workloads.Recipe,
+			Summary: "one node holds everybody up, all who wait watch it",
+			New:     workloads.Barriers(barrier(recipes.NewBarrier))},
+		{Recipe: "barrier", Name: "poll", Family: workloads.Naive,
+			Summary: "one node holds everybody up, looked at by a timer",
+			New:     workloads.Barriers(barrier(naive.NewBarrier))},
+
 		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
 			Summary: "a line of volunteers, each watches only the one ahead of it",
 			New:     workloads.Elections(candidate(recipes.NewElection))},
@@ -79,6 +86,10 @@ func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLo
 
 func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) workloads.NewSharedLock {
 	return func(c drivers.Conn, path string) (workloads.SharedLock, error) { return open(c, path), nil }
+}
+
+func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.NewBarrier {
+	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
 }
 
 func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {

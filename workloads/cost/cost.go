@@ -71,6 +71,9 @@ func models() map[string]Model {
 		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
 		"shared-lock/lowest-write":   {oneAheadIdentities(), sharedLockLowestWrite},
 
+		"barrier/watch": {barrierWatchIdentities(), barrierWatch},
+		"barrier/poll":  {barrierPollIdentities(), barrierPoll},
+
 		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
 		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
 		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},

@@ -19,7 +19,10 @@ type world struct {
 	children []*watch
 }
 
-type watch struct{ owner *actor }
+type watch struct {
+	owner *actor
+	fired bool
+}
 
 // markNode is behind all who stand in line.
 const markNode = 1 << 30
@@ -83,6 +86,7 @@ func (w *world) fire(node int) {
 	delete(w.watches, node)
 	w.children = nil
 	for _, f := range fired {
+		f.fired = true
 		if f.owner.waiting == f {
 			f.owner.waiting = nil
 		}
@@ -98,7 +102,7 @@ func (w *world) list() []int {
 }
 
 func (w *world) watchNode(a *actor, node int) *watch {
-	nw := &watch{a}
+	nw := &watch{owner: a}
 	w.watches[node] = append(w.watches[node], nw)
 	return nw
 }
@@ -115,7 +119,7 @@ func queueUp(watched bool, waitsFor func(a *actor, ahead []int) (int, bool), oth
 			line := a.world.list()
 			var w *watch
 			if watched {
-				w = &watch{a}
+				w = &watch{owner: a}
 				a.world.children = append(a.world.children, w)
 			}
 			ahead, waits := waitsFor(a, line[:slices.Index(line, a.mine)])
