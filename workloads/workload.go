@@ -29,6 +29,10 @@ type Settings struct {
 	RevokeEvery int
 
 	Queue QueueSettings
+
+	// Updates is how often a settled run changes what all clients see; 0
+	// means twice.
+	Updates int64
 }
 
 // A Workload is one recipe in one form, made ready for one run.

@@ -115,14 +115,14 @@ func (t *tally) countOn(ctx context.Context, s source, forms []catalog.Choice) (
 			err = e
 		}
 	}()
-	can, skipped, err := served(forms, service.Info())
+	can, skipped, err := service.served(forms)
 	if err != nil {
 		return err
 	}
 	t.report.Skipped = append(t.report.Skipped, skipped...)
 	for _, clients := range t.flags.clients {
 		for _, form := range can {
-			if err := t.countForm(ctx, service, form, clients); err != nil {
+			if err := t.countForm(ctx, service.Service, form, clients); err != nil {
 				return fmt.Errorf("%v with %d clients: %w", form, clients, err)
 			}
 		}
@@ -163,8 +163,7 @@ func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 	if !ok {
 		return
 	}
-	e := model.Settled(cost.Params{Clients: int64(clients), Polls: int64(t.flags.polls),
-		Writers: int64(t.flags.settings().Writers(clients)), Items: int64(t.flags.items)})
+	e := model.Settled(t.flags.settings().Params(clients))
 	most := e.Upper()
 	set := func(x *results.Exact, term, most cost.Term) {
 		x.Expected, x.Formula = &term.Value, term.Formula

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
@@ -194,14 +193,14 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 			err = e
 		}
 	}()
-	forms, skipped, err := served(b.forms, service.Info())
+	forms, skipped, err := service.served(b.forms)
 	if err != nil {
 		return err
 	}
 	b.file.Skipped = append(b.file.Skipped, skipped...)
 	for _, clients := range b.flags.clients {
 		for _, form := range forms {
-			if err := b.runForm(ctx, service, form, clients); err != nil {
+			if err := b.runForm(ctx, service.Service, form, clients); err != nil {
 				return err
 			}
 		}
@@ -267,30 +266,6 @@ func interrupted(ctx context.Context, err error) error {
 		return workloads.ErrInterrupted
 	}
 	return err
-}
-
-// served are the forms that the service's client library can run as it is asked
-// to. One that was asked for by name and cannot be run is an error; others are
-// skipped, with a line that says so.
-func served(forms []catalog.Choice, info drivers.Info) (can []workloads.Form, skipped []string, err error) {
-	for _, f := range forms {
-		why := ""
-		switch {
-		case !f.ServedBy(info):
-			why = fmt.Sprintf("%v needs the client library %s, and %s is used through %s", f, f.Client, info.Name, info.Client)
-		case f.Client != "" && info.Reads == zookeeper.ReadSync:
-			why = fmt.Sprintf("%v reads as %s has it, which makes no sync", f, f.Client)
-		}
-		switch {
-		case why == "":
-			can = append(can, f.Form)
-		case f.ByName:
-			return nil, nil, usagef("%s", why)
-		default:
-			skipped = append(skipped, why)
-		}
-	}
-	return can, skipped, nil
 }
 
 func chosenRecipes(forms []catalog.Choice) []string {

@@ -85,10 +85,10 @@ func (t *targets) resolve(reads string) ([]source, error) {
 
 // dial opens a source and makes sure that it answers, so that an address where
 // nobody listens is told at once and by its name.
-func (t *targets) dial(ctx context.Context, s source) (drivers.Service, error) {
+func (t *targets) dial(ctx context.Context, s source) (reached, error) {
 	service, err := s.open(ctx)
 	if err != nil {
-		return nil, err
+		return reached{}, err
 	}
 	conn, err := t.session(ctx, service)
 	if err == nil {
@@ -96,9 +96,9 @@ func (t *targets) dial(ctx context.Context, s source) (drivers.Service, error) {
 	}
 	if err != nil {
 		service.Close()
-		return nil, err
+		return reached{}, err
 	}
-	return service, nil
+	return reachedBy(conn, service), nil
 }
 
 func (t *targets) session(ctx context.Context, s drivers.Service) (drivers.Conn, error) {

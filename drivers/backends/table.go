@@ -17,6 +17,8 @@ type Backend struct {
 	Summary string   // one line
 	URLs    []string // the shapes of its URLs
 	Keys    []Key    // what its query may set
+	// Persistent says that its sessions are drivers.PersistentWatchers.
+	Persistent bool
 
 	role       child.Role // runs a server of this kind; its argument is the durability
 	connect    func(o opened, encryption *tls.Config) (drivers.Service, error)

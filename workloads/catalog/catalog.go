@@ -103,6 +103,18 @@ func Forms() []workloads.Form {
 		{Recipe: "priority-queue", Name: "relist", Family: workloads.Naive,
 			Summary: "consumers list for each item and race for the first; all who find nothing watch",
 			New:     workloads.PriorityQueues(priorityQueue(naive.NewPriorityQueue))},
+
+		{Recipe: "config", Name: "watch", Family: workloads.Recipe,
+			Summary: "one value, read with a watch and again whenever it has changed",
+			New:     workloads.Configs(config(recipes.NewConfig))},
+		{Recipe: "config", Name: "persistent", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "one value, read whenever a watch that stays tells of a change",
+			New: workloads.Configs(func(c drivers.Conn, path string) (workloads.Config, error) {
+				return recipes.NewPersistentConfig(c, path)
+			})},
+		{Recipe: "config", Name: "poll", Family: workloads.Naive,
+			Summary: "one value, read by a timer",
+			New:     workloads.Configs(config(naive.NewConfig))},
 	}
 }
 
@@ -138,4 +150,8 @@ func priorityQueue[Q workloads.PriorityQueue](open func(drivers.Conn, string, dr
 	return func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
 		return open(c, at.Items, at.Mode), nil
 	}
+}
+
+func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.NewConfig {
+	return func(c drivers.Conn, path string) (workloads.Config, error) { return open(c, path), nil }
 }

@@ -19,6 +19,8 @@ type Params struct {
 	Writers int64
 	// Items is M: how many items a queue holds when the first client comes.
 	Items int64
+	// Updates is U: how often what all clients see is changed.
+	Updates int64
 }
 
 // Expected is the settled cost of every client taking one turn.
@@ -101,5 +103,9 @@ func models() map[string]Model {
 		"priority-queue/invalidate":  {queueRelistIdentities(), queueRelist},
 		"priority-queue/one-watcher": {queueOneWatcherIdentities(), queueOneWatcher},
 		"priority-queue/relist":      {queueRelistIdentities(), queueRelist},
+
+		"config/watch":      {configWatchIdentities(), configWatch},
+		"config/poll":       {configPollIdentities(), configPoll},
+		"config/persistent": {configPersistentIdentities(), configWatch},
 	}
 }
