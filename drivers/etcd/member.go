@@ -1,0 +1,85 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+)
+
+// Member says how a member that is started for a run keeps what it is told.
+// The zero Member syncs every write to disk before it answers, as etcd does
+// unless told otherwise.
+type Member struct {
+	// NoFsync leaves the syncing to the operating system: what was answered
+	// survives the end of the process, but not that of the machine.
+	NoFsync bool
+}
+
+// Durability is how a result names it.
+func (m Member) Durability() string {
+	if m.NoFsync {
+		return "no fsync"
+	}
+	return "fsync"
+}
+
+// Run runs a cluster of one member on free ports of the loopback interface until
+// the context ends. It announces the address of the clients' port once the
+// member answers there. Its data is in a temporary directory (TMPDIR says
+// where), which is removed with it.
+func (m Member) Run(ctx context.Context, announce func(address string)) error {
+	dir, err := os.MkdirTemp("", "stampede-etcd-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	member, err := embed.StartEtcd(m.config(dir))
+	if err != nil {
+		return fmt.Errorf("start etcd: %w", err)
+	}
+	defer member.Close()
+	select {
+	case <-member.Server.ReadyNotify():
+	case <-ctx.Done():
+		return nil
+	}
+	announce(member.Clients[0].Addr().String())
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-member.Err():
+		return fmt.Errorf("etcd ended: %w", err)
+	case <-member.Server.StopNotify():
+		return errors.New("etcd ended by itself")
+	}
+}
+
+const (
+	// A lease lives for at least one and a half election time-outs: these
+	// admit sessions of one second.
+	heartbeat = 100 * time.Millisecond
+	election  = 500 * time.Millisecond
+	// quota is what a run may write before the member takes no more, history
+	// included, of which nothing is compacted.
+	quota = 8 << 30
+)
+
+func (m Member) config(dir string) *embed.Config {
+	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+	c := embed.NewConfig()
+	c.Dir = dir
+	c.ListenClientUrls, c.AdvertiseClientUrls = anyPort, anyPort
+	c.ListenPeerUrls, c.AdvertisePeerUrls = anyPort, anyPort
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	c.TickMs, c.ElectionMs = uint(heartbeat.Milliseconds()), uint(election.Milliseconds())
+	c.QuotaBackendBytes = quota
+	c.UnsafeNoFsync = m.NoFsync
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	return c
+}
