@@ -31,7 +31,7 @@ func (c *Conn) do(ctx context.Context, q *query) (*pb.TxnResponse, error) {
 		return nil, err
 	}
 	answered := make(chan answer, 1)
-	go func() { answered <- c.exchange(q) }()
+	c.crew.do(c.done, func() { answered <- c.exchange(q) })
 	select {
 	case a := <-answered:
 		return a.TxnResponse, c.outcome(q, a.err)

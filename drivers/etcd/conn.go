@@ -27,6 +27,7 @@ type Conn struct {
 	library      *clientv3.Client
 	tap          *tap
 	gate         gate
+	crew         crew
 	watches      *watcher
 
 	lease   lease
@@ -163,7 +164,7 @@ func (c *Conn) watched(ctx context.Context, q *query, call drivers.Watch) (*pb.T
 		c.watches.drop(w)
 		return nil, err
 	}
-	if err := c.watches.arm(w, resp.Header.Revision, childless(q, resp)); err != nil {
+	if err := c.watches.arm(w, resp); err != nil {
 		return nil, failed(q.op.String(), q.path, err)
 	}
 	return resp, nil

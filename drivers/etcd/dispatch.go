@@ -10,19 +10,12 @@ import (
 
 // own watches for the end of the session's own key, which is the end of the
 // session.
-func (s *watcher) own(key string, revision int64, lost func()) {
-	w := &watch{ours: true, node: key, confirmed: make(chan struct{}), phase: armed, read: revision}
+func (s *watcher) own(key string, lost func()) {
+	w := &watch{in: s, ours: true, node: key, confirmed: make(chan struct{}), phase: armed, found: true}
 	w.call = func(drivers.Event) { lost() }
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.all[w], s.ours, s.lost = true, w, lost
-}
-
-// moved takes note that the session's own key was written anew.
-func (s *watcher) moved(revision int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.ours.read = revision
+	s.all[w], s.lost = true, lost
 }
 
 // begin goes on with all armed watches on a new stream.
@@ -117,16 +110,21 @@ func (s *watcher) cancelled(r *pb.WatchResponse) {
 	}
 }
 
-// refuse: the server does not watch any more, because it may not or because
-// what we have not seen yet has been compacted. A call that waits for it fails.
-// Who waits for the event itself must not wait in vain: the session is given up.
+// refuse: the server does not watch, or not any more. If it has compacted what
+// it should tell, the node is read anew; otherwise the call that waits for the
+// watch fails. Who waits for the event itself must not wait in vain: the session
+// is given up.
 func (s *watcher) refuse(w *watch, r *pb.WatchResponse) {
-	if w.phase == armed {
+	switch {
+	case w.phase == opening:
+		w.refused = status.Error(codes.PermissionDenied, r.CancelReason)
+		w.confirm(0)
+	case r.CompactRevision > 0 && !w.ours:
+		s.rereads++
+		go s.behind(w)
+	default:
 		s.lost()
-		return
 	}
-	w.refused = status.Error(codes.PermissionDenied, r.CancelReason)
-	w.confirm(0)
 }
 
 func (s *watcher) events(r *pb.WatchResponse) {
@@ -146,6 +144,9 @@ func (s *watcher) events(r *pb.WatchResponse) {
 			bytes = 0
 		}
 	}
+	if w == nil {
+		s.stream.flush()
+	}
 	if bytes > 0 {
 		s.tap.received(bytes)
 	}
@@ -153,9 +154,11 @@ func (s *watcher) events(r *pb.WatchResponse) {
 
 // reached takes note that all events up to a revision have been handed on.
 func (s *watcher) reached(revision int64) {
-	if revision > s.progress {
-		s.progress = revision
-		close(s.advanced)
-		s.advanced = make(chan struct{})
-	}
+	s.progress = max(s.progress, revision)
+	s.advance()
+}
+
+func (s *watcher) advance() {
+	close(s.advanced)
+	s.advanced = make(chan struct{})
 }

@@ -31,7 +31,7 @@ func advance(ctx context.Context, advanced, done <-chan struct{}) error {
 func (s *watcher) fence(ctx context.Context, revision int64, done <-chan struct{}) error {
 	for {
 		s.mu.Lock()
-		reached, advanced := s.progress >= revision, s.advanced
+		reached, advanced := s.progress >= revision && s.rereads == 0, s.advanced
 		if !reached && s.stream != nil {
 			s.stream.progress()
 		}

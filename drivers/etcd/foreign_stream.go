@@ -30,7 +30,8 @@ type foreignStream struct {
 	tap    *tap
 	breaks uint64 // when it began
 
-	sending sync.Mutex // by the library, and by us for a fence
+	mu       sync.Mutex // guards what follows, and sending: the library and a fence both do
+	creating []string   // nodes of watches asked for and not answered; the server answers in order
 }
 
 // SendMsg tells of a request on its way.
@@ -41,12 +42,13 @@ func (s *foreignStream) SendMsg(message any) error {
 		m.Op = drivers.OpPing
 	case *pb.WatchRequest:
 		if c := r.GetCreateRequest(); c != nil {
-			m.Watch, m.Path = true, []byte(s.tap.keys.path(string(c.Key)))
-			s.tap.watches(s)
+			node := s.tap.keys.path(string(c.Key))
+			m.Watch, m.Path = true, []byte(node)
+			s.creates(node)
 		}
 	}
-	s.sending.Lock()
-	defer s.sending.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.tap.asked(m)
 	return s.ClientStream.SendMsg(message)
 }
@@ -77,7 +79,10 @@ func (s *foreignStream) received(message any) (ours bool, err error) {
 			s.tap.notified(s.notification(r, m))
 			return false, nil
 		}
-		m.Pos, m.Watch = r.Header.GetRevision(), r.Created
+		m.Pos = r.Header.GetRevision()
+		if r.Created {
+			m.Watch, m.Path = true, []byte(s.created())
+		}
 		if progress(r) {
 			m.Op = drivers.OpFence
 			s.tap.reached(s, m.Pos)
@@ -85,6 +90,23 @@ func (s *foreignStream) received(message any) (ours bool, err error) {
 		}
 	}
 	return ours, s.tap.answered(m, s.breaks)
+}
+
+// creates takes note of a watch on its way.
+func (s *foreignStream) creates(node string) {
+	s.tap.watches(s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.creating = append(s.creating, node)
+}
+
+// created is the node of the watch that the server has answered now.
+func (s *foreignStream) created() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	node := s.creating[0]
+	s.creating = s.creating[1:]
+	return node
 }
 
 // notification is the first of the events that came together.
@@ -99,8 +121,8 @@ func (s *foreignStream) notification(r *pb.WatchResponse, m drivers.Message) dri
 // which is about to end.
 func (s *foreignStream) progress() {
 	r := &pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}}
-	s.sending.Lock()
-	defer s.sending.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.tap.asked(drivers.Message{Op: drivers.OpFence, Size: size(r)})
 	_ = s.ClientStream.SendMsg(r)
 }

@@ -37,14 +37,22 @@ func (l *link) Close() error {
 // link connects to a server.
 func (t *tap) link(ctx context.Context, address string) (net.Conn, error) {
 	conn, err := t.dial(ctx, address)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dialing = err
 	if err != nil {
 		return nil, err
 	}
 	l := &link{Conn: conn, tap: t}
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.links[l] = true
 	return l, nil
+}
+
+// undialed is why the last attempt to connect failed, or nil.
+func (t *tap) undialed() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.dialing
 }
 
 // unlinked takes note that a connection is no more. If the library had begun

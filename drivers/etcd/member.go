@@ -65,8 +65,11 @@ const (
 	// admit sessions of one second.
 	heartbeat = 100 * time.Millisecond
 	election  = 500 * time.Millisecond
-	// quota is what a run may write before the member takes no more, history
-	// included, of which nothing is compacted.
+	// history is how long the member remembers what was overwritten or deleted.
+	// A listing goes through the names of deleted children too until they are
+	// forgotten, and the names of a line of clients are never used again.
+	history = time.Second
+	// quota is how large the member's data may grow before it takes no more.
 	quota = 8 << 30
 )
 
@@ -79,6 +82,7 @@ func (m Member) config(dir string) *embed.Config {
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	c.TickMs, c.ElectionMs = uint(heartbeat.Milliseconds()), uint(election.Milliseconds())
 	c.QuotaBackendBytes = quota
+	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, history.String()
 	c.UnsafeNoFsync = m.NoFsync
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return c

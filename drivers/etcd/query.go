@@ -54,22 +54,26 @@ func (q *query) message() drivers.Message {
 // answer is the reply. That to a read which has to be repeated is not yet the
 // reply to the call.
 func (q *query) answer(reply any) drivers.Message {
-	if txn, ok := reply.(*pb.TxnResponse); ok && q.judge != nil {
-		q.verdict = q.judge(txn)
-	}
 	m := drivers.Message{Op: q.op, Path: []byte(q.path), Watch: q.watch != nil, Mode: q.mode}
-	if q.made != "" && q.verdict == nil {
-		m.Path = []byte(q.made)
-	}
-	if q.verdict != nil {
-		m.Err = wireError(sentinel(q.verdict))
-	}
 	if r, ok := reply.(interface{ GetHeader() *pb.ResponseHeader }); ok {
 		m.Pos = r.GetHeader().GetRevision()
 	}
-	q.repeated = q.watch != nil && q.watch.missed(m.Pos)
+	txn, ours := reply.(*pb.TxnResponse)
+	if !ours {
+		return m
+	}
+	q.repeated = q.watch != nil && q.watch.in.missed(q.watch, txn)
 	if q.repeated {
 		m.Op = drivers.OpOther
+		return m
+	}
+	if q.judge != nil {
+		q.verdict = q.judge(txn)
+	}
+	if q.verdict != nil {
+		m.Err = wireError(sentinel(q.verdict))
+	} else if q.made != "" {
+		m.Path = []byte(q.made)
 	}
 	return m
 }

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -123,11 +124,11 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	defer cancel()
 	c, err := s.session(o)
 	if err != nil {
-		return nil, s.unreachable(err)
+		return nil, s.unreachable(err, nil)
 	}
 	if err := c.open(ctx); err != nil {
 		c.Close()
-		return nil, s.unreachable(err)
+		return nil, s.unreachable(err, c.tap.undialed())
 	}
 	return c, nil
 }
@@ -135,10 +136,11 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 // session makes a session that has not been opened.
 func (s *Service) session(o drivers.Options) (*Conn, error) {
 	keys := keyspace(s.config.Prefix)
-	c := &Conn{options: o, keys: keys, serializable: s.config.Serializable, done: make(chan struct{})}
+	c := &Conn{options: o, keys: keys, serializable: s.config.Serializable, crew: make(crew), done: make(chan struct{})}
 	c.tap = newTap(o, keys, s.config.Dial)
 	c.tap.broken = c.broken
 	c.watches = newWatcher(c.tap, keys)
+	c.watches.behind = c.reread
 	var err error
 	c.library, err = clientv3.New(clientv3.Config{
 		Endpoints:   s.endpoints(),
@@ -174,8 +176,14 @@ func (s *Service) patience() grpc.DialOption {
 	})
 }
 
-func (s *Service) unreachable(err error) error {
-	return fmt.Errorf("etcd %s: no session: %w", strings.Join(s.config.Endpoints, ","), err)
+// unreachable says in one line which service it was and why.
+func (s *Service) unreachable(err, dialing error) error {
+	name := "etcd " + strings.Join(s.config.Endpoints, ",")
+	why := cmp.Or(dialing, err)
+	if ours := sentinel(err); ours != nil {
+		return fmt.Errorf("%s: no session: %w (%w)", name, why, ours)
+	}
+	return fmt.Errorf("%s: no session: %w", name, why)
 }
 
 // Close has nothing to stop: the service was given.

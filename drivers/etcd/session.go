@@ -18,11 +18,10 @@ func (c *Conn) open(ctx context.Context) error {
 	}
 	c.key = c.keys.session(c.lease.id)
 	breaks := c.tap.broke()
-	revision, err := c.anchor(ctx, drivers.OpOther)
-	if err != nil {
+	if err := c.anchor(ctx, drivers.OpOther); err != nil {
 		return err
 	}
-	c.watches.own(c.key, revision, func() { go c.lose() })
+	c.watches.own(c.key, func() { go c.lose() })
 	if err := c.connect(breaks); err != nil {
 		return err
 	}
@@ -30,18 +29,17 @@ func (c *Conn) open(ctx context.Context) error {
 	return nil
 }
 
-// anchor writes the session's key, which only succeeds while the lease lives,
-// and returns the revision. From then on no write of an earlier connection
-// succeeds.
-func (c *Conn) anchor(ctx context.Context, op drivers.Op) (int64, error) {
+// anchor writes the session's key, which only succeeds while the lease lives.
+// From then on no write of an earlier connection succeeds.
+func (c *Conn) anchor(ctx context.Context, op drivers.Op) error {
 	q := &query{op: op}
 	put := clientv3.OpPut(c.key, "", clientv3.WithLease(clientv3.LeaseID(c.lease.id)))
 	resp, err := c.library.Txn(q.with(ctx)).Then(put, clientv3.OpGet(c.key, clientv3.WithKeysOnly())).Commit()
 	if err != nil {
-		return 0, failed(op.String(), c.key, err)
+		return failed(op.String(), c.key, err)
 	}
 	c.version.Store(first((*pb.TxnResponse)(resp), 1).Version)
-	return resp.Header.Revision, nil
+	return nil
 }
 
 // errBroken: the connection broke again while the session reconnected.
@@ -101,13 +99,12 @@ func (c *Conn) reconnect() {
 			return
 		}
 		breaks := c.tap.broke()
-		revision, err := c.anchor(c.library.Ctx(), drivers.OpOpen)
+		err := c.anchor(c.library.Ctx(), drivers.OpOpen)
 		if errors.Is(err, drivers.ErrSessionLost) {
 			c.lose()
 			return
 		}
 		if err == nil {
-			c.watches.moved(revision)
 			err = c.connect(breaks)
 		}
 		if err == nil {

@@ -50,32 +50,37 @@ func (t *tap) begin(ctx context.Context, watches pb.WatchClient) (*stream, error
 
 // create asks for a watch.
 func (s *stream) create(r *pb.WatchCreateRequest, op drivers.Op, path string) {
-	s.put(outgoing{&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: r}}, op, path}, true)
+	o := outgoing{&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: r}}, op, path}
+	s.mu.Lock()
+	s.queue = append(s.queue, o)
+	s.creating = append(s.creating, o)
+	s.mu.Unlock()
+	s.flush()
 }
 
-// cancel ends watches.
+// cancel ends watches that nobody needs any more. There is no hurry: it is sent
+// with the next request, or when one of them gets an event.
 func (s *stream) cancel(ids []int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, id := range ids {
-		r := &pb.WatchCancelRequest{WatchId: id}
-		s.put(outgoing{request: &pb.WatchRequest{RequestUnion: &pb.WatchRequest_CancelRequest{CancelRequest: r}}}, false)
+		r := &pb.WatchRequest_CancelRequest{CancelRequest: &pb.WatchCancelRequest{WatchId: id}}
+		s.queue = append(s.queue, outgoing{request: &pb.WatchRequest{RequestUnion: r}})
 	}
 }
 
 // progress asks the server how far it has got.
 func (s *stream) progress() {
 	r := &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}
-	s.put(outgoing{request: &pb.WatchRequest{RequestUnion: r}, op: drivers.OpFence}, false)
+	s.mu.Lock()
+	s.queue = append(s.queue, outgoing{request: &pb.WatchRequest{RequestUnion: r}, op: drivers.OpFence})
+	s.mu.Unlock()
+	s.flush()
 }
 
-// put leaves a request to the goroutine that sends: whoever fires watches must
-// not be held up by a server that waits for him.
-func (s *stream) put(o outgoing, creates bool) {
-	s.mu.Lock()
-	s.queue = append(s.queue, o)
-	if creates {
-		s.creating = append(s.creating, o)
-	}
-	s.mu.Unlock()
+// flush leaves what is queued to the goroutine that sends: whoever fires watches
+// must not be held up by a server that waits for him.
+func (s *stream) flush() {
 	select {
 	case s.more <- struct{}{}:
 	default:

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -11,25 +12,29 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	child.Dispatch(map[string]child.Role{"etcd": func(ctx context.Context, _ []string, ready func(string)) error {
-		return Member{NoFsync: true}.Run(ctx, ready)
-	}})
+	child.Dispatch(map[string]child.Role{"fsync": Member{}.role, "no fsync": Member{NoFsync: true}.role})
 	os.Exit(m.Run())
 }
 
-// start starts a member and returns its address.
-func start(t testing.TB) string {
+func (m Member) role(ctx context.Context, _ []string, ready func(string)) error {
+	return m.Run(ctx, ready)
+}
+
+// member is one for all tests, which does not wait for the disk. It ends with
+// this process.
+var member = sync.OnceValues(func() (*child.Process, error) {
+	return child.Start(context.Background(), Member{NoFsync: true}.Durability())
+})
+
+// quick is the service of the common member.
+func quick(t testing.TB) *Service {
 	t.Helper()
-	p, err := child.Start(t.Context(), "etcd")
+	p, err := member()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := p.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return p.Addr()
+	// A prefix of its own lets every test begin with nothing.
+	return service(t, Config{Endpoints: []string{p.Addr()}, Prefix: "/" + t.Name()})
 }
 
 func service(t testing.TB, cfg Config) *Service {
@@ -41,6 +46,26 @@ func service(t testing.TB, cfg Config) *Service {
 	return s
 }
 
+// dial opens a session that ends with the test.
+func dial(t testing.TB, s *Service, o drivers.Options) *Conn {
+	t.Helper()
+	c, err := s.Dial(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c.(*Conn)
+}
+
+func create(t testing.TB, c drivers.Conn, path string, mode drivers.Mode) drivers.Child {
+	t.Helper()
+	child, err := c.Create(t.Context(), path, nil, mode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child
+}
+
 // An expirer can end a session from outside, as its expiry would.
 type expirer struct{ *Service }
 
@@ -50,14 +75,11 @@ func (e expirer) Expire(ctx context.Context, c drivers.Conn) error {
 		return err
 	}
 	defer admin.Close()
-	other := admin.(*Conn)
-	expired := Conn{library: other.library, lease: lease{id: c.(*Conn).lease.id}}
+	expired := Conn{library: admin.(*Conn).library, lease: lease{id: c.(*Conn).lease.id}}
 	return expired.revoke(ctx)
 }
 
 func TestConn(t *testing.T) {
-	address := start(t)
-	drivertest.Run(t, func(t *testing.T) drivers.Service {
-		return expirer{service(t, Config{Endpoints: []string{address}})}
-	})
+	s := quick(t)
+	drivertest.Run(t, func(*testing.T) drivers.Service { return expirer{s} })
 }

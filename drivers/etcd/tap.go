@@ -27,9 +27,10 @@ type tap struct {
 	broken func() // what the session does about it
 	keys   keyspace
 
-	mu     sync.Mutex // held while the probe is told
-	links  map[*link]bool
-	breaks uint64 // how often the connection has broken
+	mu      sync.Mutex // held while the probe is told
+	links   map[*link]bool
+	breaks  uint64 // how often the connection has broken
+	dialing error  // of the last attempt to connect
 
 	foreigners map[*foreignStream]int64 // streams with watches of libraries, and how far they have got
 	advanced   chan struct{}            // closed and replaced when one has got further or ended
@@ -53,8 +54,14 @@ func (t *tap) options() []grpc.DialOption {
 		grpc.WithChainUnaryInterceptor(t.unary),
 		grpc.WithChainStreamInterceptor(t.stream),
 		grpc.WithDisableServiceConfig(),
+		// A fixed window: the library would otherwise send a ping with almost
+		// every answer, to find out how large it should be.
+		grpc.WithInitialWindowSize(window),
+		grpc.WithInitialConnWindowSize(window),
 	}
 }
+
+const window = 1 << 20
 
 // tell must be called with the lock held.
 func (t *tap) tell(m drivers.Message) {

@@ -222,8 +222,3 @@ func stat(r []*pb.ResponseOp) drivers.Stat {
 	}
 	return s
 }
-
-// childless tells whether a list shows no children.
-func childless(q *query, r *pb.TxnResponse) bool {
-	return q.op == drivers.OpChildren && len(r.Responses[1].GetResponseRange().GetKvs()) == 0
-}

@@ -11,6 +11,7 @@ import (
 // A watch is one [drivers.Watch], armed or about to be. It is one watch of
 // etcd, or two: see [watcher.arm].
 type watch struct {
+	in    *watcher
 	call  drivers.Watch
 	path  string
 	node  string // the node's key; "" for the root, which never changes
@@ -24,13 +25,14 @@ type watch struct {
 	from int64
 
 	// What follows is guarded by the watcher.
-	on        *stream // where etcd watches for it
-	ids       []int64 // etcd's watches there
-	phase     phase
-	read      int64 // the revision of the read that armed it; later changes fire it
-	childless bool  // what the read said
-	early     []early
-	refused   error // by the server
+	on      *stream // where etcd watches for it
+	ids     []int64 // etcd's watches there
+	phase   phase
+	read    int64 // the revision of the read that armed it; later changes fire it
+	found   bool  // what the read said: whether the node was there,
+	had     int   // and how many children
+	early   []early
+	refused error // by the server
 }
 
 type phase uint8
@@ -47,20 +49,13 @@ type early struct {
 	size  int
 }
 
-// missed waits until the server has confirmed the watch, and tells whether the
-// read at a revision came before: then changes in between would be in neither.
-func (w *watch) missed(read int64) bool {
-	<-w.confirmed
-	return w.from > read
-}
-
 // confirm says from which revision on the server watches. The caller has the
 // watcher's lock.
 func (w *watch) confirm(from int64) {
 	select {
 	case <-w.confirmed:
 	default:
-		w.from = from
+		w.from = max(w.from, from)
 		close(w.confirmed)
 	}
 }
@@ -91,9 +86,6 @@ func change(e *mvccpb.Event) drivers.EventType {
 	}
 	return drivers.DataChanged
 }
-
-// goes tells whether the watch of the children does not tell if the node goes.
-func (w *watch) goes() bool { return w.childless && w.below != "" && w.node != "" }
 
 // onNode asks for a watch of the node.
 func (w *watch) onNode(id, from int64) *pb.WatchCreateRequest {

@@ -23,9 +23,10 @@ type watcher struct {
 	stream   *stream // nil while disconnected
 	all      map[*watch]bool
 	byID     map[int64]*watch
-	last     int64  // id
-	ours     *watch // of the session's own key
-	lost     func() // ends the session, without waiting for it
+	last     int64        // id
+	lost     func()       // ends the session, without waiting for it
+	behind   func(*watch) // reads what the server can no longer tell as events
+	rereads  int          // under way
 	ended    bool
 	progress int64         // all events up to this revision have been handed on
 	advanced chan struct{} // closed and replaced when progress advances
@@ -37,7 +38,7 @@ func newWatcher(t *tap, keys keyspace) *watcher {
 
 // open begins to watch a node, or its children, before it is read.
 func (s *watcher) open(call drivers.Watch, path string, children bool) (*watch, error) {
-	w := &watch{call: call, path: path, confirmed: make(chan struct{})}
+	w := &watch{in: s, call: call, path: path, confirmed: make(chan struct{})}
 	if path != "/" {
 		w.node = s.keys.node(path)
 	}
@@ -59,7 +60,7 @@ func (s *watcher) open(call drivers.Watch, path string, children bool) (*watch, 
 	case w.node != "":
 		s.create(w, w.onNode(s.id(w), 0), drivers.OpOther)
 	default:
-		close(w.confirmed) // the root never changes
+		w.confirm(0) // the root never changes
 	}
 	return w, nil
 }
@@ -77,36 +78,50 @@ func (s *watcher) create(w *watch, r *pb.WatchCreateRequest, op drivers.Op) {
 	s.stream.create(r, op, w.path)
 }
 
+// missed tells whether the read has to be repeated, for what it shows is not
+// what the watch goes on from. It waits until the server has confirmed the watch:
+// if the read came before, changes in between would be in neither.
+//
+// A node without children can go, and then the watch of its children has to
+// tell; one with children cannot go before one of them does. So it is when there
+// are none that the node is watched too.
+func (s *watcher) missed(w *watch, read *pb.TxnResponse) bool {
+	<-w.confirmed
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w.from > read.Header.Revision {
+		return true
+	}
+	if w.from == 0 || w.below == "" || w.node == "" || len(w.ids) > 1 || w.on != s.stream || childrenIn(read) > 0 {
+		return false
+	}
+	w.confirmed = make(chan struct{})
+	s.create(w, w.onNode(s.id(w), 0), drivers.OpOther)
+	return true
+}
+
 // arm lets the watch fire for what comes after the read, and for what has come
 // already. It fails if the server refused to watch or the session has ended, and
 // then the watch is dropped.
-//
-// A node without children can go, and then the watch of its children has to
-// tell; one with children cannot go before one of them does. So only the former
-// is watched itself too: from the read on, which may be the past by now, but no
-// recipe waits for that.
-func (s *watcher) arm(w *watch, read int64, childless bool) error {
+func (s *watcher) arm(w *watch, read *pb.TxnResponse) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refused(w); err != nil {
 		s.remove(w)
 		return err
 	}
-	w.phase, w.read, w.childless = armed, read, childless
+	w.phase = armed
+	w.reads(read)
 	for _, e := range w.early {
-		if w.phase == armed && e.event.Pos > read {
+		if w.phase == armed && e.event.Pos > w.read {
 			s.fire(w, e)
 		} else {
 			s.tap.received(e.size)
 		}
 	}
 	w.early = nil
-	switch {
-	case w.phase == over || s.stream == nil: // or begin does it
-	case w.on != s.stream:
-		s.resume(w)
-	case w.goes():
-		s.create(w, w.onNode(s.id(w), read+1), drivers.OpOther)
+	if w.phase == armed && s.stream != nil && w.on != s.stream {
+		s.resume(w) // the session has reconnected since
 	}
 	return nil
 }
@@ -118,14 +133,20 @@ func (s *watcher) refused(w *watch) error {
 	return w.refused
 }
 
-// resume watches again, on another connection, from the read on.
+// resume watches again, on another connection: from the read on, or it would
+// miss something. From the revision after it, which may not have come to pass,
+// the server would not tell its progress.
 func (s *watcher) resume(w *watch) {
 	w.on, w.ids = s.stream, nil
-	if w.below != "" {
-		s.create(w, w.onChildren(s.id(w), w.read+1), drivers.OpRearm)
+	from := w.read
+	if w.ours {
+		from = 0 // the key was there just now
 	}
-	if w.below == "" && w.node != "" || w.goes() {
-		s.create(w, w.onNode(s.id(w), w.read+1), drivers.OpRearm)
+	if w.below != "" {
+		s.create(w, w.onChildren(s.id(w), from), drivers.OpRearm)
+	}
+	if w.node != "" && (w.below == "" || w.had == 0) {
+		s.create(w, w.onNode(s.id(w), from), drivers.OpRearm)
 	}
 }
 
@@ -144,6 +165,11 @@ func (s *watcher) remove(w *watch) {
 	w.phase = over
 	w.confirm(0)
 	delete(s.all, w)
+	s.cancel(w)
+}
+
+// cancel ends etcd's watches for it.
+func (s *watcher) cancel(w *watch) {
 	for _, id := range w.ids {
 		delete(s.byID, id)
 	}
