@@ -25,6 +25,10 @@ type Info struct {
 	Server     string // product and version, e.g. "ZooKeeper 3.8.0"
 	Durability string // "fsync", "memory", or "unknown" for a given address
 	Client     string // the client library, e.g. "go-zookeeper"
+	// Reads is what a read may show: "local" (what the server at hand has),
+	// "sync" (what was acknowledged before it), "linearizable" or
+	// "serializable".
+	Reads string
 	// Started says where it runs: "own process", "in process", or "" for a
 	// given address.
 	Started string
@@ -57,7 +61,8 @@ type Options struct {
 	Probe Probe
 	// LoseReply, if set, is asked about every reply before the client sees
 	// it. If it says true the reply is dropped and the connection cut: the
-	// service did what was asked, and the client does not know.
+	// service did what was asked, and the client does not know. It may block,
+	// which holds the connection up.
 	LoseReply func(Message) bool
 }
 

@@ -13,12 +13,12 @@ type account struct {
 	rearming   bool // since a cut, until the watches are set again
 	writes     []serial
 	armed      map[*table]struct{}
-	ephemerals map[*node]struct{}
-	open       []*note // notifications since the latest reply
+	ephemerals map[string]int64 // position of the create, by path
+	open       []*note          // notifications since the latest reply
 }
 
 func newAccount() *account {
-	return &account{connected: true, armed: map[*table]struct{}{}, ephemerals: map[*node]struct{}{}}
+	return &account{connected: true, armed: map[*table]struct{}{}, ephemerals: map[string]int64{}}
 }
 
 // reached says that a reply showed everything up to pos.

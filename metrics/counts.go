@@ -13,6 +13,9 @@ func (c Counts) combine(d Counts, sign int64) Counts {
 	c.Lists += sign * d.Lists
 	c.WatchedExists += sign * d.WatchedExists
 	c.WatchedMisses += sign * d.WatchedMisses
+	c.WatchedGets += sign * d.WatchedGets
+	c.MissedGets += sign * d.MissedGets
+	c.Syncs += sign * d.Syncs
 	c.RPCs += sign * d.RPCs
 	c.Pings += sign * d.Pings
 	c.Fences += sign * d.Fences

@@ -66,12 +66,19 @@ func (l *ledger) join(a *account) { l.accounts[a] = struct{}{} }
 // asked says that the session sends a write, opens a connection or closes.
 func (l *ledger) asked(a *account, op drivers.Op) {
 	if op == drivers.OpOpen {
-		l.ground(a) // what an earlier connection carried is over
-		a.connected = true
+		l.opening(a)
 		return
 	}
 	a.closing = op == drivers.OpClose
 	a.writes = append(a.writes, l.flight.send())
+}
+
+// opening says that the session has a new connection, or a new session takes
+// the place of one that ended.
+func (l *ledger) opening(a *account) {
+	l.ground(a) // what an earlier connection carried is over
+	a.connected, a.closing, a.rearming = true, false, len(a.armed) > 0
+	l.join(a)
 }
 
 // ground gives up the session's writes in flight.
@@ -87,7 +94,7 @@ func (l *ledger) ground(a *account) {
 // sets them again.
 func (l *ledger) cut(a *account) {
 	l.ground(a)
-	a.connected, a.rearming = false, true
+	a.connected, a.rearming = false, len(a.armed) > 0
 	if a.closing {
 		l.leave(a)
 	}
@@ -143,10 +150,7 @@ func (l *ledger) leave(a *account) {
 		l.disarm(a, t)
 		l.trim(t)
 	}
-	for n := range a.ephemerals {
-		l.disown(n)
-		l.tidy(n)
-	}
+	l.disown(a)
 	delete(l.accounts, a)
 }
 

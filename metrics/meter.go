@@ -59,7 +59,7 @@ func (m *Meter) End() {
 
 // Herd tells whom the writes in the window woke. It is meant for the end of a
 // run: a notification whose writer has not been answered yet is settled by what
-// is known at the call.
+// is known at the call, and Leftover is of the sessions that have not ended.
 func (m *Meter) Herd() Herd {
 	m.mu.Lock()
 	defer m.mu.Unlock()

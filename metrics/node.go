@@ -11,9 +11,10 @@ import (
 // A node is what the ledger knows of one path: who watches it, and which writes
 // touched it that a watch may still refer to.
 type node struct {
-	path   string
-	tables [2]*table
-	owner  *account // of an ephemeral node whose creation was seen
+	path    string
+	tables  [2]*table
+	owner   *account // of an ephemeral node whose creation was seen
+	created int64    // its position
 }
 
 // The two watch tables of a path, as the server has them: exists and get arm in

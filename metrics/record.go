@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/drivers"
 )
 
 // A Record is all that was measured in one run: one recipe in one form, on one
@@ -25,6 +27,9 @@ type Record struct {
 	Fairness  *Fairness // nil where nobody competes
 	Safety    Safety
 	Generator Generator
+	// Server is what the server itself counted in the window, by everybody;
+	// nil where it does not count. LargestFanout is not of the window.
+	Server    *drivers.Counters
 	Errors    map[string]int64 // by sentinel text
 	Warnings  []string
 	Intervals []Interval
@@ -51,6 +56,7 @@ type Counts struct {
 	WatchedMisses int64 // z: those of them that found no node
 	WatchedGets   int64 // get with a watch that were answered, found or not
 	MissedGets    int64 // those of them that found no node
+	Syncs         int64
 	RPCs          int64 // requests of every kind but pings and fences
 	Pings         int64
 	Fences        int64

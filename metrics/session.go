@@ -21,8 +21,8 @@ type Session struct {
 	bytesOut atomic.Int64
 	bytesIn  atomic.Int64
 	failed   atomic.Int64 // writes
-	watched  atomic.Int64 // exists with a watch, answered
-	missed   atomic.Int64 // those that found no node
+	exists   watched
+	gets     watched
 	notified atomic.Int64
 
 	cuts atomic.Int64 // but that after closing
@@ -36,20 +36,48 @@ type Session struct {
 
 const outsidePhase = -1
 
-// PhaseBegin says that the client begins a phase. A phase still open was given
-// up: whatever woke the client in it was in vain.
-func (s *Session) PhaseBegin() {
-	if n := s.woken.Swap(0); n > 0 {
-		s.wasted.Add(n)
+// watched counts the answered reads of one kind that asked for a watch.
+type watched struct {
+	answered atomic.Int64
+	missed   atomic.Int64 // those that found no node
+}
+
+func (w *watched) count(err error) {
+	switch {
+	case err == nil:
+		w.answered.Add(1)
+	case errors.Is(err, drivers.ErrNoNode):
+		w.answered.Add(1)
+		w.missed.Add(1)
 	}
 }
 
-// PhaseEnd says that the phase is complete: its last notification was of use,
-// the others were not.
+// PhaseBegin says that the client begins a phase. A phase still open was given
+// up: what woke the client last in it was in vain too.
+func (s *Session) PhaseBegin() {
+	if s.woken.Swap(0) > 0 {
+		s.wasted.Add(1)
+	}
+}
+
+// PhaseEnd says that the phase is complete: its last notification was of use.
 func (s *Session) PhaseEnd() {
-	if n := s.woken.Swap(outsidePhase); n > 0 {
+	if s.woken.Swap(outsidePhase) > 0 {
 		s.useful.Add(1)
-		s.wasted.Add(n - 1)
+	}
+}
+
+// wake counts a notification in the open phase. The one before it, if any, has
+// turned out to be in vain; counted here, not at the end of the phase, since
+// a client that starves never ends it.
+func (s *Session) wake() {
+	for n := s.woken.Load(); n != outsidePhase; n = s.woken.Load() {
+		if s.woken.CompareAndSwap(n, n+1) {
+			if n > 0 {
+				s.wasted.Add(1)
+			}
+			return
+		}
 	}
 }
 
@@ -124,8 +152,11 @@ func (s *Session) record(m *drivers.Message) (armed *table) {
 			s.failed.Add(1)
 		}
 	case m.Op.IsRead() && m.Watch:
-		if m.Op == drivers.OpExists {
-			s.watchedExists(m.Err)
+		switch m.Op {
+		case drivers.OpExists:
+			s.exists.count(m.Err)
+		case drivers.OpGet:
+			s.gets.count(m.Err)
 		}
 	case m.Op == drivers.OpClose, m.Op == drivers.OpOpen, m.Op == drivers.OpRearm:
 	default:
@@ -139,24 +170,10 @@ func (s *Session) record(m *drivers.Message) (armed *table) {
 	return s.meter.ledger.answered(s.account, m)
 }
 
-func (s *Session) watchedExists(err error) {
-	switch {
-	case err == nil:
-		s.watched.Add(1)
-	case errors.Is(err, drivers.ErrNoNode):
-		s.watched.Add(1)
-		s.missed.Add(1)
-	}
-}
-
 func (s *Session) notification(m *drivers.Message) {
 	s.bytesIn.Add(int64(m.Size))
 	s.notified.Add(1)
-	for n := s.woken.Load(); n != outsidePhase; n = s.woken.Load() {
-		if s.woken.CompareAndSwap(n, n+1) {
-			break
-		}
-	}
+	s.wake()
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()
 	s.meter.ledger.notified(s.account, m)
@@ -181,8 +198,11 @@ func (s *Session) counts() Counts {
 		Notifications: s.notified.Load(),
 		Lists:         sent(drivers.OpChildren),
 		FailedWrites:  s.failed.Load(),
-		WatchedExists: s.watched.Load(),
-		WatchedMisses: s.missed.Load(),
+		WatchedExists: s.exists.answered.Load(),
+		WatchedMisses: s.exists.missed.Load(),
+		WatchedGets:   s.gets.answered.Load(),
+		MissedGets:    s.gets.missed.Load(),
+		Syncs:         sent(drivers.OpSync),
 		Pings:         sent(drivers.OpPing),
 		Fences:        sent(drivers.OpFence),
 		BytesIn:       s.bytesIn.Load(),
@@ -193,7 +213,7 @@ func (s *Session) counts() Counts {
 	}
 	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
 	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
-	c.RPCs = c.Reads + c.Writes + sent(drivers.OpSync) + sent(drivers.OpOpen) +
+	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +
 		sent(drivers.OpClose) + sent(drivers.OpRearm) + sent(drivers.OpOther)
 	return c
 }

@@ -41,13 +41,16 @@ func (l *ledger) settle() {
 }
 
 // low is the position up to which every connected session is known to have had
-// its notifications.
+// its notifications, and they have been assigned.
 func (l *ledger) low() int64 {
 	low := l.highest
 	for a := range l.accounts {
 		if a.connected {
 			low = min(low, a.last.Load())
 		}
+	}
+	for _, n := range l.waiting {
+		low = min(low, n.after)
 	}
 	return low
 }

@@ -51,19 +51,17 @@ func (l *ledger) apply(a *account, m *drivers.Message) {
 	switch m.Op {
 	case drivers.OpCreate:
 		l.touch(w, m.Path, drivers.Created)
+		l.replace(l.node(m.Path), m.Pos)
 		if m.Mode&drivers.Ephemeral != 0 {
-			l.own(a, l.node(m.Path), m.Pos)
+			l.node(m.Path).belong(a, m.Pos)
 		}
 	case drivers.OpSet:
 		l.touch(w, m.Path, drivers.DataChanged)
 	case drivers.OpDelete:
 		l.touch(w, m.Path, drivers.Deleted)
-		l.disown(l.node(m.Path))
+		l.replace(l.node(m.Path), m.Pos)
 	case drivers.OpClose:
-		for n := range a.ephemerals {
-			l.touch(w, []byte(n.path), drivers.Deleted)
-			l.disown(n)
-		}
+		l.sweep(a, w)
 	}
 }
 
@@ -74,24 +72,5 @@ func (l *ledger) touch(w *write, path []byte, e drivers.EventType) {
 	}
 	if up := parent(path); up != nil && (e == drivers.Created || e == drivers.Deleted) {
 		l.node(up).tables[children].enter(w, drivers.ChildrenChanged)
-	}
-}
-
-// own notes that n goes with the session, unless somebody's later delete of it
-// was answered before the create.
-func (l *ledger) own(a *account, n *node, created int64) {
-	for _, t := range n.tables[data].log[n.tables[data].after(created):] {
-		if t.event == drivers.Deleted {
-			return
-		}
-	}
-	n.owner = a
-	a.ephemerals[n] = struct{}{}
-}
-
-func (l *ledger) disown(n *node) {
-	if n.owner != nil {
-		delete(n.owner.ephemerals, n)
-		n.owner = nil
 	}
 }

@@ -12,10 +12,9 @@ import (
 
 // A Lock is held by one client at a time. Clients race to create one ephemeral
 // node, and all who lose watch it, so a release wakes everybody who waits; one
-// of them wins the next race. One Lock serves one goroutine. N clients that each
-// take and release it once cost
-//
-// Cost: N(N−1)/2 notifications, N(N−1)/2 reads, N(N+3)/2 writes; a release wakes up to N−1.
+// of them wins the next race. One Lock serves one goroutine.
+// Cost: N clients, one turn each: N(N−1)/2 notifications, N(N−1)/2 reads,
+// N(N+3)/2 writes; a release wakes up to N−1.
 type Lock struct {
 	conn drivers.Conn
 	dir  string

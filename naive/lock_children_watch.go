@@ -12,10 +12,9 @@ import (
 // A ChildrenWatchLock is held by one client at a time. Clients stand in line, as
 // sequential ephemeral nodes, and each watches the whole line, so an arrival and
 // a release alike wake everybody who waits, to list the line again. One
-// ChildrenWatchLock serves one goroutine. N clients that each take and release
-// it once cost
-//
-// Cost: N²−N+1 notifications, N²−N+1 reads, 2N writes; a release wakes up to N−1.
+// ChildrenWatchLock serves one goroutine.
+// Cost: N clients, one turn each: N²−N+1 notifications, N²−N+1 reads, 2N writes;
+// a release wakes up to N−1.
 type ChildrenWatchLock struct {
 	conn drivers.Conn
 	dir  string

@@ -14,10 +14,8 @@ import (
 // sequential ephemeral nodes, and list it again and again until they are first,
 // so nobody is woken and everybody keeps asking; a shorter interval asks more, a
 // longer one leaves the lock free for longer. One PollLock serves one goroutine.
-// N clients that each take and release it once, and poll q times per turn that
-// they wait for, cost
-//
-// Cost: no notifications, N+q·N(N−1)/2 reads, 2N writes; a release wakes nobody.
+// Cost: N clients, one turn each, q polls per turn waited for: no notifications,
+// N+q·N(N−1)/2 reads, 2N writes; a release wakes nobody.
 type PollLock struct {
 	conn     drivers.Conn
 	dir      string

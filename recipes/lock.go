@@ -13,9 +13,9 @@ import (
 // A Lock is held by one client at a time. Clients stand in line, as sequential
 // ephemeral nodes, and each watches only the node right ahead of its own, so a
 // release wakes one client, and that one holds the lock. One Lock serves one
-// goroutine. N clients that each take and release it once cost
-//
-// Cost: N−1 notifications, 3N−2 reads, 2N writes; a release wakes 1.
+// goroutine.
+// Cost: N clients, one turn each: N−1 notifications, 3N−2 reads, 2N writes; a
+// release wakes 1.
 type Lock struct {
 	conn drivers.Conn
 	dir  string

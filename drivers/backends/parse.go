@@ -1,6 +1,7 @@
 package backends
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
@@ -20,16 +22,20 @@ type Target struct {
 	servers        []string      // host:port each; none means that one is started
 	chroot         string        // "" or a path that begins with a slash
 	sessionTimeout time.Duration // 0: the default
+	reads          string        // one of the backend's; "": its first
+	durability     string        // one of the backend's; of a started server only
+	security       drivers.Security
 }
 
 // String is the URL as it was given.
 func (t Target) String() string { return t.url }
 
+// Given tells whether the URL has an address. A target without one is started
+// for the run.
+func (t Target) Given() bool { return t.servers != nil }
+
 // Backend is the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
-
-// defaultPort is where a given server listens unless the URL says otherwise.
-const defaultPort = "2181"
 
 // Parse takes a backend's URL apart. Nothing is started and nobody is asked;
 // the error is one line that says what would be right.
@@ -54,7 +60,7 @@ func Parse(given string) (Target, error) {
 		return Target{}, fmt.Errorf("backend %q: %w", given, err)
 	}
 	if err := t.parseQuery(query); err != nil {
-		return Target{}, fmt.Errorf("backend %q: %w", given, err)
+		return Target{}, fmt.Errorf("backend %q: %w", scheme+":"+place, err) // a query may have anything in it
 	}
 	return t, nil
 }
@@ -76,7 +82,7 @@ func (t *Target) parsePlace(place string) error {
 		}
 	}
 	for host := range strings.SplitSeq(hosts, ",") {
-		server, err := address(host)
+		server, err := address(host, t.backend.port)
 		if err != nil {
 			return err
 		}
@@ -99,7 +105,7 @@ func (t *Target) parseChroot(path string) error {
 }
 
 // address checks a host, with or without a port, and gives it one.
-func address(given string) (string, error) {
+func address(given, defaultPort string) (string, error) {
 	host, port, err := net.SplitHostPort(given)
 	if err != nil { // no port, perhaps
 		host, port, err = net.SplitHostPort(given + ":" + defaultPort)
@@ -116,7 +122,7 @@ func address(given string) (string, error) {
 func (t *Target) parseQuery(query string) error {
 	values, err := url.ParseQuery(query)
 	if err != nil {
-		return fmt.Errorf("query %q: %w", query, err)
+		return errors.New("query: want key=value&key=value…")
 	}
 	keys := t.backend.keyNames()
 	for name, given := range values {
@@ -133,5 +139,32 @@ func (t *Target) parseQuery(query string) error {
 			return fmt.Errorf("%s=%s: want a positive duration, e.g. 10s", sessionTimeout.Name, given)
 		}
 	}
+	if values.Has(reads.Name) {
+		if err := t.setReads(values.Get(reads.Name)); err != nil {
+			return err
+		}
+	}
+	if t.durability = t.backend.durability[0]; values.Has(durability.Name) {
+		return t.setDurability(values.Get(durability.Name))
+	}
+	return nil
+}
+
+func (t *Target) setDurability(given string) error {
+	if t.Given() {
+		return errors.New("durability is for a service that is started: a given one has its own")
+	}
+	if !slices.Contains(t.backend.durability, given) {
+		return nearest.Unknown("durability", given, t.backend.durability)
+	}
+	t.durability = given
+	return nil
+}
+
+func (t *Target) setReads(mode string) error {
+	if !slices.Contains(t.backend.reads, mode) {
+		return nearest.Unknown("read mode", mode, t.backend.reads)
+	}
+	t.reads = mode
 	return nil
 }

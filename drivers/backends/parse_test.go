@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/drivers"
 )
 
 func TestParse(t *testing.T) {
@@ -60,16 +62,18 @@ func TestParseRefuses(t *testing.T) {
 		"zookeeper://h/a//b":     `backend "zookeeper://h/a//b": chroot "/a//b": want /name/name…`,
 		"zookeeper://h/a/":       `backend "zookeeper://h/a/": chroot "/a/": want /name/name…`,
 		"zookeeper://h/../a":     `backend "zookeeper://h/../a": chroot "/../a": want /name/name…`,
-		"native:?sesion-timeout": `backend "native:?sesion-timeout": unknown key "sesion-timeout": did you mean "session-timeout"?`,
-		"native:?servers=3":      `backend "native:?servers=3": unknown key "servers": there is session-timeout`,
-		"native:?session-timeout": `backend "native:?session-timeout": ` +
+		"native:?sesion-timeout": `backend "native:": unknown key "sesion-timeout": did you mean "session-timeout"?`,
+		"native:?servers=3":      `backend "native:": unknown key "servers": there is session-timeout, reads`,
+		"native:?session-timeout": `backend "native:": ` +
 			`session-timeout=: want a positive duration, e.g. 10s`,
-		"native:?session-timeout=10": `backend "native:?session-timeout=10": ` +
+		"native:?session-timeout=10": `backend "native:": ` +
 			`session-timeout=10: want a positive duration, e.g. 10s`,
-		"native:?session-timeout=-1s": `backend "native:?session-timeout=-1s": ` +
+		"native:?session-timeout=-1s": `backend "native:": ` +
 			`session-timeout=-1s: want a positive duration, e.g. 10s`,
-		"native:?session-timeout=1s&session-timeout=2s": `backend "native:?session-timeout=1s&session-timeout=2s": ` +
+		"native:?session-timeout=1s&session-timeout=2s": `backend "native:": ` +
 			`key "session-timeout" is given 2 times`,
+		"native:?reads=synch": `backend "native:": unknown read mode "synch": did you mean "sync"?`,
+		"native:?reads":       `backend "native:": unknown read mode "": there is local, sync`,
 	} {
 		_, err := Parse(given)
 		if err == nil || err.Error() != want {
@@ -79,18 +83,58 @@ func TestParseRefuses(t *testing.T) {
 }
 
 func TestParseRepeatsNoPassword(t *testing.T) {
-	_, err := Parse("zookeeper://ann:secret@h:2181/a")
-	if err == nil || !strings.Contains(err.Error(), "credentials") {
-		t.Fatalf("got %v, want credentials to be refused", err)
+	for given, want := range map[string]string{
+		"zookeeper://ann:secret@h:2181/a": "credentials",
+		"zookeeper://h?password=secret":   `unknown key "password"`,
+		"zookeeper://h?a=%secret":         "query",
+	} {
+		_, err := Parse(given)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("got %v, want an error with %q", err, want)
+		}
+		if strings.Contains(err.Error(), "secret") {
+			t.Errorf("the error repeats the password: %v", err)
+		}
 	}
-	if strings.Contains(err.Error(), "secret") {
-		t.Errorf("the error repeats the password: %v", err)
+}
+
+// Security and read modes go with a target that can have them.
+func TestWith(t *testing.T) {
+	ann := drivers.Security{User: "ann", Password: "secret"}
+	for _, c := range []struct {
+		url     string
+		options Options
+		reads   string
+		want    string
+	}{
+		{"zookeeper://h", Options{Security: ann}, "", ""},
+		{"zookeeper://h", Options{Reads: "sync"}, "sync", ""},
+		{"zookeeper://h?reads=local", Options{Reads: "sync"}, "local", ""},
+		{"zookeeper:", Options{Reads: "sync"}, "sync", ""},
+		{"zookeeper://h", Options{Reads: "serial"}, "", `backend zookeeper: unknown read mode "serial": there is local, sync`},
+		{"zookeeper://h", Options{Security: drivers.Security{User: "ann"}}, "", "user without a password"},
+		{"native:", Options{Security: ann}, "", `backend "native:": ` + ErrStarted.Error()},
+	} {
+		target, err := Parse(c.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target, err = target.With(c.options)
+		if c.want != "" {
+			if err == nil || err.Error() != c.want {
+				t.Errorf("%s: got %v, want %s", c.url, err, c.want)
+			}
+			continue
+		}
+		if err != nil || target.reads != c.reads || target.security != c.options.Security {
+			t.Errorf("%s: reads %q, security %+v, %v; want reads %q and what was given", c.url, target.reads, target.security, err, c.reads)
+		}
 	}
 }
 
 func TestTableIsComplete(t *testing.T) {
 	for _, b := range List() {
-		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || b.durability == "" || Roles()[b.Scheme] == nil {
+		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || len(b.durability) == 0 || len(b.reads) == 0 || Roles()[b.Scheme] == nil {
 			t.Errorf("row %+v lacks something", b)
 		}
 		for _, k := range b.Keys {

@@ -2,6 +2,7 @@ package backends
 
 import (
 	"context"
+	"crypto/tls"
 	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -17,9 +18,12 @@ type Backend struct {
 	URLs    []string // the shapes of its URLs
 	Keys    []Key    // what its query may set
 
-	role       child.Role // runs a server of this kind
-	durability string     // that of a server which a run starts
-	server     string     // what to put before the version that a server tells
+	role       child.Role // runs a server of this kind; its argument is the durability
+	connect    func(o opened, encryption *tls.Config) (drivers.Service, error)
+	port       string   // where a given server listens unless its URL says otherwise
+	durability []string // what a server that a run starts can do, the default first
+	reads      []string // its read modes, the default first
+	server     string   // what to put before the version that a server tells
 }
 
 // A Key is something that a URL's query may set.
@@ -35,6 +39,18 @@ var sessionTimeout = Key{
 	Summary: "how long the service keeps a session that it does not hear of",
 }
 
+var reads = Key{
+	Name:    "reads",
+	Example: "sync",
+	Summary: "what a read may show: local (what the server at hand has) or sync (what anybody was acknowledged before it)",
+}
+
+var durability = Key{
+	Name:    "durability",
+	Example: "no-fsync",
+	Summary: "what a started server has done with a write that it acknowledged: fsync, no-fsync or memory",
+}
+
 // List is the table of backends.
 func List() []Backend {
 	return []Backend{
@@ -42,22 +58,41 @@ func List() []Backend {
 			Scheme:  "native",
 			Summary: "the server that comes with stampede and speaks ZooKeeper's protocol",
 			URLs:    []string{"native:", "native://host:port[,…][/chroot]"},
-			Keys:    []Key{sessionTimeout},
+			Keys:    []Key{sessionTimeout, reads},
 
 			role:       runNative,
-			durability: "memory",
+			connect:    connectZooKeeper,
+			port:       "2181",
+			durability: []string{"memory"},
+			reads:      zooKeeperReads(),
 			server:     "native, as ",
 		},
 		{
 			Scheme:  "zookeeper",
 			Summary: "Apache ZooKeeper: ZOOKEEPER_HOME's or Debian's, or one that runs already",
 			URLs:    []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
-			Keys:    []Key{sessionTimeout},
+			Keys:    []Key{sessionTimeout, reads},
 
 			role:       runZooKeeper,
-			durability: "fsync",
+			connect:    connectZooKeeper,
+			port:       "2181",
+			durability: []string{"fsync"},
+			reads:      zooKeeperReads(),
 		},
 	}
+}
+
+// zooKeeperReads are the read modes of whatever speaks ZooKeeper's protocol.
+func zooKeeperReads() []string { return []string{zookeeper.ReadLocal, zookeeper.ReadSync} }
+
+// ReadModes are the read modes of all backends.
+func ReadModes() []string {
+	var modes []string
+	for _, b := range List() {
+		modes = append(modes, b.reads...)
+	}
+	slices.Sort(modes)
+	return slices.Compact(modes)
 }
 
 // Roles are what a run may start this binary again as: a server of each kind,
@@ -68,12 +103,6 @@ func Roles() map[string]child.Role {
 		roles[b.Scheme] = b.role
 	}
 	return roles
-}
-
-// describe says whose server it is that the client has asked.
-func (b Backend) describe(i drivers.Info) drivers.Info {
-	i.Name, i.Server = b.Scheme, b.server+i.Server
-	return i
 }
 
 func runNative(ctx context.Context, _ []string, ready func(string)) error {

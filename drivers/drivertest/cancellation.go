@@ -161,17 +161,21 @@ func cancelledWrite(ctx context.Context, x *trial) {
 }
 
 func cancelledAnyTime(ctx context.Context, x *trial) {
-	var rival atomic.Pointer[context.CancelCauseFunc]
+	var rival atomic.Pointer[func()]
 	c := x.dial(ctx, drivers.Options{LoseReply: func(m drivers.Message) bool {
 		if cancel := rival.Load(); cancel != nil && m.Op == drivers.OpGet {
-			go (*cancel)(errGivenUp)
+			(*cancel)()
 		}
 		return false
 	}})
 	failed := 0
-	for range 300 {
+	for i := range 300 {
 		giving, giveUp := context.WithCancelCause(ctx)
-		rival.Store(&giveUp)
+		cancel := func() { giveUp(errGivenUp) }
+		if i%2 == 0 {
+			cancel = func() { go giveUp(errGivenUp) }
+		}
+		rival.Store(&cancel)
 		_, _, err := c.Get(giving, x.base, func(drivers.Event) {})
 		if err != nil {
 			x.wants("a get that the context ended", err, errGivenUp)

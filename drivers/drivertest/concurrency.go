@@ -65,6 +65,12 @@ func oneSession(ctx context.Context, x *trial) {
 func compareAndSet(ctx context.Context, x *trial) {
 	const sessions, each = 4, 25
 	all := x.crowd(ctx, sessions)
+	x.contest(ctx, all, drivers.ErrBadVersion, func(c *client, path string) error {
+		_, err := c.Set(ctx, path, nil, 0)
+		return err
+	}, func(path string) {
+		all[0].create(ctx, path, "", 0)
+	})
 	all[0].create(ctx, x.path("counter"), "0", 0)
 	x.atOnce(times(sessions, func(i int) error {
 		if err := all[i].Sync(ctx, x.base); err != nil {

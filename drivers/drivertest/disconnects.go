@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -19,6 +20,7 @@ func disconnects() []testCase {
 		{"waits for the reconnect", "a call made while the session is disconnected waits and succeeds: recipes need no retry loop around every call", waitsForReconnect},
 		{"watch in flight", "a notification that was lost with the connection is made up for: its watch fires once after the reconnect", watchInFlight},
 		{"changes while away", "every armed watch whose node changed while the session was disconnected fires once after the reconnect, with what happened; the others stay armed", changesWhileAway},
+		{"closed while away", "a session can be closed while it is disconnected: its watches are told, and its calls fail, as ever", closedWhileAway},
 		{"watch outlives", "a watch outlives the connection: it fires once for a change after the reconnect, and not for what its read contained", watchOutlives},
 	}
 }
@@ -137,6 +139,10 @@ func waitsForReconnect(ctx context.Context, x *trial) {
 	x.wants("the read whose reply was lost", err, drivers.ErrConnectionLoss)
 	x.reads(ctx, d, 1, "the disconnect")
 	x.await(ctx, away.stopped, "the session to reconnect")
+	soon, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	_, _, err = c.Get(soon, x.base, nil)
+	x.wants("a get that is given up while disconnected", err, context.DeadlineExceeded)
 	x.atOnce(
 		func() error {
 			_, err := c.Create(ctx, x.path("a"), nil, drivers.Ephemeral)
@@ -251,4 +257,16 @@ func watchOutlives(ctx context.Context, x *trial) {
 	x.hears(ctx, data, drivers.DataChanged, x.path("a"))
 	x.hears(ctx, presence, drivers.Created, x.path("missing"))
 	x.hears(ctx, children, drivers.ChildrenChanged, x.path("a"))
+}
+
+func closedWhileAway(ctx context.Context, x *trial) {
+	for range 5 {
+		c := x.dial(ctx, drivers.Options{LoseReply: x.losing(drivers.OpSync).ask})
+		l := listen()
+		c.get(ctx, x.base, l.hear)
+		x.wants("the sync whose reply was lost", c.Sync(ctx, x.base), drivers.ErrConnectionLoss)
+		c.close()
+		x.hears(ctx, l, drivers.Lost, x.base)
+		c.ended(ctx)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -45,6 +46,7 @@ func (x *trial) chase(ctx context.Context, arm func(w drivers.Watch), write, see
 					if seen {
 						break
 					}
+					runtime.Gosched() // to the writer, where there is one processor
 				}
 				if len(l.events()) == 0 {
 					return fmt.Errorf("trial %d: a reply showed the change before the watch was called", i)

@@ -20,7 +20,7 @@ func races() []testCase {
 }
 
 // raceTrials is how often each read races each write.
-const raceTrials = 700
+const raceTrials = 500
 
 // A race is a read that arms a watch and a write that the watch covers.
 type race struct {

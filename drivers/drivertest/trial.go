@@ -65,22 +65,23 @@ func (x *trial) end() {
 	}
 }
 
-// removeAll removes a node and what is below it. Ephemeral nodes may go by
-// themselves meanwhile.
+// removeAll removes a node and what is below it, siblings at the same time.
+// Ephemeral nodes may go by themselves meanwhile.
 func removeAll(ctx context.Context, c drivers.Conn, path string) error {
 	children, err := c.Children(ctx, path, nil)
-	for _, child := range children {
-		if err := removeAll(ctx, c, path+"/"+child.Name); err != nil {
-			return err
-		}
+	errs := make([]error, len(children))
+	var wg sync.WaitGroup
+	for i, child := range children {
+		wg.Go(func() { errs[i] = removeAll(ctx, c, path+"/"+child.Name) })
+	}
+	wg.Wait()
+	if err == nil {
+		err = errors.Join(errs...)
 	}
 	if err == nil {
 		err = c.Delete(ctx, path, drivers.AnyVersion)
 	}
-	if errors.Is(err, drivers.ErrNoNode) {
-		return nil
-	}
-	return err
+	return unless(err, drivers.ErrNoNode)
 }
 
 // path is that of a node below the case's own.

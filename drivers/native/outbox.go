@@ -25,7 +25,7 @@ const (
 	// unread, may wait before the client is cut off.
 	maxUnasked = 1 << 20
 	// keptBuffer is the size of the largest buffer that is used again.
-	keptBuffer = 16 << 10
+	keptBuffer = 64 << 10
 )
 
 func newOutbox() *outbox {

@@ -78,7 +78,9 @@ func (s *Server) Serve(l net.Listener) error {
 		if err != nil {
 			return s.removeListener(l, err)
 		}
-		s.serve(nc)
+		if err := s.ServeConn(nc); err != nil {
+			return s.removeListener(l, err)
+		}
 	}
 }
 
@@ -102,32 +104,26 @@ func (s *Server) removeListener(l net.Listener, err error) error {
 	return errors.Join(err, l.Close())
 }
 
-// ServeConn serves a connection in the background. The server closes it.
-func (s *Server) ServeConn(nc net.Conn) { s.serve(nc) }
-
 // Dial returns the client's end of an in-memory connection to this server,
 // whatever the address.
 func (s *Server) Dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	client, server := net.Pipe()
-	if !s.serve(server) {
-		return nil, net.ErrClosed
-	}
-	return client, nil
+	return client, s.ServeConn(server)
 }
 
-// serve reports false, and closes the connection, if the server is closed.
-func (s *Server) serve(nc net.Conn) bool {
+// ServeConn serves a connection in the background and closes it in the end. On
+// a closed server that is at once, and net.ErrClosed.
+func (s *Server) ServeConn(nc net.Conn) error {
 	c := newConn(s, nc)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		nc.Close()
-		return false
+		return errors.Join(net.ErrClosed, nc.Close())
 	}
 	s.conns[c] = struct{}{}
 	s.live.Go(c.receive)
 	s.live.Go(c.send)
-	return true
+	return nil
 }
 
 // Close ends all connections and listeners and returns when nothing runs any

@@ -7,7 +7,6 @@ import (
 	"net"
 	"os"
 	"sync"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -43,21 +42,15 @@ type Tap struct {
 }
 
 // NewTap puts a tap on a connection that has not been used yet. If lose is set
-// it is asked about every reply: if it says true the reply is dropped, the
-// probe is told of the cut instead, the connection is closed and Read returns
-// ErrReplyLost.
+// it is asked about every reply, which waits for the answer: if it says true
+// the reply is dropped, the probe is told of the cut instead, the connection is
+// closed and Read returns ErrReplyLost.
 func NewTap(conn net.Conn, probe drivers.Probe, lose func(drivers.Message) bool) *Tap {
 	return &Tap{Conn: conn, probe: probe, lose: lose, in: inbound{buf: make([]byte, inboundSize)}}
 }
 
-// SessionTimeout is what the server granted when the session was opened, or 0
-// before that.
-func (t *Tap) SessionTimeout() time.Duration {
-	return time.Duration(t.Session().Timeout) * time.Millisecond
-}
-
-// Session is what the server answered when the session was opened, and zero
-// before that.
+// Session is how the server answered when the session was opened or taken up
+// again; zero before that.
 func (t *Tap) Session() ConnectResponse {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,73 +17,77 @@ func (t *Tap) needsAll(beginning []byte) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := t.pending.find(h.Xid)
-	return r != nil && r.op == drivers.OpCreate
+	i, found := t.pending.find(h.Xid)
+	return found && t.pending.at(i).op == drivers.OpCreate
 }
 
 // reply tells of one packet from the server, of which payload is at least the
 // beginning. It returns false if the packet is to be lost.
 func (t *Tap) reply(payload []byte, size int) bool {
+	m, i, answers := t.decode(payload, size)
+	lost := m.Kind == drivers.Reply && t.lose != nil && t.lose(m)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	m := drivers.Message{Kind: drivers.Reply, Size: size}
+	switch {
+	case lost:
+		t.tell(drivers.Message{Kind: drivers.Cut})
+		t.cut = true
+	case m.Kind != 0:
+		t.tell(m)
+	}
+	if answers {
+		t.pending.done(i)
+	}
+	return !lost
+}
+
+// decode returns the message of a packet, none for a malformed one, and which
+// request it answers, if it does. The message's path is valid until that is done.
+func (t *Tap) decode(payload []byte, size int) (m drivers.Message, i uint, answers bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	d := NewDecoder(payload)
 	if !t.in.opened {
 		t.in.opened = true
-		t.opened(&m, &d)
-		return t.answer(m)
+		return t.opened(&d, size), 0, false
 	}
 	var h ReplyHeader
 	h.Decode(&d)
 	if d.Err() != nil {
-		return true
+		return m, 0, false
 	}
-	m.Pos = max(h.Zxid, 0)
+	m = drivers.Message{Kind: drivers.Reply, Pos: max(h.Zxid, 0), Err: sentinel(h.Err), Size: size}
 	switch h.Xid {
 	case XidNotification:
-		m.Kind = drivers.Notification
+		m.Kind, m.Err = drivers.Notification, nil
 		m.Event = event(d.Int())
 		d.Int() // the session's state
 		m.Path = d.Bytes()
-		t.tell(m)
-		return true
+		return m, 0, false
 	case XidPing:
 		m.Op = drivers.OpPing
-		return t.answer(m)
+		return m, 0, false
 	}
-	m.Err = sentinel(h.Err)
-	r := t.pending.find(h.Xid)
-	if r == nil {
-		return t.answer(m)
+	if i, answers = t.pending.find(h.Xid); answers {
+		r := t.pending.at(i)
+		m.Op, m.Watch, m.Mode, m.Path = r.op, r.watch, r.mode, r.path
+		if m.Op == drivers.OpCreate && m.Err == nil {
+			m.Path = d.Bytes()
+		}
 	}
-	m.Op, m.Watch, m.Mode, m.Path = r.op, r.watch, r.mode, r.path
-	if m.Op == drivers.OpCreate && m.Err == nil {
-		m.Path = d.Bytes()
-	}
-	kept := t.answer(m)
-	t.pending.done(r)
-	return kept
+	return m, i, answers
 }
 
 // opened reads the packet that opens the session, which has no header. A
 // session that the server does not know is granted no time.
-func (t *Tap) opened(m *drivers.Message, d *Decoder) {
-	m.Op = drivers.OpOpen
+func (t *Tap) opened(d *Decoder, size int) drivers.Message {
 	t.session.Decode(d)
 	t.session.Password = bytes.Clone(t.session.Password)
+	m := drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: size}
 	if t.session.Timeout <= 0 {
 		m.Err = drivers.ErrSessionLost
 	}
-}
-
-func (t *Tap) answer(m drivers.Message) bool {
-	if t.lose != nil && !t.cut && t.lose(m) {
-		t.tell(drivers.Message{Kind: drivers.Cut})
-		t.cut = true
-		return false
-	}
-	t.tell(m)
-	return true
+	return m
 }
 
 // event is 0 for what is no change of a node.

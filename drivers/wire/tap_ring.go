@@ -41,20 +41,20 @@ func (r *ring) grow() {
 	r.slots = slots
 }
 
-// find returns the request with the xid, or nil. It is the first one but where
+// find returns where the request with the xid is. It is the first one but where
 // a server answers out of order.
-func (r *ring) find(xid int32) *pending {
+func (r *ring) find(xid int32) (i uint, found bool) {
 	for i := r.head; i != r.tail; i++ {
 		if p := r.at(i); p.xid == xid && !p.gone {
-			return p
+			return i, true
 		}
 	}
-	return nil
+	return 0, false
 }
 
-// done takes out a request that find returned.
-func (r *ring) done(p *pending) {
-	p.gone = true
+// done takes out a request that find found.
+func (r *ring) done(i uint) {
+	r.at(i).gone = true
 	for r.head != r.tail && r.at(r.head).gone {
 		r.head++
 	}

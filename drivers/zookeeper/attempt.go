@@ -43,19 +43,19 @@ func (l *libraryLock) named(a *attempt) (guid string, seq int64) {
 	return a.guid, a.seq
 }
 
-// asked is told of each create below the path before it is sent.
+// asked is told of each create below the path before it is sent. The library
+// takes another GUID when it had to make the path first.
 func (l *libraryLock) asked(name []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	a := l.last
-	if a == nil || a.guid != "" || !bytes.HasPrefix(name, []byte(protected)) {
+	known := func(a *attempt) bool { return a.guid == string(name) }
+	if l.last == nil || !bytes.HasPrefix(name, []byte(protected)) || slices.ContainsFunc(l.attempts, known) {
 		return
 	}
-	again := func(a *attempt) bool { return a.guid == string(name) }
-	if !slices.ContainsFunc(l.attempts, again) {
-		a.guid = string(name)
-		close(a.asked)
+	if l.last.guid == "" {
+		close(l.last.asked)
 	}
+	l.last.guid = string(name)
 }
 
 // created is told of each node created below the path.
@@ -79,11 +79,31 @@ func (l *libraryLock) forget(a *attempt) {
 // locks are the library locks of one session, which read its creates off the
 // wire.
 type locks struct {
-	some    atomic.Bool
-	running sync.WaitGroup // goroutines that call the library
+	some atomic.Bool
 
-	mu     sync.Mutex
-	byPath map[string]*libraryLock // as the server knows it
+	mu      sync.Mutex
+	byPath  map[string]*libraryLock // as the server knows it
+	running sync.WaitGroup          // goroutines that call the library
+	closed  bool
+}
+
+// run calls f on a goroutine of its own, unless the session is over.
+func (s *locks) run(f func()) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return drivers.ErrSessionLost
+	}
+	s.running.Go(f)
+	return nil
+}
+
+// close waits for the goroutines, which end once the library has.
+func (s *locks) close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.running.Wait()
 }
 
 func (s *locks) add(path string, l *libraryLock) {

@@ -1,6 +1,7 @@
 package zookeeper
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -142,6 +143,7 @@ func (c *Conn) prepare(ctx context.Context, r request) (*call, error) {
 	if err == nil {
 		if k = c.calls.take(c); k != nil {
 			k.request, k.server, k.armed = r, server, w
+			k.data = bytes.Clone(r.data) // which the caller has back when it gives up
 			k.state.Store(running)
 			return k, nil
 		}
@@ -202,8 +204,10 @@ func (k *call) work() {
 func (k *call) ask() {
 	library := k.conn.library
 	switch k.op {
+	case drivers.OpOther:
+		k.err = library.AddAuth("digest", k.conn.user.digest())
 	case drivers.OpCreate:
-		k.name, k.err = library.Create(k.server, k.data, int32(k.mode), everybody)
+		k.name, k.err = library.Create(k.server, k.data, int32(k.mode), k.conn.acl)
 	case drivers.OpDelete:
 		k.err = library.Delete(k.server, k.version)
 	case drivers.OpSet:
@@ -236,6 +240,3 @@ func (k *call) ask() {
 		}
 	}
 }
-
-// everybody may do everything: what lies in the service under test is no secret.
-var everybody = zk.WorldACL(zk.PermAll)

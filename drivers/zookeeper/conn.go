@@ -2,6 +2,8 @@ package zookeeper
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,6 +26,10 @@ import (
 type Conn struct {
 	options drivers.Options
 	chroot  string
+	user    credentials
+	acl     []zk.ACL // of the nodes it makes
+	syncs   bool     // before every read
+	connect func(ctx context.Context, address string) (*wire.Tap, error)
 	dialer  *dialer
 	library *zk.Conn
 	over    <-chan zk.Event // closed when the library has ended
@@ -34,10 +40,13 @@ type Conn struct {
 	locks   locks
 
 	session  session
-	anchored atomic.Bool // see anchor
+	position atomic.Int64 // of the last reply
+	anchored atomic.Bool  // see anchor
+	closed   atomic.Bool  // the service has said that the session has ended
 	done     chan struct{}
-	ending   sync.Once // of the session
-	closing  sync.Once // of the library
+	ending   sync.Once     // of the session
+	closing  atomic.Bool   // shutdown has begun
+	gone     chan struct{} // closed when it is through
 }
 
 var (
@@ -46,9 +55,13 @@ var (
 	_ drivers.LibraryLocker = (*Conn)(nil)
 )
 
-// Create makes a node that everybody may use.
+// Create makes a node that the session's user may use, or everybody where it
+// has none.
 func (c *Conn) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
 	k, err := c.do(ctx, request{op: drivers.OpCreate, path: path, data: data, mode: mode})
+	if errors.Is(err, drivers.ErrUnsupported) && !c.user.isZero() {
+		err = fmt.Errorf("%w: this server protects nothing, so it takes no credentials", err)
+	}
 	if err != nil {
 		return drivers.Child{}, err
 	}
@@ -75,7 +88,7 @@ func (c *Conn) Delete(ctx context.Context, path string, version int32) error {
 
 // Exists tells whether there is a node.
 func (c *Conn) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
-	k, err := c.do(ctx, request{op: drivers.OpExists, path: path, watch: w})
+	k, err := c.read(ctx, request{op: drivers.OpExists, path: path, watch: w})
 	if err != nil {
 		return drivers.Stat{}, false, err
 	}
@@ -88,7 +101,7 @@ func (c *Conn) Exists(ctx context.Context, path string, w drivers.Watch) (driver
 
 // Get reads a node.
 func (c *Conn) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
-	k, err := c.do(ctx, request{op: drivers.OpGet, path: path, watch: w})
+	k, err := c.read(ctx, request{op: drivers.OpGet, path: path, watch: w})
 	if err != nil {
 		return nil, drivers.Stat{}, err
 	}
@@ -109,7 +122,7 @@ func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32)
 // Children lists a node's children. The Seq of each is what the digits at the
 // end of its name say.
 func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
-	k, err := c.do(ctx, request{op: drivers.OpChildren, path: path, watch: w})
+	k, err := c.read(ctx, request{op: drivers.OpChildren, path: path, watch: w})
 	if err != nil {
 		return nil, err
 	}
@@ -119,6 +132,16 @@ func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]dr
 		children[i] = drivers.Child{Name: name, Seq: sequence(name)}
 	}
 	return children, nil
+}
+
+// read makes a call that only looks, after a sync where the service is asked to.
+func (c *Conn) read(ctx context.Context, r request) (*call, error) {
+	if c.syncs {
+		if err := c.Sync(ctx, r.path); err != nil {
+			return nil, err
+		}
+	}
+	return c.do(ctx, r)
 }
 
 // Sync brings the server that this session is connected to up to date.

@@ -17,13 +17,15 @@ var errStopped = errors.New("session is over")
 
 // dialer is how one session finds its servers. It is both the library's host
 // provider and its dialer: the library sleeps a second whenever the provider
-// says that it has come round, so it never says so before it is stopped, and
-// waits by itself. The first attempt after a connection broke is made at once;
-// once every server has failed, a pause goes before each, 10 ms at first and
-// doubling to 1 s. Host names are resolved at each attempt.
+// says that it has come round, so it never says so, and the dialer waits. The
+// first attempt after a connection broke is made at once; when every server has
+// failed, a pause goes before each, 10 ms at first and doubling to 1 s. Host
+// names are resolved at each attempt.
 type dialer struct {
 	servers []string
 	connect func(ctx context.Context, address string) (net.Conn, error)
+	arrived chan struct{} // has room for one; see nowhere
+	refused chan struct{} // closed when a connection failed for good
 
 	mu      sync.Mutex
 	turn    int // the server tried last
@@ -31,7 +33,7 @@ type dialer struct {
 	stopped bool
 	cancel  context.CancelFunc // of the attempt under way
 	conn    net.Conn           // of the last that succeeded
-	last    error              // of the last that failed
+	last    error              // of the last that failed, or was hung up on
 }
 
 // Init keeps what the dialer was made with.
@@ -40,14 +42,12 @@ func (d *dialer) Init([]string) error { return nil }
 // Len is the number of servers.
 func (d *dialer) Len() int { return len(d.servers) }
 
-// Next is the server to try next. Only when the session is over does it say
-// that all have been tried: it is then that the library looks whether it has
-// been closed.
+// Next is the server to try next.
 func (d *dialer) Next() (server string, retryStart bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.turn = (d.turn + 1) % len(d.servers)
-	return d.servers[d.turn], d.stopped
+	return d.servers[d.turn], false
 }
 
 // Connected is told when a session was established.
@@ -59,18 +59,16 @@ func (d *dialer) Connected() {
 
 // dial is the library's [zk.Dialer].
 func (d *dialer) dial(_, address string, timeout time.Duration) (net.Conn, error) {
-	ctx, pause, err := d.begin()
-	if err != nil {
-		return nil, err
+	ctx, pause := d.begin()
+	if ctx == nil {
+		return nowhere(d.arrived), nil
 	}
-	if pause > 0 {
-		timer := time.NewTimer(pause)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return nil, errStopped
-		}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return d.end(nil, ctx.Err())
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -78,17 +76,18 @@ func (d *dialer) dial(_, address string, timeout time.Duration) (net.Conn, error
 	return d.end(conn, err)
 }
 
-func (d *dialer) begin() (context.Context, time.Duration, error) {
+// begin returns no context when the dialer was stopped.
+func (d *dialer) begin() (context.Context, time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.stopped {
-		return nil, 0, errStopped
+		return nil, 0
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	d.cancel = cancel
 	rounds := d.tries / len(d.servers)
 	d.tries++
-	return ctx, backoff(rounds), nil
+	return ctx, backoff(rounds)
 }
 
 // backoff is the pause before an attempt when all servers failed so many times.
@@ -107,7 +106,7 @@ func (d *dialer) end(conn net.Conn, err error) (net.Conn, error) {
 	d.cancel()
 	d.cancel = nil
 	if err != nil {
-		d.last = err
+		d.note(err)
 		return nil, err
 	}
 	if d.conn != nil {
@@ -121,7 +120,8 @@ func (d *dialer) end(conn net.Conn, err error) (net.Conn, error) {
 	return conn, nil
 }
 
-// stop ends the connection and every attempt at another.
+// stop ends the connection and every attempt at another: the next one leads
+// nowhere.
 func (d *dialer) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -131,6 +131,26 @@ func (d *dialer) stop() {
 	}
 	if d.conn != nil {
 		d.conn.Close()
+	}
+}
+
+// failed is told of a connection that ended before it led to a session.
+func (d *dialer) failed(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.note(err)
+}
+
+// note must be called with the lock held.
+func (d *dialer) note(err error) {
+	d.last = err
+	if !refusal(err) {
+		return
+	}
+	select {
+	case <-d.refused:
+	default:
+		close(d.refused)
 	}
 }
 

@@ -2,9 +2,6 @@ package zookeeper
 
 import (
 	"errors"
-	"io"
-	"net"
-	"os"
 
 	"github.com/go-zookeeper/zk"
 
@@ -56,6 +53,8 @@ func (c *Conn) sentinel(err error) error {
 		return drivers.ErrSessionLost
 	case errors.Is(err, zk.ErrNoAuth), errors.Is(err, zk.ErrAuthFailed), errors.Is(err, zk.ErrInvalidACL):
 		return drivers.ErrRefused
+	case unimplemented(err):
+		return drivers.ErrUnsupported
 	case broken(err) && c.lost():
 		return drivers.ErrSessionLost
 	case broken(err):
@@ -64,12 +63,8 @@ func (c *Conn) sentinel(err error) error {
 	return nil
 }
 
-// broken tells whether an error means that the connection is no more. What a
-// failed write returned reaches the caller as it is.
+// broken tells whether an error means that the connection is no more.
 func broken(err error) bool {
-	var network *net.OpError
 	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) ||
-		errors.Is(err, zk.ErrClosing) || errors.Is(err, zk.ErrSessionMoved) ||
-		errors.Is(err, net.ErrClosed) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.As(err, &network)
+		errors.Is(err, zk.ErrClosing) || errors.Is(err, zk.ErrSessionMoved)
 }

@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -22,9 +21,9 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 		return fmt.Errorf("expire: a %T is no session of %s", conn, s.name())
 	}
 	c.session.mu.Lock()
-	session := c.session.tap.Session()
+	session := c.session.granted
 	c.session.mu.Unlock()
-	for {
+	for ctx.Err() == nil {
 		// The Conn may take its session back just then.
 		gone, err := s.closeSession(ctx, session)
 		if err != nil {
@@ -34,48 +33,47 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 			return nil
 		}
 	}
+	return fmt.Errorf("expire: %s: %w", s.name(), context.Cause(ctx))
 }
 
-// closeSession tells whether there was no such session.
+// closeSession makes an attempt and tells whether there was no such session any
+// more. It fails where the service cannot be reached.
 func (s *Service) closeSession(ctx context.Context, session wire.ConnectResponse) (gone bool, err error) {
 	nc, err := s.dial(ctx, s.servers[0])
 	if err != nil {
 		return false, err
 	}
 	defer nc.Close()
-	stop := context.AfterFunc(ctx, func() { nc.Close() })
-	defer stop()
-	granted, err := resume(nc, session)
-	if err != nil || granted.Timeout <= 0 {
-		return err == nil, err
-	}
-	closing := wire.RequestHeader{Xid: 1, Op: wire.OpCloseSession}.Append(wire.Begin(nil))
-	wire.End(closing, 0)
-	if _, err := nc.Write(closing); err == nil {
-		io.Copy(io.Discard, nc) // until the server hangs up
-	}
-	return false, context.Cause(ctx)
+	defer context.AfterFunc(ctx, func() { nc.Close() })()
+	return takeOverAndClose(nc, session), nil
 }
 
-// resume takes a session over.
-func resume(nc net.Conn, session wire.ConnectResponse) (wire.ConnectResponse, error) {
-	var granted wire.ConnectResponse
-	packet := wire.ConnectRequest{
-		Timeout: session.Timeout, SessionID: session.SessionID, Password: session.Password,
-	}.Append(wire.Begin(nil))
-	wire.End(packet, 0)
-	if _, err := nc.Write(packet); err != nil {
+// takeOverAndClose closes a session on a new connection and tells whether there
+// was none any more. That it did close one, only the next attempt tells.
+func takeOverAndClose(nc net.Conn, session wire.ConnectResponse) (gone bool) {
+	granted, err := takeOver(nc, session)
+	if err != nil {
+		return false // hung up on, maybe since the session's own client was quicker
+	}
+	if granted.Timeout <= 0 {
+		return true
+	}
+	if send(nc, wire.RequestHeader{Xid: 1, Op: wire.OpCloseSession}.Append(wire.Begin(nil))) == nil {
+		io.Copy(io.Discard, nc) // until the server hangs up
+	}
+	return false
+}
+
+func takeOver(nc net.Conn, session wire.ConnectResponse) (granted wire.ConnectResponse, err error) {
+	open := wire.ConnectRequest{Timeout: session.Timeout, SessionID: session.SessionID, Password: session.Password}
+	if err := send(nc, open.Append(wire.Begin(nil))); err != nil {
 		return granted, err
 	}
-	var length [wire.LengthSize]byte
-	if _, err := io.ReadFull(nc, length[:]); err != nil {
+	answer, err := receive(nc)
+	if err != nil {
 		return granted, err
 	}
-	payload := make([]byte, min(binary.BigEndian.Uint32(length[:]), wire.MaxPacket))
-	if _, err := io.ReadFull(nc, payload); err != nil {
-		return granted, err
-	}
-	d := wire.NewDecoder(payload)
+	d := wire.NewDecoder(answer)
 	granted.Decode(&d)
 	return granted, d.Err()
 }

@@ -8,17 +8,16 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// gate holds calls back while they must not be sent:
-//   - after the connection broke, until the library has sent the request that
-//     sets its watches again. It does not order that request among those of its
-//     callers, and a reply must not show a change before the watch tells of it;
-//   - while a write that was given up by its caller has not been answered: it
-//     may not even have been sent, and must not be applied after a later call.
+// gate holds calls back while they must not be sent: while there is no
+// connection, so that one given up before the reconnect was certainly not made;
+// and while a write that was given up has not been answered: it may still be on
+// its way to being sent, and must not be applied after a later call. The zero
+// gate is shut.
 type gate struct {
 	mu    sync.Mutex
-	shut  bool          // the connection broke
+	shut  bool          // no connection
 	stale int           // writes given up and not answered
-	open  atomic.Bool   // neither; what passing calls look at
+	open  atomic.Bool   // neither of them; all that a passing call looks at
 	wake  chan struct{} // closed when the gate opens; nil if nobody waits
 }
 
@@ -57,6 +56,13 @@ func (g *gate) set(shut bool) {
 	defer g.mu.Unlock()
 	g.shut = shut
 	g.settle()
+}
+
+// isShut tells whether the connection broke and there is no other yet.
+func (g *gate) isShut() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.shut
 }
 
 // hold keeps the gate from opening until release.

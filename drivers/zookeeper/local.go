@@ -53,7 +53,7 @@ func runAt(ctx context.Context, from Installation, dir, addr string, ready func(
 		return err
 	}
 	defer log.Close()
-	server := from.command(ctx, dir, log)
+	server := from.Command(ctx, dir, log)
 	probing, stopProbing := context.WithCancel(ctx)
 	defer stopProbing()
 	go func() {

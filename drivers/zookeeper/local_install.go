@@ -61,14 +61,19 @@ func findJars(home string) ([]string, error) {
 func isServer(jar string) bool { return strings.HasPrefix(filepath.Base(jar), "zookeeper") }
 
 // debian takes the server's jar, whose manifest names what else it needs, and
-// a logger, which the manifest leaves to the user.
+// a logger, which the manifest leaves to the user, and what the manifest forgets
+// of Netty, which servers with TLS need.
 func debian(folder string) ([]string, error) {
 	server := filepath.Join(folder, "zookeeper.jar")
 	if _, err := os.Stat(server); err != nil {
-		return nil, fmt.Errorf("ZooKeeper is %w: apt-get install default-jre-headless zookeeper libzookeeper-java, "+
+		return nil, fmt.Errorf("ZooKeeper is %w: apt-get install default-jre-headless libzookeeper-java, "+
 			"or set ZOOKEEPER_HOME to a release of Apache ZooKeeper", ErrNotInstalled)
 	}
-	return []string{server, filepath.Join(folder, "slf4j-simple.jar")}, nil
+	jars := []string{server}
+	for _, name := range []string{"slf4j-simple.jar", "netty-codec.jar", "netty-resolver.jar"} {
+		jars = append(jars, filepath.Join(folder, name))
+	}
+	return jars, nil
 }
 
 func findJava(home string) (string, error) {
@@ -78,15 +83,16 @@ func findJava(home string) (string, error) {
 	}
 	java, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("Java, which ZooKeeper needs, is %w (%s): "+
+		return "", fmt.Errorf("ZooKeeper needs Java, which is %w (%s): "+
 			"apt-get install default-jre-headless, or set JAVA_HOME", ErrNotInstalled, name)
 	}
 	return java, nil
 }
 
-// command is the server, configured by the files in dir, which is also where
-// it keeps everything. It is killed when the context ends.
-func (i Installation) command(ctx context.Context, dir string, log *os.File) *exec.Cmd {
+// Command is the server, configured by the zoo.cfg in dir, where a logger's
+// configuration may be too and where the server keeps everything. It is killed
+// when the context ends, and on Linux when the thread that starts it does.
+func (i Installation) Command(ctx context.Context, dir string, log *os.File) *exec.Cmd {
 	c := exec.CommandContext(ctx, i.Java,
 		"-Xmx512m",
 		// Without these a killed JVM leaves files of its own in /tmp.

@@ -12,7 +12,7 @@ import (
 )
 
 // requireLocal skips where no server can be started, unless it must be.
-func requireLocal(t *testing.T) {
+func requireLocal(t testing.TB) {
 	t.Helper()
 	if _, err := FindInstallation(); err != nil {
 		if os.Getenv("REQUIRE_BACKENDS") == "all" {

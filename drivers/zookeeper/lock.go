@@ -49,8 +49,11 @@ func (l *libraryLock) Acquire(ctx context.Context) (context.Context, error) {
 	if err := l.ready(ctx); err != nil {
 		return nil, l.conn.failed("lock", l.path, err)
 	}
-	a := l.begin()
-	err := a.wait(ctx)
+	a, err := l.begin()
+	if err != nil {
+		return nil, l.conn.failed("lock", l.path, err)
+	}
+	err = a.wait(ctx)
 	if err == nil {
 		err = l.number(ctx, a)
 	}
@@ -79,6 +82,8 @@ func (l *libraryLock) ready(ctx context.Context) error {
 		select {
 		case <-last.asked:
 		case <-last.returned:
+		case <-l.conn.done:
+			return drivers.ErrSessionLost
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -87,9 +92,9 @@ func (l *libraryLock) ready(ctx context.Context) error {
 }
 
 // begin starts the library's Lock.
-func (l *libraryLock) begin() *attempt {
+func (l *libraryLock) begin() (*attempt, error) {
 	a := &attempt{
-		lock:     zk.NewLock(l.conn.library, l.conn.server(l.path), everybody),
+		lock:     zk.NewLock(l.conn.library, l.conn.server(l.path), l.conn.acl),
 		asked:    make(chan struct{}),
 		returned: make(chan struct{}),
 		seq:      drivers.NoSeq,
@@ -98,11 +103,10 @@ func (l *libraryLock) begin() *attempt {
 	l.attempts = append(l.attempts, a)
 	l.last = a
 	l.mu.Unlock()
-	l.conn.locks.running.Go(func() {
+	return a, l.conn.locks.run(func() {
 		defer close(a.returned)
 		a.err = a.lock.Lock()
 	})
-	return a
 }
 
 // number lists the nodes if the reply that told the sequence was lost.
@@ -141,12 +145,13 @@ func (l *libraryLock) Release(ctx context.Context) error {
 	}
 	a.release()
 	unlocked := make(chan error, 1)
-	l.conn.locks.running.Go(func() { unlocked <- l.unlock(context.WithoutCancel(ctx), a) })
-	var err error
-	select {
-	case err = <-unlocked:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
+	err := l.conn.locks.run(func() { unlocked <- l.unlock(context.WithoutCancel(ctx), a) })
+	if err == nil {
+		select {
+		case err = <-unlocked:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
 	}
 	if err != nil {
 		return l.conn.failed("unlock", l.path, err)
@@ -167,31 +172,41 @@ func (l *libraryLock) unlock(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// abandon removes the node of an attempt that failed or was given up.
+// abandon removes the node of an attempt that failed or was given up. When the
+// session is over there is none.
 func (l *libraryLock) abandon(ctx context.Context, a *attempt) {
-	ctx = context.WithoutCancel(ctx)
 	swept := make(chan struct{})
-	l.conn.locks.running.Go(func() {
-		select {
-		case <-a.asked:
-		case <-a.returned:
-		}
-		l.sweep(ctx, a)
-		close(swept)
-		<-a.returned
-		if a.err == nil {
-			l.unlock(ctx, a)
-			return
-		}
-		l.sweep(ctx, a)
-		l.forget(a)
-	})
+	err := l.conn.locks.run(func() { l.cleanUp(context.WithoutCancel(ctx), a, swept) })
+	if err != nil {
+		return
+	}
 	patience := time.NewTimer(sweepTime)
 	defer patience.Stop()
 	select {
 	case <-swept:
 	case <-patience.C:
 	}
+}
+
+// cleanUp removes the node as soon as it may be there and, if the library's
+// Lock had not returned by then, once more when it has.
+func (l *libraryLock) cleanUp(ctx context.Context, a *attempt, swept chan<- struct{}) {
+	defer l.forget(a)
+	select {
+	case <-a.returned:
+		l.sweep(ctx, a)
+		close(swept)
+		return
+	default:
+	}
+	select {
+	case <-a.asked:
+		l.sweep(ctx, a)
+	case <-a.returned:
+	}
+	close(swept)
+	<-a.returned
+	l.sweep(ctx, a)
 }
 
 // sweep removes the node if there is one. It only fails when the session is

@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,6 +20,16 @@ type Config struct {
 	// Chroot is the node below which sessions live, "" for the root. It must
 	// exist.
 	Chroot string
+	// TLS, if set, is how connections are encrypted. Without a ServerName in
+	// it a server must have a certificate for the host of its address.
+	TLS *tls.Config
+	// Username and Password are the digest credentials of every session. What
+	// it creates is then its own: nobody without them may touch it.
+	Username string
+	Password drivers.Secret
+	// SyncReads makes a sync before every read of a [Conn], so that it shows
+	// what anybody was acknowledged before it, on an ensemble too.
+	SyncReads bool
 	// Dial connects to a server; nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
@@ -38,6 +49,12 @@ func (c Config) Validate() error {
 	if c.Chroot != "" && (c.Chroot[0] != '/' || strings.HasSuffix(c.Chroot, "/")) {
 		return fmt.Errorf("chroot %q: must begin with a slash and not end with one", c.Chroot)
 	}
+	if (c.Username == "") != (c.Password == "") {
+		return errors.New("username and password: one does not go without the other")
+	}
+	if strings.Contains(c.Username, ":") {
+		return errors.New("username: must have no colon in it")
+	}
 	return nil
 }
 
@@ -45,6 +62,8 @@ func (c Config) Validate() error {
 type Service struct {
 	servers []string
 	chroot  string
+	user    credentials
+	syncs   bool
 	dial    func(ctx context.Context, address string) (net.Conn, error)
 	dialed  atomic.Uint32          // sessions so far, to spread them over the servers
 	rooted  atomic.Bool            // the chroot was seen to exist
@@ -56,11 +75,14 @@ func New(cfg Config) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	s := &Service{chroot: cfg.Chroot, dial: cfg.Dial}
+	s := &Service{chroot: cfg.Chroot, user: credentials{cfg.Username, cfg.Password}, syncs: cfg.SyncReads, dial: cfg.Dial}
 	if s.dial == nil {
 		s.dial = func(ctx context.Context, address string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)
 		}
+	}
+	if cfg.TLS != nil {
+		s.dial = encrypted(s.dial, cfg.TLS)
 	}
 	for _, a := range cfg.Servers {
 		if _, _, err := net.SplitHostPort(a); err != nil {
@@ -78,14 +100,25 @@ func (s *Service) Info() drivers.Info {
 	if err != nil {
 		server = "unknown"
 	}
+	reads := ReadLocal
+	if s.syncs {
+		reads = ReadSync
+	}
 	return drivers.Info{
 		Name:       "zookeeper",
 		URL:        "zookeeper://" + strings.Join(s.servers, ",") + s.chroot,
 		Server:     server,
 		Durability: "unknown",
 		Client:     "go-zookeeper",
+		Reads:      reads,
 	}
 }
+
+// What a read may show, in the words of [drivers.Info].
+const (
+	ReadLocal = "local"
+	ReadSync  = "sync"
+)
 
 // Dial opens a session.
 func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
@@ -101,11 +134,10 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 }
 
 func (s *Service) establish(ctx context.Context, c *Conn) error {
-	if err := c.established(ctx); err != nil {
-		return s.unreachable(err, c.dialer.lastError())
-	}
-	if err := c.anchor(ctx); err != nil {
-		return s.unreachable(err, c.dialer.lastError())
+	for _, step := range []func(context.Context) error{c.established, c.introduce, c.anchor} {
+		if err := step(ctx); err != nil {
+			return s.unreachable(err, c.dialer.lastError())
+		}
 	}
 	if s.chroot == "" || s.rooted.Load() {
 		return nil
@@ -125,7 +157,7 @@ func (s *Service) name() string { return "zookeeper " + strings.Join(s.servers, 
 
 // unreachable says in one line which service it was and why.
 func (s *Service) unreachable(err, dialing error) error {
-	if dialing == nil {
+	if dialing == nil || errors.Is(err, dialing) {
 		return fmt.Errorf("%s: no session: %w", s.name(), err)
 	}
 	return fmt.Errorf("%s: no session: %w (%w)", s.name(), dialing, err)

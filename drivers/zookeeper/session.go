@@ -19,8 +19,14 @@ type session struct {
 	opened    chan struct{} // closed when it is established
 	connected bool
 	over      bool
-	tap       *wire.Tap   // of the current connection
-	expiry    *time.Timer // runs while disconnected; nil before the session is established
+	tap       *wire.Tap            // of the last connection
+	granted   wire.ConnectResponse // by the service
+	expiry    *time.Timer          // runs while disconnected; nil before the session is established
+}
+
+// timeout is how long the service keeps the session.
+func (s *session) timeout() time.Duration {
+	return time.Duration(s.granted.Timeout) * time.Millisecond
 }
 
 // open starts the library, which goes on trying until it has a session.
@@ -31,19 +37,24 @@ func (s *Service) open(o drivers.Options) *Conn {
 	c := &Conn{
 		options: o,
 		chroot:  s.chroot,
+		user:    s.user,
+		acl:     s.user.acl(),
+		syncs:   s.syncs,
 		watches: newWatches(),
 		done:    make(chan struct{}),
+		gone:    make(chan struct{}),
 	}
 	c.session.opened = make(chan struct{})
-	c.gate.set(false)
-	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers)}
-	c.dialer.connect = func(ctx context.Context, address string) (net.Conn, error) {
+	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers),
+		arrived: make(chan struct{}, 1), refused: make(chan struct{})}
+	c.connect = func(ctx context.Context, address string) (*wire.Tap, error) {
 		conn, err := s.dial(ctx, address)
 		if err != nil {
 			return nil, err
 		}
-		return c.tapped(conn), nil
+		return wire.NewTap(conn, (*listener)(c), o.LoseReply), nil
 	}
+	c.dialer.connect = c.link
 	// The library may call back before Connect has returned.
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
@@ -59,12 +70,16 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-func (c *Conn) tapped(conn net.Conn) *wire.Tap {
-	tap := wire.NewTap(conn, (*listener)(c), c.options.LoseReply)
+// link makes the library a connection.
+func (c *Conn) link(ctx context.Context, address string) (net.Conn, error) {
+	tap, err := c.connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	c.session.tap = tap
-	return tap
+	return &link{Tap: tap, dialer: c.dialer, position: &c.position, arming: c.anchored.Load()}, nil
 }
 
 // established waits for the first connection.
@@ -72,6 +87,8 @@ func (c *Conn) established(ctx context.Context) error {
 	select {
 	case <-c.session.opened:
 		return nil
+	case <-c.dialer.refused:
+		return c.dialer.lastError()
 	case <-c.done:
 		return drivers.ErrSessionLost
 	case <-ctx.Done():
@@ -80,15 +97,23 @@ func (c *Conn) established(ctx context.Context) error {
 }
 
 // anchor arms a watch that never fires. While the library has a watch it sends
-// a request to set it again after every reconnect, and it is this request that
-// opens the gate. Should somebody make the node, the gate stays open for good.
+// a request to arm it again after every reconnect, and it is for this request
+// that a link waits. Should somebody make the node, it no longer does.
 func (c *Conn) anchor(ctx context.Context) error {
 	unanchored := func(drivers.Event) { c.anchored.Store(false) }
+	err := c.insist(ctx, request{op: drivers.OpFence, path: wire.FencePath, watch: unanchored})
+	if err == nil {
+		c.anchored.Store(true)
+	}
+	return err
+}
+
+// insist makes a call again until the connection holds that long.
+func (c *Conn) insist(ctx context.Context, r request) error {
 	for {
-		k, err := c.do(ctx, request{op: drivers.OpFence, path: wire.FencePath, watch: unanchored})
+		k, err := c.do(ctx, r)
 		if err == nil {
 			c.calls.put(k)
-			c.anchored.Store(true)
 			return nil
 		}
 		if !errors.Is(err, drivers.ErrConnectionLoss) {
@@ -109,12 +134,14 @@ func (l *listener) Message(m drivers.Message) {
 	}
 	switch m.Kind {
 	case drivers.Request:
-		if m.Op == drivers.OpRearm {
-			c.gate.set(false)
-		} else if m.Op == drivers.OpCreate {
+		if m.Op == drivers.OpCreate {
 			c.locks.asked(&m)
 		}
 	case drivers.Reply:
+		c.position.Store(max(c.position.Load(), m.Pos)) // replies come one at a time
+		if m.Op == drivers.OpClose || m.Op == drivers.OpOpen && m.Err != nil {
+			c.closed.Store(true)
+		}
 		if m.Watch || m.Op == drivers.OpFence {
 			c.watches.answered(&m)
 		} else if m.Op == drivers.OpCreate {
@@ -123,9 +150,7 @@ func (l *listener) Message(m drivers.Message) {
 	case drivers.Notification:
 		c.watches.notified(&m)
 	case drivers.Cut:
-		if c.anchored.Load() {
-			c.gate.set(true)
-		}
+		c.gate.set(true)
 	}
 }
 
@@ -141,6 +166,7 @@ func (c *Conn) changed(e zk.Event) {
 		c.disconnected()
 	case zk.StateExpired:
 		c.end()
+		c.dialer.stop()      // or the library opens another session next
 		go c.shutdown(false) // waits for this goroutine to end
 	}
 }
@@ -153,8 +179,10 @@ func (c *Conn) hasSession() {
 		return
 	}
 	s.connected = true
+	c.gate.set(false)
+	s.granted = s.tap.Session()
 	if s.expiry == nil {
-		s.expiry = time.AfterFunc(s.tap.SessionTimeout(), c.outlived)
+		s.expiry = time.AfterFunc(s.timeout(), c.outlived)
 		s.expiry.Stop()
 		close(s.opened)
 		return
@@ -171,7 +199,7 @@ func (c *Conn) disconnected() {
 		return
 	}
 	s.connected = false
-	s.expiry.Reset(s.tap.SessionTimeout())
+	s.expiry.Reset(s.timeout())
 	c.tell(drivers.Disconnected)
 }
 
@@ -210,47 +238,4 @@ func (c *Conn) lost() bool {
 	default:
 		return false
 	}
-}
-
-// Close ends the session: first for this client, as when it is lost, then at
-// the service. A session that is disconnected is given a second to reconnect
-// for it; after that its nodes stay until the service expires it.
-func (c *Conn) Close() error {
-	c.end()
-	select {
-	case <-c.session.opened:
-		c.shutdown(true)
-	default:
-		c.shutdown(false)
-	}
-	return nil
-}
-
-// shutdown ends the library and waits for its goroutines. With grace the
-// session may be ended at the service before; the library waits a second for it.
-func (c *Conn) shutdown(grace bool) {
-	c.closing.Do(func() {
-		c.watches.imminent.Wait()
-		if !grace {
-			c.dialer.stop()
-		}
-		closed, over := make(chan struct{}), make(chan struct{})
-		go func() {
-			defer close(closed)
-			c.library.Close()
-		}()
-		go func() {
-			defer close(over)
-			for range c.over {
-			}
-		}()
-		select {
-		case <-closed:
-		case <-over:
-		}
-		c.dialer.stop()
-		<-over
-		c.locks.running.Wait()
-		c.calls.close()
-	})
 }

@@ -14,6 +14,9 @@ type Params struct {
 	// Polls is q: how often each waiter polls per turn it waits for, the last
 	// time just after the release. Only forms that poll depend on it.
 	Polls int64
+	// Writers is W, how many of the clients write, at least 1: they come
+	// before the readers, R. Only forms of a shared lock depend on it.
+	Writers int64
 }
 
 // Expected is the settled cost of every client taking one turn.
@@ -61,5 +64,17 @@ func models() map[string]Model {
 		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 		"lock/poll":           {lockPollIdentities(), lockPoll},
 		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+
+		"shared-lock/nearest":        {oneAheadIdentities(), sharedLockNearest},
+		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
+		"shared-lock/lowest-write":   {oneAheadIdentities(), sharedLockLowestWrite},
+
+		"barrier/watch": {barrierWatchIdentities(), barrierWatch},
+		"barrier/poll":  {barrierPollIdentities(), barrierPoll},
+
+		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
+		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
+		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 	}
 }

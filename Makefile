@@ -1,0 +1,45 @@
+GO ?= go
+
+# The race detector needs cgo, which a machine without a C compiler has not.
+# Expanded when used, that is after deps.
+RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
+
+# By default a process under the race detector sleeps a second before it exits,
+# and so does every server that a test stops.
+export GORACE ?= atexit_sleep_ms=0
+
+# Where goroutines meet, tested over and over.
+CONCURRENT = ./drivers/... ./metrics/... ./workloads/...
+COUNT ?= 20
+
+.PHONY: help run test race lint bench twins deps
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 8
+
+run: ## the lock in both forms on the native server; ARGS=… are stampede's own
+	$(GO) run ./cmd/stampede run $(ARGS)
+
+test: deps ## all tests, after installing what they need where that is possible
+	$(GO) test $(RACE) ./...
+
+race: deps ## the concurrent packages COUNT (20) times under the race detector
+	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
+
+lint: ## gofmt, go vet, staticcheck
+	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+bench: ## all benchmarks, without the tests
+	$(GO) test -run='^$$' -bench=. -benchmem ./...
+
+twins: ## what sets each naive form apart from the recipe of the same name
+	@for recipe in recipes/*.go; do \
+		naive=naive/$${recipe#recipes/}; \
+		case $$recipe in *_test.go|*/doc.go) continue;; esac; \
+		[ -e $$naive ] && git --no-pager diff --no-index $$recipe $$naive; \
+	done; true
+
+deps:
+	@scripts/install-test-deps

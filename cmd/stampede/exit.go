@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// Exit codes. If several apply, the first of this list is used.
+const (
+	exitOK         = 0
+	exitUsage      = 2  // the command line cannot be meant; nothing was started
+	exitError      = 1  // a run could not be done
+	exitViolation  = 96 // a form broke its promise: the numbers are void
+	exitRegression = 98 // a cost is not what the model says
+)
+
+// A coded error has an exit code of its own.
+type coded struct {
+	error
+	code int
+}
+
+func (c coded) Unwrap() error { return c.error }
+
+func usage(err error) error { return coded{err, exitUsage} }
+
+func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
+
+// silent is an error whose message the output has shown already.
+type silent struct{ error }
+
+func (s silent) Unwrap() error { return s.error }
+
+// verdict is the error of a run or count that went through and found something.
+func verdict(code int, text string) error { return silent{coded{errors.New(text), code}} }
+
+func exitCode(err error) int {
+	var c coded
+	if errors.As(err, &c) {
+		return c.code
+	}
+	return exitError
+}
+
+// An interruption is the signal that ended a run early.
+type interruption struct{ signal syscall.Signal }
+
+func (i interruption) Error() string { return fmt.Sprintf("interrupted by %v", i.signal) }

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// Interrupted in the middle, a run ends its rounds, writes what it measured,
+// takes its nodes away and says by its exit code what happened.
+func TestInterrupted(t *testing.T) {
+	for _, c := range []struct {
+		signal syscall.Signal
+		code   int
+	}{{syscall.SIGINT, 130}, {syscall.SIGTERM, 143}} {
+		t.Run(c.signal.String(), func(t *testing.T) {
+			addr, watcher := given(t)
+			file := filepath.Join(t.TempDir(), "run.json")
+			var stderr bytes.Buffer
+			run := exec.CommandContext(t.Context(), "stampede", "run", "--backend", "zookeeper://"+addr,
+				"--clients", "4", "--warmup", "0", "--duration", "1h", "--form", "predecessor,one-node", "-o", "json="+file)
+			run.Stderr = &stderr
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			awaitHolder(t, watcher)
+			if err := run.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			var exit *exec.ExitError
+			if err := run.Wait(); !errors.As(err, &exit) || exit.ExitCode() != c.code {
+				t.Errorf("%v, want exit code %d; stderr: %s", err, c.code, &stderr)
+			}
+			wantPartial(t, file)
+			if _, there, err := watcher.Exists(t.Context(), workloads.DefaultNamespace, nil); err != nil || there {
+				t.Errorf("%s is there: %v, %v", workloads.DefaultNamespace, there, err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".stampede-*")); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// given is a server that stampede is given the address of, and a session to
+// watch it by.
+func given(t *testing.T) (addr string, watcher drivers.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := native.New(native.Options{})
+	go server.Serve(listener)
+	t.Cleanup(func() { server.Close() })
+	service, err := zookeeper.New(zookeeper.Config{Servers: []string{listener.Addr().String()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	watcher, err = service.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { watcher.Close() })
+	return listener.Addr().String(), watcher
+}
+
+// awaitHolder waits until somebody stands in line for the run's lock.
+func awaitHolder(t *testing.T, c drivers.Conn) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	path := ""
+	for _, name := range []string{workloads.DefaultNamespace, "", "/lock", ""} {
+		if name != "" {
+			path += name
+			awaitNode(t, ctx, c, path)
+			continue
+		}
+		path += "/" + awaitChild(t, ctx, c, path)
+	}
+}
+
+func awaitNode(t *testing.T, ctx context.Context, c drivers.Conn, path string) {
+	t.Helper()
+	var made drivers.Wait
+	_, there, err := c.Exists(ctx, path, made.Fire)
+	if err == nil && !there {
+		_, err = made.Await(ctx)
+	}
+	if err != nil {
+		t.Fatalf("waiting for %s: %v", path, err)
+	}
+}
+
+func awaitChild(t *testing.T, ctx context.Context, c drivers.Conn, path string) string {
+	t.Helper()
+	for {
+		var changed drivers.Wait
+		children, err := c.Children(ctx, path, changed.Fire)
+		for _, child := range children {
+			if !strings.HasSuffix(child.Name, ".alive") { // says that the run is, beside what it makes
+				return child.Name
+			}
+		}
+		if err == nil {
+			_, err = changed.Await(ctx)
+		}
+		if err != nil {
+			t.Fatalf("waiting for a child of %s: %v", path, err)
+		}
+	}
+}
+
+func wantPartial(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, err := results.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.Interrupted || len(r.Runs) != 1 || r.Runs[0].Cost.WholeRounds == 0 {
+		t.Errorf("interrupted %v, %d runs; want what was measured of the first", r.Interrupted, len(r.Runs))
+	}
+}

@@ -1,0 +1,100 @@
+// Command stampede measures what the recipes of coordination services cost, in
+// forms that avoid the herd and in forms that do not.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+func main() {
+	child.Dispatch(backends.Roles()) // does not return in a server that a run started
+	os.Exit(execute(catalog.Forms(), os.Args[1:]))
+}
+
+// execute runs one command line on a catalogue and returns its exit code.
+func execute(forms []workloads.Form, args []string) int {
+	ctx, stop := signals()
+	defer stop()
+	a := &app{forms: forms, out: os.Stdout, err: os.Stderr}
+	cmd := a.root()
+	cmd.SetArgs(args)
+	return a.report(ctx, cmd.ExecuteContext(ctx))
+}
+
+// An app is what every command needs.
+type app struct {
+	forms    []workloads.Form
+	out, err io.Writer
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "stampede",
+		Short: "Benchmark and load-test the recipes of coordination services",
+		Long: `stampede runs the classic coordination recipes against ZooKeeper and servers like
+it, in a form that avoids the herd and in naive forms, and shows side by side what
+each costs: notifications, reads and writes per round, and the time they take.
+
+  stampede run              the lock, both forms, on a server started for it
+  stampede count            exactly what each form costs, at rest
+  stampede list             recipes, forms and backends
+  stampede clean            remove what killed runs left on a service`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noSuchCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(a.runCommand(), a.countCommand(), a.cleanCommand(), a.listCommand(), a.versionCommand())
+	return root
+}
+
+// signals returns a context that ends at SIGINT or SIGTERM, with an interruption
+// as its cause. A second signal kills as if nobody had caught the first.
+func signals() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		s, ok := <-caught
+		signal.Stop(caught)
+		if ok {
+			cancel(interruption{s.(syscall.Signal)})
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(caught)
+		close(caught)
+		cancel(nil)
+	}
+}
+
+// report prints the error, one line, and returns the exit code.
+func (a *app) report(ctx context.Context, err error) int {
+	var stopped interruption
+	if errors.As(context.Cause(ctx), &stopped) {
+		return 128 + int(stopped.signal)
+	}
+	if err == nil {
+		return exitOK
+	}
+	if !errors.As(err, new(silent)) {
+		fmt.Fprintf(a.err, "stampede: %v\n", err)
+	}
+	return exitCode(err)
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+func TestMain(m *testing.M) {
+	child.Dispatch(backends.Roles())
+	testscript.Main(m, map[string]func(){
+		"stampede": main,
+		// stampede with one form more, which is broken.
+		"broken-stampede": func() { os.Exit(execute(append(catalog.Forms(), freeForAll()), os.Args[1:])) },
+	})
+}
+
+func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
+
+// Scripts on a ZooKeeper with TLS have the address in $ADDRESS, a certificate
+// in $CA and $CERT, another authority's in $OTHER_CA and $OTHER_CERT, and a node
+// /bench that is ann's, whose password is hunter2.
+func TestSecureScripts(t *testing.T) {
+	s := backendtest.SecureZooKeeper(t)
+	s.Protect(t, "/bench", "ann", "hunter2")
+	runScripts(t, "secure", map[string]string{
+		"ADDRESS": s.Address, "CA": s.Security.CA, "CERT": s.Security.Cert,
+		"OTHER_CA": s.Stranger.CA, "OTHER_CERT": s.Stranger.Cert,
+	})
+}
+
+func runScripts(t *testing.T, folder string, variables map[string]string) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/" + folder,
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		Setup: func(e *testscript.Env) error {
+			for name, value := range variables {
+				e.Setenv(name, value)
+			}
+			e.Setenv("TMPDIR", e.WorkDir+"/tmp") // so that a script sees what is left there
+			e.Setenv("JAVA_HOME", os.Getenv("JAVA_HOME"))
+			e.Setenv("ZOOKEEPER_HOME", os.Getenv("ZOOKEEPER_HOME"))
+			return os.Mkdir(e.WorkDir+"/tmp", 0o755)
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "zookeeper" {
+				return false, errors.New("unknown condition " + name)
+			}
+			_, err := zookeeper.FindInstallation()
+			return err == nil || os.Getenv("REQUIRE_BACKENDS") == "all", nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+	})
+}
+
+// exits CODE PROGRAM ARGUMENT... runs a program and wants its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM ARGUMENT...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// freeForAll is a lock that everybody holds who asks for it.
+func freeForAll() workloads.Form {
+	return workloads.Form{Recipe: "lock", Name: "free-for-all", Family: workloads.Naive, Summary: "does not wait",
+		New: workloads.Locks(func(drivers.Conn, string) (workloads.Lock, error) { return freeLock{}, nil })}
+}
+
+type freeLock struct{}
+
+func (freeLock) Acquire(ctx context.Context) (context.Context, error) { return ctx, nil }
+func (freeLock) Token() int64                                         { return drivers.NoSeq }
+func (freeLock) Release(context.Context) error                        { return nil }

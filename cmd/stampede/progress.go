@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// plainEvery is how often progress is a line where it cannot be redrawn.
+const plainEvery = 10 * time.Second
+
+// A progress tells on standard error how a run goes: one line that is redrawn
+// on a terminal, a plain line now and then elsewhere, nothing if quiet.
+type progress struct {
+	w      io.Writer
+	redraw bool
+	quiet  bool
+	last   time.Time // of the last plain line
+}
+
+func newProgress(w io.Writer, quiet bool) *progress {
+	return &progress{w: w, quiet: quiet, redraw: isTerminal(w), last: time.Now()}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads.Progress) {
+	of := fmt.Sprintf("%.1f s of %v", s.Elapsed.Seconds(), f.duration)
+	if f.rounds > 0 {
+		of = fmt.Sprintf("%s of %s rounds", results.Count(s.Rounds), results.Count(f.rounds))
+	}
+	p99 := "n/a"
+	if s.P99 > 0 {
+		p99 = results.Duration(s.P99)
+	}
+	p.note("%v · %d clients · %s · %s rounds/s · p99 %s · %s errors · client %.1f of %d cores",
+		form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), p99, results.Count(s.Errors), s.CPUCores, metrics.Cores())
+}
+
+func (p *progress) note(format string, args ...any) {
+	switch {
+	case p.quiet:
+	case p.redraw:
+		fmt.Fprintf(p.w, "\r\x1b[K"+format, args...)
+	case time.Since(p.last) >= plainEvery:
+		p.last = time.Now()
+		fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// clear takes the redrawn line away.
+func (p *progress) clear() {
+	if p.redraw && !p.quiet {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+// defaultWarmup lets connections and caches get warm.
+const defaultWarmup = 200 * time.Millisecond
+
+// A runFlags is what a person asked of stampede run.
+type runFlags struct {
+	choice
+	hold, think      time.Duration
+	duration, warmup time.Duration
+	rounds           int64
+	seed             uint64
+	output           []string
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var f runFlags
+	cmd := &cobra.Command{
+		Use:   "run [RECIPE...]",
+		Short: "Run recipes under load and show what each form costs",
+		Long: `Run drives clients through a recipe in each of the chosen forms, one run after
+the other, and shows them side by side. It checks in the same run that the form
+kept its promise. Without arguments: the lock, its herd-avoiding and its naive
+form, on a server of its own, in less than 20 seconds.`,
+		Example: `  stampede run
+  stampede run lock --form all --clients 2,8,64 --hold 0
+  stampede run lock --backend native: --backend zookeeper:
+  stampede run lock --backend zookeeper://zk1:2181,zk2:2181/bench -o table -o json=lock.json`,
+		ValidArgsFunction: a.completeRecipes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return a.run(cmd.Context(), args, f)
+		},
+	}
+	f.choice.register(a, cmd, []string{"native:"}, []int{2, 8, 32, 128})
+	flags := cmd.Flags()
+	flags.DurationVar(&f.hold, "hold", time.Millisecond, "how long a holder keeps what it got")
+	flags.DurationVar(&f.think, "think", 0, "how long a client rests between two rounds")
+	flags.DurationVar(&f.duration, "duration", 1800*time.Millisecond, "how long each run is measured")
+	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run goes on before it is measured")
+	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
+	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
+	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
+	return cmd
+}
+
+func (f *runFlags) check() error {
+	for name, d := range map[string]time.Duration{"hold": f.hold, "think": f.think, "warmup": f.warmup} {
+		if err := checkDuration(name, d, 0); err != nil {
+			return err
+		}
+	}
+	if f.rounds < 0 {
+		return usagef("--rounds %d: must be positive, or 0 to go by --duration", f.rounds)
+	}
+	return checkDuration("duration", f.duration, 10*time.Millisecond)
+}
+
+// command is the line that does the same again, without what is secret.
+func (f *runFlags) command(recipes []string) []string {
+	line := append([]string{"stampede", "run"}, recipes...)
+	line = append(line, f.targets.arguments()...)
+	if f.reads != "" {
+		line = append(line, "--reads", f.reads)
+	}
+	if f.maxSessions != maxSessions {
+		line = append(line, "--max-sessions", fmt.Sprint(f.maxSessions))
+	}
+	if len(f.form) > 0 {
+		line = append(line, "--form", strings.Join(f.form, ","))
+	}
+	line = append(line, "--clients", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.clients), " ", ","), "[]"),
+		"--hold", f.hold.String())
+	if f.readers != workloads.DefaultReaders {
+		line = append(line, "--readers", fmt.Sprint(f.readers))
+	}
+	if f.think > 0 {
+		line = append(line, "--think", f.think.String())
+	}
+	if f.warmup != defaultWarmup {
+		line = append(line, "--warmup", f.warmup.String())
+	}
+	if f.rounds > 0 {
+		line = append(line, "--rounds", fmt.Sprint(f.rounds))
+	} else {
+		line = append(line, "--duration", f.duration.String())
+	}
+	return append(line, "--seed", fmt.Sprint(f.seed))
+}
+
+// plan says how long all runs of so many forms take.
+func (f *runFlags) plan(forms int) plan {
+	runs := len(f.clients) * forms
+	p := plan{rate: "closed loop: as fast as it goes"}
+	switch {
+	case f.rounds > 0:
+		p.duration = fmt.Sprintf("%s of %s after %v", counted(runs, "run"), counted(int(f.rounds), "round"), f.warmup)
+	default:
+		each := f.warmup + f.duration
+		p.duration = fmt.Sprintf("%s of %v: about %v", counted(runs, "run"), each, time.Duration(runs)*each)
+	}
+	return p
+}
+
+func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
+	forms, sources, err := f.choice.resolve(a.forms, recipes)
+	if err != nil {
+		return err
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	outs, err := openOutputs(f.output, a.out)
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	if f.seed == 0 {
+		f.seed = rand.Uint64N(1 << 32)
+	}
+	f.announce(a, sources, f.plan(len(forms)))
+	b := &bench{app: a, flags: f, forms: forms, progress: newProgress(a.err, f.quiet)}
+	b.file = results.New(tool(), f.command(chosenRecipes(forms)), chosenRecipes(forms), f.seed)
+	began := time.Now()
+	runErr := b.runAll(ctx, sources)
+	b.file.Took = time.Since(began)
+	b.progress.clear()
+	if runErr != nil && !errors.Is(runErr, workloads.ErrInterrupted) {
+		return runErr
+	}
+	b.file.Interrupted = runErr != nil
+	if err := outs.write(b.file); err != nil {
+		return err
+	}
+	return b.verdict()
+}
+
+// A bench is one stampede run under way.
+type bench struct {
+	*app
+	flags    runFlags
+	forms    []catalog.Choice
+	progress *progress
+	file     results.File
+}
+
+func (b *bench) runAll(ctx context.Context, sources []source) error {
+	for _, s := range sources {
+		if err := b.runOn(ctx, s); err != nil {
+			return b.flags.explained(s, err)
+		}
+	}
+	return nil
+}
+
+func (b *bench) runOn(ctx context.Context, s source) (err error) {
+	b.progress.note("opening %s", s.name)
+	service, err := b.flags.dial(ctx, s)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	defer func() {
+		if e := service.Close(); err == nil {
+			err = e
+		}
+	}()
+	forms, skipped, err := served(b.forms, service.Info())
+	if err != nil {
+		return err
+	}
+	b.file.Skipped = append(b.file.Skipped, skipped...)
+	for _, clients := range b.flags.clients {
+		for _, form := range forms {
+			if err := b.runForm(ctx, service, form, clients); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
+	p := workloads.Plan{
+		Service: s, Form: form, Clients: clients,
+		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Readers: b.flags.readers, Namespace: b.flags.namespace},
+		Warmup:   b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
+		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
+	}
+	record, err := workloads.Run(ctx, p)
+	if record == nil {
+		return interrupted(ctx, err)
+	}
+	b.file.Runs = append(b.file.Runs, results.FromRecord(results.Setting{
+		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients,
+		Loop: "closed", Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
+		Expected: expected(form, record),
+	}, record))
+	return err
+}
+
+// expected holds a run's counts against what is true of the form under any
+// schedule. That is said of whole, undisturbed rounds: a lost reply costs a read
+// more.
+func expected(form workloads.Form, r *metrics.Record) *results.Expected {
+	model, ok := cost.Of(form.Recipe, form.Name)
+	if !ok || r.Disturbed {
+		return nil
+	}
+	e := &results.Expected{}
+	for _, i := range model.Identities {
+		left, right, holds := i.Check(r.Whole, r.WholeRounds)
+		e.Identities = append(e.Identities, results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds})
+	}
+	return e
+}
+
+// verdict is the error of a run that went through and found something.
+func (b *bench) verdict() error {
+	differs := false
+	for _, r := range b.file.Runs {
+		if r.Safety.Violations > 0 {
+			return verdict(exitViolation, "a form broke its promise")
+		}
+		differs = differs || r.Cost.Expected != nil &&
+			slices.ContainsFunc(r.Cost.Expected.Identities, func(i results.Identity) bool { return !i.Holds })
+	}
+	if differs {
+		return verdict(exitRegression, "a count is not what holds under any schedule")
+	}
+	return nil
+}
+
+// interrupted makes an error that came because the context ended an interruption.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return workloads.ErrInterrupted
+	}
+	return err
+}
+
+// served are the forms that the service's client library can run as it is asked
+// to. One that was asked for by name and cannot be run is an error; others are
+// skipped, with a line that says so.
+func served(forms []catalog.Choice, info drivers.Info) (can []workloads.Form, skipped []string, err error) {
+	for _, f := range forms {
+		why := ""
+		switch {
+		case !f.ServedBy(info):
+			why = fmt.Sprintf("%v needs the client library %s, and %s is used through %s", f, f.Client, info.Name, info.Client)
+		case f.Client != "" && info.Reads == zookeeper.ReadSync:
+			why = fmt.Sprintf("%v reads as %s has it, which makes no sync", f, f.Client)
+		}
+		switch {
+		case why == "":
+			can = append(can, f.Form)
+		case f.ByName:
+			return nil, nil, usagef("%s", why)
+		default:
+			skipped = append(skipped, why)
+		}
+	}
+	return can, skipped, nil
+}
+
+func chosenRecipes(forms []catalog.Choice) []string {
+	var names []string
+	for _, f := range forms {
+		if !slices.Contains(names, f.Recipe) {
+			names = append(names, f.Recipe)
+		}
+	}
+	return names
+}

@@ -1,0 +1,74 @@
+package backendtest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// Main is the TestMain of a package whose tests use backends: it lets the test
+// binary be started again as a server, and stops the shared servers at the end.
+func Main(m *testing.M) {
+	child.Dispatch(backends.Roles())
+	code := m.Run()
+	if err := shared.close(); err != nil {
+		fmt.Fprintln(os.Stderr, "backendtest:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// Each runs f as a subtest on the native server in this process, which is the
+// subtest's own, and on every backend that can be started.
+func Each(t *testing.T, f func(t *testing.T, s drivers.Service)) {
+	t.Run("in process", func(t *testing.T) { f(t, InProcess(t)) })
+	for _, b := range backends.List() {
+		t.Run(b.Scheme, func(t *testing.T) { f(t, Shared(t, b.Scheme+":")) })
+	}
+}
+
+// InProcess is a native server in this process for this test alone.
+func InProcess(t testing.TB) drivers.Service {
+	t.Helper()
+	s, err := backends.InProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// Shared is the started backend of a URL, e.g. "zookeeper:", which the tests of
+// a package share. The test is skipped, or fails, where it cannot be had.
+func Shared(t testing.TB, url string) drivers.Service {
+	t.Helper()
+	if url == "zookeeper:" {
+		if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
+			lacking(t, err)
+		}
+	}
+	s, err := shared.open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// lacking ends a test whose backend cannot be had.
+func lacking(t testing.TB, why error) {
+	t.Helper()
+	if os.Getenv("REQUIRE_BACKENDS") == "all" {
+		t.Fatalf("REQUIRE_BACKENDS=all, but %v", why)
+	}
+	t.Skip(why)
+}

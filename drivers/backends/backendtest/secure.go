@@ -1,0 +1,129 @@
+package backendtest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// A Secure is an Apache ZooKeeper that speaks TLS only, to clients that have a
+// certificate of its authority.
+type Secure struct {
+	Address string
+	// Security is the authority and a client's certificate.
+	Security drivers.Security
+	// Stranger is the same of another authority.
+	Stranger drivers.Security
+}
+
+// secureConfig is a server by itself. Without Netty there is no TLS.
+const secureConfig = `dataDir=%[1]s
+secureClientPortAddress=127.0.0.1
+secureClientPort=%[2]s
+tickTime=500
+maxClientCnxns=0
+admin.enableServer=false
+4lw.commands.whitelist=*
+serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory
+ssl.keyStore.type=PEM
+ssl.keyStore.location=%[1]s/server.pem
+ssl.trustStore.type=PEM
+ssl.trustStore.location=%[1]s/ca.pem
+`
+
+// SecureZooKeeper starts one for a test, with certificates made for it. The
+// test is skipped, or fails, where it cannot be had.
+func SecureZooKeeper(t testing.TB) Secure {
+	t.Helper()
+	from, err := zookeeper.FindInstallation()
+	if errors.Is(err, zookeeper.ErrNotInstalled) {
+		lacking(t, err)
+	}
+	dir := t.TempDir()
+	s := Secure{Address: freeAddress(t), Security: authority(t, dir), Stranger: authority(t, t.TempDir())}
+	_, port, _ := net.SplitHostPort(s.Address)
+	if err := os.WriteFile(filepath.Join(dir, "zoo.cfg"), fmt.Appendf(nil, secureConfig, dir, port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer cancel()
+		runtime.LockOSThread() // the server ends with the thread that started it
+		from.Command(ctx, dir, log).Run()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+		log.Close()
+	})
+	s.await(t, ctx, log.Name())
+	return s
+}
+
+// await waits until the server takes sessions.
+func (s Secure) await(t testing.TB, ctx context.Context, log string) {
+	t.Helper()
+	cfg, err := s.Security.TLSConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := zookeeper.New(zookeeper.Config{Servers: []string{s.Address}, TLS: cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := service.Dial(ctx, drivers.Options{})
+	if err != nil {
+		said, _ := os.ReadFile(log)
+		t.Fatalf("%v; the server: %s", err, said)
+	}
+	c.Close()
+}
+
+// Protect makes a node that only a user of the digest scheme may touch. The
+// driver's own would be open to the client's certificate as well.
+func (s Secure) Protect(t testing.TB, path, user, password string) {
+	t.Helper()
+	cfg, err := s.Security.TLSConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dial := func(network, address string, _ time.Duration) (net.Conn, error) {
+		return tls.Dial(network, address, cfg)
+	}
+	c, _, err := zk.Connect([]string{s.Address}, drivers.DefaultSessionTimeout, zk.WithDialer(dial), zk.WithLogInfo(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Create(path, nil, 0, zk.DigestACL(zk.PermAll, user, password)); err != nil {
+		t.Fatalf("create %s: %v", path, err)
+	}
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}

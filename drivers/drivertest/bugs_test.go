@@ -1,0 +1,187 @@
+package drivertest
+
+// A bug is what is wrong with a [fake].
+type bug string
+
+const (
+	none bug = ""
+
+	makesParents     bug = "makes parents"
+	createOverwrites bug = "create overwrites"
+	createTellsPath  bug = "create tells the path for the name"
+	deletesNothing   bug = "delete of nothing succeeds"
+	deletesTrees     bug = "delete takes the children along"
+	cutsData         bug = "data is cut to 1000 bytes"
+	escapesNames     bug = "listed names are escaped"
+	listsByPrefix    bug = "a listing has all that begins alike"
+	listsPages       bug = "a listing ends after 100 children"
+	hidesRoot        bug = "the root lists nothing"
+	readsLag         bug = "every other read returns what was before"
+
+	versionsFromOne        bug = "versions begin at 1"
+	versionsGoOn           bug = "a node made anew goes on with its version"
+	sameDataIsNoChange     bug = "a set of the same data is no change"
+	ignoresVersions        bug = "versions are not compared"
+	anyVersionIsZero       bug = "any version does not match higher ones"
+	childrenCountAsChanges bug = "children count as changes"
+	positionsPerNode       bug = "positions are each node's own"
+
+	sequenceDescends   bug = "the sequence descends"
+	sequencePerSession bug = "each session has a sequence of its own"
+	sequencePerName    bug = "each name has a sequence of its own"
+	sequenceSticks     bug = "the sequence does not move on"
+	reusesSequence     bug = "the sequence counts the children there are"
+	dropsPrefix        bug = "sequential names are only numbers"
+	createTellsNoSeq   bug = "create does not tell the sequence"
+	plainHaveSeq       bug = "plain nodes have a sequence"
+
+	closeKeepsEphemerals    bug = "close leaves ephemeral nodes"
+	oneEphemeralStays       bug = "one ephemeral node stays"
+	closeTakesOthersNodes   bug = "close takes others' ephemeral nodes"
+	expiryKeepsEphemerals   bug = "expiry leaves ephemeral nodes"
+	childrenBelowEphemerals bug = "ephemeral nodes have children"
+	onlyOwnersDelete        bug = "only owners delete ephemeral nodes"
+	hidesEphemeral          bug = "ephemeral nodes look persistent"
+	disconnectEndsSession   bug = "a disconnect ends the session"
+
+	neverFires         bug = "watches never fire"
+	firesTwice         bug = "watches fire twice"
+	staysArmed         bug = "watches stay armed"
+	firesForContained  bug = "watches fire for what was read"
+	firesDeadWatches   bug = "watches of calls that failed fire"
+	armsOnErrors       bug = "a failing read arms its watch"
+	armsLate           bug = "watches are armed after the read"
+	armsOnce           bug = "a path is watched once only"
+	armsFew            bug = "a session has 100 watches"
+	oneWatchPerPath    bug = "one watch of several on a path fires"
+	oneSessionTold     bug = "one session of several is told"
+	otherEvents        bug = "every event is a change of data"
+	noEventForCreation bug = "creations are not told"
+	noEventForDeletion bug = "deletions are not told"
+	listWatchesData    bug = "a listing watches the data"
+	watchesChildrenToo bug = "every read watches the children too"
+	eventPosIsLater    bug = "events have the next write's position"
+	eventsLate         bug = "events come late and out of order"
+
+	neverLost         bug = "watches are not told of the end"
+	lostAfterFired    bug = "watches that fired are told of the end"
+	answersAfterEnd   bug = "calls succeed after the end"
+	closesOnce        bug = "closing twice is an error"
+	closeForgetsCalls bug = "calls hang when the session is closed"
+	replacesSession   bug = "a session that ended is replaced"
+
+	hidesCuts                bug = "a lost reply is made up for"
+	retriesWrites            bug = "a write whose reply was lost is tried again"
+	losesUnasked             bug = "some replies are not asked about"
+	losesNotifications       bug = "notifications are lost with the connection"
+	watchesEndWithConnection bug = "watches are lost with the connection"
+	failsWhileAway           bug = "calls fail while disconnected"
+	hidesStates              bug = "the reconnect is not told"
+
+	ignoresContext        bug = "contexts are ignored"
+	watchesEndWithContext bug = "a watch ends with the context of its call"
+	appliesCancelledLate  bug = "a cancelled write is applied later"
+	mixesAnswers          bug = "answers are mixed up"
+	reordersWrites        bug = "writes overtake each other"
+
+	probeCountsTwice         bug = "the probe sees everything twice"
+	probeMissesOpen          bug = "the probe does not see the session open"
+	probeMissesReplies       bug = "the probe sees no replies"
+	probeMissesNotifications bug = "the probe sees no notifications"
+	probeMissesCut           bug = "the probe sees no cut"
+	probeHidesErrors         bug = "the probe sees no errors"
+	probePosIsZero           bug = "the probe sees no positions"
+	probeWithoutSize         bug = "the probe sees the same size always"
+)
+
+// mutants are the bugs, and cases that have to find each.
+var mutants = map[bug][]string{
+	makesParents:     {"nodes/parent needed"},
+	createOverwrites: {"nodes/exists once", "concurrency/one creator"},
+	createTellsPath:  {"nodes/created", "sequence/as listed"},
+	deletesNothing:   {"nodes/missing", "concurrency/one deleter"},
+	deletesTrees:     {"nodes/not empty"},
+	cutsData:         {"nodes/data"},
+	escapesNames:     {"nodes/odd names"},
+	listsByPrefix:    {"nodes/direct children"},
+	listsPages:       {"nodes/many children"},
+	hidesRoot:        {"nodes/root"},
+	readsLag:         {"nodes/sync", "order/own writes are read", "order/never back in time"},
+
+	versionsFromOne:        {"versions/fresh", "versions/counts sets"},
+	versionsGoOn:           {"versions/recreated", "nodes/deleted"},
+	sameDataIsNoChange:     {"versions/counts sets"},
+	ignoresVersions:        {"versions/conditional set", "versions/conditional delete", "concurrency/compare and set"},
+	anyVersionIsZero:       {"versions/any version"},
+	childrenCountAsChanges: {"versions/children apart"},
+	positionsPerNode:       {"versions/one order", "versions/recreated"},
+
+	sequenceDescends:   {"sequence/order of creation", "concurrency/sequential"},
+	sequencePerSession: {"sequence/across sessions", "concurrency/sequential"},
+	sequencePerName:    {"sequence/across names"},
+	sequenceSticks:     {"sequence/same name"},
+	reusesSequence:     {"sequence/no reuse"},
+	dropsPrefix:        {"sequence/as listed"},
+	createTellsNoSeq:   {"sequence/plain siblings"},
+	plainHaveSeq:       {"sequence/plain siblings"},
+
+	closeKeepsEphemerals:    {"ephemerals/gone at close", "sequence/ephemeral too"},
+	oneEphemeralStays:       {"ephemerals/all gone"},
+	closeTakesOthersNodes:   {"ephemerals/deleted by another", "session loss/others live on", "session loss/closed after expiry"},
+	expiryKeepsEphemerals:   {"session loss/expiry removes"},
+	childrenBelowEphemerals: {"ephemerals/no children"},
+	onlyOwnersDelete:        {"ephemerals/deleted by another"},
+	hidesEphemeral:          {"ephemerals/told apart"},
+	disconnectEndsSession:   {"ephemerals/survives a disconnect", "disconnects/lost create"},
+
+	neverFires:         {"watches/exists", "watches/get", "watches/children", "watches/of the others"},
+	firesTwice:         {"watches/once", "concurrency/fan-out", "races/get and set"},
+	staysArmed:         {"watches/once"},
+	firesForContained:  {"watches/not what was read", "races/get and set", "races/children and create"},
+	firesDeadWatches:   {"cancellation/its watch", "cancellation/cancelled at any time", "disconnects/lost read"},
+	armsOnErrors:       {"watches/missing arms nothing"},
+	armsLate:           {"races/get and set", "races/exists and create", "races/children and create", "races/exists and delete"},
+	armsOnce:           {"watches/re-armed"},
+	armsFew:            {"watches/many", "cancellation/abandoned"},
+	oneWatchPerPath:    {"watches/several on one path"},
+	oneSessionTold:     {"concurrency/fan-out"},
+	otherEvents:        {"watches/exists", "watches/children", "concurrency/watches of one session"},
+	noEventForCreation: {"watches/exists"},
+	noEventForDeletion: {"watches/get", "watches/deleted and made anew"},
+	listWatchesData:    {"watches/children", "watches/only what it covers"},
+	watchesChildrenToo: {"watches/only what it covers"},
+	eventPosIsLater:    {"watches/position"},
+	eventsLate: {"probe/fence proves", "order/event before the data", "order/event before the listing",
+		"order/event before anything later", "order/own watch before own reply", "order/on the wire",
+		"order/events in order of changes"},
+
+	neverLost:         {"session loss/close tells watches", "session loss/expiry tells watches", "disconnects/closed while away"},
+	lostAfterFired:    {"watches/once"},
+	answersAfterEnd:   {"session loss/closed"},
+	closesOnce:        {"session loss/closed twice"},
+	closeForgetsCalls: {"session loss/close in flight"},
+	replacesSession:   {"session loss/expired"},
+
+	hidesCuts:                {"disconnects/lost create", "disconnects/lost delete", "disconnects/lost read"},
+	retriesWrites:            {"disconnects/lost create", "disconnects/lost set"},
+	losesUnasked:             {"disconnects/asked of every reply"},
+	losesNotifications:       {"disconnects/watch in flight", "disconnects/changes while away"},
+	watchesEndWithConnection: {"disconnects/watch outlives"},
+	failsWhileAway:           {"disconnects/waits for the reconnect"},
+	hidesStates:              {"disconnects/states"},
+
+	ignoresContext:        {"cancellation/before", "cancellation/during", "cancellation/deadline"},
+	watchesEndWithContext: {"cancellation/watch outlives the context"},
+	appliesCancelledLate:  {"cancellation/write order"},
+	mixesAnswers:          {"concurrency/one session"},
+	reordersWrites:        {"order/first in, first out"},
+
+	probeCountsTwice:         {"probe/requests", "probe/replies"},
+	probeMissesOpen:          {"probe/open and close"},
+	probeMissesReplies:       {"probe/replies"},
+	probeMissesNotifications: {"probe/notifications"},
+	probeMissesCut:           {"probe/cut"},
+	probeHidesErrors:         {"probe/replies"},
+	probePosIsZero:           {"probe/positions"},
+	probeWithoutSize:         {"probe/sizes"},
+}

@@ -1,0 +1,133 @@
+package drivertest
+
+import (
+	"fmt"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// TestPass shows that the suites pass on a service that keeps the contract.
+func TestPass(t *testing.T) {
+	right := func(*testing.T) drivers.Service { return newSlowFake(none) }
+	RunBubbled(t, right)
+	RunOrderedBubbled(t, right)
+}
+
+// TestPassShared does so with one service for all cases and real time.
+func TestPassShared(t *testing.T) {
+	right := func(*testing.T) drivers.Service { return newFake(none) }
+	Run(t, right)
+	RunOrdered(t, right)
+}
+
+// TestFail shows that each bug is found by the cases that are there for it.
+func TestFail(t *testing.T) {
+	cases := allCases()
+	for b, names := range mutants {
+		for _, name := range names {
+			t.Run(string(b)+"/"+name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					c, ok := cases[name]
+					if !ok {
+						t.Fatal("there is no such case")
+					}
+					r := &recorder{TB: t}
+					r.try(c, opened(t, func(*testing.T) drivers.Service { return newSlowFake(b) }))
+					r.failedRightly(t, c)
+				})
+			})
+		}
+	}
+}
+
+// TestEveryCaseCanFail shows that there is a bug for every case.
+func TestEveryCaseCanFail(t *testing.T) {
+	unproved := allCases()
+	for _, names := range mutants {
+		for _, name := range names {
+			delete(unproved, name)
+		}
+	}
+	for name := range unproved {
+		t.Errorf("%s: no mutant shows that it can fail", name)
+	}
+}
+
+func allCases() map[string]testCase {
+	all := map[string]testCase{}
+	for _, s := range append(portable(), ordered()...) {
+		for _, c := range s.cases {
+			all[s.name+"/"+c.name] = c
+		}
+	}
+	return all
+}
+
+// A recorder is what a case fails instead of the test.
+type recorder struct {
+	testing.TB
+
+	mu     sync.Mutex
+	failed bool
+	errors []string
+	logs   []string
+}
+
+// try runs the case to its end, which may be a sudden one.
+func (r *recorder) try(c testCase, service drivers.Service) {
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		c.check(r, service)
+	}()
+	<-over
+}
+
+// failedRightly checks that the case failed by itself, and not only because the
+// bug hindered cleaning up, and that it said what the contract promises.
+func (r *recorder) failedRightly(t *testing.T, c testCase) {
+	cleanUp := regexp.MustCompile(`^(closing a session|syncing before|removing the case's|closing the session that)`)
+	if !slices.ContainsFunc(r.errors, func(e string) bool { return !cleanUp.MatchString(e) }) {
+		t.Errorf("the case does not find the bug; errors %q", r.errors)
+	}
+	if last := len(r.logs) - 1; last < 0 || !strings.Contains(r.logs[last], c.why) {
+		t.Errorf("the case does not explain itself last; logged %q", r.logs)
+	}
+}
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
+}
+
+func (r *recorder) Logf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.logs = append(r.logs, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Error(args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = true
+	r.errors = append(r.errors, fmt.Sprint(args...))
+}
+
+func (r *recorder) Errorf(format string, args ...any) { r.Error(fmt.Sprintf(format, args...)) }
+
+func (r *recorder) Fatal(args ...any) {
+	r.Error(args...)
+	runtime.Goexit()
+}
+
+func (r *recorder) Fatalf(format string, args ...any) { r.Fatal(fmt.Sprintf(format, args...)) }

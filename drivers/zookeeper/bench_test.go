@@ -1,0 +1,109 @@
+package zookeeper
+
+import (
+	"net"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// counter is the least that a probe can do.
+type counter struct{ replies int }
+
+func (c *counter) Message(m drivers.Message) {
+	if m.Kind == drivers.Reply {
+		c.replies++
+	}
+}
+
+// BenchmarkGet is what a read costs through the library alone, and through this
+// package with its tap and a probe, on the same server.
+func BenchmarkGet(b *testing.B) {
+	bare, ours := getters(b, onLocal(b).address)
+	for _, bc := range []struct {
+		name string
+		get  func() error
+	}{{"bare", bare}, {"drivers", ours}} {
+		b.Run(bc.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := bc.get(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkGetAdded makes the two reads by turns, now the one first and now the
+// other, and reports the difference of the medians: on a server by itself, where
+// a read varies by far more than is to be seen, and on the least that can answer,
+// over the loopback interface too.
+func BenchmarkGetAdded(b *testing.B) {
+	b.Run("zookeeper", func(b *testing.B) { benchmarkAdded(b, onLocal(b).address) })
+	b.Run("least", func(b *testing.B) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer l.Close()
+		go new(memory).listen(l)
+		benchmarkAdded(b, l.Addr().String())
+	})
+}
+
+func benchmarkAdded(b *testing.B, address string) {
+	bare, ours := getters(b, address)
+	gets := []func() error{bare, ours}
+	var took [2][]time.Duration
+	for turn := 0; b.Loop(); turn++ {
+		for n := range gets {
+			i := (turn + n) % len(gets)
+			start := time.Now()
+			if err := gets[i](); err != nil {
+				b.Fatal(err)
+			}
+			took[i] = append(took[i], time.Since(start))
+		}
+	}
+	b.ReportMetric(float64(median(took[0])), "bare-ns/op")
+	b.ReportMetric(float64(median(took[1])), "drivers-ns/op")
+	b.ReportMetric(float64(median(took[1])-median(took[0])), "added-ns/op")
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// getters read the root, each on a session of its own.
+func getters(b *testing.B, address string) (bare, ours func() error) {
+	s, err := New(Config{Servers: []string{address}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := s.Dial(b.Context(), drivers.Options{Probe: new(counter)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { c.Close() })
+	library, _, err := zk.Connect([]string{address}, drivers.DefaultSessionTimeout, zk.WithLogInfo(false))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(library.Close)
+	ctx := b.Context()
+	bare = func() error {
+		_, _, err := library.Get("/")
+		return err
+	}
+	ours = func() error {
+		_, _, err := c.Get(ctx, "/", nil)
+		return err
+	}
+	return bare, ours
+}

@@ -1,0 +1,75 @@
+package zookeeper
+
+import (
+	"context"
+	"time"
+)
+
+// closeTime is how long Close tries to reach the service, after the second that
+// the library waits for its answer.
+const closeTime = time.Second
+
+// Close ends the session: first for this client, as when it is lost, then at
+// the service. If the service cannot be reached within a few seconds, its
+// ephemeral nodes stay until it expires the session.
+func (c *Conn) Close() error {
+	c.end()
+	select {
+	case <-c.session.opened:
+		c.shutdown(true)
+	default:
+		c.shutdown(false)
+	}
+	return nil
+}
+
+// shutdown ends the library, waits for its goroutines, and if asked makes sure
+// that the session has ended at the service.
+func (c *Conn) shutdown(sure bool) {
+	if !c.closing.CompareAndSwap(false, true) {
+		<-c.gone
+		return
+	}
+	defer close(c.gone)
+	c.watches.imminent.Wait()
+	if !sure || c.gate.isShut() {
+		c.dialer.stop()
+		<-c.dialer.arrived // or the library would not send what it is to be answered
+	}
+	c.endLibrary()
+	c.locks.close()
+	c.calls.close()
+	if !sure {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	for tries := 0; !c.closed.Load() && ctx.Err() == nil; tries++ {
+		c.closeAnew(ctx, tries)
+	}
+}
+
+// endLibrary closes the library and waits until its goroutines have ended.
+func (c *Conn) endLibrary() {
+	c.library.Close()
+	c.dialer.stop() // if the service did not answer
+	for range c.over {
+	}
+}
+
+// closeAnew takes the session up on a new connection and ends it there. The
+// library cannot: once it is closed, it does not reconnect.
+func (c *Conn) closeAnew(ctx context.Context, tries int) {
+	select {
+	case <-time.After(backoff(tries)):
+	case <-ctx.Done():
+		return
+	}
+	conn, err := c.connect(ctx, c.dialer.servers[tries%len(c.dialer.servers)])
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	takeOverAndClose(conn, c.session.granted) // the tap tells what comes of it
+}

@@ -1,0 +1,115 @@
+package zookeeper
+
+import (
+	"context"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// local starts the one server of all tests that need one, when the first does.
+var local = sync.OnceValues(startLocal)
+
+// stopLocal ends it.
+var stopLocal = func() {}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	stopLocal()
+	os.Exit(code)
+}
+
+func startLocal() (string, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ready, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- RunLocal(ctx, func(a string) { ready <- a }) }()
+	stopLocal = func() {
+		cancel()
+		<-ended
+	}
+	select {
+	case a := <-ready:
+		return a, nil
+	case err := <-ended:
+		ended <- nil
+		return "", err
+	}
+}
+
+// fixture is a place of its own on the local server.
+type fixture struct {
+	*Service
+	address string
+	root    string
+	ctx     context.Context
+}
+
+// onLocal makes a persistent node named as the test for it to work below.
+func onLocal(tb testing.TB) *fixture {
+	tb.Helper()
+	requireLocal(tb)
+	address, err := local()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	tb.Cleanup(cancel)
+	s, err := New(Config{Servers: []string{address}})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f := &fixture{Service: s, address: address, ctx: ctx}
+	made, err := f.dial(tb, drivers.Options{}).Create(ctx, "/test-", nil, drivers.Sequential)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	f.root = "/" + made.Name
+	return f
+}
+
+// dial opens a session that is closed with the test.
+func (f *fixture) dial(tb testing.TB, o drivers.Options) *Conn {
+	tb.Helper()
+	c, err := f.Service.Dial(f.ctx, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { c.Close() })
+	return c.(*Conn)
+}
+
+// create makes a node below the fixture's and returns its path.
+func (f *fixture) create(tb testing.TB, c drivers.Conn, name string, mode drivers.Mode) string {
+	tb.Helper()
+	made, err := c.Create(f.ctx, f.root+"/"+name, nil, mode)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return f.root + "/" + made.Name
+}
+
+// recorder is a Watch that keeps what it is told.
+type recorder struct{ events chan drivers.Event }
+
+func newRecorder() *recorder { return &recorder{make(chan drivers.Event, 16)} }
+
+func (r *recorder) watch(e drivers.Event) { r.events <- e }
+
+// only is the one event there is by now.
+func (r *recorder) only(tb testing.TB) drivers.Event {
+	tb.Helper()
+	if n := len(r.events); n != 1 {
+		tb.Fatalf("the watch was called %d times, want once", n)
+	}
+	return <-r.events
+}
+
+// probeFunc is a probe.
+type probeFunc func(drivers.Message)
+
+func (p probeFunc) Message(m drivers.Message) { p(m) }
+
+func ignore(drivers.Message) {}

@@ -1,0 +1,108 @@
+package zookeeper
+
+import (
+	"context"
+	"net"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// memory is a server in this process, over pipes, for tests in a bubble: it has
+// but an empty root, and says so unless it is told to say nothing.
+type memory struct {
+	mu     sync.Mutex
+	silent bool // takes requests and answers none but pings
+	dead   bool // takes no connections
+	dials  []string
+	conns  []net.Conn
+	ops    []int32 // what it was asked
+}
+
+func (m *memory) service(servers ...string) *Service {
+	s, err := New(Config{Servers: servers, Dial: m.dial})
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+func (m *memory) dial(_ context.Context, address string) (net.Conn, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dials = append(m.dials, address)
+	if m.dead {
+		return nil, errRefused
+	}
+	client, server := net.Pipe()
+	m.conns = append(m.conns, client)
+	go m.serve(server)
+	return client, nil
+}
+
+// set says how to behave from here on; those that are dead hang up.
+func (m *memory) set(silent, dead bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.silent, m.dead = silent, dead
+	if dead {
+		for _, c := range m.conns {
+			c.Close()
+		}
+		m.conns = nil
+	}
+}
+
+func (m *memory) serve(conn net.Conn) {
+	defer conn.Close()
+	if _, err := receive(conn); err != nil {
+		return
+	}
+	open := wire.ConnectResponse{Timeout: 6000, SessionID: 7, Password: make([]byte, wire.PasswordSize)}
+	send(conn, open.Append(wire.Begin(nil)))
+	for {
+		request, err := receive(conn)
+		if err != nil {
+			return
+		}
+		d := wire.NewDecoder(request)
+		var h wire.RequestHeader
+		h.Decode(&d)
+		if !m.asked(h.Op) {
+			continue
+		}
+		reply := wire.ReplyHeader{Xid: h.Xid, Zxid: 1}
+		var body []byte
+		switch {
+		case h.Op == wire.OpGetData && d.String() == "/":
+			body = wire.Stat{}.Append(wire.AppendBytes(nil, nil))
+		case h.Op == wire.OpGetData, h.Op == wire.OpExists:
+			reply.Err = wire.ErrNoNode
+		}
+		send(conn, append(reply.Append(wire.Begin(nil)), body...))
+		if h.Op == wire.OpCloseSession {
+			return
+		}
+	}
+}
+
+// listen serves over a network.
+func (m *memory) listen(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go m.serve(conn)
+	}
+}
+
+// asked tells whether to answer.
+func (m *memory) asked(op int32) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if op != wire.OpPing {
+		m.ops = append(m.ops, op)
+	}
+	return !m.silent || op == wire.OpPing
+}

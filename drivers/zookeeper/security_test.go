@@ -1,0 +1,198 @@
+package zookeeper_test
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// A secured is a test's server and time.
+type secured struct {
+	backendtest.Secure
+	ctx context.Context
+}
+
+func TestSecure(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	s := secured{backendtest.SecureZooKeeper(t), ctx}
+	t.Run("certificates", s.certificates)
+	t.Run("refusals", s.refusals)
+	t.Run("credentials", s.credentials)
+	t.Run("reconnect", s.reconnect)
+}
+
+func (s secured) service(t *testing.T, chroot string, security drivers.Security) *zookeeper.Service {
+	t.Helper()
+	cfg, err := security.TLSConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := zookeeper.New(zookeeper.Config{Servers: []string{s.Address}, Chroot: chroot, TLS: cfg,
+		Username: security.User, Password: security.Password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service
+}
+
+func (s secured) dial(t *testing.T, chroot string, security drivers.Security, o drivers.Options) drivers.Conn {
+	t.Helper()
+	c, err := s.service(t, chroot, security).Dial(s.ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// as is the security with a user.
+func as(s drivers.Security, user string, password drivers.Secret) drivers.Security {
+	s.User, s.Password = user, password
+	return s
+}
+
+// The probe sees what is encrypted below it, and the four-letter words go the
+// same way.
+func (s secured) certificates(t *testing.T) {
+	if info := s.service(t, "", s.Security).Info(); !strings.HasPrefix(info.Server, "ZooKeeper 3.") {
+		t.Errorf("server %q, want its version", info.Server)
+	}
+	var creates atomic.Int64
+	c := s.dial(t, "", s.Security, drivers.Options{Probe: probe(func(m drivers.Message) {
+		if m.Kind == drivers.Reply && m.Op == drivers.OpCreate && string(m.Path) == "/seen" {
+			creates.Add(1)
+		}
+	})})
+	if _, err := c.Create(s.ctx, "/seen", nil, drivers.Ephemeral); err != nil || creates.Load() != 1 {
+		t.Errorf("%v, the probe saw %d creates, want 1", err, creates.Load())
+	}
+}
+
+type probe func(drivers.Message)
+
+func (p probe) Message(m drivers.Message) { p(m) }
+
+// Whoever has no certificate, or one of somebody else, is told so at once: the
+// context has no need to end.
+func (s secured) refusals(t *testing.T) {
+	for name, security := range map[string]drivers.Security{
+		"no certificate":         {CA: s.Security.CA},
+		"another's certificate":  {CA: s.Security.CA, Cert: s.Stranger.Cert, Key: s.Stranger.Key},
+		"another authority":      {CA: s.Stranger.CA, Cert: s.Security.Cert, Key: s.Security.Key},
+		"not this server's name": {CA: s.Security.CA, Cert: s.Security.Cert, Key: s.Security.Key, ServerName: "elsewhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := s.service(t, "", security).Dial(s.ctx, drivers.Options{})
+			if err == nil || s.ctx.Err() != nil {
+				t.Fatalf("got %v, want to be refused", err)
+			}
+			var untrusted *tls.CertificateVerificationError
+			theirs := strings.Contains(err.Error(), "remote error: tls: ")
+			if !theirs && !errors.As(err, &untrusted) || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), s.Address) {
+				t.Errorf("got %v, want one line about the certificate and %s", err, s.Address)
+			}
+		})
+	}
+}
+
+// What a user protects is open to that user alone.
+func (s secured) credentials(t *testing.T) {
+	s.Protect(t, "/ann", "ann", "hunter2")
+	c := s.dial(t, "/ann", as(s.Security, "ann", "hunter2"), drivers.Options{})
+	if _, err := c.Create(s.ctx, "/hers", nil, 0); err != nil {
+		t.Errorf("with the right credentials: %v", err)
+	}
+	for name, security := range map[string]drivers.Security{
+		"another password": as(s.Security, "ann", "hunter3"),
+		"nobody":           s.Security,
+	} {
+		c := s.dial(t, "/ann", security, drivers.Options{})
+		_, err := c.Create(s.ctx, "/mine", nil, 0)
+		if !errors.Is(err, drivers.ErrRefused) || strings.Contains(err.Error(), "hunter") {
+			t.Errorf("%s: %v, want %v and no password", name, err, drivers.ErrRefused)
+		}
+	}
+}
+
+// A new connection has the credentials of the one before.
+func (s secured) reconnect(t *testing.T) {
+	var lose, lost atomic.Bool
+	c := s.dial(t, "", as(s.Security, "bob", "hunter2"), drivers.Options{LoseReply: func(m drivers.Message) bool {
+		return m.Op == drivers.OpGet && lose.Load() && lost.CompareAndSwap(false, true)
+	}})
+	if _, err := c.Create(s.ctx, "/bob", nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	lose.Store(true)
+	if _, _, err := c.Get(s.ctx, "/bob", nil); !errors.Is(err, drivers.ErrConnectionLoss) {
+		t.Fatalf("the connection was cut, got %v", err)
+	}
+	if _, err := c.Set(s.ctx, "/bob", []byte("x"), 0); err != nil {
+		t.Errorf("after the reconnect: %v", err)
+	}
+}
+
+// A server that protects nothing cannot take credentials: what was made there
+// would not be its user's.
+func TestCredentialsNeedProtection(t *testing.T) {
+	server := native.New(native.Options{})
+	defer server.Close()
+	s, err := zookeeper.New(zookeeper.Config{Servers: []string{"pipe"}, Username: "ann", Password: "hunter2",
+		Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_, err = c.Create(t.Context(), "/a", nil, 0)
+	if !errors.Is(err, drivers.ErrUnsupported) || !strings.HasSuffix(err.Error(), "takes no credentials") || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("got %v, want that it takes no credentials", err)
+	}
+}
+
+// With SyncReads there is a sync before each read, and on the same path.
+func TestSyncReads(t *testing.T) {
+	server := native.New(native.Options{})
+	defer server.Close()
+	s, err := zookeeper.New(zookeeper.Config{Servers: []string{"pipe"}, SyncReads: true,
+		Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reads := s.Info().Reads; reads != "sync" {
+		t.Errorf("reads %q, want sync", reads)
+	}
+	var asked []string
+	c, err := s.Dial(t.Context(), drivers.Options{Probe: probe(func(m drivers.Message) {
+		if m.Kind == drivers.Request && (m.Op.IsRead() || m.Op == drivers.OpSync) {
+			asked = append(asked, m.Op.String())
+		}
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	_, _, err1 := c.Exists(ctx, "/", nil)
+	_, _, err2 := c.Get(ctx, "/", nil)
+	_, err3 := c.Children(ctx, "/", nil)
+	if err := errors.Join(err1, err2, err3, c.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(asked, " "), "sync exists sync get sync children"; got != want {
+		t.Errorf("asked %s; want %s", got, want)
+	}
+}

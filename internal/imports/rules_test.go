@@ -1,0 +1,59 @@
+package imports
+
+// rules say what the packages of this module may import of it, one row each: a
+// package, and what it may import. A package that has no row fails the test.
+// "name/..." is a package and every package below it; the first row that fits
+// a package is its own.
+const rules = `
+	internal/nearest:
+	internal/imports:
+
+	drivers:
+	drivers/wire:                  drivers
+	drivers/claim:                 drivers
+	drivers/child:                 internal/nearest
+	drivers/native/tree:           drivers/wire
+	drivers/native:                drivers drivers/wire drivers/child drivers/native/tree
+	drivers/zookeeper:             drivers drivers/wire drivers/child
+	drivers/etcd:                  drivers drivers/child
+	drivers/backends:              drivers/... internal/nearest
+	drivers/backends/backendtest:  drivers/...
+	drivers/drivertest:            drivers drivers/wire
+
+	recipes:                       drivers drivers/claim
+	naive:                         drivers drivers/claim
+
+	metrics:                       drivers
+	results:                       metrics drivers
+	workloads/cost:                metrics
+	workloads:                     workloads/cost metrics drivers
+	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
+	workloads/recipetest:          workloads/... metrics drivers
+	dashboards/...:                results metrics
+
+	cmd/...:                       ...
+`
+
+// testRules say what test files may import beyond their package's row and the
+// package itself. They run on real backends, and a workload's drive real forms.
+// A recipe's and a naive form's tests keep apart as the forms do.
+const testRules = `
+	drivers/...:    drivers/... internal/nearest
+	recipes:        drivers/...
+	naive:          drivers/...
+	metrics:        drivers/...
+	results:        drivers/...
+	workloads/...:  workloads/... recipes naive metrics drivers/...
+	...:
+`
+
+// nevers are what no edit of the rules may allow, however indirectly: a package
+// and what must stay out of its reach.
+const nevers = `
+	recipes:      naive workloads/... metrics results dashboards/... cmd/...
+	naive:        recipes workloads/... metrics results dashboards/... cmd/...
+	drivers/...:  recipes naive workloads/... metrics results dashboards/... cmd/...
+	metrics:      recipes naive workloads/... results dashboards/... cmd/...
+	results:      recipes naive workloads/... dashboards/... cmd/...
+	workloads:    recipes naive results dashboards/... cmd/...
+`

@@ -1,0 +1,62 @@
+package metrics
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// BenchmarkPlainRead is what the Meter adds to a get without a watch.
+func BenchmarkPlainRead(b *testing.B) {
+	s := NewMeter().Session()
+	ask := drivers.Message{Kind: drivers.Request, Op: drivers.OpGet, Path: []byte("/a"), Size: 40}
+	answer := drivers.Message{Kind: drivers.Reply, Op: drivers.OpGet, Pos: 1, Size: 100}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Message(ask)
+		s.Message(answer)
+	}
+}
+
+// BenchmarkSet is what the Meter adds to a write that wakes nobody.
+func BenchmarkSet(b *testing.B) {
+	s := NewMeter().Session()
+	ask := drivers.Message{Kind: drivers.Request, Op: drivers.OpSet, Path: []byte("/l/a"), Size: 40}
+	answer := drivers.Message{Kind: drivers.Reply, Op: drivers.OpSet, Path: ask.Path, Size: 100}
+	b.ReportAllocs()
+	for b.Loop() {
+		answer.Pos++
+		s.Message(ask)
+		s.Message(answer)
+	}
+}
+
+// BenchmarkHerd is what the Meter adds to a set that wakes 128 sessions, each of
+// which reads again with a watch: per notification.
+func BenchmarkHerd(b *testing.B) {
+	m := NewMeter()
+	writer := m.Session()
+	var watchers []*Session
+	for range 128 {
+		watchers = append(watchers, m.Session())
+	}
+	path := []byte("/l")
+	set := drivers.Message{Kind: drivers.Request, Op: drivers.OpSet, Path: path}
+	done := drivers.Message{Kind: drivers.Reply, Op: drivers.OpSet, Path: path}
+	ask := drivers.Message{Kind: drivers.Request, Op: drivers.OpGet, Path: path, Watch: true}
+	armed := drivers.Message{Kind: drivers.Reply, Op: drivers.OpGet, Path: path, Watch: true}
+	event := drivers.Message{Kind: drivers.Notification, Path: path, Event: drivers.DataChanged}
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		if n%len(watchers) == 0 {
+			writer.Message(set)
+			done.Pos++
+			writer.Message(done)
+			armed.Pos = done.Pos
+		}
+		w := watchers[n%len(watchers)]
+		w.Message(event)
+		w.Message(ask)
+		w.Message(armed)
+	}
+}

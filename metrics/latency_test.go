@@ -1,0 +1,125 @@
+package metrics
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestLatency(t *testing.T) {
+	l := NewLatency("acquire")
+	l.Record(time.Second, time.Second)
+	l.Reset()
+	l.Record(time.Millisecond, 2*time.Millisecond)
+	l.Record(time.Millisecond, 100*time.Hour) // more than there is room for
+	p := l.Phase()
+	if p.Name != "acquire" || p.Service.TotalCount() != 2 || p.Response.TotalCount() != 2 {
+		t.Errorf("%s: %d service and %d response times, not 2 and 2 of acquire", p.Name, p.Service.TotalCount(), p.Response.TotalCount())
+	}
+	if got := p.Service.Max(); !p.Service.ValuesAreEquivalent(got, int64(time.Millisecond)) {
+		t.Errorf("longest service time %v, not 1ms", time.Duration(got))
+	}
+	if got := p.Response.Max(); !p.Response.ValuesAreEquivalent(got, int64(time.Hour)) {
+		t.Errorf("longest response time %v, not cut to 1h", time.Duration(got))
+	}
+	l.Record(time.Second, time.Second)
+	if p.Service.TotalCount() != 2 {
+		t.Error("a phase that was handed out changes with later records")
+	}
+}
+
+func TestLap(t *testing.T) {
+	l := NewLatency("acquire")
+	if p50, p99 := l.Lap(); p50 != 0 || p99 != 0 {
+		t.Errorf("an empty lap has %v and %v", p50, p99)
+	}
+	for range 99 {
+		l.Record(0, time.Millisecond)
+	}
+	l.Record(0, time.Second)
+	p50, p99 := l.Lap()
+	if h := l.Phase().Response; !h.ValuesAreEquivalent(int64(p50), int64(time.Millisecond)) || p99 != p50 {
+		t.Errorf("lap of %v and %v, not twice 1ms", p50, p99)
+	}
+	if p50, _ := l.Lap(); p50 != 0 {
+		t.Errorf("the next lap begins with %v", p50)
+	}
+}
+
+func TestJain(t *testing.T) {
+	for want, shares := range map[float64][]int64{
+		1: {7, 7, 7, 7}, 0.25: {9, 0, 0, 0}, 0.9: {1, 2},
+	} {
+		if got := Jain(shares); got != want {
+			t.Errorf("Jain(%v) is %v, not %v", shares, got, want)
+		}
+	}
+	if got := Jain([]int64{0, 0}); got != 1 {
+		t.Errorf("nobody got anything: %v, not 1", got)
+	}
+}
+
+func TestQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := NewQueue(4)
+		for client := range 3 {
+			q.Asked(client)
+			time.Sleep(time.Second)
+		}
+		q.Granted(0) // after 3 s
+		q.Granted(2) // overtakes client 1
+		q.Asked(3)
+		time.Sleep(2 * time.Second)
+		q.GaveUp(1) // after 4 s
+		q.Granted(3)
+		if got, want := q.Fairness(), (Fairness{Jain: 0.75, Inversions: 1, LongestWait: 4 * time.Second}); got != want {
+			t.Errorf("%+v, not %+v", got, want)
+		}
+		q.Asked(1)
+		q.Reset()
+		time.Sleep(9 * time.Second)
+		if got, want := q.Fairness(), (Fairness{Jain: 1, LongestWait: 9 * time.Second}); got != want || q.Waiting() != 1 {
+			t.Errorf("who still waits: %+v and %d, not %+v and 1", got, q.Waiting(), want)
+		}
+	})
+}
+
+// Who shares overtakes nobody who shares, and is overtaken by nobody who does.
+func TestQueueOfThoseWhoShare(t *testing.T) {
+	q := NewQueue(5)
+	for client := range 5 {
+		if client == 3 {
+			q.Asked(client)
+		} else {
+			q.AskedToShare(client)
+		}
+	}
+	for i, client := range []int{2, 0, 4, 3, 1} { // 4 overtakes 3, and 3 overtakes 1
+		q.Granted(client)
+		if got, want := q.Fairness().Inversions, int64(max(0, min(i-1, 2))); got != want {
+			t.Errorf("after the grant to client %d: %d inversions, not %d", client, got, want)
+		}
+	}
+}
+
+// Under synctest's clock no timer is late, and every due time is sampled.
+func TestSamplerSamplesEveryDueTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := StartSampler()
+		time.Sleep(10*lagEvery + lagEvery/2)
+		g := s.Stop()
+		if g.Lag.TotalCount() != 10 || g.Lag.Max() != 0 {
+			t.Errorf("%d samples up to %v, not 10 of 0", g.Lag.TotalCount(), time.Duration(g.Lag.Max()))
+		}
+	})
+}
+
+// TestSamplerSeesWork burns processor time until the sampler has to see it.
+func TestSamplerSeesWork(t *testing.T) {
+	s := StartSampler()
+	for used := cpuTime(); cpuTime() == used; {
+	}
+	if g := s.Stop(); g.CPUCores <= 0 {
+		t.Errorf("%v cores used", g.CPUCores)
+	}
+}

@@ -1,0 +1,140 @@
+package results
+
+import (
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Setting is what was chosen of a run, beside what was measured.
+type Setting struct {
+	Recipe, Form, Family string
+	Backend              drivers.Info
+	Clients              int
+	Loop                 string
+	Hold, Think, Warmup  time.Duration
+	Expected             *Expected
+}
+
+// FromRecord writes down what was measured.
+func FromRecord(s Setting, r *metrics.Record) Run {
+	run := Run{
+		Recipe: s.Recipe, Form: s.Form, Family: s.Family, Backend: Backend(s.Backend),
+		Clients: s.Clients, Loop: s.Loop, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
+		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
+		Latency: map[string]Latency{}, Herd: herd(r), Cost: costs(r, s.Expected),
+		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator), Disturbed: r.Disturbed,
+		Errors: r.Errors, Warnings: append([]string{}, r.Warnings...), Intervals: intervals(r.Intervals),
+	}
+	for _, p := range r.Phases {
+		run.Phases = append(run.Phases, p.Name)
+		run.Latency[p.Name] = latency(p)
+	}
+	if f := r.Fairness; f != nil {
+		run.Fairness = &Fairness{Jain: f.Jain, Inversions: f.Inversions, LongestWaitNS: f.LongestWait}
+	}
+	if n := r.Server; n != nil {
+		run.Server = &Server{Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}
+	}
+	return run
+}
+
+func perSecond(n int64, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(n) / d.Seconds()
+}
+
+func latency(p metrics.Phase) Latency {
+	l := Latency{Service: distribution(p.Service), Response: distribution(p.Response)}
+	if p.Service != nil {
+		l.Count = p.Service.TotalCount()
+	}
+	return l
+}
+
+// beyond is how many observations must lie beyond a percentile for it to mean
+// anything.
+const beyond = 10
+
+// distribution is nil of a histogram that is nil or empty.
+func distribution(h *hdrhistogram.Histogram) *Distribution {
+	if h == nil || h.TotalCount() == 0 {
+		return nil
+	}
+	at := func(permille int64) *int64 {
+		if h.TotalCount()*(1000-permille) < beyond*1000 {
+			return nil
+		}
+		v := h.ValueAtQuantile(float64(permille) / 10)
+		return &v
+	}
+	d := &Distribution{Min: h.Min(), Mean: h.Mean(), P50: at(500), P90: at(900), P99: at(990), P999: at(999), Max: h.Max()}
+	// It encodes into memory and cannot fail but for an unknown encoding.
+	encoded, _ := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	d.HDR = string(encoded)
+	return d
+}
+
+func herd(r *metrics.Record) Herd {
+	h := r.Herd
+	return Herd{
+		Triggers: h.Triggers, Foreign: h.Foreign, Notifications: h.Notifications,
+		Fanout: distribution(h.Fanout), Drain: distribution(h.Drain),
+		Useful: r.Counts.Useful, Wasted: r.Counts.Wasted, Leftover: h.Leftover,
+	}
+}
+
+func costs(r *metrics.Record, e *Expected) Cost {
+	c := Cost{Totals: totals(r.Counts), Whole: totals(r.Whole), WholeRounds: r.WholeRounds, Expected: e}
+	if c.Writes > 0 {
+		ratio := float64(c.Reads) / float64(c.Writes)
+		c.ReadWriteRatio = &ratio
+	}
+	if r.Rounds > 0 {
+		n := float64(r.Rounds)
+		c.PerRound = &PerRound{
+			Notifications: float64(c.Notifications) / n, Reads: float64(c.Reads) / n, Writes: float64(c.Writes) / n,
+			FailedWrites: float64(c.FailedWrites) / n, RPCs: float64(c.RPCs) / n,
+			BytesIn: float64(c.BytesIn) / n, BytesOut: float64(c.BytesOut) / n,
+		}
+	}
+	return c
+}
+
+func totals(c metrics.Counts) Totals {
+	return Totals{
+		Notifications: c.Notifications, Reads: c.Reads, Writes: c.Writes, FailedWrites: c.FailedWrites,
+		RPCs: c.RPCs, BytesIn: c.BytesIn, BytesOut: c.BytesOut,
+	}
+}
+
+// SafetyOf writes down what a checker saw.
+func SafetyOf(s metrics.Safety) Safety {
+	return Safety{
+		Checked: s.Checked, Violations: s.Violations, BeliefOverlaps: s.BeliefOverlaps,
+		TokensRefused: s.TokensRefused, Tokens: s.Tokens, Details: append([]string{}, s.Details...),
+	}
+}
+
+func generator(g metrics.Generator) Generator {
+	return Generator{
+		CPUCores: g.CPUCores, GCPauseNS: g.GCPause, Lag: distribution(g.Lag),
+		Late: g.Late, Skipped: g.Skipped, Unfinished: g.Unfinished,
+	}
+}
+
+func intervals(all []metrics.Interval) []Interval {
+	out := []Interval{}
+	for _, i := range all {
+		out = append(out, Interval{
+			T: i.Start, Rounds: i.Rounds, P50: i.P50, P99: i.P99,
+			Notifications: i.Notifications, Reads: i.Reads, Writes: i.Writes,
+		})
+	}
+	return out
+}

@@ -1,0 +1,67 @@
+package results
+
+import (
+	"io"
+	"time"
+)
+
+// A CountReport is what stampede count counted: exactly what each form costs,
+// everything at rest between any two steps.
+type CountReport struct {
+	Schema  int       `json:"schema"`
+	Started time.Time `json:"started"` // UTC
+	Tool    Tool      `json:"tool"`
+	Skipped []string  `json:"skipped,omitempty"` // a line each: what was left out and why
+	Settled []Settled `json:"settled"`
+}
+
+// Settled is what one form cost with one number of clients, each of which took
+// one turn.
+type Settled struct {
+	Recipe        string  `json:"recipe"`
+	Form          string  `json:"form"`
+	Family        string  `json:"family"`
+	Backend       Backend `json:"backend"`
+	Clients       int     `json:"clients"`
+	Notifications Exact   `json:"notifications"`
+	Reads         Exact   `json:"reads"`
+	Writes        Exact   `json:"writes"` // failed ones included
+	FailedWrites  Exact   `json:"failed_writes"`
+	LargestFanout Exact   `json:"largest_fanout"`
+	Safety        Safety  `json:"safety"`
+}
+
+// Exact is one exact count, what the cost model says, and what the server
+// counted itself.
+type Exact struct {
+	Counted  int64  `json:"counted"`
+	Expected *int64 `json:"expected"` // null if the form has no model
+	Formula  string `json:"formula,omitempty"`
+	Server   *int64 `json:"server"` // null where the server does not count it
+}
+
+func (e Exact) equal() bool  { return e.Expected == nil || *e.Expected == e.Counted }
+func (e Exact) agreed() bool { return e.Server == nil || *e.Server == e.Counted }
+
+func (s Settled) exacts() []Exact {
+	return []Exact{s.Notifications, s.Reads, s.Writes, s.FailedWrites, s.LargestFanout}
+}
+
+// Differs tells whether a count is not what the model says, in either
+// direction, or the server counted something else.
+func (s Settled) Differs() bool {
+	for _, e := range s.exacts() {
+		if !e.equal() || !e.agreed() {
+			return true
+		}
+	}
+	return false
+}
+
+// NewCount begins a report.
+func NewCount(t Tool) CountReport {
+	return CountReport{Schema: Schema, Started: time.Now().UTC(), Tool: t, Settled: []Settled{}}
+}
+
+// WriteJSON writes the report.
+func (r CountReport) WriteJSON(w io.Writer) error { return writeJSON(w, r) }

@@ -1,0 +1,202 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// WriteTable writes the report as a person reads it: the finding, a table for
+// each recipe, backend and number of clients, and how the costs grow.
+func (r CountReport) WriteTable(w io.Writer, o TableOptions) error {
+	fmt.Fprintln(w)
+	for _, line := range countFinding(r) {
+		o.emphasize(w, line)
+	}
+	for _, group := range grouped(r.Settled) {
+		fmt.Fprintf(w, "\n  %s · N = %d · %s · settled\n", group[0].Recipe, group[0].Clients, group[0].Backend.Server)
+		if err := countRows(w, group); err != nil {
+			return err
+		}
+	}
+	if err := growthRows(w, r.Settled); err != nil {
+		return err
+	}
+	for _, s := range r.Skipped {
+		fmt.Fprintf(w, "\n  skipped: %s\n", s)
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// grouped puts together what shares a table, in order of appearance.
+func grouped(all []Settled) (groups [][]Settled) {
+	type key struct {
+		recipe, url string
+		clients     int
+	}
+	at := map[key]int{}
+	for _, s := range all {
+		k := key{s.Recipe, s.Backend.URL, s.Clients}
+		i, ok := at[k]
+		if !ok {
+			i = len(groups)
+			at[k] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], s)
+	}
+	return groups
+}
+
+func countRows(w io.Writer, rows []Settled) error {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(t, "  form\tnotifications\treads\twrites (failed)\tlargest fan-out\tmodel\tserver")
+	for _, s := range rows {
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Form,
+			s.Notifications.text(""), s.Reads.text(""), s.writes(), s.LargestFanout.text(""), s.equality(), s.agreement())
+	}
+	return t.Flush()
+}
+
+// text is "28 = N(N−1)/2", or "29 ≠ 28 = N(N−1)/2", and what the server counted
+// if it is something else.
+func (e Exact) text(failed string) string {
+	t := fmt.Sprint(e.Counted) + failed
+	switch {
+	case e.Expected == nil:
+	case *e.Expected != e.Counted:
+		t += fmt.Sprintf(" ≠ %d = %s", *e.Expected, e.Formula)
+	case e.Formula != fmt.Sprint(e.Counted):
+		t += " = " + e.Formula
+	}
+	if !e.agreed() {
+		t += fmt.Sprintf(", server %d", *e.Server)
+	}
+	return t
+}
+
+func (s Settled) writes() string {
+	failed := ""
+	if s.FailedWrites.Counted > 0 || !s.FailedWrites.equal() {
+		failed = fmt.Sprintf(" (%d)", s.FailedWrites.Counted)
+	}
+	text := s.Writes.text(failed)
+	if !s.FailedWrites.equal() {
+		text += fmt.Sprintf(", failed %s", s.FailedWrites.text(""))
+	}
+	return text
+}
+
+func (s Settled) equality() string {
+	return s.say(s.Notifications.Expected != nil, Exact.equal, "equal", "DIFFERS")
+}
+
+func (s Settled) agreement() string {
+	return s.say(s.Notifications.Server != nil, Exact.agreed, "agrees", "DISAGREES")
+}
+
+// say is one word on all counts, n/a where there is nothing to hold them against.
+func (s Settled) say(known bool, good func(Exact) bool, all, notAll string) string {
+	switch {
+	case !known:
+		return absent
+	case slices.ContainsFunc(s.exacts(), func(e Exact) bool { return !good(e) }):
+		return notAll
+	}
+	return all
+}
+
+// countFinding says in a sentence what a release costs, and in another whether
+// the counts are as they must be.
+func countFinding(r CountReport) []string {
+	differ, unsafe := 0, 0
+	for _, s := range r.Settled {
+		if s.Differs() {
+			differ++
+		}
+		if s.Safety.Violations > 0 {
+			unsafe++
+		}
+	}
+	verdict := fmt.Sprintf("All %d counts are what the model says.", len(r.Settled))
+	if len(r.Settled) == 1 {
+		verdict = "The count is what the model says."
+	}
+	if differ > 0 {
+		verdict = fmt.Sprintf("%d of %d counts are NOT what the model says.", differ, len(r.Settled))
+	}
+	if unsafe > 0 {
+		verdict = fmt.Sprintf("SAFETY VIOLATED in %d of %d: the counts are void.", unsafe, len(r.Settled))
+	}
+	if wakes := largestWakes(r.Settled); wakes != "" && unsafe == 0 {
+		return []string{wakes, verdict}
+	}
+	return []string{verdict}
+}
+
+// largestWakes compares the forms at the largest number of clients.
+func largestWakes(all []Settled) string {
+	if len(all) == 0 {
+		return ""
+	}
+	n := slices.MaxFunc(all, func(a, b Settled) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
+	var parts []string
+	for _, s := range all {
+		part := fmt.Sprintf("%s %d", s.Form, s.LargestFanout.Counted)
+		if s.Clients == n && s.Recipe == all[0].Recipe && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return fmt.Sprintf("With %d clients one write wakes at most: %s.", n, strings.Join(parts, ", "))
+}
+
+func growthRows(w io.Writer, all []Settled) error {
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	header := "\n  growth per round\tnotifications\treads and writes\n"
+	for _, levels := range byForm(all) {
+		g := GrowthOf(levels)
+		if g == nil {
+			continue
+		}
+		fmt.Fprintf(t, "%s  %s/%s on %s\t%s\t%s\n", header, levels[0].Recipe, levels[0].Form, levels[0].Backend.Name,
+			power(g.Notifications), power(g.Operations))
+		header = ""
+	}
+	return t.Flush()
+}
+
+// byForm puts the levels of one form on one backend together, by rising number
+// of clients, each number once.
+func byForm(all []Settled) (forms [][]Settled) {
+	type key struct{ recipe, form, url string }
+	at := map[key]int{}
+	for _, s := range all {
+		k := key{s.Recipe, s.Form, s.Backend.URL}
+		i, ok := at[k]
+		if !ok {
+			i = len(forms)
+			at[k] = i
+			forms = append(forms, nil)
+		}
+		forms[i] = append(forms[i], s)
+	}
+	for i, levels := range forms {
+		slices.SortStableFunc(levels, func(a, b Settled) int { return cmp.Compare(a.Clients, b.Clients) })
+		forms[i] = slices.CompactFunc(levels, func(a, b Settled) bool { return a.Clients == b.Clients })
+	}
+	return forms
+}
+
+func power(exponent *float64) string {
+	switch {
+	case exponent == nil:
+		return "none"
+	case *exponent > -0.05 && *exponent < 0.05:
+		return "flat"
+	}
+	return fmt.Sprintf("as N^%.1f", *exponent)
+}

@@ -1,0 +1,136 @@
+package results
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+)
+
+// counted is a row whose counts are what a model says they are.
+func counted(form string, clients int, notifications, reads, writes, failed, largest int64) Settled {
+	exact := func(n int64, formula string) Exact {
+		return Exact{Counted: n, Expected: &n, Formula: formula, Server: &n}
+	}
+	s := Settled{
+		Recipe: "lock", Form: form, Clients: clients, Backend: Backend{Name: "native", URL: "native:", Server: "ZooKeeper 3.8.0"},
+		Notifications: exact(notifications, "n"), Reads: exact(reads, "r"), Writes: exact(writes, "w"),
+		FailedWrites: exact(failed, "f"), LargestFanout: exact(largest, "p"),
+		Safety: Safety{Checked: int64(clients)},
+	}
+	s.FailedWrites.Server = nil
+	return s
+}
+
+func oneNode(n int64) Settled {
+	return counted("one-node", int(n), n*(n-1)/2, n*(n-1)/2, n*(n+3)/2, n*(n-1)/2, n-1)
+}
+
+func predecessor(n int64) Settled {
+	return counted("predecessor", int(n), n-1, 3*n-2, 2*n, 0, 1)
+}
+
+func report(rows ...Settled) CountReport {
+	r := NewCount(Tool{})
+	r.Settled = rows
+	return r
+}
+
+func shown(t *testing.T, r CountReport) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.WriteTable(&b, TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestCountTable(t *testing.T) {
+	const want = `
+  With 8 clients one write wakes at most: predecessor 1, one-node 7.
+  All 2 counts are what the model says.
+
+  lock · N = 8 · ZooKeeper 3.8.0 · settled
+  form          notifications   reads    writes (failed)   largest fan-out   model   server
+  predecessor   7 = n           22 = r   16 = w            1 = p             equal   agrees
+  one-node      28 = n          28 = r   44 (28) = w       7 = p             equal   agrees
+
+`
+	if got := shown(t, report(predecessor(8), oneNode(8))); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// A difference in either direction, from the model or from the server, is said
+// in the row and in the finding, and Differs tells of it.
+func TestCountTableShowsDifferences(t *testing.T) {
+	more, other, server, unsafe := oneNode(8), oneNode(8), oneNode(8), oneNode(8)
+	more.Notifications.Counted++
+	more.Notifications.Server = &more.Notifications.Counted
+	other.FailedWrites.Counted--
+	few := int64(27)
+	server.Notifications.Server = &few
+	unsafe.Safety.Violations = 2
+	for _, c := range []struct {
+		name string
+		row  Settled
+		want []string
+	}{
+		{"from the model", more, []string{"1 of 1 counts are NOT what the model says.", "29 ≠ 28 = n", "DIFFERS", "agrees"}},
+		{"in failed writes alone", other, []string{"44 (27) = w, failed 27 ≠ 28 = f", "DIFFERS"}},
+		{"from the server", server, []string{"28 = n, server 27", "DISAGREES"}},
+		{"in safety", unsafe, []string{"SAFETY VIOLATED in 1 of 1: the counts are void."}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := shown(t, report(c.row))
+			for _, w := range c.want {
+				if !strings.Contains(got, w) {
+					t.Errorf("no %q in:\n%s", w, got)
+				}
+			}
+			if differs := c.row.Differs(); differs != (c.name != "in safety") {
+				t.Errorf("Differs says %v", differs)
+			}
+		})
+	}
+	if oneNode(8).Differs() {
+		t.Error("Differs of a row that does not")
+	}
+}
+
+func TestGrowth(t *testing.T) {
+	levels := func(row func(int64) Settled) (all []Settled) {
+		for _, n := range []int64{16, 32, 64, 128} {
+			all = append(all, row(n))
+		}
+		return all
+	}
+	near := func(what string, got *float64, want float64) {
+		t.Helper()
+		if got == nil || math.Abs(*got-want) > 0.03 {
+			t.Errorf("%s: exponent %v, want %v", what, got, want)
+		}
+	}
+	flat := GrowthOf(levels(predecessor))
+	near("notifications of the recipe", flat.Notifications, 0)
+	near("operations of the recipe", flat.Operations, 0)
+	herd := GrowthOf(levels(oneNode))
+	near("notifications of the naive form", herd.Notifications, 1)
+	near("operations of the naive form", herd.Operations, 1)
+	if g := GrowthOf(levels(func(n int64) Settled { return counted("poll", int(n), 0, n, n, 0, 0) })); g.Notifications != nil {
+		t.Errorf("no notifications grow as N^%v", *g.Notifications)
+	}
+	if g := GrowthOf(levels(oneNode)[:2]); g != nil {
+		t.Error("two levels are too few for a fit")
+	}
+}
+
+// Levels may come in any order, and some twice.
+func TestGrowthIsShownByForm(t *testing.T) {
+	got := shown(t, report(oneNode(64), predecessor(64), oneNode(16), predecessor(16), oneNode(32), predecessor(32), oneNode(64)))
+	for _, w := range []string{"growth per round", "lock/one-node on native", "as N^1.0", "lock/predecessor on native", "flat"} {
+		if !strings.Contains(got, w) {
+			t.Errorf("no %q in:\n%s", w, got)
+		}
+	}
+}

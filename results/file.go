@@ -1,0 +1,220 @@
+package results
+
+import "time"
+
+// Schema is the version of the file format that this package writes.
+const Schema = 1
+
+// A File is the result of one command. Durations are in nanoseconds, sizes in
+// bytes, throughput per second, unless a name says otherwise. What does not
+// apply is left out; a percentile that too few observations support is null.
+type File struct {
+	Schema  int       `json:"schema"`
+	ID      string    `json:"id"`      // of the start and the recipes, e.g. "20261121-0931-lock"
+	Started time.Time `json:"started"` // UTC
+	Tool    Tool      `json:"tool"`
+	Host    Host      `json:"host"`
+	Command []string  `json:"command"` // that does the same again, credentials redacted
+	Seed    uint64    `json:"seed"`
+	// Interrupted: the command was ended early; the last run may be shorter
+	// than asked for, and others may be missing.
+	Interrupted bool `json:"interrupted,omitempty"`
+	// Took is how long the whole command took.
+	Took time.Duration `json:"took_ns"`
+	// Skipped says, a line each, what was left out and why.
+	Skipped []string `json:"skipped,omitempty"`
+	Runs    []Run    `json:"runs"`
+}
+
+// A Tool is the stampede that did it.
+type Tool struct {
+	Version string `json:"version"`
+	Commit  string `json:"commit"`
+	Go      string `json:"go"`
+}
+
+// A Host is the machine that the generator ran on.
+type Host struct {
+	OS          string `json:"os"`
+	Kernel      string `json:"kernel"`
+	CPU         string `json:"cpu"`
+	Cores       int    `json:"cores"` // that the generator may use
+	MemoryBytes int64  `json:"memory_bytes"`
+}
+
+// A Run is one recipe in one form, on one backend, with one number of clients.
+type Run struct {
+	Recipe  string  `json:"recipe"`
+	Form    string  `json:"form"`
+	Family  string  `json:"family"` // "recipe", "naive", "library"
+	Backend Backend `json:"backend"`
+	Clients int     `json:"clients"`
+	Loop    string  `json:"loop"` // "closed": a client begins a round when its last one has ended
+
+	HoldNS   time.Duration `json:"hold_ns"`
+	ThinkNS  time.Duration `json:"think_ns"`
+	WarmupNS time.Duration `json:"warmup_ns"`
+
+	DurationNS     time.Duration `json:"duration_ns"` // of the measured window
+	Rounds         int64         `json:"rounds"`      // completed in it
+	ThroughputPerS float64       `json:"throughput_per_s"`
+
+	Latency   map[string]Latency `json:"latency"` // by phase, in the recipe's own words
+	Phases    []string           `json:"phases"`  // the keys of Latency in the recipe's order
+	Herd      Herd               `json:"herd"`
+	Cost      Cost               `json:"cost"`
+	Fairness  *Fairness          `json:"fairness,omitempty"`
+	Safety    Safety             `json:"safety"`
+	Generator Generator          `json:"generator"`
+	// Server is the server's own account of the window, others' doings
+	// included; left out where it keeps none.
+	Server *Server `json:"server,omitempty"`
+	// Disturbed: a connection was cut or a session lost, so that operations
+	// were repeated, and the identities are not checked.
+	Disturbed bool             `json:"disturbed,omitempty"`
+	Errors    map[string]int64 `json:"errors"` // how often, by the error's text
+	Warnings  []string         `json:"warnings"`
+	Intervals []Interval       `json:"intervals"`
+}
+
+// A Backend is the service that a run was done on.
+type Backend struct {
+	Name       string `json:"name"`
+	URL        string `json:"url"` // credentials redacted
+	Server     string `json:"server"`
+	Durability string `json:"durability"` // "fsync", "memory", "unknown"
+	Client     string `json:"client"`     // the client library
+	Reads      string `json:"reads"`      // "local", "sync", "linearizable", "serializable"; "" in files before it was noted
+	Started    string `json:"started"`    // "own process", "in process", "" for a given address
+}
+
+// A Latency is one phase: service time counts from the call, response time from
+// when it was due.
+type Latency struct {
+	Count    int64         `json:"count"`
+	Service  *Distribution `json:"service_ns,omitempty"`
+	Response *Distribution `json:"response_ns,omitempty"`
+}
+
+// A Distribution sums up a histogram. A percentile with fewer than ten
+// observations beyond it is null.
+type Distribution struct {
+	Min  int64   `json:"min"`
+	Mean float64 `json:"mean"`
+	P50  *int64  `json:"p50"`
+	P90  *int64  `json:"p90"`
+	P99  *int64  `json:"p99"`
+	P999 *int64  `json:"p999"`
+	Max  int64   `json:"max"`
+	// HDR is the whole histogram in the base64 V2 compressed encoding that
+	// HdrHistogram tools read.
+	HDR string `json:"hdr"`
+}
+
+// Herd is how many each write woke.
+type Herd struct {
+	Triggers      int64         `json:"triggers"` // writes that woke somebody
+	Foreign       int64         `json:"foreign"`  // those that nobody in this process made
+	Notifications int64         `json:"notifications"`
+	Fanout        *Distribution `json:"fanout,omitempty"`   // notifications per trigger
+	Drain         *Distribution `json:"drain_ns,omitempty"` // first to last notification of a trigger
+	Useful        int64         `json:"useful"`             // after which a client went on
+	Wasted        int64         `json:"wasted"`             // after which it went back to sleep
+	Leftover      int64         `json:"leftover"`           // watches armed and not fired at the end
+}
+
+// Cost is what crossed the wire in the window.
+type Cost struct {
+	Totals
+	ReadWriteRatio *float64  `json:"read_write_ratio"` // null without writes
+	PerRound       *PerRound `json:"per_round"`        // null without rounds
+	// Whole are the same counts over all rounds of the run from first to last,
+	// warm-up included: identities hold for whole rounds only.
+	Whole       Totals `json:"whole"`
+	WholeRounds int64  `json:"whole_rounds"`
+	// Expected is what the cost model says of any schedule; null if the form
+	// has no model or the run was disturbed. What a form costs at rest is
+	// another question: see CountReport.
+	Expected *Expected `json:"expected"`
+}
+
+// Totals are counts on the wire.
+type Totals struct {
+	Notifications int64 `json:"notifications"`
+	Reads         int64 `json:"reads"`
+	Writes        int64 `json:"writes"`        // failed ones included
+	FailedWrites  int64 `json:"failed_writes"` // those whose reply was an error
+	RPCs          int64 `json:"rpcs"`          // requests of every kind but heartbeats
+	BytesIn       int64 `json:"bytes_in"`
+	BytesOut      int64 `json:"bytes_out"`
+}
+
+// PerRound is Totals divided by the rounds.
+type PerRound struct {
+	Notifications float64 `json:"notifications"`
+	Reads         float64 `json:"reads"`
+	Writes        float64 `json:"writes"`
+	FailedWrites  float64 `json:"failed_writes"`
+	RPCs          float64 `json:"rpcs"`
+	BytesIn       float64 `json:"bytes_in"`
+	BytesOut      float64 `json:"bytes_out"`
+}
+
+// Expected is what must hold of Whole.
+type Expected struct {
+	Identities []Identity `json:"identities"`
+}
+
+// An Identity is something that holds of a form's counts under any schedule.
+type Identity struct {
+	Formula string `json:"formula"`
+	Left    int64  `json:"left"`
+	Right   int64  `json:"right"`
+	Holds   bool   `json:"holds"`
+}
+
+// Fairness is how evenly and in which order clients were served.
+type Fairness struct {
+	Jain          float64       `json:"jain"` // 1 is even, 1/N is one for all
+	Inversions    int64         `json:"inversions"`
+	LongestWaitNS time.Duration `json:"longest_wait_ns"`
+}
+
+// Safety is what the recipe's checker saw.
+type Safety struct {
+	Checked        int64    `json:"checked"`
+	Violations     int64    `json:"violations"` // any void the numbers
+	BeliefOverlaps int64    `json:"belief_overlaps"`
+	TokensRefused  int64    `json:"tokens_refused"`
+	Tokens         bool     `json:"tokens"` // whether the form has fencing tokens
+	Details        []string `json:"details"`
+}
+
+// Generator is how the load generator itself fared.
+type Generator struct {
+	CPUCores   float64       `json:"cpu_cores"`
+	GCPauseNS  time.Duration `json:"gc_pause_ns"`
+	Lag        *Distribution `json:"lag_ns,omitempty"` // how late timers ran
+	Late       int64         `json:"late"`
+	Skipped    int64         `json:"skipped"`
+	Unfinished int64         `json:"unfinished"`
+}
+
+// Server is what a server counted for itself. Apache ZooKeeper counts
+// heartbeats among the reads.
+type Server struct {
+	Notifications int64 `json:"notifications"`
+	Reads         int64 `json:"reads"`
+	Writes        int64 `json:"writes"`
+}
+
+// An Interval is one slice of the window.
+type Interval struct {
+	T             time.Duration `json:"t_ns"` // from the window's beginning
+	Rounds        int64         `json:"rounds"`
+	P50           time.Duration `json:"p50_ns"` // response time of the first phase, 0 without any
+	P99           time.Duration `json:"p99_ns"`
+	Notifications int64         `json:"notifications"`
+	Reads         int64         `json:"reads"`
+	Writes        int64         `json:"writes"`
+}

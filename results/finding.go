@@ -1,0 +1,211 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// finding says in words what the runs on one backend show: a line or two. It is
+// made of the runs with the most clients in which a naive form and another one
+// stand side by side.
+func finding(runs []Run) []string {
+	if void := violations(runs); len(void) > 0 {
+		return void
+	}
+	measured := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Cost.PerRound == nil })
+	if len(measured) == 0 {
+		return []string{"Nothing was measured: no round was completed."}
+	}
+	if naive, calm, ok := sideBySide(measured); ok {
+		return compare(naive, calm, measured)
+	}
+	return alone(measured)
+}
+
+// violations says which forms broke their promise; the numbers of such a run
+// are void.
+func violations(runs []Run) (lines []string) {
+	for _, r := range runs {
+		if r.Safety.Violations == 0 {
+			continue
+		}
+		lines = append(lines, fmt.Sprintf("SAFETY VIOLATED: %s/%s with %s broke its promise %s in %s checks; its numbers are void.",
+			r.Recipe, r.Form, clients(r.Clients), times(r.Safety.Violations), Count(r.Safety.Checked)))
+		if len(r.Safety.Details) > 0 {
+			lines = append(lines, "  "+r.Safety.Details[0])
+		}
+	}
+	return lines
+}
+
+// sideBySide returns the first naive and the first other form of the level with
+// the most clients that has both; a library form only stands in for a missing
+// recipe.
+func sideBySide(runs []Run) (naive, calm Run, ok bool) {
+	for i := range runs {
+		n := runs[i]
+		if n.Family != "naive" || ok && n.Clients <= naive.Clients {
+			continue
+		}
+		for _, family := range []string{"recipe", "library"} {
+			j := slices.IndexFunc(runs, func(r Run) bool {
+				return r.Recipe == n.Recipe && r.Clients == n.Clients && r.Family == family
+			})
+			if j >= 0 {
+				naive, calm, ok = n, runs[j], true
+				break
+			}
+		}
+	}
+	return naive, calm, ok
+}
+
+func compare(naive, calm Run, runs []Run) []string {
+	many, few := naive.Cost.PerRound.Notifications, calm.Cost.PerRound.Notifications
+	herd, form := called(naive, runs), called(calm, runs)
+	who := fmt.Sprintf("With %s %s wakes", clients(naive.Clients), roundOf(naive.Recipe))
+	var line string
+	switch {
+	case about(many) == 0 && about(few) > 0:
+		line = fmt.Sprintf("%s nobody in %s, which does not wait to be woken, and %s in %s.", who, herd, short(few), form)
+	case about(many) == about(few):
+		line = fmt.Sprintf("%s as many in %s as in %s: %s. No herd here.", who, herd, form, short(many))
+	case many < few:
+		line = fmt.Sprintf("%s fewer in %s than in %s: %s against %s.", who, herd, form, short(many), short(few))
+	default:
+		line = fmt.Sprintf("%s %s in %s and %s in %s%s.", who, short(many), herd, short(few), form, asleep(naive))
+	}
+	return append([]string{line}, slower(naive, calm)...)
+}
+
+// asleep says how many of those that the naive form wakes go back to sleep.
+func asleep(r Run) string {
+	woken := r.Herd.Useful + r.Herd.Wasted
+	n := r.Cost.PerRound.Notifications
+	if woken == 0 || n < 1.5 {
+		return ""
+	}
+	vain := n * float64(r.Herd.Wasted) / float64(woken)
+	if about(vain) == 0 {
+		return ""
+	}
+	if about(vain) == about(n) && r.Herd.Useful > 0 {
+		vain = math.Floor(vain) // not all: somebody went on
+	}
+	return fmt.Sprintf("; %s of the %s go back to sleep", short(vain), short(n))
+}
+
+// slower compares how long it takes until the next is served.
+func slower(naive, calm Run) []string {
+	phase := tailPhase(naive)
+	if phase == "" {
+		return nil
+	}
+	name := strings.ToUpper(phase[:1]) + label(phase)[1:]
+	ratio, percentile := slowdown(naive.latency(phase), calm.latency(phase))
+	if percentile == "" {
+		return []string{name + ": too few rounds to compare."}
+	}
+	name += " " + percentile
+	switch {
+	case ratio >= 1.95:
+		return []string{fmt.Sprintf("%s is %s times slower.", name, short(ratio))}
+	case ratio >= 1.05:
+		return []string{fmt.Sprintf("%s is %.0f %% slower.", name, 100*(ratio-1))}
+	case ratio > 0.95:
+		return []string{name + " is no slower."}
+	}
+	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster.", name, 100*(1-ratio))}
+}
+
+// slowdown is the ratio of the highest percentile that both have enough
+// observations for, and that percentile's name; "" if there is none.
+func slowdown(naive, calm *Distribution) (ratio float64, percentile string) {
+	if naive == nil || calm == nil {
+		return 0, ""
+	}
+	for _, p := range []struct {
+		name string
+		a, b *int64
+	}{{"p99", naive.P99, calm.P99}, {"p90", naive.P90, calm.P90}, {"p50", naive.P50, calm.P50}} {
+		if p.a != nil && p.b != nil && *p.b > 0 {
+			return float64(*p.a) / float64(*p.b), p.name
+		}
+	}
+	return 0, ""
+}
+
+// alone says what one family, with nothing to compare, shows.
+func alone(runs []Run) []string {
+	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
+	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", clients(most.Clients), roundOf(most.Recipe),
+		short(most.Cost.PerRound.Notifications), most.Recipe, most.Form, asleep(most))
+	missing := "No naive form of it ran beside it, so there is nothing to compare."
+	if most.Family == "naive" {
+		missing = "No herd-avoiding form of it ran beside it, so there is nothing to compare."
+	}
+	return []string{line, missing}
+}
+
+// called is how a sentence refers to the form of a run: by its family, and by its
+// name where several of the family are among the runs.
+func called(r Run, runs []Run) string {
+	var name string
+	kin := slices.DeleteFunc(slices.Clone(runs), func(o Run) bool { return o.Family != r.Family })
+	if len(distinct(kin, func(o Run) string { return o.Form })) > 1 {
+		name = " " + r.Form
+	}
+	switch r.Family {
+	case "naive":
+		return "the naive form" + name
+	case "library":
+		return "the library's " + r.Form
+	}
+	return "the recipe" + name
+}
+
+// roundOf is what wakes in one round of the recipe.
+func roundOf(recipe string) string {
+	switch recipe {
+	case "lock", "shared-lock", "revocable-lock":
+		return "a release"
+	case "election":
+		return "a change of leader"
+	}
+	return "a round"
+}
+
+func clients(n int) string {
+	if n == 1 {
+		return "1 client"
+	}
+	return Count(int64(n)) + " clients"
+}
+
+func times(n int64) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return Count(n) + " times"
+}
+
+// about rounds as prose does: to whole numbers from ten on, to one decimal below.
+func about(v float64) float64 {
+	if v >= 10 {
+		return math.Round(v)
+	}
+	return math.Round(10*v) / 10
+}
+
+// short writes a number for prose: "99", "3.4", "1".
+func short(v float64) string {
+	if v = about(v); v == math.Trunc(v) {
+		return Count(int64(v))
+	}
+	return fmt.Sprintf("%.1f", v)
+}

@@ -1,0 +1,109 @@
+package results
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// warn writes what to mind of the numbers above, a line each.
+func warn(w io.Writer, runs []Run) {
+	for _, r := range runs {
+		who := fmt.Sprintf("%s, %s", r.Form, clients(r.Clients))
+		for _, text := range r.Warnings {
+			fmt.Fprintf(w, "  warning: %s: %s\n", who, text)
+		}
+		if n := r.Safety.BeliefOverlaps; n > 0 {
+			fmt.Fprintf(w, "  warning: %s: after a disturbance %s more than one client believed to hold; %s older tokens refused\n",
+				who, times(n), refused(r.Safety))
+		}
+	}
+}
+
+func refused(s Safety) string {
+	if !s.Tokens {
+		return absent
+	}
+	return Count(s.TokensRefused)
+}
+
+// foot writes what follows the tables.
+func foot(w io.Writer, f File, o TableOptions) {
+	fmt.Fprintln(w)
+	for _, line := range f.Skipped {
+		fmt.Fprintf(w, "  skipped: %s\n", line)
+	}
+	identities(w, f.Runs)
+	if len(f.Runs) > 0 {
+		fmt.Fprintf(w, "  exact counts and growth: %s\n", countCommand(f.Runs))
+	}
+	if o.Saved != "" {
+		fmt.Fprintf(w, "  saved: %s\n", o.Saved)
+	}
+	fmt.Fprintf(w, "  again: %s\n", commandLine(f.Command))
+}
+
+// identities says in how many runs the counts relate as they must under any
+// schedule, and where they do not.
+func identities(w io.Writer, runs []Run) {
+	var rows, hold int
+	var broken []string
+	for _, r := range runs {
+		if r.Cost.Expected == nil || len(r.Cost.Expected.Identities) == 0 {
+			continue
+		}
+		rows++
+		good := true
+		for _, i := range r.Cost.Expected.Identities {
+			if !i.Holds {
+				good = false
+				broken = append(broken, fmt.Sprintf("IDENTITY BROKEN: %s, %s: %s gives %s and %s",
+					r.Form, clients(r.Clients), i.Formula, Count(i.Left), Count(i.Right)))
+			}
+		}
+		if good {
+			hold++
+		}
+	}
+	if rows == 0 {
+		return
+	}
+	fmt.Fprintf(w, "  identities hold in %d of %s\n", hold, plural(rows, "row"))
+	for _, line := range broken {
+		fmt.Fprintf(w, "  %s\n", line)
+	}
+}
+
+// countCommand counts at rest what the runs measured under load.
+func countCommand(runs []Run) string {
+	recipes := distinct(runs, func(r Run) string { return r.Recipe })
+	var levels []int
+	for _, r := range runs {
+		levels = append(levels, r.Clients)
+	}
+	slices.Sort(levels)
+	var of []string
+	for _, n := range slices.Compact(levels) {
+		of = append(of, strconv.Itoa(n))
+	}
+	return "stampede count " + strings.Join(recipes, " ") + " --clients " + strings.Join(of, ",")
+}
+
+// commandLine is a command as a shell takes it.
+func commandLine(args []string) string {
+	quoted := make([]string, len(args))
+	for i, a := range args {
+		quoted[i] = a
+		if a == "" || strings.ContainsFunc(a, special) {
+			quoted[i] = "'" + strings.ReplaceAll(a, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// special tells whether a shell may give the character a meaning.
+func special(r rune) bool {
+	return !strings.ContainsRune("%+,-./:=@_", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+}

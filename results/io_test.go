@@ -1,0 +1,81 @@
+package results
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestWriteRead makes sure that nothing of a result is lost on the way.
+func TestWriteRead(t *testing.T) {
+	want := file(herding(native())...)
+	var b bytes.Buffer
+	if err := want.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("read something else than was written (-want +got):\n%s", diff)
+	}
+}
+
+// TestReadRefuses makes sure that a wrong file gets one clear line.
+func TestReadRefuses(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":     {"", "not a result file"},
+		"truncated": {`{"schema": 1, "runs": [`, "not a result file"},
+		"no JSON":   {"hand-off p99\n210 µs\n", "not a result file"},
+		"no schema": {`{"runs": []}`, "no schema"},
+		"newer":     {`{"schema": 2, "runs": []}`, "of schema 2: this stampede reads up to 1"},
+		// A newer schema may have changed a type: it must still say so.
+		"newer and different": {`{"schema": 2, "runs": {"a": 1}}`, "of schema 2: this stampede reads up to 1"},
+		"wrong type":          {`{"schema": 1, "runs": [{"clients": "many"}]}`, "not a result file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Read(strings.NewReader(c.text))
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, not one line with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// TestHDRIsReadable makes sure that other tools can read a histogram.
+func TestHDRIsReadable(t *testing.T) {
+	run := herding(native())[3]
+	d := run.Latency["handoff"].Response
+	h, err := hdrhistogram.Decode([]byte(d.HDR))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.TotalCount() != run.Rounds || h.ValueAtQuantile(99) != *d.P99 {
+		t.Errorf("decoded %d values with p99 %d, not %d and %d", h.TotalCount(), h.ValueAtQuantile(99), run.Rounds, *d.P99)
+	}
+}
+
+// TestPercentilesNeedTen makes sure that a percentile is told from the tenth
+// observation beyond it on, and not before.
+func TestPercentilesNeedTen(t *testing.T) {
+	for _, c := range []struct {
+		n                   int64
+		p50, p90, p99, p999 bool
+	}{
+		{19, false, false, false, false}, {20, true, false, false, false},
+		{99, true, false, false, false}, {100, true, true, false, false},
+		{999, true, true, false, false}, {1000, true, true, true, false},
+		{9999, true, true, true, false}, {10000, true, true, true, true},
+	} {
+		d := distribution(spread(c.n, time.Millisecond))
+		got := []bool{d.P50 != nil, d.P90 != nil, d.P99 != nil, d.P999 != nil}
+		if diff := cmp.Diff([]bool{c.p50, c.p90, c.p99, c.p999}, got); diff != "" {
+			t.Errorf("%d observations (-want +got):\n%s", c.n, diff)
+		}
+	}
+}

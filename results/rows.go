@@ -1,0 +1,157 @@
+package results
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// table is the numbers of the runs on one backend: a row for each level and form,
+// the forms of one level side by side.
+func table(runs []Run) *grid {
+	runs = slices.Clone(runs)
+	slices.SortStableFunc(runs, func(a, b Run) int { return cmp.Compare(a.Clients, b.Clients) })
+	g := &grid{rows: make([][]string, len(runs))}
+	text := func(c column, cell func(Run) string) {
+		g.columns = append(g.columns, c)
+		for i, r := range runs {
+			g.rows[i] = append(g.rows[i], cell(r))
+		}
+	}
+	latency := func(c column, phase string, percentile func(*Distribution) *int64) {
+		g.columns = append(g.columns, c)
+		for i, cell := range durations(runs, phase, percentile) {
+			g.rows[i] = append(g.rows[i], cell)
+		}
+	}
+	perRound := func(of func(*PerRound) float64) func(Run) string {
+		return func(r Run) string {
+			if r.Cost.PerRound == nil {
+				return absent
+			}
+			return Rate(of(r.Cost.PerRound))
+		}
+	}
+
+	text(column{head: "clients", over: runs[0].Recipe + " on " + runs[0].Backend.Name},
+		func(r Run) string { return Count(int64(r.Clients)) })
+	text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
+	text(column{head: "rounds/s", space: 2}, Run.speed)
+	text(column{head: "notif", over: "per round", space: 3},
+		perRound(func(p *PerRound) float64 { return p.Notifications }))
+	text(column{head: "reads", space: 2}, perRound(func(p *PerRound) float64 { return p.Reads }))
+	text(column{head: "writes", space: 2}, perRound(func(p *PerRound) float64 { return p.Writes }))
+	tail, first := tailPhase(runs[0]), firstPhase(runs[0])
+	latency(column{head: "p50", over: label(tail), space: 3}, tail, median)
+	latency(column{head: "p99", space: 2}, tail, p99)
+	if first != tail {
+		latency(column{head: "p99", over: label(first), space: 3}, first, p99)
+	}
+	text(column{head: "max", over: "fan-out", space: 3}, Run.largest)
+	text(column{head: "wasted", space: 2},
+		func(r Run) string { return percent(r.Herd.Wasted, r.Herd.Useful+r.Herd.Wasted) })
+	text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
+	return g
+}
+
+// durations are the cells of one column, in one unit if they are not too far
+// apart.
+func durations(runs []Run, phase string, percentile func(*Distribution) *int64) []string {
+	all := make([]*int64, len(runs))
+	var known []time.Duration
+	for i, r := range runs {
+		if all[i] = percentile(r.latency(phase)); all[i] != nil {
+			known = append(known, time.Duration(*all[i]))
+		}
+	}
+	common, fits := unitOf(known)
+	cells := make([]string, len(runs))
+	for i, v := range all {
+		switch {
+		case v == nil:
+			cells[i] = absent
+		case fits:
+			cells[i] = common.measure(time.Duration(*v))
+		default:
+			cells[i] = Duration(time.Duration(*v))
+		}
+	}
+	return cells
+}
+
+// latency is what clients waited in the phase: from when it was due, where that
+// was measured.
+func (r Run) latency(phase string) *Distribution {
+	l := r.Latency[phase]
+	if l.Response == nil {
+		return l.Service
+	}
+	return l.Response
+}
+
+func median(d *Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	return d.P50
+}
+
+func p99(d *Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	return d.P99
+}
+
+func (r Run) speed() string {
+	if r.DurationNS <= 0 {
+		return absent
+	}
+	return Rate(r.ThroughputPerS)
+}
+
+// largest is the largest fan-out of one write.
+func (r Run) largest() string {
+	if r.Herd.Fanout == nil {
+		return "0"
+	}
+	return Count(r.Herd.Fanout.Max)
+}
+
+// verdict is "ok" with the number of checks, or what was found.
+func (s Safety) verdict() string {
+	v := "ok " + Count(s.Checked)
+	if s.Violations > 0 {
+		v = "VIOLATED " + Count(s.Violations)
+	} else if s.Checked == 0 {
+		v = "not checked"
+	}
+	if s.BeliefOverlaps > 0 {
+		v += ", overlaps " + Count(s.BeliefOverlaps)
+	}
+	return v
+}
+
+// tailPhase is the phase that the herd slows down first: the hand-off where the
+// recipe has one, else its first.
+func tailPhase(r Run) string {
+	if slices.Contains(r.Phases, "handoff") {
+		return "handoff"
+	}
+	return firstPhase(r)
+}
+
+func firstPhase(r Run) string {
+	if len(r.Phases) == 0 {
+		return ""
+	}
+	return r.Phases[0]
+}
+
+// label is the phase as a heading has it.
+func label(phase string) string {
+	if phase == "handoff" {
+		return "hand-off"
+	}
+	return phase
+}

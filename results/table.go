@@ -1,0 +1,134 @@
+package results
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// TableOptions are what a table shows besides the file. The zero options are for
+// a pipe.
+type TableOptions struct {
+	Bold  bool   // the finding in bold, for a terminal
+	Saved string // where the file was written, "" if nowhere
+}
+
+// WriteTable writes the file for people: what was run, what it shows, the numbers,
+// what to mind, and the command that does it again.
+func (f File) WriteTable(w io.Writer, o TableOptions) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n\n", heading(f))
+	if f.Interrupted {
+		o.emphasize(&b, "Interrupted: the last run may be partial, and runs that were to follow are missing.")
+		fmt.Fprintln(&b)
+	}
+	groups := byBackend(f.Runs)
+	for _, runs := range groups {
+		for i, line := range finding(runs) {
+			if len(groups) > 1 && i == 0 {
+				line = "On " + runs[0].Backend.title() + ": " + line
+			}
+			o.emphasize(&b, line)
+		}
+	}
+	if len(groups) == 0 {
+		o.emphasize(&b, "Nothing was measured: no run was begun.")
+	}
+	for _, runs := range groups {
+		fmt.Fprintln(&b)
+		table(runs).write(&b)
+		warn(&b, runs)
+	}
+	beside(&b, f.Runs)
+	foot(&b, f, o)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (o TableOptions) emphasize(w io.Writer, line string) {
+	if o.Bold {
+		line = "\x1b[1m" + line + "\x1b[0m"
+	}
+	fmt.Fprintf(w, "  %s\n", line)
+}
+
+// byBackend parts the runs by recipe and backend, in the order of the file.
+func byBackend(runs []Run) (groups [][]Run) {
+	for _, r := range runs {
+		i := slices.IndexFunc(groups, func(g []Run) bool { return g[0].Recipe == r.Recipe && g[0].Backend == r.Backend })
+		if i < 0 {
+			groups = append(groups, nil)
+			i = len(groups) - 1
+		}
+		groups[i] = append(groups[i], r)
+	}
+	return groups
+}
+
+// title is what the service is called: product and version, or its name.
+func (b Backend) title() string {
+	if b.Server != "" {
+		return b.Server
+	}
+	return b.Name
+}
+
+// heading says what was run, in one line.
+func heading(f File) string {
+	parts := []string{"stampede run"}
+	parts = append(parts, distinct(f.Runs, func(r Run) string { return r.Recipe })...)
+	parts = append(parts, distinct(f.Runs, func(r Run) string { return r.Backend.where() })...)
+	if len(f.Runs) > 0 {
+		r := f.Runs[0]
+		parts = append(parts, "hold "+setting(r.HoldNS))
+		if r.ThinkNS > 0 {
+			parts = append(parts, "think "+setting(r.ThinkNS))
+		}
+	}
+	parts = append(parts, fmt.Sprintf("seed %d", f.Seed))
+	if len(f.Runs) > 0 {
+		levels := distinct(f.Runs, func(r Run) string { return clients(r.Clients) })
+		forms := distinct(f.Runs, func(r Run) string { return r.Recipe + "/" + r.Form })
+		parts = append(parts, plural(len(levels), "level")+" × "+plural(len(forms), "form"))
+	}
+	if f.Took > 0 {
+		parts = append(parts, setting(f.Took.Round(time.Second)))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// where is the backend as the heading has it: "native (own process, memory)".
+func (b Backend) where() string {
+	about := []string{}
+	for _, s := range []string{b.Started, b.Durability} {
+		if s != "" && s != "unknown" {
+			about = append(about, s)
+		}
+	}
+	if b.Reads != "" && b.Reads != "local" {
+		about = append(about, b.Reads+" reads")
+	}
+	if len(about) == 0 {
+		return b.title()
+	}
+	return fmt.Sprintf("%s (%s)", b.title(), strings.Join(about, ", "))
+}
+
+func distinct(runs []Run, of func(Run) string) (all []string) {
+	for _, r := range runs {
+		if s := of(r); !slices.Contains(all, s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

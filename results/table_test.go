@@ -1,0 +1,233 @@
+package results
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+// A sample is a run in a few numbers.
+type sample struct {
+	form, family     string
+	clients          int
+	rounds           int64
+	notif, reads     float64 // per round
+	writes           float64
+	handoff, acquire time.Duration // medians; the p99 is about three times as much
+	fanout           int64         // largest
+	wasted           float64       // share
+}
+
+// native is the service of the samples.
+func native() drivers.Info {
+	return drivers.Info{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper",
+		Reads: "local", Started: "own process"}
+}
+
+// spread is a histogram of n values whose median is d and whose p99 is 3·d.
+func spread(n int64, d time.Duration) *hdrhistogram.Histogram {
+	h := hdrhistogram.New(1, int64(time.Hour), 3)
+	low := n * 98 / 100
+	for v, times := range map[time.Duration]int64{d: low, 3 * d: n - low} {
+		if err := h.RecordValues(int64(v), times); err != nil {
+			panic(err)
+		}
+	}
+	return h
+}
+
+func (s sample) record() *metrics.Record {
+	n := func(perRound float64) int64 { return int64(perRound * float64(s.rounds)) }
+	fanout := hdrhistogram.New(1, 1000, 3)
+	if s.fanout > 0 {
+		if err := fanout.RecordValue(s.fanout); err != nil {
+			panic(err)
+		}
+	}
+	woken := n(s.notif)
+	wasted := int64(s.wasted * float64(woken))
+	return &metrics.Record{
+		Duration: 5 * time.Second, Rounds: s.rounds,
+		Phases: []metrics.Phase{
+			{Name: "acquire", Service: spread(s.rounds, s.acquire), Response: spread(s.rounds, s.acquire)},
+			{Name: "handoff", Service: spread(s.rounds, s.handoff), Response: spread(s.rounds, s.handoff)},
+		},
+		Counts: metrics.Counts{Notifications: woken, Reads: n(s.reads), Writes: n(s.writes), Useful: woken - wasted, Wasted: wasted},
+		Herd:   metrics.Herd{Notifications: woken, Fanout: fanout, Largest: s.fanout},
+		Safety: metrics.Safety{Checked: s.rounds, Tokens: true},
+	}
+}
+
+func (s sample) run(on drivers.Info) Run {
+	return FromRecord(Setting{
+		Recipe: "lock", Form: s.form, Family: s.family, Backend: on, Clients: s.clients, Loop: "closed",
+		Hold: time.Millisecond,
+		Expected: &Expected{Identities: []Identity{
+			{Formula: "lists = N + K", Left: 7, Right: 7, Holds: true},
+		}},
+	}, s.record())
+}
+
+// herding are the runs of the story that stampede tells.
+func herding(on drivers.Info) (runs []Run) {
+	for _, s := range []sample{
+		{"predecessor", "recipe", 2, 4310, 0.998, 3, 2, 61 * time.Microsecond, 2200 * time.Microsecond, 1, 0},
+		{"one-node", "naive", 2, 4290, 0.999, 0.999, 3, 66 * time.Microsecond, 2300 * time.Microsecond, 1, 0},
+		{"predecessor", "recipe", 128, 4350, 1, 3, 2, 64 * time.Microsecond, 49700 * time.Microsecond, 1, 0},
+		{"one-node", "naive", 128, 3050, 99.1, 99.1, 101.1, 900 * time.Microsecond, 103 * time.Millisecond, 127, 0.99},
+	} {
+		runs = append(runs, s.run(on))
+	}
+	return runs
+}
+
+func file(runs ...Run) File {
+	return File{
+		Schema: Schema, ID: "20261121-0931-lock", Started: time.Date(2026, 11, 21, 9, 31, 0, 0, time.UTC),
+		Tool: Tool{Version: "v0.1.0", Commit: "0123abc", Go: "go1.26"},
+		Seed: 42, Took: 16*time.Second + 300*time.Millisecond, Runs: runs,
+		Command: []string{"stampede", "run", "lock", "--backend", "native:", "--clients", "2,128", "--hold", "1ms", "--seed", "42"},
+	}
+}
+
+// The goldens are what a person sees; read one before you let it be rewritten.
+func TestTable(t *testing.T) {
+	few := sample{"predecessor", "recipe", 8, 15, 1, 3, 2, time.Millisecond, 20 * time.Millisecond, 1, 0}
+	fewNaive := sample{"one-node", "naive", 8, 12, 5.5, 5.5, 9, 2 * time.Millisecond, 22 * time.Millisecond, 7, 0.82}
+	zookeeper := drivers.Info{Name: "zookeeper", URL: "zookeeper:", Server: "ZooKeeper 3.8.0", Durability: "fsync",
+		Client: "go-zookeeper", Reads: "local", Started: "own process"}
+	remote := drivers.Info{Name: "etcd", URL: "etcd://h", Server: "etcd 3.6.1", Durability: "unknown", Client: "clientv3", Reads: "linearizable"}
+	tests := map[string]func() (File, TableOptions){
+		"herd": func() (File, TableOptions) {
+			return file(herding(native())...), TableOptions{Saved: "20261121-0931-lock.json"}
+		},
+		"bold": func() (File, TableOptions) { return file(herding(native())[2:]...), TableOptions{Bold: true} },
+		"violated": func() (File, TableOptions) {
+			runs := herding(native())[2:]
+			runs[1].Safety.Violations = 3
+			runs[1].Safety.Details = []string{"client 4 was granted the lock while client 9 held it"}
+			return file(runs...), TableOptions{}
+		},
+		"recipe alone": func() (File, TableOptions) { return file(herding(native())[2]), TableOptions{} },
+		"naive alone":  func() (File, TableOptions) { return file(herding(native())[3]), TableOptions{} },
+		"too few rounds": func() (File, TableOptions) {
+			return file(few.run(native()), fewNaive.run(native())), TableOptions{}
+		},
+		"no rounds": func() (File, TableOptions) {
+			none := sample{form: "predecessor", family: "recipe", clients: 8}
+			f := file(none.run(native()))
+			f.Interrupted = true
+			return f, TableOptions{}
+		},
+		"no run": func() (File, TableOptions) {
+			f := file()
+			f.Interrupted = true
+			return f, TableOptions{}
+		},
+		"interrupted": func() (File, TableOptions) {
+			f := file(herding(native())[:3]...)
+			f.Interrupted = true
+			return f, TableOptions{Saved: "lock.json"}
+		},
+		"two backends": func() (File, TableOptions) {
+			runs := append(herding(native())[2:], herding(zookeeper)[2:]...)
+			// On the second the naive form wakes as many, and is not slower.
+			runs[3].Latency["handoff"] = runs[2].Latency["handoff"]
+			f := file(runs...)
+			f.Skipped = []string{"lock/go-zookeeper on native: it needs the client library go-zookeeper"}
+			return f, TableOptions{}
+		},
+		"alike": func() (File, TableOptions) {
+			other := zookeeper
+			other.Durability = "memory"
+			return file(herding(native())[2], herding(other)[2]), TableOptions{}
+		},
+		"nothing alike": func() (File, TableOptions) {
+			synced := zookeeper
+			synced.Reads = "sync"
+			return file(herding(native())[2], herding(synced)[2], herding(remote)[2]), TableOptions{}
+		},
+		"warnings": func() (File, TableOptions) {
+			runs := herding(native())[2:]
+			runs[1].Warnings = []string{"client-bound: the generator used 1.8 of 2 cores; the service may be faster than this"}
+			runs[0].Safety.BeliefOverlaps, runs[0].Safety.TokensRefused = 2, 2
+			runs[0].Cost.Expected.Identities[0] = Identity{Formula: "lists = N + K", Left: 4351, Right: 4350}
+			f := file(runs...)
+			f.Command = append(f.Command, "--label", "it's a test")
+			return f, TableOptions{}
+		},
+		"several forms": func() (File, TableOptions) {
+			poll := sample{"poll", "naive", 128, 2100, 0, 64, 2, 5 * time.Millisecond, 120 * time.Millisecond, 0, 0}
+			library := sample{"go-zookeeper", "library", 128, 4100, 1, 3, 2, 70 * time.Microsecond, 51 * time.Millisecond, 1, 0}
+			runs := append(herding(native())[2:], poll.run(native()), library.run(native()))
+			return file(runs...), TableOptions{}
+		},
+		"median only": func() (File, TableOptions) {
+			calm := sample{"predecessor", "recipe", 8, 900, 1, 3, 2, 200 * time.Microsecond, 9 * time.Millisecond, 1, 0}
+			naive := sample{"one-node", "naive", 8, 300, 7, 7, 9, 800 * time.Microsecond, 20 * time.Millisecond, 7, 0.9}
+			return file(calm.run(native()), naive.run(native())), TableOptions{}
+		},
+		"nearly all in vain": func() (File, TableOptions) {
+			calm := sample{"go-zookeeper", "library", 32, 2000, 1, 3, 2, 200 * time.Microsecond, 9 * time.Millisecond, 1, 0}
+			naive := sample{"one-node", "naive", 32, 2000, 29.3, 29.3, 31, 250 * time.Microsecond, 20 * time.Millisecond, 31, 0.98}
+			return file(calm.run(native()), naive.run(native())), TableOptions{}
+		},
+		"poll": func() (File, TableOptions) {
+			poll := sample{"poll", "naive", 128, 2100, 0, 64, 2, 5 * time.Millisecond, 120 * time.Millisecond, 0, 0}
+			return file(herding(native())[2], poll.run(native())), TableOptions{}
+		},
+	}
+	for name, made := range tests {
+		t.Run(name, func(t *testing.T) {
+			f, o := made()
+			var b bytes.Buffer
+			if err := f.WriteTable(&b, o); err != nil {
+				t.Fatal(err)
+			}
+			compareGolden(t, strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
+			checkWidth(t, b.String())
+		})
+	}
+}
+
+// checkWidth keeps tables narrow enough for a terminal; prose may wrap.
+func checkWidth(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		cells := strings.Contains(line, "   ")
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); cells && n > 122 {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
+	}
+}
+
+func compareGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", path, diff)
+	}
+}

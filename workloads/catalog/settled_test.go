@@ -1,0 +1,62 @@
+package catalog_test
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+// Every form costs what its model says, to the last notification, on every
+// backend; and a server that counts for itself counts the same.
+func TestFormsCostWhatTheModelSays(t *testing.T) {
+	backendtest.Each(t, func(t *testing.T, service drivers.Service) {
+		clients := []int{2, 8}
+		if service.Info().Started == "in process" {
+			clients = []int{1, 2, 3, 8, 17}
+		}
+		for _, f := range catalog.Forms() {
+			for _, n := range clients {
+				settle(t, service, f, n)
+			}
+		}
+	})
+}
+
+func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
+	t.Helper()
+	model, ok := cost.Of(f.Recipe, f.Name)
+	if !ok {
+		t.Errorf("%v has no model", f)
+		return
+	}
+	settings := workloads.Settings{Polls: 2}
+	s, err := workloads.Settle(t.Context(), service, f, n, settings)
+	if err != nil {
+		t.Fatalf("%v with %d clients: %v", f, n, err)
+	}
+	want := model.Settled(cost.Params{Clients: int64(n), Polls: 2, Writers: int64(settings.Writers(n))})
+	check := func(what string, got int64, want cost.Term) {
+		if got != want.Value {
+			t.Errorf("%v with %d clients: %s %d ≠ %d = %s", f, n, what, got, want.Value, want.Formula)
+		}
+	}
+	check("notifications", s.Counts.Notifications, want.Notifications)
+	check("reads", s.Counts.Reads, want.Reads)
+	check("writes", s.Counts.Writes, want.Writes)
+	check("failed writes", s.Counts.FailedWrites, want.FailedWrites)
+	check("largest fan-out", s.Largest, want.LargestFanout)
+	if s.Safety.Violations != 0 || s.Safety.Checked != int64(n) {
+		t.Errorf("%v with %d clients: %d violations in %d grants", f, n, s.Safety.Violations, s.Safety.Checked)
+	}
+	if server := s.Server; server != nil {
+		check("notifications by the server's count", server.Notifications, want.Notifications)
+		check("reads by the server's count", server.Reads, want.Reads)
+		check("writes by the server's count", server.Writes, want.Writes)
+		check("largest fan-out by the server's count", server.LargestFanout, want.LargestFanout)
+	}
+}

@@ -1,0 +1,102 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Leftover is what a run has made on a service.
+type Leftover struct {
+	Path  string
+	Nodes int // 0 of a run that is alive
+	// Alive: the run goes on, or was killed so lately that the service has not
+	// ended its session yet.
+	Alive bool
+}
+
+// Clean removes what killed runs left below a namespace, and nothing else: not
+// what a run made that is alive, nor what no run made. It tells of every run
+// that it finds. With dry it counts and removes nothing.
+func Clean(ctx context.Context, c drivers.Conn, in string, dry bool) ([]Leftover, error) {
+	n := namespace(in)
+	found, err := n.runs(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("look below %s: %w", n, err)
+	}
+	take := removeTree
+	if dry {
+		take = countTree
+	}
+	for i := range found {
+		if found[i].Alive {
+			continue
+		}
+		if found[i].Nodes, err = take(ctx, c, found[i].Path); err != nil {
+			return found[:i], fmt.Errorf("remove %s: %w", found[i].Path, err)
+		}
+	}
+	if dry {
+		return found, nil
+	}
+	return found, n.remove(ctx, c)
+}
+
+// runs lists the runs that are or were in the namespace. That a run is alive is
+// seen in one list: see namespace.
+func (n namespace) runs(ctx context.Context, c drivers.Conn) ([]Leftover, error) {
+	children, err := c.Children(ctx, string(n), nil)
+	if errors.Is(err, drivers.ErrNoNode) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	there := make(map[string]bool, len(children))
+	for _, child := range children {
+		there[child.Name] = true
+	}
+	var found []Leftover
+	for _, child := range children {
+		path := string(n) + "/" + child.Name
+		if !isBase(child.Name) {
+			continue
+		}
+		data, _, err := c.Get(ctx, path, nil)
+		if errors.Is(err, drivers.ErrNoNode) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if string(data) == ours {
+			found = append(found, Leftover{Path: path, Alive: there[child.Name+alive]})
+		}
+	}
+	return found, nil
+}
+
+// isBase tells whether a name may be one that makeBase chose.
+func isBase(name string) bool {
+	return len(name) == baseLength && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz234567") == ""
+}
+
+// countTree counts a node and all that is below it.
+func countTree(ctx context.Context, c drivers.Conn, path string) (int, error) {
+	children, err := c.Children(ctx, path, nil)
+	if errors.Is(err, drivers.ErrNoNode) {
+		return 0, nil
+	}
+	count := 1
+	for _, child := range children {
+		n, err := countTree(ctx, c, path+"/"+child.Name)
+		if err != nil {
+			return 0, err
+		}
+		count += n
+	}
+	return count, err
+}

@@ -1,0 +1,137 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A crew is the clients of one run with everything they stand on: a fresh
+// subtree of the service, one session per client, and the meter that sees them.
+type crew struct {
+	service  drivers.Service
+	form     Form
+	workload Workload
+	meter    *metrics.Meter
+	seed     uint64
+	place    namespace
+	// admin makes and removes the subtree and the places of rounds, uncounted. But
+	// its heartbeats are metered: a server counts them among the reads.
+	admin drivers.Conn
+	base  string
+	seats []*Seat
+}
+
+// muster makes the subtree and opens a session for each of n clients, and for who
+// leads them if somebody does. dismiss must be called whether or not it fails.
+func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
+	admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}})
+	if err != nil {
+		return err
+	}
+	c.admin = admin
+	if c.base, err = c.place.makeBase(ctx, admin); err != nil {
+		return err
+	}
+	if err := c.workload.Setup(ctx, admin, c.base, n); err != nil {
+		return fmt.Errorf("set up %v: %w", c.form, err)
+	}
+	c.seats = make([]*Seat, sessions(c.workload, n))
+	return inParallel(len(c.seats), func(i int) error {
+		marks := c.meter.Session()
+		c.seats[i] = &Seat{Index: i, Rand: rand.New(rand.NewPCG(c.seed, uint64(i))), Marks: marks, probe: tap(i, marks)}
+		return c.seats[i].open(ctx, c.service)
+	})
+}
+
+// heartbeats passes nothing else on.
+type heartbeats struct{ drivers.Probe }
+
+// Message passes heartbeats on.
+func (h heartbeats) Message(m drivers.Message) {
+	if m.Op == drivers.OpPing {
+		h.Probe.Message(m)
+	}
+}
+
+// sessions is how many sessions a run with n clients takes.
+func sessions(w Workload, n int) int {
+	if l, ok := w.(led); ok && l.Leads() {
+		return n + 1
+	}
+	return n
+}
+
+// fence waits until every notification that is on its way has arrived.
+func (c *crew) fence(ctx context.Context) error {
+	return inParallel(len(c.seats), func(i int) error {
+		f, ok := c.seats[i].Conn.(drivers.Fencer)
+		if !ok {
+			return fmt.Errorf("fence: %w", drivers.ErrUnsupported)
+		}
+		return f.Fence(ctx)
+	})
+}
+
+// dismiss closes all sessions and removes the subtree. It has a time of its
+// own, since the run's may be over.
+func (c *crew) dismiss() error {
+	errs := []error{inParallel(len(c.seats), func(i int) error {
+		if s := c.seats[i]; s != nil && s.Conn != nil {
+			return s.Conn.Close()
+		}
+		return nil
+	})}
+	if c.admin == nil {
+		return errs[0]
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), dismissTime)
+	defer cancel()
+	if c.base != "" {
+		errs = append(errs, c.place.removeBase(ctx, c.admin, c.base))
+	}
+	return errors.Join(append(errs, c.admin.Close())...)
+}
+
+// dismissTime bounds how long a run's end may take on a service that has
+// stopped answering.
+const dismissTime = 10 * time.Second
+
+// open gives the seat a new session.
+func (s *Seat) open(ctx context.Context, service drivers.Service) error {
+	conn, err := service.Dial(ctx, drivers.Options{OnState: s.onState, Probe: s.probe})
+	if err != nil {
+		return fmt.Errorf("client %d: %w", s.Index+1, err)
+	}
+	s.Conn = conn
+	return nil
+}
+
+// atOnce is how many sessions are opened at the same time: enough to be quick,
+// too few to be a connection storm.
+const atOnce = 32
+
+// inParallel calls f for 0 to n−1, some at a time, and returns the first error.
+func inParallel(n int, f func(i int) error) error {
+	var wg sync.WaitGroup
+	var first error
+	var once sync.Once
+	slots := make(chan struct{}, atOnce)
+	for i := range n {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if err := f(i); err != nil {
+				once.Do(func() { first = err })
+			}
+		})
+	}
+	wg.Wait()
+	return first
+}

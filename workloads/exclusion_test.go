@@ -1,0 +1,224 @@
+package workloads
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A script of holds: each line is one thing that a client did.
+type script struct {
+	t     *testing.T
+	court exclusion
+	seats [3]Seat
+	holds [3]*hold
+	now   time.Time
+}
+
+func newScript(t *testing.T) *script {
+	s := &script{t: t, now: time.Unix(0, 0)}
+	for i := range s.seats {
+		s.seats[i].Index = i
+	}
+	return s
+}
+
+func (s *script) seek(client int) {
+	s.holds[client] = &hold{seat: &s.seats[client], calm: s.seats[client].Disturbances()}
+}
+
+// seekToShare is seek for a reader.
+func (s *script) seekToShare(client int) {
+	s.seek(client)
+	s.holds[client].shares = true
+}
+
+func (s *script) grant(client int, token int64) (time.Duration, bool) {
+	s.holds[client].token = token
+	return s.court.granted(s.holds[client], s.now)
+}
+
+func (s *script) release(client, waiting int) {
+	s.court.releasing(s.holds[client], waiting, s.now)
+	s.court.ended(s.holds[client])
+}
+
+func (s *script) disturb(client int) { s.seats[client].onState(drivers.Disconnected) }
+
+func (s *script) want(violations, overlaps, refused int64, detail string) {
+	s.t.Helper()
+	v := s.court.verdict()
+	if v.Violations != violations || v.BeliefOverlaps != overlaps || v.TokensRefused != refused {
+		s.t.Errorf("violations %d, belief overlaps %d, refused %d; want %d, %d, %d",
+			v.Violations, v.BeliefOverlaps, v.TokensRefused, violations, overlaps, refused)
+	}
+	if got := strings.Join(v.Details, "; "); got != detail {
+		s.t.Errorf("details %q, want %q", got, detail)
+	}
+}
+
+func TestHoldsInTurnAreSafe(t *testing.T) {
+	s := newScript(t)
+	for token := range int64(6) {
+		c := int(token % 3)
+		s.seek(c)
+		s.grant(c, token)
+		s.release(c, 0)
+	}
+	s.want(0, 0, 0, "")
+}
+
+func TestTwoHoldersAtOnceAreAViolation(t *testing.T) {
+	s := newScript(t)
+	s.seek(0)
+	s.seek(1)
+	s.grant(0, drivers.NoSeq)
+	s.grant(1, drivers.NoSeq)
+	s.release(0, 0)
+	s.release(1, 0)
+	s.want(1, 0, 0, "violation: client 2 held at the same time as client 1")
+}
+
+func TestATokenThatDoesNotIncreaseIsAViolation(t *testing.T) {
+	s := newScript(t)
+	s.seek(0)
+	s.grant(0, 7)
+	s.release(0, 0)
+	s.seek(1)
+	s.grant(1, 7)
+	s.release(1, 0)
+	s.want(1, 0, 0, "violation: client 2 got token 7 after client 1 had 7")
+}
+
+// Who was disturbed may have lost the lock rightly, whenever it was: before the
+// overlap, or after, as long as its hold went on.
+func TestOverlapAfterADisturbanceIsOneOfBelief(t *testing.T) {
+	const detail = "belief overlap after a disturbed session: client 2 held at the same time as client 1"
+	for _, when := range []string{"before the overlap", "after the overlap"} {
+		t.Run(when, func(t *testing.T) {
+			s := newScript(t)
+			s.seek(0)
+			s.seek(1)
+			s.grant(0, 1)
+			if when == "before the overlap" {
+				s.disturb(0)
+			}
+			s.grant(1, 2)
+			if when == "after the overlap" {
+				s.disturb(0)
+			}
+			s.release(1, 0)
+			s.release(0, 0)
+			s.want(0, 1, 1, detail)
+		})
+	}
+}
+
+func TestADisturbanceBeforeTheHoldWasSoughtExcusesNothing(t *testing.T) {
+	s := newScript(t)
+	s.disturb(0)
+	s.disturb(1)
+	s.seek(0)
+	s.seek(1)
+	s.grant(0, drivers.NoSeq)
+	s.grant(1, drivers.NoSeq)
+	s.want(1, 0, 0, "violation: client 2 held at the same time as client 1") // judged though neither has ended
+}
+
+func TestHandoffCountsOnlyWhereSomebodyWaited(t *testing.T) {
+	s := newScript(t)
+	s.seek(0)
+	if _, ok := s.grant(0, 1); ok {
+		t.Error("the first grant was handed off by nobody")
+	}
+	s.release(0, 1)
+	s.now = s.now.Add(3 * time.Millisecond)
+	s.seek(1)
+	if d, ok := s.grant(1, 2); !ok || d != 3*time.Millisecond {
+		t.Errorf("hand-off %v, %v; want 3ms", d, ok)
+	}
+	s.release(1, 0)
+	s.seek(2)
+	if _, ok := s.grant(2, 3); ok {
+		t.Error("a grant of a lock that lay idle is no hand-off")
+	}
+}
+
+func TestReadersTogetherAreSafe(t *testing.T) {
+	s := newScript(t)
+	s.seek(0)
+	s.grant(0, 1)
+	s.release(0, 2)
+	s.seekToShare(1)
+	s.seekToShare(2)
+	s.grant(2, 3) // whoever of them is told first
+	s.grant(1, 2)
+	s.release(2, 1)
+	s.release(1, 1)
+	s.seek(0)
+	s.grant(0, 4)
+	s.want(0, 0, 0, "")
+}
+
+func TestAReaderAndAWriterAtOnceAreAViolation(t *testing.T) {
+	for _, reader := range []int{0, 1} {
+		s := newScript(t)
+		s.seek(1 - reader)
+		s.seekToShare(reader)
+		s.grant(0, 1)
+		s.grant(1, 2)
+		s.want(1, 0, 0, "violation: client 2 held at the same time as client 1")
+	}
+}
+
+func TestTokensOfReadersAndWriters(t *testing.T) {
+	t.Run("a writer below an earlier reader", func(t *testing.T) {
+		s := newScript(t)
+		s.seekToShare(0)
+		s.grant(0, 2)
+		s.release(0, 0)
+		s.seek(1)
+		s.grant(1, 1)
+		s.want(1, 0, 0, "violation: client 2 got token 1 after client 1 had 2")
+	})
+	t.Run("a writer below the higher of two earlier readers", func(t *testing.T) {
+		s := newScript(t)
+		s.seekToShare(0)
+		s.seekToShare(1)
+		s.grant(0, 3)
+		s.grant(1, 1)
+		s.release(0, 0)
+		s.release(1, 0)
+		s.seek(2)
+		s.grant(2, 2)
+		s.want(1, 0, 0, "violation: client 3 got token 2 after client 1 had 3")
+	})
+	t.Run("a reader below an earlier writer", func(t *testing.T) {
+		s := newScript(t)
+		s.seek(0)
+		s.grant(0, 2)
+		s.release(0, 0)
+		s.seekToShare(1)
+		s.grant(1, 1)
+		s.want(1, 0, 0, "violation: client 2 got token 1 after client 1 had 2")
+	})
+}
+
+// The lock is handed off by the last of the readers, not by each.
+func TestHandoffFromReaders(t *testing.T) {
+	s := newScript(t)
+	s.seekToShare(0)
+	s.seekToShare(1)
+	s.grant(0, 1)
+	s.grant(1, 2)
+	s.release(0, 1)
+	s.now = s.now.Add(time.Millisecond)
+	s.release(1, 1)
+	s.now = s.now.Add(time.Millisecond)
+	s.seek(2)
+	if d, ok := s.grant(2, 3); !ok || d != time.Millisecond {
+		t.Errorf("hand-off %v, %v; want 1ms", d, ok)
+	}
+}

@@ -1,0 +1,37 @@
+package workloads
+
+import "github.com/stampede-bench/stampede/drivers"
+
+// A Family says what a form is to be judged as.
+type Family string
+
+const (
+	// Recipe forms avoid the herd.
+	Recipe Family = "recipe"
+	// Naive forms are as correct and wake more clients than can go on.
+	Naive Family = "naive"
+	// Library forms are what a client library ships.
+	Library Family = "library"
+)
+
+// Families are all families, in the order in which they are shown.
+func Families() []Family { return []Family{Recipe, Naive, Library} }
+
+// A Form is one way to do a recipe: a row of the catalogue.
+type Form struct {
+	Recipe  string // "lock"
+	Name    string // "predecessor"
+	Family  Family
+	Summary string // what it does, in one line without a full stop
+	// Client is the client library that a library form belongs to, or "" for
+	// a form that runs on any.
+	Client string
+	// New makes the workload of one run in this form.
+	New func(Settings) Workload
+}
+
+// ServedBy tells whether a service's client library can run the form.
+func (f Form) ServedBy(i drivers.Info) bool { return f.Client == "" || f.Client == i.Client }
+
+// String is the form's full name, "lock/predecessor".
+func (f Form) String() string { return f.Recipe + "/" + f.Name }

@@ -1,0 +1,271 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Lock is one client's handle on a lock that several clients share.
+type Lock interface {
+	// Acquire blocks until this client holds the lock. The context it returns
+	// ends when the hold can no longer be counted on, because the session is
+	// lost, and when Release is called. If Acquire fails, for instance because
+	// its context ended, nothing of it is left on the service.
+	Acquire(ctx context.Context) (held context.Context, err error)
+	// Token is the current hold's fencing token: it is above that of every
+	// earlier holder, so that a resource can refuse a holder that does not
+	// know yet that it was deposed. Forms without tokens say drivers.NoSeq.
+	Token() int64
+	// Release gives the lock up.
+	Release(ctx context.Context) error
+}
+
+// A NewLock makes one client's handle on the lock at path, a node that exists.
+type NewLock func(c drivers.Conn, path string) (Lock, error)
+
+// Locks makes the workload of a lock's form: every client acquires, holds,
+// releases and thinks, in a closed loop.
+func Locks(open NewLock) func(Settings) Workload {
+	return turns(open, lockWords())
+}
+
+func lockWords() turnWords {
+	return turnWords{
+		recipe: "lock", acquire: "acquire", handoff: "handoff", release: "release",
+		arrives: "arrives", holds: "holds", releases: "releases",
+	}
+}
+
+// turns makes the workload of a recipe in which one client at a time has
+// something that all want, whatever the recipe calls it.
+func turns(open NewLock, words turnWords) func(Settings) Workload {
+	return func(s Settings) Workload {
+		return newLockWorkload(s, open, words, words.acquire)
+	}
+}
+
+// newLockWorkload makes the workload of a lock that can be acquired in the ways
+// that are named; the first is the one told of while a run goes on.
+func newLockWorkload(s Settings, open NewLock, words turnWords, ways ...string) *lockWorkload {
+	w := &lockWorkload{settings: s, open: open, words: words,
+		handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release)}
+	for _, way := range ways {
+		w.acquire = append(w.acquire, metrics.NewLatency(way))
+	}
+	return w
+}
+
+// turnWords are a recipe's own words.
+type turnWords struct {
+	recipe                    string
+	acquire, handoff, release string // its phases
+	arrives, holds, releases  string // what a client does when it comes, has it, and gives it back
+}
+
+type lockWorkload struct {
+	settings Settings
+	open     NewLock
+	words    turnWords
+	path     string
+
+	court            exclusion
+	queue            *metrics.Queue     // who asked, and who was granted
+	acquire          []*metrics.Latency // each way to do so
+	handoff, release *metrics.Latency
+}
+
+func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.path = base + "/" + w.words.recipe
+	w.queue = metrics.NewQueue(clients)
+	_, err := c.Create(ctx, w.path, nil, 0)
+	return err
+}
+
+func (w *lockWorkload) Join(s *Seat) (Client, error) { return w.join(s) }
+
+func (w *lockWorkload) join(s *Seat) (*lockClient, error) {
+	l, err := w.open(s.Conn, w.path)
+	if err != nil {
+		return nil, err
+	}
+	return &lockClient{lockWorkload: w, seat: s, lock: l, acquired: w.acquire[0]}, nil
+}
+
+func (w *lockWorkload) Together() bool { return false }
+
+func (w *lockWorkload) Begin() {
+	for _, l := range w.phases() {
+		l.Reset()
+	}
+	w.queue.Reset()
+}
+
+func (w *lockWorkload) phases() []*metrics.Latency {
+	return append(slices.Clone(w.acquire), w.handoff, w.release)
+}
+
+func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.acquire[0].Lap() }
+
+func (w *lockWorkload) End(r *metrics.Record) {
+	for _, l := range w.phases() {
+		r.Phases = append(r.Phases, l.Phase())
+	}
+	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
+	fairness := w.queue.Fairness()
+	r.Fairness = &fairness
+}
+
+func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict() }
+
+// Settle lets all arrive, one at a time, and then all release, one at a time.
+// Forms that poll look Polls times during each hold, the last time just after
+// its release.
+func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
+	clients := make([]*lockClient, len(st.Seats))
+	for i, seat := range st.Seats {
+		c, err := w.join(seat)
+		if err != nil {
+			return err
+		}
+		clients[i] = c
+		if err := c.arrive(ctx, st, w.words.arrives); err != nil {
+			return err
+		}
+	}
+	return w.releaseAll(ctx, st, clients)
+}
+
+// arrive lets the client ask for the lock and everything come to rest.
+func (c *lockClient) arrive(ctx context.Context, st *Stage, title string) error {
+	st.Do(ctx, c.seat.Index, title, c.words.holds, func(ctx context.Context) error {
+		_, err := c.acquireLock(ctx)
+		return err
+	})
+	return st.Rest(ctx)
+}
+
+// releaseAll lets whoever holds the lock release it, one client at a time, until
+// all have held it.
+func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*lockClient) error {
+	for range clients {
+		holder := slices.IndexFunc(clients, (*lockClient).holds)
+		if holder < 0 {
+			return fmt.Errorf("nobody has the %s and everybody sleeps", w.words.recipe)
+		}
+		for range w.settings.Polls - 1 {
+			st.Tick()
+			if err := st.Rest(ctx); err != nil {
+				return err
+			}
+		}
+		st.Do(ctx, holder, w.words.releases, "", clients[holder].releaseLock)
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+		st.Tick()
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A lockClient is one client that goes through rounds.
+type lockClient struct {
+	*lockWorkload
+	seat     *Seat
+	lock     Lock
+	shares   bool             // the next hold, with others that share
+	acquired *metrics.Latency // of the way in which it acquires
+	due      time.Time        // when the next round is due; zero for at once
+	hold     *hold            // the one that goes on, nil if none does
+}
+
+func (c *lockClient) holds() bool { return c.hold != nil }
+
+func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
+	held, err := c.acquireLock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	keep(held, c.settings.Hold)
+	if err := c.releaseLock(ctx); err != nil {
+		return 0, err
+	}
+	c.think(ctx)
+	return 1, nil
+}
+
+func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err error) {
+	asked := time.Now()
+	if c.due.IsZero() {
+		c.due = asked
+	}
+	h := &hold{seat: c.seat, shares: c.shares, calm: c.seat.Disturbances()}
+	c.ask()
+	c.seat.Marks.PhaseBegin()
+	held, err = c.lock.Acquire(ctx)
+	now := time.Now()
+	c.seat.Marks.PhaseEnd()
+	if err != nil {
+		c.queue.GaveUp(c.seat.Index)
+		return nil, fmt.Errorf("%s: %w", c.words.acquire, err)
+	}
+	c.queue.Granted(c.seat.Index)
+	h.token = c.lock.Token()
+	if handoff, ok := c.court.granted(h, now); ok {
+		c.handoff.Record(handoff, handoff)
+	}
+	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
+	c.hold = h
+	return held, nil
+}
+
+func (c *lockClient) ask() {
+	if c.shares {
+		c.queue.AskedToShare(c.seat.Index)
+		return
+	}
+	c.queue.Asked(c.seat.Index)
+}
+
+func (c *lockClient) releaseLock(ctx context.Context) error {
+	h := c.hold
+	c.hold = nil
+	began := time.Now()
+	c.court.releasing(h, c.queue.Waiting(), began)
+	err := c.lock.Release(ctx)
+	took := time.Since(began)
+	c.court.ended(h)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.words.release, err)
+	}
+	c.release.Record(took, took)
+	return nil
+}
+
+func (c *lockClient) think(ctx context.Context) {
+	c.due = time.Time{}
+	if c.settings.Think > 0 {
+		c.due = time.Now().Add(c.settings.Think)
+		keep(ctx, c.settings.Think)
+	}
+}
+
+// keep lets time pass, but not beyond the end of ctx.
+func keep(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

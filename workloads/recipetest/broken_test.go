@@ -1,0 +1,190 @@
+package recipetest
+
+import (
+	"context"
+	"errors"
+	"path"
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A mutant is a lock with one thing wrong, and the cases that must notice.
+type mutant struct {
+	name     string
+	open     func(drivers.Conn, string) workloads.Lock
+	caughtBy []string
+}
+
+func mutants() []mutant {
+	type (
+		conn = drivers.Conn
+		lock = workloads.Lock
+	)
+	return []mutant{
+		{"does not wait", func(c conn, dir string) lock { return recipes.NewLock(&alone{Conn: c}, dir) },
+			[]string{"one holder at a time"}},
+		{"watches the wrong node", func(c conn, dir string) lock { return recipes.NewLock(&selfWatcher{Conn: c}, dir) },
+			[]string{"one after the other"}},
+		{"grants in any order", func(c conn, dir string) lock { return sameToken{naive.NewLock(c, dir), 7} },
+			[]string{"one after the other"}},
+		{"has one token for all", func(c conn, dir string) lock { return sameToken{recipes.NewLock(c, dir), 7} },
+			[]string{"one holder at a time"}},
+		{"does not end the hold", func(c conn, dir string) lock { return unaware{recipes.NewLock(c, dir)} },
+			[]string{"again and again", "the holder's session is closed", "the holder's session expires"}},
+		{"leaves its node when it gives up", litter,
+			[]string{"the next in line gives up", "one in the middle gives up", "the last in line gives up",
+				"everybody gives up", "gives up while creating"}},
+		{"does not say why it failed", func(c conn, dir string) lock { return silent{recipes.NewLock(c, dir)} },
+			[]string{"gave up before", "the session of the next in line is lost",
+				"the session of one in the middle is lost", "the session of the last in line is lost"}},
+		{"does not look for its GUID", func(c conn, dir string) lock { return recipes.NewLock(forgetful{c}, dir) },
+			[]string{"200 replies to creates are lost"}},
+		{"deletes what others made", func(c conn, dir string) lock { return naive.NewLock(blind{c}, dir) },
+			[]string{"replies to deletes are lost"}},
+		{"asks only once", func(c conn, dir string) lock { return recipes.NewLock(brittle{c}, dir) },
+			[]string{"replies to reads are lost", "any replies are lost"}},
+		{"lists twice", func(c conn, dir string) lock { return recipes.NewLock(twice{c}, dir) },
+			[]string{"settled cost", "identities"}},
+		{"herds", func(c conn, dir string) lock { return naive.NewChildrenWatchLock(c, dir) },
+			[]string{"settled cost", "identities"}},
+	}
+}
+
+// alone sees nobody but itself in the line.
+type alone struct {
+	drivers.Conn
+	mine string
+}
+
+func (b *alone) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+	child, err := b.Conn.Create(ctx, path, data, mode)
+	b.mine = child.Name
+	return child, err
+}
+
+func (b *alone) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
+	children, err := b.Conn.Children(ctx, path, w)
+	return slices.DeleteFunc(children, func(c drivers.Child) bool { return c.Name != b.mine }), err
+}
+
+// selfWatcher watches its own node instead of the one ahead.
+type selfWatcher struct {
+	drivers.Conn
+	mine string
+}
+
+func (b *selfWatcher) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+	child, err := b.Conn.Create(ctx, path, data, mode)
+	b.mine = child.Name
+	return child, err
+}
+
+func (b *selfWatcher) Exists(ctx context.Context, node string, w drivers.Watch) (drivers.Stat, bool, error) {
+	return b.Conn.Exists(ctx, path.Join(path.Dir(node), b.mine), w)
+}
+
+// forgetful creates again after a lost reply, whatever has become of the first.
+type forgetful struct{ drivers.Conn }
+
+func (b forgetful) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+	for {
+		child, err := b.Conn.Create(ctx, path, data, mode)
+		if !errors.Is(err, drivers.ErrConnectionLoss) {
+			return child, err
+		}
+	}
+}
+
+// litterer removes nothing while it acquires.
+type litterer struct {
+	drivers.Conn
+	workloads.Lock
+	acquiring bool
+}
+
+func litter(c drivers.Conn, dir string) workloads.Lock {
+	b := &litterer{Conn: c}
+	b.Lock = recipes.NewLock(b, dir)
+	return b
+}
+
+func (b *litterer) Acquire(ctx context.Context) (context.Context, error) {
+	b.acquiring = true
+	defer func() { b.acquiring = false }()
+	return b.Lock.Acquire(ctx)
+}
+
+func (b *litterer) Delete(ctx context.Context, path string, version int32) error {
+	if b.acquiring {
+		return nil
+	}
+	return b.Conn.Delete(ctx, path, version)
+}
+
+// brittle takes a lost reply to a list for the end of everything.
+type brittle struct{ drivers.Conn }
+
+func (b brittle) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
+	children, err := b.Conn.Children(ctx, path, w)
+	if errors.Is(err, drivers.ErrConnectionLoss) {
+		err = errors.New("no answer")
+	}
+	return children, err
+}
+
+// blind deletes again after a lost reply, whoever has made the node.
+type blind struct{ drivers.Conn }
+
+func (b blind) Delete(ctx context.Context, path string, version int32) error {
+	for {
+		err := b.Conn.Delete(ctx, path, version)
+		switch {
+		case errors.Is(err, drivers.ErrConnectionLoss):
+		case errors.Is(err, drivers.ErrNoNode):
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// twice lists twice.
+type twice struct{ drivers.Conn }
+
+func (b twice) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
+	if _, err := b.Conn.Children(ctx, path, nil); err != nil {
+		return nil, err
+	}
+	return b.Conn.Children(ctx, path, w)
+}
+
+// unaware returns a held context that nobody ends.
+type unaware struct{ workloads.Lock }
+
+func (l unaware) Acquire(ctx context.Context) (context.Context, error) {
+	_, err := l.Lock.Acquire(ctx)
+	return ctx, err
+}
+
+// sameToken has one token for every grant.
+type sameToken struct {
+	workloads.Lock
+	token int64
+}
+
+func (l sameToken) Token() int64 { return l.token }
+
+// silent fails without a reason.
+type silent struct{ workloads.Lock }
+
+func (l silent) Acquire(ctx context.Context) (context.Context, error) {
+	held, err := l.Lock.Acquire(ctx)
+	if err != nil {
+		err = errors.New("failed")
+	}
+	return held, err
+}

@@ -1,0 +1,114 @@
+package recipetest_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/recipetest"
+)
+
+func TestMain(m *testing.M) { backendtest.Main(m) }
+
+func lockForms() []recipetest.LockForm {
+	return []recipetest.LockForm{
+		{Name: "predecessor", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return recipes.NewLock(c, path), nil
+		}},
+		{Name: "one-node", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return naive.NewLock(c, path), nil
+		}},
+		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return naive.NewChildrenWatchLock(c, path), nil
+		}},
+		{Name: "poll", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return naive.NewPollLock(c, path, 5*time.Millisecond), nil
+		}},
+		{Name: "go-zookeeper", Library: true, New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return c.(drivers.LibraryLocker).NewLibraryLock(path), nil
+		}},
+	}
+}
+
+func sharedLockForms() []recipetest.SharedLockForm {
+	return []recipetest.SharedLockForm{
+		{Name: "nearest", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
+			return recipes.NewSharedLock(c, path), nil
+		}},
+		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
+			return naive.NewSharedLock(c, path), nil
+		}},
+		{Name: "lowest-write", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
+			return naive.NewLowestWriteSharedLock(c, path), nil
+		}},
+	}
+}
+
+func TestLocksInProcess(t *testing.T) {
+	for _, form := range lockForms() {
+		t.Run("lock/"+form.Name, func(t *testing.T) { recipetest.LockBubbled(t, inProcess, form) })
+	}
+	for _, form := range sharedLockForms() {
+		t.Run("shared-lock/"+form.Name, func(t *testing.T) { recipetest.SharedLockBubbled(t, inProcess, form) })
+	}
+}
+
+// The twins over sockets; the other forms would see the same server.
+func TestLocksOnNative(t *testing.T) {
+	locksOn(t, "native:", lockForms()[:2], sharedLockForms()[:2])
+}
+
+func TestLocksOnZooKeeper(t *testing.T) {
+	locksOn(t, "zookeeper:", lockForms(), sharedLockForms())
+}
+
+// locksOn checks the forms on a service.
+func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []recipetest.SharedLockForm) {
+	service := backendtest.Shared(t, url)
+	for _, form := range locks {
+		t.Run("lock/"+form.Name, func(t *testing.T) {
+			t.Parallel()
+			recipetest.Lock(t, service, form)
+		})
+	}
+	for _, form := range shared {
+		t.Run("shared-lock/"+form.Name, func(t *testing.T) {
+			t.Parallel()
+			recipetest.SharedLock(t, service, form)
+		})
+	}
+}
+
+func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
+	var tested []string
+	for _, form := range lockForms() {
+		tested = append(tested, "lock/"+form.Name)
+	}
+	for _, form := range sharedLockForms() {
+		tested = append(tested, "shared-lock/"+form.Name)
+	}
+	var want []string
+	for _, form := range catalog.Forms() {
+		if form.Recipe == "lock" || form.Recipe == "shared-lock" {
+			want = append(want, form.String())
+		}
+	}
+	if !slices.Equal(tested, want) {
+		t.Errorf("tested are %v, the catalogue has %v", tested, want)
+	}
+}
+
+func inProcess(t testing.TB) drivers.Service {
+	service, err := backends.InProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service
+}

@@ -1,0 +1,75 @@
+package recipetest
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A guard is the resource that a lock protects: it looks at who comes in.
+type guard struct {
+	testing.TB
+
+	mu     sync.Mutex
+	inside []*lockClient
+	grants []*lockClient
+	newest int64 // the highest token granted
+	writer int64 // the highest granted to somebody who does not share
+}
+
+// enter fails the case if somebody is inside with whom the client cannot share
+// the lock, or if its token is no higher than that of such a one before it.
+func (g *guard) enter(c *lockClient) {
+	g.Helper()
+	token := c.lock.Token()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, other := range g.inside {
+		if !c.shares() || !other.shares() {
+			g.Errorf("two clients hold the lock: token %d came in while %d was inside", token, other.lock.Token())
+		}
+	}
+	earlier := g.newest
+	if c.shares() {
+		earlier = g.writer
+	}
+	if len(g.grants) > 0 && token <= earlier && max(token, earlier) != drivers.NoSeq {
+		g.Errorf("token %d was granted after %d: a resource could not tell the older holder", token, earlier)
+	}
+	g.newest = max(g.newest, token)
+	if !c.shares() {
+		g.writer = max(g.writer, token)
+	}
+	g.inside = append(g.inside, c)
+	g.grants = append(g.grants, c)
+}
+
+// leave is harmless for somebody who was deposed and is not inside any more.
+func (g *guard) leave(c *lockClient) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside = slices.DeleteFunc(g.inside, func(other *lockClient) bool { return other == c })
+}
+
+// ordered tells whether the form has tokens, and so an order.
+func (g *guard) ordered() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.grants) > 0 && g.newest != drivers.NoSeq
+}
+
+// order is who was granted the lock so far.
+func (g *guard) order() []*lockClient {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.grants)
+}
+
+// has tells whether the client is inside.
+func (g *guard) has(c *lockClient) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Contains(g.inside, c)
+}

@@ -1,0 +1,214 @@
+package recipetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A lockClient is a session with its handle on the trial's lock.
+type lockClient struct {
+	x       *lockTrial
+	conn    drivers.Conn
+	lock    workloads.Lock
+	spot    drivers.Spot
+	tally   tally
+	replies atomic.Pointer[func(drivers.Message) bool] // which to lose
+	asking  *asking                                    // the last one
+}
+
+// An asking is one call of Acquire. held and err are there when done is closed.
+type asking struct {
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+	held   context.Context
+	err    error
+}
+
+var errGivenUp = errors.New("given up")
+
+// client opens a session. Whoever polls under its spot waits for ticks.
+func (x *lockTrial) client(ctx context.Context) *lockClient {
+	return x.clientWith(ctx, drivers.Options{})
+}
+
+func (x *lockTrial) clientWith(ctx context.Context, o drivers.Options) *lockClient {
+	x.Helper()
+	c := &lockClient{x: x, tally: tally{ledger: &x.ledger}}
+	c.spot.Ticks = true
+	o.Probe = &c.tally
+	o.LoseReply = func(m drivers.Message) bool {
+		lose := c.replies.Load()
+		return lose != nil && (*lose)(m)
+	}
+	conn, err := x.service.Dial(ctx, o)
+	if err != nil {
+		x.Fatalf("opening a session: %v", err)
+	}
+	c.conn = conn
+	x.clients = append(x.clients, c)
+	if c.lock, err = x.form.New(conn, x.dir); err != nil {
+		x.Fatalf("making a handle on the lock: %v", err)
+	}
+	return c
+}
+
+// line opens so many sessions and lets each in turn ask for the lock and come to
+// rest, so that the first holds it and the others wait in this order.
+func (x *lockTrial) line(ctx context.Context, n int) []*lockClient {
+	x.Helper()
+	return x.lineOf(ctx, make([]bool, n))
+}
+
+// lineOf is line, where clients take the lock to share it as told.
+func (x *lockTrial) lineOf(ctx context.Context, share []bool) []*lockClient {
+	x.Helper()
+	clients := make([]*lockClient, len(share))
+	for i := range clients {
+		clients[i] = x.client(ctx)
+		clients[i].take(share[i])
+	}
+	for _, c := range clients {
+		c.ask(ctx)
+		x.rest(ctx)
+	}
+	clients[0].granted(ctx)
+	return clients
+}
+
+// shares tells whether the client takes the lock together with others.
+func (c *lockClient) shares() bool {
+	s, ok := c.lock.(*side)
+	return ok && s.reads
+}
+
+// take chooses how the client takes a lock that can be shared.
+func (c *lockClient) take(shares bool) {
+	if s, ok := c.lock.(*side); ok {
+		s.reads = shares
+	}
+}
+
+// lose says which replies are lost from now on.
+func (c *lockClient) lose(which func(drivers.Message) bool) { c.replies.Store(&which) }
+
+// ask begins an Acquire.
+func (c *lockClient) ask(ctx context.Context) *asking {
+	ctx, cancel := context.WithCancelCause(drivers.WithSpot(ctx, &c.spot))
+	a := &asking{cancel: cancel, done: make(chan struct{})}
+	c.asking = a
+	go func() {
+		defer close(a.done)
+		a.held, a.err = c.lock.Acquire(ctx)
+	}()
+	return a
+}
+
+// giveUp ends the context of the Acquire and waits for its error.
+func (c *lockClient) giveUp(ctx context.Context) {
+	c.x.Helper()
+	c.asking.cancel(errGivenUp)
+	c.failed(ctx, errGivenUp)
+}
+
+// holds tells whether the last Acquire has returned the lock.
+func (c *lockClient) holds() bool {
+	select {
+	case <-c.asking.done:
+		return c.asking.err == nil
+	default:
+		return false
+	}
+}
+
+// granted waits until the Acquire returns, and enters the lock with it.
+func (c *lockClient) granted(ctx context.Context) {
+	c.x.Helper()
+	c.returned(ctx)
+	if c.asking.err != nil {
+		c.x.Fatalf("acquire: %v", c.asking.err)
+	}
+	if err := c.asking.held.Err(); err != nil {
+		c.x.Fatalf("the held context has ended before the release: %v", context.Cause(c.asking.held))
+	}
+	c.x.guard.enter(c)
+}
+
+// failed waits until the Acquire fails with the error.
+func (c *lockClient) failed(ctx context.Context, want error) {
+	c.x.Helper()
+	c.returned(ctx)
+	if !errors.Is(c.asking.err, want) {
+		c.x.Fatalf("acquire returned %v, want error %v", c.asking.err, want)
+	}
+}
+
+func (c *lockClient) returned(ctx context.Context) {
+	c.x.Helper()
+	select {
+	case <-c.asking.done:
+	case <-ctx.Done():
+		c.x.Fatalf("acquire does not return: %v", context.Cause(ctx))
+	}
+}
+
+// deposed waits until the holder learns that its session is lost.
+func (c *lockClient) deposed(ctx context.Context) {
+	c.x.Helper()
+	select {
+	case <-c.asking.held.Done():
+	case <-ctx.Done():
+		c.x.Fatalf("the held context does not end: %v", context.Cause(ctx))
+	}
+	if cause := context.Cause(c.asking.held); !errors.Is(cause, drivers.ErrSessionLost) {
+		c.x.Fatalf("the held context ended with cause %v, want %v", cause, drivers.ErrSessionLost)
+	}
+}
+
+// release leaves the lock and gives it back.
+func (c *lockClient) release(ctx context.Context) {
+	c.x.Helper()
+	held := c.asking.held
+	c.x.guard.leave(c)
+	if err := c.lock.Release(ctx); err != nil {
+		c.x.Fatalf("release: %v", err)
+	}
+	if held.Err() == nil {
+		c.x.Fatalf("the held context has not ended with the release")
+	}
+}
+
+// parked tells that the client does not wait for an answer: it has not asked, or
+// its Acquire has returned or is parked.
+func (c *lockClient) parked() bool {
+	if c.asking == nil {
+		return true
+	}
+	select {
+	case <-c.asking.done:
+		return true
+	default:
+	}
+	if c.x.form.Library {
+		return c.tally.waits()
+	}
+	parked, _ := c.spot.Parked()
+	return parked
+}
+
+// fence returns when the session has been handed all notifications.
+func (c *lockClient) fence(ctx context.Context) error {
+	select {
+	case <-c.conn.Done():
+		return nil
+	default:
+	}
+	err := c.conn.(drivers.Fencer).Fence(ctx)
+	if errors.Is(err, drivers.ErrSessionLost) || errors.Is(err, drivers.ErrConnectionLoss) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,135 @@
+package recipetest
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+func lockReplies() []lockCase {
+	return []lockCase{
+		{"200 replies to creates are lost",
+			"The service made the node, the reply never arrived, and the session lives on. Whoever creates again without looking for its GUID leaves an orphan that nobody removes, and everybody waits for ever.",
+			createsLost},
+		{"gives up while creating",
+			"A caller may give up when its create is on its way. The outcome is unknown then, and if the node was made it must be removed all the same.",
+			givesUpWhileCreating},
+		{"replies to deletes are lost",
+			"The service removed the node, and the holder does not know. It must find that out without an error, and without removing what somebody else has made meanwhile.",
+			deletesLost},
+		{"replies to reads are lost",
+			"A read that was not answered is asked again.",
+			readsLost},
+		{"any replies are lost",
+			"Sessions survive broken connections, so the lock stays safe and live whichever replies are lost.",
+			repliesLost},
+	}
+}
+
+// createsLost loses the reply to the first create of every turn, and counts what
+// the service did.
+func createsLost(ctx context.Context, x *lockTrial) {
+	const clients, turns = 20, 10
+	var lost, made atomic.Int64
+	x.compete(ctx, clients, turns, 0, func(*rand.Rand) func(drivers.Message) bool {
+		fresh := true // no create of this turn has been answered
+		return func(m drivers.Message) bool {
+			switch {
+			case m.Op == drivers.OpDelete && m.Err == nil:
+				fresh = true
+			case m.Op == drivers.OpCreate:
+				made.Add(one(m.Err == nil))
+				if fresh {
+					fresh = false
+					lost.Add(1)
+					return true
+				}
+			}
+			return false
+		}
+	})
+	if lost.Load() != clients*turns {
+		x.Errorf("%d replies to creates were lost, want %d", lost.Load(), clients*turns)
+	}
+	if want := clients * turns * (1 + int64(x.form.Marks)); made.Load() != want {
+		x.Errorf("%d turns made %d nodes, want %d", clients*turns, made.Load(), want)
+	}
+}
+
+// deletesLost lets a few clients lose the reply to every first delete of a turn.
+func deletesLost(ctx context.Context, x *lockTrial) {
+	const clients, turns = 4, 10
+	var lost atomic.Int64
+	x.compete(ctx, clients, turns, 0, func(*rand.Rand) func(drivers.Message) bool {
+		return func(m drivers.Message) bool {
+			lose := m.Op == drivers.OpDelete && m.Err == nil
+			lost.Add(one(lose))
+			return lose
+		}
+	})
+	if want := clients * turns * (1 + int64(x.form.Marks)); lost.Load() != want {
+		x.Errorf("%d turns lost the replies of %d deletes that removed something, want %d", clients*turns, lost.Load(), want)
+	}
+}
+
+// readsLost loses every second reply to a read.
+func readsLost(ctx context.Context, x *lockTrial) {
+	var lost atomic.Int64
+	x.compete(ctx, 4, 10, 0, func(*rand.Rand) func(drivers.Message) bool {
+		odd := false
+		return func(m drivers.Message) bool {
+			if !m.Op.IsRead() {
+				return false
+			}
+			odd = !odd
+			lost.Add(one(odd))
+			return odd
+		}
+	})
+	if lost.Load() == 0 {
+		x.Errorf("no reads were made by 40 turns of 4 clients: nothing was tried")
+	}
+}
+
+// repliesLost loses one reply in five.
+func repliesLost(ctx context.Context, x *lockTrial) {
+	for seed := range uint64(3) {
+		x.compete(ctx, 4, 10, seed, func(rng *rand.Rand) func(drivers.Message) bool {
+			dice := rand.New(rand.NewPCG(rng.Uint64(), 0))
+			return func(m drivers.Message) bool {
+				return (m.Op.IsRead() || m.Op.IsWrite()) && dice.IntN(5) == 0
+			}
+		})
+		x.expectNodes(ctx, 0)
+		x.dismiss()
+	}
+}
+
+// givesUpWhileCreating ends the context when the reply to the create has come as
+// far as the client's door, and loses it there.
+func givesUpWhileCreating(ctx context.Context, x *lockTrial) {
+	for _, held := range []bool{false, true} {
+		line := x.line(ctx, 1)
+		if !held {
+			x.serve(ctx, line)
+		}
+		c := x.client(ctx)
+		giving, giveUp := context.WithCancelCause(ctx)
+		c.lose(func(m drivers.Message) bool {
+			if m.Op != drivers.OpCreate {
+				return false
+			}
+			giveUp(errGivenUp)
+			return true
+		})
+		c.ask(giving)
+		c.failed(ctx, errGivenUp)
+		if held {
+			x.expectNodes(ctx, 1)
+			x.serve(ctx, line)
+		}
+		x.expectNodes(ctx, 0)
+	}
+}

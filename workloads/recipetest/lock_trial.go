@@ -1,0 +1,200 @@
+package recipetest
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A setting is where a case runs.
+type setting struct {
+	service drivers.Service
+	bubble  bool // in a synctest bubble, with the service in it
+}
+
+// patience is how long a case may take before it counts as hung: far longer
+// than any takes on a slow machine.
+const patience = 2 * time.Minute
+
+var errHung = errors.New("the case hung")
+
+// A lockTrial is one case while it runs: a lock of its own and those who want it.
+type lockTrial struct {
+	testing.TB
+	setting
+	form    LockForm
+	dir     string       // the lock's node
+	admin   drivers.Conn // makes, inspects and removes dir
+	clients []*lockClient
+	guard   guard
+	ledger  ledger
+}
+
+// check runs the case.
+func (c lockCase) check(t testing.TB, s setting, form LockForm) {
+	defer func() {
+		if t.Failed() {
+			t.Logf("what is asked of a lock: %s", c.why)
+		}
+	}()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), patience, errHung)
+	defer cancel()
+	x := beginLock(ctx, t, s, form)
+	defer x.end()
+	c.run(ctx, x)
+	if !t.Failed() {
+		x.expectNodes(ctx, 0)
+	}
+}
+
+func beginLock(ctx context.Context, t testing.TB, s setting, form LockForm) *lockTrial {
+	admin, err := s.service.Dial(ctx, drivers.Options{})
+	if err != nil {
+		t.Fatalf("opening a session: %v", err)
+	}
+	x := &lockTrial{TB: t, setting: s, form: form, admin: admin, dir: "/recipetest-" + rand.Text()}
+	x.guard = guard{TB: t, newest: drivers.NoSeq, writer: drivers.NoSeq}
+	if _, err := admin.Create(ctx, x.dir, nil, 0); err != nil {
+		admin.Close()
+		t.Fatalf("creating the lock's node: %v", err)
+	}
+	return x
+}
+
+// end dismisses everybody and removes the lock.
+func (x *lockTrial) end() {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(x.Context()), patience, errHung)
+	defer cancel()
+	x.dismiss()
+	if err := x.remove(ctx); err != nil {
+		x.Errorf("removing the lock's node: %v", err)
+	}
+	if err := x.admin.Close(); err != nil {
+		x.Errorf("closing the session that cleans up: %v", err)
+	}
+}
+
+// dismiss stops whoever still waits and closes all sessions.
+func (x *lockTrial) dismiss() {
+	for _, c := range x.clients {
+		c.replies.Store(nil)
+		if c.asking != nil {
+			c.asking.cancel(errGivenUp)
+		}
+	}
+	for _, c := range x.clients {
+		if c.asking != nil {
+			<-c.asking.done
+		}
+		if err := c.conn.Close(); err != nil {
+			x.Errorf("closing a session: %v", err)
+		}
+	}
+	x.clients = nil
+}
+
+// remove removes the lock's node with all that is in it.
+func (x *lockTrial) remove(ctx context.Context) error {
+	for {
+		left, err := x.nodes(ctx)
+		if err != nil {
+			return err
+		}
+		for _, child := range left {
+			err := x.admin.Delete(ctx, x.dir+"/"+child.Name, drivers.AnyVersion)
+			if err != nil && !errors.Is(err, drivers.ErrNoNode) {
+				return err
+			}
+		}
+		err = x.admin.Delete(ctx, x.dir, drivers.AnyVersion)
+		if !errors.Is(err, drivers.ErrNotEmpty) {
+			return err
+		}
+	}
+}
+
+func (x *lockTrial) nodes(ctx context.Context) ([]drivers.Child, error) {
+	if err := x.admin.Sync(ctx, x.dir); err != nil {
+		return nil, err
+	}
+	return x.admin.Children(ctx, x.dir, nil)
+}
+
+// expectNodes fails the case unless the lock's node has the children that so
+// many clients need who hold the lock or wait for it: one each if they stand in
+// line, otherwise one for all, and the holder's marks.
+func (x *lockTrial) expectNodes(ctx context.Context, clients int) {
+	x.Helper()
+	want := clients
+	if !x.guard.ordered() {
+		want = min(clients, 1)
+	}
+	want += min(clients, 1) * x.form.Marks
+	nodes, err := x.nodes(ctx)
+	if err != nil {
+		x.Fatalf("listing the lock's node: %v", err)
+	}
+	if len(nodes) != want {
+		x.Fatalf("%d clients hold the lock or wait for it, and there are nodes %v, want %d", clients, nodes, want)
+	}
+}
+
+// settle returns when everything has come to rest, those who poll having polled
+// once more.
+func (x *lockTrial) settle(ctx context.Context) {
+	x.Helper()
+	x.rest(ctx)
+	x.tick(ctx)
+}
+
+// tick lets everybody who polls do so once.
+func (x *lockTrial) tick(ctx context.Context) {
+	x.Helper()
+	ticked := false
+	for _, c := range x.clients {
+		ticked = c.spot.Tick() || ticked
+	}
+	if ticked {
+		x.rest(ctx)
+	}
+}
+
+// rest returns when everybody who asked for the lock has it, or has failed, or
+// is parked, and nothing is under way any more. In a bubble this is what
+// synctest.Wait waits for. Elsewhere it is proved: all are parked, every session
+// is fenced, and that has moved nobody.
+func (x *lockTrial) rest(ctx context.Context) {
+	x.Helper()
+	if x.bubble {
+		synctest.Wait()
+		return
+	}
+	for ctx.Err() == nil {
+		before, parked := x.moves()
+		for _, c := range x.clients {
+			if err := c.fence(ctx); err != nil {
+				x.Fatalf("fencing a session: %v", err)
+			}
+		}
+		after, still := x.moves()
+		if parked && still && before == after {
+			return
+		}
+	}
+	x.Fatalf("coming to rest: %v", context.Cause(ctx))
+}
+
+// moves is how many messages all sessions have seen, and whether nobody is on
+// the move.
+func (x *lockTrial) moves() (messages int64, parked bool) {
+	x.ledger.mu.Lock()
+	messages = x.ledger.messages
+	x.ledger.mu.Unlock()
+	return messages, !slices.ContainsFunc(x.clients, func(c *lockClient) bool { return !c.parked() })
+}

@@ -1,0 +1,143 @@
+package recipetest
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+func lockTurns() []lockCase {
+	return []lockCase{
+		{"one holder at a time",
+			"Whatever the schedule, there is never more than one holder, everybody gets each turn that they ask for, and fencing tokens increase from grant to grant.",
+			lockExcludes},
+		{"one after the other",
+			"A release gives the lock to one of those who wait, and, where clients stand in line, to the one who came first.",
+			lockHandsOver},
+		{"again and again",
+			"The same handle takes the lock any number of times, leaves nothing behind, and ends what ran under the held context with each release.",
+			lockAgain},
+	}
+}
+
+// lockExcludes lets many clients take many turns, with holds and pauses drawn
+// from a seed.
+func lockExcludes(ctx context.Context, x *lockTrial) {
+	const clients, turns = 8, 12
+	for seed := range uint64(3) {
+		x.compete(ctx, clients, turns, seed, nil)
+		x.expectNodes(ctx, 0)
+		x.dismiss()
+	}
+	if got := len(x.guard.order()); got != 3*clients*turns {
+		x.Errorf("%d grants, want %d", got, 3*clients*turns)
+	}
+}
+
+// compete lets new clients take turns all at once. lose, if set, says for a
+// client which replies it loses.
+func (x *lockTrial) compete(ctx context.Context, clients, turns int, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
+	x.Helper()
+	errs := make([]error, clients)
+	var all sync.WaitGroup
+	for i := range clients {
+		c := x.client(ctx)
+		rng := rand.New(rand.NewPCG(seed, uint64(i)))
+		if lose != nil {
+			c.lose(lose(rng))
+		}
+		all.Go(func() {
+			for range turns {
+				if err := c.turn(ctx, rng); err != nil {
+					errs[i] = err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		x.Fatalf("seed %d: %v", seed, err)
+	}
+}
+
+// turn takes the lock once, for a millisecond at most, and to share it or not as
+// it comes.
+func (c *lockClient) turn(ctx context.Context, rng *rand.Rand) error {
+	if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
+		return err
+	}
+	c.take(rng.IntN(2) == 0)
+	if _, err := c.lock.Acquire(ctx); err != nil {
+		return err
+	}
+	c.x.guard.enter(c)
+	err := drivers.Pause(ctx, upTo(rng, time.Millisecond))
+	c.x.guard.leave(c)
+	return errors.Join(err, c.lock.Release(ctx))
+}
+
+func upTo(rng *rand.Rand, most time.Duration) time.Duration {
+	return time.Duration(rng.Int64N(int64(most)))
+}
+
+// lockHandsOver lets clients come one at a time and let go one at a time.
+func lockHandsOver(ctx context.Context, x *lockTrial) {
+	came := x.line(ctx, 6)
+	x.expectNodes(ctx, 6)
+	x.serve(ctx, came)
+}
+
+// serve lets the holder let go, and then whoever has the lock, until all these
+// have had their turn. Those who stand in line are served in this order.
+func (x *lockTrial) serve(ctx context.Context, waiting []*lockClient) {
+	x.Helper()
+	for waiting = slices.Clone(waiting); len(waiting) > 0; {
+		i := x.holder(ctx, waiting)
+		if i != 0 && x.guard.ordered() {
+			x.Fatalf("the lock went to the client %d places behind the first in line", i)
+		}
+		waiting[i].release(ctx)
+		waiting = slices.Delete(waiting, i, i+1)
+		x.settle(ctx)
+		x.expectNodes(ctx, len(waiting))
+	}
+}
+
+// holder is which of those who asked has the lock now that everything has come
+// to rest: exactly one, or the first of several that share it.
+func (x *lockTrial) holder(ctx context.Context, asked []*lockClient) int {
+	x.Helper()
+	holder := -1
+	for i, c := range asked {
+		if !c.holds() {
+			continue
+		}
+		if !x.guard.has(c) {
+			c.granted(ctx)
+		}
+		if holder < 0 {
+			holder = i
+		}
+	}
+	if holder < 0 {
+		x.Fatalf("everything has come to rest and none of %d clients has got the lock", len(asked))
+	}
+	return holder
+}
+
+func lockAgain(ctx context.Context, x *lockTrial) {
+	c := x.client(ctx)
+	for range 5 {
+		c.ask(ctx)
+		c.granted(ctx)
+		x.expectNodes(ctx, 1)
+		c.release(ctx)
+		x.expectNodes(ctx, 0)
+	}
+}

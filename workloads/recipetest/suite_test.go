@@ -1,0 +1,124 @@
+package recipetest
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A recorder takes the place of a test that may fail.
+type recorder struct {
+	testing.TB
+	mu       sync.Mutex
+	failures []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+
+func (r *recorder) Fatalf(format string, args ...any) {
+	r.Errorf(format, args...)
+	runtime.Goexit()
+}
+
+func (r *recorder) Failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.failures) > 0
+}
+
+func (r *recorder) Logf(string, ...any) {}
+
+// verdict runs one case in a bubble and returns what it found wrong.
+func verdict(t *testing.T, c lockCase, form LockForm) []string {
+	var failures []string
+	synctest.Test(t, func(t *testing.T) {
+		service, err := backends.InProcess()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closed(t, service)
+		r := &recorder{TB: t}
+		done := make(chan struct{})
+		go func() { // which a Fatalf ends
+			defer close(done)
+			c.check(r, setting{service: service, bubble: true}, form)
+		}()
+		<-done
+		failures = r.failures
+	})
+	return failures
+}
+
+func TestMutantsAreCaught(t *testing.T) {
+	areCaught(t, LockForm{Name: "predecessor"}, mutants())
+	areCaught(t, LockForm{Name: "nearest", Recipe: "shared-lock"}, sharedMutants())
+}
+
+// areCaught plants each mutant in the form.
+func areCaught(t *testing.T, form LockForm, mutants []mutant) {
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			form.New = func(c drivers.Conn, dir string) (workloads.Lock, error) { return m.open(c, dir), nil }
+			for _, name := range m.caughtBy {
+				failures := verdict(t, caseNamed(t, form, name), form)
+				if len(failures) == 0 {
+					t.Errorf("a lock that %s passes %q", m.name, name)
+				}
+				t.Logf("%s: %.200q", name, failures)
+			}
+		})
+	}
+}
+
+// What the recorder says of locks that are right.
+func TestTheRecipesAreNotCaught(t *testing.T) {
+	forms := []LockForm{
+		{Name: "predecessor", New: func(c drivers.Conn, dir string) (workloads.Lock, error) { return recipes.NewLock(c, dir), nil }},
+		SharedLockForm{Name: "nearest", New: func(c drivers.Conn, dir string) (workloads.SharedLock, error) {
+			return recipes.NewSharedLock(c, dir), nil
+		}}.lock(),
+	}
+	for _, form := range forms {
+		for _, c := range lockCases(form) {
+			if failures := verdict(t, c, form); failures != nil {
+				t.Errorf("%s: %s: %v", form.Name, c.name, failures)
+			}
+		}
+	}
+}
+
+func TestEveryCaseCatchesSomething(t *testing.T) {
+	catches := map[string]bool{}
+	for _, m := range slices.Concat(mutants(), sharedMutants()) {
+		for _, name := range m.caughtBy {
+			catches[name] = true
+		}
+	}
+	for _, c := range lockCases(LockForm{Recipe: "shared-lock"}) {
+		if !catches[c.name] {
+			t.Errorf("no mutant shows that %q can fail", c.name)
+		}
+	}
+}
+
+func caseNamed(t *testing.T, form LockForm, name string) lockCase {
+	t.Helper()
+	cases := lockCases(form)
+	i := slices.IndexFunc(cases, func(c lockCase) bool { return c.name == name })
+	if i < 0 {
+		t.Fatalf("there is no case %q", name)
+	}
+	return cases[i]
+}

@@ -1,0 +1,207 @@
+package workloads_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// These tests run on the clock of a bubble: what takes a second takes no time.
+
+func inBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := backends.InProcess()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		test(t, s)
+		wantNothingLeft(t, s)
+	})
+}
+
+func wantNothingLeft(t *testing.T, s drivers.Service) {
+	t.Helper()
+	c, err := s.Dial(context.Background(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, there, err := c.Exists(context.Background(), workloads.DefaultNamespace, nil); err != nil || there {
+		t.Errorf("after the run %s is there: %v, %v", workloads.DefaultNamespace, there, err)
+	}
+}
+
+func lockForm(open workloads.NewLock) workloads.Form {
+	return workloads.Form{Recipe: "lock", Name: "test", Family: workloads.Recipe, New: workloads.Locks(open)}
+}
+
+func predecessor(c drivers.Conn, path string) (workloads.Lock, error) {
+	return recipes.NewLock(c, path), nil
+}
+
+func plan(s drivers.Service, open workloads.NewLock) workloads.Plan {
+	return workloads.Plan{Service: s, Form: lockForm(open), Clients: 5,
+		Settings: workloads.Settings{Hold: time.Millisecond},
+		// Rounds end at whole milliseconds, the window between two.
+		Warmup: 20500 * time.Microsecond, Duration: 300 * time.Millisecond, Seed: 1}
+}
+
+func TestRunMeasuresWholeRounds(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), plan(s, predecessor))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Nothing but the hold takes time here.
+		if r.Duration != 300*time.Millisecond || r.Rounds != 300 {
+			t.Errorf("%d rounds in %v, want 300 in 300ms", r.Rounds, r.Duration)
+		}
+		if r.WholeRounds <= r.Rounds || r.Whole.Lists != r.WholeRounds+r.Whole.WatchedExists {
+			t.Errorf("%d whole rounds, %d lists, %d watches: lists ≠ rounds + watches",
+				r.WholeRounds, r.Whole.Lists, r.Whole.WatchedExists)
+		}
+		if r.Safety.Violations != 0 || r.Safety.Checked != r.WholeRounds || !r.Safety.Tokens {
+			t.Errorf("%+v; want %d grants checked, with tokens, no violation", r.Safety, r.WholeRounds)
+		}
+		if r.Herd.Largest != 1 || r.Fairness.Inversions != 0 || r.Fairness.Jain < 0.999 {
+			t.Errorf("largest fan-out %d, %+v; want 1, and perfectly fair", r.Herd.Largest, *r.Fairness)
+		}
+	})
+}
+
+func TestRunByRounds(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Duration, p.Rounds = 0, 40
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Rounds < 40 || r.Rounds > 41 {
+			t.Errorf("%d rounds, want 40, or 41 if two ended at once", r.Rounds)
+		}
+	})
+}
+
+func TestRunTellsProgress(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Duration = time.Second
+		var last workloads.Progress
+		times := 0
+		p.Progress = func(p workloads.Progress) { last = p; times++ }
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if times < 4 || last.Rounds == 0 || len(r.Intervals) != times {
+			t.Errorf("told %d times, last %+v, %d intervals; want at least 4, and one interval each", times, last, len(r.Intervals))
+		}
+	})
+}
+
+// What was measured until the interruption is returned, of whole rounds.
+func TestRunInterrupted(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		ctx, cancel := context.WithTimeout(t.Context(), 120*time.Millisecond)
+		defer cancel()
+		r, err := workloads.Run(ctx, plan(s, predecessor))
+		if !errors.Is(err, workloads.ErrInterrupted) {
+			t.Fatalf("error %v, want ErrInterrupted", err)
+		}
+		if r.Rounds == 0 || r.Rounds >= 300 || r.Whole.Lists != r.WholeRounds+r.Whole.WatchedExists {
+			t.Errorf("%d rounds, %d whole, %d lists, %d watches", r.Rounds, r.WholeRounds, r.Whole.Lists, r.Whole.WatchedExists)
+		}
+	})
+}
+
+// A free lock does not wait: everybody holds it.
+type freeLock struct{}
+
+func (freeLock) Acquire(ctx context.Context) (context.Context, error) { return ctx, nil }
+func (freeLock) Token() int64                                         { return drivers.NoSeq }
+func (freeLock) Release(context.Context) error                        { return nil }
+
+func TestRunCatchesALockThatDoesNotWait(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), plan(s, func(drivers.Conn, string) (workloads.Lock, error) { return freeLock{}, nil }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Safety.Violations == 0 {
+			t.Error("five clients held the lock at once and nobody noticed")
+		}
+	})
+}
+
+// A tiredLock fails after some rounds.
+type tiredLock struct {
+	workloads.Lock
+	left *atomic.Int64
+	err  error
+}
+
+func (l tiredLock) Acquire(ctx context.Context) (context.Context, error) {
+	if l.left.Add(-1) == 0 {
+		return nil, l.err
+	}
+	return l.Lock.Acquire(ctx)
+}
+
+func TestRunEndsAtAnErrorThatIsNotOfTheSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var left atomic.Int64
+		left.Store(20)
+		_, err := workloads.Run(t.Context(), plan(s, func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return tiredLock{recipes.NewLock(c, path), &left, drivers.ErrRefused}, nil
+		}))
+		if !errors.Is(err, drivers.ErrRefused) || !strings.Contains(err.Error(), "lock/test") {
+			t.Errorf("error %v, want ErrRefused with the form's name", err)
+		}
+	})
+}
+
+// A client whose session is lost goes on with a new one.
+func TestRunSurvivesALostSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var left atomic.Int64
+		left.Store(20)
+		r, err := workloads.Run(t.Context(), plan(s, func(c drivers.Conn, path string) (workloads.Lock, error) {
+			return sessionLoser{recipes.NewLock(c, path), c, &left}, nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
+			t.Errorf("%d lost sessions counted, want 1", n)
+		}
+		if r.Safety.Violations != 0 || r.Rounds < 200 {
+			t.Errorf("%d violations, %d rounds; want none, and the others to go on", r.Safety.Violations, r.Rounds)
+		}
+	})
+}
+
+// A sessionLoser closes its session once it holds the lock.
+type sessionLoser struct {
+	workloads.Lock
+	conn drivers.Conn
+	left *atomic.Int64
+}
+
+func (l sessionLoser) Acquire(ctx context.Context) (context.Context, error) {
+	held, err := l.Lock.Acquire(ctx)
+	if err == nil && l.left.Add(-1) == 0 {
+		l.conn.Close()
+	}
+	return held, err
+}

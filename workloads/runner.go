@@ -1,0 +1,176 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A runner is a run that goes on.
+type runner struct {
+	plan Plan
+	crew *crew
+
+	rounds   context.Context // what rounds run under: it outlives the stop, so that they can end
+	stopping atomic.Bool     // no round begins any more
+	stop     chan struct{}   // closed with stopping
+	stopOnce sync.Once
+	begun    atomic.Bool  // the window is open
+	done     atomic.Int64 // rounds that ended in it
+	all      atomic.Int64 // rounds that ended at all
+
+	mu      sync.Mutex
+	turns   int64 // where a round takes all clients: how many turns somebody has begun
+	errors  map[string]int64
+	failure error
+	cut     bool // rounds had to be abandoned
+}
+
+func newRunner(ctx context.Context, p Plan, c *crew) *runner {
+	return &runner{plan: p, crew: c, rounds: context.WithoutCancel(ctx),
+		stop: make(chan struct{}), errors: make(map[string]int64)}
+}
+
+// halt makes every client stop after its round.
+func (r *runner) halt() {
+	r.stopOnce.Do(func() {
+		r.stopping.Store(true)
+		close(r.stop)
+	})
+}
+
+// endTime is how long the rounds that have begun may take to end.
+const endTime = 15 * time.Second
+
+// letEnd waits for the rounds that have begun. Those that do not end in time
+// are abandoned.
+func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc) {
+	if r.failed() {
+		abandon() // there is nothing to keep whole
+	}
+	t := time.AfterFunc(endTime, func() {
+		r.mu.Lock()
+		r.cut = true
+		r.mu.Unlock()
+		abandon()
+	})
+	defer t.Stop()
+	clients.Wait()
+}
+
+func (r *runner) startClients() *sync.WaitGroup {
+	var clients sync.WaitGroup
+	for _, s := range r.crew.seats {
+		clients.Go(func() { r.client(s) })
+	}
+	return &clients
+}
+
+// client takes turns until the run stops, with a new session whenever one is
+// lost.
+func (r *runner) client(s *Seat) {
+	s.Stopping = r.stop
+	for {
+		err := r.attend(s)
+		if err == nil {
+			return
+		}
+		if r.noteError(s, err); r.failed() || r.rounds.Err() != nil {
+			return
+		}
+		if err := s.open(r.rounds, r.crew.service); err != nil {
+			r.noteError(s, err)
+		}
+	}
+}
+
+// attend takes turns in one session.
+func (r *runner) attend(s *Seat) error {
+	c, err := r.crew.workload.Join(s)
+	if err != nil {
+		return err
+	}
+	for r.again(s) {
+		rounds, err := c.Turn(r.rounds)
+		if err != nil {
+			return err
+		}
+		s.turns++
+		r.ended(rounds)
+	}
+	f, ok := c.(Finisher)
+	if !ok {
+		return nil
+	}
+	rounds, err := f.Finish(r.rounds)
+	r.ended(rounds)
+	return err
+}
+
+// again tells whether the client takes another turn.
+func (r *runner) again(s *Seat) bool {
+	if !r.crew.workload.Together() {
+		return !r.stopping.Load()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.failure != nil || r.cut:
+		return false
+	case s.turns < r.turns: // others are in it
+		return true
+	case r.stopping.Load():
+		return false
+	}
+	r.turns = s.turns + 1
+	return true
+}
+
+func (r *runner) ended(rounds int64) {
+	r.all.Add(rounds)
+	if !r.begun.Load() {
+		return
+	}
+	if done := r.done.Add(rounds); r.plan.Rounds > 0 && done >= r.plan.Rounds {
+		r.halt()
+	}
+}
+
+func (r *runner) failed() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failure != nil
+}
+
+// noteError counts an error. A lost session is part of life; any other means
+// that the run cannot go on.
+func (r *runner) noteError(s *Seat, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if errors.Is(err, drivers.ErrSessionLost) {
+		r.errors[drivers.ErrSessionLost.Error()]++
+		return
+	}
+	if r.failure == nil && r.rounds.Err() == nil {
+		r.failure = fmt.Errorf("client %d: %v: %w", s.Index+1, r.plan.Form, err)
+	}
+	r.halt()
+}
+
+// fenceTime bounds the wait for the last notifications.
+const fenceTime = 5 * time.Second
+
+// arrived waits for the notifications that are still on their way. Where it
+// cannot be known that they arrived, the counts are not of whole rounds.
+func (r *runner) arrived(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
+	defer cancel()
+	if r.crew.fence(ctx) != nil {
+		r.cut = true
+	}
+}

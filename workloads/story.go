@@ -1,0 +1,211 @@
+package workloads
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Step is one step of a settled run, as a person would tell it: who did what,
+// who was woken, who went on and who went back to sleep.
+type Step struct {
+	Client int    // whose step it was, from 0
+	Title  string // what it set out to do, e.g. "arrives"
+	Deeds  []Deed // what came of it, by client
+}
+
+// A Deed is what some clients did during a step, all of them the same.
+type Deed struct {
+	Clients []int // from 0, ascending
+	Did     string
+}
+
+// Who names the clients, "2" or "3–8" or "2, 5–7", counting from 1.
+func (d Deed) Who() string {
+	var parts []string
+	for i := 0; i < len(d.Clients); {
+		j := i
+		for j+1 < len(d.Clients) && d.Clients[j+1] == d.Clients[j]+1 {
+			j++
+		}
+		switch first, last := d.Clients[i]+1, d.Clients[j]+1; {
+		case first == last:
+			parts = append(parts, strconv.Itoa(first))
+		case last == first+1:
+			parts = append(parts, strconv.Itoa(first), strconv.Itoa(last))
+		default:
+			parts = append(parts, fmt.Sprintf("%d–%d", first, last))
+		}
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}
+
+// A teller notes what one session does and passes it on to the next probe.
+type teller struct {
+	next drivers.Probe
+
+	mu      sync.Mutex
+	telling bool
+	deeds   []deed
+}
+
+// A deed is one message, kept until the step is told.
+type deed struct {
+	op    drivers.Op
+	path  string
+	watch bool
+	err   error
+	event drivers.EventType
+	made  string // the path that a create made
+}
+
+// Message notes the message.
+func (t *teller) Message(m drivers.Message) {
+	t.next.Message(m)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.telling || !(m.Op.IsRead() || m.Op.IsWrite() || m.Kind == drivers.Notification) {
+		return
+	}
+	switch m.Kind {
+	case drivers.Request:
+		t.deeds = append(t.deeds, deed{op: m.Op, path: string(m.Path), watch: m.Watch})
+	case drivers.Reply:
+		if d := t.last(); d != nil {
+			d.err = m.Err
+			if m.Op == drivers.OpCreate && m.Err == nil {
+				d.made = string(m.Path)
+			}
+		}
+	case drivers.Notification:
+		t.deeds = append(t.deeds, deed{event: m.Event, path: string(m.Path)})
+	}
+}
+
+// last is the last request noted.
+func (t *teller) last() *deed {
+	for i := len(t.deeds) - 1; i >= 0; i-- {
+		if t.deeds[i].event == 0 {
+			return &t.deeds[i]
+		}
+	}
+	return nil
+}
+
+func (t *teller) tell() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.telling = true
+}
+
+func (t *teller) take() []deed {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	deeds := t.deeds
+	t.deeds = nil
+	return deeds
+}
+
+// tellStep writes down what the step that has just come to rest consisted of.
+func (st *Stage) tellStep() {
+	if len(st.story) == 0 {
+		return
+	}
+	step := &st.story[len(st.story)-1]
+	all := make([][]deed, len(st.tellers))
+	for i, t := range st.tellers {
+		all[i] = t.take()
+		for _, d := range all[i] {
+			if d.made != "" && d.made != d.path { // a sequential name is one client's own
+				st.owners[d.made] = i
+			}
+		}
+	}
+	for i, deeds := range all {
+		if len(deeds) == 0 {
+			continue
+		}
+		step.add(i, st.words(i, deeds))
+	}
+}
+
+// add puts clients that did the same together, in the order of the first.
+func (s *Step) add(client int, did string) {
+	i := slices.IndexFunc(s.Deeds, func(d Deed) bool { return d.Did == did })
+	if i < 0 {
+		s.Deeds = append(s.Deeds, Deed{Did: did})
+		i = len(s.Deeds) - 1
+	}
+	s.Deeds[i].Clients = append(s.Deeds[i].Clients, client)
+}
+
+// words tells one client's deeds and how it ended up.
+func (st *Stage) words(client int, deeds []deed) string {
+	var words []string
+	woken := false
+	for _, d := range deeds {
+		if d.event != 0 {
+			woken = true
+			words = append(words, "woken: "+change(d.event, st.name(client, d.path)))
+			continue
+		}
+		w := d.op.String() + " " + st.name(client, d.path)
+		if d.made != "" {
+			w = "create " + st.name(client, d.made)
+		}
+		if d.op == drivers.OpChildren {
+			w = "list"
+		}
+		if d.watch {
+			w += " with watch"
+		}
+		if d.err != nil {
+			w += fmt.Sprintf(" (%v)", d.err)
+		}
+		words = append(words, w)
+	}
+	switch busy, ended := st.takeAct(client); {
+	case ended != "":
+		words = append(words, ended)
+	case busy && woken:
+		words = append(words, "back to sleep")
+	case busy:
+		words = append(words, "sleep")
+	}
+	return strings.Join(words, " · ")
+}
+
+// change says what became of a node.
+func change(e drivers.EventType, node string) string {
+	if e == drivers.ChildrenChanged {
+		return "children of " + node + " changed"
+	}
+	return node + " " + e.String()
+}
+
+// name is how a person would call a node: by its owner or by its last element.
+func (st *Stage) name(client int, path string) string {
+	owner, ok := st.owners[path]
+	switch {
+	case ok && owner == client:
+		return "its node"
+	case ok:
+		return fmt.Sprintf("%d's node", owner+1)
+	}
+	return path[strings.LastIndexByte(path, '/')+1:]
+}
+
+// takeAct tells what a client is about, and says only once that a step ended.
+func (st *Stage) takeAct(client int) (busy bool, ended string) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	a := &st.acts[client]
+	busy, ended = a.busy, a.ended
+	a.ended = ""
+	return busy, ended
+}

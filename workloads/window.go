@@ -1,0 +1,98 @@
+package workloads
+
+import (
+	"context"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// wait lets d pass unless the run ends before.
+func (r *runner) wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	case <-r.stop:
+	}
+}
+
+// lapTime is how long one interval of the result is, and how often progress is told.
+const lapTime = 250 * time.Millisecond
+
+// measure lets the window pass and cuts it into intervals.
+func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.Counts, self *metrics.Sampler) []metrics.Interval {
+	laps := time.NewTicker(lapTime)
+	defer laps.Stop()
+	var end <-chan time.Time
+	if r.plan.Rounds == 0 {
+		t := time.NewTimer(r.plan.Duration)
+		defer t.Stop()
+		end = t.C
+	}
+	var intervals []metrics.Interval
+	last, from, rounds := before, time.Duration(0), int64(0)
+	lap := func() {
+		now, elapsed, done := r.crew.meter.Counts(), time.Since(opened), r.done.Load()
+		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
+		i.P50, i.P99 = r.crew.workload.Lap()
+		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
+		intervals = append(intervals, i)
+		last, from, rounds = now, elapsed, done
+		r.tell(elapsed, i, self)
+	}
+	for {
+		select {
+		case <-laps.C:
+			lap()
+		case <-end:
+			lap()
+			return intervals
+		case <-r.stop:
+			lap()
+			return intervals
+		case <-ctx.Done():
+			return intervals
+		}
+	}
+}
+
+func (r *runner) tell(elapsed time.Duration, i metrics.Interval, self *metrics.Sampler) {
+	if r.plan.Progress == nil {
+		return
+	}
+	p := Progress{Measuring: true, Elapsed: elapsed, Rounds: r.done.Load(), P99: i.P99, CPUCores: self.CPUCores()}
+	r.mu.Lock()
+	for _, n := range r.errors {
+		p.Errors += n
+	}
+	r.mu.Unlock()
+	r.plan.Progress(p)
+}
+
+// serverCounts is the server's own account so far, nil where it keeps none.
+func (r *runner) serverCounts(ctx context.Context) *drivers.Counters {
+	w, ok := r.crew.service.(drivers.Witness)
+	if !ok {
+		return nil
+	}
+	c, err := w.Counters(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil
+	}
+	return &c
+}
+
+// serverCounted is what the server counted since before.
+func (r *runner) serverCounted(ctx context.Context, before *drivers.Counters) *drivers.Counters {
+	now := r.serverCounts(ctx)
+	if before == nil || now == nil {
+		return nil
+	}
+	now.Notifications -= before.Notifications
+	now.Reads -= before.Reads
+	now.Writes -= before.Writes
+	return now
+}

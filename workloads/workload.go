@@ -1,0 +1,101 @@
+package workloads
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// Settings are what a person chooses of a workload. The zero Settings hold and
+// think for no time.
+type Settings struct {
+	Hold  time.Duration // how long a holder keeps what it got
+	Think time.Duration // how long a client rests between two rounds
+	// Polls is how often each waiter of a polling form looks during one hold
+	// when the ticks are injected; 0 means once.
+	Polls int
+	// Namespace is the node below which everything is made; "" means
+	// DefaultNamespace. The node above it must exist.
+	Namespace string
+	// Readers is how many readers of a shared lock there are to each writer;
+	// 0 means DefaultReaders.
+	Readers int
+
+	QueueSettings
+}
+
+// A Workload is one recipe in one form, made ready for one run.
+type Workload interface {
+	// Setup makes under base, which exists, what all clients share.
+	Setup(ctx context.Context, c drivers.Conn, base string, clients int) error
+	// Join makes the client that sits on a seat.
+	Join(s *Seat) (Client, error)
+	// Together says that a round takes all clients: either all take their
+	// n-th turn or none does, so that nobody waits for one who has stopped.
+	Together() bool
+	// Begin opens the measured window: what was timed so far is forgotten.
+	Begin()
+	// Lap is the median and the 99th percentile of the response time of the
+	// recipe's first phase since the last Lap, 0 without any.
+	Lap() (p50, p99 time.Duration)
+	// End closes the window and fills in what the workload timed: Rounds,
+	// Phases, Fairness.
+	End(r *metrics.Record)
+	// Verdict is what the safety check saw since Setup. Call it when every
+	// round begun has ended.
+	Verdict() metrics.Safety
+	// Settle plays one settled run on the stage.
+	Settle(ctx context.Context, s *Stage) error
+}
+
+// A Client takes turns, one after the other.
+type Client interface {
+	// Turn does what this client has to do next, a whole round or its part in
+	// one, and returns how many rounds ended with it. After an error of a lost
+	// session the client is not used again; its seat gets a new session and
+	// joins anew.
+	Turn(ctx context.Context) (rounds int64, err error)
+}
+
+// A Finisher is a Client with something left to do when no more turns begin, for
+// instance to take what others have put.
+type Finisher interface {
+	// Finish does it and returns how many rounds ended with it. After an error
+	// of a lost session a client that has joined anew is asked to finish.
+	Finish(ctx context.Context) (rounds int64, err error)
+}
+
+// A Seat is one client's place in a run: its session and what is known of it.
+type Seat struct {
+	Index int // from 0
+	Conn  drivers.Conn
+	Rand  *rand.Rand // the client's own, derived from the run's seed
+	// Marks receives the phases; useful and wasted wake-ups are told by them.
+	Marks *metrics.Session
+	// Stopping is closed when no more turns begin: whoever waits for work to
+	// come need not wait any longer.
+	Stopping <-chan struct{}
+
+	turns        int64 // begun so far
+	probe        drivers.Probe
+	disturbances atomic.Int64
+}
+
+// onState is the session's drivers.Options.OnState.
+func (s *Seat) onState(state drivers.State) {
+	if state != drivers.Connected {
+		s.disturbances.Add(1)
+	}
+}
+
+// Disturbances counts how often the seat's session was disconnected or lost.
+func (s *Seat) Disturbances() int64 { return s.disturbances.Load() }
+
+// A led workload has rounds that somebody leads who is no client: who opens a
+// barrier, who coordinates. It sits on a seat of its own, after the clients', with
+// a session that is counted like theirs.
+type led interface{ Leads() bool }
