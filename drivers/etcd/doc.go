@@ -1,7 +1,7 @@
 // Package etcd opens sessions with an etcd service, on its client library v3.
 //
-// A [Service] is given by addresses, or is that of a [Member] which runs beside;
-// a [Conn] is one session. What ZooKeeper's data model is made of:
+// A [Service] is given by addresses, perhaps that of a member which [RunMember]
+// runs beside; a [Conn] is one session. What ZooKeeper's data model is made of:
 //
 //	session      a lease, a key on it (prefix/sessions/LEASE), one connection,
 //	             one watch stream; a tenth of the lease's time before the server

@@ -9,21 +9,24 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/drivers/claim"
 )
 
 // BenchmarkHandOff is how long a lock takes from one holder to the next, held
-// for no time, over a member that syncs: the recipe's and the library's.
+// for no time, over a member that syncs: one of the calls that the herd-avoiding
+// recipe makes, and the library's.
 func BenchmarkHandOff(b *testing.B) {
-	p, err := child.Start(b.Context(), Member{}.Durability())
+	p, err := child.Start(b.Context(), "etcd", Fsync)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer p.Stop()
 	s := service(b, Config{Endpoints: []string{p.Addr()}})
 	for _, clients := range []int{2, 32, 128} {
-		b.Run(fmt.Sprintf("recipe-%d", clients), func(b *testing.B) {
-			handOff(b, s, clients, func(c *Conn, dir string) handing { return recipes.NewLock(c, dir) })
+		b.Run(fmt.Sprintf("line-%d", clients), func(b *testing.B) {
+			handOff(b, s, clients, func(c *Conn, dir string) handing {
+				return line{c, dir, claim.InLine(c, dir, "lock-")}
+			})
 		})
 		b.Run(fmt.Sprintf("library-%d", clients), func(b *testing.B) {
 			handOff(b, s, clients, func(c *Conn, dir string) handing { return c.NewLibraryLock(dir) })
@@ -36,6 +39,39 @@ type handing interface {
 	Acquire(ctx context.Context) (context.Context, error)
 	Release(ctx context.Context) error
 }
+
+// A line is a lock in which everybody watches the one right ahead.
+type line struct {
+	conn  *Conn
+	dir   string
+	place *claim.Claim
+}
+
+func (l line) Acquire(ctx context.Context) (context.Context, error) {
+	if err := l.place.Create(ctx); err != nil {
+		return nil, err
+	}
+	for {
+		all, err := l.conn.Children(ctx, l.dir, nil)
+		if err != nil {
+			return nil, err
+		}
+		ahead, err := l.place.Ahead(all)
+		if err != nil || ahead == "" {
+			return ctx, err
+		}
+		var gone drivers.Wait
+		_, exists, err := l.conn.Exists(ctx, l.dir+"/"+ahead, gone.Fire)
+		if err == nil && exists {
+			_, err = gone.Await(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (l line) Release(ctx context.Context) error { return l.place.Remove(ctx) }
 
 func handOff(b *testing.B, s *Service, clients int, lock func(c *Conn, dir string) handing) {
 	all := make([]handing, clients)

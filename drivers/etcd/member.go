@@ -12,34 +12,28 @@ import (
 	"go.uber.org/zap"
 )
 
-// Member says how a member that is started for a run keeps what it is told.
-// The zero Member syncs every write to disk before it answers, as etcd does
-// unless told otherwise.
-type Member struct {
-	// NoFsync leaves the syncing to the operating system: what was answered
-	// survives the end of the process, but not that of the machine.
-	NoFsync bool
-}
+// What a member does with a write before it answers.
+const (
+	Fsync = "fsync" // it is on disk, as etcd has it unless told otherwise
+	// NoFsync leaves that to the operating system: what was answered survives
+	// the end of the process, but not that of the machine.
+	NoFsync = "no-fsync"
+)
 
-// Durability is how a result names it.
-func (m Member) Durability() string {
-	if m.NoFsync {
-		return "no fsync"
-	}
-	return "fsync"
-}
-
-// Run runs a cluster of one member on free ports of the loopback interface until
-// the context ends. It announces the address of the clients' port once the
+// RunMember runs a cluster of one member on free ports of the loopback interface
+// until the context ends. It announces the address of the clients' port once the
 // member answers there. Its data is in a temporary directory (TMPDIR says
 // where), which is removed with it.
-func (m Member) Run(ctx context.Context, announce func(address string)) error {
+func RunMember(ctx context.Context, durability string, announce func(address string)) error {
+	if durability != Fsync && durability != NoFsync {
+		return fmt.Errorf("durability %q: want %s or %s", durability, Fsync, NoFsync)
+	}
 	dir, err := os.MkdirTemp("", "stampede-etcd-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	member, err := embed.StartEtcd(m.config(dir))
+	member, err := embed.StartEtcd(memberConfig(dir, durability))
 	if err != nil {
 		return fmt.Errorf("start etcd: %w", err)
 	}
@@ -73,7 +67,7 @@ const (
 	quota = 8 << 30
 )
 
-func (m Member) config(dir string) *embed.Config {
+func memberConfig(dir, durability string) *embed.Config {
 	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
 	c := embed.NewConfig()
 	c.Dir = dir
@@ -83,7 +77,7 @@ func (m Member) config(dir string) *embed.Config {
 	c.TickMs, c.ElectionMs = uint(heartbeat.Milliseconds()), uint(election.Milliseconds())
 	c.QuotaBackendBytes = quota
 	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, history.String()
-	c.UnsafeNoFsync = m.NoFsync
+	c.UnsafeNoFsync = durability == NoFsync
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return c
 }

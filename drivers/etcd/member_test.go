@@ -15,7 +15,7 @@ func TestMemberLeavesNothingBehind(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	address, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- Member{NoFsync: true}.Run(ctx, func(a string) { address <- a }) }()
+	go func() { ended <- RunMember(ctx, NoFsync, func(a string) { address <- a }) }()
 	select {
 	case a := <-address:
 		if !strings.HasPrefix(a, "127.0.0.1:") {
@@ -30,6 +30,13 @@ func TestMemberLeavesNothingBehind(t *testing.T) {
 	}
 	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+func TestMemberRefusesWhatItDoesNotKnow(t *testing.T) {
+	err := RunMember(t.Context(), "nofsync", func(string) { t.Error("it is ready") })
+	if want := `durability "nofsync": want fsync or no-fsync`; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 

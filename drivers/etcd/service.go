@@ -34,14 +34,21 @@ type Config struct {
 	// TLS, if set, is how connections are encrypted, and with which
 	// certificates.
 	TLS *tls.Config
-	// Username and Password are those of etcd's own users, if it has any.
-	Username, Password string
+	// Username and Password are those of a user of etcd, where it has users.
+	Username string
+	Password drivers.Secret
 	// DialTimeout bounds the opening of a session whose context has no
 	// earlier deadline; 0 means DefaultDialTimeout.
 	DialTimeout time.Duration
 	// Dial connects to a server; nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
+
+// What a read may show, in the words of a result.
+const (
+	ReadLinearizable = "linearizable" // what anybody was acknowledged before it
+	ReadSerializable = "serializable" // what the server at hand has
+)
 
 const (
 	DefaultPrefix      = "/stampede"
@@ -106,12 +113,17 @@ func (s *Service) Info() drivers.Info {
 	if err != nil {
 		server = "unknown"
 	}
+	reads := ReadLinearizable
+	if s.config.Serializable {
+		reads = ReadSerializable
+	}
 	return drivers.Info{
 		Name:       "etcd",
 		URL:        "etcd://" + strings.Join(s.config.Endpoints, ",") + s.config.Prefix,
 		Server:     server,
 		Durability: "unknown",
 		Client:     "clientv3",
+		Reads:      reads,
 	}
 }
 
@@ -146,7 +158,7 @@ func (s *Service) session(o drivers.Options) (*Conn, error) {
 		Endpoints:   s.endpoints(),
 		TLS:         s.config.TLS,
 		Username:    s.config.Username,
-		Password:    s.config.Password,
+		Password:    string(s.config.Password),
 		DialTimeout: s.config.DialTimeout,
 		DialOptions: append(c.tap.options(), s.patience()),
 		Logger:      zap.NewNop(),

@@ -12,18 +12,16 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	child.Dispatch(map[string]child.Role{"fsync": Member{}.role, "no fsync": Member{NoFsync: true}.role})
+	child.Dispatch(map[string]child.Role{"etcd": func(ctx context.Context, args []string, ready func(string)) error {
+		return RunMember(ctx, args[0], ready)
+	}})
 	os.Exit(m.Run())
-}
-
-func (m Member) role(ctx context.Context, _ []string, ready func(string)) error {
-	return m.Run(ctx, ready)
 }
 
 // member is one for all tests, which does not wait for the disk. It ends with
 // this process.
 var member = sync.OnceValues(func() (*child.Process, error) {
-	return child.Start(context.Background(), Member{NoFsync: true}.Durability())
+	return child.Start(context.Background(), "etcd", NoFsync)
 })
 
 // quick is the service of the common member.
