@@ -37,6 +37,9 @@ func Forms() []workloads.Form {
 		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
 			Summary: "the Lock that go-zookeeper ships",
 			New:     workloads.Locks(libraryLock)},
+		{Recipe: "lock", Name: "concurrency", Family: workloads.Library, Client: "clientv3",
+			Summary: "the Mutex that etcd's client ships in its package concurrency",
+			New:     workloads.Locks(libraryLock)},
 
 		{Recipe: "shared-lock", Name: "nearest", Family: workloads.Recipe,
 			Summary: "a queue in which writers watch the node before their own, readers the nearest writer's",

@@ -80,6 +80,7 @@ func models() map[string]Model {
 		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 		"lock/poll":           {lockPollIdentities(), lockPoll},
 		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+		"lock/concurrency":    {lockConcurrencyIdentities(), lockConcurrency},
 
 		"shared-lock/nearest":        {oneAheadIdentities(), sharedLockNearest},
 		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
