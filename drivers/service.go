@@ -61,7 +61,8 @@ type Options struct {
 	Probe Probe
 	// LoseReply, if set, is asked about every reply before the client sees
 	// it. If it says true the reply is dropped and the connection cut: the
-	// service did what was asked, and the client does not know.
+	// service did what was asked, and the client does not know. It may block,
+	// which holds the connection up.
 	LoseReply func(Message) bool
 }
 

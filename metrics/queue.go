@@ -24,6 +24,7 @@ type Queue struct {
 type ask struct {
 	client int
 	at     time.Time
+	shares bool // may be served together with others who share
 }
 
 // NewQueue returns a Queue of clients 0 to clients-1, none of which has asked.
@@ -32,21 +33,37 @@ func NewQueue(clients int) *Queue {
 }
 
 // Asked says that the client has begun to wait.
-func (q *Queue) Asked(client int) {
+func (q *Queue) Asked(client int) { q.asked(ask{client, time.Now(), false}) }
+
+// AskedToShare is Asked for a client that may be served together with others
+// that share: whoever of them is told of first overtakes nobody.
+func (q *Queue) AskedToShare(client int) { q.asked(ask{client, time.Now(), true}) }
+
+func (q *Queue) asked(a ask) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.places[client] = q.waiting.PushBack(ask{client, time.Now()})
+	q.places[a.client] = q.waiting.PushBack(a)
 }
 
 // Granted says that the client is served.
 func (q *Queue) Granted(client int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.places[client] != q.waiting.Front() {
+	if q.overtakes(q.places[client]) {
 		q.inversions++
 	}
 	q.grants[client]++
 	q.leave(client)
+}
+
+// overtakes tells whether somebody asked before a who cannot share with it.
+func (q *Queue) overtakes(a *list.Element) bool {
+	for earlier := a.Prev(); earlier != nil; earlier = earlier.Prev() {
+		if !a.Value.(ask).shares || !earlier.Value.(ask).shares {
+			return true
+		}
+	}
+	return false
 }
 
 // GaveUp says that the client waits no longer and was not served.

@@ -14,6 +14,7 @@ type script struct {
 	court exclusion
 	seats [3]Seat
 	holds [3]*hold
+	force int64 // holders deposed
 	now   time.Time
 }
 
@@ -27,6 +28,12 @@ func newScript(t *testing.T) *script {
 
 func (s *script) seek(client int) {
 	s.holds[client] = &hold{seat: &s.seats[client], calm: s.seats[client].Disturbances()}
+}
+
+// seekToShare is seek for a reader.
+func (s *script) seekToShare(client int) {
+	s.seek(client)
+	s.holds[client].shares = true
 }
 
 func (s *script) grant(client int, token int64) (time.Duration, bool) {
@@ -43,7 +50,7 @@ func (s *script) disturb(client int) { s.seats[client].onState(drivers.Disconnec
 
 func (s *script) want(violations, overlaps, refused int64, detail string) {
 	s.t.Helper()
-	v := s.court.verdict()
+	v := s.court.verdict(s.force)
 	if v.Violations != violations || v.BeliefOverlaps != overlaps || v.TokensRefused != refused {
 		s.t.Errorf("violations %d, belief overlaps %d, refused %d; want %d, %d, %d",
 			v.Violations, v.BeliefOverlaps, v.TokensRefused, violations, overlaps, refused)
@@ -138,4 +145,103 @@ func TestHandoffCountsOnlyWhereSomebodyWaited(t *testing.T) {
 	if _, ok := s.grant(2, 3); ok {
 		t.Error("a grant of a lock that lay idle is no hand-off")
 	}
+}
+
+func TestReadersTogetherAreSafe(t *testing.T) {
+	s := newScript(t)
+	s.seek(0)
+	s.grant(0, 1)
+	s.release(0, 2)
+	s.seekToShare(1)
+	s.seekToShare(2)
+	s.grant(2, 3) // whoever of them is told first
+	s.grant(1, 2)
+	s.release(2, 1)
+	s.release(1, 1)
+	s.seek(0)
+	s.grant(0, 4)
+	s.want(0, 0, 0, "")
+}
+
+func TestAReaderAndAWriterAtOnceAreAViolation(t *testing.T) {
+	for _, reader := range []int{0, 1} {
+		s := newScript(t)
+		s.seek(1 - reader)
+		s.seekToShare(reader)
+		s.grant(0, 1)
+		s.grant(1, 2)
+		s.want(1, 0, 0, "violation: client 2 held at the same time as client 1")
+	}
+}
+
+func TestTokensOfReadersAndWriters(t *testing.T) {
+	t.Run("a writer below an earlier reader", func(t *testing.T) {
+		s := newScript(t)
+		s.seekToShare(0)
+		s.grant(0, 2)
+		s.release(0, 0)
+		s.seek(1)
+		s.grant(1, 1)
+		s.want(1, 0, 0, "violation: client 2 got token 1 after client 1 had 2")
+	})
+	t.Run("a writer below the higher of two earlier readers", func(t *testing.T) {
+		s := newScript(t)
+		s.seekToShare(0)
+		s.seekToShare(1)
+		s.grant(0, 3)
+		s.grant(1, 1)
+		s.release(0, 0)
+		s.release(1, 0)
+		s.seek(2)
+		s.grant(2, 2)
+		s.want(1, 0, 0, "violation: client 3 got token 2 after client 1 had 3")
+	})
+	t.Run("a reader below an earlier writer", func(t *testing.T) {
+		s := newScript(t)
+		s.seek(0)
+		s.grant(0, 2)
+		s.release(0, 0)
+		s.seekToShare(1)
+		s.grant(1, 1)
+		s.want(1, 0, 0, "violation: client 2 got token 1 after client 1 had 2")
+	})
+}
+
+// The lock is handed off by the last of the readers, not by each.
+func TestHandoffFromReaders(t *testing.T) {
+	s := newScript(t)
+	s.seekToShare(0)
+	s.seekToShare(1)
+	s.grant(0, 1)
+	s.grant(1, 2)
+	s.release(0, 1)
+	s.now = s.now.Add(time.Millisecond)
+	s.release(1, 1)
+	s.now = s.now.Add(time.Millisecond)
+	s.seek(2)
+	if d, ok := s.grant(2, 3); !ok || d != time.Millisecond {
+		t.Errorf("hand-off %v, %v; want 1ms", d, ok)
+	}
+}
+
+func TestOverlapWithADeposedHolderIsOneOfBelief(t *testing.T) {
+	s := newScript(t)
+	s.force = 1
+	s.seek(0)
+	s.seek(1)
+	s.grant(0, 1)
+	s.grant(1, 2)
+	s.holds[0].deposed = true // as its release finds out
+	s.release(0, 0)
+	s.release(1, 0)
+	s.want(0, 1, 1, "belief overlap after a holder was deposed: client 2 held at the same time as client 1")
+}
+
+func TestALostHoldThatNobodyTookIsAViolation(t *testing.T) {
+	s := newScript(t)
+	s.seek(0)
+	s.grant(0, 1)
+	s.holds[0].deposed = true
+	s.release(0, 0)
+	s.want(1, 0, 0, "violation: 1 holders lost the lock and nobody had deposed them")
 }

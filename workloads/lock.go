@@ -2,8 +2,10 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -31,21 +33,33 @@ type NewLock func(c drivers.Conn, path string) (Lock, error)
 // Locks makes the workload of a lock's form: every client acquires, holds,
 // releases and thinks, in a closed loop.
 func Locks(open NewLock) func(Settings) Workload {
-	return turns(open, turnWords{
+	return turns(open, lockWords())
+}
+
+func lockWords() turnWords {
+	return turnWords{
 		recipe: "lock", acquire: "acquire", handoff: "handoff", release: "release",
 		arrives: "arrives", holds: "holds", releases: "releases",
-	})
+	}
 }
 
 // turns makes the workload of a recipe in which one client at a time has
 // something that all want, whatever the recipe calls it.
 func turns(open NewLock, words turnWords) func(Settings) Workload {
 	return func(s Settings) Workload {
-		return &lockWorkload{
-			settings: s, open: open, words: words,
-			acquire: metrics.NewLatency(words.acquire), handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release),
-		}
+		return newLockWorkload(s, open, words, words.acquire)
 	}
+}
+
+// newLockWorkload makes the workload of a lock with these steps before the release;
+// the first is the one told of while a run goes on.
+func newLockWorkload(s Settings, open NewLock, words turnWords, steps ...string) *lockWorkload {
+	w := &lockWorkload{settings: s, open: open, words: words,
+		handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release)}
+	for _, step := range steps {
+		w.steps = append(w.steps, metrics.NewLatency(step))
+	}
+	return w
 }
 
 // turnWords are a recipe's own words.
@@ -61,9 +75,11 @@ type lockWorkload struct {
 	words    turnWords
 	path     string
 
-	court                     exclusion
-	queue                     *metrics.Queue // who asked, and who was granted
-	acquire, handoff, release *metrics.Latency
+	court            exclusion
+	queue            *metrics.Queue // who asked, and who was granted
+	steps            []*metrics.Latency
+	handoff, release *metrics.Latency
+	force            atomic.Int64 // holders that clients have deposed
 }
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -80,50 +96,67 @@ func (w *lockWorkload) join(s *Seat) (*lockClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lockClient{lockWorkload: w, seat: s, lock: l}, nil
+	return &lockClient{lockWorkload: w, seat: s, lock: l, acquired: w.steps[0]}, nil
 }
 
 func (w *lockWorkload) Together() bool { return false }
 
 func (w *lockWorkload) Begin() {
-	for _, l := range []*metrics.Latency{w.acquire, w.handoff, w.release} {
+	for _, l := range w.phases() {
 		l.Reset()
 	}
 	w.queue.Reset()
 }
 
-func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.acquire.Lap() }
+func (w *lockWorkload) phases() []*metrics.Latency {
+	return append(slices.Clone(w.steps), w.handoff, w.release)
+}
+
+func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.steps[0].Lap() }
 
 func (w *lockWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.acquire.Phase(), w.handoff.Phase(), w.release.Phase()}
-	r.Rounds = r.Phases[2].Service.TotalCount()
+	for _, l := range w.phases() {
+		r.Phases = append(r.Phases, l.Phase())
+	}
+	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
 	fairness := w.queue.Fairness()
 	r.Fairness = &fairness
 }
 
-func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict() }
+func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict(w.force.Load()) }
 
 // Settle lets all arrive, one at a time, and then all release, one at a time.
 // Forms that poll look Polls times during each hold, the last time just after
 // its release.
 func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
-	clients, holds := make([]*lockClient, len(st.Seats)), make([]*hold, len(st.Seats))
+	clients := make([]*lockClient, len(st.Seats))
 	for i, seat := range st.Seats {
 		c, err := w.join(seat)
 		if err != nil {
 			return err
 		}
 		clients[i] = c
-		st.Do(ctx, i, w.words.arrives, w.words.holds, func(ctx context.Context) (err error) {
-			holds[i], _, err = c.acquireLock(ctx)
-			return err
-		})
-		if err := st.Rest(ctx); err != nil {
+		if err := c.arrive(ctx, st, w.words.arrives); err != nil {
 			return err
 		}
 	}
+	return w.releaseAll(ctx, st, clients)
+}
+
+// arrive lets the client ask for the lock and everything come to rest.
+func (c *lockClient) arrive(ctx context.Context, st *Stage, title string) error {
+	st.Do(ctx, c.seat.Index, title, c.words.holds, func(ctx context.Context) error {
+		_, err := c.acquireLock(ctx)
+		return err
+	})
+	return st.Rest(ctx)
+}
+
+// releaseAll lets whoever holds the lock release it, one client at a time, until
+// all have held it.
+func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*lockClient) error {
 	for range clients {
-		holder := slices.IndexFunc(holds, func(h *hold) bool { return h != nil })
+		holder := slices.IndexFunc(clients, (*lockClient).holds)
 		if holder < 0 {
 			return fmt.Errorf("nobody has the %s and everybody sleeps", w.words.recipe)
 		}
@@ -133,9 +166,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 				return err
 			}
 		}
-		h := holds[holder]
-		holds[holder] = nil
-		st.Do(ctx, holder, w.words.releases, "", func(ctx context.Context) error { return clients[holder].releaseLock(ctx, h) })
+		st.Do(ctx, holder, w.words.releases, "", clients[holder].releaseLock)
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
@@ -150,53 +181,74 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 // A lockClient is one client that goes through rounds.
 type lockClient struct {
 	*lockWorkload
-	seat *Seat
-	lock Lock
-	due  time.Time // when the next round is due; zero for at once
+	seat     *Seat
+	lock     Lock
+	shares   bool             // the next hold, with others that share
+	acquired *metrics.Latency // the step in which it acquires
+	due      time.Time        // when the next round is due; zero for at once
+	hold     *hold            // the one that goes on, nil if none does
+	// deposable: others may end its hold by force.
+	deposable bool
 }
 
+func (c *lockClient) holds() bool { return c.hold != nil }
+
 func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
-	h, held, err := c.acquireLock(ctx)
+	held, err := c.acquireLock(ctx)
 	if err != nil {
 		return 0, err
 	}
 	keep(held, c.settings.Hold)
-	if err := c.releaseLock(ctx, h); err != nil {
+	if err := c.releaseLock(ctx); err != nil {
 		return 0, err
 	}
 	c.think(ctx)
 	return 1, nil
 }
 
-func (c *lockClient) acquireLock(ctx context.Context) (*hold, context.Context, error) {
+func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err error) {
 	asked := time.Now()
 	if c.due.IsZero() {
 		c.due = asked
 	}
-	h := &hold{seat: c.seat, calm: c.seat.Disturbances()}
-	c.queue.Asked(c.seat.Index)
+	h := &hold{seat: c.seat, shares: c.shares, calm: c.seat.Disturbances()}
+	c.ask()
 	c.seat.Marks.PhaseBegin()
-	held, err := c.lock.Acquire(ctx)
+	held, err = c.lock.Acquire(ctx)
 	now := time.Now()
 	c.seat.Marks.PhaseEnd()
 	if err != nil {
 		c.queue.GaveUp(c.seat.Index)
-		return nil, nil, fmt.Errorf("%s: %w", c.words.acquire, err)
+		return nil, fmt.Errorf("%s: %w", c.words.acquire, err)
 	}
 	c.queue.Granted(c.seat.Index)
 	h.token = c.lock.Token()
 	if handoff, ok := c.court.granted(h, now); ok {
 		c.handoff.Record(handoff, handoff)
 	}
-	c.acquire.Record(now.Sub(asked), now.Sub(c.due))
-	return h, held, nil
+	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
+	c.hold = h
+	return held, nil
 }
 
-func (c *lockClient) releaseLock(ctx context.Context, h *hold) error {
+func (c *lockClient) ask() {
+	if c.shares {
+		c.queue.AskedToShare(c.seat.Index)
+		return
+	}
+	c.queue.Asked(c.seat.Index)
+}
+
+func (c *lockClient) releaseLock(ctx context.Context) error {
+	h := c.hold
+	c.hold = nil
 	began := time.Now()
 	c.court.releasing(h, c.queue.Waiting(), began)
 	err := c.lock.Release(ctx)
 	took := time.Since(began)
+	if c.deposable && errors.Is(err, drivers.ErrNoNode) {
+		h.deposed, err = true, nil
+	}
 	c.court.ended(h)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.words.release, err)

@@ -21,6 +21,18 @@ type Settings struct {
 	// Namespace is the node below which everything is made; "" means
 	// DefaultNamespace. The node above it must exist.
 	Namespace string
+	// Readers is how many readers of a shared lock there are to each writer;
+	// 0 means DefaultReaders.
+	Readers int
+	// RevokeEvery is how many rounds of a revocable lock there are to each that
+	// begins by revoking it; 0 means DefaultRevokeEvery.
+	RevokeEvery int
+
+	Queue QueueSettings
+
+	// Updates is how often a settled run changes what all clients see; 0
+	// means twice.
+	Updates int64
 }
 
 // A Workload is one recipe in one form, made ready for one run.
@@ -54,6 +66,14 @@ type Client interface {
 	// session the client is not used again; its seat gets a new session and
 	// joins anew.
 	Turn(ctx context.Context) (rounds int64, err error)
+}
+
+// A Finisher is a Client with something left to do when no more turns begin, for
+// instance to take what others have put.
+type Finisher interface {
+	// Finish does it and returns how many rounds ended with it. After an error
+	// of a lost session a client that has joined anew is asked to finish.
+	Finish(ctx context.Context) (rounds int64, err error)
 }
 
 // A Seat is one client's place in a run: its session and what is known of it.

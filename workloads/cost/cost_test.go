@@ -3,6 +3,7 @@ package cost
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -32,6 +33,7 @@ func tick(actors []*actor) {
 func settled(program func(*actor), p Params) *world {
 	w, actors := newWorld(program, p.Clients)
 	for i := range actors {
+		actors[i].reads = int64(i) >= p.Writers
 		rest(actors[:i+1])
 	}
 	for len(actors) > 0 {
@@ -49,30 +51,48 @@ func settled(program func(*actor), p Params) *world {
 
 func TestSettledEqualsSimulation(t *testing.T) {
 	for form, program := range programs() {
-		model, ok := models()[form]
-		if !ok {
-			t.Errorf("no model of %s", form)
-			continue
+		model := modelOf(t, form)
+		for _, p := range settings() {
+			want := model.Settled(p)
+			w := settled(program, p)
+			got := [...]int64{w.counts.Notifications, w.counts.Reads, w.counts.Writes, w.counts.FailedWrites, w.largest}
+			if got != values(want) {
+				t.Errorf("%s with %+v: simulated %v, formulas %v", form, p, got, values(want))
+			}
+			checkIdentities(t, form, model, w.counts, p.Clients)
 		}
-		for _, n := range []int64{1, 2, 3, 5, 8, 16} {
-			for _, q := range []int64{1, 2, 5} {
-				p := Params{Clients: n, Polls: q}
-				want := model.Settled(p)
-				w := settled(program, p)
-				got := [...]int64{w.counts.Notifications, w.counts.Reads, w.counts.Writes, w.counts.FailedWrites, w.largest}
-				if got != values(want) {
-					t.Errorf("%s with %+v: simulated %v, formulas %v", form, p, got, values(want))
+	}
+}
+
+// settings are what the settled costs are held against the simulation with.
+func settings() (all []Params) {
+	for _, n := range []int64{1, 2, 3, 5, 8, 16} {
+		for _, q := range []int64{1, 2, 5} {
+			for _, w := range []int64{1, 2, 3, n / 2, n} {
+				if 1 <= w && w <= n {
+					all = append(all, Params{Clients: n, Polls: q, Writers: w})
 				}
-				checkIdentities(t, form, model, w.counts, n)
 			}
 		}
 	}
+	return all
+}
+
+// modelOf returns the model of a form by its full name.
+func modelOf(t *testing.T, form string) Model {
+	t.Helper()
+	recipe, name, _ := strings.Cut(form, "/")
+	m, ok := Of(recipe, name)
+	if !ok {
+		t.Fatalf("no model of %s", form)
+	}
+	return m
 }
 
 func TestIdentitiesHoldUnderAnySchedule(t *testing.T) {
 	const clients, turns = 7, 5
 	for form, program := range programs() {
-		model := models()[form]
+		model := modelOf(t, form)
 		for seed := range uint64(200) {
 			rng := rand.New(rand.NewPCG(seed, 0))
 			w, actors := newWorld(program, clients)
@@ -86,6 +106,9 @@ func TestIdentitiesHoldUnderAnySchedule(t *testing.T) {
 				case a.holds:
 					a.release()
 				case a.runnable():
+					if a.stage == 0 {
+						a.reads = rng.IntN(2) == 0
+					}
 					a.program(a)
 				}
 			}
@@ -110,10 +133,10 @@ func checkIdentities(t *testing.T, form string, m Model, c metrics.Counts, round
 func TestIdentitiesFail(t *testing.T) {
 	const clients = 4
 	for form, program := range programs() {
-		model := models()[form]
+		model := modelOf(t, form)
 		for _, i := range model.Identities {
 			fails := slices.ContainsFunc(oneMore, func(more func(*metrics.Counts)) bool {
-				counts := settled(program, Params{Clients: clients, Polls: 2}).counts
+				counts := settled(program, Params{Clients: clients, Polls: 2, Writers: 2}).counts
 				more(&counts)
 				_, _, holds := i.Check(counts, clients)
 				return !holds
@@ -134,21 +157,26 @@ var oneMore = []func(*metrics.Counts){
 	func(c *metrics.Counts) { c.WatchedExists++ },
 }
 
-// The costs of eight clients in numbers, so that a formula cannot change unseen.
+// The costs of eight clients, three of them writers, in numbers, so that a formula cannot change unseen.
 func TestGolden(t *testing.T) {
 	for form, want := range map[string][5]int64{
-		"lock/predecessor":        {7, 22, 16, 0, 1},
-		"lock/one-node":           {28, 28, 44, 28, 7},
-		"lock/children-watch":     {57, 57, 16, 0, 7},
-		"lock/poll":               {0, 8 + 3*28, 16, 0, 0},
-		"lock/go-zookeeper":       {7, 22, 16, 0, 1},
+		"lock/predecessor":    {7, 22, 16, 0, 1},
+		"lock/one-node":       {28, 28, 44, 28, 7},
+		"lock/children-watch": {57, 57, 16, 0, 7},
+		"lock/poll":           {0, 8 + 3*28, 16, 0, 0},
+		"lock/go-zookeeper":   {7, 22, 16, 0, 1},
+
+		"shared-lock/nearest":        {7, 22, 16, 0, 5},
+		"shared-lock/children-watch": {47, 47, 16, 0, 7},
+		"shared-lock/lowest-write":   {17, 42, 16, 0, 6},
+
 		"election/predecessor":    {7, 22, 16, 0, 1},
 		"election/acknowledged":   {7, 22, 32, 0, 1},
 		"election/watch-leader":   {28, 64, 16, 0, 7},
 		"election/children-watch": {57, 57, 16, 0, 7},
 	} {
-		model := models()[form]
-		if got := values(model.Settled(Params{Clients: 8, Polls: 3})); got != want {
+		model := modelOf(t, form)
+		if got := values(model.Settled(Params{Clients: 8, Polls: 3, Writers: 3})); got != want {
 			t.Errorf("%s: got %v, want %v", form, got, want)
 		}
 	}

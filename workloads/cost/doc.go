@@ -11,5 +11,6 @@
 //
 // The words of the formulas: N is the number of clients, or of rounds where a
 // formula is an identity; K the exists calls with a watch, z those of them that
-// found no node; q the polls of each waiter per turn.
+// found no node; q the polls of each waiter per turn; W the writers and R the
+// readers among the N clients of a shared lock.
 package cost

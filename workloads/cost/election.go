@@ -35,4 +35,4 @@ func electionWatchLeader(p Params) Expected {
 	}
 }
 
-func electionWatchLeaderIdentities() []Identity { return append(inLine(), turnWrites()) }
+func electionWatchLeaderIdentities() []Identity { return oneAheadIdentities() }

@@ -17,8 +17,12 @@ func lockPredecessor(p Params) Expected {
 }
 
 func lockPredecessorIdentities() []Identity {
-	return append(inLine(), onlyTheNext(), turnWrites())
+	return append(oneAheadIdentities(), onlyTheNext())
 }
+
+// oneAheadIdentities hold wherever a client in line watches one node ahead and
+// lists again when it is woken, and makes one node.
+func oneAheadIdentities() []Identity { return append(inLine(), turnWrites()) }
 
 // inLine: who stands in line lists when it comes and after each wait for one
 // node.

@@ -14,6 +14,7 @@ type world struct {
 	largest  int64
 	next     int // the number of the next sequential node
 	nodes    []int
+	readers  map[int]bool     // the nodes that are readers'
 	watches  map[int][]*watch // by node
 	children []*watch
 }
@@ -26,7 +27,7 @@ type watch struct {
 // markNode is behind all who stand in line.
 const markNode = 1 << 30
 
-// An actor is one client of a lock. Its program is the form: one call is one
+// An actor is one client of a lock, shared or not. Its program is the form: one call is one
 // operation.
 type actor struct {
 	world   *world
@@ -34,6 +35,7 @@ type actor struct {
 	stage   int
 	mine    int // its node
 	ahead   int
+	reads   bool // a shared lock
 	first   int
 	marked  bool   // has made markNode as well
 	waiting *watch // what it is parked on, nil if it can go on
@@ -105,13 +107,14 @@ func (w *world) watchNode(a *actor, node int) *watch {
 	return nw
 }
 
-// queueUp creates a node and lists, and lists again, until it is the first;
-// otherwise says what to do then.
-func queueUp(watched bool, otherwise func(*actor)) func(*actor) {
+// queueUp creates a node and lists, and lists again, until there is nobody whom it
+// waits for; otherwise says what to do then.
+func queueUp(watched bool, waitsFor func(a *actor, ahead []int) (int, bool), otherwise func(*actor)) func(*actor) {
 	return func(a *actor) {
 		switch a.stage {
 		case 0:
 			a.mine, a.stage = a.world.createNext(), 1
+			a.world.readers[a.mine] = a.reads
 		case 1:
 			line := a.world.list()
 			var w *watch
@@ -119,16 +122,40 @@ func queueUp(watched bool, otherwise func(*actor)) func(*actor) {
 				w = &watch{owner: a}
 				a.world.children = append(a.world.children, w)
 			}
-			i := slices.Index(line, a.mine)
-			if i == 0 {
+			ahead, waits := waitsFor(a, line[:slices.Index(line, a.mine)])
+			if !waits {
 				a.holds = true
 				return
 			}
-			a.ahead, a.first, a.stage, a.waiting = line[i-1], line[0], 2, w
+			a.ahead, a.first, a.stage, a.waiting = ahead, line[0], 2, w
 		case 2:
 			otherwise(a)
 		}
 	}
+}
+
+// next waits for the one right ahead.
+func next(_ *actor, ahead []int) (int, bool) {
+	if len(ahead) == 0 {
+		return 0, false
+	}
+	return ahead[len(ahead)-1], true
+}
+
+// nearest waits for the one right ahead, a reader for the writer right ahead.
+func nearest(a *actor, ahead []int) (int, bool) { return next(a, a.inTheWay(ahead)) }
+
+// lowest waits for the one right ahead, a reader for the first of the writers.
+func lowest(a *actor, ahead []int) (int, bool) {
+	if ahead = a.inTheWay(ahead); a.reads && len(ahead) > 0 {
+		ahead = ahead[:1]
+	}
+	return next(a, ahead)
+}
+
+// inTheWay are those ahead that cannot hold a shared lock together with a.
+func (a *actor) inTheWay(ahead []int) []int {
+	return slices.DeleteFunc(ahead, func(node int) bool { return a.reads && a.world.readers[node] })
 }
 
 func predecessor(a *actor) { await(a, a.ahead) }
@@ -208,21 +235,25 @@ func pause(a *actor) { a.stage, a.paused = 1, true }
 
 func programs() map[string]func(*actor) {
 	return map[string]func(*actor){
-		"lock/predecessor":    queueUp(false, predecessor),
-		"lock/go-zookeeper":   queueUp(false, getPredecessor),
+		"lock/predecessor":    queueUp(false, next, predecessor),
+		"lock/go-zookeeper":   queueUp(false, next, getPredecessor),
 		"lock/one-node":       oneNode,
-		"lock/children-watch": queueUp(true, relist),
-		"lock/poll":           queueUp(false, pause),
+		"lock/children-watch": queueUp(true, next, relist),
+		"lock/poll":           queueUp(false, next, pause),
 
-		"election/predecessor":    queueUp(false, predecessor),
-		"election/acknowledged":   acknowledged(queueUp(false, predecessor)),
-		"election/watch-leader":   queueUp(false, watchLeader),
-		"election/children-watch": queueUp(true, relist),
+		"shared-lock/nearest":        queueUp(false, nearest, predecessor),
+		"shared-lock/children-watch": queueUp(true, nearest, relist),
+		"shared-lock/lowest-write":   queueUp(false, lowest, predecessor),
+
+		"election/predecessor":    queueUp(false, next, predecessor),
+		"election/acknowledged":   acknowledged(queueUp(false, next, predecessor)),
+		"election/watch-leader":   queueUp(false, next, watchLeader),
+		"election/children-watch": queueUp(true, next, relist),
 	}
 }
 
 func newWorld(program func(*actor), clients int64) (*world, []*actor) {
-	w := &world{watches: map[int][]*watch{}}
+	w := &world{readers: map[int]bool{}, watches: map[int][]*watch{}}
 	actors := make([]*actor, clients)
 	for i := range actors {
 		actors[i] = &actor{world: w, program: program}

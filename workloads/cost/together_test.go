@@ -167,15 +167,6 @@ func TestTogetherIdentitiesFail(t *testing.T) {
 	}
 }
 
-func modelOf(t *testing.T, form string) Model {
-	t.Helper()
-	model, ok := models()[form]
-	if !ok {
-		t.Fatalf("no model of %s", form)
-	}
-	return model
-}
-
 // barrierCast has n clients that look until the barrier is gone, and one who
 // opens it.
 func barrierCast(gone func(a *actor, op func(), barrier int) bool) func(*world, int64) cast {

@@ -68,6 +68,9 @@ type lockCase struct {
 // lockCases are what is asked of a form.
 func lockCases(form LockForm) []lockCase {
 	cases := slices.Concat(lockTurns(), lockCancellation(), lockSessions(), lockCosts())
+	if form.Recipe == "shared-lock" {
+		cases = append(cases, sharedLockCases()...)
+	}
 	if form.Library {
 		return cases
 	}

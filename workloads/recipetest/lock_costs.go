@@ -31,10 +31,11 @@ func settledCosts(ctx context.Context, x *lockTrial) {
 		sizes = []int64{1, 2, 3, 5, 8, 16}
 	}
 	for _, n := range sizes {
+		p := cost.Params{Clients: n, Polls: polls, Writers: (n + 1) / 2}
 		before := x.ledger.read()
-		largest := x.settledTurns(ctx, int(n), polls)
+		largest := x.settledTurns(ctx, p)
 		got := x.ledger.read().Sub(before)
-		want := model.Settled(cost.Params{Clients: n, Polls: polls})
+		want := model.Settled(p)
 		x.compare(n, "notifications", got.Notifications, want.Notifications)
 		x.compare(n, "reads", got.Reads, want.Reads)
 		x.compare(n, "writes", got.Writes, want.Writes)
@@ -45,23 +46,24 @@ func settledCosts(ctx context.Context, x *lockTrial) {
 	}
 }
 
-// settledTurns lets n clients take a turn each and returns the most
-// notifications between two rests: at most one write there wakes anybody.
-func (x *lockTrial) settledTurns(ctx context.Context, n, polls int) (largest int64) {
+// settledTurns lets clients take a turn each and returns the most notifications
+// between two rests: at most one write there wakes anybody.
+func (x *lockTrial) settledTurns(ctx context.Context, p cost.Params) (largest int64) {
 	seen := x.ledger.read().Notifications
 	rested := func() {
 		now := x.ledger.read().Notifications
 		largest, seen = max(largest, now-seen), now
 	}
-	clients := make([]*lockClient, n)
+	clients := make([]*lockClient, p.Clients)
 	for i := range clients {
 		clients[i] = x.client(ctx)
+		clients[i].take(int64(i) >= p.Writers)
 		clients[i].ask(ctx)
 		x.rest(ctx)
 		rested()
 	}
 	for waiting := clients; len(waiting) > 0; {
-		for range polls - 1 {
+		for range p.Polls - 1 {
 			x.tick(ctx)
 		}
 		i := x.holder(ctx, waiting)

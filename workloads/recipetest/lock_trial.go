@@ -59,7 +59,7 @@ func beginLock(ctx context.Context, t testing.TB, s setting, form LockForm) *loc
 		t.Fatalf("opening a session: %v", err)
 	}
 	x := &lockTrial{TB: t, setting: s, form: form, admin: admin, dir: "/recipetest-" + rand.Text()}
-	x.guard.TB = t
+	x.guard = guard{TB: t, newest: drivers.NoSeq, writer: drivers.NoSeq}
 	if _, err := admin.Create(ctx, x.dir, nil, 0); err != nil {
 		admin.Close()
 		t.Fatalf("creating the lock's node: %v", err)

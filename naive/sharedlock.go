@@ -1,0 +1,110 @@
+package naive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A SharedLock is held by one writer or by any number of readers at a time.
+// Clients stand in line, as sequential ephemeral nodes, and each watches the
+// whole line, so an arrival and a release alike wake everybody who waits, to
+// list the line again. One SharedLock serves one goroutine.
+// Cost: W writers, then R readers, N in all, one turn each:
+// 1+N(N−1)/2+WN−W(W+1)/2 notifications and as many reads, 2N writes; a release
+// wakes up to N−1.
+type SharedLock struct {
+	conn  drivers.Conn
+	dir   string
+	read  *claim.Claim
+	write *claim.Claim
+	node  *claim.Claim // read or write
+	end   context.CancelFunc
+}
+
+// NewSharedLock returns the shared lock at dir, a node that is there already.
+func NewSharedLock(conn drivers.Conn, dir string) *SharedLock {
+	return &SharedLock{
+		conn:  drivers.Steady(conn),
+		dir:   dir,
+		read:  claim.InLine(conn, dir, "read-"),
+		write: claim.InLine(conn, dir, "write-"),
+		end:   func() {},
+	}
+}
+
+// AcquireRead returns once the lock is held together with other readers, with a
+// context to work under: it ends with ctx, at Release, and, with cause
+// ErrSessionLost, when the session does. If AcquireRead fails it has given up
+// and left nothing behind.
+func (l *SharedLock) AcquireRead(ctx context.Context) (held context.Context, err error) {
+	return l.acquire(ctx, l.read)
+}
+
+// AcquireWrite is as AcquireRead, but the lock is held alone.
+func (l *SharedLock) AcquireWrite(ctx context.Context) (held context.Context, err error) {
+	return l.acquire(ctx, l.write)
+}
+
+func (l *SharedLock) acquire(ctx context.Context, node *claim.Claim) (held context.Context, err error) {
+	l.node = node
+	if err := l.wait(ctx); err != nil {
+		return nil, fmt.Errorf("acquire shared lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))
+	}
+	held, l.end = drivers.Bound(ctx, l.conn)
+	return held, nil
+}
+
+func (l *SharedLock) wait(ctx context.Context) error {
+	// 1. Create a sequential ephemeral node: a place in the line.
+	if err := l.node.Create(ctx); err != nil {
+		return err
+	}
+	for {
+		// 2. List the line, with a watch.
+		var changed drivers.Wait
+		line, err := l.conn.Children(ctx, l.dir, changed.Fire)
+		if err != nil {
+			return err
+		}
+		// 3. A writer with nobody ahead, or a reader with no writer ahead,
+		// holds the lock.
+		ahead, err := l.ahead(line)
+		if err != nil || ahead == "" {
+			return err
+		}
+		// 4. Wait for anybody to come or go, then look again.
+		if _, err := changed.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// ahead is the nearest node that this one has to wait for, "" if there is none.
+func (l *SharedLock) ahead(line []drivers.Child) (string, error) {
+	if l.node == l.read {
+		line = slices.DeleteFunc(line, func(other drivers.Child) bool {
+			return other.Seq != l.node.Seq() && strings.Contains(other.Name, "-read-")
+		})
+	}
+	return l.node.Ahead(line)
+}
+
+// Token is the fencing token of the holder: a resource that a writer with a
+// higher one has used must refuse it.
+func (l *SharedLock) Token() int64 { return l.node.Seq() }
+
+// Release ends the held context, then lets others have the lock. It can be
+// called again if it fails. ErrNoNode: somebody else has removed the node.
+func (l *SharedLock) Release(ctx context.Context) error {
+	l.end()
+	if err := l.node.Remove(ctx); err != nil {
+		return fmt.Errorf("release shared lock %s: %w", l.dir, err)
+	}
+	return nil
+}
