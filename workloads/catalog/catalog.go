@@ -58,6 +58,16 @@ func Forms() []workloads.Form {
 			Summary: "one node holds everybody up, looked at by a timer",
 			New:     workloads.Barriers(barrier(naive.NewBarrier))},
 
+		{Recipe: "double-barrier", Name: "ready", Family: workloads.Recipe,
+			Summary: "one node lets all in; out they go one by one, and the lowest shuts the door",
+			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewDoubleBarrier))},
+		{Recipe: "double-barrier", Name: "sequential", Family: workloads.Recipe,
+			Summary: "one node lets all in; out they go along the line, which promises less",
+			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewSequentialDoubleBarrier))},
+		{Recipe: "double-barrier", Name: "children-watch", Family: workloads.Naive,
+			Summary: "all who wait, to come in or go out, watch all clients' nodes",
+			New:     workloads.DoubleBarriers(doubleBarrier(naive.NewDoubleBarrier))},
+
 		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
 			Summary: "a line of volunteers, each watches only the one ahead of it",
 			New:     workloads.Elections(candidate(recipes.NewElection))},
@@ -133,6 +143,12 @@ func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) wor
 
 func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.NewBarrier {
 	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
+}
+
+func doubleBarrier[B workloads.DoubleBarrier](open func(drivers.Conn, string, int) B) workloads.NewDoubleBarrier {
+	return func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
+		return open(c, path, clients), nil
+	}
 }
 
 func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {

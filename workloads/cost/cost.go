@@ -89,6 +89,10 @@ func models() map[string]Model {
 		"barrier/watch": {barrierWatchIdentities(), barrierWatch},
 		"barrier/poll":  {barrierPollIdentities(), barrierPoll},
 
+		"double-barrier/ready":          {doubleBarrierReadyIdentities(), doubleBarrierReady},
+		"double-barrier/sequential":     {doubleBarrierReadyIdentities(), doubleBarrierReady},
+		"double-barrier/children-watch": {doubleBarrierChildrenWatchIdentities(), doubleBarrierChildrenWatch},
+
 		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
 		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
 		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
