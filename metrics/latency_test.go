@@ -84,6 +84,24 @@ func TestQueue(t *testing.T) {
 	})
 }
 
+// Who shares overtakes nobody who shares, and is overtaken by nobody who does.
+func TestQueueOfThoseWhoShare(t *testing.T) {
+	q := NewQueue(5)
+	for client := range 5 {
+		if client == 3 {
+			q.Asked(client)
+		} else {
+			q.AskedToShare(client)
+		}
+	}
+	for i, client := range []int{2, 0, 4, 3, 1} { // 4 overtakes 3, and 3 overtakes 1
+		q.Granted(client)
+		if got, want := q.Fairness().Inversions, int64(max(0, min(i-1, 2))); got != want {
+			t.Errorf("after the grant to client %d: %d inversions, not %d", client, got, want)
+		}
+	}
+}
+
 // Under synctest's clock no timer is late, and every due time is sampled.
 func TestSamplerSamplesEveryDueTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

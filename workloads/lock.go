@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -32,35 +33,57 @@ type NewLock func(c drivers.Conn, path string) (Lock, error)
 // Locks makes the workload of a lock's form: every client acquires, holds,
 // releases and thinks, in a closed loop.
 func Locks(open NewLock) func(Settings) Workload {
-	return func(s Settings) Workload {
-		return newLockWorkload(s, open, "acquire")
+	return turns(open, lockWords())
+}
+
+func lockWords() turnWords {
+	return turnWords{
+		recipe: "lock", acquire: "acquire", handoff: "handoff", release: "release",
+		arrives: "arrives", holds: "holds", releases: "releases",
 	}
 }
 
-// newLockWorkload makes the workload of a lock that can be acquired in the ways
-// that are named; the first is the one told of while a run goes on.
-func newLockWorkload(s Settings, open NewLock, ways ...string) *lockWorkload {
-	w := &lockWorkload{settings: s, open: open,
-		handoff: metrics.NewLatency("handoff"), release: metrics.NewLatency("release")}
-	for _, way := range ways {
-		w.acquire = append(w.acquire, metrics.NewLatency(way))
+// turns makes the workload of a recipe in which one client at a time has
+// something that all want, whatever the recipe calls it.
+func turns(open NewLock, words turnWords) func(Settings) Workload {
+	return func(s Settings) Workload {
+		return newLockWorkload(s, open, words, words.acquire)
+	}
+}
+
+// newLockWorkload makes the workload of a lock with these steps before the release;
+// the first is the one told of while a run goes on.
+func newLockWorkload(s Settings, open NewLock, words turnWords, steps ...string) *lockWorkload {
+	w := &lockWorkload{settings: s, open: open, words: words,
+		handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release)}
+	for _, step := range steps {
+		w.steps = append(w.steps, metrics.NewLatency(step))
 	}
 	return w
+}
+
+// turnWords are a recipe's own words.
+type turnWords struct {
+	recipe                    string
+	acquire, handoff, release string // its phases
+	arrives, holds, releases  string // what a client does when it comes, has it, and gives it back
 }
 
 type lockWorkload struct {
 	settings Settings
 	open     NewLock
+	words    turnWords
 	path     string
 
 	court            exclusion
-	queue            *metrics.Queue     // who asked, and who was granted
-	acquire          []*metrics.Latency // each way to do so
+	queue            *metrics.Queue // who asked, and who was granted
+	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
+	force            atomic.Int64 // holders that clients have deposed
 }
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
-	w.path = base + "/lock"
+	w.path = base + "/" + w.words.recipe
 	w.queue = metrics.NewQueue(clients)
 	_, err := c.Create(ctx, w.path, nil, 0)
 	return err
@@ -73,7 +96,7 @@ func (w *lockWorkload) join(s *Seat) (*lockClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lockClient{lockWorkload: w, seat: s, lock: l, acquired: w.acquire[0]}, nil
+	return &lockClient{lockWorkload: w, seat: s, lock: l, acquired: w.steps[0]}, nil
 }
 
 func (w *lockWorkload) Together() bool { return false }
@@ -86,10 +109,10 @@ func (w *lockWorkload) Begin() {
 }
 
 func (w *lockWorkload) phases() []*metrics.Latency {
-	return append(slices.Clone(w.acquire), w.handoff, w.release)
+	return append(slices.Clone(w.steps), w.handoff, w.release)
 }
 
-func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.acquire[0].Lap() }
+func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.steps[0].Lap() }
 
 func (w *lockWorkload) End(r *metrics.Record) {
 	for _, l := range w.phases() {
@@ -100,7 +123,7 @@ func (w *lockWorkload) End(r *metrics.Record) {
 	r.Fairness = &fairness
 }
 
-func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict() }
+func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict(w.force.Load()) }
 
 // Settle lets all arrive, one at a time, and then all release, one at a time.
 // Forms that poll look Polls times during each hold, the last time just after
@@ -113,7 +136,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 			return err
 		}
 		clients[i] = c
-		if err := c.arrive(ctx, st, "arrives"); err != nil {
+		if err := c.arrive(ctx, st, w.words.arrives); err != nil {
 			return err
 		}
 	}
@@ -122,7 +145,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 
 // arrive lets the client ask for the lock and everything come to rest.
 func (c *lockClient) arrive(ctx context.Context, st *Stage, title string) error {
-	st.Do(ctx, c.seat.Index, title, "holds", func(ctx context.Context) error {
+	st.Do(ctx, c.seat.Index, title, c.words.holds, func(ctx context.Context) error {
 		_, err := c.acquireLock(ctx)
 		return err
 	})
@@ -135,7 +158,7 @@ func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*loc
 	for range clients {
 		holder := slices.IndexFunc(clients, (*lockClient).holds)
 		if holder < 0 {
-			return errors.New("nobody holds the lock and everybody sleeps")
+			return fmt.Errorf("nobody has the %s and everybody sleeps", w.words.recipe)
 		}
 		for range w.settings.Polls - 1 {
 			st.Tick()
@@ -143,7 +166,7 @@ func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*loc
 				return err
 			}
 		}
-		st.Do(ctx, holder, "releases", "", clients[holder].releaseLock)
+		st.Do(ctx, holder, w.words.releases, "", clients[holder].releaseLock)
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
@@ -161,9 +184,11 @@ type lockClient struct {
 	seat     *Seat
 	lock     Lock
 	shares   bool             // the next hold, with others that share
-	acquired *metrics.Latency // of the way in which it acquires
+	acquired *metrics.Latency // the step in which it acquires
 	due      time.Time        // when the next round is due; zero for at once
 	hold     *hold            // the one that goes on, nil if none does
+	// deposable: others may end its hold by force.
+	deposable bool
 }
 
 func (c *lockClient) holds() bool { return c.hold != nil }
@@ -194,7 +219,7 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	c.seat.Marks.PhaseEnd()
 	if err != nil {
 		c.queue.GaveUp(c.seat.Index)
-		return nil, fmt.Errorf("acquire: %w", err)
+		return nil, fmt.Errorf("%s: %w", c.words.acquire, err)
 	}
 	c.queue.Granted(c.seat.Index)
 	h.token = c.lock.Token()
@@ -221,9 +246,12 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	c.court.releasing(h, c.queue.Waiting(), began)
 	err := c.lock.Release(ctx)
 	took := time.Since(began)
+	if c.deposable && errors.Is(err, drivers.ErrNoNode) {
+		h.deposed, err = true, nil
+	}
 	c.court.ended(h)
 	if err != nil {
-		return fmt.Errorf("release: %w", err)
+		return fmt.Errorf("%s: %w", c.words.release, err)
 	}
 	c.release.Record(took, took)
 	return nil

@@ -24,7 +24,15 @@ type Settings struct {
 	// Readers is how many readers of a shared lock there are to each writer;
 	// 0 means DefaultReaders.
 	Readers int
-	Queue   QueueSettings
+	// RevokeEvery is how many rounds of a revocable lock there are to each that
+	// begins by revoking it; 0 means DefaultRevokeEvery.
+	RevokeEvery int
+
+	Queue QueueSettings
+
+	// Updates is how often a settled run changes what all clients see; 0
+	// means twice.
+	Updates int64
 }
 
 // A Workload is one recipe in one form, made ready for one run.
@@ -93,3 +101,8 @@ func (s *Seat) onState(state drivers.State) {
 
 // Disturbances counts how often the seat's session was disconnected or lost.
 func (s *Seat) Disturbances() int64 { return s.disturbances.Load() }
+
+// A led workload has rounds that somebody leads who is no client: who opens a
+// barrier, who coordinates. It sits on a seat of its own, after the clients', with
+// a session that is counted like theirs.
+type led interface{ Leads() bool }

@@ -58,7 +58,8 @@ network nor time.`,
 }
 
 func (f countFlags) settings() workloads.Settings {
-	return workloads.Settings{Polls: f.polls, Readers: f.readers, Queue: workloads.QueueSettings{Items: f.items}}
+	return workloads.Settings{Polls: f.polls, Readers: f.readers, Namespace: f.namespace,
+		Queue: workloads.QueueSettings{Items: f.items}}
 }
 
 func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
@@ -79,12 +80,16 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	defer outs.discard()
 	if len(sources) == 0 {
 		inProcess := func(context.Context) (drivers.Service, error) { return backends.InProcess() }
-		sources = []source{{"a server in this process", inProcess}}
+		sources = []source{{name: "a server in this process", open: inProcess}}
 	}
+	f.announce(a, sources, plan{
+		rate:     "one step at a time, at rest in between",
+		duration: counted(len(f.clients)*len(forms), "short run"),
+	})
 	t := tally{app: a, flags: f, report: results.NewCount(tool())}
 	for _, s := range sources {
 		if err := t.countOn(ctx, s, forms); err != nil {
-			return interrupted(ctx, err)
+			return interrupted(ctx, f.explained(s, err))
 		}
 	}
 	if err := outs.write(t.report); err != nil {
@@ -110,14 +115,14 @@ func (t *tally) countOn(ctx context.Context, s source, forms []catalog.Choice) (
 			err = e
 		}
 	}()
-	can, skipped, err := served(forms, service.Info())
+	can, skipped, err := service.served(forms)
 	if err != nil {
 		return err
 	}
 	t.report.Skipped = append(t.report.Skipped, skipped...)
 	for _, clients := range t.flags.clients {
 		for _, form := range can {
-			if err := t.countForm(ctx, service, form, clients); err != nil {
+			if err := t.countForm(ctx, service.Service, form, clients); err != nil {
 				return fmt.Errorf("%v with %d clients: %w", form, clients, err)
 			}
 		}
@@ -158,8 +163,7 @@ func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 	if !ok {
 		return
 	}
-	e := model.Settled(cost.Params{Clients: int64(clients), Polls: int64(t.flags.polls),
-		Writers: int64(t.flags.settings().Writers(clients)), Items: int64(t.flags.items)})
+	e := model.Settled(t.flags.settings().Params(clients))
 	most := e.Upper()
 	set := func(x *results.Exact, term, most cost.Term) {
 		x.Expected, x.Formula = &term.Value, term.Formula

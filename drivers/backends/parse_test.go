@@ -134,7 +134,7 @@ func TestWith(t *testing.T) {
 
 func TestTableIsComplete(t *testing.T) {
 	for _, b := range List() {
-		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || b.durability == "" || len(b.reads) == 0 || Roles()[b.Scheme] == nil {
+		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || len(b.durability) == 0 || len(b.reads) == 0 || Roles()[b.Scheme] == nil {
 			t.Errorf("row %+v lacks something", b)
 		}
 		for _, k := range b.Keys {

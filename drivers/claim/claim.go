@@ -66,7 +66,7 @@ func (c *Claim) Create(ctx context.Context) error {
 // still be there, and Remove can be called again.
 func (c *Claim) Remove(ctx context.Context) error {
 	return c.until(ctx, false, func() error {
-		err := c.conn.Delete(ctx, path.Join(c.parent(), c.child.Name), drivers.AnyVersion)
+		err := c.conn.Delete(ctx, c.Path(), drivers.AnyVersion)
 		if errors.Is(err, drivers.ErrNoNode) {
 			c.there = false
 		}
@@ -86,6 +86,9 @@ func (c *Claim) Abandon(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Path is where the node is.
+func (c *Claim) Path() string { return path.Join(c.parent(), c.child.Name) }
 
 // Seq is the node's place in the line, NoSeq if it has none.
 func (c *Claim) Seq() int64 { return c.child.Seq }
@@ -108,6 +111,23 @@ func (c *Claim) Ahead(siblings []drivers.Child) (string, error) {
 		return "", fmt.Errorf("%s is no longer in the line of %s: %w", c.child.Name, c.parent(), drivers.ErrNoNode)
 	}
 	return ahead.Name, nil
+}
+
+// First returns the name of the sibling that is the first in the line, or "" if
+// that is this one.
+//
+// ErrNoNode if it is not among the siblings: somebody else has removed it.
+func (c *Claim) First(siblings []drivers.Child) (string, error) {
+	if ahead, err := c.Ahead(siblings); err != nil || ahead == "" {
+		return "", err
+	}
+	first := c.child
+	for _, s := range siblings {
+		if s.Seq != drivers.NoSeq && s.Seq < first.Seq {
+			first = s
+		}
+	}
+	return first.Name, nil
 }
 
 // until writes until the node is known to be there, or known not to be.

@@ -13,6 +13,10 @@ import (
 // be a fair opponent, seldom enough that a service can bear it.
 const pollInterval = 5 * time.Millisecond
 
+// patience is how long a holder has to give a lock up before it is deposed: half
+// as long as locks are held where nobody says otherwise.
+const patience = 500 * time.Microsecond
+
 // Forms are all forms. The first of a family is that family's default.
 func Forms() []workloads.Form {
 	return []workloads.Form{
@@ -44,6 +48,38 @@ func Forms() []workloads.Form {
 			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
 			New:     workloads.SharedLocks(sharedHandle(naive.NewLowestWriteSharedLock))},
 
+		{Recipe: "barrier", Name: "watch", Family: workloads.Recipe,
+			Summary: "one node holds everybody up, all who wait watch it",
+			New:     workloads.Barriers(barrier(recipes.NewBarrier))},
+		{Recipe: "barrier", Name: "poll", Family: workloads.Naive,
+			Summary: "one node holds everybody up, looked at by a timer",
+			New:     workloads.Barriers(barrier(naive.NewBarrier))},
+
+		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
+			Summary: "a line of volunteers, each watches only the one ahead of it",
+			New:     workloads.Elections(candidate(recipes.NewElection))},
+		{Recipe: "election", Name: "acknowledged", Family: workloads.Recipe,
+			Summary: "a line of volunteers, and a node by which the leader says that it knows",
+			New:     workloads.Elections(candidate(recipes.NewAcknowledgedElection))},
+		{Recipe: "election", Name: "watch-leader", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the leader",
+			New:     workloads.Elections(candidate(naive.NewElection))},
+		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the whole line",
+			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
+
+		{Recipe: "revocable-lock", Name: "own-node", Family: workloads.Recipe,
+			Summary: "a shared lock, and a holder is asked to give it up in its own node, which it watches",
+			New:     workloads.RevocableLocks(revocableHandle(recipes.NewRevocableLock))},
+		{Recipe: "revocable-lock", Name: "laser-beams", Family: workloads.Recipe,
+			Summary: "the same, and who does not give the lock up in time has its node deleted",
+			New: workloads.RevocableLocks(revocableHandle(func(c drivers.Conn, path string) *recipes.LaserBeamLock {
+				return recipes.NewLaserBeamLock(c, path, patience)
+			}))},
+		{Recipe: "revocable-lock", Name: "shared-flag", Family: workloads.Naive,
+			Summary: "a shared lock, and holders are asked to give it up in one node, which everybody watches",
+			New:     workloads.RevocableLocks(revocableHandle(naive.NewRevocableLock))},
+
 		{Recipe: "queue", Name: "cached-list", Family: workloads.Recipe,
 			Summary: "a consumer works through its list before it lists again; all who find nothing watch",
 			New:     workloads.Queues(queue(recipes.NewQueue))},
@@ -67,6 +103,18 @@ func Forms() []workloads.Form {
 		{Recipe: "priority-queue", Name: "relist", Family: workloads.Naive,
 			Summary: "consumers list for each item and race for the first; all who find nothing watch",
 			New:     workloads.PriorityQueues(priorityQueue(naive.NewPriorityQueue))},
+
+		{Recipe: "config", Name: "watch", Family: workloads.Recipe,
+			Summary: "one value, read with a watch and again whenever it has changed",
+			New:     workloads.Configs(config(recipes.NewConfig))},
+		{Recipe: "config", Name: "persistent", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "one value, read whenever a watch that stays tells of a change",
+			New: workloads.Configs(func(c drivers.Conn, path string) (workloads.Config, error) {
+				return recipes.NewPersistentConfig(c, path)
+			})},
+		{Recipe: "config", Name: "poll", Family: workloads.Naive,
+			Summary: "one value, read by a timer",
+			New:     workloads.Configs(config(naive.NewConfig))},
 	}
 }
 
@@ -80,6 +128,18 @@ func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) wor
 	return func(c drivers.Conn, path string) (workloads.SharedLock, error) { return open(c, path), nil }
 }
 
+func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.NewBarrier {
+	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
+}
+
+func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
+	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
+}
+
+func revocableHandle[L workloads.RevocableLock](open func(drivers.Conn, string) L) workloads.NewRevocableLock {
+	return func(c drivers.Conn, path string) (workloads.RevocableLock, error) { return open(c, path), nil }
+}
+
 func queue[Q workloads.Queue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewQueue {
 	return func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
 		return open(c, at.Items, at.Mode), nil
@@ -90,4 +150,8 @@ func priorityQueue[Q workloads.PriorityQueue](open func(drivers.Conn, string, dr
 	return func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
 		return open(c, at.Items, at.Mode), nil
 	}
+}
+
+func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.NewConfig {
+	return func(c drivers.Conn, path string) (workloads.Config, error) { return open(c, path), nil }
 }

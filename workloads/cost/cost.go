@@ -19,6 +19,8 @@ type Params struct {
 	Writers int64
 	// Items is M: how many items a queue holds when the first client comes.
 	Items int64
+	// Updates is U: how often what all clients see is changed.
+	Updates int64
 }
 
 // Expected is the settled cost of every client taking one turn.
@@ -83,11 +85,27 @@ func models() map[string]Model {
 		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
 		"shared-lock/lowest-write":   {oneAheadIdentities(), sharedLockLowestWrite},
 
+		"barrier/watch": {barrierWatchIdentities(), barrierWatch},
+		"barrier/poll":  {barrierPollIdentities(), barrierPoll},
+
+		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
+		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
+		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
+
+		"revocable-lock/own-node":    {revocableLockOwnNodeIdentities(), revocableLockOwnNode},
+		"revocable-lock/laser-beams": {revocableLockOwnNodeIdentities(), revocableLockLaserBeams},
+		"revocable-lock/shared-flag": {revocableLockSharedFlagIdentities(), revocableLockSharedFlag},
+
 		"queue/cached-list":          {queueIdentities(), queueCachedList},
 		"queue/one-watcher":          {queueOneWatcherIdentities(), queueOneWatcher},
 		"queue/relist":               {queueRelistIdentities(), queueRelist},
 		"priority-queue/invalidate":  {queueRelistIdentities(), queueRelist},
 		"priority-queue/one-watcher": {queueOneWatcherIdentities(), queueOneWatcher},
 		"priority-queue/relist":      {queueRelistIdentities(), queueRelist},
+
+		"config/watch":      {configWatchIdentities(), configWatch},
+		"config/poll":       {configPollIdentities(), configPoll},
+		"config/persistent": {configPersistentIdentities(), configWatch},
 	}
 }

@@ -1,16 +1,13 @@
 package recipetest_test
 
 import (
-	"errors"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
@@ -18,10 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
-func TestMain(m *testing.M) {
-	child.Dispatch(backends.Roles())
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { backendtest.Main(m) }
 
 func lockForms() []recipetest.LockForm {
 	return []recipetest.LockForm{
@@ -43,46 +37,51 @@ func lockForms() []recipetest.LockForm {
 	}
 }
 
-func TestLockInProcess(t *testing.T) {
+func sharedLockForms() []recipetest.SharedLockForm {
+	return []recipetest.SharedLockForm{
+		{Name: "nearest", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
+			return recipes.NewSharedLock(c, path), nil
+		}},
+		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
+			return naive.NewSharedLock(c, path), nil
+		}},
+		{Name: "lowest-write", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
+			return naive.NewLowestWriteSharedLock(c, path), nil
+		}},
+	}
+}
+
+func TestLocksInProcess(t *testing.T) {
 	for _, form := range lockForms() {
-		t.Run(form.Name, func(t *testing.T) { recipetest.LockBubbled(t, inProcess, form) })
+		t.Run("lock/"+form.Name, func(t *testing.T) { recipetest.LockBubbled(t, inProcess, form) })
+	}
+	for _, form := range sharedLockForms() {
+		t.Run("shared-lock/"+form.Name, func(t *testing.T) { recipetest.SharedLockBubbled(t, inProcess, form) })
 	}
 }
 
 // The twins over sockets; the other forms would see the same server.
-func TestLockOnNative(t *testing.T) {
-	lockOn(t, "native:", lockForms()[:2])
+func TestLocksOnNative(t *testing.T) {
+	locksOn(t, "native:", lockForms()[:2], sharedLockForms()[:2])
 }
 
-func TestLockOnZooKeeper(t *testing.T) {
-	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
-		if os.Getenv("REQUIRE_BACKENDS") == "all" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
-	lockOn(t, "zookeeper:", lockForms())
+func TestLocksOnZooKeeper(t *testing.T) {
+	locksOn(t, "zookeeper:", lockForms(), sharedLockForms())
 }
 
-// lockOn starts one service and checks the forms on it.
-func lockOn(t *testing.T, url string, forms []recipetest.LockForm) {
-	target, err := backends.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := service.Close(); err != nil {
-			t.Errorf("closing the service: %v", err)
-		}
-	})
-	for _, form := range forms {
-		t.Run(form.Name, func(t *testing.T) {
+// locksOn checks the forms on a service.
+func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []recipetest.SharedLockForm) {
+	service := backendtest.Shared(t, url)
+	for _, form := range locks {
+		t.Run("lock/"+form.Name, func(t *testing.T) {
 			t.Parallel()
 			recipetest.Lock(t, service, form)
+		})
+	}
+	for _, form := range shared {
+		t.Run("shared-lock/"+form.Name, func(t *testing.T) {
+			t.Parallel()
+			recipetest.SharedLock(t, service, form)
 		})
 	}
 }
@@ -90,9 +89,18 @@ func lockOn(t *testing.T, url string, forms []recipetest.LockForm) {
 func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
 	var tested []string
 	for _, form := range lockForms() {
-		tested = append(tested, form.Name)
+		tested = append(tested, "lock/"+form.Name)
 	}
-	if want := catalog.Names(catalog.Forms(), "lock"); !slices.Equal(tested, want) {
+	for _, form := range sharedLockForms() {
+		tested = append(tested, "shared-lock/"+form.Name)
+	}
+	var want []string
+	for _, form := range catalog.Forms() {
+		if form.Recipe == "lock" || form.Recipe == "shared-lock" {
+			want = append(want, form.String())
+		}
+	}
+	if !slices.Equal(tested, want) {
 		t.Errorf("tested are %v, the catalogue has %v", tested, want)
 	}
 }

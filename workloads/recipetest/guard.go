@@ -1,6 +1,7 @@
 package recipetest
 
 import (
+	"slices"
 	"sync"
 	"testing"
 
@@ -12,25 +13,36 @@ type guard struct {
 	testing.TB
 
 	mu     sync.Mutex
-	inside *lockClient
+	inside []*lockClient
 	grants []*lockClient
-	token  int64 // of the last grant, NoSeq for a form without tokens
+	newest int64 // the highest token granted
+	writer int64 // the highest granted to somebody who does not share
 }
 
-// enter fails the case if somebody else is inside or the token is no higher than
-// the last.
+// enter fails the case if somebody is inside with whom the client cannot share
+// the lock, or if its token is no higher than that of such a one before it.
 func (g *guard) enter(c *lockClient) {
 	g.Helper()
 	token := c.lock.Token()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.inside != nil {
-		g.Errorf("two clients hold the lock: token %d came in while %d was inside", token, g.token)
+	for _, other := range g.inside {
+		if !c.shares() || !other.shares() {
+			g.Errorf("two clients hold the lock: token %d came in while %d was inside", token, other.lock.Token())
+		}
 	}
-	if len(g.grants) > 0 && token <= g.token && max(token, g.token) != drivers.NoSeq {
-		g.Errorf("token %d was granted after %d: a resource could not tell the older holder", token, g.token)
+	earlier := g.newest
+	if c.shares() {
+		earlier = g.writer
 	}
-	g.inside, g.token = c, token
+	if len(g.grants) > 0 && token <= earlier && max(token, earlier) != drivers.NoSeq {
+		g.Errorf("token %d was granted after %d: a resource could not tell the older holder", token, earlier)
+	}
+	g.newest = max(g.newest, token)
+	if !c.shares() {
+		g.writer = max(g.writer, token)
+	}
+	g.inside = append(g.inside, c)
 	g.grants = append(g.grants, c)
 }
 
@@ -38,28 +50,26 @@ func (g *guard) enter(c *lockClient) {
 func (g *guard) leave(c *lockClient) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.inside == c {
-		g.inside = nil
-	}
+	g.inside = slices.DeleteFunc(g.inside, func(other *lockClient) bool { return other == c })
 }
 
 // ordered tells whether the form has tokens, and so an order.
 func (g *guard) ordered() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.grants) > 0 && g.token != drivers.NoSeq
+	return len(g.grants) > 0 && g.newest != drivers.NoSeq
 }
 
 // order is who was granted the lock so far.
 func (g *guard) order() []*lockClient {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return append([]*lockClient(nil), g.grants...)
+	return slices.Clone(g.grants)
 }
 
-// within is who is inside, nil if nobody is.
-func (g *guard) within() *lockClient {
+// has tells whether the client is inside.
+func (g *guard) has(c *lockClient) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.inside
+	return slices.Contains(g.inside, c)
 }

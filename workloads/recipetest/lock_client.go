@@ -60,9 +60,16 @@ func (x *lockTrial) clientWith(ctx context.Context, o drivers.Options) *lockClie
 // rest, so that the first holds it and the others wait in this order.
 func (x *lockTrial) line(ctx context.Context, n int) []*lockClient {
 	x.Helper()
-	clients := make([]*lockClient, n)
+	return x.lineOf(ctx, make([]bool, n))
+}
+
+// lineOf is line, where clients take the lock to share it as told.
+func (x *lockTrial) lineOf(ctx context.Context, share []bool) []*lockClient {
+	x.Helper()
+	clients := make([]*lockClient, len(share))
 	for i := range clients {
 		clients[i] = x.client(ctx)
+		clients[i].take(share[i])
 	}
 	for _, c := range clients {
 		c.ask(ctx)
@@ -70,6 +77,19 @@ func (x *lockTrial) line(ctx context.Context, n int) []*lockClient {
 	}
 	clients[0].granted(ctx)
 	return clients
+}
+
+// shares tells whether the client takes the lock together with others.
+func (c *lockClient) shares() bool {
+	s, ok := c.lock.(*side)
+	return ok && s.reads
+}
+
+// take chooses how the client takes a lock that can be shared.
+func (c *lockClient) take(shares bool) {
+	if s, ok := c.lock.(*side); ok {
+		s.reads = shares
+	}
 }
 
 // lose says which replies are lost from now on.

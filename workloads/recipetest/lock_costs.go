@@ -21,9 +21,9 @@ func lockCosts() []lockCase {
 // settledCosts compares the model with what was counted, with new clients for
 // each N.
 func settledCosts(ctx context.Context, x *lockTrial) {
-	model, known := cost.Of("lock", x.form.Name)
+	model, known := x.form.model()
 	if !known {
-		x.Skipf("no model of lock/%s", x.form.Name)
+		x.Skipf("no model of %s", x.form.Name)
 	}
 	const polls = 3
 	sizes := []int64{1, 2, 8}
@@ -31,10 +31,11 @@ func settledCosts(ctx context.Context, x *lockTrial) {
 		sizes = []int64{1, 2, 3, 5, 8, 16}
 	}
 	for _, n := range sizes {
+		p := cost.Params{Clients: n, Polls: polls, Writers: (n + 1) / 2}
 		before := x.ledger.read()
-		largest := x.settledTurns(ctx, int(n), polls)
+		largest := x.settledTurns(ctx, p)
 		got := x.ledger.read().Sub(before)
-		want := model.Settled(cost.Params{Clients: n, Polls: polls})
+		want := model.Settled(p)
 		x.compare(n, "notifications", got.Notifications, want.Notifications)
 		x.compare(n, "reads", got.Reads, want.Reads)
 		x.compare(n, "writes", got.Writes, want.Writes)
@@ -45,23 +46,24 @@ func settledCosts(ctx context.Context, x *lockTrial) {
 	}
 }
 
-// settledTurns lets n clients take a turn each and returns the most
-// notifications between two rests: at most one write there wakes anybody.
-func (x *lockTrial) settledTurns(ctx context.Context, n, polls int) (largest int64) {
+// settledTurns lets clients take a turn each and returns the most notifications
+// between two rests: at most one write there wakes anybody.
+func (x *lockTrial) settledTurns(ctx context.Context, p cost.Params) (largest int64) {
 	seen := x.ledger.read().Notifications
 	rested := func() {
 		now := x.ledger.read().Notifications
 		largest, seen = max(largest, now-seen), now
 	}
-	clients := make([]*lockClient, n)
+	clients := make([]*lockClient, p.Clients)
 	for i := range clients {
 		clients[i] = x.client(ctx)
+		clients[i].take(int64(i) >= p.Writers)
 		clients[i].ask(ctx)
 		x.rest(ctx)
 		rested()
 	}
 	for waiting := clients; len(waiting) > 0; {
-		for range polls - 1 {
+		for range p.Polls - 1 {
 			x.tick(ctx)
 		}
 		i := x.holder(ctx, waiting)
@@ -91,9 +93,9 @@ func (x *lockTrial) holdTrue(model cost.Model, counts metrics.Counts, rounds int
 
 // identities are checked after a scramble.
 func identities(ctx context.Context, x *lockTrial) {
-	model, known := cost.Of("lock", x.form.Name)
+	model, known := x.form.model()
 	if !known {
-		x.Skipf("no model of lock/%s", x.form.Name)
+		x.Skipf("no model of %s", x.form.Name)
 	}
 	const clients, turns = 8, 12
 	x.compete(ctx, clients, turns, 1, nil)

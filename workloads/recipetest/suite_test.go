@@ -62,11 +62,15 @@ func verdict(t *testing.T, c lockCase, form LockForm) []string {
 }
 
 func TestMutantsAreCaught(t *testing.T) {
-	for _, m := range mutants() {
+	areCaught(t, LockForm{Name: "predecessor"}, mutants())
+	areCaught(t, LockForm{Name: "nearest", Recipe: "shared-lock"}, sharedMutants())
+}
+
+// areCaught plants each mutant in the form.
+func areCaught(t *testing.T, form LockForm, mutants []mutant) {
+	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			form := LockForm{Name: "predecessor", New: func(c drivers.Conn, dir string) (workloads.Lock, error) {
-				return m.open(c, dir), nil
-			}}
+			form.New = func(c drivers.Conn, dir string) (workloads.Lock, error) { return m.open(c, dir), nil }
 			for _, name := range m.caughtBy {
 				failures := verdict(t, caseNamed(t, form, name), form)
 				if len(failures) == 0 {
@@ -78,26 +82,31 @@ func TestMutantsAreCaught(t *testing.T) {
 	}
 }
 
-// What the recorder says of a lock that is right.
-func TestTheRecipeIsNotCaught(t *testing.T) {
-	form := LockForm{Name: "predecessor", New: func(c drivers.Conn, dir string) (workloads.Lock, error) {
-		return recipes.NewLock(c, dir), nil
-	}}
-	for _, c := range lockCases(form) {
-		if failures := verdict(t, c, form); failures != nil {
-			t.Errorf("%s: %v", c.name, failures)
+// What the recorder says of locks that are right.
+func TestTheRecipesAreNotCaught(t *testing.T) {
+	forms := []LockForm{
+		{Name: "predecessor", New: func(c drivers.Conn, dir string) (workloads.Lock, error) { return recipes.NewLock(c, dir), nil }},
+		SharedLockForm{Name: "nearest", New: func(c drivers.Conn, dir string) (workloads.SharedLock, error) {
+			return recipes.NewSharedLock(c, dir), nil
+		}}.lock(),
+	}
+	for _, form := range forms {
+		for _, c := range lockCases(form) {
+			if failures := verdict(t, c, form); failures != nil {
+				t.Errorf("%s: %s: %v", form.Name, c.name, failures)
+			}
 		}
 	}
 }
 
 func TestEveryCaseCatchesSomething(t *testing.T) {
 	catches := map[string]bool{}
-	for _, m := range mutants() {
+	for _, m := range slices.Concat(mutants(), sharedMutants()) {
 		for _, name := range m.caughtBy {
 			catches[name] = true
 		}
 	}
-	for _, c := range lockCases(LockForm{}) {
+	for _, c := range lockCases(LockForm{Recipe: "shared-lock"}) {
 		if !catches[c.name] {
 			t.Errorf("no mutant shows that %q can fail", c.name)
 		}
