@@ -108,7 +108,7 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 		return err
 	}
 	for i := range w.settings.Queue.Items {
-		p := w.check.send(parcel{priority: i % w.priorities()}, nobody, time.Now())
+		p := w.check.send(parcel{priority: w.priorities() - 1 - i%w.priorities()}, nobody, time.Now())
 		err := q.Put(ctx, p.priority, p.bytes())
 		w.check.sentOff(p, err)
 		if err != nil {
