@@ -20,11 +20,26 @@ func TestFormsCostWhatTheModelSays(t *testing.T) {
 			clients = []int{1, 2, 3, 8, 17}
 		}
 		for _, f := range catalog.Forms() {
+			if !meets(t, service, f.Needs) {
+				continue
+			}
 			for _, n := range clients {
 				settle(t, service, f, n)
 			}
 		}
 	})
+}
+
+func meets(t *testing.T, service drivers.Service, need workloads.Need) bool {
+	t.Helper()
+	c, err := service.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return need.MetBy(c)
 }
 
 func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
@@ -50,8 +65,8 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 	check("writes", s.Counts.Writes, want.Writes)
 	check("failed writes", s.Counts.FailedWrites, want.FailedWrites)
 	check("largest fan-out", s.Largest, want.LargestFanout)
-	if s.Safety.Violations != 0 || s.Safety.Checked != int64(n) {
-		t.Errorf("%v with %d clients: %d violations in %d grants", f, n, s.Safety.Violations, s.Safety.Checked)
+	if s.Safety.Violations != 0 || s.Safety.Checked < int64(n) {
+		t.Errorf("%v with %d clients: %d violations in %d checks, want none in at least one each", f, n, s.Safety.Violations, s.Safety.Checked)
 	}
 	if server := s.Server; server != nil {
 		check("notifications by the server's count", server.Notifications, want.Notifications)
