@@ -22,9 +22,9 @@ func TestBarrierMutantsAreCaught(t *testing.T) {
 	}).
 		plant("holds nobody up", func(c conn, path string) barrier { return openDoor{right(c, path)} },
 			"all wait until it is opened", "any schedule").
-		plant("takes a failure for an opening", func(c conn, path string) barrier { return careless{right(c, path)} },
+		plant("takes a failure for an opening", func(c conn, path string) barrier { return carelessBarrier{right(c, path)} },
 			"one gives up", "the session of one who waits is lost").
-		plant("goes with who set it", func(c conn, path string) barrier { return recipes.NewBarrier(fleeting{c}, path) },
+		plant("goes with who set it", func(c conn, path string) barrier { return recipes.NewBarrier(fleetingBarrier{c}, path) },
 			"the session of who set it is lost").
 		plant("asks only once", func(c conn, path string) barrier { return recipes.NewBarrier(brittle{c}, path) },
 			"any replies are lost").
@@ -38,18 +38,18 @@ type openDoor struct{ workloads.Barrier }
 
 func (openDoor) Wait(context.Context) error { return nil }
 
-// careless goes on whatever has ended the wait.
-type careless struct{ workloads.Barrier }
+// carelessBarrier goes on whatever has ended the wait.
+type carelessBarrier struct{ workloads.Barrier }
 
-func (b careless) Wait(ctx context.Context) error {
+func (b carelessBarrier) Wait(ctx context.Context) error {
 	_ = b.Barrier.Wait(ctx)
 	return nil
 }
 
-// fleeting makes everything ephemeral.
-type fleeting struct{ drivers.Conn }
+// fleetingBarrier makes everything ephemeral.
+type fleetingBarrier struct{ drivers.Conn }
 
-func (b fleeting) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+func (b fleetingBarrier) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
 	return b.Conn.Create(ctx, path, data, mode|drivers.Ephemeral)
 }
 
