@@ -13,7 +13,13 @@ func (s Settings) Params(clients int) cost.Params {
 		Polls:   int64(max(s.Polls, 1)),
 		Writers: int64(s.Writers(clients)),
 		Updates: s.updates(),
+		Names:   s.names(),
+		Lookups: s.lookups(),
 	}
 }
 
 func (s Settings) updates() int64 { return cmp.Or(s.Updates, 2) }
+
+func (s Settings) names() int64 { return cmp.Or(s.Names, 3) }
+
+func (s Settings) lookups() int64 { return cmp.Or(s.Lookups, 2) }
