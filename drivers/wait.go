@@ -2,18 +2,19 @@ package drivers
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 	"time"
 )
 
 // A Wait waits for one watch: give Fire to the call that arms it, then Await.
-// The zero Wait is ready; it serves once.
+// The zero Wait is ready; it serves one watch.
 type Wait struct {
 	mu    sync.Mutex
 	fired bool
 	event Event
-	wake  chan struct{} // made by Await, closed by Fire
-	spot  *Spot         // where Await is parked
+	nap   *nap // whom to wake, nil if nobody waits
 }
 
 // Fire is the [Watch] of this wait. Only the first event counts.
@@ -24,11 +25,8 @@ func (w *Wait) Fire(e Event) {
 		return
 	}
 	w.fired, w.event = true, e
-	if w.wake != nil {
-		// Off the spot before the waiter can run: who looks at the spot
-		// must never find a client parked whose watch has fired.
-		w.spot.leave()
-		close(w.wake)
+	if w.nap != nil {
+		w.nap.end()
 	}
 }
 
@@ -42,41 +40,103 @@ func (w *Wait) Fired() bool {
 // Await blocks until the watch has fired or the context ends. A watch that
 // fired because the session was lost is ErrSessionLost.
 func (w *Wait) Await(ctx context.Context) (Event, error) {
-	if wake := w.park(spotOf(ctx)); wake != nil {
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			w.abandon()
-			return Event{}, context.Cause(ctx)
+	_, err := AwaitAny(ctx, w)
+	if err != nil && !errors.Is(err, ErrSessionLost) {
+		return Event{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.event, err
+}
+
+// AwaitAny is Await for several: it returns which has fired, the first in the
+// order of the arguments if there is more than one. The others can be awaited
+// again.
+func AwaitAny(ctx context.Context, waits ...*Wait) (fired int, err error) {
+	n := &nap{spot: spotOf(ctx), wake: make(chan struct{})}
+	for _, w := range waits {
+		w.wakes(n)
+	}
+	defer func() {
+		for _, w := range waits {
+			w.wakes(nil)
+		}
+	}()
+	n.begin()
+	select {
+	case <-n.wake:
+	case <-ctx.Done():
+		if n.giveUp() {
+			return 0, context.Cause(ctx)
 		}
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.event.Type == Lost {
-		return w.event, ErrSessionLost
+	fired = slices.IndexFunc(waits, (*Wait).hasFired)
+	if waits[fired].event.Type == Lost {
+		return fired, ErrSessionLost
 	}
-	return w.event, nil
+	return fired, nil
 }
 
-// park returns nil if there is nothing to wait for.
-func (w *Wait) park(spot *Spot) chan struct{} {
+func (w *Wait) hasFired() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.fired {
-		return nil
-	}
-	w.wake, w.spot = make(chan struct{}), spot
-	spot.park(nil)
-	return w.wake
+	return w.fired
 }
 
-func (w *Wait) abandon() {
+// wakes says whose nap the watch ends, which it may have done already.
+func (w *Wait) wakes(n *nap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.fired {
-		w.fired = true
-		w.spot.leave()
+	w.nap = n
+	if w.fired && n != nil {
+		n.end()
 	}
+}
+
+// A nap is the sleep of one client until something wakes it.
+type nap struct {
+	mu     sync.Mutex
+	parked bool
+	ended  bool
+	spot   *Spot
+	wake   chan struct{} // closed at the end
+}
+
+// begin parks, unless there is nothing to wait for.
+func (n *nap) begin() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.ended {
+		n.parked = true
+		n.spot.park(nil)
+	}
+}
+
+// end is off the spot before the sleeper can run: who looks at the spot must
+// never find a client parked whose watch has fired.
+func (n *nap) end() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ended {
+		return
+	}
+	n.ended = true
+	if n.parked {
+		n.spot.leave()
+	}
+	close(n.wake)
+}
+
+// giveUp ends the nap and tells whether nobody had done so before.
+func (n *nap) giveUp() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ended {
+		return false
+	}
+	n.ended = true
+	n.spot.leave()
+	return true
 }
 
 // Pause waits for d, or, on a [Spot] whose ticks are injected, for the next

@@ -3,6 +3,7 @@ package drivers_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,6 +48,66 @@ func TestAwaitTellsWhyNothingCame(t *testing.T) {
 		t.Errorf("after the context ended: %v, want its cause", err)
 	}
 	w.Fire(drivers.Event{Type: drivers.Deleted}) // late, and harmless
+}
+
+func TestAwaitAnyTellsWhichHasFired(t *testing.T) {
+	for _, when := range []string{"fired before", "fired while waiting"} {
+		for second := range 3 {
+			t.Run(fmt.Sprintf("%s, %d", when, second), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					spot := &drivers.Spot{}
+					ctx := drivers.WithSpot(t.Context(), spot)
+					var waits [3]drivers.Wait
+					if when == "fired before" {
+						waits[second].Fire(drivers.Event{Type: drivers.Deleted})
+					} else {
+						go func() {
+							synctest.Wait()
+							if parked, _ := spot.Parked(); !parked {
+								t.Error("nobody is parked")
+							}
+							waits[second].Fire(drivers.Event{Type: drivers.Deleted})
+							if parked, _ := spot.Parked(); parked {
+								t.Error("who is woken is still parked")
+							}
+						}()
+					}
+					fired, err := drivers.AwaitAny(ctx, &waits[0], &waits[1], &waits[2])
+					if fired != second || err != nil {
+						t.Errorf("AwaitAny = %d, %v; want %d", fired, err, second)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What fires in vain moves nobody, and is not lost.
+func TestAwaitAnyLeavesTheOthersAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spot := &drivers.Spot{}
+		ctx, cancel := context.WithCancel(drivers.WithSpot(t.Context(), spot))
+		var first, other drivers.Wait
+		first.Fire(drivers.Event{Type: drivers.Deleted})
+		if fired, err := drivers.AwaitAny(ctx, &other, &first); fired != 1 || err != nil {
+			t.Errorf("AwaitAny = %d, %v; want 1", fired, err)
+		}
+		cancel()
+		if _, err := drivers.AwaitAny(ctx, &other); !errors.Is(err, context.Canceled) {
+			t.Errorf("AwaitAny = %v, want %v", err, context.Canceled)
+		}
+		_, before := spot.Parked()
+		other.Fire(drivers.Event{Type: drivers.Lost})
+		if _, after := spot.Parked(); after != before {
+			t.Error("a watch that nobody waits for has moved the client")
+		}
+		if fired, err := drivers.AwaitAny(t.Context(), &first, &other); fired != 0 || err != nil {
+			t.Errorf("AwaitAny of two = %d, %v; want the first", fired, err)
+		}
+		if _, err := drivers.AwaitAny(t.Context(), &other); !errors.Is(err, drivers.ErrSessionLost) {
+			t.Errorf("AwaitAny = %v, want %v", err, drivers.ErrSessionLost)
+		}
+	})
 }
 
 // Whoever looks at a spot must never find a client parked whose watch has fired.

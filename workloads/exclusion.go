@@ -27,6 +27,7 @@ type exclusion struct {
 	newest    *hold     // of those granted, the one with the largest token
 	exclusive *hold     // the newest of those that do not share
 	released  time.Time // when the last holder began to release, while somebody waited
+	deposed   int64     // holds that were ended by somebody else
 	safety    metrics.Safety
 	suspicion []conflict // judged when both holds have ended
 }
@@ -38,6 +39,8 @@ type hold struct {
 	token  int64
 	calm   int64 // the seat's disturbances when the hold began to be sought
 	ended  bool
+	// deposed: somebody else ended it, by force and rightly.
+	deposed bool
 }
 
 func (h *hold) disturbed() bool { return h.seat.Disturbances() != h.calm }
@@ -46,6 +49,18 @@ func (h *hold) disturbed() bool { return h.seat.Disturbances() != h.calm }
 type conflict struct {
 	earlier, later *hold
 	what           string
+}
+
+// excuse says why the service may have been right to grant both, "" if it was
+// not.
+func (c conflict) excuse() string {
+	switch {
+	case c.earlier.disturbed() || c.later.disturbed():
+		return "a disturbed session"
+	case c.earlier.deposed || c.later.deposed:
+		return "a holder was deposed"
+	}
+	return ""
 }
 
 // granted notes a hold. It returns the hand-off that the grant completed, from
@@ -113,6 +128,9 @@ func (x *exclusion) ended(h *hold) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	h.ended = true
+	if h.deposed {
+		x.deposed++
+	}
 	open := x.suspicion[:0]
 	for _, c := range x.suspicion {
 		if !c.earlier.ended || !c.later.ended {
@@ -130,26 +148,35 @@ func (x *exclusion) suspect(earlier, later *hold, what string) {
 
 func (x *exclusion) judge(c conflict) {
 	verdict, count := "violation", &x.safety.Violations
-	if c.earlier.disturbed() || c.later.disturbed() {
-		verdict, count = "belief overlap after a disturbed session", &x.safety.BeliefOverlaps
+	if excuse := c.excuse(); excuse != "" {
+		verdict, count = "belief overlap after "+excuse, &x.safety.BeliefOverlaps
 		if c.earlier.token != drivers.NoSeq && c.later.token != drivers.NoSeq {
 			x.safety.TokensRefused++
 		}
 	}
 	*count++
+	x.tell(fmt.Sprintf("%s: client %d %s", verdict, c.later.seat.Index+1, c.what))
+}
+
+func (x *exclusion) tell(detail string) {
 	if len(x.safety.Details) < maxDetails {
-		x.safety.Details = append(x.safety.Details, fmt.Sprintf("%s: client %d %s",
-			verdict, c.later.seat.Index+1, c.what))
+		x.safety.Details = append(x.safety.Details, detail)
 	}
 }
 
 // maxDetails bounds what a thoroughly broken form can make us remember.
 const maxDetails = 10
 
-// verdict judges what is left and returns all that was seen.
-func (x *exclusion) verdict() metrics.Safety {
+// verdict judges what is left and returns all that was seen. So many holders were
+// deposed by force: if more lost their hold, somebody took it without a right.
+func (x *exclusion) verdict(force int64) metrics.Safety {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if robbed := x.deposed - force; robbed > 0 {
+		x.deposed = force
+		x.safety.Violations += robbed
+		x.tell(fmt.Sprintf("violation: %d holders lost the lock and nobody had deposed them", robbed))
+	}
 	for _, c := range x.suspicion {
 		x.judge(c)
 	}

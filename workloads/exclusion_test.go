@@ -14,6 +14,7 @@ type script struct {
 	court exclusion
 	seats [3]Seat
 	holds [3]*hold
+	force int64 // holders deposed
 	now   time.Time
 }
 
@@ -49,7 +50,7 @@ func (s *script) disturb(client int) { s.seats[client].onState(drivers.Disconnec
 
 func (s *script) want(violations, overlaps, refused int64, detail string) {
 	s.t.Helper()
-	v := s.court.verdict()
+	v := s.court.verdict(s.force)
 	if v.Violations != violations || v.BeliefOverlaps != overlaps || v.TokensRefused != refused {
 		s.t.Errorf("violations %d, belief overlaps %d, refused %d; want %d, %d, %d",
 			v.Violations, v.BeliefOverlaps, v.TokensRefused, violations, overlaps, refused)
@@ -221,4 +222,26 @@ func TestHandoffFromReaders(t *testing.T) {
 	if d, ok := s.grant(2, 3); !ok || d != time.Millisecond {
 		t.Errorf("hand-off %v, %v; want 1ms", d, ok)
 	}
+}
+
+func TestOverlapWithADeposedHolderIsOneOfBelief(t *testing.T) {
+	s := newScript(t)
+	s.force = 1
+	s.seek(0)
+	s.seek(1)
+	s.grant(0, 1)
+	s.grant(1, 2)
+	s.holds[0].deposed = true // as its release finds out
+	s.release(0, 0)
+	s.release(1, 0)
+	s.want(0, 1, 1, "belief overlap after a holder was deposed: client 2 held at the same time as client 1")
+}
+
+func TestALostHoldThatNobodyTookIsAViolation(t *testing.T) {
+	s := newScript(t)
+	s.seek(0)
+	s.grant(0, 1)
+	s.holds[0].deposed = true
+	s.release(0, 0)
+	s.want(1, 0, 0, "violation: 1 holders lost the lock and nobody had deposed them")
 }

@@ -2,8 +2,10 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -49,13 +51,13 @@ func turns(open NewLock, words turnWords) func(Settings) Workload {
 	}
 }
 
-// newLockWorkload makes the workload of a lock that can be acquired in the ways
-// that are named; the first is the one told of while a run goes on.
-func newLockWorkload(s Settings, open NewLock, words turnWords, ways ...string) *lockWorkload {
+// newLockWorkload makes the workload of a lock with these steps before the release;
+// the first is the one told of while a run goes on.
+func newLockWorkload(s Settings, open NewLock, words turnWords, steps ...string) *lockWorkload {
 	w := &lockWorkload{settings: s, open: open, words: words,
 		handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release)}
-	for _, way := range ways {
-		w.acquire = append(w.acquire, metrics.NewLatency(way))
+	for _, step := range steps {
+		w.steps = append(w.steps, metrics.NewLatency(step))
 	}
 	return w
 }
@@ -74,9 +76,10 @@ type lockWorkload struct {
 	path     string
 
 	court            exclusion
-	queue            *metrics.Queue     // who asked, and who was granted
-	acquire          []*metrics.Latency // each way to do so
+	queue            *metrics.Queue // who asked, and who was granted
+	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
+	force            atomic.Int64 // holders that clients have deposed
 }
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -93,7 +96,7 @@ func (w *lockWorkload) join(s *Seat) (*lockClient, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lockClient{lockWorkload: w, seat: s, lock: l, acquired: w.acquire[0]}, nil
+	return &lockClient{lockWorkload: w, seat: s, lock: l, acquired: w.steps[0]}, nil
 }
 
 func (w *lockWorkload) Together() bool { return false }
@@ -106,10 +109,10 @@ func (w *lockWorkload) Begin() {
 }
 
 func (w *lockWorkload) phases() []*metrics.Latency {
-	return append(slices.Clone(w.acquire), w.handoff, w.release)
+	return append(slices.Clone(w.steps), w.handoff, w.release)
 }
 
-func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.acquire[0].Lap() }
+func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.steps[0].Lap() }
 
 func (w *lockWorkload) End(r *metrics.Record) {
 	for _, l := range w.phases() {
@@ -120,7 +123,7 @@ func (w *lockWorkload) End(r *metrics.Record) {
 	r.Fairness = &fairness
 }
 
-func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict() }
+func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict(w.force.Load()) }
 
 // Settle lets all arrive, one at a time, and then all release, one at a time.
 // Forms that poll look Polls times during each hold, the last time just after
@@ -181,9 +184,11 @@ type lockClient struct {
 	seat     *Seat
 	lock     Lock
 	shares   bool             // the next hold, with others that share
-	acquired *metrics.Latency // of the way in which it acquires
+	acquired *metrics.Latency // the step in which it acquires
 	due      time.Time        // when the next round is due; zero for at once
 	hold     *hold            // the one that goes on, nil if none does
+	// deposable: others may end its hold by force.
+	deposable bool
 }
 
 func (c *lockClient) holds() bool { return c.hold != nil }
@@ -241,6 +246,9 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	c.court.releasing(h, c.queue.Waiting(), began)
 	err := c.lock.Release(ctx)
 	took := time.Since(began)
+	if c.deposable && errors.Is(err, drivers.ErrNoNode) {
+		h.deposed, err = true, nil
+	}
 	c.court.ended(h)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.words.release, err)

@@ -12,6 +12,7 @@ func (s Settings) Params(clients int) cost.Params {
 		Clients: int64(clients),
 		Polls:   int64(max(s.Polls, 1)),
 		Writers: int64(s.Writers(clients)),
+		Items:   int64(s.Queue.Items),
 		Updates: s.updates(),
 		Names:   s.names(),
 		Lookups: s.lookups(),

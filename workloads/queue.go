@@ -34,7 +34,7 @@ type NewQueue func(c drivers.Conn, at QueueSite) (Queue, error)
 // others take them, in a closed loop. A lone client does both by turns.
 func Queues(open NewQueue) func(Settings) Workload {
 	return func(s Settings) Workload {
-		s.Priorities = 1
+		s.Queue.Priorities = 1
 		return newQueueWorkload(s, func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
 			q, err := open(c, at)
 			return oneClass{q}, err
@@ -94,7 +94,7 @@ func newQueueWorkload(s Settings, open NewPriorityQueue) Workload {
 // Setup makes the nodes and puts the items that the first consumer finds.
 func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.site = QueueSite{Items: base + "/queue", Consumers: base + "/consumers"}
-	if w.settings.EphemeralItems {
+	if w.settings.Queue.EphemeralItems {
 		w.site.Mode = drivers.Ephemeral
 	}
 	for _, node := range []string{w.site.Items, w.site.Consumers} {
@@ -107,8 +107,8 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 	if err != nil {
 		return err
 	}
-	for i := range w.settings.Items {
-		p := w.check.send(parcel{priority: i % w.priorities()}, nobody, time.Now())
+	for i := range w.settings.Queue.Items {
+		p := w.check.send(parcel{priority: w.priorities() - 1 - i%w.priorities()}, nobody, time.Now())
 		err := q.Put(ctx, p.priority, p.bytes())
 		w.check.sentOff(p, err)
 		if err != nil {
@@ -121,14 +121,14 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 // assign decides how many clients put and how many take.
 func (w *queueWorkload) assign(clients int) {
 	w.clients, w.producers = clients, clients/2
-	if p := w.settings.Producers; p > 0 {
+	if p := w.settings.Queue.Producers; p > 0 {
 		w.producers = min(p, clients-1)
 	}
 	w.consumers = clients - w.producers
 	if clients == 1 {
 		w.producers = 1
 	}
-	backlog := w.settings.Backlog
+	backlog := w.settings.Queue.Backlog
 	if backlog == 0 {
 		backlog = w.producers
 	}
@@ -138,10 +138,10 @@ func (w *queueWorkload) assign(clients int) {
 
 // priorities is how many the items have.
 func (w *queueWorkload) priorities() int {
-	if w.settings.Priorities == 0 {
+	if w.settings.Queue.Priorities == 0 {
 		return defaultPriorities
 	}
-	return min(w.settings.Priorities, endPriority)
+	return min(w.settings.Queue.Priorities, endPriority)
 }
 
 // nobody put the items that were there from the beginning.
@@ -160,7 +160,7 @@ func (w *queueWorkload) Join(s *Seat) (Client, error) {
 	}
 	first := w.clients - w.consumers // the first seat that takes
 	c.puts, c.takes, c.place = s.Index < w.producers, s.Index >= first, s.Index-first
-	if w.settings.EphemeralItems {
+	if w.settings.Queue.EphemeralItems {
 		w.check.wither(s.Index) // if it had a session before, its items went with it
 	}
 	return c, nil

@@ -31,7 +31,7 @@ func (w *queueWorkload) Settle(ctx context.Context, st *Stage) error {
 		})
 		return st.Rest(ctx)
 	}
-	for range w.settings.Items {
+	for range w.settings.Queue.Items {
 		if err := take(0, "takes an item"); err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (w *queueWorkload) Settle(ctx context.Context, st *Stage) error {
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
-		if taken.Load() <= int64(w.settings.Items+i) {
+		if taken.Load() <= int64(w.settings.Queue.Items+i) {
 			return errors.New("an item is in the queue and everybody sleeps")
 		}
 	}

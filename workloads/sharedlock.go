@@ -27,13 +27,18 @@ type NewSharedLock func(c drivers.Conn, path string) (SharedLock, error)
 // each round a client draws whether it reads or writes.
 func SharedLocks(open NewSharedLock) func(Settings) Workload {
 	return func(s Settings) Workload {
-		w := &sharedWorkload{lockWorkload: newLockWorkload(s, nil, lockWords(), "read", "write")}
-		w.open = func(c drivers.Conn, path string) (Lock, error) {
-			l, err := open(c, path)
-			return &side{SharedLock: l}, err
-		}
-		return w
+		return newSharedWorkload(s, open, "read", "write")
 	}
+}
+
+// newSharedWorkload makes the workload of a shared lock with these steps, the
+// first two of which acquire it, to read and to write.
+func newSharedWorkload(s Settings, open NewSharedLock, steps ...string) *sharedWorkload {
+	oneSide := func(c drivers.Conn, path string) (Lock, error) {
+		l, err := open(c, path)
+		return &side{SharedLock: l}, err
+	}
+	return &sharedWorkload{newLockWorkload(s, oneSide, lockWords(), steps...)}
 }
 
 // DefaultReaders is how many readers there are to a writer where nobody says: they
@@ -101,15 +106,18 @@ type sharedClient struct{ *lockClient }
 
 // Turn draws a side and takes a turn on it.
 func (c *sharedClient) Turn(ctx context.Context) (rounds int64, err error) {
-	c.take(c.seat.Rand.IntN(c.settings.readers()+1) > 0)
+	c.draw()
 	return c.lockClient.Turn(ctx)
 }
 
+// draw chooses the side of the next acquisition as it comes.
+func (c *sharedClient) draw() { c.take(c.seat.Rand.IntN(c.settings.readers()+1) > 0) }
+
 // take chooses the side of the next acquisition.
 func (c *sharedClient) take(reads bool) {
-	c.shares, c.acquired = reads, c.acquire[1]
+	c.shares, c.acquired = reads, c.steps[1]
 	if reads {
-		c.acquired = c.acquire[0]
+		c.acquired = c.steps[0]
 	}
 	c.lock.(*side).reads = reads
 }

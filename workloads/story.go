@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -197,7 +198,11 @@ func (st *Stage) name(client int, path string) string {
 	case ok:
 		return fmt.Sprintf("%d's node", owner+1)
 	}
-	return path[strings.LastIndexByte(path, '/')+1:]
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if guid, rest, ok := strings.Cut(last, "-"); ok && len(guid) == len(rand.Text()) {
+		return rest // what nobody here made is known by its place
+	}
+	return last
 }
 
 // takeAct tells whether a client went to sleep over anything since it was asked

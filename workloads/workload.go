@@ -24,8 +24,11 @@ type Settings struct {
 	// Readers is how many readers of a shared lock there are to each writer;
 	// 0 means DefaultReaders.
 	Readers int
+	// RevokeEvery is how many rounds of a revocable lock there are to each that
+	// begins by revoking it; 0 means DefaultRevokeEvery.
+	RevokeEvery int
 
-	QueueSettings
+	Queue QueueSettings
 
 	// Updates is how often a settled run changes what all clients see; 0
 	// means twice.

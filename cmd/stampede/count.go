@@ -19,6 +19,7 @@ import (
 type countFlags struct {
 	choice
 	polls  int
+	items  int
 	trace  bool
 	output []string
 }
@@ -50,13 +51,15 @@ network nor time.`,
 	f.choice.register(a, cmd, nil, []int{4, 8, 16, 32})
 	flags := cmd.Flags()
 	flags.IntVar(&f.polls, "polls", 1, "how often each waiter of a polling form looks during one hold")
+	flags.IntVar(&f.items, "items", 4, "how many items a queue holds when the first client comes")
 	flags.BoolVar(&f.trace, "trace", false, "tell every step: who wrote, who was woken, who went on and who went back to sleep")
 	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
 	return cmd
 }
 
 func (f countFlags) settings() workloads.Settings {
-	return workloads.Settings{Polls: f.polls, Readers: f.readers, Namespace: f.namespace}
+	return workloads.Settings{Polls: f.polls, Readers: f.readers, Namespace: f.namespace,
+		Queue: workloads.QueueSettings{Items: f.items}}
 }
 
 func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
@@ -66,6 +69,9 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	}
 	if f.polls < 1 {
 		return usagef("--polls %d: must be at least 1", f.polls)
+	}
+	if f.items < 0 {
+		return usagef("--items %d: must be 0 or more", f.items)
 	}
 	outs, err := openOutputs(f.output, a.out)
 	if err != nil {
@@ -158,12 +164,18 @@ func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 		return
 	}
 	e := model.Settled(t.flags.settings().Params(clients))
-	set := func(x *results.Exact, term cost.Term) { x.Expected, x.Formula = &term.Value, term.Formula }
-	set(&row.Notifications, e.Notifications)
-	set(&row.Reads, e.Reads)
-	set(&row.Writes, e.Writes)
-	set(&row.FailedWrites, e.FailedWrites)
-	set(&row.LargestFanout, e.LargestFanout)
+	most := e.Upper()
+	set := func(x *results.Exact, term, most cost.Term) {
+		x.Expected, x.Formula = &term.Value, term.Formula
+		if most.Value != term.Value {
+			x.Most, x.Formula = &most.Value, term.Formula+" to "+most.Formula
+		}
+	}
+	set(&row.Notifications, e.Notifications, most.Notifications)
+	set(&row.Reads, e.Reads, most.Reads)
+	set(&row.Writes, e.Writes, most.Writes)
+	set(&row.FailedWrites, e.FailedWrites, most.FailedWrites)
+	set(&row.LargestFanout, e.LargestFanout, most.LargestFanout)
 }
 
 // tell prints a settled run as one would tell it at a whiteboard.

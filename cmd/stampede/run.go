@@ -28,6 +28,7 @@ type runFlags struct {
 	hold, think      time.Duration
 	duration, warmup time.Duration
 	rounds           int64
+	revokeEvery      int
 	seed             uint64
 	output           []string
 }
@@ -60,6 +61,7 @@ form, on a server of its own, in less than 20 seconds.`,
 	flags.DurationVar(&f.duration, "duration", 1800*time.Millisecond, "how long each run is measured")
 	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run goes on before it is measured")
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
+	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
 	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
 	return cmd
@@ -73,6 +75,9 @@ func (f *runFlags) check() error {
 	}
 	if f.rounds < 0 {
 		return usagef("--rounds %d: must be positive, or 0 to go by --duration", f.rounds)
+	}
+	if f.revokeEvery < 1 {
+		return usagef("--revoke-every %d: must be at least 1", f.revokeEvery)
 	}
 	return checkDuration("duration", f.duration, 10*time.Millisecond)
 }
@@ -94,6 +99,9 @@ func (f *runFlags) command(recipes []string) []string {
 		"--hold", f.hold.String())
 	if f.readers != workloads.DefaultReaders {
 		line = append(line, "--readers", fmt.Sprint(f.readers))
+	}
+	if f.revokeEvery != workloads.DefaultRevokeEvery {
+		line = append(line, "--revoke-every", fmt.Sprint(f.revokeEvery))
 	}
 	if f.think > 0 {
 		line = append(line, "--think", f.think.String())
@@ -203,8 +211,9 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients,
-		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Readers: b.flags.readers, Namespace: b.flags.namespace},
-		Warmup:   b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
+		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Namespace: b.flags.namespace,
+			Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery},
+		Warmup: b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
 		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
 	}
 	record, err := workloads.Run(ctx, p)

@@ -66,7 +66,7 @@ func (c *Claim) Create(ctx context.Context) error {
 // still be there, and Remove can be called again.
 func (c *Claim) Remove(ctx context.Context) error {
 	return c.until(ctx, false, func() error {
-		err := c.conn.Delete(ctx, path.Join(c.parent(), c.child.Name), drivers.AnyVersion)
+		err := c.conn.Delete(ctx, c.Path(), drivers.AnyVersion)
 		if errors.Is(err, drivers.ErrNoNode) {
 			c.there = false
 		}
@@ -86,6 +86,9 @@ func (c *Claim) Abandon(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Path is where the node is.
+func (c *Claim) Path() string { return path.Join(c.parent(), c.child.Name) }
 
 // Seq is the node's place in the line, NoSeq if it has none.
 func (c *Claim) Seq() int64 { return c.child.Seq }

@@ -13,6 +13,10 @@ import (
 // be a fair opponent, seldom enough that a service can bear it.
 const pollInterval = 5 * time.Millisecond
 
+// patience is how long a holder has to give a lock up before it is deposed: half
+// as long as locks are held where nobody says otherwise.
+const patience = 500 * time.Microsecond
+
 // Forms are all forms. The first of a family is that family's default.
 func Forms() []workloads.Form {
 	return []workloads.Form{
@@ -33,6 +37,9 @@ func Forms() []workloads.Form {
 		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
 			Summary: "the Lock that go-zookeeper ships",
 			New:     workloads.Locks(libraryLock)},
+		{Recipe: "lock", Name: "concurrency", Family: workloads.Library, Client: "clientv3",
+			Summary: "the Mutex that etcd's client ships in its package concurrency",
+			New:     workloads.Locks(libraryLock)},
 
 		{Recipe: "shared-lock", Name: "nearest", Family: workloads.Recipe,
 			Summary: "a queue in which writers watch the node before their own, readers the nearest writer's",
@@ -51,6 +58,16 @@ func Forms() []workloads.Form {
 			Summary: "one node holds everybody up, looked at by a timer",
 			New:     workloads.Barriers(barrier(naive.NewBarrier))},
 
+		{Recipe: "double-barrier", Name: "ready", Family: workloads.Recipe,
+			Summary: "one node lets all in; out they go one by one, and the lowest shuts the door",
+			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewDoubleBarrier))},
+		{Recipe: "double-barrier", Name: "sequential", Family: workloads.Recipe,
+			Summary: "one node lets all in; out they go along the line, which promises less",
+			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewSequentialDoubleBarrier))},
+		{Recipe: "double-barrier", Name: "children-watch", Family: workloads.Naive,
+			Summary: "all who wait, to come in or go out, watch all clients' nodes",
+			New:     workloads.DoubleBarriers(doubleBarrier(naive.NewDoubleBarrier))},
+
 		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
 			Summary: "a line of volunteers, each watches only the one ahead of it",
 			New:     workloads.Elections(candidate(recipes.NewElection))},
@@ -63,6 +80,42 @@ func Forms() []workloads.Form {
 		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
 			Summary: "a line of volunteers, all watch the whole line",
 			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
+
+		{Recipe: "revocable-lock", Name: "own-node", Family: workloads.Recipe,
+			Summary: "a shared lock, and a holder is asked to give it up in its own node, which it watches",
+			New:     workloads.RevocableLocks(revocableHandle(recipes.NewRevocableLock))},
+		{Recipe: "revocable-lock", Name: "laser-beams", Family: workloads.Recipe,
+			Summary: "the same, and who does not give the lock up in time has its node deleted",
+			New: workloads.RevocableLocks(revocableHandle(func(c drivers.Conn, path string) *recipes.LaserBeamLock {
+				return recipes.NewLaserBeamLock(c, path, patience)
+			}))},
+		{Recipe: "revocable-lock", Name: "shared-flag", Family: workloads.Naive,
+			Summary: "a shared lock, and holders are asked to give it up in one node, which everybody watches",
+			New:     workloads.RevocableLocks(revocableHandle(naive.NewRevocableLock))},
+
+		{Recipe: "queue", Name: "cached-list", Family: workloads.Recipe,
+			Summary: "a consumer works through its list before it lists again; all who find nothing watch",
+			New:     workloads.Queues(queue(recipes.NewQueue))},
+		{Recipe: "queue", Name: "one-watcher", Family: workloads.Recipe,
+			Summary: "consumers take by turns, and only the one whose turn it is watches",
+			New: workloads.Queues(func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
+				return recipes.NewOneWatcherQueue(c, at.Items, at.Consumers, at.Mode), nil
+			})},
+		{Recipe: "queue", Name: "relist", Family: workloads.Naive,
+			Summary: "consumers list for each item and race for the first; all who find nothing watch",
+			New:     workloads.Queues(queue(naive.NewQueue))},
+
+		{Recipe: "priority-queue", Name: "invalidate", Family: workloads.Recipe,
+			Summary: "a consumer works through its list until a notification; all who find nothing watch",
+			New:     workloads.PriorityQueues(priorityQueue(recipes.NewPriorityQueue))},
+		{Recipe: "priority-queue", Name: "one-watcher", Family: workloads.Recipe,
+			Summary: "consumers take by turns, and only the one whose turn it is watches",
+			New: workloads.PriorityQueues(func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+				return recipes.NewOneWatcherPriorityQueue(c, at.Items, at.Consumers, at.Mode), nil
+			})},
+		{Recipe: "priority-queue", Name: "relist", Family: workloads.Naive,
+			Summary: "consumers list for each item and race for the first; all who find nothing watch",
+			New:     workloads.PriorityQueues(priorityQueue(naive.NewPriorityQueue))},
 
 		{Recipe: "config", Name: "watch", Family: workloads.Recipe,
 			Summary: "one value, read with a watch and again whenever it has changed",
@@ -104,8 +157,30 @@ func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.N
 	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
 }
 
+func doubleBarrier[B workloads.DoubleBarrier](open func(drivers.Conn, string, int) B) workloads.NewDoubleBarrier {
+	return func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
+		return open(c, path, clients), nil
+	}
+}
+
 func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
 	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
+}
+
+func revocableHandle[L workloads.RevocableLock](open func(drivers.Conn, string) L) workloads.NewRevocableLock {
+	return func(c drivers.Conn, path string) (workloads.RevocableLock, error) { return open(c, path), nil }
+}
+
+func queue[Q workloads.Queue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewQueue {
+	return func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
+		return open(c, at.Items, at.Mode), nil
+	}
+}
+
+func priorityQueue[Q workloads.PriorityQueue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewPriorityQueue {
+	return func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+		return open(c, at.Items, at.Mode), nil
+	}
 }
 
 func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.NewConfig {

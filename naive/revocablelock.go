@@ -1,0 +1,149 @@
+package naive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A RevocableLock is a shared lock whose holders can be asked to give it up. All
+// clients read the lock's one node, with a watch, and who wants the lock writes
+// "unlock" there, so a request wakes everybody, and all but the holders were not
+// meant. Otherwise it is herd-free: a client watches the nearest of those in its
+// way. Whether and when to give the lock up is for the holder to say. One
+// RevocableLock serves one goroutine, but for Revoke, which any may call.
+// Cost: N writers, one turn each, nobody asks: N−1 notifications, 4N−2 reads, 2N
+// writes; a release wakes 1. A request: up to N notifications, as many reads, 1
+// write.
+type RevocableLock struct {
+	conn    drivers.Conn
+	lock    *SharedLock
+	request *drivers.Wait // fires when somebody may have asked
+	asked   bool
+}
+
+// unlock is what a request says.
+const unlock = "unlock"
+
+// NewRevocableLock returns the revocable lock at dir, a node that is there
+// already.
+func NewRevocableLock(conn drivers.Conn, dir string) *RevocableLock {
+	return &RevocableLock{conn: drivers.Steady(conn), lock: NewSharedLock(conn, dir)}
+}
+
+// AcquireRead is as [SharedLock.AcquireRead].
+func (l *RevocableLock) AcquireRead(ctx context.Context) (held context.Context, err error) {
+	return l.acquire(ctx, l.lock.read)
+}
+
+// AcquireWrite is as [SharedLock.AcquireWrite].
+func (l *RevocableLock) AcquireWrite(ctx context.Context) (held context.Context, err error) {
+	return l.acquire(ctx, l.lock.write)
+}
+
+func (l *RevocableLock) acquire(ctx context.Context, node *claim.Claim) (held context.Context, err error) {
+	l.lock.node = node
+	if err := l.wait(ctx); err != nil {
+		return nil, fmt.Errorf("acquire revocable lock %s: %w", l.lock.dir, errors.Join(err, node.Abandon(ctx)))
+	}
+	held, l.lock.end = drivers.Bound(ctx, l.conn)
+	return held, nil
+}
+
+func (l *RevocableLock) wait(ctx context.Context) error {
+	// 1. Create a sequential ephemeral node: a place in the line.
+	if err := l.lock.node.Create(ctx); err != nil {
+		return err
+	}
+	// 2. Read the lock's node, with a watch, to learn of requests.
+	if err := l.heed(ctx); err != nil {
+		return err
+	}
+	for {
+		// 3. List the line, without a watch.
+		line, err := l.conn.Children(ctx, l.lock.dir, nil)
+		if err != nil {
+			return err
+		}
+		// 4. A writer with nobody ahead, or a reader with no writer ahead,
+		// holds the lock.
+		ahead, err := l.lock.ahead(line)
+		if err != nil || ahead == "" {
+			l.asked = false // what came before was not meant for this hold
+			return err
+		}
+		// 5. Wait for the nearest of those ahead to go, then look again.
+		if err := l.await(ctx, ahead); err != nil {
+			return err
+		}
+	}
+}
+
+// await returns once the node is gone or has changed, and heeds requests
+// meanwhile.
+func (l *RevocableLock) await(ctx context.Context, node string) error {
+	var gone drivers.Wait
+	_, exists, err := l.conn.Exists(ctx, path.Join(l.lock.dir, node), gone.Fire)
+	for err == nil && exists {
+		var fired int
+		if fired, err = drivers.AwaitAny(ctx, &gone, l.request); err != nil || fired == 0 {
+			return err
+		}
+		err = l.heed(ctx)
+	}
+	return err
+}
+
+// heed watches for the next request. Whom it means it does not say: whoever holds
+// the lock.
+func (l *RevocableLock) heed(ctx context.Context) error {
+	request := &drivers.Wait{}
+	_, _, err := l.conn.Get(ctx, l.lock.dir, request.Fire)
+	if err == nil {
+		l.request, l.asked = request, true
+	}
+	return err
+}
+
+// Revoked is for the holder: it returns once somebody has asked it to give the
+// lock up.
+func (l *RevocableLock) Revoked(ctx context.Context) error {
+	for !l.asked {
+		_, err := l.request.Await(ctx)
+		if err == nil {
+			err = l.heed(ctx)
+		}
+		if err != nil {
+			return fmt.Errorf("wait to be asked for revocable lock %s: %w", l.lock.dir, err)
+		}
+	}
+	return nil
+}
+
+// Revoke asks those who hold the lock, whoever they are, to give it up.
+func (l *RevocableLock) Revoke(ctx context.Context) error {
+	if err := l.ask(ctx, l.lock.dir); err != nil {
+		return fmt.Errorf("revoke lock %s: %w", l.lock.dir, err)
+	}
+	return nil
+}
+
+// ask writes a request in the node.
+func (l *RevocableLock) ask(ctx context.Context, node string) error {
+	for {
+		_, err := l.conn.Set(ctx, node, []byte(unlock), drivers.AnyVersion)
+		if !errors.Is(err, drivers.ErrConnectionLoss) { // else it does no harm to ask twice
+			return err
+		}
+	}
+}
+
+// Token is as [SharedLock.Token].
+func (l *RevocableLock) Token() int64 { return l.lock.Token() }
+
+// Release is as [SharedLock.Release].
+func (l *RevocableLock) Release(ctx context.Context) error { return l.lock.Release(ctx) }

@@ -1,0 +1,89 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A LaserBeamLock is a [RevocableLock] that needs no consent: who revokes it asks
+// the holders, waits a little and deletes the nodes of those who have not given
+// it up. A deposed holder learns it from Revoked, if it listens, and at the
+// latest from Release; until then it believes that it holds the lock, and only
+// its token can tell it from those who do. Nobody waits for a holder that has
+// forgotten the lock.
+// Cost: as [RevocableLock], and for each holder deposed one write more, another
+// that fails at its Release, and one read if it listens.
+type LaserBeamLock struct {
+	*RevocableLock
+	patience time.Duration
+	deposed  atomic.Int64
+}
+
+// NewLaserBeamLock returns the revocable lock at dir, a node that is there
+// already. Holders who are asked have so much time to give it up.
+func NewLaserBeamLock(conn drivers.Conn, dir string, patience time.Duration) *LaserBeamLock {
+	return &LaserBeamLock{RevocableLock: NewRevocableLock(conn, dir), patience: patience}
+}
+
+// Revoke takes the lock from those who hold it, whoever they are. An Acquire
+// that has just been granted and does not know it yet fails with ErrNoNode.
+func (l *LaserBeamLock) Revoke(ctx context.Context) error {
+	if err := l.revoke(ctx); err != nil {
+		return fmt.Errorf("revoke lock %s: %w", l.lock.dir, err)
+	}
+	return nil
+}
+
+func (l *LaserBeamLock) revoke(ctx context.Context) error {
+	// 1. Ask those who hold the lock.
+	line, err := l.conn.Children(ctx, l.lock.dir, nil)
+	if err != nil {
+		return err
+	}
+	asked := holders(line)
+	for _, holder := range asked {
+		if err := l.ask(ctx, path.Join(l.lock.dir, holder.Name)); err != nil {
+			return err
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	// 2. Give them time.
+	if err := drivers.Pause(ctx, l.patience); err != nil {
+		return err
+	}
+	// 3. Delete the nodes of those who still hold it.
+	for _, holder := range asked {
+		if err := l.depose(ctx, path.Join(l.lock.dir, holder.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// depose deletes the node, if it is still there.
+func (l *LaserBeamLock) depose(ctx context.Context, node string) error {
+	for doubt := false; ; doubt = true {
+		err := l.conn.Delete(ctx, node, drivers.AnyVersion)
+		switch {
+		case errors.Is(err, drivers.ErrConnectionLoss):
+		case err == nil, errors.Is(err, drivers.ErrNoNode) && doubt:
+			l.deposed.Add(1)
+			return nil
+		case errors.Is(err, drivers.ErrNoNode):
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// Deposed is how many holders this client may have deposed so far.
+func (l *LaserBeamLock) Deposed() int64 { return l.deposed.Load() }
