@@ -128,6 +128,18 @@ func Forms() []workloads.Form {
 		{Recipe: "config", Name: "poll", Family: workloads.Naive,
 			Summary: "one value, read by a timer",
 			New:     workloads.Configs(config(naive.NewConfig))},
+
+		{Recipe: "names", Name: "cached", Family: workloads.Recipe,
+			Summary: "each value is read once with a watch, and kept until it changes",
+			New:     workloads.NameServices(names(recipes.NewNames))},
+		{Recipe: "names", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "each value is read once and kept, one watch that stays tells of all changes",
+			New: workloads.NameServices(func(c drivers.Conn, path string) (workloads.Names, error) {
+				return recipes.NewRecursiveNames(c, path)
+			})},
+		{Recipe: "names", Name: "lookup", Family: workloads.Naive,
+			Summary: "the service is asked each time",
+			New:     workloads.NameServices(names(naive.NewNames))},
 	}
 }
 
@@ -173,4 +185,8 @@ func priorityQueue[Q workloads.PriorityQueue](open func(drivers.Conn, string, dr
 
 func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.NewConfig {
 	return func(c drivers.Conn, path string) (workloads.Config, error) { return open(c, path), nil }
+}
+
+func names[N workloads.Names](open func(drivers.Conn, string) N) workloads.NewNames {
+	return func(c drivers.Conn, path string) (workloads.Names, error) { return open(c, path), nil }
 }
