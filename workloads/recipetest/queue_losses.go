@@ -60,13 +60,14 @@ func takesLost(ctx context.Context, x *queueTrial) {
 	for i := range items {
 		producer.puts(ctx, 0, fmt.Sprint("item ", i))
 	}
-	fresh := map[drivers.Op]bool{}
+	fresh, lost := map[drivers.Op]bool{}, 0
 	consumer.lose(func(m drivers.Message) bool {
-		lose := m.Op.IsWrite() && fresh[m.Op]
-		if m.Op.IsWrite() {
-			fresh[m.Op] = false
+		if !fresh[m.Op] {
+			return false
 		}
-		return lose
+		fresh[m.Op] = false
+		lost++
+		return true
 	})
 	for i := range items {
 		fresh[drivers.OpCreate], fresh[drivers.OpDelete] = true, true
@@ -77,6 +78,9 @@ func takesLost(ctx context.Context, x *queueTrial) {
 		if want := fmt.Sprint("item ", i); string(item) != want {
 			x.Fatalf("took %q (%v), want %q", item, err, want)
 		}
+	}
+	if lost < items {
+		x.Errorf("%d replies were lost, want at least %d", lost, items)
 	}
 	x.expect(ctx, 0, 0)
 }
@@ -150,8 +154,8 @@ func queueIdentities(ctx context.Context, x *queueTrial) {
 	x.trade(ctx, 1, nil)
 	x.rest(ctx)
 	for _, i := range model.Identities {
-		if left, right, holds := i.Check(x.ledger.read(), roundsOfALot); !holds {
-			x.Errorf("after %d rounds %s does not hold: %d and %d", roundsOfALot, i.Formula, left, right)
+		if left, right, holds := i.Check(x.ledger.read(), tradeRounds); !holds {
+			x.Errorf("after %d rounds %s does not hold: %d and %d", tradeRounds, i.Formula, left, right)
 		}
 	}
 }

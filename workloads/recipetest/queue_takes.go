@@ -3,7 +3,6 @@ package recipetest
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -163,6 +162,6 @@ func (w *worker) returned(ctx context.Context, c *call) {
 	select {
 	case <-c.done:
 	case <-ctx.Done():
-		w.x.Fatalf("a take does not return: %v", errors.Join(context.Cause(ctx)))
+		w.x.Fatalf("a take does not return: %v", context.Cause(ctx))
 	}
 }

@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	producers    = 3
-	consumers    = 4
-	itemsOfEach  = 15
-	ordinary     = 4  // priorities
-	endOfAll     = 99 // the priority of what tells a consumer that nothing comes any more
-	roundsOfALot = producers*itemsOfEach + consumers
+	producers   = 3
+	consumers   = 4
+	itemsOfEach = 15
+	ordinary    = 4  // priorities
+	endOfAll    = 99 // the priority of what tells a consumer that nothing comes any more
+	tradeRounds = producers*itemsOfEach + consumers
 )
 
 // A trade is what became of the items that some clients put and others took.
