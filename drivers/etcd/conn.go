@@ -110,13 +110,7 @@ func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]dr
 	if err != nil {
 		return nil, err
 	}
-	below := len(c.keys.below(path))
-	kvs := resp.Responses[1].GetResponseRange().GetKvs()
-	children := make([]drivers.Child, len(kvs))
-	for i, kv := range kvs {
-		children[i] = listed(string(kv.Key[below:]), kv.CreateRevision)
-	}
-	return children, nil
+	return listed(resp.Responses[1].GetResponseRange().GetKvs(), len(c.keys.below(path))), nil
 }
 
 // Sync is a linearizable read: whoever has its answer has caught up.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
 	"github.com/stampede-bench/stampede/drivers"
 )
 
@@ -76,15 +78,32 @@ func isSequential(name string) bool {
 	return found && isNumber(lease) && isNumber(n)
 }
 
+// isNumber tells whether the text is made of the digits of base 36.
 func isNumber(s string) bool {
-	_, err := strconv.ParseInt(s, 36, 64)
-	return err == nil && s[0] != '-' && s[0] != '+'
+	for _, d := range []byte(s) {
+		if (d < '0' || d > '9') && (d < 'a' || d > 'z') {
+			return false
+		}
+	}
+	return s != ""
 }
 
-// listed is the child that a listing shows.
-func listed(name string, created int64) drivers.Child {
-	if !isSequential(name) {
-		created = drivers.NoSeq
+// listed are the children that a listing shows by their keys. Their names share
+// one string: there may be many, and recipes list often.
+func listed(kvs []*mvccpb.KeyValue, below int) []drivers.Child {
+	var names strings.Builder
+	for _, kv := range kvs {
+		names.Write(kv.Key[below:])
 	}
-	return drivers.Child{Name: name, Seq: created}
+	rest := names.String()
+	children := make([]drivers.Child, len(kvs))
+	for i, kv := range kvs {
+		name := rest[:len(kv.Key)-below]
+		rest = rest[len(name):]
+		children[i] = drivers.Child{Name: name, Seq: drivers.NoSeq}
+		if isSequential(name) {
+			children[i].Seq = kv.CreateRevision
+		}
+	}
+	return children
 }
