@@ -11,7 +11,7 @@ import (
 // own watches for the end of the session's own key, which is the end of the
 // session.
 func (s *watcher) own(key string, lost func()) {
-	w := &watch{in: s, ours: true, node: key, confirmed: make(chan struct{}), phase: armed, found: true}
+	w := &watch{in: s, ours: true, node: key, confirmed: make(chan struct{}), phase: armed, read: sight{found: true}}
 	w.call = func(drivers.Event) { lost() }
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +139,7 @@ func (s *watcher) events(r *pb.WatchResponse, size int) {
 		case w.phase == opening:
 			w.early = append(w.early, early{event, size})
 			size = 0
-		case event.Pos > w.read:
+		case event.Pos > w.read.revision:
 			s.fire(w, early{event, size})
 			size = 0
 		}

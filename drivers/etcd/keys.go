@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"go.etcd.io/etcd/api/v3/mvccpb"
-
 	"github.com/stampede-bench/stampede/drivers"
 )
 
@@ -88,22 +86,10 @@ func isNumber(s string) bool {
 	return s != ""
 }
 
-// listed are the children that a listing shows by their keys. Their names share
-// one string: there may be many, and recipes list often.
-func listed(kvs []*mvccpb.KeyValue, below int) []drivers.Child {
-	var names strings.Builder
-	for _, kv := range kvs {
-		names.Write(kv.Key[below:])
+// named is a child by its name and create revision.
+func named(name string, created int64) drivers.Child {
+	if !isSequential(name) {
+		created = drivers.NoSeq
 	}
-	rest := names.String()
-	children := make([]drivers.Child, len(kvs))
-	for i, kv := range kvs {
-		name := rest[:len(kv.Key)-below]
-		rest = rest[len(name):]
-		children[i] = drivers.Child{Name: name, Seq: drivers.NoSeq}
-		if isSequential(name) {
-			children[i].Seq = kv.CreateRevision
-		}
-	}
-	return children
+	return drivers.Child{Name: name, Seq: created}
 }
