@@ -68,6 +68,18 @@ func Forms() []workloads.Form {
 			Summary: "all who wait, to come in or go out, watch all clients' nodes",
 			New:     workloads.DoubleBarriers(doubleBarrier(naive.NewDoubleBarrier))},
 
+		{Recipe: "two-phase-commit", Name: "coordinator", Family: workloads.Recipe,
+			Summary: "the coordinator watches the votes, the sites watch what it decides",
+			New: workloads.TwoPhaseCommits(workloads.Protocol{
+				Site: site(recipes.NewTransaction), Coordinator: coordinator})},
+		{Recipe: "two-phase-commit", Name: "ephemeral-sites", Family: workloads.Recipe,
+			Summary: "the same, and it notices a site that dies before it has voted",
+			New: workloads.TwoPhaseCommits(workloads.Protocol{
+				Site: site(recipes.NewEphemeralTransaction), Coordinator: coordinator, OwnNodes: true})},
+		{Recipe: "two-phase-commit", Name: "all-watch-all", Family: workloads.Naive,
+			Summary: "no coordinator, all sites watch all votes",
+			New:     workloads.TwoPhaseCommits(workloads.Protocol{Site: site(naive.NewTransaction)})},
+
 		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
 			Summary: "a line of volunteers, each watches only the one ahead of it",
 			New:     workloads.Elections(candidate(recipes.NewElection))},
@@ -161,6 +173,16 @@ func doubleBarrier[B workloads.DoubleBarrier](open func(drivers.Conn, string, in
 	return func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
 		return open(c, path, clients), nil
 	}
+}
+
+func site[T workloads.Transaction](open func(drivers.Conn, string, []string, string) T) workloads.NewSite {
+	return func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
+		return open(c, path, sites, mine), nil
+	}
+}
+
+func coordinator(c drivers.Conn, path string, sites []string) (workloads.Coordinator, error) {
+	return recipes.NewCoordinator(c, path, sites), nil
 }
 
 func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {

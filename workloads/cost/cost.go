@@ -96,6 +96,10 @@ func models() map[string]Model {
 		"double-barrier/sequential":     {doubleBarrierReadyIdentities(), doubleBarrierReady},
 		"double-barrier/children-watch": {doubleBarrierChildrenWatchIdentities(), doubleBarrierChildrenWatch},
 
+		"two-phase-commit/coordinator":     {commitIdentities(), commitCoordinator},
+		"two-phase-commit/ephemeral-sites": {commitIdentities(), commitEphemeralSites},
+		"two-phase-commit/all-watch-all":   {commitIdentities(), commitAllWatchAll},
+
 		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
 		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
 		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
