@@ -156,6 +156,10 @@ func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
 	if took, opened := r.share.opened.past(c.seat, now); opened {
 		c.pass.Record(took, took)
 	}
+	// Nobody runs ahead through barriers that hold nobody up.
+	if err := r.share.opened.wait(ctx); err != nil {
+		return 0, err
+	}
 	return c.rounds.finish(ctx, c.seat)
 }
 
@@ -170,10 +174,8 @@ func (o *barrierOpener) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	select {
-	case <-r.share.waiting.all:
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+	if err := r.share.waiting.wait(ctx); err != nil {
+		return 0, err
 	}
 	keep(ctx, o.settings.Hold)
 	if err := o.openBarrier(ctx, r); err != nil {

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -50,6 +51,16 @@ func (g *gate) come(s *Seat) {
 	if len(g.came) == g.need {
 		g.last = time.Now()
 		close(g.all)
+	}
+}
+
+// wait returns when all have come. It is for those who are not under test.
+func (g *gate) wait(ctx context.Context) error {
+	select {
+	case <-g.all:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

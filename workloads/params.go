@@ -14,7 +14,13 @@ func (s Settings) Params(clients int) cost.Params {
 		Writers: int64(s.Writers(clients)),
 		Items:   int64(s.Queue.Items),
 		Updates: s.updates(),
+		Names:   s.names(),
+		Lookups: s.lookups(),
 	}
 }
 
 func (s Settings) updates() int64 { return cmp.Or(s.Updates, 2) }
+
+func (s Settings) names() int64 { return cmp.Or(s.Names, 3) }
+
+func (s Settings) lookups() int64 { return cmp.Or(s.Lookups, 2) }

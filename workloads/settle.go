@@ -77,7 +77,9 @@ func (st *Stage) play(ctx context.Context, w Workload) (Settled, error) {
 			return Settled{}, err
 		}
 		server.Reads -= done.Counts.Pings + done.Counts.Fences + done.Counts.Syncs
-		done.Server = &server
+		if server.OurTerms {
+			done.Server = &server
+		}
 	}
 	return done, nil
 }

@@ -23,8 +23,8 @@ type spread struct {
 	seen  int           // how many clients' part in it is over
 
 	mu    sync.Mutex
-	asked time.Time // when the update was asked for first
-	made  bool      // the service has acknowledged it
+	asked time.Time     // when the update was asked for first
+	made  chan struct{} // closed when the service has acknowledged it
 }
 
 func newSpreads(clients int) *spreads {
@@ -38,7 +38,7 @@ func (s *spreads) join(seat *Seat) *spread {
 	defer s.mu.Unlock()
 	p := s.open[seat.turns]
 	if p == nil {
-		p = &spread{ready: make(map[*Seat]bool), all: make(chan struct{})}
+		p = &spread{ready: make(map[*Seat]bool), all: make(chan struct{}), made: make(chan struct{})}
 		s.open[seat.turns] = p
 	}
 	if !p.ready[seat] {
@@ -63,7 +63,7 @@ func (s *spreads) leave(seat *Seat) int64 {
 	return 1
 }
 
-// make waits until all are ready and makes the update.
+// make waits until all are ready and makes the update. Only one client does.
 func (p *spread) make(ctx context.Context, update func() error) error {
 	select {
 	case <-p.all:
@@ -71,11 +71,13 @@ func (p *spread) make(ctx context.Context, update func() error) error {
 		return context.Cause(ctx)
 	}
 	p.ask(time.Now())
-	err := update()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.made = p.made || err == nil
-	return err
+	if err := update(); err != nil {
+		return err
+	}
+	if !p.overdue() {
+		close(p.made)
+	}
+	return nil
 }
 
 func (p *spread) ask(now time.Time) {
@@ -96,7 +98,10 @@ func (p *spread) took(seen time.Time) time.Duration {
 // overdue tells whether the update was made, so that whoever does not see it
 // never will.
 func (p *spread) overdue() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.made
+	select {
+	case <-p.made:
+		return true
+	default:
+		return false
+	}
 }

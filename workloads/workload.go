@@ -33,6 +33,9 @@ type Settings struct {
 	// Updates is how often a settled run changes what all clients see; 0
 	// means twice.
 	Updates int64
+	// Names is how many names there are to look up, and Lookups how often each
+	// client looks each of them up for every update; 0 means 3 names, twice.
+	Names, Lookups int64
 }
 
 // A Workload is one recipe in one form, made ready for one run.

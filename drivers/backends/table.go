@@ -7,6 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
@@ -47,10 +48,16 @@ var reads = Key{
 	Summary: "what a read may show: local (what the server at hand has) or sync (what anybody was acknowledged before it)",
 }
 
+var etcdReads = Key{
+	Name:    "reads",
+	Example: "serializable",
+	Summary: "what a read may show: linearizable (what anybody was acknowledged before it) or serializable (what the server at hand has)",
+}
+
 var durability = Key{
 	Name:    "durability",
 	Example: "no-fsync",
-	Summary: "what a started server has done with a write that it acknowledged: fsync, no-fsync or memory",
+	Summary: "what a started server has done with a write that it acknowledged: fsync or no-fsync",
 }
 
 // List is the table of backends.
@@ -80,6 +87,18 @@ func List() []Backend {
 			port:       "2181",
 			durability: []string{"fsync"},
 			reads:      zooKeeperReads(),
+		},
+		{
+			Scheme:  "etcd",
+			Summary: "etcd: a member of this binary, or a cluster that runs already",
+			URLs:    []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
+			Keys:    []Key{sessionTimeout, etcdReads, durability},
+
+			role:       runEtcd,
+			connect:    connectEtcd,
+			port:       "2379",
+			durability: []string{etcd.Fsync, etcd.NoFsync},
+			reads:      []string{etcd.ReadLinearizable, etcd.ReadSerializable},
 		},
 	}
 }
@@ -113,6 +132,10 @@ func runNative(ctx context.Context, _ []string, ready func(string)) error {
 
 func runZooKeeper(ctx context.Context, _ []string, ready func(string)) error {
 	return zookeeper.RunLocal(ctx, ready)
+}
+
+func runEtcd(ctx context.Context, args []string, ready func(string)) error {
+	return etcd.RunMember(ctx, args[0], ready)
 }
 
 func find(scheme string) (Backend, bool) {

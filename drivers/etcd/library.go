@@ -72,12 +72,23 @@ func (l *libraryLock) lock(ctx context.Context) (*concurrency.Mutex, error) {
 	mutex := concurrency.NewMutex(session, below[:len(below)-1])
 	if err := mutex.Lock(ctx); err != nil {
 		l.abandon(ctx)
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		return nil, err
+		return nil, l.why(ctx, err)
 	}
 	return mutex, nil
+}
+
+// why is the reason of a failure where we know it better than the library, which
+// takes the end of its session for one of its watch.
+func (l *libraryLock) why(ctx context.Context, err error) error {
+	select {
+	case <-l.conn.done:
+		return drivers.ErrSessionLost
+	default:
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
 }
 
 // abandon removes the key of a lock that was not obtained: the library leaves it

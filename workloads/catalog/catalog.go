@@ -37,6 +37,9 @@ func Forms() []workloads.Form {
 		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
 			Summary: "the Lock that go-zookeeper ships",
 			New:     workloads.Locks(libraryLock)},
+		{Recipe: "lock", Name: "concurrency", Family: workloads.Library, Client: "clientv3",
+			Summary: "the Mutex that etcd's client ships in its package concurrency",
+			New:     workloads.Locks(libraryLock)},
 
 		{Recipe: "shared-lock", Name: "nearest", Family: workloads.Recipe,
 			Summary: "a queue in which writers watch the node before their own, readers the nearest writer's",
@@ -54,6 +57,16 @@ func Forms() []workloads.Form {
 		{Recipe: "barrier", Name: "poll", Family: workloads.Naive,
 			Summary: "one node holds everybody up, looked at by a timer",
 			New:     workloads.Barriers(barrier(naive.NewBarrier))},
+
+		{Recipe: "double-barrier", Name: "ready", Family: workloads.Recipe,
+			Summary: "one node lets all in; out they go one by one, and the lowest shuts the door",
+			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewDoubleBarrier))},
+		{Recipe: "double-barrier", Name: "sequential", Family: workloads.Recipe,
+			Summary: "one node lets all in; out they go along the line, which promises less",
+			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewSequentialDoubleBarrier))},
+		{Recipe: "double-barrier", Name: "children-watch", Family: workloads.Naive,
+			Summary: "all who wait, to come in or go out, watch all clients' nodes",
+			New:     workloads.DoubleBarriers(doubleBarrier(naive.NewDoubleBarrier))},
 
 		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
 			Summary: "a line of volunteers, each watches only the one ahead of it",
@@ -115,6 +128,18 @@ func Forms() []workloads.Form {
 		{Recipe: "config", Name: "poll", Family: workloads.Naive,
 			Summary: "one value, read by a timer",
 			New:     workloads.Configs(config(naive.NewConfig))},
+
+		{Recipe: "names", Name: "cached", Family: workloads.Recipe,
+			Summary: "each value is read once with a watch, and kept until it changes",
+			New:     workloads.NameServices(names(recipes.NewNames))},
+		{Recipe: "names", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "each value is read once and kept, one watch that stays tells of all changes",
+			New: workloads.NameServices(func(c drivers.Conn, path string) (workloads.Names, error) {
+				return recipes.NewRecursiveNames(c, path)
+			})},
+		{Recipe: "names", Name: "lookup", Family: workloads.Naive,
+			Summary: "the service is asked each time",
+			New:     workloads.NameServices(names(naive.NewNames))},
 	}
 }
 
@@ -130,6 +155,12 @@ func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) wor
 
 func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.NewBarrier {
 	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
+}
+
+func doubleBarrier[B workloads.DoubleBarrier](open func(drivers.Conn, string, int) B) workloads.NewDoubleBarrier {
+	return func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
+		return open(c, path, clients), nil
+	}
 }
 
 func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
@@ -154,4 +185,8 @@ func priorityQueue[Q workloads.PriorityQueue](open func(drivers.Conn, string, dr
 
 func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.NewConfig {
 	return func(c drivers.Conn, path string) (workloads.Config, error) { return open(c, path), nil }
+}
+
+func names[N workloads.Names](open func(drivers.Conn, string) N) workloads.NewNames {
+	return func(c drivers.Conn, path string) (workloads.Names, error) { return open(c, path), nil }
 }

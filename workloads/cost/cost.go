@@ -21,6 +21,9 @@ type Params struct {
 	Items int64
 	// Updates is U: how often what all clients see is changed.
 	Updates int64
+	// Names is M, how many names there are, and Lookups is L, how often each
+	// client looks each of them up before the first and after each update.
+	Names, Lookups int64
 }
 
 // Expected is the settled cost of every client taking one turn.
@@ -80,6 +83,7 @@ func models() map[string]Model {
 		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 		"lock/poll":           {lockPollIdentities(), lockPoll},
 		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+		"lock/concurrency":    {lockConcurrencyIdentities(), lockConcurrency},
 
 		"shared-lock/nearest":        {oneAheadIdentities(), sharedLockNearest},
 		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
@@ -87,6 +91,10 @@ func models() map[string]Model {
 
 		"barrier/watch": {barrierWatchIdentities(), barrierWatch},
 		"barrier/poll":  {barrierPollIdentities(), barrierPoll},
+
+		"double-barrier/ready":          {doubleBarrierReadyIdentities(), doubleBarrierReady},
+		"double-barrier/sequential":     {doubleBarrierReadyIdentities(), doubleBarrierReady},
+		"double-barrier/children-watch": {doubleBarrierChildrenWatchIdentities(), doubleBarrierChildrenWatch},
 
 		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
 		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
@@ -107,5 +115,9 @@ func models() map[string]Model {
 		"config/watch":      {configWatchIdentities(), configWatch},
 		"config/poll":       {configPollIdentities(), configPoll},
 		"config/persistent": {configPersistentIdentities(), configWatch},
+
+		"names/cached":    {configWatchIdentities(), namesCached},
+		"names/recursive": {configPersistentIdentities(), namesCached},
+		"names/lookup":    {configPollIdentities(), namesLookup},
 	}
 }

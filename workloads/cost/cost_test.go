@@ -152,6 +152,7 @@ var oneMore = []func(*metrics.Counts){
 	func(c *metrics.Counts) { c.Notifications++ },
 	func(c *metrics.Counts) { c.Reads++ },
 	func(c *metrics.Counts) { c.Writes++ },
+	func(c *metrics.Counts) { c.FailedWrites++ },
 	func(c *metrics.Counts) { c.Lists++ },
 	func(c *metrics.Counts) { c.WatchedExists++ },
 }

@@ -29,6 +29,9 @@ type phase struct {
 	last  bool // settled, the last client begins
 }
 
+// nothing is left of a round.
+func nothing(*world) {}
+
 // enrol makes an actor that plays the parts one after the other, and then holds
 // for good.
 func (w *world) enrol(parts ...part) *actor {
@@ -106,6 +109,10 @@ func casts() map[string]func(w *world, n int64) cast {
 	return map[string]func(w *world, n int64) cast{
 		"barrier/watch": barrierCast(func(a *actor, op func(), barrier int) bool { return a.existsWatched(op, barrier) }),
 		"barrier/poll":  barrierCast(func(a *actor, op func(), barrier int) bool { return a.existsPolled(op, barrier) }),
+
+		"double-barrier/ready":          doubleBarrierCast(enterReady, leaveReady),
+		"double-barrier/sequential":     doubleBarrierCast(enterReady, leaveSequential),
+		"double-barrier/children-watch": doubleBarrierCast(enterChildrenWatch, leaveChildrenWatch),
 	}
 }
 
@@ -176,7 +183,7 @@ func barrierCast(gone func(a *actor, op func(), barrier int) bool) func(*world, 
 			op()
 			w.remove(barrier)
 		}
-		return cast{[]phase{wait, open}, func(*world) {}}
+		return cast{[]phase{wait, open}, nothing}
 	}
 }
 

@@ -31,10 +31,19 @@ func lockForms() []recipetest.LockForm {
 		{Name: "poll", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
 			return naive.NewPollLock(c, path, 5*time.Millisecond), nil
 		}},
-		{Name: "go-zookeeper", Library: true, New: func(c drivers.Conn, path string) (workloads.Lock, error) {
-			return c.(drivers.LibraryLocker).NewLibraryLock(path), nil
-		}},
+		{Name: "go-zookeeper", Library: true, New: libraryLock},
 	}
+}
+
+// etcdLockForms are those that are tried on etcd: the forms that run anywhere
+// and its own library's.
+func etcdLockForms() []recipetest.LockForm {
+	forms := slices.DeleteFunc(lockForms(), func(f recipetest.LockForm) bool { return f.Library })
+	return append(forms, recipetest.LockForm{Name: "concurrency", Library: true, New: libraryLock})
+}
+
+func libraryLock(c drivers.Conn, path string) (workloads.Lock, error) {
+	return c.(drivers.LibraryLocker).NewLibraryLock(path), nil
 }
 
 func sharedLockForms() []recipetest.SharedLockForm {
@@ -69,6 +78,10 @@ func TestLocksOnZooKeeper(t *testing.T) {
 	locksOn(t, "zookeeper:", lockForms(), sharedLockForms())
 }
 
+func TestLocksOnEtcd(t *testing.T) {
+	locksOn(t, "etcd:", etcdLockForms(), sharedLockForms())
+}
+
 // locksOn checks the forms on a service.
 func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []recipetest.SharedLockForm) {
 	service := backendtest.Shared(t, url)
@@ -88,7 +101,7 @@ func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []rec
 
 func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
 	var tested []string
-	for _, form := range lockForms() {
+	for _, form := range append(lockForms(), etcdLockForms()[4:]...) {
 		tested = append(tested, "lock/"+form.Name)
 	}
 	for _, form := range sharedLockForms() {

@@ -96,14 +96,17 @@ func readsLost(ctx context.Context, x *lockTrial) {
 // repliesLost loses one reply in five.
 func repliesLost(ctx context.Context, x *lockTrial) {
 	for seed := range uint64(3) {
-		x.compete(ctx, 4, 10, seed, func(rng *rand.Rand) func(drivers.Message) bool {
-			dice := rand.New(rand.NewPCG(rng.Uint64(), 0))
-			return func(m drivers.Message) bool {
-				return (m.Op.IsRead() || m.Op.IsWrite()) && dice.IntN(5) == 0
-			}
-		})
+		x.compete(ctx, 4, 10, seed, oneInFive)
 		x.expectNodes(ctx, 0)
 		x.dismiss()
+	}
+}
+
+// oneInFive loses one reply in five, of any kind.
+func oneInFive(rng *rand.Rand) func(drivers.Message) bool {
+	dice := rand.New(rand.NewPCG(rng.Uint64(), 0))
+	return func(m drivers.Message) bool {
+		return (m.Op.IsRead() || m.Op.IsWrite()) && dice.IntN(5) == 0
 	}
 }
 
