@@ -57,6 +57,20 @@ func sharedLockForms() []recipetest.SharedLockForm {
 	}
 }
 
+func revocableLockForms() []recipetest.RevocableLockForm {
+	return []recipetest.RevocableLockForm{
+		{Name: "own-node", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
+			return recipes.NewRevocableLock(c, path), nil
+		}},
+		{Name: "laser-beams", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
+			return recipes.NewLaserBeamLock(c, path, time.Millisecond), nil
+		}},
+		{Name: "shared-flag", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
+			return naive.NewRevocableLock(c, path), nil
+		}},
+	}
+}
+
 func TestLocksInProcess(t *testing.T) {
 	for _, form := range lockForms() {
 		t.Run("lock/"+form.Name, func(t *testing.T) { recipetest.LockBubbled(t, inProcess, form) })
@@ -64,11 +78,14 @@ func TestLocksInProcess(t *testing.T) {
 	for _, form := range sharedLockForms() {
 		t.Run("shared-lock/"+form.Name, func(t *testing.T) { recipetest.SharedLockBubbled(t, inProcess, form) })
 	}
+	for _, form := range revocableLockForms() {
+		t.Run("revocable-lock/"+form.Name, func(t *testing.T) { recipetest.RevocableLockBubbled(t, inProcess, form) })
+	}
 }
 
 // The twins over sockets; the other forms would see the same server.
 func TestLocksOnNative(t *testing.T) {
-	locksOn(t, "native:", lockForms()[:2], sharedLockForms()[:2])
+	locksOn(t, "native:", lockForms()[:2], sharedLockForms()[:2], revocableLockForms()[:1])
 }
 
 func TestLocksOnZooKeeper(t *testing.T) {
@@ -78,11 +95,12 @@ func TestLocksOnZooKeeper(t *testing.T) {
 		}
 		t.Skip(err)
 	}
-	locksOn(t, "zookeeper:", lockForms(), sharedLockForms())
+	locksOn(t, "zookeeper:", lockForms(), sharedLockForms(), revocableLockForms())
 }
 
 // locksOn starts one service and checks the forms on it.
-func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []recipetest.SharedLockForm) {
+func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []recipetest.SharedLockForm,
+	revocable []recipetest.RevocableLockForm) {
 	target, err := backends.Parse(url)
 	if err != nil {
 		t.Fatal(err)
@@ -108,6 +126,12 @@ func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []rec
 			recipetest.SharedLock(t, service, form)
 		})
 	}
+	for _, form := range revocable {
+		t.Run("revocable-lock/"+form.Name, func(t *testing.T) {
+			t.Parallel()
+			recipetest.RevocableLock(t, service, form)
+		})
+	}
 }
 
 func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
@@ -118,9 +142,12 @@ func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
 	for _, form := range sharedLockForms() {
 		tested = append(tested, "shared-lock/"+form.Name)
 	}
+	for _, form := range revocableLockForms() {
+		tested = append(tested, "revocable-lock/"+form.Name)
+	}
 	var want []string
 	for _, form := range catalog.Forms() {
-		if form.Recipe == "lock" || form.Recipe == "shared-lock" {
+		if slices.Contains([]string{"lock", "shared-lock", "revocable-lock"}, form.Recipe) {
 			want = append(want, form.String())
 		}
 	}

@@ -64,6 +64,7 @@ func verdict(t *testing.T, c lockCase, form LockForm) []string {
 func TestMutantsAreCaught(t *testing.T) {
 	areCaught(t, LockForm{Name: "predecessor"}, mutants())
 	areCaught(t, LockForm{Name: "nearest", recipe: "shared-lock"}, sharedMutants())
+	areCaught(t, LockForm{Name: "own-node", recipe: "revocable-lock"}, revocableMutants())
 }
 
 // areCaught plants each mutant in the form.
@@ -89,6 +90,9 @@ func TestTheRecipesAreNotCaught(t *testing.T) {
 		SharedLockForm{Name: "nearest", New: func(c drivers.Conn, dir string) (workloads.SharedLock, error) {
 			return recipes.NewSharedLock(c, dir), nil
 		}}.lock(),
+		RevocableLockForm{Name: "own-node", New: func(c drivers.Conn, dir string) (workloads.RevocableLock, error) {
+			return recipes.NewRevocableLock(c, dir), nil
+		}}.lock(),
 	}
 	for _, form := range forms {
 		for _, c := range lockCases(form) {
@@ -101,14 +105,16 @@ func TestTheRecipesAreNotCaught(t *testing.T) {
 
 func TestEveryCaseCatchesSomething(t *testing.T) {
 	catches := map[string]bool{}
-	for _, m := range slices.Concat(mutants(), sharedMutants()) {
+	for _, m := range slices.Concat(mutants(), sharedMutants(), revocableMutants()) {
 		for _, name := range m.caughtBy {
 			catches[name] = true
 		}
 	}
-	for _, c := range lockCases(LockForm{recipe: "shared-lock"}) {
-		if !catches[c.name] {
-			t.Errorf("no mutant shows that %q can fail", c.name)
+	for _, recipe := range []string{"", "shared-lock", "revocable-lock"} {
+		for _, c := range lockCases(LockForm{recipe: recipe}) {
+			if !catches[c.name] {
+				t.Errorf("no mutant shows that %q can fail", c.name)
+			}
 		}
 	}
 }
