@@ -18,6 +18,10 @@ var (
 	ErrSessionLost = errors.New("session lost")
 	// ErrUnsupported: this backend, or this client of it, cannot do that.
 	ErrUnsupported = errors.New("not supported here")
+	// ErrInDoubt: a write was done or not, and nothing can tell, because what
+	// it made or removed may have been removed by somebody else as well. Doing
+	// it again could do it twice.
+	ErrInDoubt = errors.New("done or not, and no way to tell")
 	// ErrRefused: the service does not let these credentials do that.
 	ErrRefused = errors.New("not permitted")
 )

@@ -40,6 +40,9 @@ type Counters struct {
 	LargestFanout int64 // most events sent for one write
 	Reads         int64 // reads and pings, which ZooKeeper counts as one
 	Writes        int64 // writes, failed ones and session opening and closing included
+	// OurTerms: the server counts in the terms of the contract, so that what it
+	// counts must be what a Probe sees.
+	OurTerms bool
 }
 
 // A Witness is a Service whose server counts for itself. Reset starts the count

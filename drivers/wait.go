@@ -30,6 +30,13 @@ func (w *Wait) Fire(e Event) {
 	}
 }
 
+// Fired tells whether the watch has fired.
+func (w *Wait) Fired() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.fired
+}
+
 // Await blocks until the watch has fired or the context ends. A watch that
 // fired because the session was lost is ErrSessionLost.
 func (w *Wait) Await(ctx context.Context) (Event, error) {

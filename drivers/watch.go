@@ -32,6 +32,9 @@ const (
 	ChildrenChanged
 	// Lost is the end of the session: no change will be told any more.
 	Lost
+	// Rearmed says of a [PersistentWatcher]'s watch that it was not armed for
+	// a while, in which there may have been any change.
+	Rearmed
 )
 
 func (t EventType) String() string {
@@ -46,6 +49,8 @@ func (t EventType) String() string {
 		return "children changed"
 	case Lost:
 		return "lost"
+	case Rearmed:
+		return "rearmed"
 	}
 	return "no event"
 }

@@ -120,9 +120,9 @@ func (l *ledger) answered(a *account, m *drivers.Message) (armed *table) {
 }
 
 // arms tells whether the reply armed a watch: exists does so on a missing node
-// too.
+// too. A library may ask for a watch by itself (drivers.OpOther).
 func arms(m *drivers.Message) bool {
-	return m.Watch && m.Op.IsRead() &&
+	return m.Watch && (m.Op.IsRead() || m.Op == drivers.OpOther) &&
 		(m.Err == nil || m.Op == drivers.OpExists && errors.Is(m.Err, drivers.ErrNoNode))
 }
 

@@ -94,6 +94,9 @@ type Safety struct {
 	TokensRefused  int64    // older tokens that a resource would have refused
 	Tokens         bool     // false: the form has no fencing token
 	Details        []string // the first few, each one sentence
+	// Weaker says what the form does not promise, though others of its recipe
+	// do, and so was not checked; "" if there is nothing.
+	Weaker string
 }
 
 // Generator is how the load generator itself fared.

@@ -134,13 +134,13 @@ func (s *Session) reply(m *drivers.Message) {
 		s.bytesIn.Add(int64(m.Size))
 	}
 	armed := s.record(m)
-	if !contract(m.Op) {
-		return
-	}
-	if armed != nil || s.parked.Load() != nil {
+	asked := contract(m.Op)
+	if armed != nil || asked && s.parked.Load() != nil {
 		s.parked.Store(armed)
 	}
-	s.answered.Add(1)
+	if asked {
+		s.answered.Add(1)
+	}
 }
 
 // record enters a reply in the ledger, if it is of concern there, and returns
@@ -151,7 +151,7 @@ func (s *Session) record(m *drivers.Message) (armed *table) {
 		if m.Err != nil {
 			s.failed.Add(1)
 		}
-	case m.Op.IsRead() && m.Watch:
+	case m.Watch && (m.Op.IsRead() || m.Op == drivers.OpOther):
 		switch m.Op {
 		case drivers.OpExists:
 			s.exists.count(m.Err)

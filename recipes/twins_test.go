@@ -12,7 +12,8 @@ import (
 )
 
 // The default forms of recipes and naive are twins, so that a diff shows the
-// herd and nothing else: the same declarations in the same order.
+// herd and nothing else: the same declarations in the same order. But a recipe
+// may keep more than its twin, in fields that this one has not.
 func TestTwinsDeclareTheSame(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -26,7 +27,10 @@ func TestTwinsDeclareTheSame(t *testing.T) {
 	}
 	for _, name := range twins {
 		ours, theirs := declarations(t, name), declarations(t, filepath.Join("..", "naive", name))
-		if !slices.Equal(ours, theirs) {
+		kept := slices.DeleteFunc(slices.Clone(ours), func(line string) bool {
+			return strings.HasPrefix(line, "\t") && !slices.Contains(theirs, line)
+		})
+		if !slices.Equal(kept, theirs) {
 			t.Errorf("%s declares\n%s\nits naive twin\n%s", name, strings.Join(ours, "\n"), strings.Join(theirs, "\n"))
 		}
 	}

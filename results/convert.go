@@ -118,6 +118,7 @@ func SafetyOf(s metrics.Safety) Safety {
 	return Safety{
 		Checked: s.Checked, Violations: s.Violations, BeliefOverlaps: s.BeliefOverlaps,
 		TokensRefused: s.TokensRefused, Tokens: s.Tokens, Details: append([]string{}, s.Details...),
+		Weaker: s.Weaker,
 	}
 }
 

@@ -36,11 +36,24 @@ type Settled struct {
 type Exact struct {
 	Counted  int64  `json:"counted"`
 	Expected *int64 `json:"expected"` // null if the form has no model
-	Formula  string `json:"formula,omitempty"`
-	Server   *int64 `json:"server"` // null where the server does not count it
+	// Most, if set, says that the count is not determined even at rest: it is
+	// from Expected to Most.
+	Most    *int64 `json:"most,omitempty"`
+	Formula string `json:"formula,omitempty"`
+	Server  *int64 `json:"server"` // null where the server does not count it
 }
 
-func (e Exact) equal() bool  { return e.Expected == nil || *e.Expected == e.Counted }
+// equal tells whether the count is as expected: exactly, where it is determined.
+func (e Exact) equal() bool {
+	switch {
+	case e.Expected == nil:
+		return true
+	case e.Most == nil:
+		return e.Counted == *e.Expected
+	}
+	return *e.Expected <= e.Counted && e.Counted <= *e.Most
+}
+
 func (e Exact) agreed() bool { return e.Server == nil || *e.Server == e.Counted }
 
 func (s Settled) exacts() []Exact {

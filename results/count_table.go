@@ -68,8 +68,8 @@ func (e Exact) text(failed string) string {
 	t := fmt.Sprint(e.Counted) + failed
 	switch {
 	case e.Expected == nil:
-	case *e.Expected != e.Counted:
-		t += fmt.Sprintf(" ≠ %d = %s", *e.Expected, e.Formula)
+	case !e.equal():
+		t += fmt.Sprintf(" ≠ %s = %s", e.expected(), e.Formula)
 	case e.Formula != fmt.Sprint(e.Counted):
 		t += " = " + e.Formula
 	}
@@ -77,6 +77,14 @@ func (e Exact) text(failed string) string {
 		t += fmt.Sprintf(", server %d", *e.Server)
 	}
 	return t
+}
+
+// expected is "28", or "28 to 36" where it is not determined.
+func (e Exact) expected() string {
+	if e.Most == nil {
+		return fmt.Sprint(*e.Expected)
+	}
+	return fmt.Sprintf("%d to %d", *e.Expected, *e.Most)
 }
 
 func (s Settled) writes() string {

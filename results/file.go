@@ -188,6 +188,7 @@ type Safety struct {
 	TokensRefused  int64    `json:"tokens_refused"`
 	Tokens         bool     `json:"tokens"` // whether the form has fencing tokens
 	Details        []string `json:"details"`
+	Weaker         string   `json:"weaker,omitempty"` // what the form does not promise, though others of its recipe do
 }
 
 // Generator is how the load generator itself fared.

@@ -126,6 +126,9 @@ func (s Safety) verdict() string {
 	} else if s.Checked == 0 {
 		v = "not checked"
 	}
+	if s.Weaker != "" {
+		v += ", weaker guarantee"
+	}
 	if s.BeliefOverlaps > 0 {
 		v += ", overlaps " + Count(s.BeliefOverlaps)
 	}

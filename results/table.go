@@ -42,6 +42,7 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 		table(runs).write(&b)
 		warn(&b, runs)
 	}
+	beside(&b, f.Runs)
 	foot(&b, f, o)
 	_, err := w.Write(b.Bytes())
 	return err
@@ -106,6 +107,9 @@ func (b Backend) where() string {
 		if s != "" && s != "unknown" {
 			about = append(about, s)
 		}
+	}
+	if b.Reads != "" && b.Reads != "local" {
+		about = append(about, b.Reads+" reads")
 	}
 	if len(about) == 0 {
 		return b.title()

@@ -34,7 +34,8 @@ type sample struct {
 
 // native is the service of the samples.
 func native() drivers.Info {
-	return drivers.Info{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Started: "own process"}
+	return drivers.Info{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper",
+		Reads: "local", Started: "own process"}
 }
 
 // spread is a histogram of n values whose median is d and whose p99 is 3·d.
@@ -108,7 +109,8 @@ func TestTable(t *testing.T) {
 	few := sample{"predecessor", "recipe", 8, 15, 1, 3, 2, time.Millisecond, 20 * time.Millisecond, 1, 0}
 	fewNaive := sample{"one-node", "naive", 8, 12, 5.5, 5.5, 9, 2 * time.Millisecond, 22 * time.Millisecond, 7, 0.82}
 	zookeeper := drivers.Info{Name: "zookeeper", URL: "zookeeper:", Server: "ZooKeeper 3.8.0", Durability: "fsync",
-		Client: "go-zookeeper", Started: "own process"}
+		Client: "go-zookeeper", Reads: "local", Started: "own process"}
+	remote := drivers.Info{Name: "etcd", URL: "etcd://h", Server: "etcd 3.6.1", Durability: "unknown", Client: "clientv3", Reads: "linearizable"}
 	tests := map[string]func() (File, TableOptions){
 		"herd": func() (File, TableOptions) {
 			return file(herding(native())...), TableOptions{Saved: "20261121-0931-lock.json"}
@@ -148,6 +150,16 @@ func TestTable(t *testing.T) {
 			f := file(runs...)
 			f.Skipped = []string{"lock/go-zookeeper on native: it needs the client library go-zookeeper"}
 			return f, TableOptions{}
+		},
+		"alike": func() (File, TableOptions) {
+			other := zookeeper
+			other.Durability = "memory"
+			return file(herding(native())[2], herding(other)[2]), TableOptions{}
+		},
+		"nothing alike": func() (File, TableOptions) {
+			synced := zookeeper
+			synced.Reads = "sync"
+			return file(herding(native())[2], herding(synced)[2], herding(remote)[2]), TableOptions{}
 		},
 		"warnings": func() (File, TableOptions) {
 			runs := herding(native())[2:]

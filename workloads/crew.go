@@ -21,17 +21,17 @@ type crew struct {
 	meter    *metrics.Meter
 	seed     uint64
 	place    namespace
-	// admin makes and removes the subtree, before and after what is counted. It
-	// is metered all the same: a server counts its heartbeats among the reads.
+	// admin makes and removes the subtree and the places of rounds, uncounted. But
+	// its heartbeats are metered: a server counts them among the reads.
 	admin drivers.Conn
 	base  string
 	seats []*Seat
 }
 
-// muster makes the subtree and opens a session for each of n clients.
-// dismiss must be called whether or not it fails.
+// muster makes the subtree and opens a session for each of n clients, and for who
+// leads them if somebody does. dismiss must be called whether or not it fails.
 func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
-	admin, err := c.service.Dial(ctx, drivers.Options{Probe: c.meter.Session()})
+	admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}})
 	if err != nil {
 		return err
 	}
@@ -42,12 +42,30 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 	if err := c.workload.Setup(ctx, admin, c.base, n); err != nil {
 		return fmt.Errorf("set up %v: %w", c.form, err)
 	}
-	c.seats = make([]*Seat, n)
-	return inParallel(n, func(i int) error {
+	c.seats = make([]*Seat, sessions(c.workload, n))
+	return inParallel(len(c.seats), func(i int) error {
 		marks := c.meter.Session()
 		c.seats[i] = &Seat{Index: i, Rand: rand.New(rand.NewPCG(c.seed, uint64(i))), Marks: marks, probe: tap(i, marks)}
 		return c.seats[i].open(ctx, c.service)
 	})
+}
+
+// heartbeats passes nothing else on.
+type heartbeats struct{ drivers.Probe }
+
+// Message passes heartbeats on.
+func (h heartbeats) Message(m drivers.Message) {
+	if m.Op == drivers.OpPing {
+		h.Probe.Message(m)
+	}
+}
+
+// sessions is how many sessions a run with n clients takes.
+func sessions(w Workload, n int) int {
+	if l, ok := w.(led); ok && l.Leads() {
+		return n + 1
+	}
+	return n
 }
 
 // fence waits until every notification that is on its way has arrived.

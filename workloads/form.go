@@ -17,6 +17,22 @@ const (
 // Families are all families, in the order in which they are shown.
 func Families() []Family { return []Family{Recipe, Naive, Library} }
 
+// A Need is something that a form needs of a session and that not every client
+// library can do. The zero Need is nothing.
+type Need string
+
+// PersistentWatches are those of a [drivers.PersistentWatcher].
+const PersistentWatches Need = "persistent watches"
+
+// MetBy tells whether a session can do it.
+func (n Need) MetBy(c drivers.Conn) bool {
+	if n == PersistentWatches {
+		_, ok := c.(drivers.PersistentWatcher)
+		return ok
+	}
+	return true
+}
+
 // A Form is one way to do a recipe: a row of the catalogue.
 type Form struct {
 	Recipe  string // "lock"
@@ -26,6 +42,8 @@ type Form struct {
 	// Client is the client library that a library form belongs to, or "" for
 	// a form that runs on any.
 	Client string
+	// Needs is what the form needs that not every client can do.
+	Needs Need
 	// New makes the workload of one run in this form.
 	New func(Settings) Workload
 }

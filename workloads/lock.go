@@ -33,25 +33,46 @@ type NewLock func(c drivers.Conn, path string) (Lock, error)
 // Locks makes the workload of a lock's form: every client acquires, holds,
 // releases and thinks, in a closed loop.
 func Locks(open NewLock) func(Settings) Workload {
+	return turns(open, lockWords())
+}
+
+func lockWords() turnWords {
+	return turnWords{
+		recipe: "lock", acquire: "acquire", handoff: "handoff", release: "release",
+		arrives: "arrives", holds: "holds", releases: "releases",
+	}
+}
+
+// turns makes the workload of a recipe in which one client at a time has
+// something that all want, whatever the recipe calls it.
+func turns(open NewLock, words turnWords) func(Settings) Workload {
 	return func(s Settings) Workload {
-		return newLockWorkload(s, open, "acquire")
+		return newLockWorkload(s, open, words, words.acquire)
 	}
 }
 
 // newLockWorkload makes the workload of a lock with these steps before the release;
 // the first is the one told of while a run goes on.
-func newLockWorkload(s Settings, open NewLock, steps ...string) *lockWorkload {
-	w := &lockWorkload{settings: s, open: open,
-		handoff: metrics.NewLatency("handoff"), release: metrics.NewLatency("release")}
+func newLockWorkload(s Settings, open NewLock, words turnWords, steps ...string) *lockWorkload {
+	w := &lockWorkload{settings: s, open: open, words: words,
+		handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release)}
 	for _, step := range steps {
 		w.steps = append(w.steps, metrics.NewLatency(step))
 	}
 	return w
 }
 
+// turnWords are a recipe's own words.
+type turnWords struct {
+	recipe                    string
+	acquire, handoff, release string // its phases
+	arrives, holds, releases  string // what a client does when it comes, has it, and gives it back
+}
+
 type lockWorkload struct {
 	settings Settings
 	open     NewLock
+	words    turnWords
 	path     string
 
 	court            exclusion
@@ -62,7 +83,7 @@ type lockWorkload struct {
 }
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
-	w.path = base + "/lock"
+	w.path = base + "/" + w.words.recipe
 	w.queue = metrics.NewQueue(clients)
 	_, err := c.Create(ctx, w.path, nil, 0)
 	return err
@@ -115,7 +136,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 			return err
 		}
 		clients[i] = c
-		if err := c.arrive(ctx, st, "arrives"); err != nil {
+		if err := c.arrive(ctx, st, w.words.arrives); err != nil {
 			return err
 		}
 	}
@@ -124,7 +145,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 
 // arrive lets the client ask for the lock and everything come to rest.
 func (c *lockClient) arrive(ctx context.Context, st *Stage, title string) error {
-	st.Do(ctx, c.seat.Index, title, "holds", func(ctx context.Context) error {
+	st.Do(ctx, c.seat.Index, title, c.words.holds, func(ctx context.Context) error {
 		_, err := c.acquireLock(ctx)
 		return err
 	})
@@ -137,7 +158,7 @@ func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*loc
 	for range clients {
 		holder := slices.IndexFunc(clients, (*lockClient).holds)
 		if holder < 0 {
-			return errors.New("nobody holds the lock and everybody sleeps")
+			return fmt.Errorf("nobody has the %s and everybody sleeps", w.words.recipe)
 		}
 		for range w.settings.Polls - 1 {
 			st.Tick()
@@ -145,7 +166,7 @@ func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*loc
 				return err
 			}
 		}
-		st.Do(ctx, holder, "releases", "", clients[holder].releaseLock)
+		st.Do(ctx, holder, w.words.releases, "", clients[holder].releaseLock)
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
@@ -198,7 +219,7 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	c.seat.Marks.PhaseEnd()
 	if err != nil {
 		c.queue.GaveUp(c.seat.Index)
-		return nil, fmt.Errorf("acquire: %w", err)
+		return nil, fmt.Errorf("%s: %w", c.words.acquire, err)
 	}
 	c.queue.Granted(c.seat.Index)
 	h.token = c.lock.Token()
@@ -230,7 +251,7 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	}
 	c.court.ended(h)
 	if err != nil {
-		return fmt.Errorf("release: %w", err)
+		return fmt.Errorf("%s: %w", c.words.release, err)
 	}
 	c.release.Record(took, took)
 	return nil

@@ -52,7 +52,8 @@ func predecessor(c drivers.Conn, path string) (workloads.Lock, error) {
 func plan(s drivers.Service, open workloads.NewLock) workloads.Plan {
 	return workloads.Plan{Service: s, Form: lockForm(open), Clients: 5,
 		Settings: workloads.Settings{Hold: time.Millisecond},
-		Warmup:   20 * time.Millisecond, Duration: 300 * time.Millisecond, Seed: 1}
+		// Rounds end at whole milliseconds, the window between two.
+		Warmup: 20500 * time.Microsecond, Duration: 300 * time.Millisecond, Seed: 1}
 }
 
 func TestRunMeasuresWholeRounds(t *testing.T) {

@@ -75,26 +75,41 @@ func (r *runner) startClients() *sync.WaitGroup {
 // lost.
 func (r *runner) client(s *Seat) {
 	s.Stopping = r.stop
-	for r.again(s) {
-		c, err := r.crew.workload.Join(s)
-		for err == nil && r.again(s) {
-			var rounds int64
-			rounds, err = c.Turn(r.rounds)
-			if err == nil {
-				s.turns++
-				r.ended(rounds)
-			}
-		}
+	for {
+		err := r.attend(s)
 		if err == nil {
 			return
 		}
-		if r.noteError(s, err); r.failed() {
+		if r.noteError(s, err); r.failed() || r.rounds.Err() != nil {
 			return
 		}
 		if err := s.open(r.rounds, r.crew.service); err != nil {
 			r.noteError(s, err)
 		}
 	}
+}
+
+// attend takes turns in one session.
+func (r *runner) attend(s *Seat) error {
+	c, err := r.crew.workload.Join(s)
+	if err != nil {
+		return err
+	}
+	for r.again(s) {
+		rounds, err := c.Turn(r.rounds)
+		if err != nil {
+			return err
+		}
+		s.turns++
+		r.ended(rounds)
+	}
+	f, ok := c.(Finisher)
+	if !ok {
+		return nil
+	}
+	rounds, err := f.Finish(r.rounds)
+	r.ended(rounds)
+	return err
 }
 
 // again tells whether the client takes another turn.

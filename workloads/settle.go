@@ -26,7 +26,7 @@ type Settled struct {
 func Settle(ctx context.Context, service drivers.Service, form Form, clients int, s Settings) (_ Settled, err error) {
 	w := form.New(s)
 	c := &crew{service: service, form: form, workload: w, meter: metrics.NewMeter(), place: s.namespace()}
-	tellers := make([]*teller, clients)
+	tellers := make([]*teller, sessions(w, clients))
 	var steps sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
@@ -77,7 +77,9 @@ func (st *Stage) play(ctx context.Context, w Workload) (Settled, error) {
 			return Settled{}, err
 		}
 		server.Reads -= done.Counts.Pings + done.Counts.Fences + done.Counts.Syncs
-		done.Server = &server
+		if server.OurTerms {
+			done.Server = &server
+		}
 	}
 	return done, nil
 }
@@ -87,7 +89,6 @@ type Stage struct {
 	Seats []*Seat
 
 	crew    *crew
-	spots   []*drivers.Spot
 	tellers []*teller
 	story   []Step
 	owners  map[string]int // of nodes with a sequential name, by path
@@ -95,55 +96,60 @@ type Stage struct {
 	steps *sync.WaitGroup // those that have begun and not ended
 
 	mu     sync.Mutex
-	acts   []act
+	acts   []*act // that have not been told to their end
 	moves  uint64 // steps begun and ended
 	failed error
 }
 
-// An act is what one client is about.
+// An act is a step that has begun. A client may be about several: it follows
+// something and changes it.
 type act struct {
-	busy  bool
-	ended string // what to say of a step that has just ended, or ""
+	client int
+	spot   *drivers.Spot
+	ended  bool
+	ends   string // what to say when it has
+	told   bool   // that it goes to sleep
+	moves  uint64 // of the spot, when that was told
 }
 
 func newStage(c *crew, tellers []*teller, steps *sync.WaitGroup) *Stage {
-	st := &Stage{steps: steps, Seats: c.seats, crew: c, tellers: tellers, acts: make([]act, len(c.seats)), owners: make(map[string]int)}
-	for range c.seats {
-		st.spots = append(st.spots, &drivers.Spot{Ticks: true})
-	}
-	return st
+	return &Stage{steps: steps, Seats: c.seats, crew: c, tellers: tellers, owners: make(map[string]int)}
 }
 
 // Do begins a step of one client: what it sets out to do ("arrives"), what has
 // come of it when it ends ("holds", or nothing worth saying), and the step
-// itself, whose context parks on the client's spot.
+// itself, whose context parks on a spot of its own.
 func (st *Stage) Do(ctx context.Context, client int, sets, ends string, step func(context.Context) error) {
 	st.story = append(st.story, Step{Client: client, Title: sets})
-	st.turn(client, act{busy: true}, nil)
-	st.steps.Go(func() {
-		err := step(drivers.WithSpot(ctx, st.spots[client]))
-		if err != nil {
-			err = fmt.Errorf("client %d: %w", client+1, err)
-		}
-		st.turn(client, act{ended: ends}, err)
-	})
+	a := &act{client: client, spot: &drivers.Spot{Ticks: true}, ends: ends}
+	st.begin(a)
+	st.steps.Go(func() { st.end(a, step(drivers.WithSpot(ctx, a.spot))) })
 }
 
-func (st *Stage) turn(client int, a act, err error) {
+func (st *Stage) begin(a *act) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	st.acts[client] = a
+	st.acts = append(st.acts, a)
 	st.moves++
-	if st.failed == nil {
-		st.failed = err
+}
+
+func (st *Stage) end(a *act, err error) {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	a.ended = true
+	st.moves++
+	if err != nil && st.failed == nil {
+		st.failed = fmt.Errorf("client %d: %w", a.client+1, err)
 	}
 }
 
 // Tick lets each client that polls look once, and tells whether any does.
 func (st *Stage) Tick() bool {
+	st.mu.Lock()
+	defer st.mu.Unlock()
 	any := false
-	for _, s := range st.spots {
-		any = s.Tick() || any
+	for _, a := range st.acts {
+		any = a.spot.Tick() || any
 	}
 	return any
 }
@@ -196,11 +202,11 @@ func (st *Stage) look() look {
 	l := look{awake: -1, moves: st.moves, counts: st.crew.meter.Counts()}
 	// Heartbeats come when they come, and fences are our own.
 	l.counts.Pings, l.counts.Fences, l.counts.BytesIn, l.counts.BytesOut = 0, 0, 0, 0
-	for i, spot := range st.spots {
-		parked, moves := spot.Parked()
+	for _, a := range st.acts {
+		parked, moves := a.spot.Parked()
 		l.moves += moves
-		if st.acts[i].busy && !parked && !st.parkedUnseen(i) {
-			l.awake = i
+		if !a.ended && !parked && !st.parkedUnseen(a.client) {
+			l.awake = a.client
 		}
 	}
 	return l

@@ -38,7 +38,7 @@ func newSharedWorkload(s Settings, open NewSharedLock, steps ...string) *sharedW
 		l, err := open(c, path)
 		return &side{SharedLock: l}, err
 	}
-	return &sharedWorkload{newLockWorkload(s, oneSide, steps...)}
+	return &sharedWorkload{newLockWorkload(s, oneSide, lockWords(), steps...)}
 }
 
 // DefaultReaders is how many readers there are to a writer where nobody says: they

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"strconv"
@@ -197,15 +198,34 @@ func (st *Stage) name(client int, path string) string {
 	case ok:
 		return fmt.Sprintf("%d's node", owner+1)
 	}
-	return path[strings.LastIndexByte(path, '/')+1:]
+	last := path[strings.LastIndexByte(path, '/')+1:]
+	if guid, rest, ok := strings.Cut(last, "-"); ok && len(guid) == len(rand.Text()) {
+		return rest // what nobody here made is known by its place
+	}
+	return last
 }
 
-// takeAct tells what a client is about, and says only once that a step ended.
+// takeAct tells whether a client went to sleep over anything since it was asked
+// last, and what to say of a step that ended.
 func (st *Stage) takeAct(client int) (busy bool, ended string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
-	a := &st.acts[client]
-	busy, ended = a.busy, a.ended
-	a.ended = ""
+	st.acts = slices.DeleteFunc(st.acts, func(a *act) bool {
+		mine := a.client == client
+		if mine && a.ended && a.ends != "" {
+			ended = a.ends
+		}
+		busy = busy || mine && st.sleepsAnew(a)
+		return mine && a.ended
+	})
 	return busy, ended
+}
+
+// sleepsAnew tells whether a step that has not ended has moved since it was asked
+// last. Of a library form that cannot be seen.
+func (st *Stage) sleepsAnew(a *act) bool {
+	_, moves := a.spot.Parked()
+	anew := !a.told || moves != a.moves || st.crew.form.Family == Library
+	a.told, a.moves = true, moves
+	return anew && !a.ended
 }

@@ -27,6 +27,15 @@ type Settings struct {
 	// RevokeEvery is how many rounds of a revocable lock there are to each that
 	// begins by revoking it; 0 means DefaultRevokeEvery.
 	RevokeEvery int
+
+	Queue QueueSettings
+
+	// Updates is how often a settled run changes what all clients see; 0
+	// means twice.
+	Updates int64
+	// Names is how many names there are to look up, and Lookups how often each
+	// client looks each of them up for every update; 0 means 3 names, twice.
+	Names, Lookups int64
 }
 
 // A Workload is one recipe in one form, made ready for one run.
@@ -62,6 +71,14 @@ type Client interface {
 	Turn(ctx context.Context) (rounds int64, err error)
 }
 
+// A Finisher is a Client with something left to do when no more turns begin, for
+// instance to take what others have put.
+type Finisher interface {
+	// Finish does it and returns how many rounds ended with it. After an error
+	// of a lost session a client that has joined anew is asked to finish.
+	Finish(ctx context.Context) (rounds int64, err error)
+}
+
 // A Seat is one client's place in a run: its session and what is known of it.
 type Seat struct {
 	Index int // from 0
@@ -87,3 +104,8 @@ func (s *Seat) onState(state drivers.State) {
 
 // Disturbances counts how often the seat's session was disconnected or lost.
 func (s *Seat) Disturbances() int64 { return s.disturbances.Load() }
+
+// A led workload has rounds that somebody leads who is no client: who opens a
+// barrier, who coordinates. It sits on a seat of its own, after the clients', with
+// a session that is counted like theirs.
+type led interface{ Leads() bool }

@@ -19,6 +19,7 @@ import (
 type countFlags struct {
 	choice
 	polls  int
+	items  int
 	trace  bool
 	output []string
 }
@@ -50,13 +51,15 @@ network nor time.`,
 	f.choice.register(a, cmd, nil, []int{4, 8, 16, 32})
 	flags := cmd.Flags()
 	flags.IntVar(&f.polls, "polls", 1, "how often each waiter of a polling form looks during one hold")
+	flags.IntVar(&f.items, "items", 4, "how many items a queue holds when the first client comes")
 	flags.BoolVar(&f.trace, "trace", false, "tell every step: who wrote, who was woken, who went on and who went back to sleep")
 	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
 	return cmd
 }
 
 func (f countFlags) settings() workloads.Settings {
-	return workloads.Settings{Polls: f.polls, Readers: f.readers}
+	return workloads.Settings{Polls: f.polls, Readers: f.readers, Namespace: f.namespace,
+		Queue: workloads.QueueSettings{Items: f.items}}
 }
 
 func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
@@ -67,6 +70,9 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	if f.polls < 1 {
 		return usagef("--polls %d: must be at least 1", f.polls)
 	}
+	if f.items < 0 {
+		return usagef("--items %d: must be 0 or more", f.items)
+	}
 	outs, err := openOutputs(f.output, a.out)
 	if err != nil {
 		return err
@@ -74,12 +80,16 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	defer outs.discard()
 	if len(sources) == 0 {
 		inProcess := func(context.Context) (drivers.Service, error) { return backends.InProcess() }
-		sources = []source{{"a server in this process", inProcess}}
+		sources = []source{{name: "a server in this process", open: inProcess}}
 	}
+	f.announce(a, sources, plan{
+		rate:     "one step at a time, at rest in between",
+		duration: counted(len(f.clients)*len(forms), "short run"),
+	})
 	t := tally{app: a, flags: f, report: results.NewCount(tool())}
 	for _, s := range sources {
 		if err := t.countOn(ctx, s, forms); err != nil {
-			return interrupted(ctx, err)
+			return interrupted(ctx, f.explained(s, err))
 		}
 	}
 	if err := outs.write(t.report); err != nil {
@@ -105,14 +115,14 @@ func (t *tally) countOn(ctx context.Context, s source, forms []catalog.Choice) (
 			err = e
 		}
 	}()
-	can, skipped, err := served(forms, service.Info())
+	can, skipped, err := service.served(forms)
 	if err != nil {
 		return err
 	}
 	t.report.Skipped = append(t.report.Skipped, skipped...)
 	for _, clients := range t.flags.clients {
 		for _, form := range can {
-			if err := t.countForm(ctx, service, form, clients); err != nil {
+			if err := t.countForm(ctx, service.Service, form, clients); err != nil {
 				return fmt.Errorf("%v with %d clients: %w", form, clients, err)
 			}
 		}
@@ -153,14 +163,19 @@ func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 	if !ok {
 		return
 	}
-	e := model.Settled(cost.Params{Clients: int64(clients), Polls: int64(t.flags.polls),
-		Writers: int64(t.flags.settings().Writers(clients))})
-	set := func(x *results.Exact, term cost.Term) { x.Expected, x.Formula = &term.Value, term.Formula }
-	set(&row.Notifications, e.Notifications)
-	set(&row.Reads, e.Reads)
-	set(&row.Writes, e.Writes)
-	set(&row.FailedWrites, e.FailedWrites)
-	set(&row.LargestFanout, e.LargestFanout)
+	e := model.Settled(t.flags.settings().Params(clients))
+	most := e.Upper()
+	set := func(x *results.Exact, term, most cost.Term) {
+		x.Expected, x.Formula = &term.Value, term.Formula
+		if most.Value != term.Value {
+			x.Most, x.Formula = &most.Value, term.Formula+" to "+most.Formula
+		}
+	}
+	set(&row.Notifications, e.Notifications, most.Notifications)
+	set(&row.Reads, e.Reads, most.Reads)
+	set(&row.Writes, e.Writes, most.Writes)
+	set(&row.FailedWrites, e.FailedWrites, most.FailedWrites)
+	set(&row.LargestFanout, e.LargestFanout, most.LargestFanout)
 }
 
 // tell prints a settled run as one would tell it at a whiteboard.

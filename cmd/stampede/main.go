@@ -50,7 +50,8 @@ each costs: notifications, reads and writes per round, and the time they take.
 
   stampede run              the lock, both forms, on a server started for it
   stampede count            exactly what each form costs, at rest
-  stampede list             recipes, forms and backends`,
+  stampede list             recipes, forms and backends
+  stampede clean            remove what killed runs left on a service`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
@@ -59,7 +60,7 @@ each costs: notifications, reads and writes per round, and the time they take.
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.countCommand(), a.listCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.countCommand(), a.cleanCommand(), a.listCommand(), a.versionCommand())
 	return root
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/workloads"
@@ -27,13 +28,30 @@ func TestMain(m *testing.M) {
 	})
 }
 
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
+
+// Scripts on a ZooKeeper with TLS have the address in $ADDRESS, a certificate
+// in $CA and $CERT, another authority's in $OTHER_CA and $OTHER_CERT, and a node
+// /bench that is ann's, whose password is hunter2.
+func TestSecureScripts(t *testing.T) {
+	s := backendtest.SecureZooKeeper(t)
+	s.Protect(t, "/bench", "ann", "hunter2")
+	runScripts(t, "secure", map[string]string{
+		"ADDRESS": s.Address, "CA": s.Security.CA, "CERT": s.Security.Cert,
+		"OTHER_CA": s.Stranger.CA, "OTHER_CERT": s.Stranger.Cert,
+	})
+}
+
+func runScripts(t *testing.T, folder string, variables map[string]string) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
+		Dir:                 "testdata/" + folder,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup: func(e *testscript.Env) error {
+			for name, value := range variables {
+				e.Setenv(name, value)
+			}
 			e.Setenv("TMPDIR", e.WorkDir+"/tmp") // so that a script sees what is left there
 			e.Setenv("JAVA_HOME", os.Getenv("JAVA_HOME"))
 			e.Setenv("ZOOKEEPER_HOME", os.Getenv("ZOOKEEPER_HOME"))

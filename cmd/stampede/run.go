@@ -30,8 +30,8 @@ type runFlags struct {
 	rounds           int64
 	revokeEvery      int
 	seed             uint64
+	queue            workloads.QueueSettings
 	output           []string
-	quiet            bool
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -64,8 +64,8 @@ form, on a server of its own, in less than 20 seconds.`,
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
 	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
+	registerQueue(flags, &f.queue)
 	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
-	flags.BoolVarP(&f.quiet, "quiet", "q", false, "no progress on standard error")
 	return cmd
 }
 
@@ -81,14 +81,21 @@ func (f *runFlags) check() error {
 	if f.revokeEvery < 1 {
 		return usagef("--revoke-every %d: must be at least 1", f.revokeEvery)
 	}
+	if err := checkQueue(f.queue); err != nil {
+		return err
+	}
 	return checkDuration("duration", f.duration, 10*time.Millisecond)
 }
 
-// command is the line that does the same again.
+// command is the line that does the same again, without what is secret.
 func (f *runFlags) command(recipes []string) []string {
 	line := append([]string{"stampede", "run"}, recipes...)
-	for _, b := range f.backend {
-		line = append(line, "--backend", b)
+	line = append(line, f.targets.arguments()...)
+	if f.reads != "" {
+		line = append(line, "--reads", f.reads)
+	}
+	if f.maxSessions != maxSessions {
+		line = append(line, "--max-sessions", fmt.Sprint(f.maxSessions))
 	}
 	if len(f.form) > 0 {
 		line = append(line, "--form", strings.Join(f.form, ","))
@@ -101,6 +108,7 @@ func (f *runFlags) command(recipes []string) []string {
 	if f.revokeEvery != workloads.DefaultRevokeEvery {
 		line = append(line, "--revoke-every", fmt.Sprint(f.revokeEvery))
 	}
+	line = append(line, queueWords(f.queue)...)
 	if f.think > 0 {
 		line = append(line, "--think", f.think.String())
 	}
@@ -113,6 +121,20 @@ func (f *runFlags) command(recipes []string) []string {
 		line = append(line, "--duration", f.duration.String())
 	}
 	return append(line, "--seed", fmt.Sprint(f.seed))
+}
+
+// plan says how long all runs of so many forms take.
+func (f *runFlags) plan(forms int) plan {
+	runs := len(f.clients) * forms
+	p := plan{rate: "closed loop: as fast as it goes"}
+	switch {
+	case f.rounds > 0:
+		p.duration = fmt.Sprintf("%s of %s after %v", counted(runs, "run"), counted(int(f.rounds), "round"), f.warmup)
+	default:
+		each := f.warmup + f.duration
+		p.duration = fmt.Sprintf("%s of %v: about %v", counted(runs, "run"), each, time.Duration(runs)*each)
+	}
+	return p
 }
 
 func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
@@ -131,6 +153,7 @@ func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
 	if f.seed == 0 {
 		f.seed = rand.Uint64N(1 << 32)
 	}
+	f.announce(a, sources, f.plan(len(forms)))
 	b := &bench{app: a, flags: f, forms: forms, progress: newProgress(a.err, f.quiet)}
 	b.file = results.New(tool(), f.command(chosenRecipes(forms)), chosenRecipes(forms), f.seed)
 	began := time.Now()
@@ -159,7 +182,7 @@ type bench struct {
 func (b *bench) runAll(ctx context.Context, sources []source) error {
 	for _, s := range sources {
 		if err := b.runOn(ctx, s); err != nil {
-			return err
+			return b.flags.explained(s, err)
 		}
 	}
 	return nil
@@ -176,14 +199,14 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 			err = e
 		}
 	}()
-	forms, skipped, err := served(b.forms, service.Info())
+	forms, skipped, err := service.served(b.forms)
 	if err != nil {
 		return err
 	}
 	b.file.Skipped = append(b.file.Skipped, skipped...)
 	for _, clients := range b.flags.clients {
 		for _, form := range forms {
-			if err := b.runForm(ctx, service, form, clients); err != nil {
+			if err := b.runForm(ctx, service.Service, form, clients); err != nil {
 				return err
 			}
 		}
@@ -194,8 +217,9 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients,
-		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery},
-		Warmup:   b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
+		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Namespace: b.flags.namespace,
+			Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery, Queue: b.flags.queue},
+		Warmup: b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
 		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
 	}
 	record, err := workloads.Run(ctx, p)
@@ -248,24 +272,6 @@ func interrupted(ctx context.Context, err error) error {
 		return workloads.ErrInterrupted
 	}
 	return err
-}
-
-// served are the forms that the service's client library can run. One that was
-// asked for by name and cannot be run is an error; others are skipped, with a
-// line that says so.
-func served(forms []catalog.Choice, info drivers.Info) (can []workloads.Form, skipped []string, err error) {
-	for _, f := range forms {
-		why := fmt.Sprintf("%v needs the client library %s, and %s is used through %s", f, f.Client, info.Name, info.Client)
-		switch {
-		case f.ServedBy(info):
-			can = append(can, f.Form)
-		case f.ByName:
-			return nil, nil, usagef("%s", why)
-		default:
-			skipped = append(skipped, why)
-		}
-	}
-	return can, skipped, nil
 }
 
 func chosenRecipes(forms []catalog.Choice) []string {

@@ -39,9 +39,9 @@ func InProcess() (drivers.Service, error) {
 
 // Info describes the server.
 func (s *inProcess) Info() drivers.Info {
-	b, _ := find("native")
-	i := b.describe(s.Service.Info())
-	i.URL, i.Durability, i.Started = "native:", b.durability, "in process"
+	t, _ := Parse("native:")
+	i := opened{target: t}.describe(s.Service.Info())
+	i.Durability, i.Started = t.durability, "in process"
 	return i
 }
 

@@ -23,6 +23,7 @@ type Target struct {
 	chroot         string        // "" or a path that begins with a slash
 	sessionTimeout time.Duration // 0: the default
 	reads          string        // one of the backend's; "": its first
+	durability     string        // one of the backend's; of a started server only
 	security       drivers.Security
 }
 
@@ -35,9 +36,6 @@ func (t Target) Given() bool { return t.servers != nil }
 
 // Backend is the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
-
-// defaultPort is where a given server listens unless the URL says otherwise.
-const defaultPort = "2181"
 
 // Parse takes a backend's URL apart. Nothing is started and nobody is asked;
 // the error is one line that says what would be right.
@@ -84,7 +82,7 @@ func (t *Target) parsePlace(place string) error {
 		}
 	}
 	for host := range strings.SplitSeq(hosts, ",") {
-		server, err := address(host)
+		server, err := address(host, t.backend.port)
 		if err != nil {
 			return err
 		}
@@ -107,7 +105,7 @@ func (t *Target) parseChroot(path string) error {
 }
 
 // address checks a host, with or without a port, and gives it one.
-func address(given string) (string, error) {
+func address(given, defaultPort string) (string, error) {
 	host, port, err := net.SplitHostPort(given)
 	if err != nil { // no port, perhaps
 		host, port, err = net.SplitHostPort(given + ":" + defaultPort)
@@ -142,8 +140,24 @@ func (t *Target) parseQuery(query string) error {
 		}
 	}
 	if values.Has(reads.Name) {
-		return t.setReads(values.Get(reads.Name))
+		if err := t.setReads(values.Get(reads.Name)); err != nil {
+			return err
+		}
 	}
+	if t.durability = t.backend.durability[0]; values.Has(durability.Name) {
+		return t.setDurability(values.Get(durability.Name))
+	}
+	return nil
+}
+
+func (t *Target) setDurability(given string) error {
+	if t.Given() {
+		return errors.New("durability is for a service that is started: a given one has its own")
+	}
+	if !slices.Contains(t.backend.durability, given) {
+		return nearest.Unknown("durability", given, t.backend.durability)
+	}
+	t.durability = given
 	return nil
 }
 

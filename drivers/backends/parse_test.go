@@ -45,9 +45,9 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for given, want := range map[string]string{
-		"":                       `unknown backend "": there is native, zookeeper`,
+		"":                       `unknown backend "": there is native, zookeeper, etcd`,
 		"natve:":                 `unknown backend "natve": did you mean "native"?`,
-		"localhost:2181":         `unknown backend "localhost": there is native, zookeeper`,
+		"localhost:2181":         `unknown backend "localhost": there is native, zookeeper, etcd`,
 		"native":                 `backend "native": a URL has a colon: did you mean "native:"?`,
 		"zookeeper:h:2181":       `backend "zookeeper:h:2181": after zookeeper: comes nothing, or //host:port`,
 		"native:/tmp":            `backend "native:/tmp": after native: comes nothing, or //host:port`,
@@ -134,7 +134,7 @@ func TestWith(t *testing.T) {
 
 func TestTableIsComplete(t *testing.T) {
 	for _, b := range List() {
-		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || b.durability == "" || len(b.reads) == 0 || Roles()[b.Scheme] == nil {
+		if b.Scheme == "" || b.Summary == "" || len(b.URLs) == 0 || len(b.durability) == 0 || len(b.reads) == 0 || Roles()[b.Scheme] == nil {
 			t.Errorf("row %+v lacks something", b)
 		}
 		for _, k := range b.Keys {

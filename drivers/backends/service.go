@@ -3,19 +3,12 @@ package backends
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
-
-// A service is a ZooKeeper-speaking service as its URL has it. What the client
-// can do besides (drivers.Witness) it can do too.
-type service struct {
-	*zookeeper.Service
-	target  Target
-	process *child.Process // nil if the service was given
-}
 
 // Open starts a server, if the URL names none, and returns the service. The
 // context bounds the start only. A given service is first connected to by Dial.
@@ -24,45 +17,70 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &service{target: t}
-	servers := t.servers
-	if servers == nil {
-		if s.process, err = child.Start(ctx, t.backend.Scheme); err != nil {
+	o := opened{target: t, servers: t.servers}
+	if o.servers == nil {
+		if o.process, err = child.Start(ctx, t.backend.Scheme, t.durability); err != nil {
 			return nil, err
 		}
-		servers = []string{s.process.Addr()}
+		o.servers = []string{o.process.Addr()}
 	}
-	s.Service, err = zookeeper.New(zookeeper.Config{
-		Servers: servers, Chroot: t.chroot, SyncReads: t.reads == zookeeper.ReadSync,
-		TLS: encryption, Username: t.security.User, Password: t.security.Password,
-	})
+	s, err := t.backend.connect(o, encryption)
 	if err != nil {
-		s.Close()
+		o.stop()
 		return nil, err
 	}
 	return s, nil
 }
 
-// Info asks a server for its version, the first time it is called.
-func (s *service) Info() drivers.Info {
-	i := s.target.backend.describe(s.Service.Info())
-	i.URL = s.target.url
-	if s.process != nil {
-		i.Durability, i.Started = s.target.backend.durability, "own process"
+// An opened target is what all services have in common, whoever's client they
+// are used through.
+type opened struct {
+	target  Target
+	servers []string
+	process *child.Process // nil if the service was given
+}
+
+// describe says whose server it is that the client has asked.
+func (o opened) describe(i drivers.Info) drivers.Info {
+	i.Name, i.URL, i.Server = o.target.backend.Scheme, o.target.url, o.target.backend.server+i.Server
+	if o.process != nil {
+		i.Durability, i.Started = o.target.durability, "own process"
 	}
 	return i
 }
 
-// Dial opens a session, as the URL has it where the options leave it open.
-func (s *service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
-	o.SessionTimeout = cmp.Or(o.SessionTimeout, s.target.sessionTimeout)
-	return s.Service.Dial(ctx, o)
+// options are as the URL has them where they are left open.
+func (o opened) options(d drivers.Options) drivers.Options {
+	d.SessionTimeout = cmp.Or(d.SessionTimeout, o.target.sessionTimeout)
+	return d
 }
 
-// Close stops what Open started.
-func (s *service) Close() error {
-	if s.process == nil {
+func (o opened) stop() error {
+	if o.process == nil {
 		return nil
 	}
-	return s.process.Stop()
+	return o.process.Stop()
 }
+
+// A zooKeeper is a ZooKeeper-speaking service as its URL has it. What the
+// client can do besides (drivers.Witness) it can do too.
+type zooKeeper struct {
+	*zookeeper.Service
+	opened opened
+}
+
+func connectZooKeeper(o opened, encryption *tls.Config) (drivers.Service, error) {
+	s, err := zookeeper.New(zookeeper.Config{
+		Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == zookeeper.ReadSync,
+		TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
+	})
+	return &zooKeeper{s, o}, err
+}
+
+func (s *zooKeeper) Info() drivers.Info { return s.opened.describe(s.Service.Info()) }
+
+func (s *zooKeeper) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	return s.Service.Dial(ctx, s.opened.options(o))
+}
+
+func (s *zooKeeper) Close() error { return s.opened.stop() }

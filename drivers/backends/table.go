@@ -2,10 +2,12 @@ package backends
 
 import (
 	"context"
+	"crypto/tls"
 	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
@@ -16,11 +18,15 @@ type Backend struct {
 	Summary string   // one line
 	URLs    []string // the shapes of its URLs
 	Keys    []Key    // what its query may set
+	// Persistent says that its sessions are drivers.PersistentWatchers.
+	Persistent bool
 
-	role       child.Role // runs a server of this kind
-	durability string     // that of a server which a run starts
-	reads      []string   // its read modes, the default first
-	server     string     // what to put before the version that a server tells
+	role       child.Role // runs a server of this kind; its argument is the durability
+	connect    func(o opened, encryption *tls.Config) (drivers.Service, error)
+	port       string   // where a given server listens unless its URL says otherwise
+	durability []string // what a server that a run starts can do, the default first
+	reads      []string // its read modes, the default first
+	server     string   // what to put before the version that a server tells
 }
 
 // A Key is something that a URL's query may set.
@@ -42,6 +48,18 @@ var reads = Key{
 	Summary: "what a read may show: local (what the server at hand has) or sync (what anybody was acknowledged before it)",
 }
 
+var etcdReads = Key{
+	Name:    "reads",
+	Example: "serializable",
+	Summary: "what a read may show: linearizable (what anybody was acknowledged before it) or serializable (what the server at hand has)",
+}
+
+var durability = Key{
+	Name:    "durability",
+	Example: "no-fsync",
+	Summary: "what a started server has done with a write that it acknowledged: fsync or no-fsync",
+}
+
 // List is the table of backends.
 func List() []Backend {
 	return []Backend{
@@ -52,7 +70,9 @@ func List() []Backend {
 			Keys:    []Key{sessionTimeout, reads},
 
 			role:       runNative,
-			durability: "memory",
+			connect:    connectZooKeeper,
+			port:       "2181",
+			durability: []string{"memory"},
 			reads:      zooKeeperReads(),
 			server:     "native, as ",
 		},
@@ -63,8 +83,22 @@ func List() []Backend {
 			Keys:    []Key{sessionTimeout, reads},
 
 			role:       runZooKeeper,
-			durability: "fsync",
+			connect:    connectZooKeeper,
+			port:       "2181",
+			durability: []string{"fsync"},
 			reads:      zooKeeperReads(),
+		},
+		{
+			Scheme:  "etcd",
+			Summary: "etcd: a member of this binary, or a cluster that runs already",
+			URLs:    []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
+			Keys:    []Key{sessionTimeout, etcdReads, durability},
+
+			role:       runEtcd,
+			connect:    connectEtcd,
+			port:       "2379",
+			durability: []string{etcd.Fsync, etcd.NoFsync},
+			reads:      []string{etcd.ReadLinearizable, etcd.ReadSerializable},
 		},
 	}
 }
@@ -92,18 +126,16 @@ func Roles() map[string]child.Role {
 	return roles
 }
 
-// describe says whose server it is that the client has asked.
-func (b Backend) describe(i drivers.Info) drivers.Info {
-	i.Name, i.Server = b.Scheme, b.server+i.Server
-	return i
-}
-
 func runNative(ctx context.Context, _ []string, ready func(string)) error {
 	return native.Run(ctx, nativeOptions(), ready)
 }
 
 func runZooKeeper(ctx context.Context, _ []string, ready func(string)) error {
 	return zookeeper.RunLocal(ctx, ready)
+}
+
+func runEtcd(ctx context.Context, args []string, ready func(string)) error {
+	return etcd.RunMember(ctx, args[0], ready)
 }
 
 func find(scheme string) (Backend, bool) {

@@ -113,6 +113,23 @@ func (c *Claim) Ahead(siblings []drivers.Child) (string, error) {
 	return ahead.Name, nil
 }
 
+// First returns the name of the sibling that is the first in the line, or "" if
+// that is this one.
+//
+// ErrNoNode if it is not among the siblings: somebody else has removed it.
+func (c *Claim) First(siblings []drivers.Child) (string, error) {
+	if ahead, err := c.Ahead(siblings); err != nil || ahead == "" {
+		return "", err
+	}
+	first := c.child
+	for _, s := range siblings {
+		if s.Seq != drivers.NoSeq && s.Seq < first.Seq {
+			first = s
+		}
+	}
+	return first.Name, nil
+}
+
 // until writes until the node is known to be there, or known not to be.
 func (c *Claim) until(ctx context.Context, there bool, write func() error) error {
 	for c.doubt || c.there != there {

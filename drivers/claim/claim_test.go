@@ -292,7 +292,7 @@ func TestNoParent(t *testing.T) {
 	})
 }
 
-func TestAhead(t *testing.T) {
+func TestAheadAndFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := session(t)
 		var line []drivers.Child
@@ -311,21 +311,28 @@ func TestAhead(t *testing.T) {
 		}
 		stranger := drivers.Child{Name: "stranger", Seq: drivers.NoSeq}
 		for _, c := range []struct {
-			what     string
-			siblings []drivers.Child
-			want     string
+			what         string
+			siblings     []drivers.Child
+			ahead, first string
 		}{
-			{"all", []drivers.Child{line[3], line[1], line[2], line[0]}, line[1].Name},
-			{"a gap", []drivers.Child{line[2], line[0]}, line[0].Name},
-			{"the first, and one who came later", []drivers.Child{line[3], line[2]}, ""},
-			{"somebody who does not stand in line", []drivers.Child{stranger, line[2]}, ""},
+			{"all", []drivers.Child{line[3], line[1], line[2], line[0]}, line[1].Name, line[0].Name},
+			{"a gap", []drivers.Child{line[2], line[0]}, line[0].Name, line[0].Name},
+			{"the first, and one who came later", []drivers.Child{line[3], line[2]}, "", ""},
+			{"somebody who does not stand in line", []drivers.Child{stranger, line[2]}, "", ""},
+			{"all, and somebody who does not", []drivers.Child{stranger, line[1], line[0], line[2]}, line[1].Name, line[0].Name},
 		} {
-			if ahead, err := mine.Ahead(c.siblings); err != nil || ahead != c.want {
-				t.Errorf("%s: ahead is %q (%v), want %q", c.what, ahead, err, c.want)
+			if ahead, err := mine.Ahead(c.siblings); err != nil || ahead != c.ahead {
+				t.Errorf("%s: ahead is %q (%v), want %q", c.what, ahead, err, c.ahead)
+			}
+			if first, err := mine.First(c.siblings); err != nil || first != c.first {
+				t.Errorf("%s: the first is %q (%v), want %q", c.what, first, err, c.first)
 			}
 		}
 		if _, err := mine.Ahead(line[:2]); !errors.Is(err, drivers.ErrNoNode) {
-			t.Errorf("not among the siblings: %v, want %v", err, drivers.ErrNoNode)
+			t.Errorf("ahead, and not among the siblings: %v, want %v", err, drivers.ErrNoNode)
+		}
+		if _, err := mine.First(line[:2]); !errors.Is(err, drivers.ErrNoNode) {
+			t.Errorf("the first, and not among the siblings: %v, want %v", err, drivers.ErrNoNode)
 		}
 	})
 }

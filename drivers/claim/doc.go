@@ -5,4 +5,7 @@
 // of either write may be lost while the session lives on, or the caller may give
 // up. A [Claim] sees to it that whatever is lost, one Create makes one node, one
 // Remove removes it, and nothing is left behind.
+//
+// [Put] and [Take] do the same for an item: a node that one client makes and
+// whoever is first removes.
 package claim

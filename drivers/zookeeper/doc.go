@@ -9,5 +9,8 @@
 // which notification came, in the order of the connection, so a watch is called
 // before the library has read any later reply.
 //
+// Connections may be encrypted, beneath the tap, and sessions may have digest
+// credentials, which the library repeats on every connection.
+//
 // [RunLocal] runs a server of this machine's installation.
 package zookeeper

@@ -30,7 +30,7 @@ func (s *Service) Reset(ctx context.Context) error {
 // Counters adds up what the servers have counted since Reset. A session is
 // counted by the server that it is connected to.
 func (s *Service) Counters(ctx context.Context) (drivers.Counters, error) {
-	var sum drivers.Counters
+	sum := drivers.Counters{OurTerms: true}
 	for _, a := range s.servers {
 		text, err := s.word(ctx, a, "mntr")
 		if err != nil {

@@ -12,6 +12,7 @@ func TestUnknownNamesTheNearestOrAll(t *testing.T) {
 		{"predecesor", `unknown form "predecesor": did you mean "predecessor"?`},
 		{"One_Node", `unknown form "One_Node": did you mean "one-node"?`},
 		{"pol", `unknown form "pol": did you mean "poll"?`},
+		{"child", `unknown form "child": did you mean "children-watch"?`},
 		{"zebra", `unknown form "zebra": there is predecessor, one-node, children-watch, poll`},
 		{"", `unknown form "": there is predecessor, one-node, children-watch, poll`},
 	} {

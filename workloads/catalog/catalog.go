@@ -37,6 +37,9 @@ func Forms() []workloads.Form {
 		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
 			Summary: "the Lock that go-zookeeper ships",
 			New:     workloads.Locks(libraryLock)},
+		{Recipe: "lock", Name: "concurrency", Family: workloads.Library, Client: "clientv3",
+			Summary: "the Mutex that etcd's client ships in its package concurrency",
+			New:     workloads.Locks(libraryLock)},
 
 		{Recipe: "shared-lock", Name: "nearest", Family: workloads.Recipe,
 			Summary: "a queue in which writers watch the node before their own, readers the nearest writer's",
@@ -47,6 +50,36 @@ func Forms() []workloads.Form {
 		{Recipe: "shared-lock", Name: "lowest-write", Family: workloads.Naive,
 			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
 			New:     workloads.SharedLocks(sharedHandle(naive.NewLowestWriteSharedLock))},
+
+		{Recipe: "barrier", Name: "watch", Family: workloads.Recipe,
+			Summary: "one node holds everybody up, all who wait watch it",
+			New:     workloads.Barriers(barrier(recipes.NewBarrier))},
+		{Recipe: "barrier", Name: "poll", Family: workloads.Naive,
+			Summary: "one node holds everybody up, looked at by a timer",
+			New:     workloads.Barriers(barrier(naive.NewBarrier))},
+
+		{Recipe: "double-barrier", Name: "ready", Family: workloads.Recipe,
+			Summary: "one node lets all in; out they go one by one, and the lowest shuts the door",
+			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewDoubleBarrier))},
+		{Recipe: "double-barrier", Name: "sequential", Family: workloads.Recipe,
+			Summary: "one node lets all in; out they go along the line, which promises less",
+			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewSequentialDoubleBarrier))},
+		{Recipe: "double-barrier", Name: "children-watch", Family: workloads.Naive,
+			Summary: "all who wait, to come in or go out, watch all clients' nodes",
+			New:     workloads.DoubleBarriers(doubleBarrier(naive.NewDoubleBarrier))},
+
+		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
+			Summary: "a line of volunteers, each watches only the one ahead of it",
+			New:     workloads.Elections(candidate(recipes.NewElection))},
+		{Recipe: "election", Name: "acknowledged", Family: workloads.Recipe,
+			Summary: "a line of volunteers, and a node by which the leader says that it knows",
+			New:     workloads.Elections(candidate(recipes.NewAcknowledgedElection))},
+		{Recipe: "election", Name: "watch-leader", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the leader",
+			New:     workloads.Elections(candidate(naive.NewElection))},
+		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
+			Summary: "a line of volunteers, all watch the whole line",
+			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
 
 		{Recipe: "revocable-lock", Name: "own-node", Family: workloads.Recipe,
 			Summary: "a shared lock, and a holder is asked to give it up in its own node, which it watches",
@@ -59,6 +92,54 @@ func Forms() []workloads.Form {
 		{Recipe: "revocable-lock", Name: "shared-flag", Family: workloads.Naive,
 			Summary: "a shared lock, and holders are asked to give it up in one node, which everybody watches",
 			New:     workloads.RevocableLocks(revocableHandle(naive.NewRevocableLock))},
+
+		{Recipe: "queue", Name: "cached-list", Family: workloads.Recipe,
+			Summary: "a consumer works through its list before it lists again; all who find nothing watch",
+			New:     workloads.Queues(queue(recipes.NewQueue))},
+		{Recipe: "queue", Name: "one-watcher", Family: workloads.Recipe,
+			Summary: "consumers take by turns, and only the one whose turn it is watches",
+			New: workloads.Queues(func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
+				return recipes.NewOneWatcherQueue(c, at.Items, at.Consumers, at.Mode), nil
+			})},
+		{Recipe: "queue", Name: "relist", Family: workloads.Naive,
+			Summary: "consumers list for each item and race for the first; all who find nothing watch",
+			New:     workloads.Queues(queue(naive.NewQueue))},
+
+		{Recipe: "priority-queue", Name: "invalidate", Family: workloads.Recipe,
+			Summary: "a consumer works through its list until a notification; all who find nothing watch",
+			New:     workloads.PriorityQueues(priorityQueue(recipes.NewPriorityQueue))},
+		{Recipe: "priority-queue", Name: "one-watcher", Family: workloads.Recipe,
+			Summary: "consumers take by turns, and only the one whose turn it is watches",
+			New: workloads.PriorityQueues(func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+				return recipes.NewOneWatcherPriorityQueue(c, at.Items, at.Consumers, at.Mode), nil
+			})},
+		{Recipe: "priority-queue", Name: "relist", Family: workloads.Naive,
+			Summary: "consumers list for each item and race for the first; all who find nothing watch",
+			New:     workloads.PriorityQueues(priorityQueue(naive.NewPriorityQueue))},
+
+		{Recipe: "config", Name: "watch", Family: workloads.Recipe,
+			Summary: "one value, read with a watch and again whenever it has changed",
+			New:     workloads.Configs(config(recipes.NewConfig))},
+		{Recipe: "config", Name: "persistent", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "one value, read whenever a watch that stays tells of a change",
+			New: workloads.Configs(func(c drivers.Conn, path string) (workloads.Config, error) {
+				return recipes.NewPersistentConfig(c, path)
+			})},
+		{Recipe: "config", Name: "poll", Family: workloads.Naive,
+			Summary: "one value, read by a timer",
+			New:     workloads.Configs(config(naive.NewConfig))},
+
+		{Recipe: "names", Name: "cached", Family: workloads.Recipe,
+			Summary: "each value is read once with a watch, and kept until it changes",
+			New:     workloads.NameServices(names(recipes.NewNames))},
+		{Recipe: "names", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "each value is read once and kept, one watch that stays tells of all changes",
+			New: workloads.NameServices(func(c drivers.Conn, path string) (workloads.Names, error) {
+				return recipes.NewRecursiveNames(c, path)
+			})},
+		{Recipe: "names", Name: "lookup", Family: workloads.Naive,
+			Summary: "the service is asked each time",
+			New:     workloads.NameServices(names(naive.NewNames))},
 	}
 }
 
@@ -72,6 +153,40 @@ func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) wor
 	return func(c drivers.Conn, path string) (workloads.SharedLock, error) { return open(c, path), nil }
 }
 
+func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.NewBarrier {
+	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
+}
+
+func doubleBarrier[B workloads.DoubleBarrier](open func(drivers.Conn, string, int) B) workloads.NewDoubleBarrier {
+	return func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
+		return open(c, path, clients), nil
+	}
+}
+
+func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
+	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
+}
+
 func revocableHandle[L workloads.RevocableLock](open func(drivers.Conn, string) L) workloads.NewRevocableLock {
 	return func(c drivers.Conn, path string) (workloads.RevocableLock, error) { return open(c, path), nil }
+}
+
+func queue[Q workloads.Queue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewQueue {
+	return func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
+		return open(c, at.Items, at.Mode), nil
+	}
+}
+
+func priorityQueue[Q workloads.PriorityQueue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewPriorityQueue {
+	return func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+		return open(c, at.Items, at.Mode), nil
+	}
+}
+
+func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.NewConfig {
+	return func(c drivers.Conn, path string) (workloads.Config, error) { return open(c, path), nil }
+}
+
+func names[N workloads.Names](open func(drivers.Conn, string) N) workloads.NewNames {
+	return func(c drivers.Conn, path string) (workloads.Names, error) { return open(c, path), nil }
 }

@@ -18,7 +18,7 @@ func TestSelect(t *testing.T) {
 		{"names come in the table's order", "lock", "poll,predecessor", "predecessor! poll!"},
 		{"a family", "lock", "naive", "one-node children-watch poll"},
 		{"a family and a name of it", "lock", "naive,poll", "one-node children-watch poll!"},
-		{"all", "lock", "all", "predecessor one-node children-watch poll go-zookeeper"},
+		{"all", "lock", "all", "predecessor one-node children-watch poll go-zookeeper concurrency"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			chosen, err := catalog.Select(catalog.Forms(), words(c.recipes), words(c.forms))

@@ -19,12 +19,29 @@ func TestFormsCostWhatTheModelSays(t *testing.T) {
 		if service.Info().Started == "in process" {
 			clients = []int{1, 2, 3, 8, 17}
 		}
-		for _, f := range catalog.Forms() {
+		for _, f := range served(t, service) {
 			for _, n := range clients {
 				settle(t, service, f, n)
 			}
 		}
 	})
+}
+
+// served are the forms that the service's client can run. It leaves no session
+// open, whose heartbeats the server would count.
+func served(t *testing.T, service drivers.Service) (can []workloads.Form) {
+	t.Helper()
+	conn, err := service.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, f := range catalog.Forms() {
+		if f.ServedBy(service.Info()) && f.Needs.MetBy(conn) {
+			can = append(can, f)
+		}
+	}
+	return can
 }
 
 func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
@@ -34,29 +51,30 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 		t.Errorf("%v has no model", f)
 		return
 	}
-	settings := workloads.Settings{Polls: 2}
+	settings := workloads.Settings{Polls: 2, Queue: workloads.QueueSettings{Items: 4}}
 	s, err := workloads.Settle(t.Context(), service, f, n, settings)
 	if err != nil {
 		t.Fatalf("%v with %d clients: %v", f, n, err)
 	}
-	want := model.Settled(cost.Params{Clients: int64(n), Polls: 2, Writers: int64(settings.Writers(n))})
-	check := func(what string, got int64, want cost.Term) {
-		if got != want.Value {
-			t.Errorf("%v with %d clients: %s %d ≠ %d = %s", f, n, what, got, want.Value, want.Formula)
+	want := model.Settled(settings.Params(n))
+	most := want.Upper()
+	check := func(what string, got int64, want, most cost.Term) {
+		if got < want.Value || got > most.Value {
+			t.Errorf("%v with %d clients: %s %d ≠ %d = %s, at most %d = %s", f, n, what, got, want.Value, want.Formula, most.Value, most.Formula)
 		}
 	}
-	check("notifications", s.Counts.Notifications, want.Notifications)
-	check("reads", s.Counts.Reads, want.Reads)
-	check("writes", s.Counts.Writes, want.Writes)
-	check("failed writes", s.Counts.FailedWrites, want.FailedWrites)
-	check("largest fan-out", s.Largest, want.LargestFanout)
-	if s.Safety.Violations != 0 || s.Safety.Checked != int64(n) {
-		t.Errorf("%v with %d clients: %d violations in %d grants", f, n, s.Safety.Violations, s.Safety.Checked)
+	check("notifications", s.Counts.Notifications, want.Notifications, most.Notifications)
+	check("reads", s.Counts.Reads, want.Reads, most.Reads)
+	check("writes", s.Counts.Writes, want.Writes, most.Writes)
+	check("failed writes", s.Counts.FailedWrites, want.FailedWrites, most.FailedWrites)
+	check("largest fan-out", s.Largest, want.LargestFanout, most.LargestFanout)
+	if s.Safety.Violations != 0 || s.Safety.Checked < int64(n) {
+		t.Errorf("%v with %d clients: %d violations in %d checks, want none in at least one each", f, n, s.Safety.Violations, s.Safety.Checked)
 	}
 	if server := s.Server; server != nil {
-		check("notifications by the server's count", server.Notifications, want.Notifications)
-		check("reads by the server's count", server.Reads, want.Reads)
-		check("writes by the server's count", server.Writes, want.Writes)
-		check("largest fan-out by the server's count", server.LargestFanout, want.LargestFanout)
+		check("notifications by the server's count", server.Notifications, want.Notifications, most.Notifications)
+		check("reads by the server's count", server.Reads, want.Reads, most.Reads)
+		check("writes by the server's count", server.Writes, want.Writes, most.Writes)
+		check("largest fan-out by the server's count", server.LargestFanout, want.LargestFanout, most.LargestFanout)
 	}
 }

@@ -17,6 +17,13 @@ type Params struct {
 	// Writers is W, how many of the clients write, at least 1: they come
 	// before the readers, R. Only forms of a shared lock depend on it.
 	Writers int64
+	// Items is M: how many items a queue holds when the first client comes.
+	Items int64
+	// Updates is U: how often what all clients see is changed.
+	Updates int64
+	// Names is M, how many names there are, and Lookups is L, how often each
+	// client looks each of them up before the first and after each update.
+	Names, Lookups int64
 }
 
 // Expected is the settled cost of every client taking one turn.
@@ -26,6 +33,18 @@ type Expected struct {
 	Writes        Term // failed ones included
 	FailedWrites  Term
 	LargestFanout Term // most notifications for one write
+	// Most, if set, says that the counts are not determined even at rest,
+	// because several clients go on at once: these are the least, and Most the
+	// most.
+	Most *Expected
+}
+
+// Upper is the most that each count may be: what is expected, if it is exact.
+func (e Expected) Upper() Expected {
+	if e.Most == nil {
+		return e
+	}
+	return *e.Most
 }
 
 // A Term is one expected count: the formula as people write it, and its value.
@@ -64,13 +83,41 @@ func models() map[string]Model {
 		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
 		"lock/poll":           {lockPollIdentities(), lockPoll},
 		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+		"lock/concurrency":    {lockConcurrencyIdentities(), lockConcurrency},
 
 		"shared-lock/nearest":        {oneAheadIdentities(), sharedLockNearest},
 		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
 		"shared-lock/lowest-write":   {oneAheadIdentities(), sharedLockLowestWrite},
 
+		"barrier/watch": {barrierWatchIdentities(), barrierWatch},
+		"barrier/poll":  {barrierPollIdentities(), barrierPoll},
+
+		"double-barrier/ready":          {doubleBarrierReadyIdentities(), doubleBarrierReady},
+		"double-barrier/sequential":     {doubleBarrierReadyIdentities(), doubleBarrierReady},
+		"double-barrier/children-watch": {doubleBarrierChildrenWatchIdentities(), doubleBarrierChildrenWatch},
+
+		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
+		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
+		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
+
 		"revocable-lock/own-node":    {revocableLockOwnNodeIdentities(), revocableLockOwnNode},
 		"revocable-lock/laser-beams": {revocableLockOwnNodeIdentities(), revocableLockLaserBeams},
 		"revocable-lock/shared-flag": {revocableLockSharedFlagIdentities(), revocableLockSharedFlag},
+
+		"queue/cached-list":          {queueIdentities(), queueCachedList},
+		"queue/one-watcher":          {queueOneWatcherIdentities(), queueOneWatcher},
+		"queue/relist":               {queueRelistIdentities(), queueRelist},
+		"priority-queue/invalidate":  {queueRelistIdentities(), queueRelist},
+		"priority-queue/one-watcher": {queueOneWatcherIdentities(), queueOneWatcher},
+		"priority-queue/relist":      {queueRelistIdentities(), queueRelist},
+
+		"config/watch":      {configWatchIdentities(), configWatch},
+		"config/poll":       {configPollIdentities(), configPoll},
+		"config/persistent": {configPersistentIdentities(), configWatch},
+
+		"names/cached":    {configWatchIdentities(), namesCached},
+		"names/recursive": {configPersistentIdentities(), namesCached},
+		"names/lookup":    {configPollIdentities(), namesLookup},
 	}
 }

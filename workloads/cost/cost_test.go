@@ -152,6 +152,7 @@ var oneMore = []func(*metrics.Counts){
 	func(c *metrics.Counts) { c.Notifications++ },
 	func(c *metrics.Counts) { c.Reads++ },
 	func(c *metrics.Counts) { c.Writes++ },
+	func(c *metrics.Counts) { c.FailedWrites++ },
 	func(c *metrics.Counts) { c.Lists++ },
 	func(c *metrics.Counts) { c.WatchedExists++ },
 }
@@ -168,6 +169,11 @@ func TestGolden(t *testing.T) {
 		"shared-lock/nearest":        {7, 22, 16, 0, 5},
 		"shared-lock/children-watch": {47, 47, 16, 0, 7},
 		"shared-lock/lowest-write":   {17, 42, 16, 0, 6},
+
+		"election/predecessor":    {7, 22, 16, 0, 1},
+		"election/acknowledged":   {7, 22, 32, 0, 1},
+		"election/watch-leader":   {28, 64, 16, 0, 7},
+		"election/children-watch": {57, 57, 16, 0, 7},
 	} {
 		model := modelOf(t, form)
 		if got := values(model.Settled(Params{Clients: 8, Polls: 3, Writers: 3})); got != want {

@@ -17,15 +17,16 @@ func lockPredecessor(p Params) Expected {
 }
 
 func lockPredecessorIdentities() []Identity {
-	return append(oneAheadIdentities(),
-		atMost("K ≤ N−1", func(c metrics.Counts, n int64) (int64, int64) {
-			return c.WatchedExists, max(n-1, 0)
-		}))
+	return append(oneAheadIdentities(), onlyTheNext())
 }
 
 // oneAheadIdentities hold wherever a client in line watches one node ahead and
-// lists again when it is woken.
-func oneAheadIdentities() []Identity {
+// lists again when it is woken, and makes one node.
+func oneAheadIdentities() []Identity { return append(inLine(), turnWrites()) }
+
+// inLine: who stands in line lists when it comes and after each wait for one
+// node.
+func inLine() []Identity {
 	return []Identity{
 		equal("lists = N + K", func(c metrics.Counts, n int64) (int64, int64) {
 			return c.Lists, n + c.WatchedExists
@@ -36,8 +37,14 @@ func oneAheadIdentities() []Identity {
 		equal("reads = lists + K", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.Reads, c.Lists + c.WatchedExists
 		}),
-		turnWrites(),
 	}
+}
+
+// onlyTheNext: each waits once, and the first does not.
+func onlyTheNext() Identity {
+	return atMost("K ≤ N−1", func(c metrics.Counts, n int64) (int64, int64) {
+		return c.WatchedExists, max(n-1, 0)
+	})
 }
 
 // lockOneNode: everybody who comes second or later fails to create and watches;
@@ -132,6 +139,22 @@ func lockGoZookeeperIdentities() []Identity {
 		turnWrites(),
 	}
 }
+
+// lockConcurrency: etcd's Mutex learns in its create who is first. Who is not
+// looks for the last key before its own, waits for that to go, looks again and
+// makes sure that its own is still there.
+func lockConcurrency(p Params) Expected {
+	n := p.Clients
+	return Expected{
+		Notifications: Term{"N−1", n - 1},
+		Reads:         Term{"3(N−1)", 3 * (n - 1)},
+		Writes:        Term{"2N", 2 * n},
+		FailedWrites:  Term{"0", 0},
+		LargestFanout: Term{"min(1, N−1)", min(1, n-1)},
+	}
+}
+
+func lockConcurrencyIdentities() []Identity { return []Identity{turnWrites()} }
 
 // turnWrites: besides failed creates a turn is one create and one delete.
 func turnWrites() Identity {

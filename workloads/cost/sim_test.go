@@ -19,7 +19,13 @@ type world struct {
 	children []*watch
 }
 
-type watch struct{ owner *actor }
+type watch struct {
+	owner *actor
+	fired bool
+}
+
+// markNode is behind all who stand in line.
+const markNode = 1 << 30
 
 // An actor is one client of a lock, shared or not. Its program is the form: one call is one
 // operation.
@@ -29,7 +35,9 @@ type actor struct {
 	stage   int
 	mine    int // its node
 	ahead   int
-	reads   bool   // a shared lock
+	reads   bool // a shared lock
+	first   int
+	marked  bool   // has made markNode as well
 	waiting *watch // what it is parked on, nil if it can go on
 	paused  bool   // parked until a tick
 	holds   bool
@@ -40,6 +48,10 @@ func (a *actor) runnable() bool { return a.waiting == nil && !a.paused }
 
 // release gives the lock back and goes to the start of the next turn.
 func (a *actor) release() {
+	if a.marked {
+		a.world.remove(markNode)
+		a.marked = false
+	}
 	a.world.remove(a.mine)
 	a.holds, a.stage = false, 0
 	a.turns++
@@ -74,6 +86,7 @@ func (w *world) fire(node int) {
 	delete(w.watches, node)
 	w.children = nil
 	for _, f := range fired {
+		f.fired = true
 		if f.owner.waiting == f {
 			f.owner.waiting = nil
 		}
@@ -89,7 +102,7 @@ func (w *world) list() []int {
 }
 
 func (w *world) watchNode(a *actor, node int) *watch {
-	nw := &watch{a}
+	nw := &watch{owner: a}
 	w.watches[node] = append(w.watches[node], nw)
 	return nw
 }
@@ -106,7 +119,7 @@ func queueUp(watched bool, waitsFor func(a *actor, ahead []int) (int, bool), oth
 			line := a.world.list()
 			var w *watch
 			if watched {
-				w = &watch{a}
+				w = &watch{owner: a}
 				a.world.children = append(a.world.children, w)
 			}
 			ahead, waits := waitsFor(a, line[:slices.Index(line, a.mine)])
@@ -114,7 +127,7 @@ func queueUp(watched bool, waitsFor func(a *actor, ahead []int) (int, bool), oth
 				a.holds = true
 				return
 			}
-			a.ahead, a.stage, a.waiting = ahead, 2, w
+			a.ahead, a.first, a.stage, a.waiting = ahead, line[0], 2, w
 		case 2:
 			otherwise(a)
 		}
@@ -145,13 +158,33 @@ func (a *actor) inTheWay(ahead []int) []int {
 	return slices.DeleteFunc(ahead, func(node int) bool { return a.reads && a.world.readers[node] })
 }
 
-func predecessor(a *actor) {
+func predecessor(a *actor) { await(a, a.ahead) }
+
+func watchLeader(a *actor) { await(a, a.first) }
+
+// acknowledged is a program whose holder makes one node more.
+func acknowledged(program func(*actor)) func(*actor) {
+	return func(a *actor) {
+		if a.stage == 3 {
+			a.marked = a.world.create(markNode)
+			a.holds = true
+			return
+		}
+		program(a)
+		if a.holds {
+			a.holds, a.stage = false, 3
+		}
+	}
+}
+
+// await watches a node, and is parked if it is there.
+func await(a *actor, node int) {
 	w := a.world
 	w.counts.Reads++
 	w.counts.WatchedExists++
 	a.stage = 1
-	nw := w.watchNode(a, a.ahead)
-	if slices.Contains(w.nodes, a.ahead) {
+	nw := w.watchNode(a, node)
+	if slices.Contains(w.nodes, node) {
 		a.waiting = nw
 	} else {
 		w.counts.WatchedMisses++
@@ -211,6 +244,11 @@ func programs() map[string]func(*actor) {
 		"shared-lock/nearest":        queueUp(false, nearest, predecessor),
 		"shared-lock/children-watch": queueUp(true, nearest, relist),
 		"shared-lock/lowest-write":   queueUp(false, lowest, predecessor),
+
+		"election/predecessor":    queueUp(false, next, predecessor),
+		"election/acknowledged":   acknowledged(queueUp(false, next, predecessor)),
+		"election/watch-leader":   queueUp(false, next, watchLeader),
+		"election/children-watch": queueUp(true, next, relist),
 	}
 }
 

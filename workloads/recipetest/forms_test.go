@@ -1,16 +1,13 @@
 package recipetest_test
 
 import (
-	"errors"
-	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
@@ -18,10 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
-func TestMain(m *testing.M) {
-	child.Dispatch(backends.Roles())
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { backendtest.Main(m) }
 
 func lockForms() []recipetest.LockForm {
 	return []recipetest.LockForm{
@@ -37,10 +31,19 @@ func lockForms() []recipetest.LockForm {
 		{Name: "poll", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
 			return naive.NewPollLock(c, path, 5*time.Millisecond), nil
 		}},
-		{Name: "go-zookeeper", Library: true, New: func(c drivers.Conn, path string) (workloads.Lock, error) {
-			return c.(drivers.LibraryLocker).NewLibraryLock(path), nil
-		}},
+		{Name: "go-zookeeper", Library: true, New: libraryLock},
 	}
+}
+
+// etcdLockForms are those that are tried on etcd: the forms that run anywhere
+// and its own library's.
+func etcdLockForms() []recipetest.LockForm {
+	forms := slices.DeleteFunc(lockForms(), func(f recipetest.LockForm) bool { return f.Library })
+	return append(forms, recipetest.LockForm{Name: "concurrency", Library: true, New: libraryLock})
+}
+
+func libraryLock(c drivers.Conn, path string) (workloads.Lock, error) {
+	return c.(drivers.LibraryLocker).NewLibraryLock(path), nil
 }
 
 func sharedLockForms() []recipetest.SharedLockForm {
@@ -89,31 +92,17 @@ func TestLocksOnNative(t *testing.T) {
 }
 
 func TestLocksOnZooKeeper(t *testing.T) {
-	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
-		if os.Getenv("REQUIRE_BACKENDS") == "all" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
-	}
 	locksOn(t, "zookeeper:", lockForms(), sharedLockForms(), revocableLockForms())
 }
 
-// locksOn starts one service and checks the forms on it.
+func TestLocksOnEtcd(t *testing.T) {
+	locksOn(t, "etcd:", etcdLockForms(), sharedLockForms(), revocableLockForms())
+}
+
+// locksOn checks the forms on a service.
 func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []recipetest.SharedLockForm,
 	revocable []recipetest.RevocableLockForm) {
-	target, err := backends.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := service.Close(); err != nil {
-			t.Errorf("closing the service: %v", err)
-		}
-	})
+	service := backendtest.Shared(t, url)
 	for _, form := range locks {
 		t.Run("lock/"+form.Name, func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +125,7 @@ func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []rec
 
 func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
 	var tested []string
-	for _, form := range lockForms() {
+	for _, form := range append(lockForms(), etcdLockForms()[4:]...) {
 		tested = append(tested, "lock/"+form.Name)
 	}
 	for _, form := range sharedLockForms() {

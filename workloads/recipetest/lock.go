@@ -1,6 +1,7 @@
 package recipetest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"testing"
@@ -8,25 +9,30 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
 // A LockForm is a form under test.
 type LockForm struct {
-	// Name is the form's name in package cost. A form without a model there
-	// is not asked about its cost.
-	Name string
-	New  workloads.NewLock
+	// Recipe and Name are the form's names in package cost, Recipe "lock" if
+	// it is empty. A form without a model there is not asked about its cost.
+	Recipe, Name string
+	New          workloads.NewLock
+	// Marks is how many nodes a holder has besides the one it waited with.
+	Marks int
 	// Library: the lock is what a client library ships. It does not say when
 	// it is parked, and is not asked to survive lost replies.
 	Library bool
-
-	recipe string // in package cost, "" for the lock
 }
 
 // Lock checks a form on a service, which all cases share and may share with
 // anybody else. It returns before the last of them is done, as parallel tests do.
 func Lock(t *testing.T, service drivers.Service, form LockForm) {
-	for _, c := range lockCases(form) {
+	checkAll(t, service, form, lockCases(form))
+}
+
+func checkAll(t *testing.T, service drivers.Service, form LockForm, cases []lockCase) {
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.check(t, setting{service: service}, form)
@@ -37,7 +43,11 @@ func Lock(t *testing.T, service drivers.Service, form LockForm) {
 // LockBubbled checks a form with a bubble and a service of its own for every
 // case: open is called within the bubble.
 func LockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) {
-	for _, c := range lockCases(form) {
+	checkBubbled(t, open, form, lockCases(form))
+}
+
+func checkBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm, cases []lockCase) {
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				service := open(t)
@@ -58,7 +68,7 @@ type lockCase struct {
 // lockCases are what is asked of a form.
 func lockCases(form LockForm) []lockCase {
 	cases := slices.Concat(lockTurns(), lockCancellation(), lockSessions())
-	switch form.recipe {
+	switch form.Recipe {
 	case "revocable-lock":
 		cases = slices.Concat(cases, sharedLockCases(), revocableLockCases())
 	case "shared-lock":
@@ -71,6 +81,9 @@ func lockCases(form LockForm) []lockCase {
 	}
 	return append(cases, lockReplies()...)
 }
+
+// model is what the form costs, false if nobody knows.
+func (f LockForm) model() (cost.Model, bool) { return cost.Of(cmp.Or(f.Recipe, "lock"), f.Name) }
 
 func closed(t testing.TB, service drivers.Service) {
 	if err := service.Close(); err != nil {

@@ -1,7 +1,6 @@
 package recipetest
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -22,7 +21,7 @@ func lockCosts() []lockCase {
 // settledCosts compares the model with what was counted, with new clients for
 // each N.
 func settledCosts(ctx context.Context, x *lockTrial) {
-	model, known := x.model()
+	model, known := x.form.model()
 	if !known {
 		x.Skipf("no model of %s", x.form.Name)
 	}
@@ -45,10 +44,6 @@ func settledCosts(ctx context.Context, x *lockTrial) {
 		x.holdTrue(model, got, n)
 		x.dismiss()
 	}
-}
-
-func (x *lockTrial) model() (cost.Model, bool) {
-	return cost.Of(cmp.Or(x.form.recipe, "lock"), x.form.Name)
 }
 
 // settledTurns lets clients take a turn each and returns the most notifications
@@ -98,7 +93,7 @@ func (x *lockTrial) holdTrue(model cost.Model, counts metrics.Counts, rounds int
 
 // identities are checked after a scramble.
 func identities(ctx context.Context, x *lockTrial) {
-	model, known := x.model()
+	model, known := x.form.model()
 	if !known {
 		x.Skipf("no model of %s", x.form.Name)
 	}

@@ -128,13 +128,14 @@ func (x *lockTrial) nodes(ctx context.Context) ([]drivers.Child, error) {
 
 // expectNodes fails the case unless the lock's node has the children that so
 // many clients need who hold the lock or wait for it: one each if they stand in
-// line, otherwise one for all.
+// line, otherwise one for all, and the holder's marks.
 func (x *lockTrial) expectNodes(ctx context.Context, clients int) {
 	x.Helper()
 	want := clients
 	if !x.guard.ordered() {
 		want = min(clients, 1)
 	}
+	want += min(clients, 1) * x.form.Marks
 	nodes, err := x.nodes(ctx)
 	if err != nil {
 		x.Fatalf("listing the lock's node: %v", err)

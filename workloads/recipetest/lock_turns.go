@@ -43,6 +43,21 @@ func lockExcludes(ctx context.Context, x *lockTrial) {
 // client which replies it loses.
 func (x *lockTrial) compete(ctx context.Context, clients, turns int, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
 	x.Helper()
+	x.atOnce(ctx, clients, seed, lose, func(_ int, c *lockClient, rng *rand.Rand) error {
+		for range turns {
+			if err := c.turn(ctx, rng); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// atOnce lets new clients act all at once, each with its number and its own
+// random numbers.
+func (x *lockTrial) atOnce(ctx context.Context, clients int, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool,
+	act func(i int, c *lockClient, rng *rand.Rand) error) {
+	x.Helper()
 	errs := make([]error, clients)
 	var all sync.WaitGroup
 	for i := range clients {
@@ -51,14 +66,7 @@ func (x *lockTrial) compete(ctx context.Context, clients, turns int, seed uint64
 		if lose != nil {
 			c.lose(lose(rng))
 		}
-		all.Go(func() {
-			for range turns {
-				if err := c.turn(ctx, rng); err != nil {
-					errs[i] = err
-					return
-				}
-			}
-		})
+		all.Go(func() { errs[i] = act(i, c, rng) })
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {

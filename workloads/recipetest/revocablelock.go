@@ -29,6 +29,6 @@ func (f RevocableLockForm) lock() LockForm {
 	form := SharedLockForm{Name: f.Name, New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
 		return f.New(c, path)
 	}}.lock()
-	form.recipe = "revocable-lock"
+	form.Recipe = "revocable-lock"
 	return form
 }

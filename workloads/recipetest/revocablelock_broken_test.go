@@ -20,7 +20,7 @@ func revocableMutants() []mutant {
 	}
 	return []mutant{
 		{"asks nobody", revocable(func(c conn, dir string) workloads.RevocableLock {
-			return recipes.NewRevocableLock(mute{c}, dir)
+			return recipes.NewRevocableLock(wordless{c}, dir)
 		}), []string{"the holder is asked", "all readers are asked"}},
 		{"asks one reader of several", revocable(func(c conn, dir string) workloads.RevocableLock {
 			return recipes.NewRevocableLock(&terse{Conn: c}, dir)
@@ -42,10 +42,10 @@ func revocableMutants() []mutant {
 	}
 }
 
-// mute writes no requests.
-type mute struct{ drivers.Conn }
+// wordless writes no requests.
+type wordless struct{ drivers.Conn }
 
-func (b mute) Set(context.Context, string, []byte, int32) (drivers.Stat, error) {
+func (wordless) Set(context.Context, string, []byte, int32) (drivers.Stat, error) {
 	return drivers.Stat{}, nil
 }
 

@@ -187,7 +187,7 @@ func listenerCloses(ctx context.Context, x *lockTrial) {
 // revocableIdentities revokes the lock between the turns of a line. Who is asked
 // gives way before there is any force.
 func revocableIdentities(ctx context.Context, x *lockTrial) {
-	model, known := x.model()
+	model, known := x.form.model()
 	if !known {
 		x.Skipf("no model of %s", x.form.Name)
 	}

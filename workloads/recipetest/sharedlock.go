@@ -29,7 +29,7 @@ func SharedLockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, fo
 // lock is the form as a lock, which clients take for writing until told
 // otherwise.
 func (f SharedLockForm) lock() LockForm {
-	return LockForm{Name: f.Name, recipe: "shared-lock", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+	return LockForm{Name: f.Name, Recipe: "shared-lock", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
 		l, err := f.New(c, path)
 		return &side{SharedLock: l}, err
 	}}

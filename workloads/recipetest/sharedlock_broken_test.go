@@ -21,7 +21,7 @@ func sharedMutants() []mutant {
 			return recipes.NewSharedLock(&careless{Conn: c}, dir)
 		}), []string{"one holder at a time", "readers share"}},
 		{"does not look again", shared(func(c conn, dir string) workloads.SharedLock {
-			return recipes.NewSharedLock(&hasty{alone: alone{Conn: c}}, dir)
+			return recipes.NewSharedLock(&eager{alone: alone{Conn: c}}, dir)
 		}), []string{"the last of several readers lets go",
 			"a reader between two writers gives up", "a reader between two writers loses its session",
 			"the writer next to the readers gives up", "the writer next to the readers loses its session"}},
@@ -51,18 +51,18 @@ func (b *careless) Children(ctx context.Context, path string, w drivers.Watch) (
 	}), err
 }
 
-// hasty sees nobody but itself in the line once it has waited.
-type hasty struct {
+// eager sees nobody but itself in the line once it has waited.
+type eager struct {
 	alone
 	waited bool
 }
 
-func (b *hasty) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
+func (b *eager) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
 	b.waited = true
 	return b.Conn.Exists(ctx, path, w)
 }
 
-func (b *hasty) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
+func (b *eager) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
 	if b.waited {
 		return b.alone.Children(ctx, path, w)
 	}

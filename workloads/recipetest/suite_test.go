@@ -42,6 +42,10 @@ func (r *recorder) Logf(string, ...any) {}
 
 // verdict runs one case in a bubble and returns what it found wrong.
 func verdict(t *testing.T, c lockCase, form LockForm) []string {
+	return verdictOf(t, func(t testing.TB, s setting) { c.check(t, s, form) })
+}
+
+func verdictOf(t *testing.T, check func(testing.TB, setting)) []string {
 	var failures []string
 	synctest.Test(t, func(t *testing.T) {
 		service, err := backends.InProcess()
@@ -53,7 +57,7 @@ func verdict(t *testing.T, c lockCase, form LockForm) []string {
 		done := make(chan struct{})
 		go func() { // which a Fatalf ends
 			defer close(done)
-			c.check(r, setting{service: service, bubble: true}, form)
+			check(r, setting{service: service, bubble: true})
 		}()
 		<-done
 		failures = r.failures
@@ -63,8 +67,8 @@ func verdict(t *testing.T, c lockCase, form LockForm) []string {
 
 func TestMutantsAreCaught(t *testing.T) {
 	areCaught(t, LockForm{Name: "predecessor"}, mutants())
-	areCaught(t, LockForm{Name: "nearest", recipe: "shared-lock"}, sharedMutants())
-	areCaught(t, LockForm{Name: "own-node", recipe: "revocable-lock"}, revocableMutants())
+	areCaught(t, LockForm{Name: "nearest", Recipe: "shared-lock"}, sharedMutants())
+	areCaught(t, LockForm{Name: "own-node", Recipe: "revocable-lock"}, revocableMutants())
 }
 
 // areCaught plants each mutant in the form.
@@ -111,7 +115,7 @@ func TestEveryCaseCatchesSomething(t *testing.T) {
 		}
 	}
 	for _, recipe := range []string{"", "shared-lock", "revocable-lock"} {
-		for _, c := range lockCases(LockForm{recipe: recipe}) {
+		for _, c := range lockCases(LockForm{Recipe: recipe}) {
 			if !catches[c.name] {
 				t.Errorf("no mutant shows that %q can fail", c.name)
 			}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// maxSessions is how many clients a given service gets unless somebody says
+// that it may get more: a slip of the finger should not bring down what others
+// use.
+const maxSessions = 1000
+
+// What a run makes besides a node for each client: the namespace, its base with
+// the marker beside it, and the recipe's own.
+const fixedNodes = 4
+
+// A plan says what is about to be done to services that are somebody's, before
+// it is done.
+type plan struct {
+	rate     string
+	duration string
+}
+
+// announce prints the plan for the sources that were given by address.
+func (c *choice) announce(a *app, sources []source, p plan) {
+	if c.quiet {
+		return
+	}
+	most := slices.Max(c.clients)
+	for _, s := range sources {
+		if !s.given {
+			continue
+		}
+		fmt.Fprintf(a.err, "stampede: what is about to be done on %s\n", s.name)
+		w := tabwriter.NewWriter(a.err, 0, 0, 2, ' ', 0)
+		fmt.Fprintf(w, "  sessions\t%s, and one that sets up\n", list(c.clients))
+		fmt.Fprintf(w, "  rate\t%s\n", p.rate)
+		fmt.Fprintf(w, "  znodes\tabout %s at a time, below %s, removed at the end\n", results.Count(int64(most+fixedNodes)), c.namespace)
+		fmt.Fprintf(w, "  duration\t%s\n", p.duration)
+		fmt.Fprintf(w, "  connect as\t%s\n", c.security.summary())
+		w.Flush()
+	}
+}
+
+// list is "2, 8 and 32".
+func list(numbers []int) string {
+	words := make([]string, len(numbers))
+	for i, n := range numbers {
+		words[i] = results.Count(int64(n))
+	}
+	last := len(words) - 1
+	if last == 0 {
+		return words[0]
+	}
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
+// checkSessions keeps accidents away from given services.
+func (c *choice) checkSessions(sources []source) error {
+	most := slices.Max(c.clients)
+	for _, s := range sources {
+		if s.given && most > c.maxSessions {
+			return usagef("--clients %d: more than %d sessions on %s, which was not started for the run: if it may take them, say --max-sessions %d",
+				most, c.maxSessions, s.name, most)
+		}
+	}
+	return nil
+}

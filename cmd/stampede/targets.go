@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// targets are the services that a command is about, and where on them.
+type targets struct {
+	backend        []string
+	namespace      string
+	connectTimeout time.Duration
+	security       securityFlags
+}
+
+// A source opens a service.
+type source struct {
+	name  string
+	given bool // by its address, so that it is somebody's
+	open  func(context.Context) (drivers.Service, error)
+}
+
+func (t *targets) register(cmd *cobra.Command, backend []string) {
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&t.backend, "backend", "b", backend, "`URL` of a service, repeatable; stampede list shows the kinds")
+	flags.StringVar(&t.namespace, "namespace", workloads.DefaultNamespace, "`PATH` of the node below which everything is made")
+	flags.DurationVar(&t.connectTimeout, "connect-timeout", 10*time.Second, "how long a service may take to answer")
+	t.security.register(flags)
+	complete(cmd, "backend", backendWords)
+}
+
+// complete suggests a flag's values.
+func complete(cmd *cobra.Command, flag string, values func() []string) {
+	suggest := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return values(), cobra.ShellCompDirectiveNoFileComp
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, suggest); err != nil {
+		panic(err) // the flag was registered before
+	}
+}
+
+// resolve checks all that can be checked before anything is started. The reads
+// are the read mode of targets whose URL leaves it open.
+func (t *targets) resolve(reads string) ([]source, error) {
+	if err := workloads.CheckNamespace(t.namespace); err != nil {
+		return nil, usagef("--%v", err)
+	}
+	if err := checkDuration("connect-timeout", t.connectTimeout, time.Millisecond); err != nil {
+		return nil, err
+	}
+	all := make([]backends.Target, len(t.backend))
+	for i, u := range t.backend {
+		var err error
+		if all[i], err = backends.Parse(u); err != nil {
+			return nil, usage(err)
+		}
+	}
+	given := slices.ContainsFunc(all, backends.Target.Given)
+	security, err := t.security.load(given)
+	if err != nil {
+		return nil, err
+	}
+	var sources []source
+	for _, target := range all {
+		o := backends.Options{Reads: reads}
+		if target.Given() {
+			o.Security = security
+		}
+		if target, err = target.With(o); err != nil {
+			return nil, usage(err)
+		}
+		sources = append(sources, source{target.String(), target.Given(), target.Open})
+	}
+	return sources, nil
+}
+
+// dial opens a source and makes sure that it answers, so that an address where
+// nobody listens is told at once and by its name.
+func (t *targets) dial(ctx context.Context, s source) (reached, error) {
+	service, err := s.open(ctx)
+	if err != nil {
+		return reached{}, err
+	}
+	conn, err := t.session(ctx, service)
+	if err == nil {
+		err = conn.Close()
+	}
+	if err != nil {
+		service.Close()
+		return reached{}, err
+	}
+	return reachedBy(conn, service), nil
+}
+
+func (t *targets) session(ctx context.Context, s drivers.Service) (drivers.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.connectTimeout)
+	defer cancel()
+	return s.Dial(ctx, drivers.Options{})
+}
+
+// explained says what to do about a refusal.
+func (t *targets) explained(s source, err error) error {
+	switch {
+	case !errors.Is(err, drivers.ErrRefused):
+		return err
+	case t.security.User == "":
+		return fmt.Errorf("%s: %w: it may want --user and --password-file", s.name, err)
+	}
+	return fmt.Errorf("%s: %w: wrong --user or password, or they may not do that", s.name, err)
+}
+
+// arguments are the flags that name the same places, without what is secret.
+func (t *targets) arguments() (line []string) {
+	for _, b := range t.backend {
+		line = append(line, "--backend", b)
+	}
+	if t.namespace != workloads.DefaultNamespace {
+		line = append(line, "--namespace", t.namespace)
+	}
+	return append(line, t.security.arguments()...)
+}
+
+func backendWords() []string {
+	var words []string
+	for _, b := range backends.List() {
+		words = append(words, b.Scheme+":\t"+b.Summary)
+	}
+	return words
+}

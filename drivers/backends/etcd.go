@@ -1,0 +1,31 @@
+package backends
+
+import (
+	"context"
+	"crypto/tls"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd"
+)
+
+// An etcdService is an etcd service as its URL has it.
+type etcdService struct {
+	*etcd.Service
+	opened opened
+}
+
+func connectEtcd(o opened, encryption *tls.Config) (drivers.Service, error) {
+	s, err := etcd.New(etcd.Config{
+		Endpoints: o.servers, Prefix: o.target.chroot, Serializable: o.target.reads == etcd.ReadSerializable,
+		TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
+	})
+	return &etcdService{s, o}, err
+}
+
+func (s *etcdService) Info() drivers.Info { return s.opened.describe(s.Service.Info()) }
+
+func (s *etcdService) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	return s.Service.Dial(ctx, s.opened.options(o))
+}
+
+func (s *etcdService) Close() error { return s.opened.stop() }

@@ -1,0 +1,171 @@
+package etcd
+
+import (
+	"context"
+	"path"
+	"sync"
+	"sync/atomic"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Conn is one session: a lease with a key on it, one connection, one watch
+// stream. It is a [drivers.Fencer] and a [drivers.LibraryLocker].
+//
+// While it is disconnected, calls that have not been sent wait for the
+// reconnect; those that have been fail with ErrConnectionLoss. The session is
+// lost when the service says so, when the lease could not be refreshed for so
+// long that the service may end it soon, and when it is closed. Then OnState is
+// told first, then Done is closed, and then Lost is fired at all armed watches.
+type Conn struct {
+	options      drivers.Options
+	keys         keyspace
+	serializable bool // reads
+	library      *clientv3.Client
+	tap          *tap
+	gate         gate
+	crew         crew
+	watches      *watcher
+
+	lease   lease
+	key     string       // the session's own
+	version atomic.Int64 // of that key: see alive
+	made    atomic.Int64 // sequential names
+
+	mu        sync.Mutex
+	opened    bool // it has been connected
+	connected bool
+	over      bool
+	done      chan struct{}
+	closing   sync.Once
+	leaving   sync.WaitGroup // goroutines that end with the session
+	locks     locks
+}
+
+var (
+	_ drivers.Conn          = (*Conn)(nil)
+	_ drivers.Fencer        = (*Conn)(nil)
+	_ drivers.LibraryLocker = (*Conn)(nil)
+)
+
+// Create makes a node. A sequential one gets a suffix that says whose it is and
+// the how manieth, and its place by its create revision.
+func (c *Conn) Create(ctx context.Context, name string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+	q := c.create(name, data, mode)
+	resp, err := c.do(ctx, q)
+	if err != nil {
+		return drivers.Child{}, err
+	}
+	made := drivers.Child{Name: path.Base(q.made), Seq: drivers.NoSeq}
+	if mode&drivers.Sequential != 0 {
+		made.Seq = resp.Header.Revision
+	}
+	return made, nil
+}
+
+// Delete removes a node.
+func (c *Conn) Delete(ctx context.Context, path string, version int32) error {
+	_, err := c.do(ctx, c.remove(path, version))
+	return err
+}
+
+// Set writes a node's data.
+func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
+	resp, err := c.do(ctx, c.set(path, data, version))
+	if err != nil {
+		return drivers.Stat{}, err
+	}
+	return stat(resp.Responses[1:]), nil
+}
+
+// Exists tells whether there is a node.
+func (c *Conn) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
+	q := c.read(drivers.OpExists, path, metadata()...)
+	resp, err := c.watched(ctx, q, w)
+	if err != nil || q.verdict != nil {
+		return drivers.Stat{}, false, err
+	}
+	return stat(resp.Responses), true, nil
+}
+
+// Get reads a node.
+func (c *Conn) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	resp, err := c.watched(ctx, c.read(drivers.OpGet, path), w)
+	if err != nil {
+		return nil, drivers.Stat{}, err
+	}
+	var data []byte
+	if kvs := resp.Responses[0].GetResponseRange().GetKvs(); len(kvs) > 0 {
+		data = kvs[0].Value
+	}
+	return data, stat(resp.Responses), nil
+}
+
+// Children lists a node's children.
+func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
+	resp, err := c.watched(ctx, c.list(path), w)
+	if err != nil {
+		return nil, err
+	}
+	below := len(c.keys.below(path))
+	kvs := resp.Responses[1].GetResponseRange().GetKvs()
+	children := make([]drivers.Child, len(kvs))
+	for i, kv := range kvs {
+		children[i] = listed(string(kv.Key[below:]), kv.CreateRevision)
+	}
+	return children, nil
+}
+
+// Sync is a linearizable read: whoever has its answer has caught up.
+func (c *Conn) Sync(ctx context.Context, path string) error {
+	_, err := c.do(ctx, c.look(drivers.OpSync, path))
+	return err
+}
+
+// Fence is a linearizable read, whose revision is that of the last write
+// acknowledged to anybody, and then progress requests until the server says
+// that it has sent all events up to it.
+func (c *Conn) Fence(ctx context.Context) error {
+	resp, err := c.do(ctx, c.look(drivers.OpFence, "/"))
+	if err != nil {
+		return err
+	}
+	err = c.watches.fence(ctx, resp.Header.Revision, c.done)
+	if err == nil {
+		err = c.tap.fence(ctx, resp.Header.Revision, c.done)
+	}
+	if err != nil {
+		return failed("fence", "/", err)
+	}
+	return nil
+}
+
+// Done is closed when the session is lost or closed.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// watched makes a read and arms the watch, if there is one.
+func (c *Conn) watched(ctx context.Context, q *query, call drivers.Watch) (*pb.TxnResponse, error) {
+	if call == nil {
+		return c.do(ctx, q)
+	}
+	if err := c.ready(ctx, q); err != nil {
+		return nil, err
+	}
+	w, err := c.watches.open(call, q.path, q.op == drivers.OpChildren)
+	if err != nil {
+		return nil, failed(q.op.String(), q.path, err)
+	}
+	q.watch = w
+	resp, err := c.do(ctx, q)
+	if err != nil {
+		c.watches.drop(w)
+		return nil, err
+	}
+	if err := c.watches.arm(w, resp); err != nil {
+		return nil, failed(q.op.String(), q.path, err)
+	}
+	return resp, nil
+}

@@ -1,0 +1,164 @@
+package etcd
+
+import (
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// own watches for the end of the session's own key, which is the end of the
+// session.
+func (s *watcher) own(key string, lost func()) {
+	w := &watch{in: s, ours: true, node: key, confirmed: make(chan struct{}), phase: armed, found: true}
+	w.call = func(drivers.Event) { lost() }
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all[w], s.lost = true, lost
+}
+
+// begin goes on with all armed watches on a new stream.
+func (s *watcher) begin(on *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leave()
+	if s.ended {
+		on.end()
+		return
+	}
+	s.stream = on
+	for w := range s.all {
+		if w.phase == armed {
+			s.resume(w)
+		}
+	}
+	go on.receive(func(r *pb.WatchResponse, created int64) { s.handle(on, r, created) })
+}
+
+// interrupt is called when the connection has broken. Watches that the server
+// has not confirmed will be watched again from their read on, if it was
+// answered.
+func (s *watcher) interrupt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leave()
+	for w := range s.all {
+		w.confirm(0)
+	}
+}
+
+func (s *watcher) leave() {
+	if s.stream != nil {
+		s.stream.end()
+	}
+	s.stream = nil
+	clear(s.byID)
+}
+
+// end fires Lost at every armed watch. Calls that have not returned fail.
+func (s *watcher) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	s.leave()
+	for w := range s.all {
+		w.confirm(0)
+		if w.phase == armed && !w.ours {
+			w.call(drivers.Event{Type: drivers.Lost, Path: w.path})
+		}
+		w.phase = over
+	}
+	clear(s.all)
+}
+
+// handle takes in what the server sent. Only the stream's own goroutine calls
+// it, and what a former stream still had is dropped: it comes again.
+func (s *watcher) handle(on *stream, r *pb.WatchResponse, created int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != on {
+		return
+	}
+	switch {
+	case r.Created:
+		s.created(created, r)
+	case r.Canceled:
+		s.cancelled(r)
+	case progress(r):
+		s.reached(r.Header.Revision)
+	default:
+		s.events(r)
+	}
+}
+
+func (s *watcher) created(id int64, r *pb.WatchResponse) {
+	w := s.byID[id]
+	switch {
+	case w == nil: // its call has failed or it has fired
+	case r.Canceled:
+		s.refuse(w, r)
+	default:
+		w.confirm(r.Header.Revision)
+	}
+}
+
+// cancelled is the answer to our own cancelling, or the server's own doing.
+func (s *watcher) cancelled(r *pb.WatchResponse) {
+	if w := s.byID[r.WatchId]; w != nil {
+		s.refuse(w, r)
+	}
+}
+
+// refuse: the server does not watch, or not any more. If it has compacted what
+// it should tell, the node is read anew; otherwise the call that waits for the
+// watch fails. Who waits for the event itself must not wait in vain: the session
+// is given up.
+func (s *watcher) refuse(w *watch, r *pb.WatchResponse) {
+	switch {
+	case w.phase == opening:
+		w.refused = status.Error(codes.PermissionDenied, r.CancelReason)
+		w.confirm(0)
+	case r.CompactRevision > 0 && !w.ours:
+		s.rereads++
+		go s.behind(w)
+	default:
+		s.lost()
+	}
+}
+
+func (s *watcher) events(r *pb.WatchResponse) {
+	w, bytes := s.byID[r.WatchId], size(r)
+	for _, e := range r.Events {
+		if w == nil || w.phase == over {
+			break
+		}
+		event, covered := w.event(e)
+		switch {
+		case !covered:
+		case w.phase == opening:
+			w.early = append(w.early, early{event, bytes})
+			bytes = 0
+		case event.Pos > w.read:
+			s.fire(w, early{event, bytes})
+			bytes = 0
+		}
+	}
+	if w == nil {
+		s.stream.flush()
+	}
+	if bytes > 0 {
+		s.tap.received(bytes)
+	}
+}
+
+// reached takes note that all events up to a revision have been handed on.
+func (s *watcher) reached(revision int64) {
+	s.progress = max(s.progress, revision)
+	s.advance()
+}
+
+func (s *watcher) advance() {
+	close(s.advanced)
+	s.advanced = make(chan struct{})
+}

@@ -1,0 +1,54 @@
+// Package etcd opens sessions with an etcd service, on its client library v3.
+//
+// A [Service] is given by addresses, perhaps that of a member which [RunMember]
+// runs beside; a [Conn] is one session. What ZooKeeper's data model is made of:
+//
+//	session      a lease, a key on it (prefix/sessions/LEASE), one connection,
+//	             one watch stream; a tenth of the lease's time before the server
+//	             may end it the session gives itself up as lost
+//	node         a key: prefix/DEPTH/path, so that the children of a node are one
+//	             range; the root is always there and has none
+//	ephemeral    the key is on the session's lease
+//	sequential   the name gets a suffix, ~LEASE.N, that no other node ever has;
+//	             the place in the order is the create revision
+//	version      etcd's, which counts from one, less one
+//	position     the revision
+//	watch        a watch of etcd, which is cancelled after its first event
+//
+// What a call is on the wire:
+//
+//	Create, Delete, Set     one transaction: that the session lives and has not
+//	                        reconnected since, what the contract demands of
+//	                        parent, children and version, and the write; where
+//	                        that does not hold it reads why
+//	Exists, Get             one transaction that reads the node and counts its
+//	                        children
+//	Children                one that counts the node and reads the children's keys
+//	with a Watch            beside it the creation of a watch, and some time later
+//	                        its end. If the read was answered before the watch
+//	                        began, and showed an older revision, or if Children
+//	                        found none, so that the node itself has to be watched
+//	                        too, it is repeated
+//	Sync                    one linearizable read
+//	opening and closing     grant, the session's key, a watch of it; revoke
+//	reconnecting            the session's key again, and the armed watches, each
+//	                        from its read on
+//
+// A [drivers.Probe] sees a call as one request and one reply in the words of the
+// contract, and the rest, which is there on the wire all the same, as
+// drivers.OpOther. A notification is an event that fires a watch; other events
+// are bytes. A call of a library on top of the session (concurrency.Mutex, by
+// [Conn.NewLibraryLock]) is seen as what comes closest: a transaction that puts a
+// key on condition that there is none is a create, any other put a set, a read
+// of what may be many keys a list. Such a library creates its watches by
+// requests of their own, drivers.OpOther with Watch set.
+//
+// What differs from ZooKeeper. A call is answered on its own, not in the order
+// of the session: a watch may be called before or after a later reply shows the
+// change. Names of sequential nodes do not sort. The least session time-out is
+// that of the server, in whole seconds. Deleting a node looks at all its
+// children, and a listing at the names of all children that the server has not
+// forgotten by compaction, deleted ones too. A watch that was away over a
+// compaction is told what a new read shows; that a child came and went is not
+// seen.
+package etcd

@@ -1,0 +1,98 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// failure is an error of a call: what was attempted, the sentinel it comes to,
+// and what it is the sentinel of, e.g. the library's error; both match.
+type failure struct {
+	what     string // what was attempted
+	path     string
+	sentinel error // nil where there is none for it
+	native   error
+}
+
+func (f *failure) Error() string {
+	why := f.native
+	if f.sentinel != nil {
+		why = f.sentinel
+	}
+	return f.what + " " + f.path + ": " + why.Error()
+}
+
+func (f *failure) Unwrap() []error {
+	if f.sentinel == nil {
+		return []error{f.native}
+	}
+	return []error{f.sentinel, f.native}
+}
+
+func failed(what, path string, err error) error {
+	return &failure{what: what, path: path, sentinel: sentinel(err), native: err}
+}
+
+// errCut is the answer to what was under way when the connection broke.
+var errCut = status.Error(codes.Unavailable, "the connection broke before the answer")
+
+// errOusted is the answer to a write that was sent on a connection which is no
+// longer that of its session. It was not done.
+var errOusted = fmt.Errorf("sent before the session reconnected: %w", drivers.ErrConnectionLoss)
+
+// sentinel is what an error, of the library or from the wire, comes to; nil
+// where there is nothing for it in the contract.
+func sentinel(err error) error {
+	if ours := contractual(err); ours != nil {
+		return ours
+	}
+	switch code(err) {
+	case codes.Unavailable:
+		return drivers.ErrConnectionLoss
+	case codes.PermissionDenied, codes.Unauthenticated:
+		return drivers.ErrRefused
+	}
+	switch rpctypes.ErrorDesc(err) {
+	case rpctypes.ErrorDesc(rpctypes.ErrGRPCLeaseNotFound):
+		return drivers.ErrSessionLost
+	case rpctypes.ErrorDesc(rpctypes.ErrGRPCAuthFailed), rpctypes.ErrorDesc(rpctypes.ErrGRPCUserEmpty):
+		return drivers.ErrRefused
+	}
+	return nil
+}
+
+// contractual is the sentinel that the error already is.
+func contractual(err error) error {
+	for _, s := range []error{
+		drivers.ErrNoNode, drivers.ErrNodeExists, drivers.ErrBadVersion, drivers.ErrNotEmpty,
+		drivers.ErrNoChildrenForEphemerals, drivers.ErrConnectionLoss, drivers.ErrSessionLost,
+		drivers.ErrUnsupported, drivers.ErrRefused,
+	} {
+		if errors.Is(err, s) {
+			return s
+		}
+	}
+	return nil
+}
+
+// code is an error's gRPC code, which the library may have taken over into an
+// error of its own.
+func code(err error) codes.Code {
+	var library rpctypes.EtcdError
+	switch {
+	case err == nil:
+		return codes.OK
+	case errors.As(err, &library):
+		return library.Code()
+	case errors.Is(err, context.Canceled):
+		return codes.Canceled
+	}
+	return status.Code(err)
+}

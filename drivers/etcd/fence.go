@@ -1,0 +1,101 @@
+package etcd
+
+import (
+	"context"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// progressEvery is how long a progress request goes unanswered before it is
+// made again: the server is silent where a watch lags behind.
+const progressEvery = 10 * time.Millisecond
+
+// advance waits until somebody has got further, or it is time to ask again.
+func advance(ctx context.Context, advanced, done <-chan struct{}) error {
+	again := time.NewTimer(progressEvery)
+	defer again.Stop()
+	select {
+	case <-advanced:
+	case <-again.C:
+	case <-done:
+		return drivers.ErrSessionLost
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// fence waits until all events up to a revision have been handed to the
+// session's watches.
+func (s *watcher) fence(ctx context.Context, revision int64, done <-chan struct{}) error {
+	for {
+		s.mu.Lock()
+		reached, advanced := s.progress >= revision && s.rereads == 0, s.advanced
+		if !reached && s.stream != nil {
+			s.stream.progress()
+		}
+		s.mu.Unlock()
+		if reached {
+			return nil
+		}
+		if err := advance(ctx, advanced, done); err != nil {
+			return err
+		}
+	}
+}
+
+// fence waits until all events up to a revision have been handed to the
+// libraries that watch through streams of their own.
+func (t *tap) fence(ctx context.Context, revision int64, done <-chan struct{}) error {
+	for {
+		t.mu.Lock()
+		var behind []*foreignStream
+		for s, reached := range t.foreigners {
+			if reached < revision {
+				behind = append(behind, s)
+			}
+		}
+		advanced := t.advanced
+		t.mu.Unlock()
+		if len(behind) == 0 {
+			return nil
+		}
+		for _, s := range behind {
+			s.progress()
+		}
+		if err := advance(ctx, advanced, done); err != nil {
+			return err
+		}
+	}
+}
+
+// watches takes note of a library's stream with watches.
+func (t *tap) watches(s *foreignStream) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, known := t.foreigners[s]; !known {
+		t.foreigners[s] = 0
+	}
+}
+
+// reached takes note that the stream has handed on all events up to a revision.
+func (t *tap) reached(s *foreignStream, revision int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.foreigners[s] = revision
+	t.advance()
+}
+
+// ended takes note that nothing more comes on the stream.
+func (t *tap) ended(s *foreignStream) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.foreigners, s)
+	t.advance()
+}
+
+func (t *tap) advance() {
+	close(t.advanced)
+	t.advanced = make(chan struct{})
+}

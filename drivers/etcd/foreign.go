@@ -1,0 +1,73 @@
+package etcd
+
+import (
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// foreign is a call that a library made on top of the session, or that opens or
+// closes it, in the words of the contract as far as it has any.
+func (t *tap) foreign(request any) *query {
+	switch r := request.(type) {
+	case *pb.TxnRequest:
+		return t.foreignTxn(r)
+	case *pb.RangeRequest:
+		return t.foreignRange(r)
+	case *pb.PutRequest:
+		return &query{op: drivers.OpSet, path: t.keys.path(string(r.Key))}
+	case *pb.DeleteRangeRequest:
+		return &query{op: drivers.OpDelete, path: t.keys.path(string(r.Key))}
+	case *pb.LeaseGrantRequest:
+		return &query{op: drivers.OpOpen}
+	case *pb.LeaseRevokeRequest:
+		return &query{op: drivers.OpClose}
+	}
+	return &query{op: drivers.OpOther}
+}
+
+// foreignTxn goes by the first thing that the transaction writes or, if it
+// writes nothing, reads.
+func (t *tap) foreignTxn(r *pb.TxnRequest) *query {
+	for _, op := range r.Success {
+		if put := op.GetRequestPut(); put != nil {
+			q := &query{op: drivers.OpSet, path: t.keys.path(string(put.Key))}
+			if creates(r, put.Key) {
+				q.op = drivers.OpCreate
+			}
+			if put.Lease != 0 {
+				q.mode = drivers.Ephemeral
+			}
+			return q
+		}
+		if del := op.GetRequestDeleteRange(); del != nil {
+			return &query{op: drivers.OpDelete, path: t.keys.path(string(del.Key))}
+		}
+	}
+	for _, op := range r.Success {
+		if read := op.GetRequestRange(); read != nil {
+			return t.foreignRange(read)
+		}
+	}
+	return &query{op: drivers.OpOther}
+}
+
+// creates tells whether the transaction is on the condition that there is no
+// such key.
+func creates(r *pb.TxnRequest, key []byte) bool {
+	for _, c := range r.Compare {
+		if string(c.Key) == string(key) && c.Target == pb.Compare_CREATE && c.GetCreateRevision() == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignRange is a read of one node, or a list where it can return several.
+func (t *tap) foreignRange(r *pb.RangeRequest) *query {
+	q := &query{op: drivers.OpGet, path: t.keys.path(string(r.Key))}
+	if len(r.RangeEnd) > 0 && r.Limit != 1 {
+		q.op = drivers.OpChildren
+	}
+	return q
+}

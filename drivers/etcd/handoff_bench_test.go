@@ -1,0 +1,106 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// BenchmarkHandOff is how long a lock takes from one holder to the next, held
+// for no time, over a member that syncs: one of the calls that the herd-avoiding
+// recipe makes, and the library's.
+func BenchmarkHandOff(b *testing.B) {
+	p, err := child.Start(b.Context(), "etcd", Fsync)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Stop()
+	s := service(b, Config{Endpoints: []string{p.Addr()}})
+	for _, clients := range []int{2, 32, 128} {
+		b.Run(fmt.Sprintf("line-%d", clients), func(b *testing.B) {
+			handOff(b, s, clients, func(c *Conn, dir string) handing {
+				return line{c, dir, claim.InLine(c, dir, "lock-")}
+			})
+		})
+		b.Run(fmt.Sprintf("library-%d", clients), func(b *testing.B) {
+			handOff(b, s, clients, func(c *Conn, dir string) handing { return c.NewLibraryLock(dir) })
+		})
+	}
+}
+
+// A handing is a lock as both have it.
+type handing interface {
+	Acquire(ctx context.Context) (context.Context, error)
+	Release(ctx context.Context) error
+}
+
+// A line is a lock in which everybody watches the one right ahead.
+type line struct {
+	conn  *Conn
+	dir   string
+	place *claim.Claim
+}
+
+func (l line) Acquire(ctx context.Context) (context.Context, error) {
+	if err := l.place.Create(ctx); err != nil {
+		return nil, err
+	}
+	for {
+		all, err := l.conn.Children(ctx, l.dir, nil)
+		if err != nil {
+			return nil, err
+		}
+		ahead, err := l.place.Ahead(all)
+		if err != nil || ahead == "" {
+			return ctx, err
+		}
+		var gone drivers.Wait
+		_, exists, err := l.conn.Exists(ctx, l.dir+"/"+ahead, gone.Fire)
+		if err == nil && exists {
+			_, err = gone.Await(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (l line) Release(ctx context.Context) error { return l.place.Remove(ctx) }
+
+func handOff(b *testing.B, s *Service, clients int, lock func(c *Conn, dir string) handing) {
+	all := make([]handing, clients)
+	dir := fmt.Sprintf("/%s-%d", "lock", s.dialed.Load())
+	for i := range all {
+		c := dial(b, s, drivers.Options{})
+		if i == 0 {
+			create(b, c, dir, 0)
+		}
+		all[i] = lock(c, dir)
+	}
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	var wg sync.WaitGroup
+	b.ResetTimer()
+	for _, l := range all {
+		wg.Go(func() {
+			for left.Add(-1) >= 0 {
+				_, err := l.Acquire(b.Context())
+				if err == nil {
+					err = l.Release(b.Context())
+				}
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "handoffs/s")
+}

@@ -1,0 +1,106 @@
+package etcd
+
+import (
+	"context"
+	"math"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A lease is what keeps a session's ephemeral nodes.
+type lease struct {
+	id    int64
+	ttl   time.Duration // as the server granted it
+	until time.Time     // when the session is lost if it is not refreshed
+}
+
+// refreshed takes note of a refresh. The server counts from when it did it,
+// which was after it was asked to: the session is lost a tenth of the time
+// earlier than the server may end it, so that its holder knows of the loss
+// before anybody else holds what it held.
+func (l *lease) refreshed(asked time.Time, ttl int64) {
+	l.ttl = time.Duration(ttl) * time.Second
+	l.until = asked.Add(l.ttl - l.ttl/10)
+}
+
+// grant obtains the lease. etcd counts in seconds: a session time-out is
+// rounded up, and the server may grant more.
+func (c *Conn) grant(ctx context.Context) error {
+	timeout := c.options.SessionTimeout
+	if timeout == 0 {
+		timeout = drivers.DefaultSessionTimeout
+	}
+	asked := time.Now()
+	granted, err := c.leases().LeaseGrant(ctx, &pb.LeaseGrantRequest{TTL: int64(math.Ceil(timeout.Seconds()))})
+	if err != nil {
+		return err
+	}
+	c.lease.id = granted.ID
+	c.lease.refreshed(asked, granted.TTL)
+	return nil
+}
+
+// leases is the service without the library's retries around it.
+func (c *Conn) leases() pb.LeaseClient { return pb.NewLeaseClient(c.library.ActiveConnection()) }
+
+// keep refreshes the lease, three times within its time, until the session is
+// over. It ends a session whose lease it cannot refresh.
+func (c *Conn) keep() {
+	for {
+		select {
+		case <-time.After(c.lease.ttl / 3):
+		case <-c.done:
+			return
+		}
+		if !c.refresh() {
+			c.lose()
+			return
+		}
+	}
+}
+
+// refresh refreshes the lease. It tries again until it is answered or the time
+// is over; false means that the lease is lost.
+func (c *Conn) refresh() bool {
+	ctx, cancel := context.WithDeadline(c.library.Ctx(), c.lease.until)
+	defer cancel()
+	for {
+		asked := time.Now()
+		ttl, err := c.heartbeat(ctx)
+		if err == nil {
+			c.lease.refreshed(asked, ttl)
+			return ttl > 0
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(firstPause):
+		}
+	}
+}
+
+// heartbeat asks for one refresh. A time to live of 0 means that there is no
+// such lease any more.
+func (c *Conn) heartbeat(ctx context.Context) (ttl int64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream, err := c.leases().LeaseKeepAlive(ctx, grpc.WaitForReady(true))
+	if err != nil {
+		return 0, err
+	}
+	if err := stream.Send(&pb.LeaseKeepAliveRequest{ID: c.lease.id}); err != nil {
+		return 0, err
+	}
+	answer, err := stream.Recv()
+	return answer.GetTTL(), err
+}
+
+// revoke ends the lease, and all that is ephemeral with it.
+func (c *Conn) revoke(ctx context.Context) error {
+	_, err := c.leases().LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: c.lease.id})
+	return err
+}

@@ -1,0 +1,70 @@
+package etcd
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+func TestMemberLeavesNothingBehind(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	address, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- RunMember(ctx, NoFsync, func(a string) { address <- a }) }()
+	select {
+	case a := <-address:
+		if !strings.HasPrefix(a, "127.0.0.1:") {
+			t.Errorf("serves at %s, want the loopback interface only", a)
+		}
+	case err := <-ended:
+		t.Fatalf("ended before it was ready: %v", err)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+func TestMemberRefusesWhatItDoesNotKnow(t *testing.T) {
+	err := RunMember(t.Context(), "nofsync", func(string) { t.Error("it is ready") })
+	if want := `durability "nofsync": want fsync or no-fsync`; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+// The server counts an event for each notification, and says who it is.
+func TestWitness(t *testing.T) {
+	s := quick(t)
+	if got := s.Info().Server; !strings.HasPrefix(got, "etcd 3.") {
+		t.Errorf("the server is %q, want its version", got)
+	}
+	writer, watcher := dial(t, s, drivers.Options{}), dial(t, s, drivers.Options{})
+	create(t, writer, "/a", 0)
+	if err := s.Reset(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		var w drivers.Wait
+		if _, _, err := watcher.Get(t.Context(), "/a", w.Fire); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := writer.Set(t.Context(), "/a", nil, drivers.AnyVersion); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Await(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.Counters(t.Context())
+	if err != nil || got.Notifications != 3 || got.Writes != 3 {
+		t.Errorf("counted %+v (%v), want 3 notifications and 3 writes", got, err)
+	}
+}

@@ -1,0 +1,79 @@
+package etcd
+
+import (
+	"context"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A query is one call of the contract as one transaction.
+type query struct {
+	op   drivers.Op
+	path string
+	made string // the node that a Create makes, which may have a longer name
+	mode drivers.Mode
+
+	when        []clientv3.Cmp
+	then, other []clientv3.Op
+	// judge says what the answer comes to in the words of the contract; nil if
+	// it can only be good.
+	judge func(*pb.TxnResponse) error
+	// watch is what the read arms, or nil.
+	watch *watch
+
+	version  int64 // of the session's key when a write was sent
+	repeated bool  // asked once more, because the watch began after the read
+	verdict  error // of the last answer
+}
+
+type queryKey struct{}
+
+// with puts the query where the tap beneath the library finds it.
+func (q *query) with(ctx context.Context) context.Context {
+	return context.WithValue(ctx, queryKey{}, q)
+}
+
+func queryOf(ctx context.Context) *query {
+	q, _ := ctx.Value(queryKey{}).(*query)
+	return q
+}
+
+// message is the request, as far as it is known before it is sent. A call is
+// one request in the words of the contract, however often it is repeated.
+func (q *query) message() drivers.Message {
+	m := drivers.Message{Op: q.op, Path: []byte(q.path), Watch: q.watch != nil, Mode: q.mode}
+	if q.repeated {
+		m.Op = drivers.OpOther
+	}
+	return m
+}
+
+// answer is the reply. That to a read which has to be repeated is not yet the
+// reply to the call.
+func (q *query) answer(reply any) drivers.Message {
+	m := drivers.Message{Op: q.op, Path: []byte(q.path), Watch: q.watch != nil, Mode: q.mode}
+	if r, ok := reply.(interface{ GetHeader() *pb.ResponseHeader }); ok {
+		m.Pos = r.GetHeader().GetRevision()
+	}
+	txn, ours := reply.(*pb.TxnResponse)
+	if !ours {
+		return m
+	}
+	q.repeated = q.watch != nil && q.watch.in.missed(q.watch, txn)
+	if q.repeated {
+		m.Op = drivers.OpOther
+		return m
+	}
+	if q.judge != nil {
+		q.verdict = q.judge(txn)
+	}
+	if q.verdict != nil {
+		m.Err = wireError(sentinel(q.verdict))
+	} else if q.made != "" {
+		m.Path = []byte(q.made)
+	}
+	return m
+}

@@ -1,0 +1,202 @@
+package etcd
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// Config says where an etcd service is and how it is used.
+type Config struct {
+	// Endpoints are addresses, host:port. A session is on one at a time; the
+	// sessions are spread over them.
+	Endpoints []string
+	// Prefix is what all keys begin with; "" means DefaultPrefix.
+	Prefix string
+	// Serializable reads are answered by the server at hand from what it has,
+	// which may be old. The default is linearizable reads.
+	Serializable bool
+	// TLS, if set, is how connections are encrypted, and with which
+	// certificates.
+	TLS *tls.Config
+	// Username and Password are those of a user of etcd, where it has users.
+	Username string
+	Password drivers.Secret
+	// DialTimeout bounds the opening of a session whose context has no
+	// earlier deadline; 0 means DefaultDialTimeout.
+	DialTimeout time.Duration
+	// Dial connects to a server; nil means TCP.
+	Dial func(ctx context.Context, address string) (net.Conn, error)
+}
+
+// What a read may show, in the words of a result.
+const (
+	ReadLinearizable = "linearizable" // what anybody was acknowledged before it
+	ReadSerializable = "serializable" // what the server at hand has
+)
+
+const (
+	DefaultPrefix      = "/stampede"
+	DefaultDialTimeout = 5 * time.Second
+)
+
+// Validate names the field that is wrong.
+func (c Config) Validate() error {
+	if len(c.Endpoints) == 0 {
+		return errors.New("endpoints: name at least one address, host:port")
+	}
+	for _, e := range c.Endpoints {
+		if _, _, err := net.SplitHostPort(e); err != nil {
+			return fmt.Errorf("endpoint %q: want host:port", e)
+		}
+	}
+	if c.Prefix != "" && (c.Prefix[0] != '/' || strings.HasSuffix(c.Prefix, "/")) {
+		return fmt.Errorf("prefix %q: must begin with a slash and not end with one", c.Prefix)
+	}
+	if c.DialTimeout < 0 {
+		return fmt.Errorf("dial time-out %v: must be positive", c.DialTimeout)
+	}
+	return nil
+}
+
+// A Service is an etcd service at given addresses.
+type Service struct {
+	config  Config
+	dialed  atomic.Uint32 // sessions so far, to spread them over the endpoints
+	http    *http.Client  // for what a server says of itself
+	version func() (string, error)
+	witness witness
+}
+
+// New returns the service; nothing is connected yet.
+func New(cfg Config) (*Service, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	if cfg.Prefix == "" {
+		cfg.Prefix = DefaultPrefix
+	}
+	if cfg.DialTimeout == 0 {
+		cfg.DialTimeout = DefaultDialTimeout
+	}
+	if cfg.Dial == nil {
+		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		}
+	}
+	s := &Service{config: cfg, http: &http.Client{
+		Timeout:   cfg.DialTimeout,
+		Transport: &http.Transport{TLSClientConfig: cfg.TLS, DisableKeepAlives: true},
+	}}
+	s.version = sync.OnceValues(s.askVersion)
+	return s, nil
+}
+
+// Info asks a server for its version, the first time it is called.
+func (s *Service) Info() drivers.Info {
+	server, err := s.version()
+	if err != nil {
+		server = "unknown"
+	}
+	reads := ReadLinearizable
+	if s.config.Serializable {
+		reads = ReadSerializable
+	}
+	return drivers.Info{
+		Name:       "etcd",
+		URL:        "etcd://" + strings.Join(s.config.Endpoints, ",") + s.config.Prefix,
+		Server:     server,
+		Durability: "unknown",
+		Client:     "clientv3",
+		Reads:      reads,
+	}
+}
+
+// Dial opens a session.
+func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.config.DialTimeout)
+	defer cancel()
+	c, err := s.session(o)
+	if err != nil {
+		return nil, s.unreachable(err, nil)
+	}
+	if err := c.open(ctx); err != nil {
+		c.Close()
+		return nil, s.unreachable(err, c.tap.undialed())
+	}
+	return c, nil
+}
+
+// session makes a session that has not been opened.
+func (s *Service) session(o drivers.Options) (*Conn, error) {
+	keys := keyspace(s.config.Prefix)
+	c := &Conn{options: o, keys: keys, serializable: s.config.Serializable, crew: make(crew), done: make(chan struct{})}
+	c.tap = newTap(o, keys, s.config.Dial)
+	c.tap.broken = c.broken
+	c.watches = newWatcher(c.tap, keys)
+	c.watches.behind = c.reread
+	var err error
+	c.library, err = clientv3.New(clientv3.Config{
+		Endpoints:   s.endpoints(),
+		TLS:         s.config.TLS,
+		Username:    s.config.Username,
+		Password:    string(s.config.Password),
+		DialTimeout: s.config.DialTimeout,
+		DialOptions: append(c.tap.options(), s.patience()),
+		Logger:      zap.NewNop(),
+	})
+	return c, err
+}
+
+// endpoints are the endpoints, another one first for each session.
+func (s *Service) endpoints() []string {
+	scheme := "http://"
+	if s.config.TLS != nil {
+		scheme = "https://"
+	}
+	first := int(s.dialed.Add(1))
+	all := make([]string, len(s.config.Endpoints))
+	for i := range all {
+		all[i] = scheme + s.config.Endpoints[(first+i)%len(all)]
+	}
+	return all
+}
+
+// patience is how gRPC goes about a connection that it does not get.
+func (s *Service) patience() grpc.DialOption {
+	return grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 2, Jitter: 0.2, MaxDelay: maxPause},
+		MinConnectTimeout: s.config.DialTimeout,
+	})
+}
+
+// unreachable says in one line which service it was and why.
+func (s *Service) unreachable(err, dialing error) error {
+	name := "etcd " + strings.Join(s.config.Endpoints, ",")
+	why := cmp.Or(dialing, err)
+	if ours := sentinel(err); ours != nil {
+		return fmt.Errorf("%s: no session: %w (%w)", name, why, ours)
+	}
+	return fmt.Errorf("%s: no session: %w", name, why)
+}
+
+// Close has nothing to stop: the service was given.
+func (s *Service) Close() error { return nil }

@@ -1,0 +1,170 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// open opens the session.
+func (c *Conn) open(ctx context.Context) error {
+	if err := c.grant(ctx); err != nil {
+		return err
+	}
+	c.key = c.keys.session(c.lease.id)
+	breaks := c.tap.broke()
+	if err := c.anchor(ctx, drivers.OpOther); err != nil {
+		return err
+	}
+	c.watches.own(c.key, func() { go c.lose() })
+	if err := c.connect(breaks); err != nil {
+		return err
+	}
+	c.leaving.Go(c.keep)
+	return nil
+}
+
+// anchor writes the session's key, which only succeeds while the lease lives.
+// From then on no write of an earlier connection succeeds.
+func (c *Conn) anchor(ctx context.Context, op drivers.Op) error {
+	q := &query{op: op}
+	put := clientv3.OpPut(c.key, "", clientv3.WithLease(clientv3.LeaseID(c.lease.id)))
+	resp, err := c.library.Txn(q.with(ctx)).Then(put, clientv3.OpGet(c.key, clientv3.WithKeysOnly())).Commit()
+	if err != nil {
+		return failed(op.String(), c.key, err)
+	}
+	c.version.Store(first((*pb.TxnResponse)(resp), 1).Version)
+	return nil
+}
+
+// errBroken: the connection broke again while the session reconnected.
+var errBroken = errors.New("the connection broke again")
+
+// connect goes on with the watches and lets calls pass, unless the connection
+// has broken again since it was counted.
+func (c *Conn) connect(breaks uint64) error {
+	s, err := c.tap.begin(c.library.Ctx(), pb.NewWatchClient(c.library.ActiveConnection()))
+	if err != nil {
+		return err
+	}
+	c.watches.begin(s)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tap.broke() != breaks {
+		return errBroken
+	}
+	if c.over {
+		return drivers.ErrSessionLost
+	}
+	c.connected = true
+	if c.opened {
+		c.tell(drivers.Connected)
+	}
+	c.opened = true
+	c.gate.set(false)
+	return nil
+}
+
+// broken is called by the tap when the connection has broken, each time.
+func (c *Conn) broken() {
+	c.watches.interrupt()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.connected || c.over {
+		return
+	}
+	c.connected = false
+	c.gate.set(true)
+	c.tell(drivers.Disconnected)
+	c.leaving.Go(c.reconnect)
+}
+
+const (
+	firstPause = 10 * time.Millisecond
+	maxPause   = time.Second
+)
+
+// reconnect goes on until the session is connected again or is over. The
+// library makes the connection, as soon as there is something to send.
+func (c *Conn) reconnect() {
+	for pause := time.Duration(0); ; pause = min(max(2*pause, firstPause), maxPause) {
+		select {
+		case <-time.After(pause):
+		case <-c.done:
+			return
+		}
+		breaks := c.tap.broke()
+		err := c.anchor(c.library.Ctx(), drivers.OpOpen)
+		if errors.Is(err, drivers.ErrSessionLost) {
+			c.lose()
+			return
+		}
+		if err == nil {
+			err = c.connect(breaks)
+		}
+		if err == nil {
+			return
+		}
+	}
+}
+
+func (c *Conn) tell(s drivers.State) {
+	if c.options.OnState != nil {
+		c.options.OnState(s)
+	}
+}
+
+// end tells everybody that the session is over. It returns whether it was this
+// call that ended it, and while it was connected.
+func (c *Conn) end() (here, connected bool) {
+	c.mu.Lock()
+	if c.over {
+		c.mu.Unlock()
+		return false, false
+	}
+	c.over = true
+	if c.opened {
+		c.tell(drivers.SessionLost)
+	}
+	close(c.done)
+	connected = c.connected
+	c.mu.Unlock()
+	c.watches.end()
+	return true, connected
+}
+
+// lose is called when the session is lost, from any goroutine.
+func (c *Conn) lose() {
+	if here, _ := c.end(); here {
+		go c.shutdown(false)
+	}
+}
+
+// Close ends the session: first for this client, as when it is lost, then at
+// the service. A session that is disconnected leaves the latter to its expiry.
+func (c *Conn) Close() error {
+	_, connected := c.end()
+	c.shutdown(connected)
+	return nil
+}
+
+// closeTime is how long Close waits for the service.
+const closeTime = 2 * time.Second
+
+// shutdown ends what the session has under way, and its lease if it should.
+func (c *Conn) shutdown(revoke bool) {
+	c.closing.Do(func() {
+		if revoke {
+			ctx, cancel := context.WithTimeout(c.library.Ctx(), closeTime)
+			defer cancel()
+			c.revoke(ctx)
+		}
+		c.library.Close()
+		c.leaving.Wait()
+	})
+}

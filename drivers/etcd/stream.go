@@ -1,0 +1,155 @@
+package etcd
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A stream is the watch stream of a session on one connection. All watches of
+// the session share it, so that one progress request proves that the events of
+// all of them have come, and so that a watch costs no goroutine.
+type stream struct {
+	wire   pb.Watch_WatchClient
+	tap    *tap
+	breaks uint64 // when it began
+	end    context.CancelFunc
+
+	mu       sync.Mutex
+	queue    []outgoing
+	more     chan struct{} // has room for one
+	creating []outgoing    // sent or queued, and not answered; the server answers in order
+}
+
+// outgoing is a request and what to tell of it.
+type outgoing struct {
+	request *pb.WatchRequest
+	op      drivers.Op
+	path    string
+}
+
+// begin opens a stream, which lives until the context ends or the connection
+// breaks.
+func (t *tap) begin(ctx context.Context, watches pb.WatchClient) (*stream, error) {
+	breaks := t.broke()
+	ctx, cancel := context.WithCancel(context.WithValue(ctx, ownStream{}, true))
+	wire, err := watches.Watch(ctx, grpc.MaxCallRecvMsgSize(math.MaxInt32))
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	s := &stream{wire: wire, tap: t, breaks: breaks, end: cancel, more: make(chan struct{}, 1)}
+	go s.send()
+	return s, nil
+}
+
+// create asks for a watch.
+func (s *stream) create(r *pb.WatchCreateRequest, op drivers.Op, path string) {
+	o := outgoing{&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: r}}, op, path}
+	s.mu.Lock()
+	s.queue = append(s.queue, o)
+	s.creating = append(s.creating, o)
+	s.mu.Unlock()
+	s.flush()
+}
+
+// cancel ends watches that nobody needs any more. There is no hurry: it is sent
+// with the next request, or when one of them gets an event.
+func (s *stream) cancel(ids []int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		r := &pb.WatchRequest_CancelRequest{CancelRequest: &pb.WatchCancelRequest{WatchId: id}}
+		s.queue = append(s.queue, outgoing{request: &pb.WatchRequest{RequestUnion: r}})
+	}
+}
+
+// progress asks the server how far it has got.
+func (s *stream) progress() {
+	r := &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}
+	s.mu.Lock()
+	s.queue = append(s.queue, outgoing{request: &pb.WatchRequest{RequestUnion: r}, op: drivers.OpFence})
+	s.mu.Unlock()
+	s.flush()
+}
+
+// flush leaves what is queued to the goroutine that sends: whoever fires watches
+// must not be held up by a server that waits for him.
+func (s *stream) flush() {
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+}
+
+func (s *stream) send() {
+	for {
+		select {
+		case <-s.more:
+		case <-s.wire.Context().Done():
+			return
+		}
+		s.mu.Lock()
+		queue := s.queue
+		s.queue = nil
+		s.mu.Unlock()
+		for _, o := range queue {
+			s.tap.asked(drivers.Message{Op: o.op, Path: []byte(o.path), Size: size(o.request)})
+			if s.wire.Send(o.request) != nil {
+				return // who receives learns why
+			}
+		}
+	}
+}
+
+// receive tells of every response but events, and hands it on.
+func (s *stream) receive(handle func(r *pb.WatchResponse, created int64)) {
+	for {
+		r, err := s.wire.Recv()
+		if err == nil {
+			err = s.handle(r, handle)
+		}
+		if s.wire.Context().Err() != nil {
+			return // the session has gone on without it
+		}
+		if err != nil {
+			s.end()
+			s.tap.cut(s.breaks)
+			return
+		}
+	}
+}
+
+func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, created int64)) error {
+	var created int64
+	if len(r.Events) == 0 {
+		m := drivers.Message{Size: size(r), Pos: r.Header.GetRevision()}
+		if r.Created {
+			o := s.confirmed()
+			created = o.request.GetCreateRequest().GetWatchId()
+			m.Op, m.Path = o.op, []byte(o.path)
+		}
+		if progress(r) {
+			m.Op = drivers.OpFence
+		}
+		if err := s.tap.answered(m, s.breaks); err != nil {
+			return err
+		}
+	}
+	handle(r, created)
+	return nil
+}
+
+// confirmed is the request that the server has answered now.
+func (s *stream) confirmed() outgoing {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.creating[0]
+	s.creating = s.creating[1:]
+	return o
+}

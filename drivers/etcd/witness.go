@@ -1,0 +1,113 @@
+package etcd
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// witness is what the server had counted when the count was begun anew: etcd
+// cannot set its counters back.
+type witness struct {
+	mu    sync.Mutex
+	since map[string]int64
+}
+
+// What etcd counts, over all clients. It does not say which write had the
+// largest fan-out.
+const (
+	eventsSent = "etcd_debugging_mvcc_events_total"
+	ranges     = "etcd_mvcc_range_total"
+	puts       = "etcd_mvcc_put_total"
+	deletes    = "etcd_mvcc_delete_total"
+)
+
+// Reset begins the count anew.
+func (s *Service) Reset(ctx context.Context) error {
+	now, err := s.metrics(ctx)
+	if err != nil {
+		return err
+	}
+	s.witness.mu.Lock()
+	defer s.witness.mu.Unlock()
+	s.witness.since = now
+	return nil
+}
+
+// Counters reads the count. Reads and writes are those of keys: etcd does not
+// count transactions. An event that we drop is an event to the server.
+func (s *Service) Counters(ctx context.Context) (drivers.Counters, error) {
+	now, err := s.metrics(ctx)
+	if err != nil {
+		return drivers.Counters{}, err
+	}
+	s.witness.mu.Lock()
+	defer s.witness.mu.Unlock()
+	grown := func(name string) int64 { return now[name] - s.witness.since[name] }
+	return drivers.Counters{
+		Notifications: grown(eventsSent),
+		Reads:         grown(ranges),
+		Writes:        grown(puts) + grown(deletes),
+	}, nil
+}
+
+// metrics are the counters among what the first endpoint tells Prometheus.
+func (s *Service) metrics(ctx context.Context) (map[string]int64, error) {
+	body, err := s.ask(ctx, "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	counters := map[string]int64{}
+	lines := bufio.NewScanner(body)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		if n, err := strconv.ParseFloat(value, 64); err == nil && strings.HasSuffix(name, "_total") {
+			counters[name] = int64(n)
+		}
+	}
+	return counters, lines.Err()
+}
+
+func (s *Service) askVersion() (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.config.DialTimeout)
+	defer cancel()
+	body, err := s.ask(ctx, "/version")
+	if err != nil {
+		return "", err
+	}
+	defer body.Close()
+	var told struct{ Etcdserver string }
+	if err := json.NewDecoder(body).Decode(&told); err != nil {
+		return "", err
+	}
+	return "etcd " + told.Etcdserver, nil
+}
+
+func (s *Service) ask(ctx context.Context, path string) (io.ReadCloser, error) {
+	scheme := "http://"
+	if s.config.TLS != nil {
+		scheme = "https://"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+s.config.Endpoints[0]+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		answer.Body.Close()
+		return nil, fmt.Errorf("GET %s: %s", request.URL, answer.Status)
+	}
+	return answer.Body, nil
+}

@@ -1,0 +1,79 @@
+package naive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A ChildrenWatchElection finds one leader among those who campaign. They stand
+// in line, as sequential ephemeral nodes, and each watches the whole line, so
+// everybody who comes or goes wakes all others, to list the line again. One
+// ChildrenWatchElection serves one goroutine.
+// Cost: N clients, each leads once: N²−N+1 notifications, N²−N+1 reads, 2N
+// writes; a leader that goes wakes up to N−1.
+type ChildrenWatchElection struct {
+	conn drivers.Conn
+	dir  string
+	node *claim.Claim
+	end  context.CancelFunc
+}
+
+// NewChildrenWatchElection returns the election at dir, a node that is there
+// already.
+func NewChildrenWatchElection(conn drivers.Conn, dir string) *ChildrenWatchElection {
+	return &ChildrenWatchElection{
+		conn: drivers.Steady(conn),
+		dir:  dir,
+		node: claim.InLine(conn, dir, "n-"),
+		end:  func() {},
+	}
+}
+
+// Campaign is as [Election.Campaign].
+func (e *ChildrenWatchElection) Campaign(ctx context.Context) (leading context.Context, err error) {
+	if err := e.wait(ctx); err != nil {
+		return nil, fmt.Errorf("campaign in %s: %w", e.dir, errors.Join(err, e.node.Abandon(ctx)))
+	}
+	leading, e.end = drivers.Bound(ctx, e.conn)
+	return leading, nil
+}
+
+func (e *ChildrenWatchElection) wait(ctx context.Context) error {
+	// 1. Volunteer: create a sequential ephemeral node.
+	if err := e.node.Create(ctx); err != nil {
+		return err
+	}
+	for {
+		// 2. List the volunteers, with a watch.
+		var changed drivers.Wait
+		volunteers, err := e.conn.Children(ctx, e.dir, changed.Fire)
+		if err != nil {
+			return err
+		}
+		// 3. Who has nobody ahead leads.
+		ahead, err := e.node.Ahead(volunteers)
+		if err != nil || ahead == "" {
+			return err
+		}
+		// 4. Wait for anybody to come or go, then look again.
+		if _, err := changed.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Token is as [Election.Token].
+func (e *ChildrenWatchElection) Token() int64 { return e.node.Seq() }
+
+// Resign is as [Election.Resign].
+func (e *ChildrenWatchElection) Resign(ctx context.Context) error {
+	e.end()
+	if err := e.node.Remove(ctx); err != nil {
+		return fmt.Errorf("resign in %s: %w", e.dir, err)
+	}
+	return nil
+}

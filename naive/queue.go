@@ -1,0 +1,90 @@
+package naive
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A Queue hands each item to one consumer, in the order in which they were put.
+// A consumer lists the whole queue for each item, and all consumers race for the
+// first one in it; and all who find the queue empty watch it, so an item that
+// comes then wakes them all. One Queue serves one goroutine.
+// Cost: 1 consumer, M items: M notifications, M lists and M other reads, 2M
+// writes. N consumers wait, and N items come one at a time: N(N+3)/2 to N(N+1)
+// notifications; an item wakes up to N.
+type Queue struct {
+	conn drivers.Conn
+	dir  string
+	mode drivers.Mode
+	list []drivers.Child // what the last look found and has not been tried
+}
+
+// NewQueue returns the queue at dir, a node that is there already. Its items are
+// persistent, or, with the mode Ephemeral, go with the session that put them.
+func NewQueue(conn drivers.Conn, dir string, mode drivers.Mode) *Queue {
+	return &Queue{conn: drivers.Steady(conn), dir: dir, mode: mode}
+}
+
+// Put adds an item, which must not be empty, at the end. If it fails, the item
+// may have been added; ErrInDoubt: and taken.
+func (q *Queue) Put(ctx context.Context, item []byte) error {
+	if err := claim.Put(ctx, q.conn, q.dir, "queue-", item, q.mode); err != nil {
+		return fmt.Errorf("put into queue %s: %w", q.dir, err)
+	}
+	return nil
+}
+
+// Take removes an item and returns it, and waits for one as long as there is
+// none. If it fails it has taken nothing, unless it returns the item as well;
+// ErrInDoubt: this one or somebody else has taken it.
+func (q *Queue) Take(ctx context.Context) (item []byte, err error) {
+	item, err = q.take(ctx)
+	if err != nil {
+		err = fmt.Errorf("take from queue %s: %w", q.dir, err)
+	}
+	return item, err
+}
+
+func (q *Queue) take(ctx context.Context) (item []byte, err error) {
+	for {
+		// 1. List the queue for each item.
+		if err := q.look(ctx); err != nil {
+			return nil, err
+		}
+		// 2. Read and delete the lowest; whoever deletes it has it.
+		item, err := claim.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
+		if err != nil && !errors.Is(err, drivers.ErrNoNode) {
+			return item, err
+		}
+		q.list = q.list[1:]
+		if err == nil {
+			return item, nil
+		}
+		// 3. Somebody else was faster: list again.
+	}
+}
+
+// look lists the queue, with a watch, until there is something in it.
+func (q *Queue) look(ctx context.Context) error {
+	for {
+		var changed drivers.Wait
+		items, err := q.conn.Children(ctx, q.dir, changed.Fire)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(items, func(a, b drivers.Child) int { return cmp.Compare(a.Seq, b.Seq) })
+		if q.list = items; len(q.list) > 0 {
+			return nil
+		}
+		if _, err := changed.Await(ctx); err != nil {
+			return err
+		}
+	}
+}

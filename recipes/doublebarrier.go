@@ -1,0 +1,140 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A DoubleBarrier lets nobody in before enough have come, and nobody out before
+// all want to leave. Each who comes makes an ephemeral node and watches the node
+// ready, which the last one makes; that wakes all, and all go on. Each who leaves
+// removes its node and watches the lowest, and the lowest waits for one at a
+// time, so whoever leaves early wakes at most one. One DoubleBarrier serves one
+// goroutine, and one path serves one round.
+// Cost: N clients that enter and then leave, the last one first: 2N−1
+// notifications, 5N−2 reads, 2N+1 writes; the last to enter wakes N.
+type DoubleBarrier struct {
+	conn drivers.Conn
+	dir  string
+	size int
+	node *claim.Claim
+	end  context.CancelFunc
+}
+
+// NewDoubleBarrier returns the double barrier at dir, a node that is there
+// already, of so many clients.
+func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
+	return &DoubleBarrier{
+		conn: drivers.Steady(conn),
+		dir:  dir,
+		size: size,
+		node: claim.InLine(conn, dir, "process-"),
+		end:  func() {},
+	}
+}
+
+// Enter returns once enough have come, with a context to work under: it ends
+// with ctx, at Leave, and, with cause ErrSessionLost, when the session does, and
+// then nobody waits for this client any more. If Enter fails it has given up and
+// left no node behind.
+func (b *DoubleBarrier) Enter(ctx context.Context) (inside context.Context, err error) {
+	if err := b.enter(ctx); err != nil {
+		return nil, fmt.Errorf("enter double barrier %s: %w", b.dir, errors.Join(err, b.node.Abandon(ctx)))
+	}
+	inside, b.end = drivers.Bound(ctx, b.conn)
+	return inside, nil
+}
+
+func (b *DoubleBarrier) enter(ctx context.Context) error {
+	// 1. Watch for the node ready.
+	var ready drivers.Wait
+	_, isReady, err := b.conn.Exists(ctx, path.Join(b.dir, "ready"), ready.Fire)
+	if err != nil {
+		return err
+	}
+	// 2. Create a node: one process more.
+	if err := b.node.Create(ctx); err != nil || isReady {
+		return err
+	}
+	// 3. List the processes, without a watch.
+	children, err := b.conn.Children(ctx, b.dir, nil)
+	if err != nil {
+		return err
+	}
+	// 4. Who completes them says so to all; everybody else waits for that.
+	if len(processes(children)) >= b.size {
+		return b.ready(ctx)
+	}
+	_, err = ready.Await(ctx)
+	return err
+}
+
+// ready makes the node ready, unless somebody else has.
+func (b *DoubleBarrier) ready(ctx context.Context) error {
+	err := drivers.Repeat(func() error {
+		_, err := b.conn.Create(ctx, path.Join(b.dir, "ready"), nil, 0)
+		return err
+	})
+	if errors.Is(err, drivers.ErrNodeExists) {
+		return nil
+	}
+	return err
+}
+
+// Leave ends the context that Enter returned, and returns once all want to
+// leave. If Leave fails it has given up, and nobody waits for this client.
+func (b *DoubleBarrier) Leave(ctx context.Context) error {
+	b.end()
+	if err := b.leave(ctx); err != nil {
+		return fmt.Errorf("leave double barrier %s: %w", b.dir, errors.Join(err, b.node.Abandon(ctx)))
+	}
+	return nil
+}
+
+func (b *DoubleBarrier) leave(ctx context.Context) error {
+	for {
+		// 1. List the processes, without a watch; nobody there: leave.
+		children, err := b.conn.Children(ctx, b.dir, nil)
+		left := processes(children)
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		lowest, highest := left[0], left[len(left)-1]
+		other := lowest
+		switch mine := b.node.Seq(); {
+		case mine == lowest.Seq && mine == highest.Seq:
+			// 2. The only one that is left goes.
+			return b.remove(ctx)
+		case mine == lowest.Seq:
+			// 3. The lowest stays and waits for the highest.
+			other = highest
+		default:
+			// 4. Everybody else goes, and waits for the lowest.
+			if err := b.remove(ctx); err != nil {
+				return err
+			}
+		}
+		var gone drivers.Wait
+		_, there, err := b.conn.Exists(ctx, path.Join(b.dir, other.Name), gone.Fire)
+		if err == nil && there {
+			_, err = gone.Await(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// remove removes this client's node, if it is there.
+func (b *DoubleBarrier) remove(ctx context.Context) error {
+	err := b.node.Remove(ctx)
+	if errors.Is(err, drivers.ErrNoNode) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,63 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A SequentialDoubleBarrier lets clients in as a [DoubleBarrier] does, and out
+// along the line in which they came: each watches only the next one down, and
+// goes when nobody below it is left. That is weaker: a client may be out while
+// those above it are still in. One SequentialDoubleBarrier serves one goroutine,
+// and one path serves one round.
+// Cost: N clients that enter and then leave, the last one first: 2N−1
+// notifications, 5N−2 reads, 2N+1 writes; the last to enter wakes N, a process
+// that goes wakes 1.
+type SequentialDoubleBarrier struct{ *DoubleBarrier }
+
+// NewSequentialDoubleBarrier returns the double barrier at dir, a node that is
+// there already, of so many clients.
+func NewSequentialDoubleBarrier(conn drivers.Conn, dir string, size int) SequentialDoubleBarrier {
+	return SequentialDoubleBarrier{NewDoubleBarrier(conn, dir, size)}
+}
+
+// Place is where the client stands in the line: Leave waits for those below it.
+func (b SequentialDoubleBarrier) Place() int64 { return b.node.Seq() }
+
+// Leave ends the context that Enter returned, and returns once all who are below
+// want to leave. If Leave fails it has given up, and nobody waits for this client.
+func (b SequentialDoubleBarrier) Leave(ctx context.Context) error {
+	b.end()
+	if err := b.leave(ctx); err != nil {
+		return fmt.Errorf("leave double barrier %s: %w", b.dir, errors.Join(err, b.node.Abandon(ctx)))
+	}
+	return nil
+}
+
+func (b SequentialDoubleBarrier) leave(ctx context.Context) error {
+	for {
+		// 1. List the processes, without a watch.
+		children, err := b.conn.Children(ctx, b.dir, nil)
+		if err != nil {
+			return err
+		}
+		// 2. Nobody is below, or somebody has removed this client's node: go.
+		below, err := b.node.Ahead(children)
+		if err != nil || below == "" {
+			return b.remove(ctx)
+		}
+		// 3. Wait for the next one down to go, then look again.
+		var gone drivers.Wait
+		_, there, err := b.conn.Exists(ctx, path.Join(b.dir, below), gone.Fire)
+		if err == nil && there {
+			_, err = gone.Await(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

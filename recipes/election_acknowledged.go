@@ -1,0 +1,55 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// An AcknowledgedElection is an [Election] whose leader makes it known that it
+// leads. That nobody is ahead of a client does not mean that the client knows it
+// yet, so the leader creates one more ephemeral node, leader, once it has run
+// its leader procedure. It takes it away before it resigns, and a lost session
+// takes both, so there is never one beside a leader who has not acknowledged.
+// Cost: N clients, each leads once: N−1 notifications, 3N−2 reads, 4N writes; a
+// leader that goes wakes 1.
+type AcknowledgedElection struct {
+	Election
+	leader *claim.Claim
+}
+
+// NewAcknowledgedElection returns the election at dir, a node that is there
+// already.
+func NewAcknowledgedElection(conn drivers.Conn, dir string) *AcknowledgedElection {
+	return &AcknowledgedElection{
+		Election: *NewElection(conn, dir),
+		leader:   claim.Sole(conn, path.Join(dir, "leader")),
+	}
+}
+
+// Acknowledge makes it known that this client leads: call it after Campaign,
+// when the leader procedure has run. If it fails this client has resigned.
+func (e *AcknowledgedElection) Acknowledge(ctx context.Context) error {
+	// 1. Create the node that says so.
+	err := e.leader.Create(ctx)
+	if err == nil {
+		return nil
+	}
+	e.end()
+	return fmt.Errorf("acknowledge in %s: %w", e.dir,
+		errors.Join(err, e.leader.Abandon(ctx), e.node.Abandon(ctx)))
+}
+
+// Resign is as [Election.Resign].
+func (e *AcknowledgedElection) Resign(ctx context.Context) error {
+	e.end()
+	// 2. Take the acknowledgement back, then resign.
+	if err := e.leader.Remove(ctx); err != nil {
+		return fmt.Errorf("resign in %s: %w", e.dir, err)
+	}
+	return e.Election.Resign(ctx)
+}

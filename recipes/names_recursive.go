@@ -1,0 +1,94 @@
+package recipes
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// RecursiveNames are [Names] with one watch that stays over all of them, instead
+// of one for each that is kept. Nothing has to be armed again, but a client is
+// told also of changes to what it has never looked up.
+// Cost: N clients, M names, U changes, each client looks everything up L times
+// before the first and after each change: N·U notifications, N(M+U) reads, U
+// writes; a change wakes N.
+type RecursiveNames struct {
+	Names
+	conn  drivers.PersistentWatcher
+	armed bool
+
+	mu   sync.Mutex
+	kept map[string]*kept
+}
+
+// A kept value is one that was asked for, and has not changed since.
+type kept struct {
+	value []byte
+	known bool // it was answered
+}
+
+// NewRecursiveNames returns the names in dir, a node that is there already.
+// ErrUnsupported if the client has no persistent watches.
+func NewRecursiveNames(conn drivers.Conn, dir string) (*RecursiveNames, error) {
+	p, err := drivers.Persistent(conn)
+	if err != nil {
+		return nil, fmt.Errorf("names in %s: %w", dir, err)
+	}
+	return &RecursiveNames{Names: Names{conn: p, dir: dir}, conn: p, kept: make(map[string]*kept)}, nil
+}
+
+// Lookup is as [Names.Lookup].
+func (n *RecursiveNames) Lookup(ctx context.Context, name string) (value []byte, err error) {
+	value, err = n.lookup(ctx, name)
+	if err != nil {
+		err = fmt.Errorf("look up %s in %s: %w", name, n.dir, err)
+	}
+	return value, err
+}
+
+func (n *RecursiveNames) lookup(ctx context.Context, name string) (value []byte, err error) {
+	// 1. The first time, watch all names, for as long as the session lives.
+	if !n.armed {
+		if _, err := n.conn.WatchTree(ctx, n.dir, n.drop); err != nil {
+			return nil, err
+		}
+		n.armed = true
+	}
+	// 2. Serve what is kept.
+	k := n.keep(name)
+	if k.known {
+		return k.value, nil
+	}
+	// 3. Otherwise read the name's node, without a watch, and keep what it
+	// says, unless it has changed while it was read.
+	k.value, _, err = n.conn.Get(ctx, path.Join(n.dir, name), nil)
+	k.known = err == nil
+	return k.value, err
+}
+
+// keep returns what is kept of the name, which may be nothing yet.
+func (n *RecursiveNames) keep(name string) *kept {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k := n.kept[name]
+	if k == nil {
+		k = &kept{}
+		n.kept[name] = k
+	}
+	return k
+}
+
+// drop forgets what has changed; everything, if that is not known.
+func (n *RecursiveNames) drop(e drivers.Event) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if e.Type == drivers.Lost || e.Type == drivers.Rearmed {
+		clear(n.kept)
+		return
+	}
+	delete(n.kept, strings.TrimPrefix(e.Path, n.dir+"/"))
+}

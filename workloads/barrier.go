@@ -1,0 +1,200 @@
+package workloads
+
+import (
+	"context"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Barrier is one session's handle on a barrier that holds up all clients.
+type Barrier interface {
+	// Set puts the barrier up.
+	Set(ctx context.Context) error
+	// Wait blocks until the barrier is open.
+	Wait(ctx context.Context) error
+	// Open lets everybody go on who waits.
+	Open(ctx context.Context) error
+}
+
+// A NewBarrier makes one session's handle on the barrier at path. There is
+// nothing at path before Set, but its parent.
+type NewBarrier func(c drivers.Conn, path string) (Barrier, error)
+
+// Barriers makes the workload of a barrier's form. In each round all clients
+// wait at a barrier, and when the last has come, and the hold has passed, it is
+// opened by somebody who is no client, with a session of its own. Putting the
+// barrier up beforehand is not counted.
+func Barriers(open NewBarrier) func(Settings) Workload {
+	return func(s Settings) Workload {
+		return &barrierWorkload{
+			settings: s, newBarrier: open,
+			pass: metrics.NewLatency("pass"), open: metrics.NewLatency("open"),
+		}
+	}
+}
+
+type barrierWorkload struct {
+	settings   Settings
+	newBarrier NewBarrier
+	clients    int
+	rounds     rounds[opening]
+
+	pass *metrics.Latency // from the opening until a client is past
+	open *metrics.Latency
+}
+
+// An opening is one round: one barrier that is opened once.
+type opening struct {
+	waiting *gate // clients come to it, then the opener goes to work
+	opened  *gate // the opener comes to it, then clients are past
+}
+
+func (w *barrierWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.clients = clients
+	w.rounds = rounds[opening]{admin: c, stem: base + "/barrier-", seats: clients + 1, begin: w.begin, judge: judgeOpening}
+	return w.rounds.first(ctx)
+}
+
+func (w *barrierWorkload) begin(ctx context.Context, path string) (*opening, error) {
+	b, err := w.newBarrier(w.rounds.admin, path)
+	if err != nil {
+		return nil, err
+	}
+	return &opening{
+		waiting: newGate(w.clients, ""),
+		opened:  newGate(1, "was past the barrier before it was opened"),
+	}, b.Set(ctx)
+}
+
+func judgeOpening(s *metrics.Safety, o *opening, disturbed func(*Seat) bool) {
+	o.opened.judge(s, everybody, disturbed)
+}
+
+// Leads: somebody opens the barrier.
+func (w *barrierWorkload) Leads() bool { return true }
+
+func (w *barrierWorkload) Together() bool { return true }
+
+func (w *barrierWorkload) Join(s *Seat) (Client, error) {
+	if s.Index == w.clients {
+		return &barrierOpener{w, s}, nil
+	}
+	return &barrierClient{w, s}, nil
+}
+
+func (w *barrierWorkload) Begin() {
+	w.pass.Reset()
+	w.open.Reset()
+}
+
+func (w *barrierWorkload) Lap() (p50, p99 time.Duration) { return w.pass.Lap() }
+
+func (w *barrierWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.pass.Phase(), w.open.Phase()}
+	r.Rounds = r.Phases[1].Service.TotalCount()
+}
+
+func (w *barrierWorkload) Verdict() metrics.Safety { return w.rounds.verdict() }
+
+// Settle lets all come to the barrier, one at a time, and opens it. Forms that
+// poll look Polls times more, the last time just after the opening.
+func (w *barrierWorkload) Settle(ctx context.Context, st *Stage) error {
+	for i, seat := range st.Seats[:w.clients] {
+		c := &barrierClient{w, seat}
+		st.Do(ctx, i, "arrives", "goes on", func(ctx context.Context) error {
+			_, err := c.Turn(ctx)
+			return err
+		})
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	for range w.settings.Polls - 1 {
+		st.Tick()
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	opener := &barrierOpener{w, st.Seats[w.clients]}
+	r, err := w.rounds.join(ctx, opener.seat)
+	if err != nil {
+		return err
+	}
+	st.Do(ctx, w.clients, "opens the barrier", "", func(ctx context.Context) error { return opener.openBarrier(ctx, r) })
+	if err := st.Rest(ctx); err != nil {
+		return err
+	}
+	st.Tick()
+	return st.Rest(ctx)
+}
+
+// A barrierClient waits at each round's barrier.
+type barrierClient struct {
+	*barrierWorkload
+	seat *Seat
+}
+
+func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
+	r, err := c.rounds.join(ctx, c.seat)
+	if err != nil {
+		return 0, err
+	}
+	b, err := c.newBarrier(c.seat.Conn, r.path)
+	if err != nil {
+		return 0, err
+	}
+	r.share.waiting.come(c.seat)
+	c.seat.Marks.PhaseBegin()
+	err = b.Wait(ctx)
+	now := time.Now()
+	c.seat.Marks.PhaseEnd()
+	if err != nil {
+		return 0, err
+	}
+	if took, opened := r.share.opened.past(c.seat, now); opened {
+		c.pass.Record(took, took)
+	}
+	// Nobody runs ahead through barriers that hold nobody up.
+	if err := r.share.opened.wait(ctx); err != nil {
+		return 0, err
+	}
+	return c.rounds.finish(ctx, c.seat)
+}
+
+// A barrierOpener opens each round's barrier.
+type barrierOpener struct {
+	*barrierWorkload
+	seat *Seat
+}
+
+func (o *barrierOpener) Turn(ctx context.Context) (int64, error) {
+	r, err := o.rounds.join(ctx, o.seat)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.share.waiting.wait(ctx); err != nil {
+		return 0, err
+	}
+	keep(ctx, o.settings.Hold)
+	if err := o.openBarrier(ctx, r); err != nil {
+		return 0, err
+	}
+	return o.rounds.finish(ctx, o.seat)
+}
+
+func (o *barrierOpener) openBarrier(ctx context.Context, r *round[opening]) error {
+	b, err := o.newBarrier(o.seat.Conn, r.path)
+	if err != nil {
+		return err
+	}
+	r.share.opened.come(o.seat)
+	began := time.Now()
+	if err := b.Open(ctx); err != nil {
+		return err
+	}
+	took := time.Since(began)
+	o.open.Record(took, took)
+	return nil
+}

@@ -1,0 +1,96 @@
+package workloads_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func barrierPlan(s drivers.Service, open workloads.NewBarrier) workloads.Plan {
+	return workloads.Plan{Service: s, Clients: 5, Seed: 1,
+		Form:     workloads.Form{Recipe: "barrier", Name: "test", Family: workloads.Recipe, New: workloads.Barriers(open)},
+		Settings: workloads.Settings{Hold: time.Millisecond},
+		Warmup:   20 * time.Millisecond, Duration: 300 * time.Millisecond}
+}
+
+func TestRunOpensBarriers(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) (workloads.Barrier, error) {
+			return recipes.NewBarrier(c, path), nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Nothing but the hold takes time here; a round may end on each edge.
+		if r.Rounds < 299 || r.Rounds > 301 || r.WholeRounds <= r.Rounds {
+			t.Errorf("%d rounds, %d whole; want 300, and those before and after", r.Rounds, r.WholeRounds)
+		}
+		n := r.WholeRounds
+		if c := r.Whole; c.Notifications != 5*n || c.Reads != 10*n || c.Writes != n {
+			t.Errorf("%d notifications, %d reads, %d writes in %d rounds of 5 clients; want 5, 10 and 1 each",
+				c.Notifications, c.Reads, c.Writes, n)
+		}
+		if r.Safety.Violations != 0 || r.Safety.Checked != 5*n || r.Herd.Largest != 5 {
+			t.Errorf("%+v, largest fan-out %d; want %d checks, no violation, 5", r.Safety, r.Herd.Largest, 5*n)
+		}
+	})
+}
+
+// An openDoor holds nobody up.
+type openDoor struct{ workloads.Barrier }
+
+func (openDoor) Wait(context.Context) error { return nil }
+
+func TestRunCatchesABarrierThatHoldsNobodyUp(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) (workloads.Barrier, error) {
+			return openDoor{recipes.NewBarrier(c, path)}, nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := 5 * r.WholeRounds; r.Safety.Violations != want {
+			t.Errorf("%d violations in %d rounds, want %d", r.Safety.Violations, r.WholeRounds, want)
+		}
+	})
+}
+
+// A client that loses its session at a barrier comes to the same one again, and
+// the others wait for nobody else.
+func TestRunSurvivesASessionLostAtABarrier(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var left atomic.Int64
+		left.Store(50)
+		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) (workloads.Barrier, error) {
+			return leavesAtBarrier{recipes.NewBarrier(c, path), c, &left}, nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 || r.Rounds < 200 {
+			t.Errorf("%d lost sessions and %d rounds, want 1 and many", n, r.Rounds)
+		}
+		if r.Safety.Violations != 0 || r.Safety.Checked != 5*r.WholeRounds {
+			t.Errorf("%+v; want no violation in %d checks", r.Safety, 5*r.WholeRounds)
+		}
+	})
+}
+
+// leavesAtBarrier closes its session before it waits, once.
+type leavesAtBarrier struct {
+	workloads.Barrier
+	conn drivers.Conn
+	left *atomic.Int64
+}
+
+func (b leavesAtBarrier) Wait(ctx context.Context) error {
+	if b.left.Add(-1) == 0 {
+		b.conn.Close()
+	}
+	return b.Barrier.Wait(ctx)
+}

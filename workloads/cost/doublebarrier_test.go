@@ -1,0 +1,134 @@
+package cost
+
+import "slices"
+
+// A hall is one round of a double barrier.
+type hall struct {
+	size  int
+	ready int  // the node ready
+	full  bool // the data of the hall's own node
+	mine  []int
+}
+
+// A hallPart is what the client with a number does.
+type hallPart func(h *hall, client int, a *actor, op func())
+
+func doubleBarrierCast(enter, leave hallPart) func(*world, int64) cast {
+	return func(w *world, n int64) cast {
+		w.next++
+		h := &hall{size: int(n), ready: w.next, mine: make([]int, n)}
+		in, out := phase{parts: make([]part, n)}, phase{parts: make([]part, n), last: true}
+		for i := range int(n) {
+			in.parts[i] = func(a *actor, op func()) { enter(h, i, a, op) }
+			out.parts[i] = func(a *actor, op func()) { leave(h, i, a, op) }
+		}
+		return cast{[]phase{in, out}, func(w *world) { w.strike(h.ready) }}
+	}
+}
+
+// strike removes a node, and fires what is armed on it or on all of them.
+func (w *world) strike(node int) {
+	before := w.counts
+	w.remove(node)
+	before.Notifications = w.counts.Notifications
+	w.counts = before
+}
+
+// processes are the nodes but ready, the lowest first.
+func (h *hall) processes(a *actor) []int {
+	return slices.DeleteFunc(a.world.list(), func(n int) bool { return n == h.ready })
+}
+
+func enterReady(h *hall, client int, a *actor, op func()) {
+	op()
+	a.world.counts.Reads++
+	a.world.counts.WatchedExists++
+	a.world.counts.WatchedMisses++
+	ready := a.world.watchNode(a, h.ready)
+	op()
+	h.mine[client] = a.world.createNext()
+	op()
+	if len(h.processes(a)) < h.size {
+		a.await(op, ready)
+		return
+	}
+	op()
+	a.world.create(h.ready)
+}
+
+func leaveReady(h *hall, client int, a *actor, op func()) {
+	for mine, gone := h.mine[client], false; ; {
+		op()
+		left := h.processes(a)
+		switch {
+		case len(left) == 0:
+			return
+		case left[0] == mine && len(left) == 1:
+			op()
+			a.world.remove(mine)
+			return
+		case left[0] == mine:
+			a.existsWatched(op, left[len(left)-1])
+			continue
+		case !gone:
+			op()
+			a.world.remove(mine)
+			gone = true
+		}
+		a.existsWatched(op, left[0])
+	}
+}
+
+func leaveSequential(h *hall, client int, a *actor, op func()) {
+	for mine := h.mine[client]; ; {
+		op()
+		left := h.processes(a)
+		i := slices.Index(left, mine)
+		if i == 0 {
+			op()
+			a.world.remove(mine)
+			return
+		}
+		a.existsWatched(op, left[i-1])
+	}
+}
+
+// listWatched lists all nodes with a watch.
+func (a *actor) listWatched(op func()) (nodes []int, changed *watch) {
+	op()
+	changed = &watch{owner: a}
+	a.world.children = append(a.world.children, changed)
+	return a.world.list(), changed
+}
+
+func enterChildrenWatch(h *hall, client int, a *actor, op func()) {
+	op()
+	h.mine[client] = a.world.createNext()
+	for {
+		inside, changed := a.listWatched(op)
+		if len(inside) >= h.size {
+			op()
+			a.world.counts.Writes++
+			h.full = true
+			return
+		}
+		op()
+		a.world.counts.Reads++
+		if h.full {
+			return
+		}
+		a.await(op, changed)
+	}
+}
+
+func leaveChildrenWatch(h *hall, client int, a *actor, op func()) {
+	op()
+	a.world.remove(h.mine[client])
+	for {
+		left, changed := a.listWatched(op)
+		if len(left) == 0 {
+			return
+		}
+		a.await(op, changed)
+	}
+}

@@ -1,0 +1,185 @@
+package cost
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// The simulation of recipes in which all clients follow what one of them
+// changes.
+
+// A script is a following: what is followed, by whom, and what changes it.
+type script struct {
+	world   *world
+	updates int64
+	lasting []*actor // those whose watch stays
+	version int64    // of what is followed
+}
+
+// A follower is one client's part; it ends when it has seen the last version.
+type follower func(s *script, a *actor, op func())
+
+// set changes what is followed.
+func (s *script) set() {
+	s.version++
+	s.world.counts.Writes++
+	s.world.fire(s.node())
+	for _, a := range s.lasting {
+		a.waiting = nil
+	}
+	n := int64(len(s.lasting))
+	s.world.counts.Notifications += n
+	s.world.largest = max(s.world.largest, n)
+}
+
+func (s *script) node() int { return 1 }
+
+// read reads what is followed, and arms a watch if it is asked to.
+func (s *script) read(a *actor, watched bool) (version int64, w *watch) {
+	s.world.counts.Reads++
+	if watched {
+		s.world.counts.WatchedGets++
+		w = s.world.watchNode(a, s.node())
+	}
+	return s.version, w
+}
+
+func followWatch(s *script, a *actor, op func()) {
+	for {
+		op()
+		version, changed := s.read(a, true)
+		if version == s.updates {
+			return
+		}
+		a.await(op, changed)
+	}
+}
+
+func followPersistent(s *script, a *actor, op func()) {
+	s.lasting = append(s.lasting, a)
+	for {
+		op()
+		version, _ := s.read(a, false)
+		if version == s.updates {
+			return
+		}
+		if version == s.version {
+			a.waiting = &watch{}
+		}
+	}
+}
+
+func followPoll(s *script, a *actor, op func()) {
+	for {
+		op()
+		if version, _ := s.read(a, false); version == s.updates {
+			return
+		}
+		a.paused = true
+	}
+}
+
+func followers() map[string]follower {
+	return map[string]follower{
+		"config/watch":      followWatch,
+		"config/persistent": followPersistent,
+		"config/poll":       followPoll,
+	}
+}
+
+// begin lets n clients come, without taking a step.
+func begin(follow follower, n, updates int64) (*script, []*actor) {
+	w, _ := newWorld(nil, 0)
+	s := &script{world: w, updates: updates}
+	actors := make([]*actor, n)
+	for i := range actors {
+		actors[i] = w.enrol(func(a *actor, op func()) { follow(s, a, op) })
+	}
+	return s, actors
+}
+
+// settle makes the updates one at a time.
+func (s *script) settle(actors []*actor, polls int64) {
+	for i := range actors {
+		rest(actors[:i+1])
+	}
+	for range s.updates {
+		for range polls - 1 {
+			tick(actors)
+		}
+		s.set()
+		tick(actors)
+	}
+}
+
+func TestFollowingSettledEqualsSimulation(t *testing.T) {
+	for name, follow := range followers() {
+		model := modelOf(t, name)
+		for _, n := range []int64{1, 2, 3, 5, 8, 16} {
+			for _, u := range []int64{1, 2, 7} {
+				for _, q := range []int64{1, 3} {
+					p := Params{Clients: n, Updates: u, Polls: q}
+					s, actors := begin(follow, n, u)
+					s.settle(actors, q)
+					c := s.world.counts
+					got := [...]int64{c.Notifications, c.Reads, c.Writes, c.FailedWrites, s.world.largest}
+					if want := model.Settled(p); got != values(want) {
+						t.Errorf("%s with %+v: simulated %v, formulas %v", name, p, got, values(want))
+					}
+					checkIdentities(t, name, model, c, u)
+				}
+			}
+		}
+	}
+}
+
+// Not even whether everybody sees a change before the next one matters.
+func TestFollowingIdentitiesHoldUnderAnySchedule(t *testing.T) {
+	for name, follow := range followers() {
+		for seed := range uint64(100) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			s, actors := begin(follow, 7, 20)
+			for len(actors) > 0 {
+				i := rng.IntN(len(actors) + 1)
+				if i == len(actors) {
+					if s.version < s.updates {
+						s.set()
+					}
+					continue
+				}
+				a := actors[i]
+				a.paused = false
+				if a.runnable() {
+					a.program(a)
+				}
+				if a.holds {
+					actors = slices.Delete(actors, i, i+1)
+				}
+			}
+			checkIdentities(t, name, modelOf(t, name), s.world.counts, s.updates)
+		}
+	}
+}
+
+func TestFollowingIdentitiesFail(t *testing.T) {
+	oneMore := append(oneMore, func(c *metrics.Counts) { c.WatchedGets++ })
+	for name, follow := range followers() {
+		for _, i := range modelOf(t, name).Identities {
+			fails := slices.ContainsFunc(oneMore, func(more func(*metrics.Counts)) bool {
+				s, actors := begin(follow, 3, 1)
+				s.settle(actors, 1)
+				for range 10 {
+					more(&s.world.counts)
+				}
+				_, _, holds := i.Check(s.world.counts, s.updates)
+				return !holds
+			})
+			if !fails {
+				t.Errorf("%s: %s holds whatever is counted", name, i.Formula)
+			}
+		}
+	}
+}

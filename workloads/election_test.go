@@ -1,0 +1,61 @@
+package workloads_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func electionPlan(s drivers.Service, open workloads.NewElection) workloads.Plan {
+	return workloads.Plan{Service: s, Clients: 5,
+		Form:     workloads.Form{Recipe: "election", Name: "test", Family: workloads.Recipe, New: workloads.Elections(open)},
+		Settings: workloads.Settings{Hold: time.Millisecond}, Duration: 100 * time.Millisecond, Seed: 1}
+}
+
+// Each change of leader is a round with two writes more where it is acknowledged.
+func TestElectionAcknowledges(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) (workloads.Election, error) {
+			return recipes.NewAcknowledgedElection(c, path), nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.WholeRounds < 100 || r.Whole.Writes != 4*r.WholeRounds {
+			t.Errorf("%d writes in %d rounds; want 4 each of at least 100", r.Whole.Writes, r.WholeRounds)
+		}
+		if r.Safety.Violations != 0 || r.Safety.Checked != r.WholeRounds || !r.Safety.Tokens {
+			t.Errorf("%+v; want %d leaders checked, with tokens, no violation", r.Safety, r.WholeRounds)
+		}
+		var phases []string
+		for _, p := range r.Phases {
+			phases = append(phases, p.Name)
+		}
+		if len(phases) != 3 || phases[0] != "campaign" || phases[1] != "failover" || phases[2] != "resign" {
+			t.Errorf("phases %v, want campaign, failover, resign", phases)
+		}
+	})
+}
+
+func TestTwoLeadersAreAViolation(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) (workloads.Election, error) {
+			return usurper{recipes.NewElection(c, path)}, nil
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Safety.Violations == 0 {
+			t.Error("everybody leads at once, and no violation was seen")
+		}
+	})
+}
+
+// A usurper leads without asking.
+type usurper struct{ *recipes.Election }
+
+func (usurper) Campaign(ctx context.Context) (context.Context, error) { return ctx, nil }

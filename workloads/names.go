@@ -1,0 +1,220 @@
+package workloads
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// Names is one client's handle on a name service.
+type Names interface {
+	// Lookup returns the value of a name, which may be one that it had a
+	// moment ago.
+	Lookup(ctx context.Context, name string) (value []byte, err error)
+	// Bind gives a name a value.
+	Bind(ctx context.Context, name string, value []byte) error
+}
+
+// A NewNames makes one client's handle on the names at path, a node that exists.
+type NewNames func(c drivers.Conn, path string) (Names, error)
+
+// NameServices makes the workload of a name service's form: all clients look up
+// all names, and the first of them changes one, again and again, each time when
+// all have looked everything up and it has thought. A round is over when all
+// have found what was changed.
+func NameServices(open NewNames) func(Settings) Workload {
+	return func(s Settings) Workload {
+		return &namesWorkload{
+			settings: s, open: open,
+			lookup: metrics.NewLatency("lookup"), converge: metrics.NewLatency("converge"), update: metrics.NewLatency("update"),
+		}
+	}
+}
+
+type namesWorkload struct {
+	settings Settings
+	open     NewNames
+	path     string
+	names    []string
+
+	views   *views
+	spreads *spreads
+
+	lookup   *metrics.Latency
+	converge *metrics.Latency // from asking for a change until a client finds it
+	update   *metrics.Latency
+}
+
+func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.path = base + "/names"
+	if _, err := c.Create(ctx, w.path, nil, 0); err != nil {
+		return err
+	}
+	for i := range w.settings.names() {
+		w.names = append(w.names, fmt.Sprintf("name-%d", i+1))
+		if _, err := c.Create(ctx, w.path+"/"+w.names[i], update(0), 0); err != nil {
+			return err
+		}
+	}
+	w.views, w.spreads = newViews(clients, len(w.names)), newSpreads(clients)
+	return nil
+}
+
+func (w *namesWorkload) Join(s *Seat) (Client, error) { return w.join(s) }
+
+func (w *namesWorkload) join(s *Seat) (*namesClient, error) {
+	n, err := w.open(s.Conn, w.path)
+	if err != nil {
+		return nil, err
+	}
+	return &namesClient{namesWorkload: w, seat: s, handle: n, view: w.views.open(s.Index)}, nil
+}
+
+func (w *namesWorkload) Together() bool { return true }
+
+func (w *namesWorkload) Begin() {
+	w.lookup.Reset()
+	w.converge.Reset()
+	w.update.Reset()
+}
+
+func (w *namesWorkload) Lap() (p50, p99 time.Duration) { return w.lookup.Lap() }
+
+func (w *namesWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.lookup.Phase(), w.converge.Phase(), w.update.Phase()}
+	r.Rounds = r.Phases[2].Service.TotalCount()
+}
+
+func (w *namesWorkload) Verdict() metrics.Safety { return w.views.verdict() }
+
+// Settle lets all look everything up, one at a time, before the first update and
+// after each.
+func (w *namesWorkload) Settle(ctx context.Context, st *Stage) error {
+	clients := make([]*namesClient, len(st.Seats))
+	for i, seat := range st.Seats {
+		c, err := w.join(seat)
+		if err != nil {
+			return err
+		}
+		clients[i] = c
+	}
+	for number := range w.settings.updates() + 1 {
+		if number > 0 {
+			title := "changes " + w.names[w.changedBy(number)]
+			st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, number) })
+			if err := st.Rest(ctx); err != nil {
+				return err
+			}
+		}
+		for i, c := range clients {
+			st.Do(ctx, i, "looks everything up", "", c.lookAll)
+			if err := st.Rest(ctx); err != nil {
+				return err
+			}
+		}
+		w.views.converged()
+	}
+	return nil
+}
+
+// changedBy is which name the update changes.
+func (w *namesWorkload) changedBy(number int64) int { return int((number - 1) % int64(len(w.names))) }
+
+// A namesClient is one client that looks up; the one on the first seat binds.
+type namesClient struct {
+	*namesWorkload
+	seat   *Seat
+	handle Names
+	view   *view
+}
+
+// Turn looks everything up and then finds one update, which it makes if it is
+// this client's to make.
+func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
+	if err := c.lookAll(ctx); err != nil {
+		return 0, err
+	}
+	number := c.seat.turns + 1
+	calm := c.seat.Disturbances()
+	c.seat.Marks.PhaseBegin()
+	s := c.spreads.join(c.seat)
+	if c.seat.Index == 0 {
+		keep(ctx, c.settings.Think)
+		if err := s.make(ctx, func() error { return c.bind(ctx, number) }); err != nil {
+			return 0, fmt.Errorf("update: %w", err)
+		}
+	}
+	if err := c.find(ctx, s, number); err != nil {
+		if ctx.Err() != nil && s.overdue() && c.seat.Disturbances() == calm {
+			c.views.stale(c.seat.Index)
+		}
+		return 0, err
+	}
+	c.seat.Marks.PhaseEnd()
+	return c.spreads.leave(c.seat), nil
+}
+
+// findInterval is how long a client rests that has been served an old value.
+const findInterval = 100 * time.Microsecond
+
+// find looks the changed name up, once it has been changed, until the update
+// shows.
+func (c *namesClient) find(ctx context.Context, s *spread, number int64) error {
+	select {
+	case <-s.made:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	value := c.changedBy(number)
+	for {
+		if err := c.look(ctx, value); err != nil {
+			return err
+		}
+		if c.view.seen[value] >= number {
+			took := s.took(c.view.at[value])
+			c.converge.Record(took, took)
+			return nil
+		}
+		if keep(ctx, findInterval); ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (c *namesClient) lookAll(ctx context.Context) error {
+	for range c.settings.lookups() {
+		for value := range c.names {
+			if err := c.look(ctx, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *namesClient) look(ctx context.Context, value int) error {
+	asked := time.Now()
+	data, err := c.handle.Lookup(ctx, c.names[value])
+	if err != nil {
+		return fmt.Errorf("look up: %w", err)
+	}
+	took := time.Since(asked)
+	c.lookup.Record(took, took)
+	c.views.see(c.seat.Index, c.view, value, data)
+	return nil
+}
+
+func (c *namesClient) bind(ctx context.Context, number int64) error {
+	value := c.changedBy(number)
+	c.views.making(value, number)
+	asked := time.Now()
+	if err := c.handle.Bind(ctx, c.names[value], update(number)); err != nil {
+		return err
+	}
+	took := time.Since(asked)
+	c.update.Record(took, took)
+	return nil
+}

@@ -1,0 +1,82 @@
+package workloads_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func runNames(t *testing.T, s drivers.Service, open workloads.NewNames) *metrics.Record {
+	t.Helper()
+	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 4,
+		Form:     workloads.Form{Recipe: "names", Name: "test", Family: workloads.Recipe, New: workloads.NameServices(open)},
+		Settings: workloads.Settings{Think: time.Millisecond, Names: 5, Lookups: 3}, Duration: 100 * time.Millisecond, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A round is one change, found by all: each reads all names once, and then what
+// has changed.
+func TestNamesRounds(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r := runNames(t, s, func(c drivers.Conn, path string) (workloads.Names, error) { return recipes.NewNames(c, path), nil })
+		if n := r.WholeRounds; n < 50 || r.Whole.Writes != n || r.Whole.Notifications != 4*n || r.Whole.Reads != 4*(5+n) {
+			t.Errorf("%d rounds with %d writes, %d notifications and %d reads; want at least 50, and 1, 4 and 4 each, and 20 reads",
+				n, r.Whole.Writes, r.Whole.Notifications, r.Whole.Reads)
+		}
+		if r.Safety.Violations != 0 || r.Safety.Checked < 4*16*r.WholeRounds {
+			t.Errorf("%+v; want every look-up checked, 16 or more of each client in each round, and no violation", r.Safety)
+		}
+		if len(r.Phases) != 3 || r.Phases[0].Service.TotalCount() < 4*16*r.Rounds || r.Phases[2].Service.TotalCount() != r.Rounds {
+			t.Errorf("phases %v", r.Phases)
+		}
+	})
+}
+
+func TestBrokenNamesAreAViolation(t *testing.T) {
+	for name, open := range map[string]func(*recipes.Names) workloads.Names{
+		"are kept for ever": func(n *recipes.Names) workloads.Names { return &petrified{Names: n, kept: map[string][]byte{}} },
+		"are mixed up":      func(n *recipes.Names) workloads.Names { return mixed{n} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				r := runNames(t, s, func(c drivers.Conn, path string) (workloads.Names, error) {
+					return open(recipes.NewNames(c, path)), nil
+				})
+				if r.Safety.Violations == 0 {
+					t.Errorf("names that %s pass", name)
+				}
+			})
+		})
+	}
+}
+
+// petrified names never change.
+type petrified struct {
+	*recipes.Names
+	kept map[string][]byte
+}
+
+func (n *petrified) Lookup(ctx context.Context, name string) (value []byte, err error) {
+	if n.kept[name] == nil {
+		n.kept[name], err = n.Names.Lookup(ctx, name)
+	}
+	return n.kept[name], err
+}
+
+// mixed names are one another's.
+type mixed struct{ *recipes.Names }
+
+func (n mixed) Lookup(ctx context.Context, name string) ([]byte, error) {
+	if name == "name-1" {
+		name = "name-2"
+	}
+	return n.Names.Lookup(ctx, name)
+}

@@ -1,0 +1,195 @@
+package workloads
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Queue is one client's handle on a queue that several clients share.
+type Queue interface {
+	// Put adds an item, which is not empty. If it fails, the item may have
+	// been added.
+	Put(ctx context.Context, item []byte) error
+	// Take removes an item and returns it, and waits for one as long as there
+	// is none. An item that comes with an error was taken, or, with
+	// drivers.ErrInDoubt, may have been.
+	Take(ctx context.Context) (item []byte, err error)
+}
+
+// A QueueSite is where a queue is and what its items are.
+type QueueSite struct {
+	Items     string       // the queue's node, which exists
+	Consumers string       // a node, which exists, for consumers to stand in line
+	Mode      drivers.Mode // of the items: 0, or drivers.Ephemeral
+}
+
+// A NewQueue makes one client's handle on a queue.
+type NewQueue func(c drivers.Conn, at QueueSite) (Queue, error)
+
+// Queues makes the workload of a queue's form: some clients put items, the
+// others take them, in a closed loop. A lone client does both by turns.
+func Queues(open NewQueue) func(Settings) Workload {
+	return func(s Settings) Workload {
+		s.Queue.Priorities = 1
+		return newQueueWorkload(s, func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
+			q, err := open(c, at)
+			return oneClass{q}, err
+		})
+	}
+}
+
+// oneClass is a queue as a priority queue of one priority.
+type oneClass struct{ Queue }
+
+func (q oneClass) Put(ctx context.Context, _ int, item []byte) error { return q.Queue.Put(ctx, item) }
+
+// QueueSettings are what a person chooses of a queue's workload.
+type QueueSettings struct {
+	// Producers is how many clients put, at most all but one; 0 means half.
+	Producers int
+	// Backlog is how many items may be in the queue at once; 0 means as many
+	// as there are producers.
+	Backlog int
+	// Items is how many items are in the queue when the first client comes.
+	Items int
+	// EphemeralItems makes items go with the session that put them.
+	EphemeralItems bool
+	// Priorities is how many priorities the items of a priority queue have,
+	// at most 99; 0 means DefaultPriorities.
+	Priorities int
+}
+
+// DefaultPriorities are those of QueueSettings without any: enough to be seen.
+const DefaultPriorities = 8
+
+// A queueWorkload is that of both kinds of queues.
+type queueWorkload struct {
+	settings Settings
+	open     NewPriorityQueue
+	site     QueueSite
+
+	// The first seats put, the last ones take; a lone client does both.
+	clients, producers, consumers int
+
+	room               chan struct{} // items that may be in the queue at once
+	check              *delivery
+	line               *metrics.Queue // which consumer waited, and which was served
+	put, handoff, take *metrics.Latency
+
+	mu       sync.Mutex
+	finished map[int]bool // producers that put nothing any more, by seat
+	ends     int          // put so far, one for each consumer
+	ended    map[int]bool // consumers that have come to the end, by seat
+	complete bool         // all of them have
+}
+
+func newQueueWorkload(s Settings, open NewPriorityQueue) Workload {
+	return &queueWorkload{
+		settings: s, open: open, check: newDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
+		put: metrics.NewLatency("put"), handoff: metrics.NewLatency("handoff"), take: metrics.NewLatency("take"),
+	}
+}
+
+// Setup makes the nodes and puts the items that the first consumer finds.
+func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.site = QueueSite{Items: base + "/queue", Consumers: base + "/consumers"}
+	if w.settings.Queue.EphemeralItems {
+		w.site.Mode = drivers.Ephemeral
+	}
+	for _, node := range []string{w.site.Items, w.site.Consumers} {
+		if _, err := c.Create(ctx, node, nil, 0); err != nil {
+			return err
+		}
+	}
+	w.assign(clients)
+	q, err := w.open(c, w.site)
+	if err != nil {
+		return err
+	}
+	for i := range w.settings.Queue.Items {
+		p := w.check.send(parcel{priority: w.priorities() - 1 - i%w.priorities()}, nobody, time.Now())
+		err := q.Put(ctx, p.priority, p.bytes())
+		w.check.sentOff(p, err)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assign decides how many clients put and how many take.
+func (w *queueWorkload) assign(clients int) {
+	w.clients, w.producers = clients, clients/2
+	if p := w.settings.Queue.Producers; p > 0 {
+		w.producers = min(p, clients-1)
+	}
+	w.consumers = clients - w.producers
+	if clients == 1 {
+		w.producers = 1
+	}
+	backlog := w.settings.Queue.Backlog
+	if backlog == 0 {
+		backlog = w.producers
+	}
+	w.room = make(chan struct{}, backlog)
+	w.line = metrics.NewQueue(w.consumers)
+}
+
+// priorities is how many the items have.
+func (w *queueWorkload) priorities() int {
+	if w.settings.Queue.Priorities == 0 {
+		return DefaultPriorities
+	}
+	return min(w.settings.Queue.Priorities, endPriority)
+}
+
+const (
+	// nobody put the items that were there from the beginning.
+	nobody = -1
+	// endPriority is behind all others: who takes an end has left nothing.
+	endPriority = priorityLimit - 1
+)
+
+func (w *queueWorkload) Join(s *Seat) (Client, error) {
+	c, err := w.join(s)
+	if err != nil {
+		return nil, err
+	}
+	first := w.clients - w.consumers // the first seat that takes
+	c.puts, c.takes, c.place = s.Index < w.producers, s.Index >= first, s.Index-first
+	if w.settings.Queue.EphemeralItems {
+		w.check.wither(s.Index) // if it had a session before, its items went with it
+	}
+	return c, nil
+}
+
+func (w *queueWorkload) Together() bool { return false }
+
+func (w *queueWorkload) Begin() {
+	for _, l := range []*metrics.Latency{w.put, w.handoff, w.take} {
+		l.Reset()
+	}
+	w.line.Reset()
+}
+
+func (w *queueWorkload) Lap() (p50, p99 time.Duration) { return w.put.Lap() }
+
+func (w *queueWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.put.Phase(), w.handoff.Phase(), w.take.Phase()}
+	r.Rounds = r.Phases[2].Service.TotalCount()
+	fairness := w.line.Fairness()
+	r.Fairness = &fairness
+}
+
+// Verdict counts an item as lost if every consumer has come to the end and
+// nobody has taken it.
+func (w *queueWorkload) Verdict() metrics.Safety {
+	w.mu.Lock()
+	complete := w.complete
+	w.mu.Unlock()
+	return w.check.verdict(complete)
+}

@@ -1,0 +1,157 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A queueClient is a client that puts, takes, or does both by turns.
+type queueClient struct {
+	*queueWorkload
+	seat        *Seat
+	queue       PriorityQueue
+	puts, takes bool
+	taker       taker
+	place       int // its place among the consumers
+}
+
+func (w *queueWorkload) join(s *Seat) (*queueClient, error) {
+	q, err := w.open(s.Conn, w.site)
+	if err != nil {
+		return nil, err
+	}
+	return &queueClient{queueWorkload: w, seat: s, queue: q, taker: taker{client: s.Index}}, nil
+}
+
+// Turn is an item put, or an item taken. A producer waits until there is room,
+// so that a queue whose consumers are slow does not grow without end.
+func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
+	if c.puts {
+		select {
+		case c.room <- struct{}{}:
+		case <-c.seat.Stopping:
+			return 0, nil
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+		added, err := c.putItem(ctx, parcel{priority: c.seat.Rand.IntN(c.priorities()), room: c.room})
+		if err != nil || !added {
+			return 0, err
+		}
+		keep(ctx, c.settings.Think)
+	}
+	if c.takes {
+		rounds, err = c.takeItem(ctx)
+		keep(ctx, c.settings.Hold)
+	}
+	return rounds, err
+}
+
+// Finish takes what is still in the queue. The last producer to finish tells
+// the consumers that nothing comes any more: it puts an end for each, behind all
+// items. So nobody has to give up waiting, and an end is a round like any other.
+func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
+	for c.puts && c.endIsDue() {
+		added, err := c.putItem(ctx, parcel{priority: endPriority, end: true})
+		if err != nil {
+			return 0, err
+		}
+		if added {
+			c.endPut()
+		}
+	}
+	for c.takes && !c.hasEnded() {
+		taken, err := c.takeItem(ctx)
+		if err != nil {
+			return rounds, err
+		}
+		rounds += taken
+	}
+	return rounds, nil
+}
+
+// putItem puts an item and tells whether it is in the queue for certain.
+func (c *queueClient) putItem(ctx context.Context, item parcel) (added bool, err error) {
+	began := time.Now()
+	p := c.check.send(item, c.seat.Index, began)
+	err = c.queue.Put(ctx, p.priority, p.bytes())
+	took := time.Since(began)
+	c.check.sentOff(p, err)
+	if err != nil {
+		return false, survived(fmt.Errorf("put: %w", err))
+	}
+	c.put.Record(took, took)
+	return true, nil
+}
+
+// takeItem takes an item, one round, or nothing if that is in doubt.
+func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
+	began := time.Now()
+	t := c.check.take(&c.taker)
+	c.line.Asked(c.place)
+	c.seat.Marks.PhaseBegin()
+	item, err := c.queue.Take(ctx)
+	now := time.Now()
+	c.seat.Marks.PhaseEnd()
+	if err != nil {
+		err = fmt.Errorf("take: %w", err)
+	}
+	if err != nil && (item == nil || errors.Is(err, drivers.ErrInDoubt)) {
+		c.line.GaveUp(c.place)
+		c.note(c.check.doubtful(item))
+		return 0, survived(err)
+	}
+	c.line.Granted(c.place)
+	c.take.Record(now.Sub(began), now.Sub(began))
+	if p := c.check.taken(t, item); p != nil {
+		c.handoff.Record(now.Sub(p.sent), now.Sub(p.sent))
+		c.note(p)
+	}
+	return 1, err
+}
+
+// note looks whether the parcel, which may be nil, says that nothing comes any
+// more.
+func (c *queueClient) note(p *parcel) {
+	if p == nil || !p.end {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended[c.seat.Index] = true
+	c.complete = len(c.ended) == c.consumers
+}
+
+func (c *queueClient) hasEnded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended[c.seat.Index]
+}
+
+// endIsDue notes that this producer puts no more items, and tells whether all
+// producers have come so far and a consumer has no end yet.
+func (c *queueClient) endIsDue() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.finished[c.seat.Index] = true
+	return len(c.finished) == c.producers && c.ends < c.consumers
+}
+
+func (c *queueClient) endPut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ends++
+}
+
+// survived drops the error of a write that is in doubt: the check knows of it,
+// and unless the session is lost the client goes on.
+func survived(err error) error {
+	if errors.Is(err, drivers.ErrInDoubt) && !errors.Is(err, drivers.ErrSessionLost) {
+		return nil
+	}
+	return err
+}

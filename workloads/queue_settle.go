@@ -1,0 +1,58 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// Settle lets the first client take what it finds, one item at a time. Then the
+// others come, one at a time, to the empty queue, and the first client puts an
+// item for each of them, one at a time.
+func (w *queueWorkload) Settle(ctx context.Context, st *Stage) error {
+	w.line = metrics.NewQueue(len(st.Seats))
+	clients := make([]*queueClient, len(st.Seats))
+	for i, seat := range st.Seats {
+		c, err := w.join(seat)
+		if err != nil {
+			return err
+		}
+		c.place = i
+		clients[i] = c
+	}
+	var taken atomic.Int64
+	take := func(client int, sets string) error {
+		st.Do(ctx, client, sets, "has it", func(ctx context.Context) error {
+			n, err := clients[client].takeItem(ctx)
+			taken.Add(n)
+			return err
+		})
+		return st.Rest(ctx)
+	}
+	for range w.settings.Queue.Items {
+		if err := take(0, "takes an item"); err != nil {
+			return err
+		}
+	}
+	for i := range clients[1:] {
+		if err := take(i+1, "wants an item"); err != nil {
+			return err
+		}
+	}
+	for i := range clients[1:] {
+		st.Do(ctx, 0, "puts an item", "", func(ctx context.Context) error {
+			_, err := clients[0].putItem(ctx, parcel{priority: i % w.priorities()})
+			return err
+		})
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+		if taken.Load() <= int64(w.settings.Queue.Items+i) {
+			return errors.New("an item is in the queue and everybody sleeps")
+		}
+	}
+	w.complete = true
+	return nil
+}

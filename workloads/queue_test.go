@@ -1,0 +1,166 @@
+package workloads_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func cachedList(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
+	return recipes.NewQueue(c, at.Items, at.Mode), nil
+}
+
+func queuePlan(s drivers.Service, newWorkload func(workloads.Settings) workloads.Workload) workloads.Plan {
+	return workloads.Plan{Service: s, Clients: 6, Seed: 1, Duration: 200 * time.Millisecond,
+		Form:     workloads.Form{Recipe: "queue", Name: "test", Family: workloads.Recipe, New: newWorkload},
+		Settings: workloads.Settings{Hold: time.Millisecond}}
+}
+
+// Producers stop first, and consumers take what they have put.
+func TestRunDrainsTheQueue(t *testing.T) {
+	for _, clients := range []int{1, 2, 3, 8} {
+		inBubble(t, func(t *testing.T, s drivers.Service) {
+			p := queuePlan(s, workloads.Queues(cachedList))
+			p.Clients = clients
+			p.Settings.Queue.Backlog = 20
+			r, err := workloads.Run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Warnings) != 0 || r.Rounds == 0 || r.Safety.Violations != 0 {
+				t.Errorf("%d clients: warnings %q, %d rounds, violations %q", clients, r.Warnings, r.Rounds, r.Safety.Details)
+			}
+			if r.Safety.Checked != r.WholeRounds || r.Whole.Writes != 2*r.WholeRounds+r.Whole.FailedWrites {
+				t.Errorf("%d clients: %d takes in %d rounds, %d writes, %d of them failed", clients,
+					r.Safety.Checked, r.WholeRounds, r.Whole.Writes, r.Whole.FailedWrites)
+			}
+		})
+	}
+}
+
+// An item dies with the session of its producer, and the run goes on.
+func TestRunWithEphemeralItemsSurvivesALostSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var once sync.Once
+		p := queuePlan(s, workloads.Queues(func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
+			return losesSession{recipes.NewQueue(c, at.Items, at.Mode), c, &once}, nil
+		}))
+		p.Settings.Queue.EphemeralItems = true
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
+			t.Errorf("%d lost sessions counted, want 1", n)
+		}
+		if r.Safety.Violations != 0 || r.Rounds == 0 || len(r.Warnings) != 0 {
+			t.Errorf("violations %q, %d rounds, warnings %q", r.Safety.Details, r.Rounds, r.Warnings)
+		}
+	})
+}
+
+// losesSession closes its session once, when it has put an item.
+type losesSession struct {
+	workloads.Queue
+	conn drivers.Conn
+	once *sync.Once
+}
+
+func (q losesSession) Put(ctx context.Context, item []byte) error {
+	err := q.Queue.Put(ctx, item)
+	q.once.Do(func() { q.conn.Close() })
+	return err
+}
+
+func TestRunCatchesABrokenQueue(t *testing.T) {
+	for what, broken := range map[string]func(workloads.Settings) workloads.Workload{
+		"loses an item":      workloads.Queues(mutant(func(q *fake) { q.lose = true })),
+		"doubles an item":    workloads.Queues(mutant(func(q *fake) { q.double = true })),
+		"takes the last":     workloads.Queues(mutant(func(q *fake) { q.last = true })),
+		"ignores priorities": workloads.PriorityQueues(unordered),
+	} {
+		t.Run(what, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				p := queuePlan(s, broken)
+				p.Settings.Queue.Backlog = 10
+				r, err := workloads.Run(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Safety.Violations == 0 {
+					t.Errorf("nobody noticed that the queue %s", what)
+				}
+			})
+		})
+	}
+}
+
+// unordered is a queue that pretends to have priorities.
+func unordered(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+	return flat{recipes.NewQueue(c, at.Items, at.Mode)}, nil
+}
+
+type flat struct{ *recipes.Queue }
+
+func (q flat) Put(ctx context.Context, _ int, item []byte) error { return q.Queue.Put(ctx, item) }
+
+// A fake is a queue in memory, with one thing wrong.
+type fake struct {
+	lose, double, last bool
+
+	mu    sync.Mutex
+	items [][]byte
+	puts  int
+}
+
+// mutant makes one fake that all clients share.
+func mutant(wrong func(*fake)) workloads.NewQueue {
+	q := &fake{}
+	wrong(q)
+	return func(drivers.Conn, workloads.QueueSite) (workloads.Queue, error) { return q, nil }
+}
+
+func (q *fake) Put(_ context.Context, item []byte) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.puts++
+	switch {
+	case q.lose && q.puts == 5:
+		return nil
+	case q.double && q.puts == 5:
+		q.items = append(q.items, item)
+	}
+	q.items = append(q.items, item)
+	return nil
+}
+
+func (q *fake) Take(ctx context.Context) ([]byte, error) {
+	for {
+		if item := q.next(); item != nil {
+			return item, nil
+		}
+		if err := drivers.Pause(ctx, time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (q *fake) next() []byte {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.items) == 0 {
+		return nil
+	}
+	i := 0
+	if q.last {
+		i = len(q.items) - 1
+	}
+	item := q.items[i]
+	q.items = append(q.items[:i:i], q.items[i+1:]...)
+	return item
+}

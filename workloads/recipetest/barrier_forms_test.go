@@ -1,0 +1,27 @@
+package recipetest_test
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipetest"
+)
+
+func barrierForms() []recipetest.BarrierForm {
+	return []recipetest.BarrierForm{
+		{Name: "watch", New: func(c drivers.Conn, path string) (workloads.Barrier, error) {
+			return recipes.NewBarrier(c, path), nil
+		}},
+		{Name: "poll", New: func(c drivers.Conn, path string) (workloads.Barrier, error) {
+			return naive.NewBarrier(c, path), nil
+		}},
+	}
+}
+
+func TestBarriers(t *testing.T) {
+	everywhere(t, "barrier", barrierForms(), func(f recipetest.BarrierForm) string { return f.Name },
+		recipetest.BarrierBubbled, recipetest.Barrier)
+}

@@ -1,0 +1,238 @@
+package recipetest
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+// A ConfigForm is a form under test.
+type ConfigForm struct {
+	Name string // the form's name in package cost
+	New  workloads.NewConfig
+}
+
+// Config checks a form on a service, as [Lock] does.
+func Config(t *testing.T, service drivers.Service, form ConfigForm) {
+	playAll(t, service, form.cases())
+}
+
+// ConfigBubbled checks a form as [LockBubbled] does.
+func ConfigBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form ConfigForm) {
+	playBubbled(t, open, form.cases())
+}
+
+func (f ConfigForm) cases() []sceneCase {
+	return []sceneCase{
+		{"every change is seen",
+			"Whoever follows sees the value at once, and each change when nothing else happens meanwhile, once.",
+			f.follows},
+		{"changes come quickly",
+			"Of changes in quick succession some may be missed, but never the last, and nobody goes back.",
+			f.followsQuickly},
+		{"one gives up",
+			"Who gives up is told so, and can follow again; the others go on.",
+			f.givesUp},
+		{"one's session is lost",
+			"Who loses the session learns it, and the others go on.",
+			f.losesSession},
+		{"replies are lost",
+			"The session outlives a broken connection, so the value is followed and set all the same.",
+			f.losesReplies},
+		{"settled cost",
+			"When all follow and changes come one at a time, the cost is exactly what the formulas say.",
+			f.costs},
+	}
+}
+
+// A configMember is a member with its handle on the scene's config.
+type configMember struct {
+	*member
+	config workloads.Config
+
+	mu   sync.Mutex
+	seen []string
+}
+
+func (f ConfigForm) member(ctx context.Context, x *scene) *configMember {
+	x.Helper()
+	m := &configMember{member: x.member(ctx)}
+	var err error
+	if m.config, err = f.New(m.conn, x.dir+"/config"); err != nil {
+		x.Fatalf("making a handle on the config: %v", err)
+	}
+	return m
+}
+
+// members makes a config with value 0 and lets so many follow it, one at a time.
+func (f ConfigForm) members(ctx context.Context, x *scene, n int) []*configMember {
+	x.Helper()
+	x.put(ctx, "/config", []byte("0"))
+	return f.more(ctx, x, n)
+}
+
+func (f ConfigForm) more(ctx context.Context, x *scene, n int) []*configMember {
+	x.Helper()
+	members := make([]*configMember, n)
+	for i := range members {
+		members[i] = f.member(ctx, x)
+		members[i].follow(ctx)
+		x.rest(ctx)
+	}
+	return members
+}
+
+func (m *configMember) follow(ctx context.Context) *call {
+	return m.begin(ctx, func(ctx context.Context) error {
+		return m.config.Follow(ctx, func(value []byte) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.seen = append(m.seen, string(value))
+		})
+	})
+}
+
+func (m *configMember) set(ctx context.Context, value int) {
+	m.x.Helper()
+	if err := m.config.Set(ctx, []byte(strconv.Itoa(value))); err != nil {
+		m.x.Fatalf("set: %v", err)
+	}
+}
+
+// saw takes what was seen since.
+func (m *configMember) saw() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	seen := m.seen
+	m.seen = nil
+	return seen
+}
+
+// expect fails the case unless the member saw this since.
+func (m *configMember) expect(want ...string) {
+	m.x.Helper()
+	if got := m.saw(); !slices.Equal(got, want) {
+		m.x.Errorf("member %d saw %v, want %v", slices.Index(m.x.members, m.member), got, want)
+	}
+}
+
+func (f ConfigForm) follows(ctx context.Context, x *scene) {
+	members := f.members(ctx, x, 4)
+	for i, m := range members {
+		m.set(ctx, i+1)
+		x.settle(ctx)
+	}
+	for _, m := range members {
+		m.expect("0", "1", "2", "3", "4")
+	}
+}
+
+func (f ConfigForm) followsQuickly(ctx context.Context, x *scene) {
+	const changes = 60
+	members := f.members(ctx, x, 4)
+	for i := range changes {
+		members[0].set(ctx, i+1)
+	}
+	x.settle(ctx)
+	expectLast(members, changes)
+}
+
+// expectLast fails the case unless all saw the last value, and none before it
+// after a newer one.
+func expectLast(members []*configMember, last int) {
+	for i, m := range members {
+		m.x.Helper()
+		seen := m.saw()
+		before := -1
+		for _, s := range seen {
+			value, err := strconv.Atoi(s)
+			if err != nil || value < before {
+				m.x.Errorf("member %d saw %q after %d", i, s, before)
+			}
+			before = value
+		}
+		if before != last {
+			m.x.Errorf("member %d saw %v, and at last %d, want %d", i, seen, before, last)
+		}
+	}
+}
+
+func (f ConfigForm) givesUp(ctx context.Context, x *scene) {
+	members := f.members(ctx, x, 3)
+	loser := members[1]
+	loser.calls[0].cancel(errGivenUp)
+	loser.failed(ctx, loser.calls[0], errGivenUp)
+	members[0].set(ctx, 1)
+	x.settle(ctx)
+	loser.expect("0")
+	loser.follow(ctx)
+	x.rest(ctx)
+	members[0].set(ctx, 2)
+	x.settle(ctx)
+	loser.expect("1", "2")
+	members[2].expect("0", "1", "2")
+}
+
+func (f ConfigForm) losesSession(ctx context.Context, x *scene) {
+	members := f.members(ctx, x, 3)
+	members[1].close()
+	x.settle(ctx)
+	members[1].failed(ctx, members[1].calls[0], drivers.ErrSessionLost)
+	members[0].set(ctx, 1)
+	x.settle(ctx)
+	members[1].expect("0")
+	members[2].expect("0", "1")
+}
+
+func (f ConfigForm) losesReplies(ctx context.Context, x *scene) {
+	const changes = 10
+	members := f.members(ctx, x, 3)
+	for _, m := range members {
+		odd := false
+		m.lose(func(message drivers.Message) bool {
+			if !message.Op.IsRead() && !message.Op.IsWrite() {
+				return false
+			}
+			odd = !odd
+			return odd
+		})
+	}
+	for i := range changes {
+		members[0].set(ctx, i+1)
+	}
+	for _, m := range members {
+		m.replies.Store(nil)
+	}
+	x.settle(ctx)
+	expectLast(members, changes)
+}
+
+func (f ConfigForm) costs(ctx context.Context, x *scene) {
+	model, known := cost.Of("config", f.Name)
+	if !known {
+		x.Skipf("no model of config/%s", f.Name)
+	}
+	x.put(ctx, "/config", []byte("0"))
+	for _, n := range x.sizes() {
+		p := cost.Params{Clients: n, Updates: 3, Polls: 2}
+		x.expectCost(model, p, p.Updates, func(rested func()) {
+			members := f.more(ctx, x, int(n))
+			rested()
+			for i := range p.Updates {
+				for range p.Polls - 1 {
+					x.tick(ctx)
+				}
+				members[0].set(ctx, int(i))
+				x.settle(ctx)
+				rested()
+			}
+		})
+		x.dismiss()
+	}
+}

@@ -1,0 +1,86 @@
+package recipetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// An ElectionForm is a form under test.
+type ElectionForm struct {
+	Name string // the form's name in package cost
+	New  workloads.NewElection
+	// Acknowledged: the leader makes a node, leader, when it acknowledges.
+	Acknowledged bool
+}
+
+// Election checks a form on a service as [Lock] does: of a leader the same is
+// asked as of a holder, and more where it acknowledges.
+func Election(t *testing.T, service drivers.Service, form ElectionForm) {
+	checkAll(t, service, form.office(), form.cases())
+}
+
+// ElectionBubbled checks a form as [LockBubbled] does.
+func ElectionBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form ElectionForm) {
+	checkBubbled(t, open, form.office(), form.cases())
+}
+
+// office is the election as a lock.
+func (f ElectionForm) office() LockForm {
+	office := LockForm{Recipe: "election", Name: f.Name, New: func(c drivers.Conn, path string) (workloads.Lock, error) {
+		e, err := f.New(c, path)
+		return workloads.Office{Election: e}, err
+	}}
+	if f.Acknowledged {
+		office.Marks = 1
+	}
+	return office
+}
+
+func (f ElectionForm) cases() []lockCase {
+	cases := lockCases(f.office())
+	if f.Acknowledged {
+		cases = append(cases, lockCase{"the leader is known",
+			"That nobody is ahead of a client does not mean that it knows that it leads. There is a node that says so only from when the leader has acknowledged until it resigns, and a lost session takes it away.",
+			leaderIsKnown})
+	}
+	return cases
+}
+
+func leaderIsKnown(ctx context.Context, x *lockTrial) {
+	for _, lost := range []bool{false, true} {
+		c := x.client(ctx)
+		e := c.lock.(workloads.Office).Election.(workloads.Acknowledger)
+		if _, err := e.Campaign(ctx); err != nil {
+			x.Fatalf("campaign: %v", err)
+		}
+		x.expectLeader(ctx, false, "a client that has not acknowledged leads")
+		if err := e.Acknowledge(ctx); err != nil {
+			x.Fatalf("acknowledge: %v", err)
+		}
+		x.expectLeader(ctx, true, "the leader has acknowledged")
+		if lost {
+			if err := c.conn.Close(); err != nil {
+				x.Fatalf("closing the leader's session: %v", err)
+			}
+		} else if err := e.Resign(ctx); err != nil {
+			x.Fatalf("resign: %v", err)
+		}
+		x.expectLeader(ctx, false, "nobody leads")
+	}
+}
+
+// expectLeader fails the case unless the node leader is there or not.
+func (x *lockTrial) expectLeader(ctx context.Context, want bool, while string) {
+	x.Helper()
+	err := x.admin.Sync(ctx, x.dir)
+	if err != nil {
+		x.Fatalf("syncing: %v", err)
+	}
+	_, there, err := x.admin.Exists(ctx, x.dir+"/leader", nil)
+	if err != nil || there != want {
+		x.Errorf("%s, and that the node leader is there is %v (%v), want %v", while, there, err, want)
+	}
+}

@@ -1,0 +1,62 @@
+package recipetest_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/recipetest"
+)
+
+func electionForms() []recipetest.ElectionForm {
+	return []recipetest.ElectionForm{
+		{Name: "predecessor", New: func(c drivers.Conn, path string) (workloads.Election, error) {
+			return recipes.NewElection(c, path), nil
+		}},
+		{Name: "acknowledged", Acknowledged: true, New: func(c drivers.Conn, path string) (workloads.Election, error) {
+			return recipes.NewAcknowledgedElection(c, path), nil
+		}},
+		{Name: "watch-leader", New: func(c drivers.Conn, path string) (workloads.Election, error) {
+			return naive.NewElection(c, path), nil
+		}},
+		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.Election, error) {
+			return naive.NewChildrenWatchElection(c, path), nil
+		}},
+	}
+}
+
+func TestElectionInProcess(t *testing.T) {
+	for _, form := range electionForms() {
+		t.Run(form.Name, func(t *testing.T) { recipetest.ElectionBubbled(t, inProcess, form) })
+	}
+}
+
+// The one with most nodes over sockets; the other forms would see the same server.
+func TestElectionOnNative(t *testing.T) {
+	recipetest.Election(t, backendtest.Shared(t, "native:"), electionForms()[1])
+}
+
+func TestElectionOnZooKeeper(t *testing.T) {
+	service := backendtest.Shared(t, "zookeeper:")
+	for _, form := range electionForms() {
+		t.Run(form.Name, func(t *testing.T) {
+			t.Parallel()
+			recipetest.Election(t, service, form)
+		})
+	}
+}
+
+func TestEveryElectionOfTheCatalogueIsTested(t *testing.T) {
+	var tested []string
+	for _, form := range electionForms() {
+		tested = append(tested, form.Name)
+	}
+	if want := catalog.Names(catalog.Forms(), "election"); !slices.Equal(tested, want) {
+		t.Errorf("tested are %v, the catalogue has %v", tested, want)
+	}
+}

@@ -1,0 +1,225 @@
+package recipetest
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+// A NamesForm is a form under test.
+type NamesForm struct {
+	Name string // the form's name in package cost
+	New  workloads.NewNames
+}
+
+// Names checks a form on a service, as [Lock] does.
+func Names(t *testing.T, service drivers.Service, form NamesForm) {
+	playAll(t, service, form.cases())
+}
+
+// NamesBubbled checks a form as [LockBubbled] does.
+func NamesBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form NamesForm) {
+	playBubbled(t, open, form.cases())
+}
+
+func (f NamesForm) cases() []sceneCase {
+	return []sceneCase{
+		{"what is bound is found",
+			"Whatever anybody binds, for the first time or again, everybody finds when the news has had time to arrive; what nobody has bound is not found.",
+			f.finds},
+		{"a change during a look-up",
+			"A value that changes while it is being read is not kept.",
+			f.changesMeanwhile},
+		{"one gives up",
+			"A look-up whose context has ended fails, and the next one succeeds.",
+			f.givesUp},
+		{"one's session is lost",
+			"Who loses the session is served nothing more, not even what was kept; the others go on.",
+			f.losesSession},
+		{"replies are lost",
+			"The session outlives a broken connection, so names are bound and found all the same, also when the change was told while it was broken.",
+			f.losesReplies},
+		{"settled cost",
+			"When changes come one at a time, the cost is exactly what the formulas say, however often names are looked up.",
+			f.costs},
+	}
+}
+
+// A namesMember is a member with its handle on the scene's names.
+type namesMember struct {
+	*member
+	names workloads.Names
+}
+
+func (f NamesForm) members(ctx context.Context, x *scene, n int) []*namesMember {
+	x.Helper()
+	members := make([]*namesMember, n)
+	for i := range members {
+		m := &namesMember{member: x.member(ctx)}
+		var err error
+		if m.names, err = f.New(m.conn, x.dir); err != nil {
+			x.Fatalf("making a handle on the names: %v", err)
+		}
+		members[i] = m
+	}
+	return members
+}
+
+func (m *namesMember) bind(ctx context.Context, name, value string) {
+	m.x.Helper()
+	if err := m.names.Bind(ctx, name, []byte(value)); err != nil {
+		m.x.Fatalf("bind: %v", err)
+	}
+}
+
+// finds fails the case unless the name has the value; "" means that it has none.
+func (m *namesMember) finds(ctx context.Context, name, want string) {
+	m.x.Helper()
+	got, err := m.names.Lookup(ctx, name)
+	if want == "" && errors.Is(err, drivers.ErrNoNode) {
+		return
+	}
+	if err != nil || string(got) != want {
+		m.x.Errorf("%s is %q (%v), want %q", name, got, err, want)
+	}
+}
+
+func (f NamesForm) finds(ctx context.Context, x *scene) {
+	members := f.members(ctx, x, 3)
+	for _, m := range members {
+		m.finds(ctx, "a", "")
+	}
+	for i, m := range members {
+		m.bind(ctx, "a", strconv.Itoa(i))
+		m.bind(ctx, "b", "b"+strconv.Itoa(i))
+		x.rest(ctx)
+		for range 2 {
+			for _, other := range members {
+				other.finds(ctx, "a", strconv.Itoa(i))
+				other.finds(ctx, "b", "b"+strconv.Itoa(i))
+				other.finds(ctx, "c", "")
+			}
+		}
+	}
+}
+
+// changesMeanwhile changes a value when the reply to the read of it has come as
+// far as the client's door.
+func (f NamesForm) changesMeanwhile(ctx context.Context, x *scene) {
+	members := f.members(ctx, x, 2)
+	members[0].bind(ctx, "a", "1")
+	var change sync.Once
+	members[1].lose(func(m drivers.Message) bool {
+		if m.Op == drivers.OpGet {
+			change.Do(func() {
+				if err := members[0].names.Bind(ctx, "a", []byte("2")); err != nil {
+					x.Errorf("bind: %v", err)
+				}
+			})
+		}
+		return false
+	})
+	members[1].finds(ctx, "a", "1")
+	x.rest(ctx)
+	members[1].finds(ctx, "a", "2")
+}
+
+func (f NamesForm) givesUp(ctx context.Context, x *scene) {
+	m := f.members(ctx, x, 1)[0]
+	m.bind(ctx, "a", "1")
+	ended, cancel := context.WithCancelCause(ctx)
+	cancel(errGivenUp)
+	if _, err := m.names.Lookup(ended, "a"); !errors.Is(err, errGivenUp) {
+		x.Errorf("look-up returned %v, want error %v", err, errGivenUp)
+	}
+	m.finds(ctx, "a", "1")
+}
+
+func (f NamesForm) losesSession(ctx context.Context, x *scene) {
+	members := f.members(ctx, x, 2)
+	for _, m := range members {
+		m.bind(ctx, "a", "1")
+		m.finds(ctx, "a", "1")
+	}
+	members[0].close()
+	if _, err := members[0].names.Lookup(ctx, "a"); !errors.Is(err, drivers.ErrSessionLost) {
+		x.Errorf("look-up returned %v, want error %v", err, drivers.ErrSessionLost)
+	}
+	if err := members[0].names.Bind(ctx, "a", nil); !errors.Is(err, drivers.ErrSessionLost) {
+		x.Errorf("bind returned %v, want error %v", err, drivers.ErrSessionLost)
+	}
+	members[1].finds(ctx, "a", "1")
+}
+
+// losesReplies loses every second reply, of reads and writes each.
+func (f NamesForm) losesReplies(ctx context.Context, x *scene) {
+	members := f.members(ctx, x, 3)
+	for i := range 6 {
+		for _, m := range members {
+			read, written := false, false
+			m.lose(func(message drivers.Message) bool {
+				switch {
+				case message.Op.IsRead():
+					read = !read
+					return read
+				case message.Op.IsWrite():
+					written = !written
+					return written
+				}
+				return false
+			})
+		}
+		members[0].bind(ctx, "a", strconv.Itoa(i))
+		members[0].bind(ctx, "new-"+strconv.Itoa(i), "1")
+		x.rest(ctx)
+		for _, m := range members {
+			m.finds(ctx, "a", strconv.Itoa(i))
+		}
+	}
+}
+
+func (f NamesForm) costs(ctx context.Context, x *scene) {
+	model, known := cost.Of("names", f.Name)
+	if !known {
+		x.Skipf("no model of names/%s", f.Name)
+	}
+	const names = 3
+	for i := range names {
+		x.put(ctx, "/"+strconv.Itoa(i), nil)
+	}
+	for _, n := range x.sizes() {
+		p := cost.Params{Clients: n, Names: names, Lookups: 2, Updates: 4}
+		x.expectCost(model, p, p.Updates, func(rested func()) {
+			members := f.members(ctx, x, int(n))
+			for i := range p.Updates + 1 {
+				if i > 0 {
+					members[0].bind(ctx, strconv.FormatInt(i%names, 10), "changed")
+					x.rest(ctx)
+					rested()
+				}
+				for _, m := range members {
+					m.lookAll(ctx, p)
+				}
+				x.rest(ctx)
+			}
+		})
+		x.dismiss()
+	}
+}
+
+func (m *namesMember) lookAll(ctx context.Context, p cost.Params) {
+	m.x.Helper()
+	for range p.Lookups {
+		for name := range p.Names {
+			if _, err := m.names.Lookup(ctx, strconv.FormatInt(name, 10)); err != nil {
+				m.x.Fatalf("look-up: %v", err)
+			}
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package recipetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func TestNamesMutantsAreCaught(t *testing.T) {
+	type conn = drivers.Conn
+	var catching []string
+	for _, m := range []struct {
+		name string
+		open func(conn, string) workloads.Names
+		by   []string
+	}{
+		{"keeps for ever", func(c conn, dir string) workloads.Names { return recipes.NewNames(unwatchedNames{c}, dir) },
+			[]string{"what is bound is found", "one's session is lost"}},
+		{"watches when it has read", func(c conn, dir string) workloads.Names { return recipes.NewNames(late{c}, dir) },
+			[]string{"a change during a look-up", "settled cost"}},
+		{"does not say why it failed", func(c conn, dir string) workloads.Names { return taciturn{recipes.NewNames(c, dir)} },
+			[]string{"one gives up", "one's session is lost"}},
+		{"asks only once", func(c conn, dir string) workloads.Names { return recipes.NewNames(fleeting{c}, dir) },
+			[]string{"replies are lost"}},
+	} {
+		form := NamesForm{Name: "cached", New: func(c conn, dir string) (workloads.Names, error) { return m.open(c, dir), nil }}
+		t.Run(m.name, func(t *testing.T) { caught(t, "a name service that "+m.name, form.cases(), m.by...) })
+		catching = append(catching, m.by...)
+	}
+	covered(t, NamesForm{}.cases(), catching)
+}
+
+// unwatchedNames arms no watch.
+type unwatchedNames struct{ drivers.Conn }
+
+func (b unwatchedNames) Get(ctx context.Context, path string, _ drivers.Watch) ([]byte, drivers.Stat, error) {
+	return b.Conn.Get(ctx, path, nil)
+}
+
+// late arms its watch with a second read.
+type late struct{ drivers.Conn }
+
+func (b late) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	data, stat, err := b.Conn.Get(ctx, path, nil)
+	if err == nil {
+		_, _, err = b.Conn.Get(ctx, path, w)
+	}
+	return data, stat, err
+}
+
+// taciturn fails without a reason.
+type taciturn struct{ *recipes.Names }
+
+func (n taciturn) Lookup(ctx context.Context, name string) ([]byte, error) {
+	value, err := n.Names.Lookup(ctx, name)
+	if err != nil {
+		err = errors.New("failed")
+	}
+	return value, err
+}

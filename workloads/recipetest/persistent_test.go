@@ -1,0 +1,211 @@
+package recipetest_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A lasting service adds persistent watches to one that has none, for as long as
+// all sessions are its own: it learns of every change from the replies to their
+// writes, whether or not these are lost afterwards.
+type lasting struct {
+	drivers.Service
+
+	mu    sync.Mutex
+	armed []*armed
+}
+
+// lastingInProcess is such a service in this process.
+func lastingInProcess(t testing.TB) drivers.Service {
+	return &lasting{Service: inProcess(t)}
+}
+
+// An armed watch is on one node, or on all below it as well.
+type armed struct {
+	conn *lastingConn
+	path string
+	tree bool
+	fire drivers.Watch
+}
+
+func (a *armed) covers(path string) bool {
+	return a.path == path || a.tree && strings.HasPrefix(path, a.path+"/")
+}
+
+// A lastingConn is a drivers.PersistentWatcher.
+type lastingConn struct {
+	drivers.Conn
+	service   *lasting
+	probe     drivers.Probe
+	broken    bool     // by service.mu: disconnected, so nothing is told
+	ephemeral []string // by service.mu: the nodes that go with the session
+}
+
+func (s *lasting) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	c := &lastingConn{service: s, probe: o.Probe}
+	lose, told := o.LoseReply, o.OnState
+	o.LoseReply = func(m drivers.Message) bool {
+		c.replied(m)
+		return lose != nil && lose(m)
+	}
+	o.OnState = func(state drivers.State) {
+		c.became(state)
+		if told != nil {
+			told(state)
+		}
+	}
+	var err error
+	c.Conn, err = s.Service.Dial(ctx, o)
+	return c, err
+}
+
+// replied learns from a reply what has changed.
+func (c *lastingConn) replied(m drivers.Message) {
+	if m.Kind != drivers.Reply || m.Err != nil {
+		return
+	}
+	c.service.mu.Lock()
+	defer c.service.mu.Unlock()
+	path := string(m.Path)
+	switch m.Op {
+	case drivers.OpCreate:
+		if m.Mode&drivers.Ephemeral != 0 {
+			c.ephemeral = append(c.ephemeral, path)
+		}
+		c.service.changed(drivers.Created, path)
+	case drivers.OpSet:
+		c.service.changed(drivers.DataChanged, path)
+	case drivers.OpDelete:
+		c.ephemeral = slices.DeleteFunc(c.ephemeral, func(e string) bool { return e == path })
+		c.service.changed(drivers.Deleted, path)
+	}
+}
+
+// changed tells whoever watches, under s.mu.
+func (s *lasting) changed(e drivers.EventType, path string) {
+	for _, a := range s.armed {
+		if a.covers(path) && !a.conn.broken {
+			if a.conn.probe != nil {
+				a.conn.probe.Message(drivers.Message{Kind: drivers.Notification, Event: e, Path: []byte(path)})
+			}
+			a.fire(drivers.Event{Type: e, Path: path})
+		}
+	}
+}
+
+func (c *lastingConn) became(state drivers.State) {
+	c.service.mu.Lock()
+	defer c.service.mu.Unlock()
+	rearmed := c.broken && state == drivers.Connected
+	c.broken = state != drivers.Connected
+	if rearmed {
+		c.tell(drivers.Rearmed)
+	}
+}
+
+func (c *lastingConn) tell(e drivers.EventType) {
+	for _, a := range c.service.armed {
+		if a.conn == c {
+			a.fire(drivers.Event{Type: e})
+		}
+	}
+}
+
+func (c *lastingConn) Fence(ctx context.Context) error { return c.Conn.(drivers.Fencer).Fence(ctx) }
+
+func (c *lastingConn) WatchNode(ctx context.Context, path string, w drivers.Watch) (func(), error) {
+	return c.arm(ctx, &armed{conn: c, path: path, fire: w})
+}
+
+func (c *lastingConn) WatchTree(ctx context.Context, path string, w drivers.Watch) (func(), error) {
+	return c.arm(ctx, &armed{conn: c, path: path, tree: true, fire: w})
+}
+
+func (c *lastingConn) arm(ctx context.Context, a *armed) (stop func(), err error) {
+	if err := c.Sync(ctx, a.path); err != nil {
+		return nil, err
+	}
+	c.service.mu.Lock()
+	defer c.service.mu.Unlock()
+	c.service.armed = append(c.service.armed, a)
+	return func() {
+		c.service.mu.Lock()
+		defer c.service.mu.Unlock()
+		c.service.disarm(func(other *armed) bool { return other == a })
+	}, nil
+}
+
+func (s *lasting) disarm(which func(*armed) bool) { s.armed = slices.DeleteFunc(s.armed, which) }
+
+// Close ends the session, and with it its watches and its nodes.
+func (c *lastingConn) Close() error {
+	err := c.Conn.Close()
+	c.service.mu.Lock()
+	defer c.service.mu.Unlock()
+	c.tell(drivers.Lost)
+	c.service.disarm(func(a *armed) bool { return a.conn == c })
+	for _, path := range c.ephemeral {
+		c.service.changed(drivers.Deleted, path)
+	}
+	c.ephemeral = nil
+	return err
+}
+
+// The stand-in keeps what drivers.PersistentWatcher promises.
+func TestLastingWatches(t *testing.T) {
+	service := lastingInProcess(t)
+	t.Cleanup(func() {
+		if err := service.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var conns [2]drivers.Conn
+	for i := range conns {
+		var err error
+		if conns[i], err = service.Dial(t.Context(), drivers.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var node, tree, stopped []string
+	note := func(into *[]string) drivers.Watch {
+		return func(e drivers.Event) { *into = append(*into, e.Path+" "+e.Type.String()) }
+	}
+	w, err := drivers.Persistent(conns[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.WatchNode(t.Context(), "/a", note(&node))
+	_, err2 := w.WatchTree(t.Context(), "/a", note(&tree))
+	stop, err3 := w.WatchNode(t.Context(), "/a", note(&stopped))
+	if err := errors.Join(err, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	for _, c := range conns {
+		_, err1 := c.Create(t.Context(), "/a", nil, 0)
+		_, err2 := c.Create(t.Context(), "/a/b", nil, drivers.Ephemeral)
+		_, err3 := c.Create(t.Context(), "/ab", nil, drivers.Ephemeral)
+		_, err4 := c.Set(t.Context(), "/a", []byte("x"), drivers.AnyVersion)
+		if err := errors.Join(err1, err2, err3, err4); err != nil && c == conns[0] {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(conns[0].Close(), conns[1].Close()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"/a created", "/a data changed", "/a data changed", " lost"}; !slices.Equal(node, want) {
+		t.Errorf("a node's watch was told %q, want %q", node, want)
+	}
+	if want := []string{"/a created", "/a/b created", "/a data changed", "/a data changed", " lost"}; !slices.Equal(tree, want) {
+		t.Errorf("a tree's watch was told %q, want %q", tree, want)
+	}
+	if len(stopped) != 0 {
+		t.Errorf("a watch that was stopped was told %q", stopped)
+	}
+}

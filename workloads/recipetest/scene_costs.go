@@ -1,0 +1,46 @@
+package recipetest
+
+import (
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+// sizes are how many clients a settled cost is compared with.
+func (x *scene) sizes() []int64 {
+	if x.bubble {
+		return []int64{1, 2, 3, 5, 8, 16}
+	}
+	return []int64{1, 2, 8}
+}
+
+// expectCost plays so many rounds and compares what that costs with the model.
+// play calls rested whenever everything has come to rest after a write.
+func (x *scene) expectCost(model cost.Model, p cost.Params, rounds int64, play func(rested func())) {
+	x.Helper()
+	before := x.ledger.read()
+	seen, largest := before.Notifications, int64(0)
+	play(func() {
+		now := x.ledger.read().Notifications
+		largest, seen = max(largest, now-seen), now
+	})
+	got, want := x.ledger.read().Sub(before), model.Settled(p)
+	for _, c := range []struct {
+		what string
+		got  int64
+		want cost.Term
+	}{
+		{"notifications", got.Notifications, want.Notifications},
+		{"reads", got.Reads, want.Reads},
+		{"writes", got.Writes, want.Writes},
+		{"failed writes", got.FailedWrites, want.FailedWrites},
+		{"the largest fan-out", largest, want.LargestFanout},
+	} {
+		if c.got != c.want.Value {
+			x.Errorf("N = %d: %s %d ≠ %d = %s", p.Clients, c.what, c.got, c.want.Value, c.want.Formula)
+		}
+	}
+	for _, i := range model.Identities {
+		if left, right, holds := i.Check(got, rounds); !holds {
+			x.Errorf("after %d rounds %s does not hold: %d and %d", rounds, i.Formula, left, right)
+		}
+	}
+}

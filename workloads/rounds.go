@@ -1,0 +1,140 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// rounds are the rounds of a workload that takes all clients together. Each has
+// a fresh path on the service, which the first of its clients has made and the
+// last removed, over a session that nobody counts; and a T, which they share in
+// this process.
+type rounds[T any] struct {
+	admin drivers.Conn
+	stem  string // of the rounds' paths
+	seats int    // how many take part in a round
+	// begin makes what a round needs on the service, and what its seats share.
+	begin func(ctx context.Context, path string) (*T, error)
+	// judge adds to the safety what was seen in a round that is over.
+	// disturbed tells whether a seat's session was disturbed during it.
+	judge func(s *metrics.Safety, share *T, disturbed func(*Seat) bool)
+
+	mu     sync.Mutex
+	open   map[int64]*round[T] // by turn
+	safety metrics.Safety
+}
+
+// A round is one of them.
+type round[T any] struct {
+	path  string
+	share *T
+
+	begun sync.Once
+	err   error           // of begin
+	left  int             // how many seats have not finished it
+	calm  map[*Seat]int64 // the seats' disturbances when they joined it
+}
+
+func (r *round[T]) disturbed(s *Seat) bool {
+	calm, joined := r.calm[s]
+	return joined && s.Disturbances() != calm
+}
+
+// first makes the first round's path before anybody is there, so that it does
+// not fall among what is counted.
+func (r *rounds[T]) first(ctx context.Context) error {
+	r.open = make(map[int64]*round[T])
+	_, err := r.begun(ctx, 0)
+	return err
+}
+
+// join returns the round of the seat's present turn. Joining again, with a new
+// session, is joining the same.
+func (r *rounds[T]) join(ctx context.Context, s *Seat) (*round[T], error) {
+	now, err := r.begun(ctx, s.turns)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, joined := now.calm[s]; !joined {
+		now.calm[s] = s.Disturbances()
+	}
+	return now, nil
+}
+
+// begun returns the round of a turn, made by whoever asks first.
+func (r *rounds[T]) begun(ctx context.Context, turn int64) (*round[T], error) {
+	r.mu.Lock()
+	now := r.open[turn]
+	if now == nil {
+		now = &round[T]{path: fmt.Sprintf("%s%d", r.stem, turn+1), left: r.seats, calm: make(map[*Seat]int64)}
+		r.open[turn] = now
+	}
+	r.mu.Unlock()
+	now.begun.Do(func() { now.share, now.err = r.begin(ctx, now.path) })
+	if now.err != nil {
+		return nil, fmt.Errorf("make %s: %w", now.path, now.err)
+	}
+	return now, nil
+}
+
+// finish says that the seat has done its part, and returns how many rounds ended
+// with it: the last one ends the round.
+func (r *rounds[T]) finish(ctx context.Context, s *Seat) (int64, error) {
+	over := r.leave(s)
+	if over == nil {
+		return 0, nil
+	}
+	remove := func() error {
+		_, err := removeTree(ctx, r.admin, over.path)
+		return err
+	}
+	if err := drivers.Repeat(remove); err != nil {
+		return 0, fmt.Errorf("remove %s: %w", over.path, err)
+	}
+	return 1, nil
+}
+
+// leave returns the round if the seat was the last to leave it.
+func (r *rounds[T]) leave(s *Seat) *round[T] {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.open[s.turns]
+	if now.left--; now.left > 0 {
+		return nil
+	}
+	delete(r.open, s.turns)
+	r.judge(&r.safety, now.share, now.disturbed)
+	return now
+}
+
+// verdict judges the rounds that never ended too, and returns all that was seen.
+func (r *rounds[T]) verdict() metrics.Safety {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, now := range r.open {
+		if now.share != nil {
+			r.judge(&r.safety, now.share, now.disturbed)
+		}
+	}
+	clear(r.open)
+	return r.safety
+}
+
+// makeNode makes a node that nobody else makes.
+func makeNode(ctx context.Context, c drivers.Conn, path string) error {
+	err := drivers.Repeat(func() error {
+		_, err := c.Create(ctx, path, nil, 0)
+		return err
+	})
+	if errors.Is(err, drivers.ErrNodeExists) { // the reply to the first was lost
+		return nil
+	}
+	return err
+}
