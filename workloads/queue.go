@@ -59,9 +59,12 @@ type QueueSettings struct {
 	// EphemeralItems makes items go with the session that put them.
 	EphemeralItems bool
 	// Priorities is how many priorities the items of a priority queue have,
-	// at most 99; 0 means 8.
+	// at most 99; 0 means DefaultPriorities.
 	Priorities int
 }
+
+// DefaultPriorities are those of QueueSettings without any: enough to be seen.
+const DefaultPriorities = 8
 
 // A queueWorkload is that of both kinds of queues.
 type queueWorkload struct {
@@ -139,16 +142,14 @@ func (w *queueWorkload) assign(clients int) {
 // priorities is how many the items have.
 func (w *queueWorkload) priorities() int {
 	if w.settings.Queue.Priorities == 0 {
-		return defaultPriorities
+		return DefaultPriorities
 	}
 	return min(w.settings.Queue.Priorities, endPriority)
 }
 
-// nobody put the items that were there from the beginning.
-const nobody = -1
-
 const (
-	defaultPriorities = 8
+	// nobody put the items that were there from the beginning.
+	nobody = -1
 	// endPriority is behind all others: who takes an end has left nothing.
 	endPriority = priorityLimit - 1
 )

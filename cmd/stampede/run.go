@@ -30,6 +30,7 @@ type runFlags struct {
 	rounds           int64
 	revokeEvery      int
 	seed             uint64
+	queue            workloads.QueueSettings
 	output           []string
 }
 
@@ -63,6 +64,7 @@ form, on a server of its own, in less than 20 seconds.`,
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
 	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
+	registerQueue(flags, &f.queue)
 	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
 	return cmd
 }
@@ -78,6 +80,9 @@ func (f *runFlags) check() error {
 	}
 	if f.revokeEvery < 1 {
 		return usagef("--revoke-every %d: must be at least 1", f.revokeEvery)
+	}
+	if err := checkQueue(f.queue); err != nil {
+		return err
 	}
 	return checkDuration("duration", f.duration, 10*time.Millisecond)
 }
@@ -103,6 +108,7 @@ func (f *runFlags) command(recipes []string) []string {
 	if f.revokeEvery != workloads.DefaultRevokeEvery {
 		line = append(line, "--revoke-every", fmt.Sprint(f.revokeEvery))
 	}
+	line = append(line, queueWords(f.queue)...)
 	if f.think > 0 {
 		line = append(line, "--think", f.think.String())
 	}
@@ -212,7 +218,7 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients,
 		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Namespace: b.flags.namespace,
-			Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery},
+			Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery, Queue: b.flags.queue},
 		Warmup: b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
 		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
 	}

@@ -69,7 +69,7 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 	check("failed writes", s.Counts.FailedWrites, want.FailedWrites, most.FailedWrites)
 	check("largest fan-out", s.Largest, want.LargestFanout, most.LargestFanout)
 	if s.Safety.Violations != 0 || s.Safety.Checked < int64(n) {
-		t.Errorf("%v with %d clients: %d violations in %d grants", f, n, s.Safety.Violations, s.Safety.Checked)
+		t.Errorf("%v with %d clients: %d violations in %d checks, want none in at least one each", f, n, s.Safety.Violations, s.Safety.Checked)
 	}
 	if server := s.Server; server != nil {
 		check("notifications by the server's count", server.Notifications, want.Notifications, most.Notifications)

@@ -22,7 +22,7 @@ func TestBarrierMutantsAreCaught(t *testing.T) {
 	}).
 		plant("holds nobody up", func(c conn, path string) barrier { return openDoor{right(c, path)} },
 			"all wait until it is opened", "any schedule").
-		plant("takes a failure for an opening", func(c conn, path string) barrier { return carelessBarrier{right(c, path)} },
+		plant("takes a failure for an opening", func(c conn, path string) barrier { return rash{right(c, path)} },
 			"one gives up", "the session of one who waits is lost").
 		plant("goes with who set it", func(c conn, path string) barrier { return recipes.NewBarrier(fleetingBarrier{c}, path) },
 			"the session of who set it is lost").
@@ -38,10 +38,10 @@ type openDoor struct{ workloads.Barrier }
 
 func (openDoor) Wait(context.Context) error { return nil }
 
-// carelessBarrier goes on whatever has ended the wait.
-type carelessBarrier struct{ workloads.Barrier }
+// rash goes on whatever has ended the wait.
+type rash struct{ workloads.Barrier }
 
-func (b carelessBarrier) Wait(ctx context.Context) error {
+func (b rash) Wait(ctx context.Context) error {
 	_ = b.Barrier.Wait(ctx)
 	return nil
 }

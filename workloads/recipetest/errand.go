@@ -76,3 +76,13 @@ func (x *lockTrial) done(err error) {
 		x.Fatalf("%v", err)
 	}
 }
+
+// await waits for something that must come.
+func (x *lockTrial) await(ctx context.Context, what <-chan struct{}) {
+	x.Helper()
+	select {
+	case <-what:
+	case <-ctx.Done():
+		x.Fatalf("what must come does not: %v", context.Cause(ctx))
+	}
+}

@@ -1,0 +1,75 @@
+package recipetest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func TestDoubleBarrierMutantsAreCaught(t *testing.T) {
+	type (
+		conn    = drivers.Conn
+		barrier = workloads.DoubleBarrier
+		open    = func(conn, string, int) barrier
+	)
+	right := func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(c, dir, n) }
+	newMutants(right, func(o open) ([]lockCase, LockForm) {
+		form := DoubleBarrierForm{Name: "ready", New: func(c conn, dir string, n int) (barrier, error) { return o(c, dir, n), nil }}
+		return form.cases(), form.lock()
+	}).
+		plant("lets in whoever comes", func(c conn, dir string, n int) barrier { return right(c, dir, 1) },
+			"in together, out together", "any schedule").
+		plant("lets out whoever wants to leave", func(c conn, dir string, n int) barrier { return backDoor{right(c, dir, n), c} },
+			"in together, out together", "any schedule").
+		plant("forgets that all were in", func(c conn, dir string, n int) barrier { return naive.NewDoubleBarrier(oblivious{c}, dir, n) },
+			"one looks too late").
+		plant("leaves its node when it gives up", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(messy{c}, dir, n) },
+			"one gives up outside", "one gives up inside").
+		plant("has nodes that outlive sessions", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(undead{c}, dir, n) },
+			"a session is lost outside", "the session of the lowest is lost inside",
+			"the session of one in the middle is lost inside", "the session of the highest is lost inside").
+		plant("does not look for its GUID", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(forgetful{c}, dir, n) },
+			"replies to creates are lost").
+		plant("asks only once", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(brittle{c}, dir, n) },
+			"any replies are lost").
+		plant("looks twice", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(twice{c}, dir, n) },
+			"settled cost", "identities").
+		run(t)
+}
+
+// backDoor lets out whoever wants to leave, with its session.
+type backDoor struct {
+	workloads.DoubleBarrier
+	conn drivers.Conn
+}
+
+func (b backDoor) Leave(context.Context) error { return b.conn.Close() }
+
+// oblivious reads no data.
+type oblivious struct{ drivers.Conn }
+
+func (b oblivious) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	_, stat, err := b.Conn.Get(ctx, path, w)
+	return nil, stat, err
+}
+
+// messy removes nothing when it has given up.
+type messy struct{ drivers.Conn }
+
+func (b messy) Delete(ctx context.Context, path string, version int32) error {
+	if _, givingUp := ctx.Deadline(); givingUp {
+		return nil
+	}
+	return b.Conn.Delete(ctx, path, version)
+}
+
+// undead makes nothing ephemeral.
+type undead struct{ drivers.Conn }
+
+func (b undead) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+	return b.Conn.Create(ctx, path, data, mode&^drivers.Ephemeral)
+}

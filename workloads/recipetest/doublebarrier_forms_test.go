@@ -1,0 +1,30 @@
+package recipetest_test
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipetest"
+)
+
+func doubleBarrierForms() []recipetest.DoubleBarrierForm {
+	return []recipetest.DoubleBarrierForm{
+		{Name: "ready", New: func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
+			return recipes.NewDoubleBarrier(c, path, clients), nil
+		}},
+		{Name: "sequential", New: func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
+			return recipes.NewSequentialDoubleBarrier(c, path, clients), nil
+		}},
+		{Name: "children-watch", New: func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
+			return naive.NewDoubleBarrier(c, path, clients), nil
+		}},
+	}
+}
+
+func TestDoubleBarriers(t *testing.T) {
+	everywhere(t, "double-barrier", doubleBarrierForms(), func(f recipetest.DoubleBarrierForm) string { return f.Name },
+		recipetest.DoubleBarrierBubbled, recipetest.DoubleBarrier)
+}

@@ -1,0 +1,190 @@
+package recipetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A queueMutant is a queue with one thing wrong, and the cases that must notice.
+type queueMutant struct {
+	name     string
+	form     QueueForm
+	caughtBy []string
+}
+
+func queueMutants() []queueMutant {
+	type (
+		conn = drivers.Conn
+		site = workloads.QueueSite
+	)
+	return []queueMutant{
+		{"hands an item to all who want it", cachedList(func(c conn) conn { return sharing{c} }),
+			[]string{"each item to one consumer"}},
+		{"takes the last first", cachedList(func(c conn) conn { return upsideDown{c} }),
+			[]string{"in order"}},
+		{"does not watch", cachedList(func(c conn) conn { return unwatched{c} }),
+			[]string{"waits for an item"}},
+		{"never doubts its list", QueueForm{Recipe: "priority-queue", Name: "invalidate",
+			New: func(c conn, at site) (workloads.PriorityQueue, error) {
+				return recipes.NewPriorityQueue(trusting{c}, at.Items, at.Mode), nil
+			}}, []string{"in order"}},
+		{"does not say why it failed", broken(func(ctx context.Context, q *recipes.Queue) ([]byte, error) {
+			item, err := q.Take(ctx)
+			if err != nil {
+				err = errors.New("failed")
+			}
+			return item, err
+		}), []string{"the first to wait gives up", "the second to wait gives up", "the last to wait gives up",
+			"the session of the first to wait is lost", "the session of the second to wait is lost",
+			"the session of the last to wait is lost"}},
+		{"drops what it has when it gives up", broken(func(ctx context.Context, q *recipes.Queue) ([]byte, error) {
+			item, err := q.Take(ctx)
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
+			}
+			return item, err
+		}), []string{"gives up too late"}},
+		{"leaves its place when it gives up", oneWatcher(func(c conn) conn { return untidy{c} }),
+			[]string{"the first to wait gives up", "the second to wait gives up", "the last to wait gives up"}},
+		{"keeps ephemeral items", QueueForm{Recipe: "queue", Name: "cached-list",
+			New: func(c conn, at site) (workloads.PriorityQueue, error) {
+				return anyPriority{recipes.NewQueue(c, at.Items, 0)}, nil
+			}}, []string{"ephemeral items"}},
+		{"puts again", cachedList(func(c conn) conn { return forgetful{c} }),
+			[]string{"200 replies to puts are lost"}},
+		{"takes a lost reply for a failure", cachedList(func(c conn) conn { return gloomy{c} }),
+			[]string{"replies to takes are lost"}},
+		{"asks only once", cachedList(func(c conn) conn { return brittle{c} }),
+			[]string{"any replies are lost"}},
+		{"reads twice", oneWatcher(func(c conn) conn { return rereading{c} }),
+			[]string{"settled cost", "identities"}},
+		{"herds", QueueForm{Recipe: "queue", Name: "one-watcher",
+			New: func(c conn, at site) (workloads.PriorityQueue, error) {
+				return anyPriority{naive.NewQueue(c, at.Items, at.Mode)}, nil
+			}}, []string{"settled cost", "identities"}},
+	}
+}
+
+func TestBrokenQueuesAreCaught(t *testing.T) {
+	var catching []string
+	for _, m := range queueMutants() {
+		t.Run(m.name, func(t *testing.T) { caught(t, m.name, queueCases(m.form), m.caughtBy...) })
+		catching = append(catching, m.caughtBy...)
+	}
+	covered(t, queueCases(QueueForm{}), catching)
+}
+
+// anyPriority is a queue whose priorities nobody asks for.
+type anyPriority struct{ workloads.Queue }
+
+func (q anyPriority) Put(ctx context.Context, _ int, item []byte) error {
+	return q.Queue.Put(ctx, item)
+}
+
+// cachedList is that form on a session with something wrong.
+func cachedList(wrong func(drivers.Conn) drivers.Conn) QueueForm {
+	return QueueForm{Recipe: "queue", Name: "cached-list",
+		New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+			return anyPriority{recipes.NewQueue(wrong(c), at.Items, at.Mode)}, nil
+		}}
+}
+
+// oneWatcher is that form on a session with something wrong.
+func oneWatcher(wrong func(drivers.Conn) drivers.Conn) QueueForm {
+	return QueueForm{Recipe: "queue", Name: "one-watcher",
+		New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+			return anyPriority{recipes.NewOneWatcherQueue(wrong(c), at.Items, at.Consumers, at.Mode)}, nil
+		}}
+}
+
+// broken is the cached list with another Take.
+func broken(take func(context.Context, *recipes.Queue) ([]byte, error)) QueueForm {
+	return QueueForm{Recipe: "queue", Name: "cached-list",
+		New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+			q := recipes.NewQueue(c, at.Items, at.Mode)
+			return anyPriority{brokenQueue{q, take}}, nil
+		}}
+}
+
+type brokenQueue struct {
+	*recipes.Queue
+	take func(context.Context, *recipes.Queue) ([]byte, error)
+}
+
+func (q brokenQueue) Take(ctx context.Context) ([]byte, error) { return q.take(ctx, q.Queue) }
+
+// sharing does not mind if somebody else has deleted the item.
+type sharing struct{ drivers.Conn }
+
+func (b sharing) Delete(ctx context.Context, path string, version int32) error {
+	err := b.Conn.Delete(ctx, path, version)
+	if errors.Is(err, drivers.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// upsideDown counts backwards.
+type upsideDown struct{ drivers.Conn }
+
+func (b upsideDown) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
+	children, err := b.Conn.Children(ctx, path, w)
+	for i := range children {
+		children[i].Seq = -children[i].Seq
+	}
+	return children, err
+}
+
+// unwatched arms no watch.
+type unwatched struct{ drivers.Conn }
+
+func (b unwatched) Children(ctx context.Context, path string, _ drivers.Watch) ([]drivers.Child, error) {
+	return b.Conn.Children(ctx, path, nil)
+}
+
+// trusting watches only what is empty.
+type trusting struct{ drivers.Conn }
+
+func (b trusting) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
+	if children, err := b.Conn.Children(ctx, path, nil); err != nil || len(children) > 0 {
+		return children, err
+	}
+	return b.Conn.Children(ctx, path, w)
+}
+
+// untidy deletes nothing that is ephemeral and its own: a place in a line.
+type untidy struct{ drivers.Conn }
+
+func (b untidy) Delete(ctx context.Context, path string, version int32) error {
+	if stat, there, err := b.Conn.Exists(ctx, path, nil); err == nil && there && stat.Ephemeral {
+		return nil
+	}
+	return b.Conn.Delete(ctx, path, version)
+}
+
+// gloomy believes that nothing was done when the reply is lost.
+type gloomy struct{ drivers.Conn }
+
+func (b gloomy) Delete(ctx context.Context, path string, version int32) error {
+	err := b.Conn.Delete(ctx, path, version)
+	if errors.Is(err, drivers.ErrConnectionLoss) {
+		return drivers.ErrNoNode
+	}
+	return err
+}
+
+// rereading reads twice.
+type rereading struct{ drivers.Conn }
+
+func (b rereading) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	if _, _, err := b.Conn.Get(ctx, path, nil); err != nil {
+		return nil, drivers.Stat{}, err
+	}
+	return b.Conn.Get(ctx, path, w)
+}

@@ -1,0 +1,161 @@
+package recipetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+func queueLosses() []queueCase {
+	return []queueCase{
+		{"200 replies to puts are lost",
+			"The service added the item, the reply never arrived, and the session lives on. Whoever puts again without looking for its GUID doubles the item.",
+			putsLost},
+		{"replies to takes are lost",
+			"The consumer does not know whether it removed the item. Alone it has it; among others it must say that it is in doubt. Nobody gets it twice, and no place in a line is left behind.",
+			takesLost},
+		{"any replies are lost",
+			"Sessions survive broken connections, so whichever replies are lost nothing is taken twice, and nothing is lost but what is said to be in doubt.",
+			anyLost},
+	}
+}
+
+// putsLost loses the reply to the first create of every put.
+func putsLost(ctx context.Context, x *queueTrial) {
+	const items = 200
+	producer, consumer := x.worker(ctx), x.worker(ctx)
+	fresh, lost := true, 0
+	producer.lose(func(m drivers.Message) bool {
+		if m.Op != drivers.OpCreate || !fresh {
+			return false
+		}
+		fresh = false
+		lost++
+		return true
+	})
+	for i := range items {
+		producer.puts(ctx, 0, fmt.Sprint("item ", i))
+		fresh = true
+	}
+	if lost != items {
+		x.Errorf("%d replies were lost, want %d", lost, items)
+	}
+	x.expect(ctx, items, 0)
+	for i := range items {
+		consumer.takes(ctx, fmt.Sprint("item ", i))
+	}
+	x.expect(ctx, 0, 0)
+}
+
+// takesLost loses the reply to every first write, of any kind, of a lone
+// consumer's takes: to creates, if it stands in line, and to deletes.
+func takesLost(ctx context.Context, x *queueTrial) {
+	const items = 20
+	producer, consumer := x.worker(ctx), x.worker(ctx)
+	for i := range items {
+		producer.puts(ctx, 0, fmt.Sprint("item ", i))
+	}
+	fresh, lost := map[drivers.Op]bool{}, 0
+	consumer.lose(func(m drivers.Message) bool {
+		if !fresh[m.Op] {
+			return false
+		}
+		fresh[m.Op] = false
+		lost++
+		return true
+	})
+	for i := range items {
+		fresh[drivers.OpCreate], fresh[drivers.OpDelete] = true, true
+		item, err := consumer.queue.Take(ctx)
+		if err != nil && !errors.Is(err, drivers.ErrInDoubt) {
+			x.Fatalf("take: %v", err)
+		}
+		if want := fmt.Sprint("item ", i); string(item) != want {
+			x.Fatalf("took %q (%v), want %q", item, err, want)
+		}
+	}
+	if lost < items {
+		x.Errorf("%d replies were lost, want at least %d", lost, items)
+	}
+	x.expect(ctx, 0, 0)
+}
+
+func anyLost(ctx context.Context, x *queueTrial) {
+	for seed := range uint64(3) {
+		x.trade(ctx, seed, func(rng *rand.Rand) func(drivers.Message) bool {
+			dice := rand.New(rand.NewPCG(rng.Uint64(), 0))
+			return func(m drivers.Message) bool {
+				return (m.Op.IsRead() || m.Op.IsWrite()) && dice.IntN(8) == 0
+			}
+		}).allTaken(x)
+		x.dismiss()
+		for _, dir := range []string{x.site.Items, x.site.Consumers} { // ends that are left over
+			if err := x.clear(ctx, dir); err != nil {
+				x.Fatalf("clearing %s: %v", dir, err)
+			}
+			x.put(ctx, dir[len(x.dir):], nil)
+		}
+	}
+}
+
+func queueCosts() []queueCase {
+	return []queueCase{
+		{"settled cost",
+			"Everything at rest between any two steps, a form costs what the formulas say, or is between their bounds: that is what tells a herd from none.",
+			queueSettledCosts},
+		{"identities",
+			"Some relations between the counts hold under any schedule.",
+			queueIdentities},
+	}
+}
+
+// queueSettledCosts plays the script of the workload.
+func queueSettledCosts(ctx context.Context, x *queueTrial) {
+	model, known := cost.Of(x.form.Recipe, x.form.Name)
+	if !known {
+		x.Fatalf("no model of %s/%s", x.form.Recipe, x.form.Name)
+	}
+	form := workloads.Form{Recipe: x.form.Recipe, Name: x.form.Name, New: workloads.PriorityQueues(x.form.New)}
+	sizes := []int64{1, 2, 8}
+	if x.bubble {
+		sizes = []int64{1, 2, 3, 5, 8, 16}
+	}
+	for _, n := range sizes {
+		const items = 5
+		s, err := workloads.Settle(ctx, x.service, form, int(n), workloads.Settings{Queue: workloads.QueueSettings{Items: items}})
+		if err != nil {
+			x.Fatalf("N = %d: %v", n, err)
+		}
+		least := model.Settled(cost.Params{Clients: n, Items: items})
+		most := least.Upper()
+		x.within(n, "notifications", s.Counts.Notifications, least.Notifications, most.Notifications)
+		x.within(n, "reads", s.Counts.Reads, least.Reads, most.Reads)
+		x.within(n, "writes", s.Counts.Writes, least.Writes, most.Writes)
+		x.within(n, "failed writes", s.Counts.FailedWrites, least.FailedWrites, most.FailedWrites)
+		x.within(n, "the largest fan-out", s.Largest, least.LargestFanout, most.LargestFanout)
+	}
+}
+
+func (x *queueTrial) within(n int64, what string, got int64, least, most cost.Term) {
+	x.Helper()
+	if got < least.Value || got > most.Value {
+		x.Errorf("N = %d: %s %d, want at least %d = %s, at most %d = %s",
+			n, what, got, least.Value, least.Formula, most.Value, most.Formula)
+	}
+}
+
+func queueIdentities(ctx context.Context, x *queueTrial) {
+	model, _ := cost.Of(x.form.Recipe, x.form.Name)
+	x.trade(ctx, 1, nil)
+	x.rest(ctx)
+	for _, i := range model.Identities {
+		if left, right, holds := i.Check(x.ledger.read(), tradeRounds); !holds {
+			x.Errorf("after %d rounds %s does not hold: %d and %d", tradeRounds, i.Formula, left, right)
+		}
+	}
+}
