@@ -152,6 +152,18 @@ func Forms() []workloads.Form {
 		{Recipe: "names", Name: "lookup", Family: workloads.Naive,
 			Summary: "the service is asked each time",
 			New:     workloads.NameServices(names(naive.NewNames))},
+
+		{Recipe: "group", Name: "ring", Family: workloads.Recipe,
+			Summary: "each member watches the one ahead of it, the first closes the ring",
+			New:     workloads.Rings(group(recipes.NewGroup))},
+		{Recipe: "group", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "each member lists the group once, one watch that stays tells the differences",
+			New: workloads.Groups(func(c drivers.Conn, path string) (workloads.Group, error) {
+				return recipes.NewRecursiveGroup(c, path)
+			})},
+		{Recipe: "group", Name: "children-watch", Family: workloads.Naive,
+			Summary: "each member watches the whole group and lists it at each change",
+			New:     workloads.Groups(group(naive.NewGroup))},
 	}
 }
 
@@ -211,4 +223,8 @@ func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.New
 
 func names[N workloads.Names](open func(drivers.Conn, string) N) workloads.NewNames {
 	return func(c drivers.Conn, path string) (workloads.Names, error) { return open(c, path), nil }
+}
+
+func group[G workloads.Group](open func(drivers.Conn, string) G) workloads.NewGroup {
+	return func(c drivers.Conn, path string) (workloads.Group, error) { return open(c, path), nil }
 }

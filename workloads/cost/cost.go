@@ -120,6 +120,10 @@ func models() map[string]Model {
 		"config/poll":       {configPollIdentities(), configPoll},
 		"config/persistent": {configPersistentIdentities(), configWatch},
 
+		"group/ring":           {groupRingIdentities(), groupRing},
+		"group/recursive":      {groupRecursiveIdentities(), groupRecursive},
+		"group/children-watch": {groupChildrenWatchIdentities(), groupChildrenWatch},
+
 		"names/cached":    {configWatchIdentities(), namesCached},
 		"names/recursive": {configPersistentIdentities(), namesCached},
 		"names/lookup":    {configPollIdentities(), namesLookup},
