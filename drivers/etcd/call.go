@@ -51,8 +51,8 @@ type answer struct {
 	err error
 }
 
-// exchange sends the query and receives the answer, twice if the watch which
-// the read was to arm began after it.
+// exchange sends the query and receives the answer, more than once if a read has
+// to be repeated: see [query.answer].
 func (c *Conn) exchange(q *query) answer {
 	ctx := q.with(c.library.Ctx())
 	when := q.when

@@ -9,7 +9,7 @@ import (
 )
 
 // A watch is one [drivers.Watch], armed or about to be. It is one watch of
-// etcd, or two: see [watcher.arm].
+// etcd, or two: see [watcher.missed].
 type watch struct {
 	in    *watcher
 	call  drivers.Watch

@@ -17,16 +17,17 @@ import (
 // an event. A read that was answered before the watch began, and saw an older
 // revision, is repeated.
 type watcher struct {
-	tap      *tap
-	keys     keyspace
+	tap    *tap
+	keys   keyspace
+	behind func(*watch) // reads what the server can no longer tell as events
+
 	mu       sync.Mutex
+	lost     func()  // ends the session, without waiting for it
 	stream   *stream // nil while disconnected
 	all      map[*watch]bool
 	byID     map[int64]*watch
-	last     int64        // id
-	lost     func()       // ends the session, without waiting for it
-	behind   func(*watch) // reads what the server can no longer tell as events
-	rereads  int          // under way
+	last     int64 // id
+	rereads  int   // under way
 	ended    bool
 	progress int64         // all events up to this revision have been handed on
 	advanced chan struct{} // closed and replaced when progress advances
