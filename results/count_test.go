@@ -134,3 +134,19 @@ func TestGrowthIsShownByForm(t *testing.T) {
 		}
 	}
 }
+
+// A count that is not determined even at rest is right between its bounds.
+func TestCountBetweenBounds(t *testing.T) {
+	least, most := int64(36), int64(57)
+	for counted, want := range map[int64]string{
+		35: "35 ≠ 36 to 57 = f", 36: "36 = f", 57: "57 = f", 58: "58 ≠ 36 to 57 = f",
+	} {
+		e := Exact{Counted: counted, Expected: &least, Most: &most, Formula: "f"}
+		if got := e.text(""); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if differs := (Settled{Notifications: e}).Differs(); differs != (counted < least || counted > most) {
+			t.Errorf("%d differs from %d to %d: %v", counted, least, most, differs)
+		}
+	}
+}

@@ -23,7 +23,9 @@
 //	                        that does not hold it reads why
 //	Exists, Get             one transaction that reads the node and counts its
 //	                        children
-//	Children                one that counts the node and reads the children's keys
+//	Children                one read of the range of the children's keys and, where
+//	                        that shows none, one transaction that reads the node
+//	                        as well
 //	with a Watch            beside it the creation of a watch, and some time later
 //	                        its end. If the read was answered before the watch
 //	                        began, and showed an older revision, or if Children

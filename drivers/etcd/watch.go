@@ -9,7 +9,7 @@ import (
 )
 
 // A watch is one [drivers.Watch], armed or about to be. It is one watch of
-// etcd, or two: see [watcher.arm].
+// etcd, or two: see [watcher.missed].
 type watch struct {
 	in    *watcher
 	call  drivers.Watch
@@ -28,9 +28,7 @@ type watch struct {
 	on      *stream // where etcd watches for it
 	ids     []int64 // etcd's watches there
 	phase   phase
-	read    int64 // the revision of the read that armed it; later changes fire it
-	found   bool  // what the read said: whether the node was there,
-	had     int   // and how many children
+	read    sight // by the read that armed it; later changes fire it
 	early   []early
 	refused error // by the server
 }

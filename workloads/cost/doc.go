@@ -6,11 +6,12 @@
 //
 // A [Model] says two things. Settled is the exact cost of N clients that arrive
 // one at a time and then let go one at a time, in the order in which they were
-// served, where everything comes to rest between any two steps. The identities
+// served, where everything comes to rest between any two steps; where several
+// clients race after one step it is the least and the most. The identities
 // hold under any schedule, so they can be checked in every run.
 //
 // The words of the formulas: N is the number of clients, or of rounds where a
 // formula is an identity; K the exists calls with a watch, z those of them that
 // found no node; q the polls of each waiter per turn; W the writers and R the
-// readers among the N clients of a shared lock.
+// readers among the N clients of a shared lock; M the items in a queue.
 package cost

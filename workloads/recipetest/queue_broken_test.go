@@ -28,7 +28,7 @@ func queueMutants() []queueMutant {
 			[]string{"each item to one consumer"}},
 		{"takes the last first", cachedList(func(c conn) conn { return upsideDown{c} }),
 			[]string{"in order"}},
-		{"does not watch", cachedList(func(c conn) conn { return unwatched{c} }),
+		{"does not watch", cachedList(func(c conn) conn { return unwoken{c} }),
 			[]string{"waits for an item"}},
 		{"never doubts its list", QueueForm{Recipe: "priority-queue", Name: "invalidate",
 			New: func(c conn, at site) (workloads.PriorityQueue, error) {
@@ -141,10 +141,10 @@ func (b upsideDown) Children(ctx context.Context, path string, w drivers.Watch) 
 	return children, err
 }
 
-// unwatched arms no watch.
-type unwatched struct{ drivers.Conn }
+// unwoken arms no watch.
+type unwoken struct{ drivers.Conn }
 
-func (b unwatched) Children(ctx context.Context, path string, _ drivers.Watch) ([]drivers.Child, error) {
+func (b unwoken) Children(ctx context.Context, path string, _ drivers.Watch) ([]drivers.Child, error) {
 	return b.Conn.Children(ctx, path, nil)
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
@@ -29,27 +30,30 @@ func queueLosses() []queueCase {
 func putsLost(ctx context.Context, x *queueTrial) {
 	const items = 200
 	producer, consumer := x.worker(ctx), x.worker(ctx)
-	fresh, lost := true, 0
-	producer.lose(func(m drivers.Message) bool {
-		if m.Op != drivers.OpCreate || !fresh {
-			return false
-		}
-		fresh = false
-		lost++
-		return true
-	})
+	var fresh atomic.Bool
+	var lost atomic.Int64
+	producer.lose(func(m drivers.Message) bool { return m.Op == drivers.OpCreate && theFirst(&fresh, &lost) })
 	for i := range items {
+		fresh.Store(true)
 		producer.puts(ctx, 0, fmt.Sprint("item ", i))
-		fresh = true
 	}
-	if lost != items {
-		x.Errorf("%d replies were lost, want %d", lost, items)
+	if lost.Load() != items {
+		x.Errorf("%d replies were lost, want %d", lost.Load(), items)
 	}
 	x.expect(ctx, items, 0)
 	for i := range items {
 		consumer.takes(ctx, fmt.Sprint("item ", i))
 	}
 	x.expect(ctx, 0, 0)
+}
+
+// theFirst tells whether something is to be lost that is lost once, and counts it.
+func theFirst(fresh *atomic.Bool, lost *atomic.Int64) bool {
+	lose := fresh.Swap(false)
+	if lose {
+		lost.Add(1)
+	}
+	return lose
 }
 
 // takesLost loses the reply to every first write, of any kind, of a lone
@@ -60,17 +64,14 @@ func takesLost(ctx context.Context, x *queueTrial) {
 	for i := range items {
 		producer.puts(ctx, 0, fmt.Sprint("item ", i))
 	}
-	fresh, lost := map[drivers.Op]bool{}, 0
+	var create, remove atomic.Bool
+	var lost atomic.Int64
 	consumer.lose(func(m drivers.Message) bool {
-		if !fresh[m.Op] {
-			return false
-		}
-		fresh[m.Op] = false
-		lost++
-		return true
+		return m.Op == drivers.OpCreate && theFirst(&create, &lost) || m.Op == drivers.OpDelete && theFirst(&remove, &lost)
 	})
 	for i := range items {
-		fresh[drivers.OpCreate], fresh[drivers.OpDelete] = true, true
+		create.Store(true)
+		remove.Store(true)
 		item, err := consumer.queue.Take(ctx)
 		if err != nil && !errors.Is(err, drivers.ErrInDoubt) {
 			x.Fatalf("take: %v", err)
@@ -79,8 +80,8 @@ func takesLost(ctx context.Context, x *queueTrial) {
 			x.Fatalf("took %q (%v), want %q", item, err, want)
 		}
 	}
-	if lost < items {
-		x.Errorf("%d replies were lost, want at least %d", lost, items)
+	if lost.Load() < items {
+		x.Errorf("%d replies were lost, want at least %d", lost.Load(), items)
 	}
 	x.expect(ctx, 0, 0)
 }

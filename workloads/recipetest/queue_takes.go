@@ -106,16 +106,14 @@ func takerGivesUp(place int) func(context.Context, *queueTrial) {
 func givesUpTooLate(ctx context.Context, x *queueTrial) {
 	w := x.worker(ctx)
 	x.worker(ctx).puts(ctx, 0, "the only one")
-	deletes := 0
+	giving, giveUp := context.WithCancelCause(ctx)
 	w.lose(func(m drivers.Message) bool {
 		if m.Op == drivers.OpDelete {
-			if deletes++; deletes == 1 {
-				w.taking.cancel(errGivenUp)
-			}
+			giveUp(errGivenUp)
 		}
 		return false
 	})
-	w.take(ctx)
+	w.take(giving)
 	w.returned(ctx, w.taking)
 	if w.item != "the only one" {
 		x.Errorf("the consumer has %q (%v), want the item that it deleted", w.item, w.taking.err)
