@@ -70,17 +70,11 @@ func AwaitAny(ctx context.Context, waits ...*Wait) (fired int, err error) {
 			return 0, context.Cause(ctx)
 		}
 	}
-	fired = slices.IndexFunc(waits, (*Wait).hasFired)
+	fired = slices.IndexFunc(waits, (*Wait).Fired)
 	if waits[fired].event.Type == Lost {
 		return fired, ErrSessionLost
 	}
 	return fired, nil
-}
-
-func (w *Wait) hasFired() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.fired
 }
 
 // wakes says whose nap the watch ends, which it may have done already.

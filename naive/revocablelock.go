@@ -59,9 +59,12 @@ func (l *RevocableLock) wait(ctx context.Context) error {
 	if err := l.lock.node.Create(ctx); err != nil {
 		return err
 	}
-	// 2. Read the lock's node, with a watch, to learn of requests.
-	if err := l.heed(ctx); err != nil {
-		return err
+	// 2. Read the lock's node, with a watch, to learn of requests, unless the
+	// watch of an earlier turn still stands.
+	if l.request == nil || l.request.Fired() {
+		if err := l.heed(ctx); err != nil {
+			return err
+		}
 	}
 	for {
 		// 3. List the line, without a watch.

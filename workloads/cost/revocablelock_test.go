@@ -52,8 +52,12 @@ func (t *tenant) move() {
 	case toCreate:
 		t.mine, t.stage = t.world.createNext(), toHeed
 	case toHeed:
-		t.heed()
 		t.stage = toList
+		if t.shared && t.request != nil && !t.request.fired {
+			t.move() // the watch of an earlier turn stands
+			return
+		}
+		t.heed()
 	case toList:
 		line := t.world.list()
 		i := slices.Index(line, t.mine)
@@ -75,18 +79,13 @@ func (t *tenant) move() {
 	}
 }
 
-// heed reads for requests, with a watch that a session has only once.
+// heed reads for requests, with a watch.
 func (t *tenant) heed() {
 	w := t.world
 	w.counts.Reads++
 	w.counts.WatchedGets++
 	if !t.shared && !slices.Contains(w.nodes, t.mine) {
 		w.counts.MissedGets++
-		return
-	}
-	armed := w.watches[t.flag()]
-	if i := slices.IndexFunc(armed, func(o *watch) bool { return o.owner == &t.actor }); i >= 0 {
-		t.request = armed[i]
 		return
 	}
 	t.request = w.watchNode(&t.actor, t.flag())

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -37,8 +36,9 @@ func revocableMutants() []mutant {
 		{"does not say why nobody asks", revocable(func(c conn, dir string) workloads.RevocableLock {
 			return vague{recipes.NewRevocableLock(c, dir)}
 		}), []string{"a listening holder's session is lost"}},
-		{"herds", revocable(func(c conn, dir string) workloads.RevocableLock { return naive.NewRevocableLock(c, dir) }),
-			[]string{"identities with revocations"}},
+		{"looks twice", revocable(func(c conn, dir string) workloads.RevocableLock {
+			return recipes.NewRevocableLock(anxious{c}, dir)
+		}), []string{"identities with revocations"}},
 	}
 }
 
@@ -74,7 +74,17 @@ func (b timid) Set(ctx context.Context, path string, data []byte, version int32)
 	return stat, err
 }
 
-// jumpy gives way to nobody.
+// anxious looks twice for a request.
+type anxious struct{ drivers.Conn }
+
+func (b anxious) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	if _, _, err := b.Conn.Get(ctx, path, nil); err != nil {
+		return nil, drivers.Stat{}, err
+	}
+	return b.Conn.Get(ctx, path, w)
+}
+
+// jumpy gives way though nobody has asked.
 type jumpy struct{ workloads.RevocableLock }
 
 func (jumpy) Revoked(context.Context) error { return nil }
