@@ -37,7 +37,9 @@ type Info struct {
 // Counters are a server's own account of what it did, to set beside ours.
 type Counters struct {
 	Notifications int64 // watch events sent
-	LargestFanout int64 // most events sent for one write
+	// LargestFanout is the most events of one kind sent for one write: where a
+	// write fires watches of a node and of its parent it is less than a Meter's.
+	LargestFanout int64
 	Reads         int64 // reads and pings, which ZooKeeper counts as one
 	Writes        int64 // writes, failed ones and session opening and closing included
 	// OurTerms: the server counts in the terms of the contract, so that what it

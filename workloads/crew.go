@@ -50,12 +50,13 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 	})
 }
 
-// heartbeats passes nothing else on.
+// heartbeats passes on what a server counts though nobody asks for it:
+// heartbeats and fences.
 type heartbeats struct{ drivers.Probe }
 
-// Message passes heartbeats on.
+// Message passes heartbeats and fences on.
 func (h heartbeats) Message(m drivers.Message) {
-	if m.Op == drivers.OpPing {
+	if m.Op == drivers.OpPing || m.Op == drivers.OpFence {
 		h.Probe.Message(m)
 	}
 }
@@ -70,8 +71,12 @@ func sessions(w Workload, n int) int {
 
 // fence waits until every notification that is on its way has arrived.
 func (c *crew) fence(ctx context.Context) error {
-	return inParallel(len(c.seats), func(i int) error {
-		f, ok := c.seats[i].Conn.(drivers.Fencer)
+	return inParallel(len(c.seats)+1, func(i int) error {
+		conn := c.admin
+		if i < len(c.seats) {
+			conn = c.seats[i].Conn
+		}
+		f, ok := conn.(drivers.Fencer)
 		if !ok {
 			return fmt.Errorf("fence: %w", drivers.ErrUnsupported)
 		}

@@ -34,7 +34,8 @@ func TestNamesRounds(t *testing.T) {
 		if r.Safety.Violations != 0 || r.Safety.Checked < 4*16*r.WholeRounds {
 			t.Errorf("%+v; want every look-up checked, 16 or more of each client in each round, and no violation", r.Safety)
 		}
-		if len(r.Phases) != 3 || r.Phases[0].Service.TotalCount() < 4*16*r.Rounds || r.Phases[2].Service.TotalCount() != r.Rounds {
+		// The window cuts the first round and the last, whose look-ups may lie outside.
+		if len(r.Phases) != 3 || r.Phases[0].Service.TotalCount() < 4*16*(r.Rounds-1) || r.Phases[2].Service.TotalCount() != r.Rounds {
 			t.Errorf("phases %v", r.Phases)
 		}
 	})

@@ -51,37 +51,24 @@ func Settle(ctx context.Context, service drivers.Service, form Form, clients int
 
 // play measures around the workload's own script.
 func (st *Stage) play(ctx context.Context, w Workload) (Settled, error) {
-	witness, _ := st.crew.service.(drivers.Witness)
-	if st.crew.service.Info().Started == "" {
-		witness = nil // others may use a given server, and its statistics are theirs
+	meter := st.crew.meter
+	witness, before, err := st.crew.swearIn(ctx)
+	if err != nil {
+		return Settled{}, err
 	}
-	if witness != nil {
-		if err := witness.Reset(ctx); err != nil {
-			witness = nil
-		}
-	}
-	before := st.crew.meter.Counts()
-	st.crew.meter.Begin()
+	meter.Begin()
 	for _, t := range st.tellers {
 		t.tell()
 	}
 	if err := w.Settle(ctx, st); err != nil {
 		return Settled{}, err
 	}
-	st.crew.meter.End()
-	done := Settled{Counts: st.crew.meter.Counts().Sub(before), Largest: st.crew.meter.Herd().Largest,
-		Safety: w.Verdict(), Story: st.story}
+	meter.End()
+	done := Settled{Counts: meter.Counts().Sub(before), Largest: meter.Herd().Largest, Safety: w.Verdict(), Story: st.story}
 	if witness != nil {
-		server, err := witness.Counters(ctx)
-		if err != nil {
-			return Settled{}, err
-		}
-		server.Reads -= done.Counts.Pings + done.Counts.Fences + done.Counts.Syncs
-		if server.OurTerms {
-			done.Server = &server
-		}
+		done.Server, err = st.crew.testimony(ctx, witness, before)
 	}
-	return done, nil
+	return done, err
 }
 
 // A Stage is where a workload's script moves the clients of a settled run.

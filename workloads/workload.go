@@ -28,6 +28,10 @@ type Settings struct {
 	// begins by revoking it; 0 means DefaultRevokeEvery.
 	RevokeEvery int
 
+	// AbortRate is the share of the transactions of a two-phase commit in which
+	// a site votes to abort, 0 to 1.
+	AbortRate float64
+
 	Queue QueueSettings
 
 	// Updates is how often a settled run changes what all clients see; 0

@@ -22,6 +22,9 @@ import (
 // defaultWarmup lets connections and caches get warm.
 const defaultWarmup = 200 * time.Millisecond
 
+// defaultAbortRate has most transactions commit, and some abort.
+const defaultAbortRate = 0.1
+
 // A runFlags is what a person asked of stampede run.
 type runFlags struct {
 	choice
@@ -29,6 +32,7 @@ type runFlags struct {
 	duration, warmup time.Duration
 	rounds           int64
 	revokeEvery      int
+	abortRate        float64
 	seed             uint64
 	queue            workloads.QueueSettings
 	output           []string
@@ -63,6 +67,7 @@ form, on a server of its own, in less than 20 seconds.`,
 	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run goes on before it is measured")
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
 	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
+	flags.Float64Var(&f.abortRate, "abort-rate", defaultAbortRate, "the share of two-phase commits in which a site votes to abort, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
 	registerQueue(flags, &f.queue)
 	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
@@ -80,6 +85,9 @@ func (f *runFlags) check() error {
 	}
 	if f.revokeEvery < 1 {
 		return usagef("--revoke-every %d: must be at least 1", f.revokeEvery)
+	}
+	if !(f.abortRate >= 0 && f.abortRate <= 1) {
+		return usagef("--abort-rate %v: must be between 0 and 1", f.abortRate)
 	}
 	if err := checkQueue(f.queue); err != nil {
 		return err
@@ -107,6 +115,9 @@ func (f *runFlags) command(recipes []string) []string {
 	}
 	if f.revokeEvery != workloads.DefaultRevokeEvery {
 		line = append(line, "--revoke-every", fmt.Sprint(f.revokeEvery))
+	}
+	if f.abortRate != defaultAbortRate {
+		line = append(line, "--abort-rate", fmt.Sprint(f.abortRate))
 	}
 	line = append(line, queueWords(f.queue)...)
 	if f.think > 0 {
@@ -218,7 +229,7 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients,
 		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Namespace: b.flags.namespace,
-			Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery, Queue: b.flags.queue},
+			Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery, AbortRate: b.flags.abortRate, Queue: b.flags.queue},
 		Warmup: b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
 		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
 	}

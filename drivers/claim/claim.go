@@ -113,6 +113,15 @@ func (c *Claim) Ahead(siblings []drivers.Child) (string, error) {
 	return ahead.Name, nil
 }
 
+// Names are those of the siblings.
+func Names(siblings []drivers.Child) []string {
+	names := make([]string, len(siblings))
+	for i, s := range siblings {
+		names[i] = s.Name
+	}
+	return names
+}
+
 // First returns the name of the sibling that is the first in the line, or "" if
 // that is this one.
 //

@@ -61,11 +61,21 @@ func (c *Conn) exchange(q *query) answer {
 		when = append([]clientv3.Cmp{c.alive(q.version)}, when...)
 	}
 	for {
-		resp, err := c.library.Txn(ctx).If(when...).Then(c.consistent(q)...).Else(q.other...).Commit()
+		resp, err := c.ask(ctx, q, when)
 		if err != nil || !q.repeated {
-			return answer{(*pb.TxnResponse)(resp), err}
+			return answer{resp, err}
 		}
 	}
+}
+
+// ask asks once. Who lists first does so plainly: where there are children there
+// is a node.
+func (c *Conn) ask(ctx context.Context, q *query, when []clientv3.Cmp) (*pb.TxnResponse, error) {
+	if q.op == drivers.OpChildren && !q.repeated {
+		return nil, c.list(ctx, q)
+	}
+	resp, err := c.library.Txn(ctx).If(when...).Then(c.consistent(q)...).Else(q.other...).Commit()
+	return (*pb.TxnResponse)(resp), err
 }
 
 // consistent is what the query does on the condition, as consistent as the

@@ -36,44 +36,41 @@ func (s *watcher) caughtUp(w *watch, read *pb.TxnResponse, err error) {
 		s.fire(w, early{event: drivers.Event{Type: what, Path: w.path}, size: size(read)})
 		return
 	}
-	w.reads(read)
+	w.read = w.sight(read)
 	s.cancel(w) // the server keeps what it has given up, until it is told
 	s.resume(w)
 }
 
-// reads takes note of what the watch has to tell changes from.
-func (w *watch) reads(r *pb.TxnResponse) {
-	w.read = r.Header.Revision
-	w.found = first(r, 0) != nil
+// sight is what was read anew.
+func (w *watch) sight(r *pb.TxnResponse) sight {
+	seen := sight{revision: r.Header.Revision, found: first(r, 0) != nil}
 	if w.below != "" {
-		w.had = childrenIn(r)
+		seen.children = len(r.Responses[1].GetResponseRange().GetKvs())
 	}
+	return seen
 }
-
-// childrenIn is how many children a listing shows.
-func childrenIn(r *pb.TxnResponse) int { return len(r.Responses[1].GetResponseRange().GetKvs()) }
 
 // since is the change since the last read that another one shows, or 0.
 func (w *watch) since(r *pb.TxnResponse) drivers.EventType {
 	node := first(r, 0)
-	anew := node != nil && node.CreateRevision > w.read
+	anew := node != nil && node.CreateRevision > w.read.revision
 	switch {
 	case w.node == "": // the root neither comes nor goes
-	case w.found && (node == nil || anew):
+	case w.read.found && (node == nil || anew):
 		return drivers.Deleted
 	case anew:
 		return drivers.Created
 	}
 	if w.below == "" {
-		if node != nil && node.ModRevision > w.read {
+		if node != nil && node.ModRevision > w.read.revision {
 			return drivers.DataChanged
 		}
 		return 0
 	}
 	children := r.Responses[1].GetResponseRange().GetKvs()
-	changed := len(children) != w.had
+	changed := len(children) != w.read.children
 	for _, child := range children {
-		changed = changed || child.CreateRevision > w.read
+		changed = changed || child.CreateRevision > w.read.revision
 	}
 	if changed {
 		return drivers.ChildrenChanged

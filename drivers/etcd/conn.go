@@ -106,17 +106,11 @@ func (c *Conn) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, d
 
 // Children lists a node's children.
 func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
-	resp, err := c.watched(ctx, c.list(path), w)
-	if err != nil {
+	q := c.listAll(path)
+	if _, err := c.watched(ctx, q, w); err != nil {
 		return nil, err
 	}
-	below := len(c.keys.below(path))
-	kvs := resp.Responses[1].GetResponseRange().GetKvs()
-	children := make([]drivers.Child, len(kvs))
-	for i, kv := range kvs {
-		children[i] = listed(string(kv.Key[below:]), kv.CreateRevision)
-	}
-	return children, nil
+	return q.children, nil
 }
 
 // Sync is a linearizable read: whoever has its answer has caught up.
@@ -164,7 +158,7 @@ func (c *Conn) watched(ctx context.Context, q *query, call drivers.Watch) (*pb.T
 		c.watches.drop(w)
 		return nil, err
 	}
-	if err := c.watches.arm(w, resp); err != nil {
+	if err := c.watches.arm(w, q.seen); err != nil {
 		return nil, failed(q.op.String(), q.path, err)
 	}
 	return resp, nil

@@ -11,7 +11,7 @@ import (
 // own watches for the end of the session's own key, which is the end of the
 // session.
 func (s *watcher) own(key string, lost func()) {
-	w := &watch{in: s, ours: true, node: key, confirmed: make(chan struct{}), phase: armed, found: true}
+	w := &watch{in: s, ours: true, node: key, confirmed: make(chan struct{}), phase: armed, read: sight{found: true}}
 	w.call = func(drivers.Event) { lost() }
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *watcher) begin(on *stream) {
 			s.resume(w)
 		}
 	}
-	go on.receive(func(r *pb.WatchResponse, created int64) { s.handle(on, r, created) })
+	go on.receive(func(r *pb.WatchResponse, created int64, size int) { s.handle(on, r, created, size) })
 }
 
 // interrupt is called when the connection has broken. Watches that the server
@@ -74,7 +74,7 @@ func (s *watcher) end() {
 
 // handle takes in what the server sent. Only the stream's own goroutine calls
 // it, and what a former stream still had is dropped: it comes again.
-func (s *watcher) handle(on *stream, r *pb.WatchResponse, created int64) {
+func (s *watcher) handle(on *stream, r *pb.WatchResponse, created int64, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != on {
@@ -88,7 +88,7 @@ func (s *watcher) handle(on *stream, r *pb.WatchResponse, created int64) {
 	case progress(r):
 		s.reached(r.Header.Revision)
 	default:
-		s.events(r)
+		s.events(r, size)
 	}
 }
 
@@ -127,8 +127,8 @@ func (s *watcher) refuse(w *watch, r *pb.WatchResponse) {
 	}
 }
 
-func (s *watcher) events(r *pb.WatchResponse) {
-	w, bytes := s.byID[r.WatchId], size(r)
+func (s *watcher) events(r *pb.WatchResponse, size int) {
+	w := s.byID[r.WatchId]
 	for _, e := range r.Events {
 		if w == nil || w.phase == over {
 			break
@@ -137,18 +137,18 @@ func (s *watcher) events(r *pb.WatchResponse) {
 		switch {
 		case !covered:
 		case w.phase == opening:
-			w.early = append(w.early, early{event, bytes})
-			bytes = 0
-		case event.Pos > w.read:
-			s.fire(w, early{event, bytes})
-			bytes = 0
+			w.early = append(w.early, early{event, size})
+			size = 0
+		case event.Pos > w.read.revision:
+			s.fire(w, early{event, size})
+			size = 0
 		}
 	}
 	if w == nil {
 		s.stream.flush()
 	}
-	if bytes > 0 {
-		s.tap.received(bytes)
+	if size > 0 {
+		s.tap.received(size)
 	}
 }
 

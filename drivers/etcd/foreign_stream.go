@@ -17,18 +17,21 @@ type ownStream struct{}
 func (t *tap) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
 	streamer grpc.Streamer, opts ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
-	s, err := streamer(ctx, desc, cc, method, opts...)
-	if err != nil || ctx.Value(ownStream{}) != nil {
-		return s, err
+	if ctx.Value(ownStream{}) != nil {
+		return streamer(ctx, desc, cc, method, opts...)
 	}
-	return &foreignStream{ClientStream: s, tap: t, breaks: t.broke()}, nil
+	f := &foreignStream{tap: t, breaks: t.broke()}
+	var err error
+	f.ClientStream, err = streamer(f.arrived.on(ctx), desc, cc, method, opts...)
+	return f, err
 }
 
 // A foreignStream is a stream of a library, or of heartbeats.
 type foreignStream struct {
 	grpc.ClientStream
-	tap    *tap
-	breaks uint64 // when it began
+	tap     *tap
+	breaks  uint64 // when it began
+	arrived arrival
 
 	mu       sync.Mutex // guards what follows, and sending: the library and a fence both do
 	creating []string   // nodes of watches asked for and not answered; the server answers in order
@@ -70,7 +73,7 @@ func (s *foreignStream) RecvMsg(message any) error {
 
 // received tells of one message, and whether it is the answer to a fence.
 func (s *foreignStream) received(message any) (ours bool, err error) {
-	m := drivers.Message{Size: size(message)}
+	m := drivers.Message{Size: s.arrived.size}
 	switch r := message.(type) {
 	case *pb.LeaseKeepAliveResponse:
 		m.Op = drivers.OpPing

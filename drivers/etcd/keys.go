@@ -76,13 +76,18 @@ func isSequential(name string) bool {
 	return found && isNumber(lease) && isNumber(n)
 }
 
+// isNumber tells whether the text is made of the digits of base 36.
 func isNumber(s string) bool {
-	_, err := strconv.ParseInt(s, 36, 64)
-	return err == nil && s[0] != '-' && s[0] != '+'
+	for _, d := range []byte(s) {
+		if (d < '0' || d > '9') && (d < 'a' || d > 'z') {
+			return false
+		}
+	}
+	return s != ""
 }
 
-// listed is the child that a listing shows.
-func listed(name string, created int64) drivers.Child {
+// named is a child by its name and create revision.
+func named(name string, created int64) drivers.Child {
 	if !isSequential(name) {
 		created = drivers.NoSeq
 	}

@@ -23,10 +23,20 @@ type query struct {
 	judge func(*pb.TxnResponse) error
 	// watch is what the read arms, or nil.
 	watch *watch
+	below int // how much of a child's key comes before its name, if the query lists
 
 	version  int64 // of the session's key when a write was sent
 	repeated bool  // asked once more, because the watch began after the read
 	verdict  error // of the last answer
+	seen     sight
+	children []drivers.Child
+}
+
+// A sight is what a read saw of a node.
+type sight struct {
+	revision int64
+	found    bool
+	children int // that it listed
 }
 
 type queryKey struct{}
@@ -58,22 +68,37 @@ func (q *query) answer(reply any) drivers.Message {
 	if r, ok := reply.(interface{ GetHeader() *pb.ResponseHeader }); ok {
 		m.Pos = r.GetHeader().GetRevision()
 	}
-	txn, ours := reply.(*pb.TxnResponse)
-	if !ours {
-		return m
-	}
-	q.repeated = q.watch != nil && q.watch.in.missed(q.watch, txn)
-	if q.repeated {
+	if q.see(reply) || q.watch != nil && q.watch.in.missed(q.watch, q.seen) {
+		q.repeated = true
 		m.Op = drivers.OpOther
 		return m
 	}
-	if q.judge != nil {
-		q.verdict = q.judge(txn)
-	}
+	q.repeated = false
 	if q.verdict != nil {
 		m.Err = wireError(sentinel(q.verdict))
 	} else if q.made != "" {
 		m.Path = []byte(q.made)
 	}
 	return m
+}
+
+// see takes in what was read. It returns whether that leaves open if there is a
+// node at all: a plain list that shows no children.
+func (q *query) see(reply any) (open bool) {
+	switch r := reply.(type) {
+	case *listing:
+		q.children = r.children
+		q.seen = sight{r.revision, true, len(r.children)}
+		return len(r.children) == 0
+	case *pb.TxnResponse:
+		if q.judge != nil {
+			q.verdict = q.judge(r)
+		}
+		q.seen = sight{r.Header.GetRevision(), q.verdict == nil, 0}
+		if q.below > 0 {
+			q.children = children(r, q.below)
+			q.seen.children = len(q.children)
+		}
+	}
+	return false
 }

@@ -15,10 +15,11 @@ import (
 // the session share it, so that one progress request proves that the events of
 // all of them have come, and so that a watch costs no goroutine.
 type stream struct {
-	wire   pb.Watch_WatchClient
-	tap    *tap
-	breaks uint64 // when it began
-	end    context.CancelFunc
+	wire    pb.Watch_WatchClient
+	tap     *tap
+	breaks  uint64 // when it began
+	end     context.CancelFunc
+	arrived arrival // belongs to who receives
 
 	mu       sync.Mutex
 	queue    []outgoing
@@ -36,14 +37,14 @@ type outgoing struct {
 // begin opens a stream, which lives until the context ends or the connection
 // breaks.
 func (t *tap) begin(ctx context.Context, watches pb.WatchClient) (*stream, error) {
-	breaks := t.broke()
-	ctx, cancel := context.WithCancel(context.WithValue(ctx, ownStream{}, true))
+	s := &stream{tap: t, breaks: t.broke(), more: make(chan struct{}, 1)}
+	ctx, s.end = context.WithCancel(s.arrived.on(context.WithValue(ctx, ownStream{}, true)))
 	wire, err := watches.Watch(ctx, grpc.MaxCallRecvMsgSize(math.MaxInt32))
 	if err != nil {
-		cancel()
+		s.end()
 		return nil, err
 	}
-	s := &stream{wire: wire, tap: t, breaks: breaks, end: cancel, more: make(chan struct{}, 1)}
+	s.wire = wire
 	go s.send()
 	return s, nil
 }
@@ -108,7 +109,7 @@ func (s *stream) send() {
 }
 
 // receive tells of every response but events, and hands it on.
-func (s *stream) receive(handle func(r *pb.WatchResponse, created int64)) {
+func (s *stream) receive(handle func(r *pb.WatchResponse, created int64, size int)) {
 	for {
 		r, err := s.wire.Recv()
 		if err == nil {
@@ -125,10 +126,10 @@ func (s *stream) receive(handle func(r *pb.WatchResponse, created int64)) {
 	}
 }
 
-func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, created int64)) error {
+func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, created int64, size int)) error {
 	var created int64
 	if len(r.Events) == 0 {
-		m := drivers.Message{Size: size(r), Pos: r.Header.GetRevision()}
+		m := drivers.Message{Size: s.arrived.size, Pos: r.Header.GetRevision()}
 		if r.Created {
 			o := s.confirmed()
 			created = o.request.GetCreateRequest().GetWatchId()
@@ -141,7 +142,7 @@ func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, cr
 			return err
 		}
 	}
-	handle(r, created)
+	handle(r, created, s.arrived.size)
 	return nil
 }
 

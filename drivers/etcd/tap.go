@@ -7,7 +7,6 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -53,6 +52,7 @@ func (t *tap) options() []grpc.DialOption {
 		grpc.WithContextDialer(t.link),
 		grpc.WithChainUnaryInterceptor(t.unary),
 		grpc.WithChainStreamInterceptor(t.stream),
+		grpc.WithStatsHandler(arrivals{}),
 		grpc.WithDisableServiceConfig(),
 		// A fixed window: the library would otherwise send a ping with almost
 		// every answer, to find out how large it should be.
@@ -121,7 +121,8 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	asked := q.message()
 	asked.Size = size(request)
 	breaks := t.asked(asked)
-	err := invoke(ctx, method, request, reply, cc, opts...)
+	arrived := new(arrival)
+	err := invoke(arrived.on(ctx), method, request, reply, cc, opts...)
 	switch code(err) {
 	case codes.OK:
 	case codes.Unavailable:
@@ -139,7 +140,7 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 		return err
 	}
 	answer := q.answer(reply)
-	answer.Size = size(reply)
+	answer.Size = arrived.size
 	return t.answered(answer, breaks)
 }
 
@@ -149,17 +150,6 @@ func wireError(err error) error {
 		return drivers.ErrUnsupported
 	}
 	return err
-}
-
-// header is what gRPC puts before a message.
-const header = 5
-
-func size(message any) int {
-	m, ok := message.(proto.Message)
-	if !ok {
-		return header
-	}
-	return header + proto.Size(m)
 }
 
 // received tells of bytes that came in and mean nothing to anybody.

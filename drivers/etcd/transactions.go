@@ -184,11 +184,23 @@ func (c *Conn) read(op drivers.Op, path string, how ...clientv3.OpOption) *query
 	return q
 }
 
-// list lists a node's children.
-func (c *Conn) list(path string) *query {
+// listAll lists a node's children, and says whether there is a node.
+func (c *Conn) listAll(path string) *query {
 	q := c.read(drivers.OpChildren, path, clientv3.WithKeysOnly())
-	q.then[1] = clientv3.OpGet(c.keys.below(path), clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	below := c.keys.below(path)
+	q.then[1] = clientv3.OpGet(below, clientv3.WithPrefix(), clientv3.WithKeysOnly())
+	q.below = len(below)
 	return q
+}
+
+// children are those that listAll read.
+func children(r *pb.TxnResponse, below int) []drivers.Child {
+	kvs := r.Responses[1].GetResponseRange().GetKvs()
+	all := make([]drivers.Child, len(kvs))
+	for i, kv := range kvs {
+		all[i] = named(string(kv.Key[below:]), kv.CreateRevision)
+	}
+	return all
 }
 
 func found(r *pb.TxnResponse) error {

@@ -28,9 +28,7 @@ type watch struct {
 	on      *stream // where etcd watches for it
 	ids     []int64 // etcd's watches there
 	phase   phase
-	read    int64 // the revision of the read that armed it; later changes fire it
-	found   bool  // what the read said: whether the node was there,
-	had     int   // and how many children
+	read    sight // by the read that armed it; later changes fire it
 	early   []early
 	refused error // by the server
 }

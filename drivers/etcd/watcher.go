@@ -85,14 +85,14 @@ func (s *watcher) create(w *watch, r *pb.WatchCreateRequest, op drivers.Op) {
 // A node without children can go, and then the watch of its children has to
 // tell; one with children cannot go before one of them does. So it is when there
 // are none that the node is watched too.
-func (s *watcher) missed(w *watch, read *pb.TxnResponse) bool {
+func (s *watcher) missed(w *watch, read sight) bool {
 	<-w.confirmed
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w.from > read.Header.Revision {
+	if w.from > read.revision {
 		return true
 	}
-	if w.from == 0 || w.below == "" || w.node == "" || len(w.ids) > 1 || w.on != s.stream || childrenIn(read) > 0 {
+	if w.from == 0 || w.below == "" || w.node == "" || len(w.ids) > 1 || w.on != s.stream || read.children > 0 {
 		return false
 	}
 	w.confirmed = make(chan struct{})
@@ -103,7 +103,7 @@ func (s *watcher) missed(w *watch, read *pb.TxnResponse) bool {
 // arm lets the watch fire for what comes after the read, and for what has come
 // already. It fails if the server refused to watch or the session has ended, and
 // then the watch is dropped.
-func (s *watcher) arm(w *watch, read *pb.TxnResponse) error {
+func (s *watcher) arm(w *watch, read sight) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.refused(w); err != nil {
@@ -111,9 +111,9 @@ func (s *watcher) arm(w *watch, read *pb.TxnResponse) error {
 		return err
 	}
 	w.phase = armed
-	w.reads(read)
+	w.read = read
 	for _, e := range w.early {
-		if w.phase == armed && e.event.Pos > w.read {
+		if w.phase == armed && e.event.Pos > w.read.revision {
 			s.fire(w, e)
 		} else {
 			s.tap.received(e.size)
@@ -138,14 +138,14 @@ func (s *watcher) refused(w *watch) error {
 // the server would not tell its progress.
 func (s *watcher) resume(w *watch) {
 	w.on, w.ids = s.stream, nil
-	from := w.read
+	from := w.read.revision
 	if w.ours {
 		from = 0 // the key was there just now
 	}
 	if w.below != "" {
 		s.create(w, w.onChildren(s.id(w), from), drivers.OpRearm)
 	}
-	if w.node != "" && (w.below == "" || w.had == 0) {
+	if w.node != "" && (w.below == "" || w.read.children == 0) {
 		s.create(w, w.onNode(s.id(w), from), drivers.OpRearm)
 	}
 }

@@ -24,7 +24,7 @@ func TestWitness(t *testing.T) {
 		t.Fatal(err, err4)
 	}
 	got, err := f.Counters(f.ctx)
-	want := drivers.Counters{Notifications: 2, LargestFanout: 2, Writes: 2, Reads: got.Reads}
+	want := drivers.Counters{Notifications: 2, LargestFanout: 2, Writes: 2, Reads: got.Reads, OurTerms: true}
 	if err != nil || got != want || got.Reads < 2 {
 		t.Errorf("counters %+v, %v; want %+v with 2 reads or, with pings, more", got, err, want)
 	}

@@ -68,6 +68,18 @@ func Forms() []workloads.Form {
 			Summary: "all who wait, to come in or go out, watch all clients' nodes",
 			New:     workloads.DoubleBarriers(doubleBarrier(naive.NewDoubleBarrier))},
 
+		{Recipe: "two-phase-commit", Name: "coordinator", Family: workloads.Recipe,
+			Summary: "the coordinator watches the votes, the sites watch what it decides",
+			New: workloads.TwoPhaseCommits(workloads.Protocol{
+				Site: site(recipes.NewTransaction), Coordinator: coordinator})},
+		{Recipe: "two-phase-commit", Name: "ephemeral-sites", Family: workloads.Recipe,
+			Summary: "the same, and it notices a site that dies before it has voted",
+			New: workloads.TwoPhaseCommits(workloads.Protocol{
+				Site: site(recipes.NewEphemeralTransaction), Coordinator: coordinator, OwnNodes: true})},
+		{Recipe: "two-phase-commit", Name: "all-watch-all", Family: workloads.Naive,
+			Summary: "no coordinator, all sites watch all votes",
+			New:     workloads.TwoPhaseCommits(workloads.Protocol{Site: site(naive.NewTransaction)})},
+
 		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
 			Summary: "a line of volunteers, each watches only the one ahead of it",
 			New:     workloads.Elections(candidate(recipes.NewElection))},
@@ -140,6 +152,18 @@ func Forms() []workloads.Form {
 		{Recipe: "names", Name: "lookup", Family: workloads.Naive,
 			Summary: "the service is asked each time",
 			New:     workloads.NameServices(names(naive.NewNames))},
+
+		{Recipe: "group", Name: "ring", Family: workloads.Recipe,
+			Summary: "each member watches the one ahead of it, the first closes the ring",
+			New:     workloads.Rings(group(recipes.NewGroup))},
+		{Recipe: "group", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Summary: "each member lists the group once, one watch that stays tells the differences",
+			New: workloads.Groups(func(c drivers.Conn, path string) (workloads.Group, error) {
+				return recipes.NewRecursiveGroup(c, path)
+			})},
+		{Recipe: "group", Name: "children-watch", Family: workloads.Naive,
+			Summary: "each member watches the whole group and lists it at each change",
+			New:     workloads.Groups(group(naive.NewGroup))},
 	}
 }
 
@@ -161,6 +185,16 @@ func doubleBarrier[B workloads.DoubleBarrier](open func(drivers.Conn, string, in
 	return func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
 		return open(c, path, clients), nil
 	}
+}
+
+func site[T workloads.Transaction](open func(drivers.Conn, string, []string, string) T) workloads.NewSite {
+	return func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
+		return open(c, path, sites, mine), nil
+	}
+}
+
+func coordinator(c drivers.Conn, path string, sites []string) (workloads.Coordinator, error) {
+	return recipes.NewCoordinator(c, path, sites), nil
 }
 
 func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
@@ -189,4 +223,8 @@ func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.New
 
 func names[N workloads.Names](open func(drivers.Conn, string) N) workloads.NewNames {
 	return func(c drivers.Conn, path string) (workloads.Names, error) { return open(c, path), nil }
+}
+
+func group[G workloads.Group](open func(drivers.Conn, string) G) workloads.NewGroup {
+	return func(c drivers.Conn, path string) (workloads.Group, error) { return open(c, path), nil }
 }

@@ -75,6 +75,8 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 		check("notifications by the server's count", server.Notifications, want.Notifications, most.Notifications)
 		check("reads by the server's count", server.Reads, want.Reads, most.Reads)
 		check("writes by the server's count", server.Writes, want.Writes, most.Writes)
-		check("largest fan-out by the server's count", server.LargestFanout, want.LargestFanout, most.LargestFanout)
+		if server.LargestFanout > s.Largest {
+			t.Errorf("%v with %d clients: largest fan-out %d by the server's count, %d by ours", f, n, server.LargestFanout, s.Largest)
+		}
 	}
 }

@@ -96,6 +96,10 @@ func models() map[string]Model {
 		"double-barrier/sequential":     {doubleBarrierReadyIdentities(), doubleBarrierReady},
 		"double-barrier/children-watch": {doubleBarrierChildrenWatchIdentities(), doubleBarrierChildrenWatch},
 
+		"two-phase-commit/coordinator":     {commitIdentities(), commitCoordinator},
+		"two-phase-commit/ephemeral-sites": {commitIdentities(), commitEphemeralSites},
+		"two-phase-commit/all-watch-all":   {commitIdentities(), commitAllWatchAll},
+
 		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
 		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
 		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
@@ -115,6 +119,10 @@ func models() map[string]Model {
 		"config/watch":      {configWatchIdentities(), configWatch},
 		"config/poll":       {configPollIdentities(), configPoll},
 		"config/persistent": {configPersistentIdentities(), configWatch},
+
+		"group/ring":           {groupRingIdentities(), groupRing},
+		"group/recursive":      {groupRecursiveIdentities(), groupRecursive},
+		"group/children-watch": {groupChildrenWatchIdentities(), groupChildrenWatch},
 
 		"names/cached":    {configWatchIdentities(), namesCached},
 		"names/recursive": {configPersistentIdentities(), namesCached},

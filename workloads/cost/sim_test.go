@@ -13,6 +13,7 @@ type world struct {
 	counts   metrics.Counts
 	largest  int64
 	next     int // the number of the next sequential node
+	rounds   int // casts so far, where that matters
 	nodes    []int
 	readers  map[int]bool     // the nodes that are readers'
 	watches  map[int][]*watch // by node
@@ -22,6 +23,7 @@ type world struct {
 type watch struct {
 	owner *actor
 	fired bool
+	tell  func(node int) // if set, called when it fires
 }
 
 // markNode is behind all who stand in line.
@@ -87,6 +89,9 @@ func (w *world) fire(node int) {
 	w.children = nil
 	for _, f := range fired {
 		f.fired = true
+		if f.tell != nil {
+			f.tell(node)
+		}
 		if f.owner.waiting == f {
 			f.owner.waiting = nil
 		}

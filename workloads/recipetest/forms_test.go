@@ -60,6 +60,20 @@ func sharedLockForms() []recipetest.SharedLockForm {
 	}
 }
 
+func revocableLockForms() []recipetest.RevocableLockForm {
+	return []recipetest.RevocableLockForm{
+		{Name: "own-node", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
+			return recipes.NewRevocableLock(c, path), nil
+		}},
+		{Name: "laser-beams", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
+			return recipes.NewLaserBeamLock(c, path, time.Millisecond), nil
+		}},
+		{Name: "shared-flag", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
+			return naive.NewRevocableLock(c, path), nil
+		}},
+	}
+}
+
 func TestLocksInProcess(t *testing.T) {
 	for _, form := range lockForms() {
 		t.Run("lock/"+form.Name, func(t *testing.T) { recipetest.LockBubbled(t, inProcess, form) })
@@ -67,23 +81,27 @@ func TestLocksInProcess(t *testing.T) {
 	for _, form := range sharedLockForms() {
 		t.Run("shared-lock/"+form.Name, func(t *testing.T) { recipetest.SharedLockBubbled(t, inProcess, form) })
 	}
+	for _, form := range revocableLockForms() {
+		t.Run("revocable-lock/"+form.Name, func(t *testing.T) { recipetest.RevocableLockBubbled(t, inProcess, form) })
+	}
 }
 
 // The twins over sockets; the other forms would see the same server.
 func TestLocksOnNative(t *testing.T) {
-	locksOn(t, "native:", lockForms()[:2], sharedLockForms()[:2])
+	locksOn(t, "native:", lockForms()[:2], sharedLockForms()[:2], revocableLockForms()[:1])
 }
 
 func TestLocksOnZooKeeper(t *testing.T) {
-	locksOn(t, "zookeeper:", lockForms(), sharedLockForms())
+	locksOn(t, "zookeeper:", lockForms(), sharedLockForms(), revocableLockForms())
 }
 
 func TestLocksOnEtcd(t *testing.T) {
-	locksOn(t, "etcd:", etcdLockForms(), sharedLockForms())
+	locksOn(t, "etcd:", etcdLockForms(), sharedLockForms(), revocableLockForms())
 }
 
 // locksOn checks the forms on a service.
-func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []recipetest.SharedLockForm) {
+func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []recipetest.SharedLockForm,
+	revocable []recipetest.RevocableLockForm) {
 	service := backendtest.Shared(t, url)
 	for _, form := range locks {
 		t.Run("lock/"+form.Name, func(t *testing.T) {
@@ -97,6 +115,12 @@ func locksOn(t *testing.T, url string, locks []recipetest.LockForm, shared []rec
 			recipetest.SharedLock(t, service, form)
 		})
 	}
+	for _, form := range revocable {
+		t.Run("revocable-lock/"+form.Name, func(t *testing.T) {
+			t.Parallel()
+			recipetest.RevocableLock(t, service, form)
+		})
+	}
 }
 
 func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
@@ -107,9 +131,12 @@ func TestEveryLockOfTheCatalogueIsTested(t *testing.T) {
 	for _, form := range sharedLockForms() {
 		tested = append(tested, "shared-lock/"+form.Name)
 	}
+	for _, form := range revocableLockForms() {
+		tested = append(tested, "revocable-lock/"+form.Name)
+	}
 	var want []string
 	for _, form := range catalog.Forms() {
-		if form.Recipe == "lock" || form.Recipe == "shared-lock" {
+		if slices.Contains([]string{"lock", "shared-lock", "revocable-lock"}, form.Recipe) {
 			want = append(want, form.String())
 		}
 	}

@@ -67,9 +67,14 @@ type lockCase struct {
 
 // lockCases are what is asked of a form.
 func lockCases(form LockForm) []lockCase {
-	cases := slices.Concat(lockTurns(), lockCancellation(), lockSessions(), lockCosts())
-	if form.Recipe == "shared-lock" {
-		cases = append(cases, sharedLockCases()...)
+	cases := slices.Concat(lockTurns(), lockCancellation(), lockSessions())
+	switch form.Recipe {
+	case "revocable-lock":
+		cases = slices.Concat(cases, sharedLockCases(), revocableLockCases())
+	case "shared-lock":
+		cases = slices.Concat(cases, sharedLockCases(), lockCosts())
+	default:
+		cases = slices.Concat(cases, lockCosts())
 	}
 	if form.Library {
 		return cases

@@ -3,6 +3,7 @@ package recipetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -17,10 +18,12 @@ type lockClient struct {
 	spot    drivers.Spot
 	tally   tally
 	replies atomic.Pointer[func(drivers.Message) bool] // which to lose
-	asking  *asking                                    // the last one
+	asking  *asking                                    // the last Acquire
+	calling *asking                                    // the last call of another kind that may block
 }
 
-// An asking is one call of Acquire. held and err are there when done is closed.
+// An asking is one call, mostly of Acquire. held and err are there when done is
+// closed.
 type asking struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{}
@@ -96,15 +99,26 @@ func (c *lockClient) take(shares bool) {
 func (c *lockClient) lose(which func(drivers.Message) bool) { c.replies.Store(&which) }
 
 // ask begins an Acquire.
-func (c *lockClient) ask(ctx context.Context) *asking {
+func (c *lockClient) ask(ctx context.Context) { c.asking = c.begin(ctx, c.lock.Acquire) }
+
+func (c *lockClient) begin(ctx context.Context, call func(context.Context) (context.Context, error)) *asking {
 	ctx, cancel := context.WithCancelCause(drivers.WithSpot(ctx, &c.spot))
 	a := &asking{cancel: cancel, done: make(chan struct{})}
-	c.asking = a
 	go func() {
 		defer close(a.done)
-		a.held, a.err = c.lock.Acquire(ctx)
+		a.held, a.err = call(ctx)
 	}()
 	return a
+}
+
+// returned tells whether the call has returned.
+func (a *asking) returned() bool {
+	select {
+	case <-a.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // giveUp ends the context of the Acquire and waits for its error.
@@ -115,14 +129,7 @@ func (c *lockClient) giveUp(ctx context.Context) {
 }
 
 // holds tells whether the last Acquire has returned the lock.
-func (c *lockClient) holds() bool {
-	select {
-	case <-c.asking.done:
-		return c.asking.err == nil
-	default:
-		return false
-	}
-}
+func (c *lockClient) holds() bool { return c.asking.returned() && c.asking.err == nil }
 
 // granted waits until the Acquire returns, and enters the lock with it.
 func (c *lockClient) granted(ctx context.Context) {
@@ -181,22 +188,23 @@ func (c *lockClient) release(ctx context.Context) {
 	}
 }
 
-// parked tells that the client does not wait for an answer: it has not asked, or
-// its Acquire has returned or is parked.
+// parked tells that the client does not wait for an answer: it has called
+// nothing, or its call has returned or is parked.
 func (c *lockClient) parked() bool {
-	if c.asking == nil {
+	calls := c.calls()
+	switch {
+	case !slices.ContainsFunc(calls, func(a *asking) bool { return !a.returned() }):
 		return true
-	}
-	select {
-	case <-c.asking.done:
-		return true
-	default:
-	}
-	if c.x.form.Library {
+	case c.x.form.Library:
 		return c.tally.waits()
 	}
 	parked, _ := c.spot.Parked()
 	return parked
+}
+
+// calls are the last calls, of which at most one has not returned.
+func (c *lockClient) calls() []*asking {
+	return slices.DeleteFunc([]*asking{c.asking, c.calling}, func(a *asking) bool { return a == nil })
 }
 
 // fence returns when the session has been handed all notifications.

@@ -84,13 +84,13 @@ func (x *lockTrial) end() {
 func (x *lockTrial) dismiss() {
 	for _, c := range x.clients {
 		c.replies.Store(nil)
-		if c.asking != nil {
-			c.asking.cancel(errGivenUp)
+		for _, a := range c.calls() {
+			a.cancel(errGivenUp)
 		}
 	}
 	for _, c := range x.clients {
-		if c.asking != nil {
-			<-c.asking.done
+		for _, a := range c.calls() {
+			<-a.done
 		}
 		if err := c.conn.Close(); err != nil {
 			x.Errorf("closing a session: %v", err)

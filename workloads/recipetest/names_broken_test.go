@@ -18,7 +18,7 @@ func TestNamesMutantsAreCaught(t *testing.T) {
 		open func(conn, string) workloads.Names
 		by   []string
 	}{
-		{"keeps for ever", func(c conn, dir string) workloads.Names { return recipes.NewNames(unwatched{c}, dir) },
+		{"keeps for ever", func(c conn, dir string) workloads.Names { return recipes.NewNames(heedless{c}, dir) },
 			[]string{"what is bound is found", "one's session is lost"}},
 		{"watches when it has read", func(c conn, dir string) workloads.Names { return recipes.NewNames(late{c}, dir) },
 			[]string{"a change during a look-up", "settled cost"}},
@@ -34,10 +34,10 @@ func TestNamesMutantsAreCaught(t *testing.T) {
 	covered(t, NamesForm{}.cases(), catching)
 }
 
-// unwatched arms no watch.
-type unwatched struct{ drivers.Conn }
+// heedless arms no watch.
+type heedless struct{ drivers.Conn }
 
-func (b unwatched) Get(ctx context.Context, path string, _ drivers.Watch) ([]byte, drivers.Stat, error) {
+func (b heedless) Get(ctx context.Context, path string, _ drivers.Watch) ([]byte, drivers.Stat, error) {
 	return b.Conn.Get(ctx, path, nil)
 }
 

@@ -68,6 +68,7 @@ func verdictOf(t *testing.T, check func(testing.TB, setting)) []string {
 func TestMutantsAreCaught(t *testing.T) {
 	areCaught(t, LockForm{Name: "predecessor"}, mutants())
 	areCaught(t, LockForm{Name: "nearest", Recipe: "shared-lock"}, sharedMutants())
+	areCaught(t, LockForm{Name: "own-node", Recipe: "revocable-lock"}, revocableMutants())
 }
 
 // areCaught plants each mutant in the form.
@@ -93,6 +94,9 @@ func TestTheRecipesAreNotCaught(t *testing.T) {
 		SharedLockForm{Name: "nearest", New: func(c drivers.Conn, dir string) (workloads.SharedLock, error) {
 			return recipes.NewSharedLock(c, dir), nil
 		}}.lock(),
+		RevocableLockForm{Name: "own-node", New: func(c drivers.Conn, dir string) (workloads.RevocableLock, error) {
+			return recipes.NewRevocableLock(c, dir), nil
+		}}.lock(),
 	}
 	for _, form := range forms {
 		for _, c := range lockCases(form) {
@@ -105,14 +109,16 @@ func TestTheRecipesAreNotCaught(t *testing.T) {
 
 func TestEveryCaseCatchesSomething(t *testing.T) {
 	catches := map[string]bool{}
-	for _, m := range slices.Concat(mutants(), sharedMutants()) {
+	for _, m := range slices.Concat(mutants(), sharedMutants(), revocableMutants()) {
 		for _, name := range m.caughtBy {
 			catches[name] = true
 		}
 	}
-	for _, c := range lockCases(LockForm{Recipe: "shared-lock"}) {
-		if !catches[c.name] {
-			t.Errorf("no mutant shows that %q can fail", c.name)
+	for _, recipe := range []string{"", "shared-lock", "revocable-lock"} {
+		for _, c := range lockCases(LockForm{Recipe: recipe}) {
+			if !catches[c.name] {
+				t.Errorf("no mutant shows that %q can fail", c.name)
+			}
 		}
 	}
 }

@@ -1,0 +1,83 @@
+package naive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A Group is those who have joined it and have neither left nor failed. Each
+// watches the whole group, so one that comes or goes wakes all others, to list the
+// group again. One Group serves one goroutine at a time: who leaves has stopped
+// following.
+// Cost: N clients join, and leave again: N² notifications, N² reads, 2N writes;
+// one that comes or goes wakes up to N.
+type Group struct {
+	conn drivers.Conn
+	dir  string
+	node *claim.Claim
+}
+
+// NewGroup returns the group in dir, a node that is there already.
+func NewGroup(conn drivers.Conn, dir string) *Group {
+	return &Group{
+		conn: drivers.Steady(conn),
+		dir:  dir,
+		node: claim.InLine(conn, dir, "member-"),
+	}
+}
+
+// Join makes this client a member until it leaves or its session is lost. If Join
+// fails it has left nothing behind.
+func (g *Group) Join(ctx context.Context) error {
+	if err := g.node.Create(ctx); err != nil {
+		return fmt.Errorf("join group %s: %w", g.dir, errors.Join(err, g.node.Abandon(ctx)))
+	}
+	return nil
+}
+
+// Name is this member's, among those that Follow shows.
+func (g *Group) Name() string { return path.Base(g.node.Path()) }
+
+// Place is this member's in the order in which they joined.
+func (g *Group) Place() int64 { return g.node.Seq() }
+
+// Follow calls see with the members' names, and again whenever this member learns
+// of a change, until ctx ends or, ErrSessionLost, the session does. ErrNoNode:
+// this client is not a member.
+func (g *Group) Follow(ctx context.Context, see func(members []string)) error {
+	return fmt.Errorf("follow group %s: %w", g.dir, g.follow(ctx, see))
+}
+
+func (g *Group) follow(ctx context.Context, see func(members []string)) error {
+	for {
+		// 1. List the members, with a watch.
+		var changed drivers.Wait
+		members, err := g.conn.Children(ctx, g.dir, changed.Fire)
+		if err != nil {
+			return err
+		}
+		// 2. Who is not among them has no business here.
+		if _, err := g.node.Ahead(members); err != nil {
+			return err
+		}
+		see(claim.Names(members))
+		// 3. Wait for a change, then look again.
+		if _, err := changed.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Leave ends the membership. It can be called again if it fails. ErrNoNode:
+// somebody else has removed the node.
+func (g *Group) Leave(ctx context.Context) error {
+	if err := g.node.Remove(ctx); err != nil {
+		return fmt.Errorf("leave group %s: %w", g.dir, err)
+	}
+	return nil
+}

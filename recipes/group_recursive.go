@@ -1,0 +1,89 @@
+package recipes
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/claim"
+)
+
+// A RecursiveGroup is a [Group] of which everybody sees everything: each member
+// lists the group once and then applies the differences that one watch tells it,
+// which stays. All are woken by a change, as they must be, and nobody asks.
+// Cost: N clients join, and leave again: N(N−1) notifications, N reads, 2N writes;
+// one that comes or goes wakes up to N−1.
+type RecursiveGroup struct {
+	Group
+	conn drivers.PersistentWatcher
+}
+
+// NewRecursiveGroup returns the group in dir, a node that is there already.
+// ErrUnsupported if the client has no persistent watches.
+func NewRecursiveGroup(conn drivers.Conn, dir string) (*RecursiveGroup, error) {
+	p, err := drivers.Persistent(conn)
+	if err != nil {
+		return nil, fmt.Errorf("group %s: %w", dir, err)
+	}
+	return &RecursiveGroup{Group: *NewGroup(conn, dir), conn: p}, nil
+}
+
+// Follow is as [Group.Follow].
+func (g *RecursiveGroup) Follow(ctx context.Context, see func(members []string)) error {
+	return fmt.Errorf("follow group %s: %w", g.dir, g.follow(ctx, see))
+}
+
+func (g *RecursiveGroup) follow(ctx context.Context, see func(members []string)) error {
+	// 1. Watch the group and all below it, for good.
+	var changes drivers.Feed
+	stop, err := g.conn.WatchTree(ctx, g.dir, changes.Fire)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	// 2. List the members, once.
+	members, err := g.list(ctx)
+	for err == nil {
+		see(slices.Sorted(maps.Keys(members)))
+		// 3. Wait for changes and apply them, in order.
+		var events []drivers.Event
+		if events, err = changes.Await(ctx); err == nil {
+			members, err = g.apply(ctx, members, events)
+		}
+	}
+	return err
+}
+
+func (g *RecursiveGroup) list(ctx context.Context) (map[string]bool, error) {
+	children, err := g.conn.Children(ctx, g.dir, nil)
+	if err == nil {
+		_, err = g.node.Ahead(children) // is this client a member?
+	}
+	members := make(map[string]bool)
+	for _, name := range claim.Names(children) {
+		members[name] = true
+	}
+	return members, err
+}
+
+// apply changes members by the events. Where some may be missing it lists them
+// again.
+func (g *RecursiveGroup) apply(ctx context.Context, members map[string]bool, events []drivers.Event) (map[string]bool, error) {
+	for _, e := range events {
+		switch e.Type {
+		case drivers.Rearmed:
+			return g.list(ctx)
+		case drivers.Created:
+			members[path.Base(e.Path)] = true
+		case drivers.Deleted:
+			delete(members, path.Base(e.Path))
+		}
+	}
+	if !members[g.Name()] {
+		return nil, fmt.Errorf("%s is no longer a member: %w", g.Name(), drivers.ErrNoNode)
+	}
+	return members, nil
+}

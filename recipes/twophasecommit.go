@@ -1,0 +1,94 @@
+package recipes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Transaction is one site's part in a two-phase commit: all sites commit, if
+// all vote for it, or all abort. Each site votes in a node of its own, which
+// only a [Coordinator] watches, and watches the transaction's node, where the
+// coordinator says what is decided; so a vote wakes one, and the decision all.
+// One Transaction serves one goroutine.
+// Cost: N sites that vote to commit, with the coordinator: 2N notifications, 4N
+// reads, N+1 writes; the decision wakes N.
+type Transaction struct {
+	conn  drivers.Conn
+	path  string
+	sites []string
+	mine  string
+	said  map[string]string // by node: "", "commit" or "abort"
+	news  drivers.Feed
+}
+
+// NewTransaction returns the part of one of the sites, called mine, in the
+// transaction at path. That is a node which is there already, with an empty child
+// for each site, none of which has ever been written to.
+func NewTransaction(conn drivers.Conn, path string, sites []string, mine string) *Transaction {
+	return &Transaction{conn: drivers.Steady(conn), path: path, sites: sites, mine: mine, said: make(map[string]string)}
+}
+
+// Join begins to follow the transaction.
+func (t *Transaction) Join(ctx context.Context) error {
+	// 1. Read the transaction's node, with a watch.
+	if err := t.read(ctx, t.path, t.news.Fire); err != nil {
+		return fmt.Errorf("join transaction %s: %w", t.path, err)
+	}
+	return nil
+}
+
+// Vote says what this site wants, unless it is decided already. The first vote
+// of a site stands. If Vote fails its vote may stand or not; who gives up then
+// votes to abort, with another context, or keeps the others waiting.
+func (t *Transaction) Vote(ctx context.Context, commit bool) error {
+	if _, decided := t.decided(); decided {
+		return nil
+	}
+	vote := "abort"
+	if commit {
+		vote = "commit"
+	}
+	// 2. Write the vote to this site's own node.
+	err := drivers.Repeat(func() error {
+		_, err := t.conn.Set(ctx, path.Join(t.path, t.mine), []byte(vote), 0)
+		return err
+	})
+	if err != nil && !errors.Is(err, drivers.ErrBadVersion) {
+		return fmt.Errorf("vote in transaction %s: %w", t.path, err)
+	}
+	return nil
+}
+
+// Decision returns once it is decided whether all commit or all abort.
+func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
+	for {
+		// 3. Wait until it is decided, and read what has changed.
+		if commit, decided := t.decided(); decided {
+			return commit, nil
+		}
+		events, err := t.news.Await(ctx)
+		for _, e := range events {
+			err = errors.Join(err, t.read(ctx, e.Path, nil))
+		}
+		if err != nil {
+			return false, fmt.Errorf("decide transaction %s: %w", t.path, err)
+		}
+	}
+}
+
+// decided is what the coordinator has said.
+func (t *Transaction) decided() (commit, decided bool) {
+	decision := t.said[t.path]
+	return decision == "commit", decision != ""
+}
+
+// read notes what a node says.
+func (t *Transaction) read(ctx context.Context, node string, w drivers.Watch) error {
+	data, _, err := t.conn.Get(ctx, node, w)
+	t.said[node] = string(data)
+	return err
+}

@@ -1,0 +1,259 @@
+package cost
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// flagNode is the one node that is read for requests where all share it.
+const flagNode = -1
+
+// A tenant is an actor that can be asked to give its lock up. It takes one
+// operation at a time.
+type tenant struct {
+	actor
+	shared  bool   // reads flagNode for requests, not its own
+	request *watch // fires at a request
+}
+
+func (t *tenant) flag() int {
+	if t.shared {
+		return flagNode
+	}
+	return t.mine
+}
+
+// stages of a tenant's turn.
+const (
+	toCreate = iota
+	toHeed
+	toList
+	toWatch
+	toSleep
+	toRelease
+)
+
+func (t *tenant) runnable() bool {
+	switch t.stage {
+	case toSleep:
+		return t.waiting == nil || t.request.fired
+	case toRelease:
+		return false
+	}
+	return true
+}
+
+// move does the next operation on the way to the lock.
+func (t *tenant) move() {
+	switch t.stage {
+	case toCreate:
+		t.mine, t.stage = t.world.createNext(), toHeed
+	case toHeed:
+		t.heed()
+		t.stage = toList
+	case toList:
+		line := t.world.list()
+		i := slices.Index(line, t.mine)
+		if i == 0 {
+			t.holds, t.stage = true, toRelease
+			return
+		}
+		t.ahead, t.stage = line[i-1], toWatch
+	case toWatch:
+		await(&t.actor, t.ahead)
+		t.stage = toSleep
+	case toSleep:
+		if t.waiting != nil {
+			t.heed()
+			return
+		}
+		t.stage = toList
+		t.move()
+	}
+}
+
+// heed reads for requests, with a watch that a session has only once.
+func (t *tenant) heed() {
+	w := t.world
+	w.counts.Reads++
+	w.counts.WatchedGets++
+	if !t.shared && !slices.Contains(w.nodes, t.mine) {
+		w.counts.MissedGets++
+		return
+	}
+	armed := w.watches[t.flag()]
+	if i := slices.IndexFunc(armed, func(o *watch) bool { return o.owner == &t.actor }); i >= 0 {
+		t.request = armed[i]
+		return
+	}
+	t.request = w.watchNode(&t.actor, t.flag())
+}
+
+// revoke asks whoever holds the lock.
+func (t *tenant) revoke() {
+	asked := flagNode
+	if !t.shared {
+		line := t.world.list()
+		if len(line) == 0 {
+			return
+		}
+		asked = line[0]
+	}
+	t.world.counts.Writes++
+	t.world.fire(asked)
+}
+
+// leave deletes the node, or finds that somebody has done so.
+func (t *tenant) leave() {
+	if slices.Contains(t.world.nodes, t.mine) {
+		t.world.remove(t.mine)
+	} else {
+		t.world.counts.Writes++
+		t.world.counts.FailedWrites++
+	}
+	t.holds, t.stage = false, toCreate
+	t.turns++
+}
+
+func tenants(form string, n int64) (*world, []*tenant) {
+	w := &world{readers: map[int]bool{}, watches: map[int][]*watch{}}
+	all := make([]*tenant, n)
+	for i := range all {
+		all[i] = &tenant{actor: actor{world: w}, shared: form == "revocable-lock/shared-flag"}
+	}
+	return w, all
+}
+
+func restTenants(all []*tenant) {
+	for moved := true; moved; {
+		moved = false
+		for _, t := range all {
+			for t.runnable() {
+				t.move()
+				moved = true
+			}
+		}
+	}
+}
+
+// settledRevocations lets all come, and each that leaves ask the next, if asks.
+func settledRevocations(form string, n int64, asks bool) *world {
+	w, all := tenants(form, n)
+	for i := range all {
+		restTenants(all[:i+1])
+	}
+	for i, t := range all {
+		if i > 0 && asks {
+			all[i-1].revoke()
+			restTenants(all[i:])
+			if form == "revocable-lock/laser-beams" {
+				w.remove(t.mine)
+				restTenants(all[i+1:])
+			}
+			t.heed()
+		}
+		t.leave()
+		restTenants(all[i+1:])
+	}
+	return w
+}
+
+var revocableLocks = []string{"revocable-lock/own-node", "revocable-lock/laser-beams", "revocable-lock/shared-flag"}
+
+func TestRevocationsSettledEqualSimulation(t *testing.T) {
+	for _, form := range revocableLocks {
+		model := modelOf(t, form)
+		for _, n := range []int64{1, 2, 3, 5, 8, 16} {
+			want := model.Settled(Params{Clients: n})
+			w := settledRevocations(form, n, true)
+			got := [...]int64{w.counts.Notifications, w.counts.Reads, w.counts.Writes, w.counts.FailedWrites, w.largest}
+			if got != values(want) {
+				t.Errorf("%s with %d clients: simulated %v, formulas %v", form, n, got, values(want))
+			}
+			checkIdentities(t, form, model, w.counts, n)
+		}
+	}
+}
+
+// Where nobody asks, a client of own-node reads its node once, and is told when
+// it deletes it; one of shared-flag reads the flag once and is told nothing.
+func TestRevocableLocksThatNobodyRevokes(t *testing.T) {
+	for _, form := range revocableLocks {
+		for _, n := range []int64{1, 2, 8} {
+			w := settledRevocations(form, n, false)
+			told := n
+			if form == "revocable-lock/shared-flag" {
+				told = 0
+			}
+			if c := w.counts; c.Notifications != n-1+told || c.Reads != 4*n-2 || c.Writes != 2*n {
+				t.Errorf("%s with %d clients: %d notifications, %d reads, %d writes; want %d, %d, %d",
+					form, n, c.Notifications, c.Reads, c.Writes, n-1+told, 4*n-2, 2*n)
+			}
+			checkIdentities(t, form, modelOf(t, form), w.counts, n)
+		}
+	}
+}
+
+func TestRevocationIdentitiesHoldUnderAnySchedule(t *testing.T) {
+	const clients, turns = 7, 5
+	for _, form := range revocableLocks {
+		for seed := range uint64(200) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			w, all := tenants(form, clients)
+			for len(all) > 0 {
+				i := rng.IntN(len(all))
+				t := all[i]
+				switch dice := rng.IntN(4); {
+				case t.turns == turns:
+					all = slices.Delete(all, i, i+1)
+				case t.holds && t.request.fired && dice == 0:
+					t.heed()
+				case t.holds && dice == 1 && form == "revocable-lock/laser-beams" && slices.Contains(w.nodes, t.mine):
+					w.remove(t.mine)
+				case t.holds:
+					t.leave()
+				case t.stage == toCreate && dice == 0:
+					t.revoke()
+				case t.runnable():
+					t.move()
+				}
+			}
+			checkIdentities(t, form, modelOf(t, form), w.counts, clients*turns)
+		}
+	}
+}
+
+func TestRevocationIdentitiesFail(t *testing.T) {
+	const clients, many = 4, 1000
+	more := append(slices.Clone(oneMore),
+		func(c *metrics.Counts) { c.Notifications += many },
+		func(c *metrics.Counts) { c.WatchedExists += many },
+		func(c *metrics.Counts) { c.Writes -= many })
+	for _, form := range revocableLocks {
+		for _, i := range modelOf(t, form).Identities {
+			if !slices.ContainsFunc(more, func(more func(*metrics.Counts)) bool {
+				counts := settledRevocations(form, clients, true).counts
+				more(&counts)
+				_, _, holds := i.Check(counts, clients)
+				return !holds
+			}) {
+				t.Errorf("%s: %s holds whatever is counted", form, i.Formula)
+			}
+		}
+	}
+}
+
+func TestGoldenRevocations(t *testing.T) {
+	for form, want := range map[string][5]int64{
+		"revocable-lock/own-node":    {28, 56, 23, 0, 2},
+		"revocable-lock/laser-beams": {21, 56, 30, 7, 2},
+		"revocable-lock/shared-flag": {42, 58, 23, 0, 8},
+	} {
+		if got := values(modelOf(t, form).Settled(Params{Clients: 8})); got != want {
+			t.Errorf("%s: got %v, want %v", form, got, want)
+		}
+	}
+}

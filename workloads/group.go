@@ -1,0 +1,266 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Group is one client's handle on a group.
+type Group interface {
+	// Join makes this client a member until it leaves or its session is lost.
+	Join(ctx context.Context) error
+	// Name is this member's among those that Follow shows, and Place its place
+	// in the order in which they joined.
+	Name() string
+	Place() int64
+	// Follow calls see with the names of the members, and again whenever this
+	// member learns of a change, until the context ends or the session is lost.
+	Follow(ctx context.Context, see func(members []string)) error
+	// Leave ends the membership of one who does not follow any more.
+	Leave(ctx context.Context) error
+}
+
+// A NewGroup makes one client's handle on the group at path, a node that exists.
+type NewGroup func(c drivers.Conn, path string) (Group, error)
+
+// Groups makes the workload of a group's form in which everybody learns of every
+// change: all clients join, and then one leaves and joins again, time after time,
+// each time when those who learn of it have seen the last change and the one has
+// thought.
+func Groups(open NewGroup) func(Settings) Workload { return groups(open, false) }
+
+// Rings is Groups for a form in which only neighbours learn of a change.
+func Rings(open NewGroup) func(Settings) Workload { return groups(open, true) }
+
+func groups(open NewGroup, ring bool) func(Settings) Workload {
+	return func(s Settings) Workload {
+		return &groupWorkload{
+			settings: s, open: open, roster: roster{ring: ring},
+			converge: metrics.NewLatency("converge"), change: metrics.NewLatency("change"),
+		}
+	}
+}
+
+type groupWorkload struct {
+	settings Settings
+	open     NewGroup
+	path     string
+	clients  int
+
+	roster  roster
+	spreads *spreads
+
+	converge *metrics.Latency // from asking for a change until a member sees it
+	change   *metrics.Latency // joining and leaving
+}
+
+func (w *groupWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.path, w.clients, w.spreads = base+"/group", clients, newSpreads(clients)
+	_, err := c.Create(ctx, w.path, nil, 0)
+	return err
+}
+
+func (w *groupWorkload) Join(s *Seat) (Client, error) { return w.join(s) }
+
+func (w *groupWorkload) join(s *Seat) (*groupClient, error) {
+	g, err := w.open(s.Conn, w.path)
+	if err != nil {
+		return nil, err
+	}
+	return &groupClient{groupWorkload: w, seat: s, group: g}, nil
+}
+
+func (w *groupWorkload) Together() bool { return true }
+
+func (w *groupWorkload) Begin() {
+	w.converge.Reset()
+	w.change.Reset()
+}
+
+func (w *groupWorkload) Lap() (p50, p99 time.Duration) { return w.converge.Lap() }
+
+func (w *groupWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.converge.Phase(), w.change.Phase()}
+	r.Rounds = r.Phases[1].Service.TotalCount()
+}
+
+func (w *groupWorkload) Verdict() metrics.Safety { return w.roster.verdict() }
+
+// Settle lets all join, one at a time, and then leave, one at a time in the same
+// order.
+func (w *groupWorkload) Settle(ctx context.Context, st *Stage) error {
+	clients := make([]*groupClient, len(st.Seats))
+	for i, seat := range st.Seats {
+		c, err := w.join(seat)
+		if err != nil {
+			return err
+		}
+		clients[i] = c
+		st.Do(ctx, i, "joins", "", func(ctx context.Context) error {
+			following, err := c.enter(ctx)
+			if err != nil {
+				return err
+			}
+			return c.follow(following)
+		})
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+		w.roster.converged()
+	}
+	for i, c := range clients {
+		st.Do(ctx, i, "leaves", "", c.leave)
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+		w.roster.converged()
+	}
+	return nil
+}
+
+// A groupClient is one client that comes and goes.
+type groupClient struct {
+	*groupWorkload
+	seat       *Seat
+	group      Group
+	membership *membership             // nil if it is not a member
+	stop       context.CancelCauseFunc // ends its following
+	stopped    chan struct{}           // closed when it follows no more
+}
+
+// errLeaves ends the following of one who leaves.
+var errLeaves = errors.New("leaves the group")
+
+// Turn sees one change of membership, and makes it if it is this client's to
+// make. A client that has a new session joins again first.
+func (c *groupClient) Turn(ctx context.Context) (rounds int64, err error) {
+	who, leaves := c.changes(c.seat.turns)
+	mine := who == c.seat.Index
+	if c.membership == nil && c.seat.turns > int64(c.seat.Index) && (leaves || !mine) {
+		if err := c.come(ctx); err != nil {
+			return 0, err
+		}
+	}
+	if err := c.converged(ctx, nil); err != nil {
+		return 0, err
+	}
+	c.seat.Marks.PhaseBegin()
+	s := c.spreads.join(c.seat)
+	if mine {
+		if err := c.makeChange(ctx, s, leaves); err != nil {
+			return 0, fmt.Errorf("change: %w", err)
+		}
+	}
+	select {
+	case <-s.made:
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	if err := c.converged(ctx, s); err != nil {
+		return 0, err
+	}
+	c.seat.Marks.PhaseEnd()
+	return c.spreads.leave(c.seat), nil
+}
+
+// changes is who changes membership in a turn, and whether by leaving: first all
+// join, one after the other, and then it is drawn who leaves and, in the turn
+// after, joins again.
+func (w *groupWorkload) changes(turn int64) (who int, leaves bool) {
+	turn -= int64(w.clients)
+	if turn < 0 {
+		return int(turn) + w.clients, false
+	}
+	draw := rand.New(rand.NewPCG(uint64(turn/2), 0))
+	return draw.IntN(w.clients), turn%2 == 0
+}
+
+func (c *groupClient) makeChange(ctx context.Context, s *spread, leaves bool) error {
+	keep(ctx, c.settings.Think)
+	change := c.come
+	if leaves {
+		change = c.leave
+	}
+	return s.make(ctx, func() error {
+		asked := time.Now()
+		if err := change(ctx); err != nil {
+			return err
+		}
+		took := time.Since(asked)
+		c.change.Record(took, took)
+		return nil
+	})
+}
+
+// come joins and follows until the client leaves, the session is lost or the run
+// ends.
+func (c *groupClient) come(ctx context.Context) error {
+	following, err := c.enter(ctx)
+	if err == nil {
+		go c.follow(following)
+	}
+	return err
+}
+
+// enter joins and returns the context to follow under.
+func (c *groupClient) enter(ctx context.Context) (following context.Context, err error) {
+	if err := c.group.Join(ctx); err != nil {
+		return nil, err
+	}
+	c.membership = c.roster.joined(c.seat.Index, c.group.Name(), c.group.Place())
+	following, c.stop = context.WithCancelCause(ctx)
+	c.stopped = make(chan struct{})
+	return following, nil
+}
+
+// follow shows the client what there is to see until it leaves.
+func (c *groupClient) follow(ctx context.Context) error {
+	defer close(c.stopped)
+	m := c.membership
+	err := c.group.Follow(ctx, func(names []string) { c.roster.see(m, names) })
+	c.roster.fail(m, err)
+	if context.Cause(ctx) == errLeaves {
+		return nil
+	}
+	return err
+}
+
+func (c *groupClient) leave(ctx context.Context) error {
+	c.stop(errLeaves)
+	<-c.stopped
+	if err := c.group.Leave(ctx); err != nil {
+		return err
+	}
+	c.roster.left(c.membership)
+	c.membership = nil
+	return nil
+}
+
+// converged waits until this client, if it is a member, sees what it must; of a
+// change it is recorded how long that took.
+func (c *groupClient) converged(ctx context.Context, s *spread) error {
+	if c.membership == nil {
+		return nil
+	}
+	calm := c.seat.Disturbances()
+	at, err := c.roster.await(ctx, c.membership)
+	if err != nil {
+		if ctx.Err() != nil && s != nil && c.seat.Disturbances() == calm {
+			c.roster.stale(c.membership)
+		}
+		return fmt.Errorf("follow: %w", err)
+	}
+	if s == nil {
+		return nil
+	}
+	if took := s.took(at); took > 0 { // else it is none of those who learn of it
+		c.converge.Record(took, took)
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package recipetest
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A RevocableLockForm is a form of the revocable lock under test. It must pass
+// all that is asked of a shared lock, but that its settled cost, which contains
+// revocations, is what package workloads plays.
+type RevocableLockForm struct {
+	Name string // in package cost
+	New  workloads.NewRevocableLock
+}
+
+// RevocableLock is [Lock] for a revocable lock.
+func RevocableLock(t *testing.T, service drivers.Service, form RevocableLockForm) {
+	Lock(t, service, form.lock())
+}
+
+// RevocableLockBubbled is [LockBubbled] for a revocable lock.
+func RevocableLockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form RevocableLockForm) {
+	LockBubbled(t, open, form.lock())
+}
+
+func (f RevocableLockForm) lock() LockForm {
+	form := SharedLockForm{Name: f.Name, New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
+		return f.New(c, path)
+	}}.lock()
+	form.Recipe = "revocable-lock"
+	return form
+}

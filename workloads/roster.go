@@ -1,0 +1,191 @@
+package workloads
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A roster checks what the members of a group see of one another. When changes
+// stop, everybody who learns of them sees the members as they are: all members,
+// or, in a ring, the first; each other member of a ring sees only who is right
+// ahead of it, and nobody who was there and has gone.
+type roster struct {
+	ring bool
+
+	mu      sync.Mutex
+	members []*membership // in the order of their places
+	safety  metrics.Safety
+}
+
+// A membership is one client's, from its joining to its leaving.
+type membership struct {
+	client int
+	name   string
+	place  int64
+	gone   []string  // who was right ahead, and has gone since it looked last
+	sees   []string  // the names it saw last, nil before the first time
+	at     time.Time // when that was
+	err    error     // why it sees no more
+	// moved has an element when something has changed.
+	moved chan struct{}
+}
+
+// joined notes a new member, in the stead of one whose session this client lost.
+func (r *roster) joined(client int, name string, place int64) *membership {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if lost := slices.IndexFunc(r.members, func(m *membership) bool { return m.client == client }); lost >= 0 {
+		r.remove(lost)
+	}
+	m := &membership{client: client, name: name, place: place, moved: make(chan struct{}, 1)}
+	r.members = append(r.members, m)
+	slices.SortFunc(r.members, func(a, b *membership) int { return cmp.Compare(a.place, b.place) })
+	r.moveAll()
+	return m
+}
+
+// left notes that a member has left.
+func (r *roster) left(m *membership) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.remove(slices.Index(r.members, m))
+	r.moveAll()
+}
+
+func (r *roster) remove(i int) {
+	if i+1 < len(r.members) {
+		behind := r.members[i+1]
+		behind.gone = append(append(behind.gone, r.members[i].gone...), r.members[i].name)
+	}
+	r.members = slices.Delete(r.members, i, i+1)
+}
+
+// moveAll lets everybody look again, since what they must see has changed.
+func (r *roster) moveAll() {
+	for _, m := range r.members {
+		m.move()
+	}
+}
+
+// see notes what a member sees.
+func (r *roster) see(m *membership, names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.sees, m.at = slices.Sorted(slices.Values(names)), time.Now()
+	m.move()
+}
+
+// fail notes that a member will see no more.
+func (r *roster) fail(m *membership, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.err = err
+	m.move()
+}
+
+func (m *membership) move() {
+	select {
+	case m.moved <- struct{}{}:
+	default:
+	}
+}
+
+// await returns when the member sees what it must, with the moment from which it
+// did.
+func (r *roster) await(ctx context.Context, m *membership) (time.Time, error) {
+	for {
+		at, wrong, err := r.look(m)
+		if wrong == "" {
+			return at, nil
+		}
+		if err != nil {
+			return time.Time{}, err
+		}
+		select {
+		case <-m.moved:
+		case <-ctx.Done():
+			return time.Time{}, context.Cause(ctx)
+		}
+	}
+}
+
+func (r *roster) look(m *membership) (at time.Time, wrong string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if wrong = r.wrong(m); wrong == "" {
+		r.safety.Checked++
+		m.gone = nil
+	}
+	return m.at, wrong, m.err
+}
+
+// wrong says what is wrong with what a member sees, "" if nothing is.
+func (r *roster) wrong(m *membership) string {
+	i := slices.Index(r.members, m)
+	switch want := r.names(); {
+	case m.sees == nil:
+		return "saw nothing of the group"
+	case r.ring && i > 0:
+		for _, gone := range m.gone {
+			if slices.Contains(m.sees, gone) {
+				return "did not see that the member ahead of it has gone"
+			}
+		}
+		if !slices.Contains(m.sees, r.members[i-1].name) {
+			return "did not see the member ahead of it"
+		}
+	case !slices.Equal(m.sees, want):
+		return fmt.Sprintf("saw %d members that are not as they are: %d", len(m.sees), len(want))
+	}
+	return ""
+}
+
+func (r *roster) names() []string {
+	var names []string
+	for _, m := range r.members {
+		names = append(names, m.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// stale notes a member that does not see what it must though changes stopped.
+func (r *roster) stale(m *membership) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.judge(m)
+}
+
+// converged checks that every member sees what it must.
+func (r *roster) converged() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.members {
+		r.judge(m)
+	}
+}
+
+func (r *roster) judge(m *membership) {
+	r.safety.Checked++
+	wrong := r.wrong(m)
+	if wrong == "" {
+		m.gone = nil
+		return
+	}
+	r.safety.Violations++
+	if len(r.safety.Details) < maxDetails {
+		r.safety.Details = append(r.safety.Details, fmt.Sprintf("violation: client %d %s", m.client+1, wrong))
+	}
+}
+
+func (r *roster) verdict() metrics.Safety {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.safety
+}

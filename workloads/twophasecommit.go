@@ -1,0 +1,240 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Transaction is one site's part in a two-phase commit.
+type Transaction interface {
+	// Join begins to follow the transaction.
+	Join(ctx context.Context) error
+	// Vote says what the site wants; the first vote of a site stands.
+	Vote(ctx context.Context, commit bool) error
+	// Decision blocks until it is decided whether all commit or all abort.
+	Decision(ctx context.Context) (commit bool, err error)
+}
+
+// A Coordinator decides a two-phase commit.
+type Coordinator interface {
+	// Coordinate blocks until it has decided.
+	Coordinate(ctx context.Context) (commit bool, err error)
+}
+
+// A NewSite makes the part of the site called mine in the transaction at path.
+type NewSite func(c drivers.Conn, path string, sites []string, mine string) (Transaction, error)
+
+// A NewCoordinator makes the coordinator of the transaction at path.
+type NewCoordinator func(c drivers.Conn, path string, sites []string) (Coordinator, error)
+
+// A Protocol is how sites and, if there is one, a coordinator take part in the
+// transaction. Its node exists.
+type Protocol struct {
+	Site NewSite
+	// Coordinator is nil where the sites decide themselves.
+	Coordinator NewCoordinator
+	// OwnNodes: each site makes its node itself. Otherwise the transaction's
+	// node has an empty child for each, by its name.
+	OwnNodes bool
+}
+
+// TwoPhaseCommits makes the workload of a form of two-phase commit. Each client
+// is a site: in each round all join one transaction, work on it for the hold,
+// vote, and learn what is decided. The coordinator is no client and has a session
+// of its own. Making the transaction's nodes beforehand is not counted.
+func TwoPhaseCommits(p Protocol) func(Settings) Workload {
+	return func(s Settings) Workload {
+		return &commitWorkload{settings: s, protocol: p,
+			vote: metrics.NewLatency("vote"), decide: metrics.NewLatency("decide")}
+	}
+}
+
+type commitWorkload struct {
+	settings Settings
+	protocol Protocol
+	sites    []string
+	rounds   rounds[ballot]
+	vote     *metrics.Latency // from the call until the vote is written
+	decide   *metrics.Latency // from then until a site knows the decision
+}
+
+func (w *commitWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	for i := range clients {
+		w.sites = append(w.sites, fmt.Sprintf("site-%d", i+1))
+	}
+	w.rounds = rounds[ballot]{admin: c, stem: base + "/transaction-", seats: sessions(w, clients), begin: w.begin, judge: judgeBallot}
+	return w.rounds.first(ctx)
+}
+
+func (w *commitWorkload) begin(ctx context.Context, path string) (*ballot, error) {
+	b := newBallot(len(w.sites))
+	if err := makeNode(ctx, w.rounds.admin, path); err != nil || w.protocol.OwnNodes {
+		return b, err
+	}
+	return b, inParallel(len(w.sites), func(i int) error {
+		return makeNode(ctx, w.rounds.admin, path+"/"+w.sites[i])
+	})
+}
+
+// Leads tells whether there is a coordinator.
+func (w *commitWorkload) Leads() bool { return w.protocol.Coordinator != nil }
+
+func (w *commitWorkload) Together() bool { return true }
+
+func (w *commitWorkload) Join(s *Seat) (Client, error) {
+	if s.Index == len(w.sites) {
+		return &commitCoordinator{w, s}, nil
+	}
+	return &commitSite{w, s}, nil
+}
+
+func (w *commitWorkload) Begin() {
+	w.vote.Reset()
+	w.decide.Reset()
+}
+
+func (w *commitWorkload) Lap() (p50, p99 time.Duration) { return w.decide.Lap() }
+
+func (w *commitWorkload) End(r *metrics.Record) {
+	// First what a site waits for: the vote is one write, whatever the form.
+	r.Phases = []metrics.Phase{w.decide.Phase(), w.vote.Phase()}
+	r.Rounds = r.Phases[0].Service.TotalCount() / int64(len(w.sites))
+}
+
+func (w *commitWorkload) Verdict() metrics.Safety { return w.rounds.verdict() }
+
+// Settle lets all sites join, one at a time, then the coordinator begin, if there
+// is one, and then all sites vote to commit, one at a time.
+func (w *commitWorkload) Settle(ctx context.Context, st *Stage) error {
+	sites := make([]*siteRound, len(w.sites))
+	for i := range sites {
+		s := &commitSite{w, st.Seats[i]}
+		st.Do(ctx, i, "joins", "", func(ctx context.Context) (err error) {
+			sites[i], err = s.join(ctx)
+			return err
+		})
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(sites, nil) {
+		return errors.New("a site waits before it has voted")
+	}
+	if w.Leads() {
+		c := &commitCoordinator{w, st.Seats[len(sites)]}
+		st.Do(ctx, len(sites), "coordinates", "has decided", c.coordinate)
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	for i, s := range sites {
+		st.Do(ctx, i, "votes to commit", "commits", func(ctx context.Context) error { return s.conclude(ctx, true) })
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A commitSite takes part in each round's transaction.
+type commitSite struct {
+	*commitWorkload
+	seat *Seat
+}
+
+func (s *commitSite) Turn(ctx context.Context) (int64, error) {
+	r, err := s.join(ctx)
+	if err != nil {
+		return 0, err
+	}
+	keep(ctx, s.settings.Hold)
+	if err := r.conclude(ctx, s.wants()); err != nil {
+		return 0, err
+	}
+	return s.rounds.finish(ctx, s.seat)
+}
+
+// wants draws a vote: of N sites so many abort that the wanted share of
+// transactions does.
+func (s *commitSite) wants() (commit bool) {
+	return s.seat.Rand.Float64() < math.Pow(1-s.settings.AbortRate, 1/float64(len(s.sites)))
+}
+
+// A siteRound is a site's part in one round.
+type siteRound struct {
+	*commitSite
+	ballot      *ballot
+	transaction Transaction
+}
+
+func (s *commitSite) join(ctx context.Context) (*siteRound, error) {
+	r, err := s.rounds.join(ctx, s.seat)
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.protocol.Site(s.seat.Conn, r.path, s.sites, s.sites[s.seat.Index])
+	if err != nil {
+		return nil, err
+	}
+	if err := t.Join(ctx); err != nil {
+		return nil, err
+	}
+	return &siteRound{s, r.share, t}, nil
+}
+
+// conclude votes and waits for the decision.
+func (r *siteRound) conclude(ctx context.Context, commit bool) error {
+	commit = r.ballot.vote(r.seat, commit)
+	r.seat.Marks.PhaseBegin()
+	began := time.Now()
+	err := r.transaction.Vote(ctx, commit)
+	voted := time.Now()
+	if err == nil {
+		commit, err = r.transaction.Decision(ctx)
+	}
+	now := time.Now()
+	r.seat.Marks.PhaseEnd()
+	if err != nil {
+		return err
+	}
+	r.ballot.decided(r.seat, commit)
+	r.vote.Record(voted.Sub(began), voted.Sub(began))
+	r.decide.Record(now.Sub(voted), now.Sub(voted))
+	return nil
+}
+
+// A commitCoordinator decides each round's transaction.
+type commitCoordinator struct {
+	*commitWorkload
+	seat *Seat
+}
+
+func (c *commitCoordinator) Turn(ctx context.Context) (int64, error) {
+	if err := c.coordinate(ctx); err != nil {
+		return 0, err
+	}
+	return c.rounds.finish(ctx, c.seat)
+}
+
+func (c *commitCoordinator) coordinate(ctx context.Context) error {
+	r, err := c.rounds.join(ctx, c.seat)
+	if err != nil {
+		return err
+	}
+	coordinator, err := c.protocol.Coordinator(c.seat.Conn, r.path, c.sites)
+	if err != nil {
+		return err
+	}
+	commit, err := coordinator.Coordinate(ctx)
+	if err == nil {
+		r.share.decided(c.seat, commit)
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package workloads_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func runCommit(t *testing.T, s drivers.Service, abortRate float64, p workloads.Protocol) *metrics.Record {
+	t.Helper()
+	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5, Seed: 1,
+		Form: workloads.Form{Recipe: "two-phase-commit", Name: "test", Family: workloads.Recipe,
+			New: workloads.TwoPhaseCommits(p)},
+		Settings: workloads.Settings{Hold: time.Millisecond, AbortRate: abortRate},
+		Warmup:   20 * time.Millisecond, Duration: 200 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func commitProtocol() workloads.Protocol {
+	return workloads.Protocol{
+		Site: func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
+			return recipes.NewTransaction(c, path, sites, mine), nil
+		},
+		Coordinator: func(c drivers.Conn, path string, sites []string) (workloads.Coordinator, error) {
+			return recipes.NewCoordinator(c, path, sites), nil
+		},
+	}
+}
+
+func TestRunCommits(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		for _, rate := range []float64{0, 0.3, 1} {
+			r := runCommit(t, s, rate, commitProtocol())
+			// Nothing but the hold takes time here; a round may end on each edge.
+			if r.Rounds < 199 || r.Rounds > 201 {
+				t.Errorf("%d rounds, want 200", r.Rounds)
+			}
+			if want := 6 * r.WholeRounds; r.Safety.Violations != 0 || r.Safety.Checked != want {
+				t.Errorf("%+v; want %d checks and no violation", r.Safety, want)
+			}
+			if rate == 0 && r.Whole.Writes != 6*r.WholeRounds {
+				t.Errorf("%d writes in %d rounds of 5 sites, want 6 each", r.Whole.Writes, r.WholeRounds)
+			}
+		}
+	})
+}
+
+// A headstrong site takes its own vote for the decision.
+type headstrong struct {
+	workloads.Transaction
+	wants *bool
+}
+
+func (h headstrong) Vote(ctx context.Context, commit bool) error {
+	*h.wants = commit
+	return h.Transaction.Vote(ctx, commit)
+}
+
+func (h headstrong) Decision(ctx context.Context) (bool, error) {
+	_, err := h.Transaction.Decision(ctx)
+	return *h.wants, err
+}
+
+func TestRunCatchesSitesThatDecideForThemselves(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := commitProtocol()
+		site := p.Site
+		p.Site = func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
+			tr, err := site(c, path, sites, mine)
+			return headstrong{tr, new(bool)}, err
+		}
+		if r := runCommit(t, s, 0.3, p); r.Safety.Violations == 0 {
+			t.Error("some commit and some abort, and nobody notices")
+		}
+	})
+}
+
+// A site or a coordinator that loses its session takes part again, in the same
+// transaction.
+func TestRunSurvivesASessionLostInATransaction(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var sites, coordinators atomic.Int64
+		sites.Store(50)
+		coordinators.Store(20)
+		p := commitProtocol()
+		site, coordinator := p.Site, p.Coordinator
+		p.Site = func(c drivers.Conn, path string, all []string, mine string) (workloads.Transaction, error) {
+			if sites.Add(-1) == 0 {
+				c.Close()
+			}
+			return site(c, path, all, mine)
+		}
+		p.Coordinator = func(c drivers.Conn, path string, all []string) (workloads.Coordinator, error) {
+			if coordinators.Add(-1) == 0 {
+				c.Close()
+			}
+			return coordinator(c, path, all)
+		}
+		r := runCommit(t, s, 0.3, p)
+		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 2 || r.Rounds < 150 {
+			t.Errorf("%d lost sessions and %d rounds, want 2 and many", n, r.Rounds)
+		}
+		if r.Safety.Violations != 0 || r.Safety.Checked != 6*r.WholeRounds {
+			t.Errorf("%+v; want no violation in %d checks", r.Safety, 6*r.WholeRounds)
+		}
+	})
+}
