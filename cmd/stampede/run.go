@@ -86,7 +86,7 @@ func (f *runFlags) check() error {
 	if f.revokeEvery < 1 {
 		return usagef("--revoke-every %d: must be at least 1", f.revokeEvery)
 	}
-	if !(f.abortRate >= 0 && f.abortRate <= 1) {
+	if !(f.abortRate >= 0 && f.abortRate <= 1) { // nor is NaN
 		return usagef("--abort-rate %v: must be between 0 and 1", f.abortRate)
 	}
 	if err := checkQueue(f.queue); err != nil {
