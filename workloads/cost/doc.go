@@ -12,5 +12,7 @@
 // The words of the formulas: N is the number of clients, or of rounds where a
 // formula is an identity; K the exists calls with a watch, z those of them that
 // found no node; q the polls of each waiter per turn; W the writers and R the
-// readers among the N clients of a shared lock.
+// readers among the N clients of a shared lock; U the updates of what all follow;
+// M the names, each of which a client looks up L times before the first update and
+// after each.
 package cost
