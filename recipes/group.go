@@ -15,7 +15,8 @@ import (
 // alone. The first has nobody ahead and closes the ring: it watches the whole
 // group, or else nobody would see the last one go, nor that somebody came behind
 // it. So what a member sees of the others is right about its neighbour, and
-// otherwise as old as its last look. One Group serves one goroutine at a time: who
+// otherwise as old as its last look. A member that leaves and keeps its session
+// leaves its watch behind, which wakes it once more for nothing. One Group serves one goroutine at a time: who
 // leaves has stopped following.
 // Cost: N clients join, and leave in this order: 3N−2 notifications, 5N−3 reads,
 // 2N writes; one that goes wakes its neighbour and the first, and itself if it

@@ -259,7 +259,7 @@ func (c *groupClient) converged(ctx context.Context, s *spread) error {
 	if s == nil {
 		return nil
 	}
-	if took := s.took(at); took > 0 { // else it is none of those who learn of it
+	if took := s.took(at); took >= 0 { // else it is none of those who learn of it
 		c.converge.Record(took, took)
 	}
 	return nil

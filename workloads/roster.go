@@ -97,15 +97,15 @@ func (m *membership) move() {
 }
 
 // await returns when the member sees what it must, with the moment from which it
-// did.
+// did. One that sees no more sees nothing that it must.
 func (r *roster) await(ctx context.Context, m *membership) (time.Time, error) {
 	for {
 		at, wrong, err := r.look(m)
-		if wrong == "" {
-			return at, nil
-		}
 		if err != nil {
 			return time.Time{}, err
+		}
+		if wrong == "" {
+			return at, nil
 		}
 		select {
 		case <-m.moved:

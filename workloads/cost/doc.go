@@ -13,5 +13,7 @@
 // The words of the formulas: N is the number of clients, or of rounds where a
 // formula is an identity; K the exists calls with a watch, z those of them that
 // found no node; q the polls of each waiter per turn; W the writers and R the
-// readers among the N clients of a shared lock; M the items in a queue.
+// readers among the N clients of a shared lock; M the items in a queue, or the
+// names, each of which a client looks up L times before the first update and
+// after each; U the updates of what all follow.
 package cost

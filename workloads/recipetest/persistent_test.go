@@ -13,7 +13,8 @@ import (
 
 // A lasting service adds persistent watches to one that has none, for as long as
 // all sessions are its own: it learns of every change from the replies to their
-// writes, whether or not these are lost afterwards.
+// writes, whether or not these are lost afterwards. Where not even it has seen the
+// reply, all watches are told that there may have been any change.
 type lasting struct {
 	drivers.Service
 
@@ -105,16 +106,43 @@ func (c *lastingConn) became(state drivers.State) {
 	rearmed := c.broken && state == drivers.Connected
 	c.broken = state != drivers.Connected
 	if rearmed {
-		c.tell(drivers.Rearmed)
+		c.service.tell(drivers.Rearmed, func(a *armed) bool { return a.conn == c })
 	}
 }
 
-func (c *lastingConn) tell(e drivers.EventType) {
-	for _, a := range c.service.armed {
-		if a.conn == c {
+func (s *lasting) tell(e drivers.EventType, which func(*armed) bool) {
+	for _, a := range s.armed {
+		if which(a) {
 			a.fire(drivers.Event{Type: e})
 		}
 	}
+}
+
+func (c *lastingConn) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
+	child, err := c.Conn.Create(ctx, path, data, mode)
+	return child, c.known(ctx, err)
+}
+
+func (c *lastingConn) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
+	stat, err := c.Conn.Set(ctx, path, data, version)
+	return stat, c.known(ctx, err)
+}
+
+func (c *lastingConn) Delete(ctx context.Context, path string, version int32) error {
+	return c.known(ctx, c.Conn.Delete(ctx, path, version))
+}
+
+// known returns the error of a write when it is settled whether it was done.
+func (c *lastingConn) known(ctx context.Context, err error) error {
+	if !errors.Is(err, drivers.ErrConnectionLoss) {
+		return err
+	}
+	if drivers.Steady(c.Conn).Sync(ctx, "/") == nil {
+		c.service.mu.Lock()
+		defer c.service.mu.Unlock()
+		c.service.tell(drivers.Rearmed, func(*armed) bool { return true })
+	}
+	return err
 }
 
 func (c *lastingConn) Fence(ctx context.Context) error { return c.Conn.(drivers.Fencer).Fence(ctx) }
@@ -148,7 +176,7 @@ func (c *lastingConn) Close() error {
 	err := c.Conn.Close()
 	c.service.mu.Lock()
 	defer c.service.mu.Unlock()
-	c.tell(drivers.Lost)
+	c.service.tell(drivers.Lost, func(a *armed) bool { return a.conn == c })
 	c.service.disarm(func(a *armed) bool { return a.conn == c })
 	for _, path := range c.ephemeral {
 		c.service.changed(drivers.Deleted, path)

@@ -1,0 +1,143 @@
+package workloads_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/naive"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func runGroup(t *testing.T, s drivers.Service, workload func(workloads.Settings) workloads.Workload) *metrics.Record {
+	t.Helper()
+	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5,
+		Form:     workloads.Form{Recipe: "group", Name: "test", Family: workloads.Recipe, New: workload},
+		Settings: workloads.Settings{Think: time.Millisecond}, Duration: 100 * time.Millisecond, Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func ring(c drivers.Conn, path string) (workloads.Group, error) {
+	return recipes.NewGroup(c, path), nil
+}
+
+func watchers(c drivers.Conn, path string) (workloads.Group, error) {
+	return naive.NewGroup(c, path), nil
+}
+
+// A round is one change of membership, seen by those who learn of it.
+func TestGroupRounds(t *testing.T) {
+	for name, workload := range map[string]func(workloads.Settings) workloads.Workload{
+		"ring": workloads.Rings(ring), "everybody watches": workloads.Groups(watchers),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				r := runGroup(t, s, workload)
+				if r.WholeRounds < 99 || r.Whole.Writes != r.WholeRounds {
+					t.Errorf("%d writes in %d rounds, want one each in about 100", r.Whole.Writes, r.WholeRounds)
+				}
+				if r.Safety.Violations != 0 || r.Safety.Checked < 4*(r.WholeRounds-5) {
+					t.Errorf("%+v; want what four or more see checked in each round, and no violation", r.Safety)
+				}
+				if len(r.Phases) != 2 || r.Phases[0].Service.TotalCount() < r.Rounds || r.Phases[1].Service.TotalCount() != r.Rounds {
+					t.Errorf("phases %v", r.Phases)
+				}
+			})
+		})
+	}
+}
+
+// Everybody who watches everything reads once for each change; in a ring a few do.
+func TestARingReadsLess(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		few, all := runGroup(t, s, workloads.Rings(ring)), runGroup(t, s, workloads.Groups(watchers))
+		if n := all.WholeRounds; all.Whole.Reads < 4*(n-5) {
+			t.Errorf("%d reads in %d rounds where everybody watches, want 4 or 5 each", all.Whole.Reads, n)
+		}
+		if n := few.WholeRounds; few.Whole.Reads > 3*n+5 {
+			t.Errorf("%d reads in %d rounds of a ring, want at most 3 each", few.Whole.Reads, n)
+		}
+	})
+}
+
+func TestGroupSurvivesLostSessions(t *testing.T) {
+	for name, makeWorkload := range map[string]func(workloads.NewGroup) func(workloads.Settings) workloads.Workload{
+		"ring": workloads.Rings, "everybody watches": workloads.Groups,
+	} {
+		open := watchers
+		if name == "ring" {
+			open = ring
+		}
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				var opened atomic.Int64
+				r := runGroup(t, s, makeWorkload(func(c drivers.Conn, path string) (workloads.Group, error) {
+					g, err := open(c, path)
+					if opened.Add(1) == 3 {
+						g = &mortal{g, c, 5}
+					}
+					return g, err
+				}))
+				if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
+					t.Errorf("%d lost sessions counted, want 1", n)
+				}
+				if r.Safety.Violations != 0 || r.WholeRounds < 50 {
+					t.Errorf("%d rounds, %q; want the others to go on, without a violation", r.WholeRounds, r.Safety.Details)
+				}
+			})
+		})
+	}
+}
+
+// A mortal member loses its session when it has seen so many changes.
+type mortal struct {
+	workloads.Group
+	conn drivers.Conn
+	left int
+}
+
+func (g *mortal) Follow(ctx context.Context, see func([]string)) error {
+	return g.Group.Follow(ctx, func(members []string) {
+		if g.left--; g.left == 0 {
+			g.conn.Close()
+		}
+		see(members)
+	})
+}
+
+func TestABrokenGroupIsAViolation(t *testing.T) {
+	for name, workload := range map[string]func(workloads.NewGroup) func(workloads.Settings) workloads.Workload{
+		"ring": workloads.Rings, "everybody watches": workloads.Groups,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				r := runGroup(t, s, workload(func(c drivers.Conn, path string) (workloads.Group, error) {
+					return dreamer{recipes.NewGroup(c, path)}, nil
+				}))
+				if r.Safety.Violations == 0 {
+					t.Error("members who look once are not caught")
+				}
+			})
+		})
+	}
+}
+
+// A dreamer looks once.
+type dreamer struct{ *recipes.Group }
+
+func (g dreamer) Follow(ctx context.Context, see func([]string)) error {
+	seen := false
+	return g.Group.Follow(ctx, func(members []string) {
+		if !seen {
+			see(members)
+		}
+		seen = true
+	})
+}
