@@ -237,17 +237,13 @@ func (f GroupForm) givesUpJoining(ctx context.Context, x *scene) {
 func (f GroupForm) losesReplies(ctx context.Context, x *scene) {
 	members := f.members(ctx, x, 4)
 	for _, m := range members {
-		read, written := false, false
+		lost := map[drivers.Op]bool{} // of each operation every other reply
 		m.lose(func(message drivers.Message) bool {
-			switch {
-			case message.Op.IsRead():
-				read = !read
-				return read
-			case message.Op.IsWrite():
-				written = !written
-				return written
+			op := message.Op
+			if op.IsRead() || op.IsWrite() {
+				lost[op] = !lost[op]
 			}
-			return false
+			return lost[op]
 		})
 	}
 	for range 4 {
