@@ -104,13 +104,10 @@ func (c *Conn) do(ctx context.Context, r request) (*call, error) {
 	if err != nil {
 		return nil, c.failed(r.op.String(), r.path, err)
 	}
-	k.start <- struct{}{}
-	select {
-	case <-k.done:
-	case <-ctx.Done():
-		if c.abandon(k) {
-			return nil, c.failed(r.op.String(), r.path, context.Cause(ctx))
-		}
+	if ctx.Done() == nil { // nobody can give the call up, so it needs no goroutine
+		k.ask()
+	} else if k.start <- struct{}{}; !c.answered(ctx, k) {
+		return nil, c.failed(r.op.String(), r.path, context.Cause(ctx))
 	}
 	if k.armed != nil {
 		c.watches.returned(k.armed, k.err)
@@ -120,6 +117,16 @@ func (c *Conn) do(ctx context.Context, r request) (*call, error) {
 		return nil, c.failed(r.op.String(), r.path, err)
 	}
 	return k, nil
+}
+
+// answered waits for the call. It returns false if the call was given up.
+func (c *Conn) answered(ctx context.Context, k *call) bool {
+	select {
+	case <-k.done:
+		return true
+	case <-ctx.Done():
+		return !c.abandon(k)
+	}
 }
 
 // prepare does what must be done before the library is called.
