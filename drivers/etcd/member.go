@@ -61,8 +61,9 @@ const (
 	election  = 500 * time.Millisecond
 	// history is how long the member remembers what was overwritten or deleted.
 	// A listing goes through the names of deleted children too until they are
-	// forgotten, and the names of a line of clients are never used again.
-	history = time.Second
+	// forgotten, and the names of a line of clients are never used again. It is
+	// several times what a watch from the past waits to be served, 100 ms.
+	history = 500 * time.Millisecond
 	// quota is how large the member's data may grow before it takes no more.
 	quota = 8 << 30
 )
