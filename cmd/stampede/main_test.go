@@ -30,13 +30,24 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
 
-// Scripts on a ZooKeeper with TLS have the address in $ADDRESS, a certificate
-// in $CA and $CERT, another authority's in $OTHER_CA and $OTHER_CERT, and a node
-// /bench that is ann's, whose password is hunter2.
+// Scripts on a server with TLS have the address in $ADDRESS, a certificate in
+// $CA and $CERT, another authority's in $OTHER_CA and $OTHER_CERT, and something
+// that is called /bench and ann's, whose password is hunter2.
 func TestSecureScripts(t *testing.T) {
-	s := backendtest.SecureZooKeeper(t)
-	s.Protect(t, "/bench", "ann", "hunter2")
-	runScripts(t, "secure", map[string]string{
+	t.Run("zookeeper", func(t *testing.T) {
+		s := backendtest.SecureZooKeeper(t)
+		s.Protect(t, "/bench", "ann", "hunter2")
+		runSecureScripts(t, "secure/zookeeper", s)
+	})
+	t.Run("etcd", func(t *testing.T) {
+		s := backendtest.SecureEtcd(t)
+		s.ProtectKeys(t, "/bench", "ann", "hunter2")
+		runSecureScripts(t, "secure/etcd", s)
+	})
+}
+
+func runSecureScripts(t *testing.T, folder string, s backendtest.Secure) {
+	runScripts(t, folder, map[string]string{
 		"ADDRESS": s.Address, "CA": s.Security.CA, "CERT": s.Security.Cert,
 		"OTHER_CA": s.Stranger.CA, "OTHER_CERT": s.Stranger.Cert,
 	})

@@ -48,6 +48,13 @@ func (t *tap) link(ctx context.Context, address string) (net.Conn, error) {
 	return l, nil
 }
 
+// undone takes note of why a connection that was dialed came to nothing.
+func (t *tap) undone(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.dialing = err
+}
+
 // undialed is why the last attempt to connect failed, or nil.
 func (t *tap) undialed() error {
 	t.mu.Lock()

@@ -153,6 +153,10 @@ func (s *Service) session(o drivers.Options) (*Conn, error) {
 	c.tap.broken = c.broken
 	c.watches = newWatcher(c.tap, keys)
 	c.watches.behind = c.reread
+	options := append(c.tap.options(), s.patience())
+	if s.config.TLS != nil {
+		options = append(options, c.tap.encrypt(s.config.TLS))
+	}
 	var err error
 	c.library, err = clientv3.New(clientv3.Config{
 		Endpoints:   s.endpoints(),
@@ -160,7 +164,7 @@ func (s *Service) session(o drivers.Options) (*Conn, error) {
 		Username:    s.config.Username,
 		Password:    string(s.config.Password),
 		DialTimeout: s.config.DialTimeout,
-		DialOptions: append(c.tap.options(), s.patience()),
+		DialOptions: options,
 		Logger:      zap.NewNop(),
 	})
 	return c, err
@@ -191,6 +195,10 @@ func (s *Service) patience() grpc.DialOption {
 // unreachable says in one line which service it was and why.
 func (s *Service) unreachable(err, dialing error) error {
 	name := "etcd " + strings.Join(s.config.Endpoints, ",")
+	var f *failure
+	if errors.As(err, &f) {
+		err = f.native // that it was in writing the session's key helps nobody
+	}
 	why := cmp.Or(dialing, err)
 	if ours := sentinel(err); ours != nil {
 		return fmt.Errorf("%s: no session: %w (%w)", name, why, ours)

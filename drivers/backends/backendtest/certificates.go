@@ -36,15 +36,16 @@ func authority(t testing.TB, dir string) drivers.Security {
 }
 
 // issue writes a certificate with its new key to name.pem: ZooKeeper wants both
-// in one file. It is signed by the issuer, or by itself if there is no issuer's
-// key.
+// in one file. It is signed by the issuer or, if there is no issuer's key, by
+// itself; then the file is for those who trust it, and the key not in it.
 func issue(t testing.TB, name string, c, issuer *x509.Certificate, signer *ecdsa.PrivateKey) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if signer == nil {
+	own := signer == nil
+	if own {
 		signer = key
 	}
 	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
@@ -56,9 +57,10 @@ func issue(t testing.TB, name string, c, issuer *x509.Certificate, signer *ecdsa
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := slices.Concat(
-		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}),
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if !own {
+		text = slices.Concat(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}), text)
+	}
 	if err := os.WriteFile(name+".pem", text, 0o600); err != nil {
 		t.Fatal(err)
 	}

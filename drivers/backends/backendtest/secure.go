@@ -18,7 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// A Secure is an Apache ZooKeeper that speaks TLS only, to clients that have a
+// A Secure is a server that speaks TLS only, to clients that have a
 // certificate of its authority.
 type Secure struct {
 	Address string
@@ -43,7 +43,7 @@ ssl.trustStore.type=PEM
 ssl.trustStore.location=%[1]s/ca.pem
 `
 
-// SecureZooKeeper starts one for a test, with certificates made for it. The
+// SecureZooKeeper starts an Apache ZooKeeper for a test, with certificates made for it. The
 // test is skipped, or fails, where it cannot be had.
 func SecureZooKeeper(t testing.TB) Secure {
 	t.Helper()

@@ -1,0 +1,79 @@
+package backendtest
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"testing"
+
+	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+)
+
+// SecureEtcd starts an etcd for a test that speaks TLS only, to clients that
+// have a certificate of its authority. Anybody else's calls it takes until
+// [Secure.ProtectKeys].
+func SecureEtcd(t testing.TB) Secure {
+	t.Helper()
+	dir := t.TempDir()
+	s := Secure{Security: authority(t, dir), Stranger: authority(t, t.TempDir())}
+	c := embed.NewConfig()
+	c.Dir = filepath.Join(dir, "data")
+	peers, clients := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}, []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
+	c.ListenPeerUrls, c.AdvertisePeerUrls = peers, peers
+	c.ListenClientUrls, c.AdvertiseClientUrls = clients, clients
+	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	server := filepath.Join(dir, "server.pem")
+	c.ClientTLSInfo = transport.TLSInfo{CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true}
+	c.UnsafeNoFsync = true
+	c.TickMs, c.ElectionMs = 100, 500 // for short leases
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	member, err := embed.StartEtcd(c)
+	if err != nil {
+		t.Fatalf("start etcd: %v", err)
+	}
+	t.Cleanup(member.Close)
+	<-member.Server.ReadyNotify()
+	s.Address = member.Clients[0].Addr().String()
+	return s
+}
+
+// ProtectKeys turns etcd's users on: from then on the keys below prefix are for
+// this user alone, all others for root.
+func (s Secure) ProtectKeys(t testing.TB, prefix, user, password string) {
+	t.Helper()
+	cfg, err := s.Security.TLSConfig()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + s.Address}, TLS: cfg, Logger: zap.NewNop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	defer cancel()
+	do := func(what string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	_, err = c.UserAdd(ctx, "root", "toor")
+	do("add root", err)
+	_, err = c.UserGrantRole(ctx, "root", "root")
+	do("make root what it is", err)
+	_, err = c.RoleAdd(ctx, "bench")
+	do("add a role", err)
+	below := prefix + "/"
+	_, err = c.RoleGrantPermission(ctx, "bench", below, clientv3.GetPrefixRangeEnd(below), clientv3.PermissionType(clientv3.PermReadWrite))
+	do("grant the keys", err)
+	_, err = c.UserAdd(ctx, user, password)
+	do("add the user", err)
+	_, err = c.UserGrantRole(ctx, user, "bench")
+	do("grant the role", err)
+	_, err = c.AuthEnable(ctx)
+	do("turn users on", err)
+}
