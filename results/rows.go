@@ -41,6 +41,9 @@ func table(runs []Run) *grid {
 		perRound(func(p *PerRound) float64 { return p.Notifications }))
 	text(column{head: "reads", space: 2}, perRound(func(p *PerRound) float64 { return p.Reads }))
 	text(column{head: "writes", space: 2}, perRound(func(p *PerRound) float64 { return p.Writes }))
+	if slices.ContainsFunc(runs, Run.asksMore) {
+		text(column{head: "rpcs", space: 2}, perRound(func(p *PerRound) float64 { return p.RPCs }))
+	}
 	tail, first := tailPhase(runs[0]), firstPhase(runs[0])
 	latency(column{head: "p50", over: label(tail), space: 3}, tail, median)
 	latency(column{head: "p99", space: 2}, tail, p99)
@@ -52,6 +55,13 @@ func table(runs []Run) *grid {
 		func(r Run) string { return percent(r.Herd.Wasted, r.Herd.Useful+r.Herd.Wasted) })
 	text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
 	return g
+}
+
+// asksMore tells whether the run made a good many requests that are neither reads
+// nor writes: watches of etcd, syncs, sessions that were opened.
+func (r Run) asksMore() bool {
+	p := r.Cost.PerRound
+	return p != nil && p.RPCs > 1.01*(p.Reads+p.Writes)
 }
 
 // durations are the cells of one column, in one unit if they are not too far

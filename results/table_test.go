@@ -186,6 +186,11 @@ func TestTable(t *testing.T) {
 			naive := sample{"one-node", "naive", 32, 2000, 29.3, 29.3, 31, 250 * time.Microsecond, 20 * time.Millisecond, 31, 0.98}
 			return file(calm.run(native()), naive.run(native())), TableOptions{}
 		},
+		"requests beside": func() (File, TableOptions) {
+			runs := herding(remote)[2:]
+			runs[0].Cost.PerRound.RPCs, runs[1].Cost.PerRound.RPCs = 7.02, 398
+			return file(runs...), TableOptions{}
+		},
 		"poll": func() (File, TableOptions) {
 			poll := sample{"poll", "naive", 128, 2100, 0, 64, 2, 5 * time.Millisecond, 120 * time.Millisecond, 0, 0}
 			return file(herding(native())[2], poll.run(native())), TableOptions{}
