@@ -1,12 +1,9 @@
 package drivers
 
-import (
-	"context"
-	"fmt"
-)
+import "context"
 
 // A PersistentWatcher is a Conn whose service has watches that stay armed. Not
-// every client library speaks of them: ask for one with [Persistent].
+// every client library speaks of them.
 //
 // The Watch is called for every change from then on, in order, until stop is
 // called, and with Lost when the session ends, after which it is not called any
@@ -26,15 +23,7 @@ type PersistentWatcher interface {
 
 // Persistent returns c with the reads of [Steady] and persistent watches that
 // are armed again like these.
-//
-// ErrUnsupported if the client has none.
-func Persistent(c Conn) (PersistentWatcher, error) {
-	p, ok := c.(PersistentWatcher)
-	if !ok {
-		return nil, fmt.Errorf("persistent watches: %w", ErrUnsupported)
-	}
-	return persistent{steady{c}, p}, nil
-}
+func Persistent(c PersistentWatcher) PersistentWatcher { return persistent{steady{c}, c} }
 
 type persistent struct {
 	steady

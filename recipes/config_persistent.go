@@ -18,13 +18,9 @@ type PersistentConfig struct {
 }
 
 // NewPersistentConfig returns the config whose value is that of node, which is
-// there already. ErrUnsupported if the client has no persistent watches.
-func NewPersistentConfig(conn drivers.Conn, node string) (*PersistentConfig, error) {
-	p, err := drivers.Persistent(conn)
-	if err != nil {
-		return nil, fmt.Errorf("config %s: %w", node, err)
-	}
-	return &PersistentConfig{Config: *NewConfig(conn, node), conn: p}, nil
+// there already.
+func NewPersistentConfig(conn drivers.PersistentWatcher, node string) *PersistentConfig {
+	return &PersistentConfig{Config: *NewConfig(conn, node), conn: drivers.Persistent(conn)}
 }
 
 // Follow is as [Config.Follow].

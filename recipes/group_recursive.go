@@ -22,13 +22,8 @@ type RecursiveGroup struct {
 }
 
 // NewRecursiveGroup returns the group in dir, a node that is there already.
-// ErrUnsupported if the client has no persistent watches.
-func NewRecursiveGroup(conn drivers.Conn, dir string) (*RecursiveGroup, error) {
-	p, err := drivers.Persistent(conn)
-	if err != nil {
-		return nil, fmt.Errorf("group %s: %w", dir, err)
-	}
-	return &RecursiveGroup{Group: *NewGroup(conn, dir), conn: p}, nil
+func NewRecursiveGroup(conn drivers.PersistentWatcher, dir string) *RecursiveGroup {
+	return &RecursiveGroup{Group: *NewGroup(conn, dir), conn: drivers.Persistent(conn)}
 }
 
 // Follow is as [Group.Follow].

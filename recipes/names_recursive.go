@@ -32,13 +32,9 @@ type kept struct {
 }
 
 // NewRecursiveNames returns the names in dir, a node that is there already.
-// ErrUnsupported if the client has no persistent watches.
-func NewRecursiveNames(conn drivers.Conn, dir string) (*RecursiveNames, error) {
-	p, err := drivers.Persistent(conn)
-	if err != nil {
-		return nil, fmt.Errorf("names in %s: %w", dir, err)
-	}
-	return &RecursiveNames{Names: Names{conn: p, dir: dir}, conn: p, kept: make(map[string]*kept)}, nil
+func NewRecursiveNames(conn drivers.PersistentWatcher, dir string) *RecursiveNames {
+	p := drivers.Persistent(conn)
+	return &RecursiveNames{Names: Names{conn: p, dir: dir}, conn: p, kept: make(map[string]*kept)}
 }
 
 // Lookup is as [Names.Lookup].

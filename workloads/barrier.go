@@ -18,18 +18,15 @@ type Barrier interface {
 	Open(ctx context.Context) error
 }
 
-// A NewBarrier makes one session's handle on the barrier at path. There is
-// nothing at path before Set, but its parent.
-type NewBarrier func(c drivers.Conn, path string) (Barrier, error)
-
 // Barriers makes the workload of a barrier's form. In each round all clients
 // wait at a barrier, and when the last has come, and the hold has passed, it is
 // opened by somebody who is no client, with a session of its own. Putting the
-// barrier up beforehand is not counted.
-func Barriers(open NewBarrier) func(Settings) Workload {
+// barrier up beforehand is not counted. open makes one session's handle on the
+// barrier at a path: there is nothing before Set, but its parent.
+func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &barrierWorkload{
-			settings: s, newBarrier: open,
+			settings: s, newBarrier: at[Barrier](open),
 			pass: metrics.NewLatency("pass"), open: metrics.NewLatency("open"),
 		}
 	}
@@ -37,7 +34,7 @@ func Barriers(open NewBarrier) func(Settings) Workload {
 
 type barrierWorkload struct {
 	settings   Settings
-	newBarrier NewBarrier
+	newBarrier opener[Barrier]
 	clients    int
 	rounds     rounds[opening]
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func barrierPlan(s drivers.Service, open workloads.NewBarrier) workloads.Plan {
+func barrierPlan(s drivers.Service, open func(c drivers.Conn, path string) workloads.Barrier) workloads.Plan {
 	return workloads.Plan{Service: s, Clients: 5, Seed: 1,
 		Form:     workloads.Form{Recipe: "barrier", Name: "test", Family: workloads.Recipe, New: workloads.Barriers(open)},
 		Settings: workloads.Settings{Hold: time.Millisecond},
@@ -20,8 +20,8 @@ func barrierPlan(s drivers.Service, open workloads.NewBarrier) workloads.Plan {
 
 func TestRunOpensBarriers(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) (workloads.Barrier, error) {
-			return recipes.NewBarrier(c, path), nil
+		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) workloads.Barrier {
+			return recipes.NewBarrier(c, path)
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -48,8 +48,8 @@ func (openDoor) Wait(context.Context) error { return nil }
 
 func TestRunCatchesABarrierThatHoldsNobodyUp(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) (workloads.Barrier, error) {
-			return openDoor{recipes.NewBarrier(c, path)}, nil
+		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) workloads.Barrier {
+			return openDoor{recipes.NewBarrier(c, path)}
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -66,8 +66,8 @@ func TestRunSurvivesASessionLostAtABarrier(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
 		left.Store(50)
-		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) (workloads.Barrier, error) {
-			return leavesAtBarrier{recipes.NewBarrier(c, path), c, &left}, nil
+		r, err := workloads.Run(t.Context(), barrierPlan(s, func(c drivers.Conn, path string) workloads.Barrier {
+			return leavesAtBarrier{recipes.NewBarrier(c, path), c, &left}
 		}))
 		if err != nil {
 			t.Fatal(err)

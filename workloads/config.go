@@ -18,17 +18,14 @@ type Config interface {
 	Set(ctx context.Context, value []byte) error
 }
 
-// A NewConfig makes one client's handle on the config at path, a node that
-// exists.
-type NewConfig func(c drivers.Conn, path string) (Config, error)
-
 // Configs makes the workload of a config's form: all clients follow the value,
 // and the first of them changes it, again and again, each time when all have
-// seen the last change and it has thought.
-func Configs(open NewConfig) func(Settings) Workload {
+// seen the last change and it has thought. open makes one client's handle on the
+// config at a path, a node that exists.
+func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &configWorkload{
-			settings: s, open: open,
+			settings: s, open: at[Config](open),
 			converge: metrics.NewLatency("converge"), update: metrics.NewLatency("update"),
 		}
 	}
@@ -36,7 +33,7 @@ func Configs(open NewConfig) func(Settings) Workload {
 
 type configWorkload struct {
 	settings Settings
-	open     NewConfig
+	open     opener[Config]
 	path     string
 
 	views   *views

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func runConfig(t *testing.T, s drivers.Service, open workloads.NewConfig) *metrics.Record {
+func runConfig(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) workloads.Config) *metrics.Record {
 	t.Helper()
 	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "config", Name: "test", Family: workloads.Recipe, New: workloads.Configs(open)},
@@ -26,7 +26,7 @@ func runConfig(t *testing.T, s drivers.Service, open workloads.NewConfig) *metri
 // A round is one change, seen by all: each is woken once and reads once.
 func TestConfigRounds(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r := runConfig(t, s, func(c drivers.Conn, path string) (workloads.Config, error) { return recipes.NewConfig(c, path), nil })
+		r := runConfig(t, s, func(c drivers.Conn, path string) workloads.Config { return recipes.NewConfig(c, path) })
 		if n := r.WholeRounds; n < 99 || r.Whole.Writes != n || r.Whole.Notifications != 5*n || r.Whole.Reads != 5*(1+n) {
 			t.Errorf("%d rounds with %d writes, %d notifications and %d reads; want about 100, and 1, 5 and 5 each",
 				n, r.Whole.Writes, r.Whole.Notifications, r.Whole.Reads)
@@ -48,8 +48,8 @@ func TestConfigSurvivesLostSessions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s drivers.Service) {
 				var opened atomic.Int64
-				r := runConfig(t, s, func(c drivers.Conn, path string) (workloads.Config, error) {
-					return fragile{recipes.NewConfig(c, path), c, opened.Add(1) == loser}, nil
+				r := runConfig(t, s, func(c drivers.Conn, path string) workloads.Config {
+					return fragile{recipes.NewConfig(c, path), c, opened.Add(1) == loser}
 				})
 				if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
 					t.Errorf("%d lost sessions counted, want 1", n)
@@ -101,8 +101,8 @@ func TestABrokenConfigIsAViolation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s drivers.Service) {
-				r := runConfig(t, s, func(c drivers.Conn, path string) (workloads.Config, error) {
-					return distorted{recipes.NewConfig(c, path), show}, nil
+				r := runConfig(t, s, func(c drivers.Conn, path string) workloads.Config {
+					return distorted{recipes.NewConfig(c, path), show}
 				})
 				if r.Safety.Violations == 0 {
 					t.Errorf("a config that %s passes", name)

@@ -29,22 +29,22 @@ type Placed interface {
 	Place() int64
 }
 
-// A NewDoubleBarrier makes one client's handle on the double barrier at path, a
-// node that exists, for so many clients.
-type NewDoubleBarrier func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
-
 // DoubleBarriers makes the workload of a double barrier's form: in each round
-// all clients enter, stay inside for the hold, and leave.
-func DoubleBarriers(open NewDoubleBarrier) func(Settings) Workload {
+// all clients enter, stay inside for the hold, and leave. open makes one client's
+// handle on the double barrier at a path, a node that exists, for so many clients.
+func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string, clients int) B) func(Settings) Workload {
+	newBarrier := func(c drivers.Conn, path string, clients int) (DoubleBarrier, error) {
+		return handle[DoubleBarrier](c, func(session S) B { return open(session, path, clients) })
+	}
 	return func(s Settings) Workload {
-		return &doubleBarrierWorkload{settings: s, newBarrier: open,
+		return &doubleBarrierWorkload{settings: s, newBarrier: newBarrier,
 			enter: metrics.NewLatency("enter"), leave: metrics.NewLatency("leave")}
 	}
 }
 
 type doubleBarrierWorkload struct {
 	settings     Settings
-	newBarrier   NewDoubleBarrier
+	newBarrier   func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
 	clients      int
 	rounds       rounds[stay]
 	enter, leave *metrics.Latency

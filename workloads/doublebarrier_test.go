@@ -16,8 +16,8 @@ func runDoubleBarrier(t *testing.T, s drivers.Service, open func(c drivers.Conn,
 	t.Helper()
 	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5, Seed: 1,
 		Form: workloads.Form{Recipe: "double-barrier", Name: "test", Family: workloads.Recipe,
-			New: workloads.DoubleBarriers(func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
-				return open(c, path, clients), nil
+			New: workloads.DoubleBarriers(func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier {
+				return open(c, path, clients)
 			})},
 		Settings: workloads.Settings{Hold: time.Millisecond},
 		Warmup:   20 * time.Millisecond, Duration: 300 * time.Millisecond})

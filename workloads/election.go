@@ -29,17 +29,15 @@ type Acknowledger interface {
 	Acknowledge(ctx context.Context) error
 }
 
-// A NewElection makes one client's handle on the election at path, a node that
-// exists.
-type NewElection func(c drivers.Conn, path string) (Election, error)
-
 // Elections makes the workload of an election's form: every client campaigns,
 // leads for as long as it would hold, resigns and thinks, in a closed loop. It
 // leads once it has acknowledged, where the form asks for that; the leader
-// procedure is nothing. What is safe is what is safe for a lock.
-func Elections(open NewElection) func(Settings) Workload {
+// procedure is nothing. What is safe is what is safe for a lock. open makes one
+// client's handle on the election at a path, a node that exists.
+func Elections[S drivers.Conn, E Election](open func(c S, path string) E) func(Settings) Workload {
+	election := at[Election](open)
 	office := func(c drivers.Conn, path string) (Lock, error) {
-		e, err := open(c, path)
+		e, err := election(c, path)
 		return Office{e}, err
 	}
 	return turns(office, turnWords{

@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func electionPlan(s drivers.Service, open workloads.NewElection) workloads.Plan {
+func electionPlan(s drivers.Service, open func(c drivers.Conn, path string) workloads.Election) workloads.Plan {
 	return workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "election", Name: "test", Family: workloads.Recipe, New: workloads.Elections(open)},
 		Settings: workloads.Settings{Hold: time.Millisecond}, Duration: 100 * time.Millisecond, Seed: 1}
@@ -19,8 +19,8 @@ func electionPlan(s drivers.Service, open workloads.NewElection) workloads.Plan 
 // Each change of leader is a round with two writes more where it is acknowledged.
 func TestElectionAcknowledges(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) (workloads.Election, error) {
-			return recipes.NewAcknowledgedElection(c, path), nil
+		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) workloads.Election {
+			return recipes.NewAcknowledgedElection(c, path)
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -43,8 +43,8 @@ func TestElectionAcknowledges(t *testing.T) {
 
 func TestTwoLeadersAreAViolation(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) (workloads.Election, error) {
-			return usurper{recipes.NewElection(c, path)}, nil
+		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) workloads.Election {
+			return usurper{recipes.NewElection(c, path)}
 		}))
 		if err != nil {
 			t.Fatal(err)

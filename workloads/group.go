@@ -26,19 +26,21 @@ type Group interface {
 	Leave(ctx context.Context) error
 }
 
-// A NewGroup makes one client's handle on the group at path, a node that exists.
-type NewGroup func(c drivers.Conn, path string) (Group, error)
-
 // Groups makes the workload of a group's form in which everybody learns of every
 // change: all clients join, and then one leaves and joins again, time after time,
 // each time when those who learn of it have seen the last change and the one has
-// thought.
-func Groups(open NewGroup) func(Settings) Workload { return groups(open, false) }
+// thought. open makes one client's handle on the group at a path, a node that
+// exists.
+func Groups[S drivers.Conn, G Group](open func(c S, path string) G) func(Settings) Workload {
+	return groups(at[Group](open), false)
+}
 
 // Rings is Groups for a form in which only neighbours learn of a change.
-func Rings(open NewGroup) func(Settings) Workload { return groups(open, true) }
+func Rings[S drivers.Conn, G Group](open func(c S, path string) G) func(Settings) Workload {
+	return groups(at[Group](open), true)
+}
 
-func groups(open NewGroup, ring bool) func(Settings) Workload {
+func groups(open opener[Group], ring bool) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &groupWorkload{
 			settings: s, open: open, roster: roster{ring: ring},
@@ -49,7 +51,7 @@ func groups(open NewGroup, ring bool) func(Settings) Workload {
 
 type groupWorkload struct {
 	settings Settings
-	open     NewGroup
+	open     opener[Group]
 	path     string
 	clients  int
 

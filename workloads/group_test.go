@@ -24,12 +24,12 @@ func runGroup(t *testing.T, s drivers.Service, workload func(workloads.Settings)
 	return r
 }
 
-func ring(c drivers.Conn, path string) (workloads.Group, error) {
-	return recipes.NewGroup(c, path), nil
+func ring(c drivers.Conn, path string) workloads.Group {
+	return recipes.NewGroup(c, path)
 }
 
-func watchers(c drivers.Conn, path string) (workloads.Group, error) {
-	return naive.NewGroup(c, path), nil
+func watchers(c drivers.Conn, path string) workloads.Group {
+	return naive.NewGroup(c, path)
 }
 
 // A round is one change of membership, seen by those who learn of it.
@@ -68,8 +68,8 @@ func TestARingReadsLess(t *testing.T) {
 }
 
 func TestGroupSurvivesLostSessions(t *testing.T) {
-	for name, makeWorkload := range map[string]func(workloads.NewGroup) func(workloads.Settings) workloads.Workload{
-		"ring": workloads.Rings, "everybody watches": workloads.Groups,
+	for name, makeWorkload := range map[string]func(func(c drivers.Conn, path string) workloads.Group) func(workloads.Settings) workloads.Workload{
+		"ring": workloads.Rings[drivers.Conn, workloads.Group], "everybody watches": workloads.Groups[drivers.Conn, workloads.Group],
 	} {
 		open := watchers
 		if name == "ring" {
@@ -78,12 +78,12 @@ func TestGroupSurvivesLostSessions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s drivers.Service) {
 				var opened atomic.Int64
-				r := runGroup(t, s, makeWorkload(func(c drivers.Conn, path string) (workloads.Group, error) {
-					g, err := open(c, path)
+				r := runGroup(t, s, makeWorkload(func(c drivers.Conn, path string) workloads.Group {
+					g := open(c, path)
 					if opened.Add(1) == 3 {
 						g = &mortal{g, c, 5}
 					}
-					return g, err
+					return g
 				}))
 				if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
 					t.Errorf("%d lost sessions counted, want 1", n)
@@ -113,13 +113,13 @@ func (g *mortal) Follow(ctx context.Context, see func([]string)) error {
 }
 
 func TestABrokenGroupIsAViolation(t *testing.T) {
-	for name, workload := range map[string]func(workloads.NewGroup) func(workloads.Settings) workloads.Workload{
-		"ring": workloads.Rings, "everybody watches": workloads.Groups,
+	for name, workload := range map[string]func(func(c drivers.Conn, path string) workloads.Group) func(workloads.Settings) workloads.Workload{
+		"ring": workloads.Rings[drivers.Conn, workloads.Group], "everybody watches": workloads.Groups[drivers.Conn, workloads.Group],
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s drivers.Service) {
-				r := runGroup(t, s, workload(func(c drivers.Conn, path string) (workloads.Group, error) {
-					return dreamer{recipes.NewGroup(c, path)}, nil
+				r := runGroup(t, s, workload(func(c drivers.Conn, path string) workloads.Group {
+					return dreamer{recipes.NewGroup(c, path)}
 				}))
 				if r.Safety.Violations == 0 {
 					t.Error("members who look once are not caught")

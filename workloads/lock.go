@@ -27,13 +27,11 @@ type Lock interface {
 	Release(ctx context.Context) error
 }
 
-// A NewLock makes one client's handle on the lock at path, a node that exists.
-type NewLock func(c drivers.Conn, path string) (Lock, error)
-
 // Locks makes the workload of a lock's form: every client acquires, holds,
-// releases and thinks, in a closed loop.
-func Locks(open NewLock) func(Settings) Workload {
-	return turns(open, lockWords())
+// releases and thinks, in a closed loop. open makes one client's handle on the
+// lock at a path, a node that exists; its session is of the kind that open takes.
+func Locks[S drivers.Conn, L Lock](open func(c S, path string) L) func(Settings) Workload {
+	return turns(at[Lock](open), lockWords())
 }
 
 func lockWords() turnWords {
@@ -45,7 +43,7 @@ func lockWords() turnWords {
 
 // turns makes the workload of a recipe in which one client at a time has
 // something that all want, whatever the recipe calls it.
-func turns(open NewLock, words turnWords) func(Settings) Workload {
+func turns(open opener[Lock], words turnWords) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return newLockWorkload(s, open, words, words.acquire)
 	}
@@ -53,7 +51,7 @@ func turns(open NewLock, words turnWords) func(Settings) Workload {
 
 // newLockWorkload makes the workload of a lock with these steps before the release;
 // the first is the one told of while a run goes on.
-func newLockWorkload(s Settings, open NewLock, words turnWords, steps ...string) *lockWorkload {
+func newLockWorkload(s Settings, open opener[Lock], words turnWords, steps ...string) *lockWorkload {
 	w := &lockWorkload{settings: s, open: open, words: words,
 		handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release)}
 	for _, step := range steps {
@@ -71,7 +69,7 @@ type turnWords struct {
 
 type lockWorkload struct {
 	settings Settings
-	open     NewLock
+	open     opener[Lock]
 	words    turnWords
 	path     string
 

@@ -18,17 +18,15 @@ type Names interface {
 	Bind(ctx context.Context, name string, value []byte) error
 }
 
-// A NewNames makes one client's handle on the names at path, a node that exists.
-type NewNames func(c drivers.Conn, path string) (Names, error)
-
 // NameServices makes the workload of a name service's form: all clients look up
 // all names, and the first of them changes one, again and again, each time when
 // all have looked everything up and it has thought. A round is over when all
-// have found what was changed.
-func NameServices(open NewNames) func(Settings) Workload {
+// have found what was changed. open makes one client's handle on the names at a
+// path, a node that exists.
+func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &namesWorkload{
-			settings: s, open: open,
+			settings: s, open: at[Names](open),
 			lookup: metrics.NewLatency("lookup"), converge: metrics.NewLatency("converge"), update: metrics.NewLatency("update"),
 		}
 	}
@@ -36,7 +34,7 @@ func NameServices(open NewNames) func(Settings) Workload {
 
 type namesWorkload struct {
 	settings Settings
-	open     NewNames
+	open     opener[Names]
 	path     string
 	names    []string
 

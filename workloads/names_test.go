@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func runNames(t *testing.T, s drivers.Service, open workloads.NewNames) *metrics.Record {
+func runNames(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) workloads.Names) *metrics.Record {
 	t.Helper()
 	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 4,
 		Form:     workloads.Form{Recipe: "names", Name: "test", Family: workloads.Recipe, New: workloads.NameServices(open)},
@@ -26,7 +26,7 @@ func runNames(t *testing.T, s drivers.Service, open workloads.NewNames) *metrics
 // has changed.
 func TestNamesRounds(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r := runNames(t, s, func(c drivers.Conn, path string) (workloads.Names, error) { return recipes.NewNames(c, path), nil })
+		r := runNames(t, s, func(c drivers.Conn, path string) workloads.Names { return recipes.NewNames(c, path) })
 		if n := r.WholeRounds; n < 50 || r.Whole.Writes != n || r.Whole.Notifications != 4*n || r.Whole.Reads != 4*(5+n) {
 			t.Errorf("%d rounds with %d writes, %d notifications and %d reads; want at least 50, and 1, 4 and 4 each, and 20 reads",
 				n, r.Whole.Writes, r.Whole.Notifications, r.Whole.Reads)
@@ -48,8 +48,8 @@ func TestBrokenNamesAreAViolation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s drivers.Service) {
-				r := runNames(t, s, func(c drivers.Conn, path string) (workloads.Names, error) {
-					return open(recipes.NewNames(c, path)), nil
+				r := runNames(t, s, func(c drivers.Conn, path string) workloads.Names {
+					return open(recipes.NewNames(c, path))
 				})
 				if r.Safety.Violations == 0 {
 					t.Errorf("names that %s pass", name)

@@ -15,11 +15,20 @@ type PriorityQueue interface {
 	Take(ctx context.Context) (item []byte, err error)
 }
 
-// A NewPriorityQueue makes one client's handle on a priority queue.
-type NewPriorityQueue func(c drivers.Conn, at QueueSite) (PriorityQueue, error)
-
 // PriorityQueues makes the workload of a priority queue's form: that of
 // [Queues], with items of random priorities.
-func PriorityQueues(open NewPriorityQueue) func(Settings) Workload {
-	return func(s Settings) Workload { return newQueueWorkload(s, open) }
+func PriorityQueues[S drivers.Conn, Q PriorityQueue](
+	open func(c S, items string, mode drivers.Mode) Q,
+) func(Settings) Workload {
+	return LinedPriorityQueues(func(c S, items, _ string, mode drivers.Mode) Q { return open(c, items, mode) })
+}
+
+// LinedPriorityQueues is to PriorityQueues what [LinedQueues] is to Queues.
+func LinedPriorityQueues[S drivers.Conn, Q PriorityQueue](
+	open func(c S, items, consumers string, mode drivers.Mode) Q,
+) func(Settings) Workload {
+	newQueue := func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
+		return handle[PriorityQueue](c, func(session S) Q { return open(session, at.Items, at.Consumers, at.Mode) })
+	}
+	return func(s Settings) Workload { return newQueueWorkload(s, newQueue) }
 }

@@ -27,20 +27,30 @@ type QueueSite struct {
 	Mode      drivers.Mode // of the items: 0, or drivers.Ephemeral
 }
 
-// A NewQueue makes one client's handle on a queue.
-type NewQueue func(c drivers.Conn, at QueueSite) (Queue, error)
-
 // Queues makes the workload of a queue's form: some clients put items, the
-// others take them, in a closed loop. A lone client does both by turns.
-func Queues(open NewQueue) func(Settings) Workload {
+// others take them, in a closed loop. A lone client does both by turns. open makes
+// one client's handle on the queue of items, a node that exists, whose items are
+// of the mode.
+func Queues[S drivers.Conn, Q Queue](open func(c S, items string, mode drivers.Mode) Q) func(Settings) Workload {
+	return LinedQueues(func(c S, items, _ string, mode drivers.Mode) Q { return open(c, items, mode) })
+}
+
+// LinedQueues is Queues for a form whose consumers stand in a line, at a node of
+// its own, which exists.
+func LinedQueues[S drivers.Conn, Q Queue](
+	open func(c S, items, consumers string, mode drivers.Mode) Q,
+) func(Settings) Workload {
 	return func(s Settings) Workload {
 		s.Queue.Priorities = 1
 		return newQueueWorkload(s, func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
-			q, err := open(c, at)
+			q, err := handle[Queue](c, func(session S) Q { return open(session, at.Items, at.Consumers, at.Mode) })
 			return oneClass{q}, err
 		})
 	}
 }
+
+// A queueOpener makes one session's handle on either kind of queue.
+type queueOpener = func(c drivers.Conn, at QueueSite) (PriorityQueue, error)
 
 // oneClass is a queue as a priority queue of one priority.
 type oneClass struct{ Queue }
@@ -69,7 +79,7 @@ const DefaultPriorities = 8
 // A queueWorkload is that of both kinds of queues.
 type queueWorkload struct {
 	settings Settings
-	open     NewPriorityQueue
+	open     queueOpener
 	site     QueueSite
 
 	// The first seats put, the last ones take; a lone client does both.
@@ -87,7 +97,7 @@ type queueWorkload struct {
 	complete bool         // all of them have
 }
 
-func newQueueWorkload(s Settings, open NewPriorityQueue) Workload {
+func newQueueWorkload(s Settings, open queueOpener) Workload {
 	return &queueWorkload{
 		settings: s, open: open, check: newDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: metrics.NewLatency("put"), handoff: metrics.NewLatency("handoff"), take: metrics.NewLatency("take"),

@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func cachedList(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
-	return recipes.NewQueue(c, at.Items, at.Mode), nil
+func cachedList(c drivers.Conn, items string, mode drivers.Mode) workloads.Queue {
+	return recipes.NewQueue(c, items, mode)
 }
 
 func queuePlan(s drivers.Service, newWorkload func(workloads.Settings) workloads.Workload) workloads.Plan {
@@ -49,8 +49,8 @@ func TestRunDrainsTheQueue(t *testing.T) {
 func TestRunWithEphemeralItemsSurvivesALostSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var once sync.Once
-		p := queuePlan(s, workloads.Queues(func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
-			return losesSession{recipes.NewQueue(c, at.Items, at.Mode), c, &once}, nil
+		p := queuePlan(s, workloads.Queues(func(c drivers.Conn, items string, mode drivers.Mode) workloads.Queue {
+			return losesSession{recipes.NewQueue(c, items, mode), c, &once}
 		}))
 		p.Settings.Queue.EphemeralItems = true
 		r, err := workloads.Run(t.Context(), p)
@@ -104,8 +104,8 @@ func TestRunCatchesABrokenQueue(t *testing.T) {
 }
 
 // unordered is a queue that pretends to have priorities.
-func unordered(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-	return flat{recipes.NewQueue(c, at.Items, at.Mode)}, nil
+func unordered(c drivers.Conn, items string, mode drivers.Mode) workloads.PriorityQueue {
+	return flat{recipes.NewQueue(c, items, mode)}
 }
 
 type flat struct{ *recipes.Queue }
@@ -122,10 +122,10 @@ type fake struct {
 }
 
 // mutant makes one fake that all clients share.
-func mutant(wrong func(*fake)) workloads.NewQueue {
+func mutant(wrong func(*fake)) func(c drivers.Conn, items string, mode drivers.Mode) workloads.Queue {
 	q := &fake{}
 	wrong(q)
-	return func(drivers.Conn, workloads.QueueSite) (workloads.Queue, error) { return q, nil }
+	return func(drivers.Conn, string, drivers.Mode) workloads.Queue { return q }
 }
 
 func (q *fake) Put(_ context.Context, item []byte) error {

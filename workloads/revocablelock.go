@@ -28,17 +28,13 @@ type Deposer interface {
 	Deposed() int64
 }
 
-// A NewRevocableLock makes one client's handle on the revocable lock at path, a
-// node that exists.
-type NewRevocableLock func(c drivers.Conn, path string) (RevocableLock, error)
-
 // RevocableLocks makes the workload of a revocable lock's form: the shared
 // lock's, but some rounds begin by revoking the lock, and most holders who are
-// asked to give it up do so at once.
-func RevocableLocks(open NewRevocableLock) func(Settings) Workload {
+// asked to give it up do so at once. open makes one client's handle on the
+// revocable lock at a path, a node that exists.
+func RevocableLocks[S drivers.Conn, L RevocableLock](open func(c S, path string) L) func(Settings) Workload {
 	return func(s Settings) Workload {
-		shared := func(c drivers.Conn, path string) (SharedLock, error) { return open(c, path) }
-		return &revocableWorkload{newSharedWorkload(s, shared, "read", "write", "revoke")}
+		return &revocableWorkload{newSharedWorkload(s, at[SharedLock](open), "read", "write", "revoke")}
 	}
 }
 

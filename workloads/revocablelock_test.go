@@ -16,7 +16,7 @@ func runRevocable(t *testing.T, s drivers.Service, open func(drivers.Conn, strin
 	p := plan(s, nil)
 	p.Settings.RevokeEvery = 2
 	p.Form = workloads.Form{Recipe: "revocable-lock", Name: "test", Family: workloads.Recipe,
-		New: workloads.RevocableLocks(func(c drivers.Conn, path string) (workloads.RevocableLock, error) { return open(c, path), nil })}
+		New: workloads.RevocableLocks(func(c drivers.Conn, path string) workloads.RevocableLock { return open(c, path) })}
 	return workloads.Run(t.Context(), p)
 }
 

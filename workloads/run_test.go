@@ -41,15 +41,15 @@ func wantNothingLeft(t *testing.T, s drivers.Service) {
 	}
 }
 
-func lockForm(open workloads.NewLock) workloads.Form {
+func lockForm(open func(c drivers.Conn, path string) workloads.Lock) workloads.Form {
 	return workloads.Form{Recipe: "lock", Name: "test", Family: workloads.Recipe, New: workloads.Locks(open)}
 }
 
-func predecessor(c drivers.Conn, path string) (workloads.Lock, error) {
-	return recipes.NewLock(c, path), nil
+func predecessor(c drivers.Conn, path string) workloads.Lock {
+	return recipes.NewLock(c, path)
 }
 
-func plan(s drivers.Service, open workloads.NewLock) workloads.Plan {
+func plan(s drivers.Service, open func(c drivers.Conn, path string) workloads.Lock) workloads.Plan {
 	return workloads.Plan{Service: s, Form: lockForm(open), Clients: 5,
 		Settings: workloads.Settings{Hold: time.Millisecond},
 		// Rounds end at whole milliseconds, the window between two.
@@ -134,7 +134,7 @@ func (freeLock) Release(context.Context) error                        { return n
 
 func TestRunCatchesALockThatDoesNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), plan(s, func(drivers.Conn, string) (workloads.Lock, error) { return freeLock{}, nil }))
+		r, err := workloads.Run(t.Context(), plan(s, func(drivers.Conn, string) workloads.Lock { return freeLock{} }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,8 +162,8 @@ func TestRunEndsAtAnErrorThatIsNotOfTheSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
 		left.Store(20)
-		_, err := workloads.Run(t.Context(), plan(s, func(c drivers.Conn, path string) (workloads.Lock, error) {
-			return tiredLock{recipes.NewLock(c, path), &left, drivers.ErrRefused}, nil
+		_, err := workloads.Run(t.Context(), plan(s, func(c drivers.Conn, path string) workloads.Lock {
+			return tiredLock{recipes.NewLock(c, path), &left, drivers.ErrRefused}
 		}))
 		if !errors.Is(err, drivers.ErrRefused) || !strings.Contains(err.Error(), "lock/test") {
 			t.Errorf("error %v, want ErrRefused with the form's name", err)
@@ -176,8 +176,8 @@ func TestRunSurvivesALostSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
 		left.Store(20)
-		r, err := workloads.Run(t.Context(), plan(s, func(c drivers.Conn, path string) (workloads.Lock, error) {
-			return sessionLoser{recipes.NewLock(c, path), c, &left}, nil
+		r, err := workloads.Run(t.Context(), plan(s, func(c drivers.Conn, path string) workloads.Lock {
+			return sessionLoser{recipes.NewLock(c, path), c, &left}
 		}))
 		if err != nil {
 			t.Fatal(err)

@@ -19,21 +19,18 @@ type SharedLock interface {
 	Release(ctx context.Context) error
 }
 
-// A NewSharedLock makes one client's handle on the shared lock at path, a node
-// that exists.
-type NewSharedLock func(c drivers.Conn, path string) (SharedLock, error)
-
 // SharedLocks makes the workload of a shared lock's form: the lock's, but for
-// each round a client draws whether it reads or writes.
-func SharedLocks(open NewSharedLock) func(Settings) Workload {
+// each round a client draws whether it reads or writes. open makes one client's
+// handle on the shared lock at a path, a node that exists.
+func SharedLocks[S drivers.Conn, L SharedLock](open func(c S, path string) L) func(Settings) Workload {
 	return func(s Settings) Workload {
-		return newSharedWorkload(s, open, "read", "write")
+		return newSharedWorkload(s, at[SharedLock](open), "read", "write")
 	}
 }
 
 // newSharedWorkload makes the workload of a shared lock with these steps, the
 // first two of which acquire it, to read and to write.
-func newSharedWorkload(s Settings, open NewSharedLock, steps ...string) *sharedWorkload {
+func newSharedWorkload(s Settings, open opener[SharedLock], steps ...string) *sharedWorkload {
 	oneSide := func(c drivers.Conn, path string) (Lock, error) {
 		l, err := open(c, path)
 		return &side{SharedLock: l}, err

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func sharedPlan(s drivers.Service, open workloads.NewSharedLock) workloads.Plan {
+func sharedPlan(s drivers.Service, open func(c drivers.Conn, path string) workloads.SharedLock) workloads.Plan {
 	p := plan(s, nil)
 	p.Form = workloads.Form{Recipe: "shared-lock", Name: "test", Family: workloads.Recipe, New: workloads.SharedLocks(open)}
 	return p
@@ -19,8 +19,8 @@ func sharedPlan(s drivers.Service, open workloads.NewSharedLock) workloads.Plan 
 // more rounds fit into the window than holds one after the other.
 func TestRunSharesTheLock(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), sharedPlan(s, func(c drivers.Conn, path string) (workloads.SharedLock, error) {
-			return recipes.NewSharedLock(c, path), nil
+		r, err := workloads.Run(t.Context(), sharedPlan(s, func(c drivers.Conn, path string) workloads.SharedLock {
+			return recipes.NewSharedLock(c, path)
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -64,8 +64,8 @@ func (l *openLock) Release(ctx context.Context) error {
 
 func TestRunCatchesReadersThatDoNotWait(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), sharedPlan(s, func(c drivers.Conn, path string) (workloads.SharedLock, error) {
-			return &openLock{SharedLock: recipes.NewSharedLock(c, path)}, nil
+		r, err := workloads.Run(t.Context(), sharedPlan(s, func(c drivers.Conn, path string) workloads.SharedLock {
+			return &openLock{SharedLock: recipes.NewSharedLock(c, path)}
 		}))
 		if err != nil {
 			t.Fatal(err)
@@ -90,8 +90,8 @@ func TestWriters(t *testing.T) {
 // and all of them go on.
 func TestSharedLockSettles(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
-		form := sharedPlan(s, func(c drivers.Conn, path string) (workloads.SharedLock, error) {
-			return recipes.NewSharedLock(c, path), nil
+		form := sharedPlan(s, func(c drivers.Conn, path string) workloads.SharedLock {
+			return recipes.NewSharedLock(c, path)
 		}).Form
 		got, err := workloads.Settle(t.Context(), s, form, 6, workloads.Settings{Readers: 1})
 		if err != nil {

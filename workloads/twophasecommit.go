@@ -29,10 +29,10 @@ type Coordinator interface {
 }
 
 // A NewSite makes the part of the site called mine in the transaction at path.
-type NewSite func(c drivers.Conn, path string, sites []string, mine string) (Transaction, error)
+type NewSite func(c drivers.Conn, path string, sites []string, mine string) Transaction
 
 // A NewCoordinator makes the coordinator of the transaction at path.
-type NewCoordinator func(c drivers.Conn, path string, sites []string) (Coordinator, error)
+type NewCoordinator func(c drivers.Conn, path string, sites []string) Coordinator
 
 // A Protocol is how sites and, if there is one, a coordinator take part in the
 // transaction. Its node exists.
@@ -43,6 +43,31 @@ type Protocol struct {
 	// OwnNodes: each site makes its node itself. Otherwise the transaction's
 	// node has an empty child for each, by its name.
 	OwnNodes bool
+}
+
+// Coordinated is the protocol of sites with a coordinator.
+func Coordinated[T Transaction, C Coordinator](
+	site func(c drivers.Conn, path string, sites []string, mine string) T,
+	coordinator func(c drivers.Conn, path string, sites []string) C,
+) Protocol {
+	p := Uncoordinated(site)
+	p.Coordinator = func(c drivers.Conn, path string, sites []string) Coordinator { return coordinator(c, path, sites) }
+	return p
+}
+
+// Uncoordinated is the protocol of sites that decide themselves.
+func Uncoordinated[T Transaction](
+	site func(c drivers.Conn, path string, sites []string, mine string) T,
+) Protocol {
+	return Protocol{Site: func(c drivers.Conn, path string, sites []string, mine string) Transaction {
+		return site(c, path, sites, mine)
+	}}
+}
+
+// WithOwnNodes is the protocol, where each site makes its node itself.
+func (p Protocol) WithOwnNodes() Protocol {
+	p.OwnNodes = true
+	return p
 }
 
 // TwoPhaseCommits makes the workload of a form of two-phase commit. Each client
@@ -179,10 +204,7 @@ func (s *commitSite) join(ctx context.Context) (*siteRound, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.protocol.Site(s.seat.Conn, r.path, s.sites, s.sites[s.seat.Index])
-	if err != nil {
-		return nil, err
-	}
+	t := s.protocol.Site(s.seat.Conn, r.path, s.sites, s.sites[s.seat.Index])
 	if err := t.Join(ctx); err != nil {
 		return nil, err
 	}
@@ -228,11 +250,7 @@ func (c *commitCoordinator) coordinate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	coordinator, err := c.protocol.Coordinator(c.seat.Conn, r.path, c.sites)
-	if err != nil {
-		return err
-	}
-	commit, err := coordinator.Coordinate(ctx)
+	commit, err := c.protocol.Coordinator(c.seat.Conn, r.path, c.sites).Coordinate(ctx)
 	if err == nil {
 		r.share.decided(c.seat, commit)
 	}

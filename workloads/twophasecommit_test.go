@@ -27,11 +27,11 @@ func runCommit(t *testing.T, s drivers.Service, abortRate float64, p workloads.P
 
 func commitProtocol() workloads.Protocol {
 	return workloads.Protocol{
-		Site: func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
-			return recipes.NewTransaction(c, path, sites, mine), nil
+		Site: func(c drivers.Conn, path string, sites []string, mine string) workloads.Transaction {
+			return recipes.NewTransaction(c, path, sites, mine)
 		},
-		Coordinator: func(c drivers.Conn, path string, sites []string) (workloads.Coordinator, error) {
-			return recipes.NewCoordinator(c, path, sites), nil
+		Coordinator: func(c drivers.Conn, path string, sites []string) workloads.Coordinator {
+			return recipes.NewCoordinator(c, path, sites)
 		},
 	}
 }
@@ -74,9 +74,8 @@ func TestRunCatchesSitesThatDecideForThemselves(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := commitProtocol()
 		site := p.Site
-		p.Site = func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
-			tr, err := site(c, path, sites, mine)
-			return headstrong{tr, new(bool)}, err
+		p.Site = func(c drivers.Conn, path string, sites []string, mine string) workloads.Transaction {
+			return headstrong{site(c, path, sites, mine), new(bool)}
 		}
 		if r := runCommit(t, s, 0.3, p); r.Safety.Violations == 0 {
 			t.Error("some commit and some abort, and nobody notices")
@@ -93,13 +92,13 @@ func TestRunSurvivesASessionLostInATransaction(t *testing.T) {
 		coordinators.Store(20)
 		p := commitProtocol()
 		site, coordinator := p.Site, p.Coordinator
-		p.Site = func(c drivers.Conn, path string, all []string, mine string) (workloads.Transaction, error) {
+		p.Site = func(c drivers.Conn, path string, all []string, mine string) workloads.Transaction {
 			if sites.Add(-1) == 0 {
 				c.Close()
 			}
 			return site(c, path, all, mine)
 		}
-		p.Coordinator = func(c drivers.Conn, path string, all []string) (workloads.Coordinator, error) {
+		p.Coordinator = func(c drivers.Conn, path string, all []string) workloads.Coordinator {
 			if coordinators.Add(-1) == 0 {
 				c.Close()
 			}

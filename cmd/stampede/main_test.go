@@ -102,7 +102,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 // freeForAll is a lock that everybody holds who asks for it.
 func freeForAll() workloads.Form {
 	return workloads.Form{Recipe: "lock", Name: "free-for-all", Family: workloads.Naive, Summary: "does not wait",
-		New: workloads.Locks(func(drivers.Conn, string) (workloads.Lock, error) { return freeLock{}, nil })}
+		New: workloads.Locks(func(drivers.Conn, string) workloads.Lock { return freeLock{} })}
 }
 
 type freeLock struct{}

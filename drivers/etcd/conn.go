@@ -13,7 +13,7 @@ import (
 )
 
 // A Conn is one session: a lease with a key on it, one connection, one watch
-// stream. It is a [drivers.Fencer] and a [drivers.LibraryLocker].
+// stream. It is a [drivers.Fencer] and a [drivers.Librarian].
 //
 // While it is disconnected, calls that have not been sent wait for the
 // reconnect; those that have been fail with ErrConnectionLoss. The session is
@@ -46,9 +46,9 @@ type Conn struct {
 }
 
 var (
-	_ drivers.Conn          = (*Conn)(nil)
-	_ drivers.Fencer        = (*Conn)(nil)
-	_ drivers.LibraryLocker = (*Conn)(nil)
+	_ drivers.Conn      = (*Conn)(nil)
+	_ drivers.Fencer    = (*Conn)(nil)
+	_ drivers.Librarian = (*Conn)(nil)
 )
 
 // Create makes a node. A sequential one gets a suffix that says whose it is and

@@ -40,7 +40,7 @@
 // contract, and the rest, which is there on the wire all the same, as
 // drivers.OpOther. A notification is an event that fires a watch; other events
 // are bytes. A call of a library on top of the session (concurrency.Mutex, by
-// [Conn.NewLibraryLock]) is seen as what comes closest: a transaction that puts a
+// [Conn.LibraryForm]) is seen as what comes closest: a transaction that puts a
 // key on condition that there is none is a create, any other put a set, a read
 // of what may be many keys a list. Such a library creates its watches by
 // requests of their own, drivers.OpOther with Watch set.

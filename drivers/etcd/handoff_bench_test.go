@@ -29,7 +29,7 @@ func BenchmarkHandOff(b *testing.B) {
 			})
 		})
 		b.Run(fmt.Sprintf("library-%d", clients), func(b *testing.B) {
-			handOff(b, s, clients, func(c *Conn, dir string) handing { return c.NewLibraryLock(dir) })
+			handOff(b, s, clients, func(c *Conn, dir string) handing { return c.libraryLock(dir) })
 		})
 	}
 }

@@ -42,9 +42,14 @@ type libraryLock struct {
 	end   context.CancelFunc
 }
 
-// NewLibraryLock returns the library's lock on a path.
-func (c *Conn) NewLibraryLock(path string) drivers.LibraryLock {
-	return &libraryLock{conn: c, path: path}
+func (c *Conn) libraryLock(path string) *libraryLock { return &libraryLock{conn: c, path: path} }
+
+// LibraryForm is the library's form of a recipe.
+func (c *Conn) LibraryForm(recipe, path string, _ int) any {
+	if recipe == "lock" {
+		return c.libraryLock(path)
+	}
+	return nil
 }
 
 // Acquire blocks until the lock is held. If it fails it removes what the library

@@ -47,7 +47,7 @@ func TestLibraryLock(t *testing.T) {
 	probe := newTape()
 	a, b := dial(t, s, drivers.Options{}), dial(t, s, drivers.Options{Probe: probe})
 	create(t, a, "/lock", 0)
-	first, second := a.NewLibraryLock("/lock"), b.NewLibraryLock("/lock")
+	first, second := a.libraryLock("/lock"), b.libraryLock("/lock")
 	if _, err := first.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestLibraryLockGivenUp(t *testing.T) {
 	probe := newTape()
 	a, b := dial(t, s, drivers.Options{}), dial(t, s, drivers.Options{Probe: probe})
 	create(t, a, "/lock", 0)
-	first, second := a.NewLibraryLock("/lock"), b.NewLibraryLock("/lock")
+	first, second := a.libraryLock("/lock"), b.libraryLock("/lock")
 	if _, err := first.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Conn is one session. It is a [drivers.Fencer] and a [drivers.LibraryLocker].
+// A Conn is one session. It is a [drivers.Fencer] and a [drivers.Librarian].
 //
 // While it is disconnected, calls that have not been sent wait for the
 // reconnect; those that have been fail with ErrConnectionLoss. The session is
@@ -50,9 +50,9 @@ type Conn struct {
 }
 
 var (
-	_ drivers.Conn          = (*Conn)(nil)
-	_ drivers.Fencer        = (*Conn)(nil)
-	_ drivers.LibraryLocker = (*Conn)(nil)
+	_ drivers.Conn      = (*Conn)(nil)
+	_ drivers.Fencer    = (*Conn)(nil)
+	_ drivers.Librarian = (*Conn)(nil)
 )
 
 // Create makes a node that the session's user may use, or everybody where it

@@ -36,9 +36,17 @@ type libraryLock struct {
 	held     *attempt
 }
 
-// NewLibraryLock returns the library's lock on a path; a session has at most
-// one per path.
-func (c *Conn) NewLibraryLock(path string) drivers.LibraryLock {
+// LibraryForm is the library's form of a recipe: it ships a lock.
+func (c *Conn) LibraryForm(recipe, path string, _ int) any {
+	if recipe == "lock" {
+		return c.libraryLock(path)
+	}
+	return nil
+}
+
+// libraryLock returns the library's lock on a path; a session has at most one
+// per path.
+func (c *Conn) libraryLock(path string) *libraryLock {
 	l := &libraryLock{conn: c, path: path}
 	c.locks.add(c.server(path), l)
 	return l

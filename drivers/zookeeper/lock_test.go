@@ -17,7 +17,7 @@ func TestLibraryLock(t *testing.T) {
 	tokens.Store(drivers.NoSeq)
 	var wg sync.WaitGroup
 	for range clients {
-		l := f.dial(t, drivers.Options{}).NewLibraryLock(f.root + "/lock")
+		l := f.dial(t, drivers.Options{}).libraryLock(f.root + "/lock")
 		wg.Go(func() {
 			for range rounds {
 				held, err := l.Acquire(f.ctx)
@@ -77,8 +77,8 @@ func TestLibraryLockGivenUp(t *testing.T) {
 	f := onLocal(t)
 	observer := f.dial(t, drivers.Options{})
 	f.create(t, observer, "lock", 0)
-	first := f.dial(t, drivers.Options{}).NewLibraryLock(f.root + "/lock")
-	second := f.dial(t, drivers.Options{}).NewLibraryLock(f.root + "/lock")
+	first := f.dial(t, drivers.Options{}).libraryLock(f.root + "/lock")
+	second := f.dial(t, drivers.Options{}).libraryLock(f.root + "/lock")
 	if _, err := first.Acquire(f.ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestLibraryLockLostReplies(t *testing.T) {
 		return false
 	}})
 	f.create(t, f.dial(t, drivers.Options{}), "lock", 0)
-	l := c.NewLibraryLock(f.root + "/lock")
+	l := c.libraryLock(f.root + "/lock")
 	last := drivers.NoSeq
 	for range 20 {
 		if _, err := l.Acquire(f.ctx); err != nil {
@@ -145,7 +145,7 @@ func TestLibraryLockLostReplies(t *testing.T) {
 func TestLibraryLockSessionLost(t *testing.T) {
 	f := onLocal(t)
 	c, v := f.through(t, drivers.Options{})
-	l := c.NewLibraryLock(f.root + "/lock")
+	l := c.libraryLock(f.root + "/lock")
 	held, err := l.Acquire(f.ctx)
 	if err != nil {
 		t.Fatal(err)

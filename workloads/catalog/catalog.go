@@ -22,209 +22,136 @@ func Forms() []workloads.Form {
 	return []workloads.Form{
 		{Recipe: "lock", Name: "predecessor", Family: workloads.Recipe,
 			Summary: "a queue of sequential nodes, each client watches only the one before its own",
-			New:     workloads.Locks(handle(recipes.NewLock))},
+			New:     workloads.Locks(recipes.NewLock)},
 		{Recipe: "lock", Name: "one-node", Family: workloads.Naive,
 			Summary: "one node is the lock, all who wait watch it and race for it",
-			New:     workloads.Locks(handle(naive.NewLock))},
+			New:     workloads.Locks(naive.NewLock)},
 		{Recipe: "lock", Name: "children-watch", Family: workloads.Naive,
 			Summary: "a queue of sequential nodes, but everybody watches the whole queue",
-			New:     workloads.Locks(handle(naive.NewChildrenWatchLock))},
+			New:     workloads.Locks(naive.NewChildrenWatchLock)},
 		{Recipe: "lock", Name: "poll", Family: workloads.Naive,
 			Summary: "a queue of sequential nodes, looked at by a timer",
-			New: workloads.Locks(handle(func(c drivers.Conn, path string) *naive.PollLock {
+			New: workloads.Locks(func(c drivers.Conn, path string) *naive.PollLock {
 				return naive.NewPollLock(c, path, pollInterval)
-			}))},
+			})},
 		{Recipe: "lock", Name: "go-zookeeper", Family: workloads.Library, Client: "go-zookeeper",
 			Summary: "the Lock that go-zookeeper ships",
-			New:     workloads.Locks(libraryLock)},
+			New:     workloads.Locks(shipped[workloads.Lock]("lock"))},
 		{Recipe: "lock", Name: "concurrency", Family: workloads.Library, Client: "clientv3",
 			Summary: "the Mutex that etcd's client ships in its package concurrency",
-			New:     workloads.Locks(libraryLock)},
+			New:     workloads.Locks(shipped[workloads.Lock]("lock"))},
 
 		{Recipe: "shared-lock", Name: "nearest", Family: workloads.Recipe,
 			Summary: "a queue in which writers watch the node before their own, readers the nearest writer's",
-			New:     workloads.SharedLocks(sharedHandle(recipes.NewSharedLock))},
+			New:     workloads.SharedLocks(recipes.NewSharedLock)},
 		{Recipe: "shared-lock", Name: "children-watch", Family: workloads.Naive,
 			Summary: "a queue of readers and writers, and everybody watches the whole queue",
-			New:     workloads.SharedLocks(sharedHandle(naive.NewSharedLock))},
+			New:     workloads.SharedLocks(naive.NewSharedLock)},
 		{Recipe: "shared-lock", Name: "lowest-write", Family: workloads.Naive,
 			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
-			New:     workloads.SharedLocks(sharedHandle(naive.NewLowestWriteSharedLock))},
+			New:     workloads.SharedLocks(naive.NewLowestWriteSharedLock)},
 
 		{Recipe: "barrier", Name: "watch", Family: workloads.Recipe,
 			Summary: "one node holds everybody up, all who wait watch it",
-			New:     workloads.Barriers(barrier(recipes.NewBarrier))},
+			New:     workloads.Barriers(recipes.NewBarrier)},
 		{Recipe: "barrier", Name: "poll", Family: workloads.Naive,
 			Summary: "one node holds everybody up, looked at by a timer",
-			New:     workloads.Barriers(barrier(naive.NewBarrier))},
+			New:     workloads.Barriers(naive.NewBarrier)},
 
 		{Recipe: "double-barrier", Name: "ready", Family: workloads.Recipe,
 			Summary: "one node lets all in; out they go one by one, and the lowest shuts the door",
-			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewDoubleBarrier))},
+			New:     workloads.DoubleBarriers(recipes.NewDoubleBarrier)},
 		{Recipe: "double-barrier", Name: "sequential", Family: workloads.Recipe,
 			Summary: "one node lets all in; out they go along the line, which promises less",
-			New:     workloads.DoubleBarriers(doubleBarrier(recipes.NewSequentialDoubleBarrier))},
+			New:     workloads.DoubleBarriers(recipes.NewSequentialDoubleBarrier)},
 		{Recipe: "double-barrier", Name: "children-watch", Family: workloads.Naive,
 			Summary: "all who wait, to come in or go out, watch all clients' nodes",
-			New:     workloads.DoubleBarriers(doubleBarrier(naive.NewDoubleBarrier))},
+			New:     workloads.DoubleBarriers(naive.NewDoubleBarrier)},
 
 		{Recipe: "two-phase-commit", Name: "coordinator", Family: workloads.Recipe,
 			Summary: "the coordinator watches the votes, the sites watch what it decides",
-			New: workloads.TwoPhaseCommits(workloads.Protocol{
-				Site: site(recipes.NewTransaction), Coordinator: coordinator})},
+			New:     workloads.TwoPhaseCommits(workloads.Coordinated(recipes.NewTransaction, recipes.NewCoordinator))},
 		{Recipe: "two-phase-commit", Name: "ephemeral-sites", Family: workloads.Recipe,
 			Summary: "the same, and it notices a site that dies before it has voted",
-			New: workloads.TwoPhaseCommits(workloads.Protocol{
-				Site: site(recipes.NewEphemeralTransaction), Coordinator: coordinator, OwnNodes: true})},
+			New: workloads.TwoPhaseCommits(
+				workloads.Coordinated(recipes.NewEphemeralTransaction, recipes.NewCoordinator).WithOwnNodes())},
 		{Recipe: "two-phase-commit", Name: "all-watch-all", Family: workloads.Naive,
 			Summary: "no coordinator, all sites watch all votes",
-			New:     workloads.TwoPhaseCommits(workloads.Protocol{Site: site(naive.NewTransaction)})},
+			New:     workloads.TwoPhaseCommits(workloads.Uncoordinated(naive.NewTransaction))},
 
 		{Recipe: "election", Name: "predecessor", Family: workloads.Recipe,
 			Summary: "a line of volunteers, each watches only the one ahead of it",
-			New:     workloads.Elections(candidate(recipes.NewElection))},
+			New:     workloads.Elections(recipes.NewElection)},
 		{Recipe: "election", Name: "acknowledged", Family: workloads.Recipe,
 			Summary: "a line of volunteers, and a node by which the leader says that it knows",
-			New:     workloads.Elections(candidate(recipes.NewAcknowledgedElection))},
+			New:     workloads.Elections(recipes.NewAcknowledgedElection)},
 		{Recipe: "election", Name: "watch-leader", Family: workloads.Naive,
 			Summary: "a line of volunteers, all watch the leader",
-			New:     workloads.Elections(candidate(naive.NewElection))},
+			New:     workloads.Elections(naive.NewElection)},
 		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
 			Summary: "a line of volunteers, all watch the whole line",
-			New:     workloads.Elections(candidate(naive.NewChildrenWatchElection))},
+			New:     workloads.Elections(naive.NewChildrenWatchElection)},
 
 		{Recipe: "revocable-lock", Name: "own-node", Family: workloads.Recipe,
 			Summary: "a shared lock, and a holder is asked to give it up in its own node, which it watches",
-			New:     workloads.RevocableLocks(revocableHandle(recipes.NewRevocableLock))},
+			New:     workloads.RevocableLocks(recipes.NewRevocableLock)},
 		{Recipe: "revocable-lock", Name: "laser-beams", Family: workloads.Recipe,
 			Summary: "the same, and who does not give the lock up in time has its node deleted",
-			New: workloads.RevocableLocks(revocableHandle(func(c drivers.Conn, path string) *recipes.LaserBeamLock {
+			New: workloads.RevocableLocks(func(c drivers.Conn, path string) *recipes.LaserBeamLock {
 				return recipes.NewLaserBeamLock(c, path, patience)
-			}))},
+			})},
 		{Recipe: "revocable-lock", Name: "shared-flag", Family: workloads.Naive,
 			Summary: "a shared lock, and holders are asked to give it up in one node, which everybody watches",
-			New:     workloads.RevocableLocks(revocableHandle(naive.NewRevocableLock))},
+			New:     workloads.RevocableLocks(naive.NewRevocableLock)},
 
 		{Recipe: "queue", Name: "cached-list", Family: workloads.Recipe,
 			Summary: "a consumer works through its list before it lists again; all who find nothing watch",
-			New:     workloads.Queues(queue(recipes.NewQueue))},
+			New:     workloads.Queues(recipes.NewQueue)},
 		{Recipe: "queue", Name: "one-watcher", Family: workloads.Recipe,
 			Summary: "consumers take by turns, and only the one whose turn it is watches",
-			New: workloads.Queues(func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
-				return recipes.NewOneWatcherQueue(c, at.Items, at.Consumers, at.Mode), nil
-			})},
+			New:     workloads.LinedQueues(recipes.NewOneWatcherQueue)},
 		{Recipe: "queue", Name: "relist", Family: workloads.Naive,
 			Summary: "consumers list for each item and race for the first; all who find nothing watch",
-			New:     workloads.Queues(queue(naive.NewQueue))},
+			New:     workloads.Queues(naive.NewQueue)},
 
 		{Recipe: "priority-queue", Name: "invalidate", Family: workloads.Recipe,
 			Summary: "a consumer works through its list until a notification; all who find nothing watch",
-			New:     workloads.PriorityQueues(priorityQueue(recipes.NewPriorityQueue))},
+			New:     workloads.PriorityQueues(recipes.NewPriorityQueue)},
 		{Recipe: "priority-queue", Name: "one-watcher", Family: workloads.Recipe,
 			Summary: "consumers take by turns, and only the one whose turn it is watches",
-			New: workloads.PriorityQueues(func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-				return recipes.NewOneWatcherPriorityQueue(c, at.Items, at.Consumers, at.Mode), nil
-			})},
+			New:     workloads.LinedPriorityQueues(recipes.NewOneWatcherPriorityQueue)},
 		{Recipe: "priority-queue", Name: "relist", Family: workloads.Naive,
 			Summary: "consumers list for each item and race for the first; all who find nothing watch",
-			New:     workloads.PriorityQueues(priorityQueue(naive.NewPriorityQueue))},
+			New:     workloads.PriorityQueues(naive.NewPriorityQueue)},
 
 		{Recipe: "config", Name: "watch", Family: workloads.Recipe,
 			Summary: "one value, read with a watch and again whenever it has changed",
-			New:     workloads.Configs(config(recipes.NewConfig))},
+			New:     workloads.Configs(recipes.NewConfig)},
 		{Recipe: "config", Name: "persistent", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
 			Summary: "one value, read whenever a watch that stays tells of a change",
-			New: workloads.Configs(func(c drivers.Conn, path string) (workloads.Config, error) {
-				return recipes.NewPersistentConfig(c, path)
-			})},
+			New:     workloads.Configs(recipes.NewPersistentConfig)},
 		{Recipe: "config", Name: "poll", Family: workloads.Naive,
 			Summary: "one value, read by a timer",
-			New:     workloads.Configs(config(naive.NewConfig))},
+			New:     workloads.Configs(naive.NewConfig)},
 
 		{Recipe: "names", Name: "cached", Family: workloads.Recipe,
 			Summary: "each value is read once with a watch, and kept until it changes",
-			New:     workloads.NameServices(names(recipes.NewNames))},
+			New:     workloads.NameServices(recipes.NewNames)},
 		{Recipe: "names", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
 			Summary: "each value is read once and kept, one watch that stays tells of all changes",
-			New: workloads.NameServices(func(c drivers.Conn, path string) (workloads.Names, error) {
-				return recipes.NewRecursiveNames(c, path)
-			})},
+			New:     workloads.NameServices(recipes.NewRecursiveNames)},
 		{Recipe: "names", Name: "lookup", Family: workloads.Naive,
 			Summary: "the service is asked each time",
-			New:     workloads.NameServices(names(naive.NewNames))},
+			New:     workloads.NameServices(naive.NewNames)},
 
 		{Recipe: "group", Name: "ring", Family: workloads.Recipe,
 			Summary: "each member watches the one ahead of it, the first closes the ring",
-			New:     workloads.Rings(group(recipes.NewGroup))},
+			New:     workloads.Rings(recipes.NewGroup)},
 		{Recipe: "group", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
 			Summary: "each member lists the group once, one watch that stays tells the differences",
-			New: workloads.Groups(func(c drivers.Conn, path string) (workloads.Group, error) {
-				return recipes.NewRecursiveGroup(c, path)
-			})},
+			New:     workloads.Groups(recipes.NewRecursiveGroup)},
 		{Recipe: "group", Name: "children-watch", Family: workloads.Naive,
 			Summary: "each member watches the whole group and lists it at each change",
-			New:     workloads.Groups(group(naive.NewGroup))},
+			New:     workloads.Groups(naive.NewGroup)},
 	}
-}
-
-// handle lets a form's constructor, which returns a type of its own, stand
-// where the workload expects its interface.
-func handle[L workloads.Lock](open func(drivers.Conn, string) L) workloads.NewLock {
-	return func(c drivers.Conn, path string) (workloads.Lock, error) { return open(c, path), nil }
-}
-
-func sharedHandle[L workloads.SharedLock](open func(drivers.Conn, string) L) workloads.NewSharedLock {
-	return func(c drivers.Conn, path string) (workloads.SharedLock, error) { return open(c, path), nil }
-}
-
-func barrier[B workloads.Barrier](open func(drivers.Conn, string) B) workloads.NewBarrier {
-	return func(c drivers.Conn, path string) (workloads.Barrier, error) { return open(c, path), nil }
-}
-
-func doubleBarrier[B workloads.DoubleBarrier](open func(drivers.Conn, string, int) B) workloads.NewDoubleBarrier {
-	return func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
-		return open(c, path, clients), nil
-	}
-}
-
-func site[T workloads.Transaction](open func(drivers.Conn, string, []string, string) T) workloads.NewSite {
-	return func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
-		return open(c, path, sites, mine), nil
-	}
-}
-
-func coordinator(c drivers.Conn, path string, sites []string) (workloads.Coordinator, error) {
-	return recipes.NewCoordinator(c, path, sites), nil
-}
-
-func candidate[E workloads.Election](open func(drivers.Conn, string) E) workloads.NewElection {
-	return func(c drivers.Conn, path string) (workloads.Election, error) { return open(c, path), nil }
-}
-
-func revocableHandle[L workloads.RevocableLock](open func(drivers.Conn, string) L) workloads.NewRevocableLock {
-	return func(c drivers.Conn, path string) (workloads.RevocableLock, error) { return open(c, path), nil }
-}
-
-func queue[Q workloads.Queue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewQueue {
-	return func(c drivers.Conn, at workloads.QueueSite) (workloads.Queue, error) {
-		return open(c, at.Items, at.Mode), nil
-	}
-}
-
-func priorityQueue[Q workloads.PriorityQueue](open func(drivers.Conn, string, drivers.Mode) Q) workloads.NewPriorityQueue {
-	return func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-		return open(c, at.Items, at.Mode), nil
-	}
-}
-
-func config[C workloads.Config](open func(drivers.Conn, string) C) workloads.NewConfig {
-	return func(c drivers.Conn, path string) (workloads.Config, error) { return open(c, path), nil }
-}
-
-func names[N workloads.Names](open func(drivers.Conn, string) N) workloads.NewNames {
-	return func(c drivers.Conn, path string) (workloads.Names, error) { return open(c, path), nil }
-}
-
-func group[G workloads.Group](open func(drivers.Conn, string) G) workloads.NewGroup {
-	return func(c drivers.Conn, path string) (workloads.Group, error) { return open(c, path), nil }
 }

@@ -1,17 +1,12 @@
 package catalog
 
-import (
-	"fmt"
+import "github.com/stampede-bench/stampede/drivers"
 
-	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/workloads"
-)
-
-// libraryLock is the lock that the session's client library ships.
-func libraryLock(c drivers.Conn, path string) (workloads.Lock, error) {
-	l, ok := c.(drivers.LibraryLocker)
-	if !ok {
-		return nil, fmt.Errorf("a lock of the client library: %w", drivers.ErrUnsupported)
+// shipped makes what the session's client library ships of a recipe, nil if that
+// is nothing.
+func shipped[F any](recipe string) func(drivers.Librarian, string) F {
+	return func(c drivers.Librarian, path string) F {
+		form, _ := c.LibraryForm(recipe, path, 0).(F)
+		return form
 	}
-	return l.NewLibraryLock(path), nil
 }

@@ -16,7 +16,7 @@ import (
 // A BarrierForm is a form under test.
 type BarrierForm struct {
 	Name string // the form's name in package cost
-	New  workloads.NewBarrier
+	New  func(c drivers.Conn, path string) workloads.Barrier
 }
 
 // Barrier checks a form on a service as [Lock] does.
@@ -67,12 +67,7 @@ type barrierTrial struct {
 
 // of is the client's handle on the barrier.
 func (x *barrierTrial) of(c *lockClient) workloads.Barrier {
-	x.Helper()
-	b, err := x.form.New(c.conn, x.dir+"/barrier")
-	if err != nil {
-		x.Fatalf("making a handle on the barrier: %v", err)
-	}
-	return b
+	return x.form.New(c.conn, x.dir+"/barrier")
 }
 
 // full puts the barrier up and lets four clients wait at it, who come one at a

@@ -17,7 +17,7 @@ func TestBarrierMutantsAreCaught(t *testing.T) {
 	)
 	right := func(c conn, path string) barrier { return recipes.NewBarrier(c, path) }
 	newMutants(right, func(open func(conn, string) barrier) ([]lockCase, LockForm) {
-		form := BarrierForm{Name: "watch", New: func(c conn, path string) (barrier, error) { return open(c, path), nil }}
+		form := BarrierForm{Name: "watch", New: func(c conn, path string) barrier { return open(c, path) }}
 		return form.cases(), form.lock()
 	}).
 		plant("holds nobody up", func(c conn, path string) barrier { return openDoor{right(c, path)} },

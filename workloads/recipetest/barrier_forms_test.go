@@ -12,11 +12,11 @@ import (
 
 func barrierForms() []recipetest.BarrierForm {
 	return []recipetest.BarrierForm{
-		{Name: "watch", New: func(c drivers.Conn, path string) (workloads.Barrier, error) {
-			return recipes.NewBarrier(c, path), nil
+		{Name: "watch", New: func(c drivers.Conn, path string) workloads.Barrier {
+			return recipes.NewBarrier(c, path)
 		}},
-		{Name: "poll", New: func(c drivers.Conn, path string) (workloads.Barrier, error) {
-			return naive.NewBarrier(c, path), nil
+		{Name: "poll", New: func(c drivers.Conn, path string) workloads.Barrier {
+			return naive.NewBarrier(c, path)
 		}},
 	}
 }

@@ -15,7 +15,7 @@ import (
 // A ConfigForm is a form under test.
 type ConfigForm struct {
 	Name string // the form's name in package cost
-	New  workloads.NewConfig
+	New  func(c drivers.Conn, path string) workloads.Config
 }
 
 // Config checks a form on a service, as [Lock] does.
@@ -63,10 +63,7 @@ type configMember struct {
 func (f ConfigForm) member(ctx context.Context, x *scene) *configMember {
 	x.Helper()
 	m := &configMember{member: x.member(ctx)}
-	var err error
-	if m.config, err = f.New(m.conn, x.dir+"/config"); err != nil {
-		x.Fatalf("making a handle on the config: %v", err)
-	}
+	m.config = f.New(m.conn, x.dir+"/config")
 	return m
 }
 

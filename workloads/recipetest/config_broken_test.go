@@ -29,7 +29,7 @@ func TestConfigMutantsAreCaught(t *testing.T) {
 		{"reads twice", func(c conn, dir string) workloads.Config { return recipes.NewConfig(rereader{c}, dir) },
 			[]string{"settled cost"}},
 	} {
-		form := ConfigForm{Name: "watch", New: func(c conn, dir string) (workloads.Config, error) { return m.open(c, dir), nil }}
+		form := ConfigForm{Name: "watch", New: func(c conn, dir string) workloads.Config { return m.open(c, dir) }}
 		t.Run(m.name, func(t *testing.T) { caught(t, "a config that "+m.name, form.cases(), m.by...) })
 		catching = append(catching, m.by...)
 	}
@@ -37,8 +37,8 @@ func TestConfigMutantsAreCaught(t *testing.T) {
 }
 
 func TestTheConfigRecipeIsNotCaught(t *testing.T) {
-	form := ConfigForm{Name: "watch", New: func(c drivers.Conn, dir string) (workloads.Config, error) {
-		return recipes.NewConfig(c, dir), nil
+	form := ConfigForm{Name: "watch", New: func(c drivers.Conn, dir string) workloads.Config {
+		return recipes.NewConfig(c, dir)
 	}}
 	for _, c := range form.cases() {
 		if failures := verdictOf(t, c.play); failures != nil {

@@ -15,14 +15,14 @@ import (
 
 func configForms() []recipetest.ConfigForm {
 	return []recipetest.ConfigForm{
-		{Name: "watch", New: func(c drivers.Conn, path string) (workloads.Config, error) {
-			return recipes.NewConfig(c, path), nil
+		{Name: "watch", New: func(c drivers.Conn, path string) workloads.Config {
+			return recipes.NewConfig(c, path)
 		}},
-		{Name: "persistent", New: func(c drivers.Conn, path string) (workloads.Config, error) {
-			return recipes.NewPersistentConfig(c, path)
+		{Name: "persistent", New: func(c drivers.Conn, path string) workloads.Config {
+			return recipes.NewPersistentConfig(c.(drivers.PersistentWatcher), path)
 		}},
-		{Name: "poll", New: func(c drivers.Conn, path string) (workloads.Config, error) {
-			return naive.NewConfig(c, path), nil
+		{Name: "poll", New: func(c drivers.Conn, path string) workloads.Config {
+			return naive.NewConfig(c, path)
 		}},
 	}
 }

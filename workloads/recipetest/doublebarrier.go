@@ -19,7 +19,7 @@ import (
 // A DoubleBarrierForm is a form under test.
 type DoubleBarrierForm struct {
 	Name string // the form's name in package cost
-	New  workloads.NewDoubleBarrier
+	New  func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier
 }
 
 // DoubleBarrier checks a form on a service as [Lock] does. Of one that is
@@ -136,10 +136,7 @@ func (x *hallTrial) guests(ctx context.Context, hall string, n, size int) []*gue
 }
 
 func (x *hallTrial) guest(c *lockClient, hall string, size int) *guest {
-	x.Helper()
-	b, err := x.form.New(c.conn, hall, size)
-	x.done(err)
-	return &guest{lockClient: c, barrier: b}
+	return &guest{lockClient: c, barrier: x.form.New(c.conn, hall, size)}
 }
 
 // come lets guests come, one at a time.

@@ -19,7 +19,7 @@ func TestDoubleBarrierMutantsAreCaught(t *testing.T) {
 	)
 	right := func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(c, dir, n) }
 	newMutants(right, func(o open) ([]lockCase, LockForm) {
-		form := DoubleBarrierForm{Name: "ready", New: func(c conn, dir string, n int) (barrier, error) { return o(c, dir, n), nil }}
+		form := DoubleBarrierForm{Name: "ready", New: func(c conn, dir string, n int) barrier { return o(c, dir, n) }}
 		return form.cases(), form.lock()
 	}).
 		plant("lets in whoever comes", func(c conn, dir string, n int) barrier { return right(c, dir, 1) },

@@ -12,14 +12,14 @@ import (
 
 func doubleBarrierForms() []recipetest.DoubleBarrierForm {
 	return []recipetest.DoubleBarrierForm{
-		{Name: "ready", New: func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
-			return recipes.NewDoubleBarrier(c, path, clients), nil
+		{Name: "ready", New: func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier {
+			return recipes.NewDoubleBarrier(c, path, clients)
 		}},
-		{Name: "sequential", New: func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
-			return recipes.NewSequentialDoubleBarrier(c, path, clients), nil
+		{Name: "sequential", New: func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier {
+			return recipes.NewSequentialDoubleBarrier(c, path, clients)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string, clients int) (workloads.DoubleBarrier, error) {
-			return naive.NewDoubleBarrier(c, path, clients), nil
+		{Name: "children-watch", New: func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier {
+			return naive.NewDoubleBarrier(c, path, clients)
 		}},
 	}
 }

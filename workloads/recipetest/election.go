@@ -11,7 +11,7 @@ import (
 // An ElectionForm is a form under test.
 type ElectionForm struct {
 	Name string // the form's name in package cost
-	New  workloads.NewElection
+	New  func(c drivers.Conn, path string) workloads.Election
 	// Acknowledged: the leader makes a node, leader, when it acknowledges.
 	Acknowledged bool
 }
@@ -29,9 +29,8 @@ func ElectionBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form
 
 // office is the election as a lock.
 func (f ElectionForm) office() LockForm {
-	office := LockForm{Recipe: "election", Name: f.Name, New: func(c drivers.Conn, path string) (workloads.Lock, error) {
-		e, err := f.New(c, path)
-		return workloads.Office{Election: e}, err
+	office := LockForm{Recipe: "election", Name: f.Name, New: func(c drivers.Conn, path string) workloads.Lock {
+		return workloads.Office{Election: f.New(c, path)}
 	}}
 	if f.Acknowledged {
 		office.Marks = 1

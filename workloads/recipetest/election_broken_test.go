@@ -25,8 +25,8 @@ func TestElectionMutantsAreCaught(t *testing.T) {
 			return lasting{recipes.NewAcknowledgedElection(c, dir), c, dir}
 		},
 	} {
-		form := ElectionForm{Name: "acknowledged", Acknowledged: true, New: func(c drivers.Conn, dir string) (workloads.Election, error) {
-			return open(c, dir), nil
+		form := ElectionForm{Name: "acknowledged", Acknowledged: true, New: func(c drivers.Conn, dir string) workloads.Election {
+			return open(c, dir)
 		}}
 		t.Run(name, func(t *testing.T) {
 			cases := form.cases()

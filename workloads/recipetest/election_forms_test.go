@@ -15,17 +15,17 @@ import (
 
 func electionForms() []recipetest.ElectionForm {
 	return []recipetest.ElectionForm{
-		{Name: "predecessor", New: func(c drivers.Conn, path string) (workloads.Election, error) {
-			return recipes.NewElection(c, path), nil
+		{Name: "predecessor", New: func(c drivers.Conn, path string) workloads.Election {
+			return recipes.NewElection(c, path)
 		}},
-		{Name: "acknowledged", Acknowledged: true, New: func(c drivers.Conn, path string) (workloads.Election, error) {
-			return recipes.NewAcknowledgedElection(c, path), nil
+		{Name: "acknowledged", Acknowledged: true, New: func(c drivers.Conn, path string) workloads.Election {
+			return recipes.NewAcknowledgedElection(c, path)
 		}},
-		{Name: "watch-leader", New: func(c drivers.Conn, path string) (workloads.Election, error) {
-			return naive.NewElection(c, path), nil
+		{Name: "watch-leader", New: func(c drivers.Conn, path string) workloads.Election {
+			return naive.NewElection(c, path)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.Election, error) {
-			return naive.NewChildrenWatchElection(c, path), nil
+		{Name: "children-watch", New: func(c drivers.Conn, path string) workloads.Election {
+			return naive.NewChildrenWatchElection(c, path)
 		}},
 	}
 }

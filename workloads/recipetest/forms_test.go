@@ -19,17 +19,17 @@ func TestMain(m *testing.M) { backendtest.Main(m) }
 
 func lockForms() []recipetest.LockForm {
 	return []recipetest.LockForm{
-		{Name: "predecessor", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
-			return recipes.NewLock(c, path), nil
+		{Name: "predecessor", New: func(c drivers.Conn, path string) workloads.Lock {
+			return recipes.NewLock(c, path)
 		}},
-		{Name: "one-node", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
-			return naive.NewLock(c, path), nil
+		{Name: "one-node", New: func(c drivers.Conn, path string) workloads.Lock {
+			return naive.NewLock(c, path)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
-			return naive.NewChildrenWatchLock(c, path), nil
+		{Name: "children-watch", New: func(c drivers.Conn, path string) workloads.Lock {
+			return naive.NewChildrenWatchLock(c, path)
 		}},
-		{Name: "poll", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
-			return naive.NewPollLock(c, path, 5*time.Millisecond), nil
+		{Name: "poll", New: func(c drivers.Conn, path string) workloads.Lock {
+			return naive.NewPollLock(c, path, 5*time.Millisecond)
 		}},
 		{Name: "go-zookeeper", Library: true, New: libraryLock},
 	}
@@ -42,34 +42,34 @@ func etcdLockForms() []recipetest.LockForm {
 	return append(forms, recipetest.LockForm{Name: "concurrency", Library: true, New: libraryLock})
 }
 
-func libraryLock(c drivers.Conn, path string) (workloads.Lock, error) {
-	return c.(drivers.LibraryLocker).NewLibraryLock(path), nil
+func libraryLock(c drivers.Conn, path string) workloads.Lock {
+	return c.(drivers.Librarian).LibraryForm("lock", path, 0).(workloads.Lock)
 }
 
 func sharedLockForms() []recipetest.SharedLockForm {
 	return []recipetest.SharedLockForm{
-		{Name: "nearest", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
-			return recipes.NewSharedLock(c, path), nil
+		{Name: "nearest", New: func(c drivers.Conn, path string) workloads.SharedLock {
+			return recipes.NewSharedLock(c, path)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
-			return naive.NewSharedLock(c, path), nil
+		{Name: "children-watch", New: func(c drivers.Conn, path string) workloads.SharedLock {
+			return naive.NewSharedLock(c, path)
 		}},
-		{Name: "lowest-write", New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
-			return naive.NewLowestWriteSharedLock(c, path), nil
+		{Name: "lowest-write", New: func(c drivers.Conn, path string) workloads.SharedLock {
+			return naive.NewLowestWriteSharedLock(c, path)
 		}},
 	}
 }
 
 func revocableLockForms() []recipetest.RevocableLockForm {
 	return []recipetest.RevocableLockForm{
-		{Name: "own-node", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
-			return recipes.NewRevocableLock(c, path), nil
+		{Name: "own-node", New: func(c drivers.Conn, path string) workloads.RevocableLock {
+			return recipes.NewRevocableLock(c, path)
 		}},
-		{Name: "laser-beams", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
-			return recipes.NewLaserBeamLock(c, path, time.Millisecond), nil
+		{Name: "laser-beams", New: func(c drivers.Conn, path string) workloads.RevocableLock {
+			return recipes.NewLaserBeamLock(c, path, time.Millisecond)
 		}},
-		{Name: "shared-flag", New: func(c drivers.Conn, path string) (workloads.RevocableLock, error) {
-			return naive.NewRevocableLock(c, path), nil
+		{Name: "shared-flag", New: func(c drivers.Conn, path string) workloads.RevocableLock {
+			return naive.NewRevocableLock(c, path)
 		}},
 	}
 }

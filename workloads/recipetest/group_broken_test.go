@@ -35,7 +35,7 @@ func TestGroupMutantsAreCaught(t *testing.T) {
 		{"herds", true, func(c conn, dir string) workloads.Group { return naive.NewGroup(c, dir) },
 			[]string{"settled cost"}},
 	} {
-		form := GroupForm{Name: "children-watch", Ring: m.ring, New: func(c conn, dir string) (workloads.Group, error) { return m.open(c, dir), nil }}
+		form := GroupForm{Name: "children-watch", Ring: m.ring, New: func(c conn, dir string) workloads.Group { return m.open(c, dir) }}
 		if m.ring {
 			form.Name = "ring"
 		}

@@ -15,14 +15,14 @@ import (
 
 func groupForms() []recipetest.GroupForm {
 	return []recipetest.GroupForm{
-		{Name: "ring", Ring: true, New: func(c drivers.Conn, path string) (workloads.Group, error) {
-			return recipes.NewGroup(c, path), nil
+		{Name: "ring", Ring: true, New: func(c drivers.Conn, path string) workloads.Group {
+			return recipes.NewGroup(c, path)
 		}},
-		{Name: "recursive", New: func(c drivers.Conn, path string) (workloads.Group, error) {
-			return recipes.NewRecursiveGroup(c, path)
+		{Name: "recursive", New: func(c drivers.Conn, path string) workloads.Group {
+			return recipes.NewRecursiveGroup(c.(drivers.PersistentWatcher), path)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) (workloads.Group, error) {
-			return naive.NewGroup(c, path), nil
+		{Name: "children-watch", New: func(c drivers.Conn, path string) workloads.Group {
+			return naive.NewGroup(c, path)
 		}},
 	}
 }

@@ -17,7 +17,7 @@ type LockForm struct {
 	// Recipe and Name are the form's names in package cost, Recipe "lock" if
 	// it is empty. A form without a model there is not asked about its cost.
 	Recipe, Name string
-	New          workloads.NewLock
+	New          func(c drivers.Conn, path string) workloads.Lock
 	// Marks is how many nodes a holder has besides the one it waited with.
 	Marks int
 	// Library: the lock is what a client library ships. It does not say when

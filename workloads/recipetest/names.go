@@ -15,7 +15,7 @@ import (
 // A NamesForm is a form under test.
 type NamesForm struct {
 	Name string // the form's name in package cost
-	New  workloads.NewNames
+	New  func(c drivers.Conn, path string) workloads.Names
 }
 
 // Names checks a form on a service, as [Lock] does.
@@ -62,10 +62,7 @@ func (f NamesForm) members(ctx context.Context, x *scene, n int) []*namesMember 
 	members := make([]*namesMember, n)
 	for i := range members {
 		m := &namesMember{member: x.member(ctx)}
-		var err error
-		if m.names, err = f.New(m.conn, x.dir); err != nil {
-			x.Fatalf("making a handle on the names: %v", err)
-		}
+		m.names = f.New(m.conn, x.dir)
 		members[i] = m
 	}
 	return members

@@ -27,7 +27,7 @@ func TestNamesMutantsAreCaught(t *testing.T) {
 		{"asks only once", func(c conn, dir string) workloads.Names { return recipes.NewNames(fleeting{c}, dir) },
 			[]string{"replies are lost"}},
 	} {
-		form := NamesForm{Name: "cached", New: func(c conn, dir string) (workloads.Names, error) { return m.open(c, dir), nil }}
+		form := NamesForm{Name: "cached", New: func(c conn, dir string) workloads.Names { return m.open(c, dir) }}
 		t.Run(m.name, func(t *testing.T) { caught(t, "a name service that "+m.name, form.cases(), m.by...) })
 		catching = append(catching, m.by...)
 	}

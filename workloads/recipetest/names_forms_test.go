@@ -15,14 +15,14 @@ import (
 
 func namesForms() []recipetest.NamesForm {
 	return []recipetest.NamesForm{
-		{Name: "cached", New: func(c drivers.Conn, path string) (workloads.Names, error) {
-			return recipes.NewNames(c, path), nil
+		{Name: "cached", New: func(c drivers.Conn, path string) workloads.Names {
+			return recipes.NewNames(c, path)
 		}},
-		{Name: "recursive", New: func(c drivers.Conn, path string) (workloads.Names, error) {
-			return recipes.NewRecursiveNames(c, path)
+		{Name: "recursive", New: func(c drivers.Conn, path string) workloads.Names {
+			return recipes.NewRecursiveNames(c.(drivers.PersistentWatcher), path)
 		}},
-		{Name: "lookup", New: func(c drivers.Conn, path string) (workloads.Names, error) {
-			return naive.NewNames(c, path), nil
+		{Name: "lookup", New: func(c drivers.Conn, path string) workloads.Names {
+			return naive.NewNames(c, path)
 		}},
 	}
 }

@@ -204,11 +204,8 @@ func TestLastingWatches(t *testing.T) {
 	note := func(into *[]string) drivers.Watch {
 		return func(e drivers.Event) { *into = append(*into, e.Path+" "+e.Type.String()) }
 	}
-	w, err := drivers.Persistent(conns[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = w.WatchNode(t.Context(), "/a", note(&node))
+	w := drivers.Persistent(conns[0].(drivers.PersistentWatcher))
+	_, err := w.WatchNode(t.Context(), "/a", note(&node))
 	_, err2 := w.WatchTree(t.Context(), "/a", note(&tree))
 	stop, err3 := w.WatchNode(t.Context(), "/a", note(&stopped))
 	if err := errors.Join(err, err2, err3); err != nil {

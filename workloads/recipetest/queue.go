@@ -14,7 +14,7 @@ import (
 type QueueForm struct {
 	Recipe string // "queue", whose handles ignore priorities, or "priority-queue"
 	Name   string // in package cost
-	New    workloads.NewPriorityQueue
+	New    func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue
 }
 
 // Queue checks a form on a service, which all cases share and may share with
@@ -68,10 +68,7 @@ type worker struct {
 func (x *queueTrial) worker(ctx context.Context) *worker {
 	x.Helper()
 	w := &worker{member: x.member(ctx)}
-	var err error
-	if w.queue, err = x.form.New(w.conn, x.site); err != nil {
-		x.Fatalf("making a handle on the queue: %v", err)
-	}
+	w.queue = x.form.New(w.conn, x.site)
 	return w
 }
 

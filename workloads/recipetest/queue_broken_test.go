@@ -31,8 +31,8 @@ func queueMutants() []queueMutant {
 		{"does not watch", cachedList(func(c conn) conn { return unwoken{c} }),
 			[]string{"waits for an item"}},
 		{"never doubts its list", QueueForm{Recipe: "priority-queue", Name: "invalidate",
-			New: func(c conn, at site) (workloads.PriorityQueue, error) {
-				return recipes.NewPriorityQueue(trusting{c}, at.Items, at.Mode), nil
+			New: func(c conn, at site) workloads.PriorityQueue {
+				return recipes.NewPriorityQueue(trusting{c}, at.Items, at.Mode)
 			}}, []string{"in order"}},
 		{"does not say why it failed", broken(func(ctx context.Context, q *recipes.Queue) ([]byte, error) {
 			item, err := q.Take(ctx)
@@ -53,8 +53,8 @@ func queueMutants() []queueMutant {
 		{"leaves its place when it gives up", oneWatcher(func(c conn) conn { return untidy{c} }),
 			[]string{"the first to wait gives up", "the second to wait gives up", "the last to wait gives up"}},
 		{"keeps ephemeral items", QueueForm{Recipe: "queue", Name: "cached-list",
-			New: func(c conn, at site) (workloads.PriorityQueue, error) {
-				return anyPriority{recipes.NewQueue(c, at.Items, 0)}, nil
+			New: func(c conn, at site) workloads.PriorityQueue {
+				return anyPriority{recipes.NewQueue(c, at.Items, 0)}
 			}}, []string{"ephemeral items"}},
 		{"puts again", cachedList(func(c conn) conn { return forgetful{c} }),
 			[]string{"200 replies to puts are lost"}},
@@ -65,8 +65,8 @@ func queueMutants() []queueMutant {
 		{"reads twice", oneWatcher(func(c conn) conn { return rereading{c} }),
 			[]string{"settled cost", "identities"}},
 		{"herds", QueueForm{Recipe: "queue", Name: "one-watcher",
-			New: func(c conn, at site) (workloads.PriorityQueue, error) {
-				return anyPriority{naive.NewQueue(c, at.Items, at.Mode)}, nil
+			New: func(c conn, at site) workloads.PriorityQueue {
+				return anyPriority{naive.NewQueue(c, at.Items, at.Mode)}
 			}}, []string{"settled cost", "identities"}},
 	}
 }
@@ -90,25 +90,25 @@ func (q anyPriority) Put(ctx context.Context, _ int, item []byte) error {
 // cachedList is that form on a session with something wrong.
 func cachedList(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "cached-list",
-		New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-			return anyPriority{recipes.NewQueue(wrong(c), at.Items, at.Mode)}, nil
+		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+			return anyPriority{recipes.NewQueue(wrong(c), at.Items, at.Mode)}
 		}}
 }
 
 // oneWatcher is that form on a session with something wrong.
 func oneWatcher(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "one-watcher",
-		New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-			return anyPriority{recipes.NewOneWatcherQueue(wrong(c), at.Items, at.Consumers, at.Mode)}, nil
+		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+			return anyPriority{recipes.NewOneWatcherQueue(wrong(c), at.Items, at.Consumers, at.Mode)}
 		}}
 }
 
 // broken is the cached list with another Take.
 func broken(take func(context.Context, *recipes.Queue) ([]byte, error)) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "cached-list",
-		New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
+		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
 			q := recipes.NewQueue(c, at.Items, at.Mode)
-			return anyPriority{brokenQueue{q, take}}, nil
+			return anyPriority{brokenQueue{q, take}}
 		}}
 }
 

@@ -21,23 +21,23 @@ func (q plain) Put(ctx context.Context, _ int, item []byte) error { return q.Que
 
 func queueForms() []recipetest.QueueForm {
 	return []recipetest.QueueForm{
-		{Recipe: "queue", Name: "cached-list", New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-			return plain{recipes.NewQueue(c, at.Items, at.Mode)}, nil
+		{Recipe: "queue", Name: "cached-list", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+			return plain{recipes.NewQueue(c, at.Items, at.Mode)}
 		}},
-		{Recipe: "queue", Name: "one-watcher", New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-			return plain{recipes.NewOneWatcherQueue(c, at.Items, at.Consumers, at.Mode)}, nil
+		{Recipe: "queue", Name: "one-watcher", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+			return plain{recipes.NewOneWatcherQueue(c, at.Items, at.Consumers, at.Mode)}
 		}},
-		{Recipe: "queue", Name: "relist", New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-			return plain{naive.NewQueue(c, at.Items, at.Mode)}, nil
+		{Recipe: "queue", Name: "relist", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+			return plain{naive.NewQueue(c, at.Items, at.Mode)}
 		}},
-		{Recipe: "priority-queue", Name: "invalidate", New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-			return recipes.NewPriorityQueue(c, at.Items, at.Mode), nil
+		{Recipe: "priority-queue", Name: "invalidate", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+			return recipes.NewPriorityQueue(c, at.Items, at.Mode)
 		}},
-		{Recipe: "priority-queue", Name: "one-watcher", New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-			return recipes.NewOneWatcherPriorityQueue(c, at.Items, at.Consumers, at.Mode), nil
+		{Recipe: "priority-queue", Name: "one-watcher", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+			return recipes.NewOneWatcherPriorityQueue(c, at.Items, at.Consumers, at.Mode)
 		}},
-		{Recipe: "priority-queue", Name: "relist", New: func(c drivers.Conn, at workloads.QueueSite) (workloads.PriorityQueue, error) {
-			return naive.NewPriorityQueue(c, at.Items, at.Mode), nil
+		{Recipe: "priority-queue", Name: "relist", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+			return naive.NewPriorityQueue(c, at.Items, at.Mode)
 		}},
 	}
 }

@@ -12,7 +12,7 @@ import (
 // revocations, is what package workloads plays.
 type RevocableLockForm struct {
 	Name string // in package cost
-	New  workloads.NewRevocableLock
+	New  func(c drivers.Conn, path string) workloads.RevocableLock
 }
 
 // RevocableLock is [Lock] for a revocable lock.
@@ -26,7 +26,7 @@ func RevocableLockBubbled(t *testing.T, open func(t testing.TB) drivers.Service,
 }
 
 func (f RevocableLockForm) lock() LockForm {
-	form := SharedLockForm{Name: f.Name, New: func(c drivers.Conn, path string) (workloads.SharedLock, error) {
+	form := SharedLockForm{Name: f.Name, New: func(c drivers.Conn, path string) workloads.SharedLock {
 		return f.New(c, path)
 	}}.lock()
 	form.Recipe = "revocable-lock"

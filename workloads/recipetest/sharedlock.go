@@ -13,7 +13,7 @@ import (
 // pass all that is asked of a lock, its readers what follows from sharing.
 type SharedLockForm struct {
 	Name string // in package cost
-	New  workloads.NewSharedLock
+	New  func(c drivers.Conn, path string) workloads.SharedLock
 }
 
 // SharedLock is [Lock] for a shared lock.
@@ -29,9 +29,8 @@ func SharedLockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, fo
 // lock is the form as a lock, which clients take for writing until told
 // otherwise.
 func (f SharedLockForm) lock() LockForm {
-	return LockForm{Name: f.Name, Recipe: "shared-lock", New: func(c drivers.Conn, path string) (workloads.Lock, error) {
-		l, err := f.New(c, path)
-		return &side{SharedLock: l}, err
+	return LockForm{Name: f.Name, Recipe: "shared-lock", New: func(c drivers.Conn, path string) workloads.Lock {
+		return &side{SharedLock: f.New(c, path)}
 	}}
 }
 

@@ -75,7 +75,7 @@ func TestMutantsAreCaught(t *testing.T) {
 func areCaught(t *testing.T, form LockForm, mutants []mutant) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
-			form.New = func(c drivers.Conn, dir string) (workloads.Lock, error) { return m.open(c, dir), nil }
+			form.New = func(c drivers.Conn, dir string) workloads.Lock { return m.open(c, dir) }
 			for _, name := range m.caughtBy {
 				failures := verdict(t, caseNamed(t, form, name), form)
 				if len(failures) == 0 {
@@ -90,12 +90,12 @@ func areCaught(t *testing.T, form LockForm, mutants []mutant) {
 // What the recorder says of locks that are right.
 func TestTheRecipesAreNotCaught(t *testing.T) {
 	forms := []LockForm{
-		{Name: "predecessor", New: func(c drivers.Conn, dir string) (workloads.Lock, error) { return recipes.NewLock(c, dir), nil }},
-		SharedLockForm{Name: "nearest", New: func(c drivers.Conn, dir string) (workloads.SharedLock, error) {
-			return recipes.NewSharedLock(c, dir), nil
+		{Name: "predecessor", New: func(c drivers.Conn, dir string) workloads.Lock { return recipes.NewLock(c, dir) }},
+		SharedLockForm{Name: "nearest", New: func(c drivers.Conn, dir string) workloads.SharedLock {
+			return recipes.NewSharedLock(c, dir)
 		}}.lock(),
-		RevocableLockForm{Name: "own-node", New: func(c drivers.Conn, dir string) (workloads.RevocableLock, error) {
-			return recipes.NewRevocableLock(c, dir), nil
+		RevocableLockForm{Name: "own-node", New: func(c drivers.Conn, dir string) workloads.RevocableLock {
+			return recipes.NewRevocableLock(c, dir)
 		}}.lock(),
 	}
 	for _, form := range forms {

@@ -109,10 +109,7 @@ func (x *commitTrial) end(ctx context.Context) {
 }
 
 func (x *commitTrial) voter(c *lockClient, site int) *voter {
-	x.Helper()
-	t, err := x.form.Site(c.conn, x.path, x.sites, x.sites[site])
-	x.done(err)
-	return &voter{lockClient: c, Transaction: t}
+	return &voter{lockClient: c, Transaction: x.form.Site(c.conn, x.path, x.sites, x.sites[site])}
 }
 
 // join lets so many sites join a new transaction, and then its coordinator begin,
@@ -135,8 +132,7 @@ func (x *commitTrial) coordinator(ctx context.Context) *voter {
 		return nil
 	}
 	v := &voter{lockClient: x.client(ctx)}
-	c, err := x.form.Coordinator(v.conn, x.path, x.sites)
-	x.done(err)
+	c := x.form.Coordinator(v.conn, x.path, x.sites)
 	v.send(ctx, func(ctx context.Context) (err error) {
 		v.commits, err = c.Coordinate(ctx)
 		return err
@@ -312,11 +308,7 @@ func (x *commitTrial) rush(ctx context.Context, seed uint64, lose func(*rand.Ran
 		if i == crowd {
 			decisions[i] = commits
 			if x.form.Coordinator != nil {
-				coordinator, e := x.form.Coordinator(c.conn, x.path, x.sites)
-				if e != nil {
-					return e
-				}
-				decisions[i], err = coordinator.Coordinate(ctx)
+				decisions[i], err = x.form.Coordinator(c.conn, x.path, x.sites).Coordinate(ctx)
 			}
 			return err
 		}

@@ -16,11 +16,11 @@ func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) {
 	// protocol is the form that is right, over sessions with something wrong.
 	protocol := func(site, coordinator func(conn) conn) workloads.Protocol {
 		return workloads.Protocol{
-			Site: func(c conn, path string, sites []string, mine string) (workloads.Transaction, error) {
-				return recipes.NewEphemeralTransaction(site(c), path, sites, mine), nil
+			Site: func(c conn, path string, sites []string, mine string) workloads.Transaction {
+				return recipes.NewEphemeralTransaction(site(c), path, sites, mine)
 			},
-			Coordinator: func(c conn, path string, sites []string) (workloads.Coordinator, error) {
-				return recipes.NewCoordinator(coordinator(c), path, sites), nil
+			Coordinator: func(c conn, path string, sites []string) workloads.Coordinator {
+				return recipes.NewCoordinator(coordinator(c), path, sites)
 			},
 			OwnNodes: true,
 		}
@@ -28,14 +28,14 @@ func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) {
 	// sites is the form that is right, with other sites.
 	sites := func(other func(t workloads.Transaction, c conn, path string) workloads.Transaction) workloads.Protocol {
 		p := protocol(same, same)
-		p.Site = func(c conn, path string, sites []string, mine string) (workloads.Transaction, error) {
-			return other(recipes.NewEphemeralTransaction(c, path, sites, mine), c, path), nil
+		p.Site = func(c conn, path string, sites []string, mine string) workloads.Transaction {
+			return other(recipes.NewEphemeralTransaction(c, path, sites, mine), c, path)
 		}
 		return p
 	}
 	hasty := protocol(same, same)
-	hasty.Coordinator = func(c conn, path string, sites []string) (workloads.Coordinator, error) {
-		return recipes.NewCoordinator(c, path, sites[:1]), nil
+	hasty.Coordinator = func(c conn, path string, sites []string) workloads.Coordinator {
+		return recipes.NewCoordinator(c, path, sites[:1])
 	}
 	newMutants(protocol(same, same), func(p workloads.Protocol) ([]lockCase, LockForm) {
 		form := TwoPhaseCommitForm{"ephemeral-sites", p}

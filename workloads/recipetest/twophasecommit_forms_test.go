@@ -11,21 +11,21 @@ import (
 )
 
 func twoPhaseCommitForms() []recipetest.TwoPhaseCommitForm {
-	coordinator := func(c drivers.Conn, path string, sites []string) (workloads.Coordinator, error) {
-		return recipes.NewCoordinator(c, path, sites), nil
+	coordinator := func(c drivers.Conn, path string, sites []string) workloads.Coordinator {
+		return recipes.NewCoordinator(c, path, sites)
 	}
 	return []recipetest.TwoPhaseCommitForm{
 		{Name: "coordinator", Protocol: workloads.Protocol{
-			Site: func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
-				return recipes.NewTransaction(c, path, sites, mine), nil
+			Site: func(c drivers.Conn, path string, sites []string, mine string) workloads.Transaction {
+				return recipes.NewTransaction(c, path, sites, mine)
 			}, Coordinator: coordinator}},
 		{Name: "ephemeral-sites", Protocol: workloads.Protocol{
-			Site: func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
-				return recipes.NewEphemeralTransaction(c, path, sites, mine), nil
+			Site: func(c drivers.Conn, path string, sites []string, mine string) workloads.Transaction {
+				return recipes.NewEphemeralTransaction(c, path, sites, mine)
 			}, Coordinator: coordinator, OwnNodes: true}},
 		{Name: "all-watch-all", Protocol: workloads.Protocol{
-			Site: func(c drivers.Conn, path string, sites []string, mine string) (workloads.Transaction, error) {
-				return naive.NewTransaction(c, path, sites, mine), nil
+			Site: func(c drivers.Conn, path string, sites []string, mine string) workloads.Transaction {
+				return naive.NewTransaction(c, path, sites, mine)
 			}}},
 	}
 }

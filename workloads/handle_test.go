@@ -1,0 +1,33 @@
+package workloads_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/recipes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// An otherConn is a session with a power that none has.
+type otherConn interface {
+	drivers.Conn
+	Fly() error
+}
+
+// A form says by its constructor what session it needs, and that it is nothing
+// for this one by returning nil.
+func TestAFormThatTheSessionCannotDo(t *testing.T) {
+	for what, newWorkload := range map[string]func(workloads.Settings) workloads.Workload{
+		"needs another session": workloads.Locks(func(c otherConn, path string) *recipes.Lock { return recipes.NewLock(c, path) }),
+		"is not there":          workloads.Locks(func(drivers.Conn, string) workloads.Lock { return nil }),
+	} {
+		inBubble(t, func(t *testing.T, s drivers.Service) {
+			form := workloads.Form{Recipe: "lock", Name: "test", Family: workloads.Library, New: newWorkload}
+			_, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 1, Rounds: 1})
+			if !errors.Is(err, drivers.ErrUnsupported) {
+				t.Errorf("a form that %s: %v, want %v", what, err, drivers.ErrUnsupported)
+			}
+		})
+	}
+}
