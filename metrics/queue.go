@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"container/list"
+	"slices"
 	"sync"
 	"time"
 )
@@ -103,7 +104,13 @@ func (q *Queue) Fairness() Fairness {
 	if first := q.waiting.Front(); first != nil {
 		longest = max(longest, time.Since(first.Value.(ask).at))
 	}
-	return Fairness{Jain: Jain(q.grants), Inversions: q.inversions, LongestWait: longest}
+	return Fairness{Served: slices.Clone(q.grants), Inversions: q.inversions, LongestWait: longest}
+}
+
+// With is the fairness of both, which did not compete with each other.
+func (f Fairness) With(other Fairness) Fairness {
+	return Fairness{Served: slices.Concat(f.Served, other.Served), Inversions: f.Inversions + other.Inversions,
+		LongestWait: max(f.LongestWait, other.LongestWait)}
 }
 
 // Jain is Jain's fairness index of what each got, (Σx)² / (n·Σx²): 1 if all got

@@ -1,6 +1,8 @@
 package metrics
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -81,7 +83,7 @@ type Herd struct {
 
 // Fairness is how evenly and in which order clients were served.
 type Fairness struct {
-	Jain        float64       // Jain's index of rounds per client: 1 is even, 1/N is one for all
+	Served      []int64       // rounds, by client
 	Inversions  int64         // grants that overtook somebody who had asked earlier
 	LongestWait time.Duration // longest time between asking and being served
 }
@@ -97,6 +99,19 @@ type Safety struct {
 	// Weaker says what the form does not promise, though others of its recipe
 	// do, and so was not checked; "" if there is nothing.
 	Weaker string
+}
+
+// With is what both checks saw, with so many details at most.
+func (s Safety) With(other Safety, details int) Safety {
+	s.Checked += other.Checked
+	s.Violations += other.Violations
+	s.BeliefOverlaps += other.BeliefOverlaps
+	s.TokensRefused += other.TokensRefused
+	s.Tokens = s.Tokens || other.Tokens
+	s.Details = slices.Concat(s.Details, other.Details)
+	s.Details = s.Details[:min(len(s.Details), details)]
+	s.Weaker = cmp.Or(s.Weaker, other.Weaker)
+	return s
 }
 
 // Generator is how the load generator itself fared.

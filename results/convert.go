@@ -13,7 +13,7 @@ import (
 type Setting struct {
 	Recipe, Form, Family string
 	Backend              drivers.Info
-	Clients              int
+	Clients, Groups      int
 	Loop                 string
 	Hold, Think, Warmup  time.Duration
 	Expected             *Expected
@@ -23,7 +23,7 @@ type Setting struct {
 func FromRecord(s Setting, r *metrics.Record) Run {
 	run := Run{
 		Recipe: s.Recipe, Form: s.Form, Family: s.Family, Backend: Backend(s.Backend),
-		Clients: s.Clients, Loop: s.Loop, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
+		Clients: s.Clients, Groups: s.Groups, Loop: s.Loop, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		Latency: map[string]Latency{}, Herd: herd(r), Cost: costs(r, s.Expected),
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator), Disturbed: r.Disturbed,
@@ -34,7 +34,7 @@ func FromRecord(s Setting, r *metrics.Record) Run {
 		run.Latency[p.Name] = latency(p)
 	}
 	if f := r.Fairness; f != nil {
-		run.Fairness = &Fairness{Jain: f.Jain, Inversions: f.Inversions, LongestWaitNS: f.LongestWait}
+		run.Fairness = &Fairness{Jain: metrics.Jain(f.Served), Inversions: f.Inversions, LongestWaitNS: f.LongestWait}
 	}
 	if n := r.Server; n != nil {
 		run.Server = &Server{Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}

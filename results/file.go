@@ -49,7 +49,11 @@ type Run struct {
 	Family  string  `json:"family"` // "recipe", "naive", "library"
 	Backend Backend `json:"backend"`
 	Clients int     `json:"clients"`
-	Loop    string  `json:"loop"` // "closed": a client begins a round when its last one has ended
+	// Groups is how many instances of the recipe, which had nothing to do with
+	// each other, the clients were spread over, as many on each. 0 is one: older
+	// files do not say.
+	Groups int    `json:"groups"`
+	Loop   string `json:"loop"` // "closed": a client begins a round when its last one has ended
 
 	HoldNS   time.Duration `json:"hold_ns"`
 	ThinkNS  time.Duration `json:"think_ns"`

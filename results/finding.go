@@ -65,7 +65,7 @@ func sideBySide(runs []Run) (naive, calm Run, ok bool) {
 func compare(naive, calm Run, runs []Run) []string {
 	many, few := naive.Cost.PerRound.Notifications, calm.Cost.PerRound.Notifications
 	herd, form := called(naive, runs), called(calm, runs)
-	who := fmt.Sprintf("With %s %s wakes", clients(naive.Clients), roundOf(naive.Recipe))
+	who := fmt.Sprintf("With %s %s wakes", naive.crowd(), roundOf(naive.Recipe))
 	var line string
 	switch {
 	case about(many) == 0 && about(few) > 0:
@@ -140,7 +140,7 @@ func slowdown(naive, calm *Distribution) (ratio float64, percentile string) {
 // alone says what one family, with nothing to compare, shows.
 func alone(runs []Run) []string {
 	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
-	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", clients(most.Clients), roundOf(most.Recipe),
+	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", most.crowd(), roundOf(most.Recipe),
 		short(most.Cost.PerRound.Notifications), most.Recipe, most.Form, asleep(most))
 	missing := "No naive form of it ran beside it, so there is nothing to compare."
 	if most.Family == "naive" {
@@ -175,6 +175,14 @@ func roundOf(recipe string) string {
 		return "a change of leader"
 	}
 	return "a round"
+}
+
+// crowd is how many clients there were.
+func (r Run) crowd() string {
+	if r.Groups > 1 {
+		return fmt.Sprintf("%s in %d groups", clients(r.Clients), r.Groups)
+	}
+	return clients(r.Clients)
 }
 
 func clients(n int) string {

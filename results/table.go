@@ -28,8 +28,8 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 	groups := byBackend(f.Runs)
 	for _, runs := range groups {
 		for i, line := range finding(runs) {
-			if len(groups) > 1 && i == 0 {
-				line = "On " + runs[0].Backend.title() + ": " + line
+			if i == 0 {
+				line = where(f.Runs, runs[0]) + line
 			}
 			o.emphasize(&b, line)
 		}
@@ -46,6 +46,21 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 	foot(&b, f, o)
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// where says which of several recipes and backends a finding is of.
+func where(runs []Run, r Run) string {
+	recipes := distinct(runs, func(r Run) string { return r.Recipe })
+	backends := distinct(runs, func(r Run) string { return r.Backend.title() + r.Backend.where() + r.Backend.URL })
+	switch {
+	case len(recipes) > 1 && len(backends) > 1:
+		return fmt.Sprintf("%s on %s: ", r.Recipe, r.Backend.title())
+	case len(recipes) > 1:
+		return r.Recipe + ": "
+	case len(backends) > 1:
+		return fmt.Sprintf("On %s: ", r.Backend.title())
+	}
+	return ""
 }
 
 func (o TableOptions) emphasize(w io.Writer, line string) {
@@ -83,6 +98,9 @@ func heading(f File) string {
 	parts = append(parts, distinct(f.Runs, func(r Run) string { return r.Backend.where() })...)
 	if len(f.Runs) > 0 {
 		r := f.Runs[0]
+		if r.Groups > 1 {
+			parts = append(parts, plural(r.Groups, "group"))
+		}
 		parts = append(parts, "hold "+setting(r.HoldNS))
 		if r.ThinkNS > 0 {
 			parts = append(parts, "think "+setting(r.ThinkNS))

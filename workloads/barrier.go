@@ -27,7 +27,7 @@ func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(Set
 	return func(s Settings) Workload {
 		return &barrierWorkload{
 			settings: s, newBarrier: at[Barrier](open),
-			pass: metrics.NewLatency("pass"), open: metrics.NewLatency("open"),
+			pass: s.latency("pass"), open: s.latency("open"),
 		}
 	}
 }

@@ -26,7 +26,7 @@ func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(Setti
 	return func(s Settings) Workload {
 		return &configWorkload{
 			settings: s, open: at[Config](open),
-			converge: metrics.NewLatency("converge"), update: metrics.NewLatency("update"),
+			converge: s.latency("converge"), update: s.latency("update"),
 		}
 	}
 }

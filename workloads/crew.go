@@ -15,12 +15,12 @@ import (
 // A crew is the clients of one run with everything they stand on: a fresh
 // subtree of the service, one session per client, and the meter that sees them.
 type crew struct {
-	service  drivers.Service
-	form     Form
-	workload Workload
-	meter    *metrics.Meter
-	seed     uint64
-	place    namespace
+	service   drivers.Service
+	form      Form
+	instances instances
+	meter     *metrics.Meter
+	seed      uint64
+	place     namespace
 	// admin makes and removes the subtree and the places of rounds, uncounted. But
 	// its heartbeats are metered: a server counts them among the reads.
 	admin drivers.Conn
@@ -39,14 +39,15 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 	if c.base, err = c.place.makeBase(ctx, admin); err != nil {
 		return err
 	}
-	if err := c.workload.Setup(ctx, admin, c.base, n); err != nil {
+	if err := c.instances.setup(ctx, admin, c.base, n); err != nil {
 		return fmt.Errorf("set up %v: %w", c.form, err)
 	}
-	c.seats = make([]*Seat, sessions(c.workload, n))
+	c.seats = c.instances.seats(n)
 	return inParallel(len(c.seats), func(i int) error {
-		marks := c.meter.Session()
-		c.seats[i] = &Seat{Index: i, Rand: rand.New(rand.NewPCG(c.seed, uint64(i))), Marks: marks, probe: tap(i, marks)}
-		return c.seats[i].open(ctx, c.service)
+		s := c.seats[i]
+		s.Marks, s.Rand = c.meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
+		s.probe = tap(i, s.Marks)
+		return s.open(ctx, c.service)
 	})
 }
 
@@ -112,7 +113,7 @@ const dismissTime = 10 * time.Second
 func (s *Seat) open(ctx context.Context, service drivers.Service) error {
 	conn, err := service.Dial(ctx, drivers.Options{OnState: s.onState, Probe: s.probe})
 	if err != nil {
-		return fmt.Errorf("client %d: %w", s.Index+1, err)
+		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.Conn = conn
 	return nil

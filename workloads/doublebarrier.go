@@ -38,7 +38,7 @@ func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string,
 	}
 	return func(s Settings) Workload {
 		return &doubleBarrierWorkload{settings: s, newBarrier: newBarrier,
-			enter: metrics.NewLatency("enter"), leave: metrics.NewLatency("leave")}
+			enter: s.latency("enter"), leave: s.latency("leave")}
 	}
 }
 

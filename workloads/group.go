@@ -44,7 +44,7 @@ func groups(open opener[Group], ring bool) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &groupWorkload{
 			settings: s, open: open, roster: roster{ring: ring},
-			converge: metrics.NewLatency("converge"), change: metrics.NewLatency("change"),
+			converge: s.latency("converge"), change: s.latency("change"),
 		}
 	}
 }

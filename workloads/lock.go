@@ -53,9 +53,9 @@ func turns(open opener[Lock], words turnWords) func(Settings) Workload {
 // the first is the one told of while a run goes on.
 func newLockWorkload(s Settings, open opener[Lock], words turnWords, steps ...string) *lockWorkload {
 	w := &lockWorkload{settings: s, open: open, words: words,
-		handoff: metrics.NewLatency(words.handoff), release: metrics.NewLatency(words.release)}
+		handoff: s.latency(words.handoff), release: s.latency(words.release)}
 	for _, step := range steps {
-		w.steps = append(w.steps, metrics.NewLatency(step))
+		w.steps = append(w.steps, s.latency(step))
 	}
 	return w
 }

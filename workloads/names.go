@@ -27,7 +27,7 @@ func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(S
 	return func(s Settings) Workload {
 		return &namesWorkload{
 			settings: s, open: at[Names](open),
-			lookup: metrics.NewLatency("lookup"), converge: metrics.NewLatency("converge"), update: metrics.NewLatency("update"),
+			lookup: s.latency("lookup"), converge: s.latency("converge"), update: s.latency("update"),
 		}
 	}
 }

@@ -100,7 +100,7 @@ type queueWorkload struct {
 func newQueueWorkload(s Settings, open queueOpener) Workload {
 	return &queueWorkload{
 		settings: s, open: open, check: newDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
-		put: metrics.NewLatency("put"), handoff: metrics.NewLatency("handoff"), take: metrics.NewLatency("take"),
+		put: s.latency("put"), handoff: s.latency("handoff"), take: s.latency("take"),
 	}
 }
 

@@ -13,9 +13,12 @@ import (
 // A Plan is one run: one form on one service with a number of clients, in a
 // closed loop.
 type Plan struct {
-	Service  drivers.Service
-	Form     Form
-	Clients  int
+	Service drivers.Service
+	Form    Form
+	Clients int
+	// Groups is how many instances of the recipe the clients are spread over, a
+	// divisor of Clients; 0 means one.
+	Groups   int
 	Settings Settings
 	Warmup   time.Duration // driven like the rest, and thrown away
 	Duration time.Duration // of the measured window
@@ -42,8 +45,8 @@ var ErrInterrupted = errors.New("interrupted")
 // Run drives the plan and returns what it measured. With an error other than
 // ErrInterrupted there is no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
-	w := p.Form.New(p.Settings)
-	c := &crew{service: p.Service, form: p.Form, workload: w, meter: metrics.NewMeter(), place: p.Settings.namespace(), seed: p.Seed}
+	c := &crew{service: p.Service, form: p.Form, instances: newInstances(p.Groups, p.Form, p.Settings),
+		meter: metrics.NewMeter(), place: p.Settings.namespace(), seed: p.Seed}
 	defer func() {
 		if e := c.dismiss(); err == nil {
 			err = e
@@ -66,7 +69,7 @@ func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 
 // run goes through the phases: warm up, measure, let every round end.
 func (r *runner) run(ctx context.Context) *metrics.Record {
-	meter, w := r.crew.meter, r.crew.workload
+	meter, all := r.crew.meter, r.crew.instances
 	var abandon context.CancelFunc
 	r.rounds, abandon = context.WithCancel(r.rounds)
 	defer abandon()
@@ -78,13 +81,13 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	server := r.serverCounts(ctx)
 	self := metrics.StartSampler()
 	meter.Begin()
-	w.Begin()
+	all.begin()
 	r.begun.Store(true)
 	opened, before := time.Now(), meter.Counts()
 	record.Intervals = r.measure(ctx, opened, before, self)
 	record.Duration = time.Since(opened)
 	record.Counts = meter.Counts().Sub(before)
-	w.End(record)
+	all.end(record)
 	meter.End()
 	record.Generator = self.Stop()
 	record.Server = r.serverCounted(ctx, server)
@@ -95,7 +98,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()
 	record.Disturbed = record.Whole.Cuts > 0 || len(r.errors) > 0 || r.cut
 	record.Herd = meter.Herd()
-	record.Safety = w.Verdict()
+	record.Safety = all.verdict()
 	record.Errors = r.errors
 	record.Warnings = r.warnings(record)
 	return record

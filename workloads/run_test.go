@@ -11,6 +11,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -73,7 +74,7 @@ func TestRunMeasuresWholeRounds(t *testing.T) {
 		if r.Safety.Violations != 0 || r.Safety.Checked != r.WholeRounds || !r.Safety.Tokens {
 			t.Errorf("%+v; want %d grants checked, with tokens, no violation", r.Safety, r.WholeRounds)
 		}
-		if r.Herd.Largest != 1 || r.Fairness.Inversions != 0 || r.Fairness.Jain < 0.999 {
+		if r.Herd.Largest != 1 || r.Fairness.Inversions != 0 || metrics.Jain(r.Fairness.Served) < 0.999 {
 			t.Errorf("largest fan-out %d, %+v; want 1, and perfectly fair", r.Herd.Largest, *r.Fairness)
 		}
 	})

@@ -25,7 +25,7 @@ type runner struct {
 	all      atomic.Int64 // rounds that ended at all
 
 	mu      sync.Mutex
-	turns   int64 // where a round takes all clients: how many turns somebody has begun
+	turns   []int64 // where a round takes all clients: how many turns somebody has begun, by instance
 	errors  map[string]int64
 	failure error
 	cut     bool // rounds had to be abandoned
@@ -33,7 +33,7 @@ type runner struct {
 
 func newRunner(ctx context.Context, p Plan, c *crew) *runner {
 	return &runner{plan: p, crew: c, rounds: context.WithoutCancel(ctx),
-		stop: make(chan struct{}), errors: make(map[string]int64)}
+		stop: make(chan struct{}), turns: make([]int64, len(c.instances)), errors: make(map[string]int64)}
 }
 
 // halt makes every client stop after its round.
@@ -91,7 +91,7 @@ func (r *runner) client(s *Seat) {
 
 // attend takes turns in one session.
 func (r *runner) attend(s *Seat) error {
-	c, err := r.crew.workload.Join(s)
+	c, err := r.crew.instances[s.instance].Join(s)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (r *runner) attend(s *Seat) error {
 
 // again tells whether the client takes another turn.
 func (r *runner) again(s *Seat) bool {
-	if !r.crew.workload.Together() {
+	if !r.crew.instances[s.instance].Together() {
 		return !r.stopping.Load()
 	}
 	r.mu.Lock()
@@ -122,12 +122,12 @@ func (r *runner) again(s *Seat) bool {
 	switch {
 	case r.failure != nil || r.cut:
 		return false
-	case s.turns < r.turns: // others are in it
+	case s.turns < r.turns[s.instance]: // others are in it
 		return true
 	case r.stopping.Load():
 		return false
 	}
-	r.turns = s.turns + 1
+	r.turns[s.instance] = s.turns + 1
 	return true
 }
 
@@ -157,7 +157,7 @@ func (r *runner) noteError(s *Seat, err error) {
 		return
 	}
 	if r.failure == nil && r.rounds.Err() == nil {
-		r.failure = fmt.Errorf("client %d: %v: %w", s.Index+1, r.plan.Form, err)
+		r.failure = fmt.Errorf("%s: %v: %w", s.name, r.plan.Form, err)
 	}
 	r.halt()
 }

@@ -25,7 +25,7 @@ type Settled struct {
 // at rest between any two. What it counts depends on nothing but the form.
 func Settle(ctx context.Context, service drivers.Service, form Form, clients int, s Settings) (_ Settled, err error) {
 	w := form.New(s)
-	c := &crew{service: service, form: form, workload: w, meter: metrics.NewMeter(), place: s.namespace()}
+	c := &crew{service: service, form: form, instances: instances{w}, meter: metrics.NewMeter(), place: s.namespace()}
 	tellers := make([]*teller, sessions(w, clients))
 	var steps sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)

@@ -77,7 +77,7 @@ func (p Protocol) WithOwnNodes() Protocol {
 func TwoPhaseCommits(p Protocol) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &commitWorkload{settings: s, protocol: p,
-			vote: metrics.NewLatency("vote"), decide: metrics.NewLatency("decide")}
+			vote: s.latency("vote"), decide: s.latency("decide")}
 	}
 }
 

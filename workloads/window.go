@@ -37,7 +37,7 @@ func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.C
 	lap := func() {
 		now, elapsed, done := r.crew.meter.Counts(), time.Since(opened), r.done.Load()
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
-		i.P50, i.P99 = r.crew.workload.Lap()
+		i.P50, i.P99 = r.crew.instances[0].Lap() // they share it
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		intervals = append(intervals, i)
 		last, from, rounds = now, elapsed, done

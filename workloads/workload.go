@@ -40,6 +40,8 @@ type Settings struct {
 	// Names is how many names there are to look up, and Lookups how often each
 	// client looks each of them up for every update; 0 means 3 names, twice.
 	Names, Lookups int64
+
+	timings map[string]*metrics.Latency // by phase; nil: of each workload's own
 }
 
 // A Workload is one recipe in one form, made ready for one run.
@@ -85,7 +87,7 @@ type Finisher interface {
 
 // A Seat is one client's place in a run: its session and what is known of it.
 type Seat struct {
-	Index int // from 0
+	Index int // from 0, among the clients of one instance of the recipe
 	Conn  drivers.Conn
 	Rand  *rand.Rand // the client's own, derived from the run's seed
 	// Marks receives the phases; useful and wasted wake-ups are told by them.
@@ -94,7 +96,9 @@ type Seat struct {
 	// come need not wait any longer.
 	Stopping <-chan struct{}
 
-	turns        int64 // begun so far
+	instance     int    // of the recipe, from 0
+	name         string // what messages call the client
+	turns        int64  // begun so far
 	probe        drivers.Probe
 	disturbances atomic.Int64
 }

@@ -79,6 +79,20 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return usage(nearest.Unknown("command", args[0], have))
 }
 
+// checkGroups has all groups the same size, so that they measure the same.
+func checkGroups(groups int, levels []int) error {
+	if groups < 1 {
+		return usagef("--groups %d: must be at least 1", groups)
+	}
+	for _, n := range levels {
+		if n%groups != 0 {
+			nearest := max(groups, (n+groups/2)/groups*groups)
+			return usagef("--groups %d: %d clients cannot be parted into so many of one size, but %d can: say so with --clients", groups, n, nearest)
+		}
+	}
+	return nil
+}
+
 func checkClients(levels []int) error {
 	if len(levels) == 0 {
 		return usagef("--clients: name at least one number of clients")

@@ -31,6 +31,7 @@ type runFlags struct {
 	hold, think      time.Duration
 	duration, warmup time.Duration
 	rounds           int64
+	groups           int
 	revokeEvery      int
 	abortRate        float64
 	seed             uint64
@@ -66,6 +67,7 @@ form, on a server of its own, in less than 20 seconds.`,
 	flags.DurationVar(&f.duration, "duration", 1800*time.Millisecond, "how long each run is measured")
 	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run goes on before it is measured")
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
+	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
 	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
 	flags.Float64Var(&f.abortRate, "abort-rate", defaultAbortRate, "the share of two-phase commits in which a site votes to abort, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
@@ -82,6 +84,9 @@ func (f *runFlags) check() error {
 	}
 	if f.rounds < 0 {
 		return usagef("--rounds %d: must be positive, or 0 to go by --duration", f.rounds)
+	}
+	if err := checkGroups(f.groups, f.clients); err != nil {
+		return err
 	}
 	if f.revokeEvery < 1 {
 		return usagef("--revoke-every %d: must be at least 1", f.revokeEvery)
@@ -110,6 +115,9 @@ func (f *runFlags) command(recipes []string) []string {
 	}
 	line = append(line, "--clients", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.clients), " ", ","), "[]"),
 		"--hold", f.hold.String())
+	if f.groups != 1 {
+		line = append(line, "--groups", fmt.Sprint(f.groups))
+	}
 	if f.readers != workloads.DefaultReaders {
 		line = append(line, "--readers", fmt.Sprint(f.readers))
 	}
@@ -227,7 +235,7 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
 	p := workloads.Plan{
-		Service: s, Form: form, Clients: clients,
+		Service: s, Form: form, Clients: clients, Groups: b.flags.groups,
 		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Namespace: b.flags.namespace,
 			Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery, AbortRate: b.flags.abortRate, Queue: b.flags.queue},
 		Warmup: b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
@@ -238,7 +246,7 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 		return interrupted(ctx, err)
 	}
 	b.file.Runs = append(b.file.Runs, results.FromRecord(results.Setting{
-		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients,
+		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: b.flags.groups,
 		Loop: "closed", Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
 		Expected: expected(form, record),
 	}, record))
