@@ -2,6 +2,8 @@ package results
 
 import (
 	"io"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,20 +17,24 @@ type CountReport struct {
 	Settled []Settled `json:"settled"`
 }
 
-// Settled is what one form cost with one number of clients, each of which took
-// one turn.
+// Settled is what one form cost with one number of clients in one settled run.
 type Settled struct {
-	Recipe        string  `json:"recipe"`
-	Form          string  `json:"form"`
-	Family        string  `json:"family"`
-	Backend       Backend `json:"backend"`
-	Clients       int     `json:"clients"`
-	Notifications Exact   `json:"notifications"`
-	Reads         Exact   `json:"reads"`
-	Writes        Exact   `json:"writes"` // failed ones included
-	FailedWrites  Exact   `json:"failed_writes"`
-	LargestFanout Exact   `json:"largest_fanout"`
-	Safety        Safety  `json:"safety"`
+	Recipe  string  `json:"recipe"`
+	Form    string  `json:"form"`
+	Family  string  `json:"family"`
+	Backend Backend `json:"backend"`
+	Clients int     `json:"clients"`
+	// Parameters are the other letters of the formulas, e.g. U, and what they
+	// stand for.
+	Parameters map[string]int64 `json:"parameters,omitempty"`
+	// Rounds is how many rounds of the recipe there were; 0 in older files.
+	Rounds        int64  `json:"rounds"`
+	Notifications Exact  `json:"notifications"`
+	Reads         Exact  `json:"reads"`
+	Writes        Exact  `json:"writes"` // failed ones included
+	FailedWrites  Exact  `json:"failed_writes"`
+	LargestFanout Exact  `json:"largest_fanout"`
+	Safety        Safety `json:"safety"`
 }
 
 // Exact is one exact count, what the cost model says, and what the server
@@ -58,6 +64,11 @@ func (e Exact) agreed() bool { return e.Server == nil || *e.Server == e.Counted 
 
 func (s Settled) exacts() []Exact {
 	return []Exact{s.Notifications, s.Reads, s.Writes, s.FailedWrites, s.LargestFanout}
+}
+
+// Names tells whether a formula of the row has the letter in it.
+func (s Settled) Names(letter string) bool {
+	return slices.ContainsFunc(s.exacts(), func(e Exact) bool { return strings.Contains(e.Formula, letter) })
 }
 
 // Differs tells whether a count is not what the model says, in either

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -17,7 +18,7 @@ func (r CountReport) WriteTable(w io.Writer, o TableOptions) error {
 		o.emphasize(w, line)
 	}
 	for _, group := range grouped(r.Settled) {
-		fmt.Fprintf(w, "\n  %s · N = %d · %s · settled\n", group[0].Recipe, group[0].Clients, group[0].Backend.Server)
+		fmt.Fprintf(w, "\n  %s · N = %d%s · %s · settled\n", group[0].Recipe, group[0].Clients, letters(group), group[0].Backend.Server)
 		if err := countRows(w, group); err != nil {
 			return err
 		}
@@ -32,7 +33,20 @@ func (r CountReport) WriteTable(w io.Writer, o TableOptions) error {
 	return err
 }
 
-// grouped puts together what shares a table, in order of appearance.
+// letters are the parameters of the formulas: " · U = 2 · q = 1".
+func letters(rows []Settled) (text string) {
+	all := map[string]int64{}
+	for _, s := range rows {
+		maps.Copy(all, s.Parameters)
+	}
+	for _, letter := range slices.Sorted(maps.Keys(all)) {
+		text += fmt.Sprintf(" · %s = %d", letter, all[letter])
+	}
+	return text
+}
+
+// grouped puts together what shares a table, in order of appearance, but all of
+// one recipe together.
 func grouped(all []Settled) (groups [][]Settled) {
 	type key struct {
 		recipe, url string
@@ -49,6 +63,10 @@ func grouped(all []Settled) (groups [][]Settled) {
 		}
 		groups[i] = append(groups[i], s)
 	}
+	first := func(g []Settled) int {
+		return slices.IndexFunc(all, func(s Settled) bool { return s.Recipe == g[0].Recipe })
+	}
+	slices.SortStableFunc(groups, func(a, b []Settled) int { return cmp.Compare(first(a), first(b)) })
 	return groups
 }
 
@@ -146,35 +164,55 @@ func countFinding(r CountReport) []string {
 	return []string{verdict}
 }
 
-// largestWakes compares the forms at the largest number of clients.
+// largestWakes compares the forms of one recipe at the largest number of clients.
 func largestWakes(all []Settled) string {
-	if len(all) == 0 {
+	if len(all) == 0 || slices.ContainsFunc(all, func(s Settled) bool { return s.Recipe != all[0].Recipe }) {
 		return ""
 	}
 	n := slices.MaxFunc(all, func(a, b Settled) int { return cmp.Compare(a.Clients, b.Clients) }).Clients
 	var parts []string
 	for _, s := range all {
 		part := fmt.Sprintf("%s %d", s.Form, s.LargestFanout.Counted)
-		if s.Clients == n && s.Recipe == all[0].Recipe && !slices.Contains(parts, part) {
+		if s.Clients == n && !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
 	return fmt.Sprintf("With %d clients one write wakes at most: %s.", n, strings.Join(parts, ", "))
 }
 
+// growthRows say what a round costs with the most clients, and how that grew.
 func growthRows(w io.Writer, all []Settled) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	header := "\n  growth per round\tnotifications\treads and writes\n"
+	vague := false
+	header := "\n  per round\tN\tnotifications\tgrowth\treads and writes\tgrowth\n"
 	for _, levels := range byForm(all) {
 		g := GrowthOf(levels)
 		if g == nil {
 			continue
 		}
-		fmt.Fprintf(t, "%s  %s/%s on %s\t%s\t%s\n", header, levels[0].Recipe, levels[0].Form, levels[0].Backend.Name,
-			power(g.Notifications), power(g.Operations))
+		most := levels[len(levels)-1]
+		fmt.Fprintf(t, "%s  %s/%s on %s\t%d\t%s\t%s\t%s\t%s\n", header, most.Recipe, most.Form, most.Backend.Name, most.Clients,
+			most.perRound(notifications), power(g.Notifications), most.perRound(operations), power(g.Operations))
 		header = ""
+		_, exact := notifications(most)
+		vague = vague || !exact
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || !vague {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "  ≥ the least it can be: with several consumers it is not determined even at rest")
+	return err
+}
+
+// perRound is what of a cost falls on one round: its least, where it is not
+// determined.
+func (s Settled) perRound(cost func(Settled) (least int64, exact bool)) string {
+	least, exact := cost(s)
+	text := Rate(float64(least) / float64(max(s.Rounds, 1)))
+	if !exact {
+		text = "≥ " + text
+	}
+	return text
 }
 
 // byForm puts the levels of one form on one backend together, by rising number

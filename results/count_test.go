@@ -13,7 +13,7 @@ func counted(form string, clients int, notifications, reads, writes, failed, lar
 		return Exact{Counted: n, Expected: &n, Formula: formula, Server: &n}
 	}
 	s := Settled{
-		Recipe: "lock", Form: form, Clients: clients, Backend: Backend{Name: "native", URL: "native:", Server: "ZooKeeper 3.8.0"},
+		Recipe: "lock", Form: form, Clients: clients, Rounds: int64(clients), Backend: Backend{Name: "native", URL: "native:", Server: "ZooKeeper 3.8.0"},
 		Notifications: exact(notifications, "n"), Reads: exact(reads, "r"), Writes: exact(writes, "w"),
 		FailedWrites: exact(failed, "f"), LargestFanout: exact(largest, "p"),
 		Safety: Safety{Checked: int64(clients)},
@@ -125,10 +125,45 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
+// Where all clients take part in each round, more of them make no more rounds.
+func TestGrowthOfOneRoundForAll(t *testing.T) {
+	var barrier, commit []Settled
+	for _, n := range []int64{4, 8, 16, 64} {
+		one := counted("watch", int(n), n, 2*n, 1, 0, n)
+		one.Rounds = 1
+		barrier = append(barrier, one)
+		one = counted("all-watch-all", int(n), n*n, 2*n*n, n, 0, n)
+		one.Rounds = 1
+		commit = append(commit, one)
+	}
+	for want, levels := range map[float64][]Settled{1: barrier, 2: commit} {
+		if got := GrowthOf(levels).Notifications; got == nil || math.Abs(*got-want) > 1e-9 {
+			t.Errorf("notifications grow with exponent %v, want %v", got, want)
+		}
+	}
+}
+
+// What is not determined is shown, and fitted, by the least that it can be.
+func TestGrowthOfABound(t *testing.T) {
+	var levels []Settled
+	for _, n := range []int64{16, 32, 64} {
+		row := oneNode(n)
+		most := 4 * n * n
+		row.Notifications.Counted, row.Notifications.Most = 3*n*n+7*n, &most
+		levels = append(levels, row)
+	}
+	if got := GrowthOf(levels).Notifications; math.Abs(*got-1) > 0.03 {
+		t.Errorf("exponent %v, want that of the bound, 1", *got)
+	}
+	if got := shown(t, report(levels...)); !strings.Contains(got, "≥ 31.5") || !strings.Contains(got, "≥ the least it can be") {
+		t.Errorf("no bound in:\n%s", got)
+	}
+}
+
 // Levels may come in any order, and some twice.
 func TestGrowthIsShownByForm(t *testing.T) {
 	got := shown(t, report(oneNode(64), predecessor(64), oneNode(16), predecessor(16), oneNode(32), predecessor(32), oneNode(64)))
-	for _, w := range []string{"growth per round", "lock/one-node on native", "as N^1.0", "lock/predecessor on native", "flat"} {
+	for _, w := range []string{"per round", "lock/one-node on native", "as N^1.0", "lock/predecessor on native", "flat"} {
 		if !strings.Contains(got, w) {
 			t.Errorf("no %q in:\n%s", w, got)
 		}

@@ -105,7 +105,11 @@ func (w *groupWorkload) Settle(ctx context.Context, st *Stage) error {
 		}
 		clients[i] = c
 		st.Do(ctx, i, "joins", "", func(ctx context.Context) error {
-			following, err := c.enter(ctx)
+			var following context.Context
+			err := c.timed(func() (err error) {
+				following, err = c.enter(ctx)
+				return err
+			})
 			if err != nil {
 				return err
 			}
@@ -117,7 +121,9 @@ func (w *groupWorkload) Settle(ctx context.Context, st *Stage) error {
 		w.roster.converged()
 	}
 	for i, c := range clients {
-		st.Do(ctx, i, "leaves", "", c.leave)
+		st.Do(ctx, i, "leaves", "", func(ctx context.Context) error {
+			return c.timed(func() error { return c.leave(ctx) })
+		})
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
@@ -189,15 +195,18 @@ func (c *groupClient) makeChange(ctx context.Context, s *spread, leaves bool) er
 	if leaves {
 		change = c.leave
 	}
-	return s.make(ctx, func() error {
-		asked := time.Now()
-		if err := change(ctx); err != nil {
-			return err
-		}
-		took := time.Since(asked)
-		c.change.Record(took, took)
-		return nil
-	})
+	return s.make(ctx, func() error { return c.timed(func() error { return change(ctx) }) })
+}
+
+// timed times a change of the membership.
+func (c *groupClient) timed(change func() error) error {
+	asked := time.Now()
+	if err := change(); err != nil {
+		return err
+	}
+	took := time.Since(asked)
+	c.change.Record(took, took)
+	return nil
 }
 
 // come joins and follows until the client leaves, the session is lost or the run

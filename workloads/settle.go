@@ -12,6 +12,7 @@ import (
 
 // Settled is what one settled run of a form cost.
 type Settled struct {
+	Rounds  int64 // of the recipe
 	Counts  metrics.Counts
 	Largest int64 // largest fan-out of one write
 	// Server is the server's own account of the same, pings, fences and syncs
@@ -64,7 +65,9 @@ func (st *Stage) play(ctx context.Context, w Workload) (Settled, error) {
 		return Settled{}, err
 	}
 	meter.End()
-	done := Settled{Counts: meter.Counts().Sub(before), Largest: meter.Herd().Largest, Safety: w.Verdict(), Story: st.story}
+	var timed metrics.Record
+	w.End(&timed)
+	done := Settled{Rounds: timed.Rounds, Counts: meter.Counts().Sub(before), Largest: meter.Herd().Largest, Safety: w.Verdict(), Story: st.story}
 	if witness != nil {
 		done.Server, err = st.crew.testimony(ctx, witness, before)
 	}

@@ -149,6 +149,7 @@ func (t *tally) countForm(ctx context.Context, s drivers.Service, form workloads
 		Safety:        results.SafetyOf(settled.Safety),
 	})
 	row := &t.report.Settled[len(t.report.Settled)-1]
+	row.Rounds = settled.Rounds
 	t.expect(row, form, clients)
 	if server := settled.Server; server != nil {
 		row.Notifications.Server, row.Reads.Server = &server.Notifications, &server.Reads
@@ -166,7 +167,8 @@ func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 	if !ok {
 		return
 	}
-	e := model.Settled(t.flags.settings().Params(clients))
+	params := t.flags.settings().Params(clients)
+	e := model.Settled(params)
 	most := e.Upper()
 	set := func(x *results.Exact, term, most cost.Term) {
 		x.Expected, x.Formula = &term.Value, term.Formula
@@ -179,6 +181,14 @@ func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 	set(&row.Writes, e.Writes, most.Writes)
 	set(&row.FailedWrites, e.FailedWrites, most.FailedWrites)
 	set(&row.LargestFanout, e.LargestFanout, most.LargestFanout)
+	for _, p := range cost.Parameters(form.Recipe, params) {
+		if row.Names(p.Letter) {
+			if row.Parameters == nil {
+				row.Parameters = map[string]int64{}
+			}
+			row.Parameters[p.Letter] = p.Value
+		}
+	}
 }
 
 // tell prints a settled run as one would tell it at a whiteboard.

@@ -63,6 +63,9 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 			t.Errorf("%v with %d clients: %s %d ≠ %d = %s, at most %d = %s", f, n, what, got, want.Value, want.Formula, most.Value, most.Formula)
 		}
 	}
+	if s.Rounds == 0 {
+		t.Error("no round was counted")
+	}
 	check("notifications", s.Counts.Notifications, want.Notifications, most.Notifications)
 	check("reads", s.Counts.Reads, want.Reads, most.Reads)
 	check("writes", s.Counts.Writes, want.Writes, most.Writes)
