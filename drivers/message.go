@@ -65,11 +65,13 @@ const (
 	OpChildren
 	OpSync
 	OpMulti
-	OpPing  // heartbeats
-	OpOpen  // session establishment
-	OpClose // session end, which removes its ephemeral nodes
-	OpRearm // watches set again after a reconnect
-	OpFence // a [Fencer]'s read, which nobody counts
+	OpPing      // heartbeats
+	OpOpen      // session establishment
+	OpClose     // session end, which removes its ephemeral nodes
+	OpRearm     // watches set again after a reconnect
+	OpWatchNode // a [PersistentWatcher]'s watch armed, on one node
+	OpWatchTree // and on all below it as well
+	OpFence     // a [Fencer]'s read, which nobody counts
 )
 
 // IsRead tells whether the operation is one of the contract's reads.
@@ -81,6 +83,6 @@ func (o Op) IsWrite() bool {
 }
 
 var opNames = [...]string{"other", "create", "delete", "set", "exists", "get", "children",
-	"sync", "multi", "ping", "open", "close", "rearm", "fence"}
+	"sync", "multi", "ping", "open", "close", "rearm", "watch node", "watch tree", "fence"}
 
 func (o Op) String() string { return opNames[o] }

@@ -84,6 +84,31 @@ const (
 	mixesAnswers          bug = "answers are mixed up"
 	reordersWrites        bug = "writes overtake each other"
 
+	keepsOnce         bug = "persistent watches fire once"
+	keepsLate         bug = "persistent watches begin after their call"
+	keepsExisting     bug = "a missing node is not watched persistently"
+	keepsOthersOnly   bug = "persistent watches are not told of their session's writes"
+	keepsMerged       bug = "persistent watches are told of two changes as of one"
+	keepsOne          bug = "a persistent watch takes the place of the one before"
+	keepsWithinCall   bug = "a persistent watch ends with the context of its call"
+	keepsDead         bug = "persistent watches of calls that failed are told"
+	nodeCoversTree    bug = "a node's persistent watch covers the tree"
+	treeTellsChildren bug = "a tree's watch is told of changed children"
+	treeIsFlat        bug = "a tree ends with the children"
+	treeEndsSomewhere bug = "a tree has nine levels"
+	treeByPrefix      bug = "a tree has all that begins alike"
+	readsEndKeeping   bug = "a read with a watch ends the persistent one"
+	keepingEndsReads  bug = "a persistent watch ends those of reads"
+	stopStopsNothing  bug = "stop does nothing"
+	stopStopsAll      bug = "stop ends all watches of the node"
+	stopTellsLost     bug = "stop tells that the session is lost"
+	lostTwice         bug = "persistent watches are told twice of the end"
+	rearmsSilently    bug = "persistent watches are not told that they are armed again"
+	rearmsNothing     bug = "persistent watches are lost with the connection"
+	rearmsStopped     bug = "persistent watches that were stopped are armed again"
+	rearmsAndRepeats  bug = "persistent watches are told the last change again after a reconnect"
+	probeMissesArming bug = "the probe does not see persistent watches armed"
+
 	probeCountsTwice         bug = "the probe sees everything twice"
 	probeMissesOpen          bug = "the probe does not see the session open"
 	probeMissesReplies       bug = "the probe sees no replies"
@@ -150,14 +175,14 @@ var mutants = map[bug][]string{
 	noEventForDeletion: {"watches/get", "watches/deleted and made anew"},
 	listWatchesData:    {"watches/children", "watches/only what it covers"},
 	watchesChildrenToo: {"watches/only what it covers"},
-	eventPosIsLater:    {"watches/position"},
+	eventPosIsLater:    {"watches/position", "persistent watches/position"},
 	eventsLate: {"probe/fence proves", "order/event before the data", "order/event before the listing",
 		"order/event before anything later", "order/own watch before own reply", "order/on the wire",
-		"order/events in order of changes"},
+		"order/events in order of changes", "persistent watches/fence proves", "persistent watches/every change"},
 
-	neverLost:         {"session loss/close tells watches", "session loss/expiry tells watches", "disconnects/closed while away"},
+	neverLost:         {"session loss/close tells watches", "session loss/expiry tells watches", "disconnects/closed while away", "ends of persistent watches/close tells", "ends of persistent watches/expiry tells", "ends of persistent watches/closed while away"},
 	lostAfterFired:    {"watches/once"},
-	answersAfterEnd:   {"session loss/closed"},
+	answersAfterEnd:   {"session loss/closed", "ends of persistent watches/ended"},
 	closesOnce:        {"session loss/closed twice"},
 	closeForgetsCalls: {"session loss/close in flight"},
 	replacesSession:   {"session loss/expired"},
@@ -176,10 +201,35 @@ var mutants = map[bug][]string{
 	mixesAnswers:          {"concurrency/one session"},
 	reordersWrites:        {"order/first in, first out"},
 
+	keepsOnce:         {"persistent watches/node", "persistent watches/tree", "persistent watches/every change", "persistent watches/position", "persistent watches/beside one-shot", "ends of persistent watches/expiry of another"},
+	keepsLate:         {"persistent watches/armed when it returns", "persistent watches/node"},
+	keepsExisting:     {"persistent watches/not there yet"},
+	keepsOthersOnly:   {"persistent watches/own changes"},
+	keepsMerged:       {"persistent watches/every change"},
+	keepsOne:          {"persistent watches/several on one path"},
+	keepsWithinCall:   {"ends of persistent watches/outlives the context"},
+	keepsDead:         {"ends of persistent watches/lost arming", "ends of persistent watches/given up"},
+	nodeCoversTree:    {"persistent watches/node"},
+	treeTellsChildren: {"persistent watches/tree", "persistent watches/not there yet", "persistent watches/several on one path"},
+	treeIsFlat:        {"persistent watches/tree", "persistent watches/all depths"},
+	treeEndsSomewhere: {"persistent watches/all depths"},
+	treeByPrefix:      {"persistent watches/tree", "persistent watches/own changes"},
+	readsEndKeeping:   {"persistent watches/beside one-shot"},
+	keepingEndsReads:  {"persistent watches/beside one-shot"},
+	stopStopsNothing:  {"persistent watches/stop"},
+	stopStopsAll:      {"persistent watches/stop"},
+	stopTellsLost:     {"persistent watches/stop"},
+	lostTwice:         {"ends of persistent watches/close tells", "ends of persistent watches/expiry tells"},
+	rearmsSilently:    {"ends of persistent watches/rearmed", "ends of persistent watches/while away"},
+	rearmsNothing:     {"ends of persistent watches/rearmed", "ends of persistent watches/while away"},
+	rearmsStopped:     {"ends of persistent watches/stopped while away"},
+	rearmsAndRepeats:  {"ends of persistent watches/while away", "ends of persistent watches/rearmed"},
+	probeMissesArming: {"persistent watches/probe"},
+
 	probeCountsTwice:         {"probe/requests", "probe/replies"},
 	probeMissesOpen:          {"probe/open and close"},
 	probeMissesReplies:       {"probe/replies"},
-	probeMissesNotifications: {"probe/notifications"},
+	probeMissesNotifications: {"probe/notifications", "persistent watches/probe"},
 	probeMissesCut:           {"probe/cut"},
 	probeHidesErrors:         {"probe/replies"},
 	probePosIsZero:           {"probe/positions"},

@@ -7,8 +7,9 @@
 //
 // [Run] is the portable suite. [RunOrdered] is a second one, for backends that
 // speak ZooKeeper's protocol, about the order in which events and replies
-// reach a session. Both exist again with the suffix Bubbled for services that
-// need no socket: there each case runs in a testing/synctest bubble, where a
+// reach a session. [RunPersistent] is a third, for Conns that are
+// [drivers.PersistentWatcher]. All exist again with the suffix Bubbled for
+// services that need no socket: there each case runs in a testing/synctest bubble, where a
 // case that hangs fails at once.
 //
 // A case says in a sentence or two what the contract promises and why recipes

@@ -23,6 +23,8 @@ type fake struct {
 	pos     int64
 	nodes   map[string]*fakeNode
 	watches map[fakeTable][]*fakeWatch // in the order they were armed
+	keeps   []*fakeKeep                // likewise
+	writer  *fakeConn                  // who makes the change under way, for a bug
 	conns   map[*fakeConn]bool
 	removed map[string]int32 // versions of removed nodes, for a bug
 	stop    chan struct{}    // closed when the case is over
@@ -50,6 +52,7 @@ type fakeWatch struct {
 	conn  *fakeConn
 	fire  drivers.Watch
 	armed bool // guarded by conn.mu
+	stays bool // armed when it has fired
 }
 
 // newSlowFake returns one for use in a bubble. Messages take their time, a
@@ -114,6 +117,7 @@ func (f *fake) endSession(c *fakeConn, removes bool) {
 	for table, watches := range f.watches {
 		f.watches[table] = slices.DeleteFunc(watches, func(w *fakeWatch) bool { return w.conn == c })
 	}
+	f.keeps = slices.DeleteFunc(f.keeps, func(k *fakeKeep) bool { return k.conn == c })
 	var owned []string
 	for p, n := range f.nodes {
 		if removes && n.owner != nil && (n.owner == c || f.bug == closeTakesOthersNodes) {
@@ -306,6 +310,9 @@ func (f *fake) notify(t drivers.EventType, table fakeTable, p string) {
 	}
 	if f.bug == otherEvents {
 		t = drivers.DataChanged
+	}
+	for _, k := range f.kept(t, table, f.writer) {
+		byConn[k.conn] = append(byConn[k.conn], k.fakeWatch)
 	}
 	for c, watches := range byConn {
 		if f.bug == oneSessionTold && len(byConn) > 1 {

@@ -2,6 +2,7 @@ package drivertest
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -103,6 +104,7 @@ func (c *fakeConn) perform(k *fakeCall, m drivers.Message, w drivers.Watch, do f
 	m.Kind, m.Watch = drivers.Request, w != nil && m.Op != drivers.OpFence
 	m.Size += 20 + len(m.Path)
 	c.told(m)
+	c.f.writer = c
 	a := do()
 	k.err, k.again = a.err, func() { do() }
 	reply := m
@@ -134,6 +136,10 @@ func (c *fakeConn) arm(k *fakeCall, m drivers.Message, w drivers.Watch, a answer
 	f := c.f
 	p := string(m.Path)
 	k.watch = &fakeWatch{conn: c, fire: w, armed: a.err != nil} // armed by a call that failed: a bug
+	if a.keeps != nil {
+		f.enter(a.keeps, k.watch)
+		return
+	}
 	table := fakeTable{p, m.Op == drivers.OpChildren && f.bug != listWatchesData}
 	switch f.bug {
 	case armsLate:
@@ -146,6 +152,8 @@ func (c *fakeConn) arm(k *fakeCall, m drivers.Message, w drivers.Watch, a answer
 			return
 		}
 		c.armed[p] = true
+	case readsEndKeeping:
+		f.keeps = slices.DeleteFunc(f.keeps, func(k *fakeKeep) bool { return k.conn == c && k.path == p })
 	case armsFew:
 		if c.creates++; c.creates > 100 {
 			return

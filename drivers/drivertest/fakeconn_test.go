@@ -23,10 +23,12 @@ type fakeConn struct {
 	watches []*fakeWatch
 	up      chan struct{} // closed while connected
 	lost    bool
+	firing  sync.Mutex // held while watches are called; before mu
 
 	// For bugs.
 	creates int64           // sequential nodes made
 	data    []byte          // read last
+	repeat  drivers.Event   // told last
 	late    func()          // a write that is still to come
 	closed  bool            // once
 	armed   map[string]bool // paths ever watched
@@ -57,6 +59,7 @@ type answer struct {
 	size    int    // of the data
 	missing bool   // exists: there is no node
 	version int32  // how much has happened to what was read
+	keeps   *fakeKeep
 	err     error
 }
 
@@ -90,6 +93,10 @@ func (c *fakeConn) told(m drivers.Message) {
 		return
 	}
 	switch c.f.bug {
+	case probeMissesArming:
+		if m.Op == drivers.OpWatchNode || m.Op == drivers.OpWatchTree {
+			return
+		}
 	case probeMissesReplies:
 		if m.Kind == drivers.Reply {
 			return
@@ -187,13 +194,15 @@ func (c *fakeConn) take(p packet) {
 }
 
 func (c *fakeConn) notified(p packet) {
+	c.firing.Lock()
+	defer c.firing.Unlock()
 	c.mu.Lock()
 	var fire []drivers.Watch
 	for _, w := range p.watches {
 		if w.armed || c.f.bug == firesDeadWatches {
 			fire = append(fire, w.fire)
 		}
-		w.armed = c.f.bug == lostAfterFired || c.f.bug == staysArmed
+		w.armed = w.armed && w.stays || c.f.bug == lostAfterFired || c.f.bug == staysArmed
 	}
 	c.mu.Unlock()
 	if len(fire) == 0 {
@@ -202,7 +211,8 @@ func (c *fakeConn) notified(p packet) {
 	m := drivers.Message{
 		Kind: drivers.Notification, Path: []byte(p.event.Path), Event: p.event.Type, Pos: p.event.Pos, Size: 40,
 	}
-	if c.f.bug != probeMissesNotifications {
+	if c.f.bug != probeMissesNotifications && m.Event != drivers.Rearmed {
+		c.repeat = p.event
 		c.told(m)
 	}
 	for _, w := range fire {
@@ -269,6 +279,7 @@ func (c *fakeConn) cut(lost *fakeCall) {
 		return
 	}
 	c.connect()
+	c.rearm()
 	c.forget()
 	c.state(drivers.Connected)
 }
@@ -295,6 +306,8 @@ func (c *fakeConn) state(s drivers.State) {
 
 // finish ends the session for this client.
 func (c *fakeConn) finish() {
+	c.firing.Lock()
+	defer c.firing.Unlock()
 	c.mu.Lock()
 	c.lost = true
 	var fire []drivers.Watch
@@ -315,6 +328,9 @@ func (c *fakeConn) finish() {
 	c.state(drivers.SessionLost)
 	for _, w := range fire {
 		if c.f.bug != neverLost {
+			w(drivers.Event{Type: drivers.Lost})
+		}
+		if c.f.bug == lostTwice {
 			w(drivers.Event{Type: drivers.Lost})
 		}
 	}

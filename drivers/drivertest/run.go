@@ -33,6 +33,18 @@ func RunOrderedBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
 	bubbled(t, open, ordered())
 }
 
+// RunPersistent checks that a backend whose Conns are [drivers.PersistentWatcher]
+// keeps what that promises. It opens one service, which all cases share, and
+// closes it at the end.
+func RunPersistent(t *testing.T, open func(t *testing.T) drivers.Service) {
+	shared(t, open, lasting())
+}
+
+// RunPersistentBubbled is [RunPersistent] with a bubble of its own for every case.
+func RunPersistentBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
+	bubbled(t, open, lasting())
+}
+
 // An Expirer is a Service that can end a session as its expiry would: the
 // service ends it, and its Conn has to find out. Cases that need it are skipped
 // where the service under test is none.
@@ -71,6 +83,13 @@ func portable() []subject {
 
 func ordered() []subject {
 	return []subject{{"order", order()}}
+}
+
+func lasting() []subject {
+	return []subject{
+		{"persistent watches", persistent()},
+		{"ends of persistent watches", persistentEnds()},
+	}
 }
 
 func shared(t *testing.T, open func(t *testing.T) drivers.Service, subjects []subject) {

@@ -18,6 +18,7 @@ func TestPass(t *testing.T) {
 	right := func(*testing.T) drivers.Service { return newSlowFake(none) }
 	RunBubbled(t, right)
 	RunOrderedBubbled(t, right)
+	RunPersistentBubbled(t, right)
 }
 
 // TestPassShared does so with one service for all cases and real time.
@@ -25,6 +26,7 @@ func TestPassShared(t *testing.T) {
 	right := func(*testing.T) drivers.Service { return newFake(none) }
 	Run(t, right)
 	RunOrdered(t, right)
+	RunPersistent(t, right)
 }
 
 // TestFail shows that each bug is found by the cases that are there for it.
@@ -62,7 +64,7 @@ func TestEveryCaseCanFail(t *testing.T) {
 
 func allCases() map[string]testCase {
 	all := map[string]testCase{}
-	for _, s := range append(portable(), ordered()...) {
+	for _, s := range slices.Concat(portable(), ordered(), lasting()) {
 		for _, c := range s.cases {
 			all[s.name+"/"+c.name] = c
 		}

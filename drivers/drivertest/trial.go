@@ -23,6 +23,7 @@ type trial struct {
 	mu      sync.Mutex
 	clients []*client
 	audits  []*audit
+	vigils  []*vigil
 	gates   []*gate
 }
 
@@ -53,6 +54,7 @@ func (x *trial) end() {
 	}
 	if !x.Failed() {
 		x.audit(ctx)
+		x.closeVigils(ctx)
 	}
 	if err := x.admin.Sync(ctx, "/"); err != nil {
 		x.Errorf("syncing before the clean-up: %v", err)
