@@ -82,6 +82,10 @@ func (o Op) IsWrite() bool {
 	return o == OpCreate || o == OpDelete || o == OpSet || o == OpMulti
 }
 
+// IsWatch tells whether the operation arms a persistent watch and does nothing
+// else.
+func (o Op) IsWatch() bool { return o == OpWatchNode || o == OpWatchTree }
+
 var opNames = [...]string{"other", "create", "delete", "set", "exists", "get", "children",
 	"sync", "multi", "ping", "open", "close", "rearm", "watch node", "watch tree", "fence"}
 

@@ -13,7 +13,8 @@ import (
 )
 
 // A Conn is one session: a lease with a key on it, one connection, one watch
-// stream. It is a [drivers.Fencer] and a [drivers.Librarian].
+// stream. It is a [drivers.PersistentWatcher], a [drivers.Fencer] and a
+// [drivers.Librarian].
 //
 // While it is disconnected, calls that have not been sent wait for the
 // reconnect; those that have been fail with ErrConnectionLoss. The session is
@@ -46,9 +47,9 @@ type Conn struct {
 }
 
 var (
-	_ drivers.Conn      = (*Conn)(nil)
-	_ drivers.Fencer    = (*Conn)(nil)
-	_ drivers.Librarian = (*Conn)(nil)
+	_ drivers.PersistentWatcher = (*Conn)(nil)
+	_ drivers.Fencer            = (*Conn)(nil)
+	_ drivers.Librarian         = (*Conn)(nil)
 )
 
 // Create makes a node. A sequential one gets a suffix that says whose it is and

@@ -33,18 +33,26 @@ func (s *watcher) begin(on *stream) {
 			s.resume(w)
 		}
 	}
+	for p := range s.lasting {
+		s.ask(p, drivers.OpRearm, drivers.OpRearm)
+	}
 	go on.receive(func(r *pb.WatchResponse, created int64, size int) { s.handle(on, r, created, size) })
 }
 
 // interrupt is called when the connection has broken. Watches that the server
 // has not confirmed will be watched again from their read on, if it was
-// answered.
+// answered; calls that arm persistent ones fail.
 func (s *watcher) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leave()
 	for w := range s.all {
 		w.confirm(0)
+	}
+	for p := range s.lasting {
+		if p.phase == opening {
+			s.decide(p, errCut)
+		}
 	}
 }
 
@@ -54,6 +62,7 @@ func (s *watcher) leave() {
 	}
 	s.stream = nil
 	clear(s.byID)
+	clear(s.lastingByID)
 }
 
 // end fires Lost at every armed watch. Calls that have not returned fail.
@@ -70,6 +79,9 @@ func (s *watcher) end() {
 		w.phase = over
 	}
 	clear(s.all)
+	for p := range s.lasting {
+		s.lose(p)
+	}
 }
 
 // handle takes in what the server sent. Only the stream's own goroutine calls
@@ -93,8 +105,12 @@ func (s *watcher) handle(on *stream, r *pb.WatchResponse, created int64, size in
 }
 
 func (s *watcher) created(id int64, r *pb.WatchResponse) {
-	w := s.byID[id]
+	w, p := s.byID[id], s.lastingByID[id]
 	switch {
+	case p != nil && r.Canceled:
+		s.deny(p, r)
+	case p != nil:
+		s.confirmed(p, id, r.Header.Revision)
 	case w == nil: // its call has failed or it has fired
 	case r.Canceled:
 		s.refuse(w, r)
@@ -107,6 +123,9 @@ func (s *watcher) created(id int64, r *pb.WatchResponse) {
 func (s *watcher) cancelled(r *pb.WatchResponse) {
 	if w := s.byID[r.WatchId]; w != nil {
 		s.refuse(w, r)
+	}
+	if p := s.lastingByID[r.WatchId]; p != nil {
+		s.deny(p, r)
 	}
 }
 
@@ -128,6 +147,10 @@ func (s *watcher) refuse(w *watch, r *pb.WatchResponse) {
 }
 
 func (s *watcher) events(r *pb.WatchResponse, size int) {
+	if p := s.lastingByID[r.WatchId]; p != nil {
+		s.tell(p, r, size)
+		return
+	}
 	w := s.byID[r.WatchId]
 	for _, e := range r.Events {
 		if w == nil || w.phase == over {

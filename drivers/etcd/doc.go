@@ -14,6 +14,9 @@
 //	version      etcd's, which counts from one, less one
 //	position     the revision
 //	watch        a watch of etcd, which is cancelled after its first event
+//	WatchNode    two watches of etcd, of the node's key and of its children's
+//	WatchTree    one of the keys of all nodes, of which those of the tree are told:
+//	             a tree is one range at each depth, and has no last one
 //
 // What a call is on the wire:
 //
@@ -31,10 +34,11 @@
 //	                        began, and showed an older revision, or if Children
 //	                        found none, so that the node itself has to be watched
 //	                        too, it is repeated
+//	WatchNode, WatchTree    the creation of those watches; nothing is read
 //	Sync                    one linearizable read
 //	opening and closing     grant, the session's key, a watch of it; revoke
 //	reconnecting            the session's key again, and the armed watches, each
-//	                        from its read on
+//	                        from its read on, but persistent ones from now on
 //
 // A [drivers.Probe] sees a call as one request and one reply in the words of the
 // contract, and the rest, which is there on the wire all the same, as
@@ -52,5 +56,6 @@
 // children, and a listing at the names of all children that the server has not
 // forgotten by compaction, deleted ones too. A watch that was away over a
 // compaction is told what a new read shows; that a child came and went is not
-// seen.
+// seen. A WatchTree costs as many bytes as all that is written below the prefix,
+// whoever writes it and however small the tree.
 package etcd

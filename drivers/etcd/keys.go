@@ -35,6 +35,10 @@ func (k keyspace) below(path string) string {
 	return string(k) + "/" + strconv.Itoa(strings.Count(path, "/")+1) + path + "/"
 }
 
+// nodes is the range of the keys of all nodes, however deep: whatever begins with
+// a digit. Those of sessions are not in it.
+func (k keyspace) nodes() (from, end string) { return string(k) + "/0", string(k) + "/:" }
+
 // path is the node that has the key; a key that is no node's stands for itself.
 func (k keyspace) path(key string) string {
 	rest, ours := strings.CutPrefix(key, string(k)+"/")

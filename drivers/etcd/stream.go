@@ -100,7 +100,7 @@ func (s *stream) send() {
 		s.queue = nil
 		s.mu.Unlock()
 		for _, o := range queue {
-			s.tap.asked(drivers.Message{Op: o.op, Path: []byte(o.path), Size: size(o.request)})
+			s.tap.asked(drivers.Message{Op: o.op, Path: []byte(o.path), Watch: o.op.IsWatch(), Size: size(o.request)})
 			if s.wire.Send(o.request) != nil {
 				return // who receives learns why
 			}
@@ -133,7 +133,7 @@ func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, cr
 		if r.Created {
 			o := s.confirmed()
 			created = o.request.GetCreateRequest().GetWatchId()
-			m.Op, m.Path = o.op, []byte(o.path)
+			m.Op, m.Path, m.Watch = o.op, []byte(o.path), o.op.IsWatch()
 		}
 		if progress(r) {
 			m.Op = drivers.OpFence

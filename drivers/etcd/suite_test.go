@@ -81,3 +81,8 @@ func TestConn(t *testing.T) {
 	s := quick(t)
 	drivertest.Run(t, func(*testing.T) drivers.Service { return expirer{s} })
 }
+
+func TestPersistentWatches(t *testing.T) {
+	s := quick(t)
+	drivertest.RunPersistent(t, func(*testing.T) drivers.Service { return expirer{s} })
+}

@@ -21,20 +21,26 @@ type watcher struct {
 	keys   keyspace
 	behind func(*watch) // reads what the server can no longer tell as events
 
-	mu       sync.Mutex
-	lost     func()  // ends the session, without waiting for it
-	stream   *stream // nil while disconnected
-	all      map[*watch]bool
-	byID     map[int64]*watch
-	last     int64 // id
-	rereads  int   // under way
-	ended    bool
-	progress int64         // all events up to this revision have been handed on
-	advanced chan struct{} // closed and replaced when progress advances
+	mu          sync.Mutex
+	lost        func()  // ends the session, without waiting for it
+	stream      *stream // nil while disconnected
+	all         map[*watch]bool
+	byID        map[int64]*watch
+	lasting     map[*persistent]bool
+	lastingByID map[int64]*persistent
+	last        int64 // id
+	rereads     int   // under way
+	ended       bool
+	progress    int64         // all events up to this revision have been handed on
+	advanced    chan struct{} // closed and replaced when progress advances
 }
 
 func newWatcher(t *tap, keys keyspace) *watcher {
-	return &watcher{tap: t, keys: keys, all: map[*watch]bool{}, byID: map[int64]*watch{}, advanced: make(chan struct{})}
+	return &watcher{
+		tap: t, keys: keys, advanced: make(chan struct{}),
+		all: map[*watch]bool{}, byID: map[int64]*watch{},
+		lasting: map[*persistent]bool{}, lastingByID: map[int64]*persistent{},
+	}
 }
 
 // open begins to watch a node, or its children, before it is read.

@@ -1,0 +1,125 @@
+package etcd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// put is the event of a put that is the key's first if it says so.
+func put(key string, revision int64, first bool) *mvccpb.Event {
+	kv := &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision, CreateRevision: revision}
+	if !first {
+		kv.CreateRevision--
+	}
+	return &mvccpb.Event{Kv: kv}
+}
+
+// A persistent watch covers what is its node's, its children's or its tree's, and
+// nothing that only begins alike.
+func TestPersistentWatchesCover(t *testing.T) {
+	k := keyspace("/p")
+	for _, c := range []struct {
+		op              drivers.Op
+		path, at        string
+		created, change string // what is told, "" for nothing
+	}{
+		{drivers.OpWatchNode, "/a", "/a", "created /a", "data changed /a"},
+		{drivers.OpWatchNode, "/a", "/a/b", "children changed /a", ""},
+		{drivers.OpWatchNode, "/", "/a", "children changed /", ""},
+		{drivers.OpWatchTree, "/a", "/a", "created /a", "data changed /a"},
+		{drivers.OpWatchTree, "/a", "/a/b/c/d/e/f/g/h/i/j", "created /a/b/c/d/e/f/g/h/i/j", "data changed /a/b/c/d/e/f/g/h/i/j"},
+		{drivers.OpWatchTree, "/a", "/ab", "", ""},
+		{drivers.OpWatchTree, "/a/b", "/a", "", ""},
+		{drivers.OpWatchTree, "/", "/a/b", "created /a/b", "data changed /a/b"},
+	} {
+		p := &persistent{op: c.op, path: c.path}
+		for first, want := range map[bool]string{true: c.created, false: c.change} {
+			got := ""
+			if e, covered := p.event(k, put(k.node(c.at), 7, first)); covered {
+				got = fmt.Sprint(e.Type, " ", e.Path)
+			}
+			if got != want {
+				t.Errorf("%v %s: told %q of a put of %s, want %q", c.op, c.path, got, c.at, want)
+			}
+		}
+	}
+}
+
+// The range of all nodes' keys has those of every depth, and no sessions'.
+func TestNodesAreOneRange(t *testing.T) {
+	k := keyspace("/p")
+	from, end := k.nodes()
+	for key, want := range map[string]bool{
+		k.node("/a"): true, k.node("/a/b/c/d/e/f/g/h/i/j/k"): true, k.session(17): false, "/q/1/a": false,
+	} {
+		if got := from <= key && key < end; got != want {
+			t.Errorf("%s is in the range of the nodes' keys: %v, want %v", key, got, want)
+		}
+	}
+}
+
+// hearing is a watch that is armed on /a with both its parts confirmed, the
+// second at revision 10.
+func hearing(told *[]string) (*watcher, *persistent) {
+	s := newWatcher(&tap{}, "/p")
+	p := &persistent{op: drivers.OpWatchNode, path: "/a", ids: []int64{1, 2}, decided: make(chan struct{})}
+	p.call = func(e drivers.Event) { *told = append(*told, fmt.Sprint(e.Type, " ", e.Pos)) }
+	s.lasting[p] = true
+	s.confirmed(p, 1, 9)
+	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 11, false)}}, 1)
+	s.confirmed(p, 2, 10)
+	return s, p
+}
+
+// What a part of a watch tells before all parts are confirmed can be read, and is
+// not told, nor is what was before it.
+func TestPersistentWatchBeginsAtOneMoment(t *testing.T) {
+	var told []string
+	s, p := hearing(&told)
+	for revision := int64(10); revision <= 12; revision++ {
+		s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", revision, true)}}, 1)
+	}
+	if want := []string{"children changed 12"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// Where one part of a watch is told later than the other, out of the order of the
+// changes, the watch asks to read again instead.
+func TestLatePartOfAPersistentWatch(t *testing.T) {
+	var told []string
+	s, p := hearing(&told)
+	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 15, false)}}, 1)
+	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", 13, true), put("/p/2/a/c", 14, true), put("/p/2/a/d", 16, true)}}, 1)
+	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 17, false)}}, 1)
+	if want := []string{"data changed 15", "children changed 16", "rearmed 0", "data changed 17"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
+
+// A watch that the server refuses fails its call; one that it gives up later ends
+// the session, since nobody may wait in vain.
+func TestRefusedPersistentWatch(t *testing.T) {
+	var told []string
+	s, armed := hearing(&told)
+	lost := false
+	s.lost = func() { lost = true }
+	p := &persistent{op: drivers.OpWatchTree, path: "/a", ids: []int64{3}, decided: make(chan struct{})}
+	s.lasting[p] = true
+	s.deny(p, &pb.WatchResponse{CancelReason: "not for you"})
+	<-p.decided
+	if !errors.Is(failed(p.op.String(), p.path, p.err), drivers.ErrRefused) || s.lasting[p] || lost {
+		t.Errorf("refused with %v, kept %v, session lost %v; want it refused and forgotten", p.err, s.lasting[p], lost)
+	}
+	s.deny(armed, &pb.WatchResponse{CancelReason: "not any more"})
+	if !lost {
+		t.Error("the session goes on without a watch that it has")
+	}
+}
