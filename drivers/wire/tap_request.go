@@ -113,9 +113,21 @@ func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
 	case drivers.OpSync:
 		m.Path = d.Bytes()
 	}
+	if code == OpAddWatch {
+		m.Path, m.Watch = d.Bytes(), true
+		m.Op = added(d.Int())
+	}
 	if (code == OpExists || code == OpSync) && bytes.HasSuffix(m.Path, []byte(FencePath)) {
 		m.Op, m.Watch = drivers.OpFence, false
 	}
+}
+
+// added translates the mode of an addWatch: 0 persistent, 1 also recursive.
+func added(mode int32) drivers.Op {
+	if mode == 1 {
+		return drivers.OpWatchTree
+	}
+	return drivers.OpWatchNode
 }
 
 // mode translates the flags of a create: 1 ephemeral, 2 sequential, 3 both,
