@@ -13,6 +13,7 @@ type account struct {
 	rearming   bool // since a cut, until the watches are set again
 	writes     []serial
 	armed      map[*table]struct{}
+	lasting    []*lasting
 	ephemerals map[string]int64 // position of the create, by path
 	open       []*note          // notifications since the latest reply
 }

@@ -10,7 +10,8 @@ import (
 // A ledger settles which write each notification belongs to: the first that
 // touches what the notification's watch covers and whose position is greater
 // than that of the reply that armed it; or, where the notification carries a
-// position, the write at that position.
+// position, the write at that position. Of a persistent watch it is the first
+// after the one that was told before.
 //
 // A writer's reply, which tells the position, may be seen after a notification
 // of that write on another connection. So a notification waits until every write
@@ -25,6 +26,7 @@ type ledger struct {
 	nodes    map[string]*node
 	accounts map[*account]struct{} // of the sessions that have not ended
 	armed    int64                 // watches armed and not fired
+	lasting  int                   // persistent ones
 	flight   flight
 	waiting  []*note          // notifications, in the order in which they came
 	writes   map[int64]*write // by position
@@ -113,6 +115,8 @@ func (l *ledger) answered(a *account, m *drivers.Message) (armed *table) {
 		a.rearming = false
 	case m.Op == drivers.OpOpen && m.Err != nil:
 		l.leave(a)
+	case m.Op.IsWatch() && m.Err == nil:
+		l.keep(a, m)
 	case arms(m):
 		return l.arm(a, m)
 	}
@@ -150,6 +154,7 @@ func (l *ledger) leave(a *account) {
 		l.disarm(a, t)
 		l.trim(t)
 	}
+	l.drop(a)
 	l.disown(a)
 	delete(l.accounts, a)
 }
@@ -200,8 +205,13 @@ func (l *ledger) notified(a *account, m *drivers.Message) {
 	if !n.rearmed {
 		n.since = a.last.Load()
 	}
-	if n.armed == nil { // its arming was not seen
-		n.armed, n.after = node.covers(m.Event)[0], a.last.Load()
+	first := node.covers(m.Event)[0]
+	n.lasting = l.tells(a, first)
+	switch {
+	case len(n.lasting) > 0:
+		n.armed, n.after = first, max(n.after, n.since)
+	case n.armed == nil: // its arming was not seen
+		n.armed, n.after = first, a.last.Load()
 	}
 	n.armed.fired = append(n.armed.fired, n)
 	a.open = append(a.open, n)

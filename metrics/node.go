@@ -15,6 +15,7 @@ type node struct {
 	tables  [2]*table
 	owner   *account // of an ephemeral node whose creation was seen
 	created int64    // its position
+	lasting []*lasting
 }
 
 // The two watch tables of a path, as the server has them: exists and get arm in
@@ -36,6 +37,7 @@ type table struct {
 type touch struct {
 	*write
 	event drivers.EventType
+	times int // as many changes: a session's end may remove several children
 }
 
 func newNode(path string) *node {
@@ -52,7 +54,7 @@ func (n *node) idle() bool {
 			return false
 		}
 	}
-	return n.owner == nil
+	return n.owner == nil && len(n.lasting) == 0
 }
 
 // covers names the tables of n whose watches an event at n fires.
@@ -85,21 +87,26 @@ func (t *table) after(pos int64) int {
 	return i
 }
 
-// enter puts w in the table's log, unless it is there.
+// enter puts w in the table's log, once.
 func (t *table) enter(w *write, e drivers.EventType) {
 	i := t.after(w.pos - 1)
 	if i < len(t.log) && t.log[i].write == w {
+		t.log[i].times++
 		return
 	}
-	t.log = slices.Insert(t.log, i, touch{w, e})
+	t.log = slices.Insert(t.log, i, touch{w, e, 1})
 	w.touched = append(w.touched, t)
 	w.refs++
 }
 
 // wanted marks the touches among the first n that a watch refers to, armed or
-// just fired: the first one after it was armed.
-func (t *table) wanted(n int) []bool {
+// just fired: the first one after it was armed, and all that a persistent one has
+// not told, which are those after untold.
+func (t *table) wanted(n int, untold int64) []bool {
 	wanted := make([]bool, n)
+	for i := range wanted {
+		wanted[i] = t.log[i].pos > untold
+	}
 	mark := func(armed int64) {
 		if i := t.after(armed); i < n {
 			wanted[i] = true

@@ -18,13 +18,14 @@ type note struct {
 	event   drivers.EventType
 	pos     int64 // of the change, or 0
 	at      time.Time
-	due     serial // the writes before this one were in flight or answered
-	armed   *table // where its watch was armed
-	after   int64  // position of the reply that armed its watch
-	since   int64  // position of the latest reply before it
-	before  int64  // position of the next reply, 0 until there is one
-	rearmed bool   // it may be the server's catching up after a reconnect
-	stray   bool   // it belongs to no write of ours
+	due     serial     // the writes before this one were in flight or answered
+	armed   *table     // where its watch was armed
+	after   int64      // position of the reply that armed its watch
+	since   int64      // position of the latest reply before it
+	before  int64      // position of the next reply, 0 until there is one
+	rearmed bool       // it may be the server's catching up after a reconnect
+	lasting []*lasting // the session's persistent watches that told it
+	stray   bool       // it belongs to no write of ours
 }
 
 // unbounded is later than every position.
@@ -55,7 +56,8 @@ func (l *ledger) resolve() {
 // assign is called for the notifications in the order in which they came.
 func (l *ledger) assign(n *note) {
 	n.armed.fired = n.armed.fired[1:]
-	switch w := l.causeOf(n); {
+	w := l.causeOf(n)
+	switch {
 	case w != nil:
 		w.add(n.at)
 	case n.pos > 0:
@@ -67,6 +69,11 @@ func (l *ledger) assign(n *note) {
 	default:
 		n.stray = true // until bound
 	}
+	if w != nil {
+		for _, k := range n.lasting {
+			k.tell(n.armed, w.pos)
+		}
+	}
 	l.trim(n.armed)
 }
 
@@ -74,6 +81,9 @@ func (l *ledger) assign(n *note) {
 func (l *ledger) causeOf(n *note) *write {
 	if n.pos > 0 {
 		return l.writes[n.pos]
+	}
+	for _, k := range n.lasting {
+		n.after = max(n.after, k.upTo(n.armed)) // those before have been assigned
 	}
 	log := n.armed.log
 	i := n.armed.after(n.after)

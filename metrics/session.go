@@ -158,7 +158,7 @@ func (s *Session) record(m *drivers.Message) (armed *table) {
 		case drivers.OpGet:
 			s.gets.count(m.Err)
 		}
-	case m.Op == drivers.OpClose, m.Op == drivers.OpOpen, m.Op == drivers.OpRearm:
+	case m.Op == drivers.OpClose, m.Op == drivers.OpOpen, m.Op == drivers.OpRearm, m.Op.IsWatch():
 	default:
 		if !s.account.unsure.Load() {
 			s.account.reached(m.Pos)
@@ -214,6 +214,7 @@ func (s *Session) counts() Counts {
 	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
 	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
 	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +
-		sent(drivers.OpClose) + sent(drivers.OpRearm) + sent(drivers.OpOther)
+		sent(drivers.OpClose) + sent(drivers.OpRearm) + sent(drivers.OpWatchNode) + sent(drivers.OpWatchTree) +
+		sent(drivers.OpOther)
 	return c
 }

@@ -8,7 +8,8 @@ import "slices"
 // change. So once every session has had a reply at or after a write's position,
 // all notifications of that write have come, but for those of watches that are
 // armed and were not set again yet after a cut, or whose service does not keep
-// that order: so a write that an armed watch waits for is kept with the watch.
+// that order: so a write that an armed watch waits for is kept with the watch, and every
+// write that a persistent one has not told.
 // Heartbeats are answered with a position too, so idle sessions hold nothing up
 // for long.
 func (l *ledger) settle() {
@@ -59,7 +60,7 @@ func (l *ledger) low() int64 {
 // node if that was all.
 func (l *ledger) trim(t *table) {
 	if n := t.after(l.settled); n > 0 {
-		wanted := t.wanted(n)
+		wanted := t.wanted(n, l.untold(t))
 		kept := t.log[:0]
 		for i, e := range t.log {
 			if i >= n || wanted[i] {

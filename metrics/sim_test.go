@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -21,6 +22,7 @@ type sim struct {
 	pos       int64
 	owners    map[string]*simClient // of the nodes that exist; nil if persistent
 	watches   map[simWatch]struct{}
+	lasting   map[simLasting]struct{}
 	clients   []*simClient
 	woke      map[int64]int64 // the truth: packets by position of the write
 }
@@ -39,13 +41,26 @@ type simWatch struct {
 	child  bool
 }
 
+type simLasting struct {
+	client *simClient
+	path   string
+	tree   bool
+}
+
+func (w simLasting) covers(p string, e drivers.EventType) bool {
+	if w.tree {
+		return e != drivers.ChildrenChanged && (p == w.path || strings.HasPrefix(p, w.path+"/"))
+	}
+	return p == w.path
+}
+
 var simPaths = []string{"/l", "/l/a", "/l/b", "/l/b/x", "/m"}
 
 func newSim(seed uint64, clients, strangers int, positions bool) *sim {
 	s := &sim{
 		rng: rand.New(rand.NewPCG(seed, 1)), meter: NewMeter(), positions: positions,
 		owners: map[string]*simClient{}, watches: map[simWatch]struct{}{},
-		woke: map[int64]int64{},
+		lasting: map[simLasting]struct{}{}, woke: map[int64]int64{},
 	}
 	for i := range clients {
 		c := &simClient{id: i}
@@ -105,8 +120,11 @@ func (s *sim) request() drivers.Message {
 	if m.Op == drivers.OpPing || m.Op == drivers.OpClose {
 		return m
 	}
+	if s.rng.IntN(40) == 0 {
+		m.Op = drivers.OpWatchNode + drivers.Op(s.rng.IntN(2))
+	}
 	m.Path = []byte(simPaths[s.rng.IntN(len(simPaths))])
-	m.Watch = m.Op.IsRead() && s.rng.IntN(4) > 0
+	m.Watch = m.Op.IsWatch() || m.Op.IsRead() && s.rng.IntN(4) > 0
 	if m.Op == drivers.OpCreate && s.rng.IntN(2) == 0 {
 		m.Mode = drivers.Ephemeral
 	}
@@ -120,6 +138,8 @@ func (s *sim) process(c *simClient, m drivers.Message) {
 	case drivers.OpCreate, drivers.OpDelete, drivers.OpSet, drivers.OpClose:
 		s.pos++ // failed writes have a position too
 		m.Err = s.write(c, m, there)
+	case drivers.OpWatchNode, drivers.OpWatchTree:
+		s.lasting[simLasting{c, p, m.Op == drivers.OpWatchTree}] = struct{}{}
 	case drivers.OpGet, drivers.OpChildren, drivers.OpExists:
 		if !there {
 			m.Err = drivers.ErrNoNode
@@ -142,6 +162,7 @@ func (s *sim) write(c *simClient, m drivers.Message, there bool) error {
 			}
 		}
 		maps.DeleteFunc(s.watches, func(w simWatch, _ struct{}) bool { return w.client == c })
+		maps.DeleteFunc(s.lasting, func(w simLasting, _ struct{}) bool { return w.client == c })
 	case m.Op == drivers.OpCreate && there:
 		return drivers.ErrNodeExists
 	case m.Op == drivers.OpCreate && path.Dir(p) != "/" && s.owners[path.Dir(p)] != nil:
@@ -190,6 +211,9 @@ func (s *sim) fire(e drivers.EventType, tables ...simWatch) {
 				delete(s.watches, w)
 				fired = true
 			}
+		}
+		for w := range s.lasting {
+			fired = fired || w.client == c && w.covers(tables[0].path, e)
 		}
 		if !fired {
 			continue

@@ -94,6 +94,8 @@ func List() []Backend {
 			URLs:    []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
 			Keys:    []Key{sessionTimeout, etcdReads, durability},
 
+			Persistent: true,
+
 			role:       runEtcd,
 			connect:    connectEtcd,
 			port:       "2379",

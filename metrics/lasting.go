@@ -1,0 +1,114 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A lasting watch is a persistent one of a session: it tells every change that
+// it covers, in order, so that those before told have been told or never will be.
+// One write may be several changes: the end of a session with several nodes.
+//
+// Note: where a session has several that cover one change and each has its own
+// notification, as on etcd, the first is taken for all of them.
+type lasting struct {
+	account *account
+	node    *node
+	tree    bool
+	told    int64    // position; at first of the reply that armed it
+	at      []*table // of the changes at told that have been told, each time
+}
+
+// keep enters a persistent watch. Arming what is armed is one watch.
+func (l *ledger) keep(a *account, m *drivers.Message) {
+	n, tree := l.node(m.Path), m.Op == drivers.OpWatchTree
+	if slices.ContainsFunc(n.lasting, func(k *lasting) bool { return k.account == a && k.tree == tree }) {
+		return
+	}
+	k := &lasting{account: a, node: n, tree: tree, told: m.Pos}
+	n.lasting = append(n.lasting, k)
+	a.lasting = append(a.lasting, k)
+	l.lasting++
+}
+
+// drop ends the session's persistent watches.
+func (l *ledger) drop(a *account) {
+	for _, k := range a.lasting {
+		k.node.lasting = slices.DeleteFunc(k.node.lasting, func(o *lasting) bool { return o == k })
+		l.tidy(k.node)
+	}
+	l.lasting -= len(a.lasting)
+	a.lasting = nil
+}
+
+// covering calls yield for the persistent watches that changes in the table's log
+// fire: those on its node and, for what is not a change of its children, those of
+// trees that the node is in.
+func (l *ledger) covering(t *table) func(yield func(*lasting) bool) {
+	own := t.node.tables[data] == t
+	return func(yield func(*lasting) bool) {
+		if l.lasting == 0 {
+			return // do not look at every node above
+		}
+		for path := []byte(t.node.path); path != nil; path = parent(path) {
+			n := l.nodes[string(path)]
+			if n == nil {
+				continue
+			}
+			for _, k := range n.lasting {
+				if (k.tree && own || !k.tree && n == t.node) && !yield(k) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// upTo is the position up to which the watch has told of the table.
+func (k *lasting) upTo(t *table) int64 {
+	i := t.after(k.told - 1)
+	if len(k.at) == 0 || i == len(t.log) || t.log[i].pos > k.told {
+		return k.told
+	}
+	told := 0
+	for _, at := range k.at {
+		if at == t {
+			told++
+		}
+	}
+	if told < t.log[i].times {
+		return k.told - 1
+	}
+	return k.told
+}
+
+// tell says that the watch has told of a change at pos in the table.
+func (k *lasting) tell(t *table, pos int64) {
+	switch {
+	case pos > k.told:
+		k.told, k.at = pos, append(k.at[:0], t)
+	case pos == k.told:
+		k.at = append(k.at, t)
+	}
+}
+
+// tells are the session's persistent watches that tell of the table.
+func (l *ledger) tells(a *account, t *table) (all []*lasting) {
+	for k := range l.covering(t) {
+		if k.account == a {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// untold is the position up to which all persistent watches have told of the
+// table.
+func (l *ledger) untold(t *table) int64 {
+	pos := int64(unbounded)
+	for k := range l.covering(t) {
+		pos = min(pos, k.upTo(t))
+	}
+	return pos
+}

@@ -1,0 +1,104 @@
+package metrics
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// Each change is a trigger of its own, though nobody arms anything between.
+func TestPersistentWatchesTellEveryChange(t *testing.T) {
+	m, w := script(3)
+	w[1].arm(drivers.OpWatchNode, "/c", 5, nil)
+	w[2].arm(drivers.OpWatchTree, "/c", 5, nil)
+	for pos := int64(6); pos <= 7; pos++ {
+		w[0].ask(drivers.OpSet, "/c")
+		w[1].notify(drivers.DataChanged, "/c")
+		w[2].notify(drivers.DataChanged, "/c")
+		w[0].answer(drivers.OpSet, "/c", pos)
+	}
+	check(t, m, woken{Triggers: 2, Notifications: 4, Largest: 2})
+}
+
+// A creation is told as the child's to who watches the tree and as the parent's to
+// who watches the node, and is one trigger.
+func TestPersistentWatchesOfATree(t *testing.T) {
+	m, w := script(3)
+	w[1].arm(drivers.OpWatchNode, "/l", 5, nil)
+	w[2].arm(drivers.OpWatchTree, "/l", 5, nil)
+	w[0].ask(drivers.OpCreate, "/l/a")
+	w[1].notify(drivers.ChildrenChanged, "/l")
+	w[2].notify(drivers.Created, "/l/a")
+	w[0].answer(drivers.OpCreate, "/l/a", 6)
+	check(t, m, woken{Triggers: 1, Notifications: 2, Largest: 2})
+}
+
+// Two nodes that go with a session are two notifications of one write.
+func TestPersistentWatchIsToldOfASessionsEnd(t *testing.T) {
+	m, w := script(2)
+	w[0].ephemeral("/l/a", 3)
+	w[0].ephemeral("/l/b", 4)
+	w[1].arm(drivers.OpWatchNode, "/l", 5, nil)
+	w[0].ask(drivers.OpClose, "")
+	w[1].notify(drivers.ChildrenChanged, "/l")
+	w[1].notify(drivers.ChildrenChanged, "/l")
+	w[0].answer(drivers.OpClose, "", 6)
+	check(t, m, woken{Triggers: 1, Notifications: 2, Largest: 2})
+}
+
+// On etcd a notification may come when everybody has seen later writes.
+func TestLateNotificationOfAPersistentWatch(t *testing.T) {
+	m, w := script(2)
+	w[1].arm(drivers.OpWatchTree, "/l", 5, nil)
+	w[0].ask(drivers.OpCreate, "/l/a")
+	w[0].answer(drivers.OpCreate, "/l/a", 6)
+	for _, w := range w {
+		w.ask(drivers.OpGet, "/m")
+		w.answer(drivers.OpGet, "/m", 9)
+	}
+	m.ledger.settle()
+	w[1].Message(drivers.Message{Kind: drivers.Notification, Event: drivers.Created, Path: []byte("/l/a"), Pos: 6})
+	check(t, m, woken{Triggers: 1, Notifications: 1, Largest: 1})
+	m.ledger.settle()
+	if n := len(m.ledger.writes); n != 0 {
+		t.Errorf("%d writes are kept of which all has been told", n)
+	}
+}
+
+// What changed while a session was away is not told, and what is told next is not
+// taken for it.
+func TestPersistentWatchAfterACut(t *testing.T) {
+	m, w := script(3)
+	w[1].arm(drivers.OpWatchNode, "/c", 5, nil)
+	w[2].arm(drivers.OpWatchNode, "/c", 5, nil)
+	set := func(pos int64, told ...wire) {
+		w[0].ask(drivers.OpSet, "/c")
+		for _, w := range told {
+			w.notify(drivers.DataChanged, "/c")
+		}
+		w[0].answer(drivers.OpSet, "/c", pos)
+	}
+	w[1].cut()
+	set(6, w[2])
+	w[1].ask(drivers.OpOpen, "")
+	w[1].answer(drivers.OpOpen, "", 0)
+	w[1].ask(drivers.OpRearm, "")
+	w[1].answer(drivers.OpRearm, "", 6)
+	set(7, w[1], w[2])
+	check(t, m, woken{Triggers: 2, Notifications: 3, Largest: 2})
+}
+
+// Arming is a call that neither reads nor writes, and ends with the session.
+func TestPersistentWatchIsNoRead(t *testing.T) {
+	m, w := script(1)
+	w[0].arm(drivers.OpWatchNode, "/c", 5, nil)
+	w[0].arm(drivers.OpWatchTree, "/c", 5, nil)
+	if c := w[0].counts(); c.RPCs != 2 || c.Reads != 0 || c.Writes != 0 {
+		t.Errorf("counted %+v; want two calls, and no reads and writes", c)
+	}
+	w[0].ask(drivers.OpClose, "")
+	w[0].answer(drivers.OpClose, "", 6)
+	if l := &m.ledger; l.lasting != 0 || len(l.nodes) != 0 {
+		t.Errorf("%d persistent watches and %d nodes are kept of a session that has ended", l.lasting, len(l.nodes))
+	}
+}
