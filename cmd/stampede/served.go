@@ -62,8 +62,5 @@ func whoHasPersistent(all []backends.Backend) string {
 			have = append(have, b.Scheme+":")
 		}
 	}
-	if len(have) == 0 {
-		return "no backend here has them"
-	}
 	return "try --backend " + strings.Join(have, " or ")
 }

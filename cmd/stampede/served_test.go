@@ -23,7 +23,7 @@ type (
 )
 
 func TestFormsThatNeedWhatASessionCannot(t *testing.T) {
-	const why = "config/persistent needs persistent watches, and zookeeper is used through go-zookeeper, which has none: no backend here has them"
+	const why = "config/persistent needs persistent watches, and zookeeper is used through go-zookeeper, which has none: try --backend etcd:"
 	watch := workloads.Form{Recipe: "config", Name: "watch"}
 	lasting := workloads.Form{Recipe: "config", Name: "persistent", Needs: workloads.PersistentWatches}
 	for _, c := range []struct {

@@ -45,6 +45,12 @@ func TestConfigOnZooKeeper(t *testing.T) {
 	}
 }
 
+// Of what has real persistent watches.
+func TestConfigOnEtcd(t *testing.T) {
+	form := configForms()[1]
+	recipetest.Config(t, sharedFor(t, "etcd:", "config", form.Name), form)
+}
+
 func TestEveryConfigOfTheCatalogueIsTested(t *testing.T) {
 	var tested []string
 	for _, form := range configForms() {

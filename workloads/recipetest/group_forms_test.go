@@ -45,6 +45,12 @@ func TestGroupOnZooKeeper(t *testing.T) {
 	}
 }
 
+// Of what has real persistent watches.
+func TestGroupOnEtcd(t *testing.T) {
+	form := groupForms()[1]
+	recipetest.Group(t, sharedFor(t, "etcd:", "group", form.Name), form)
+}
+
 func TestEveryGroupOfTheCatalogueIsTested(t *testing.T) {
 	var tested []string
 	for _, form := range groupForms() {

@@ -45,6 +45,12 @@ func TestNamesOnZooKeeper(t *testing.T) {
 	}
 }
 
+// Of what has real persistent watches.
+func TestNamesOnEtcd(t *testing.T) {
+	form := namesForms()[1]
+	recipetest.Names(t, sharedFor(t, "etcd:", "names", form.Name), form)
+}
+
 func TestAllNamesOfTheCatalogueAreTested(t *testing.T) {
 	var tested []string
 	for _, form := range namesForms() {
