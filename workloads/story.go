@@ -70,7 +70,7 @@ func (t *teller) Message(m drivers.Message) {
 	t.next.Message(m)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.telling || !(m.Op.IsRead() || m.Op.IsWrite() || m.Kind == drivers.Notification) {
+	if !t.telling || !(m.Op.IsRead() || m.Op.IsWrite() || m.Op.IsWatch() || m.Kind == drivers.Notification) {
 		return
 	}
 	switch m.Kind {
@@ -162,7 +162,7 @@ func (st *Stage) words(client int, deeds []deed) string {
 		if d.op == drivers.OpChildren {
 			w = "list"
 		}
-		if d.watch {
+		if d.watch && !d.op.IsWatch() {
 			w += " with watch"
 		}
 		if d.err != nil {
