@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -13,20 +14,19 @@ import (
 // Note: where a session has several that cover one change and each has its own
 // notification, as on etcd, the first is taken for all of them.
 type lasting struct {
-	account *account
-	node    *node
-	tree    bool
-	told    int64    // position; at first of the reply that armed it
-	at      []*table // of the changes at told that have been told, each time
+	node *node
+	tree bool
+	told int64    // position; at first of the reply that armed it
+	at   []*table // of the changes at told that have been told, each time
 }
 
 // keep enters a persistent watch. Arming what is armed is one watch.
 func (l *ledger) keep(a *account, m *drivers.Message) {
 	n, tree := l.node(m.Path), m.Op == drivers.OpWatchTree
-	if slices.ContainsFunc(n.lasting, func(k *lasting) bool { return k.account == a && k.tree == tree }) {
+	if slices.ContainsFunc(a.lasting, func(k *lasting) bool { return k.node == n && k.tree == tree }) {
 		return
 	}
-	k := &lasting{account: a, node: n, tree: tree, told: m.Pos}
+	k := &lasting{node: n, tree: tree, told: m.Pos}
 	n.lasting = append(n.lasting, k)
 	a.lasting = append(a.lasting, k)
 	l.lasting++
@@ -42,27 +42,19 @@ func (l *ledger) drop(a *account) {
 	a.lasting = nil
 }
 
-// covering calls yield for the persistent watches that changes in the table's log
-// fire: those on its node and, for what is not a change of its children, those of
-// trees that the node is in.
-func (l *ledger) covering(t *table) func(yield func(*lasting) bool) {
-	own := t.node.tables[data] == t
-	return func(yield func(*lasting) bool) {
-		if l.lasting == 0 {
-			return // do not look at every node above
-		}
-		for path := []byte(t.node.path); path != nil; path = parent(path) {
-			n := l.nodes[string(path)]
-			if n == nil {
-				continue
-			}
-			for _, k := range n.lasting {
-				if (k.tree && own || !k.tree && n == t.node) && !yield(k) {
-					return
-				}
-			}
-		}
+// covers tells whether changes in the table's log fire the watch: one on a tree is
+// not told of changed children, since it is told of the child.
+func (k *lasting) covers(t *table) bool {
+	own := t == t.node.tables[data]
+	if k.node == t.node {
+		return own || !k.tree
 	}
+	return k.tree && own && within(t.node.path, k.node.path)
+}
+
+// within tells whether a node is below another.
+func within(path, above string) bool {
+	return above == "/" || strings.HasPrefix(path, above) && len(path) > len(above) && path[len(above)] == '/'
 }
 
 // upTo is the position up to which the watch has told of the table.
@@ -94,9 +86,9 @@ func (k *lasting) tell(t *table, pos int64) {
 }
 
 // tells are the session's persistent watches that tell of the table.
-func (l *ledger) tells(a *account, t *table) (all []*lasting) {
-	for k := range l.covering(t) {
-		if k.account == a {
+func (a *account) tells(t *table) (all []*lasting) {
+	for _, k := range a.lasting {
+		if k.covers(t) {
 			all = append(all, k)
 		}
 	}
@@ -104,11 +96,22 @@ func (l *ledger) tells(a *account, t *table) (all []*lasting) {
 }
 
 // untold is the position up to which all persistent watches have told of the
-// table.
+// table. They are those on its node and on the nodes above.
 func (l *ledger) untold(t *table) int64 {
 	pos := int64(unbounded)
-	for k := range l.covering(t) {
-		pos = min(pos, k.upTo(t))
+	if l.lasting == 0 {
+		return pos
+	}
+	for path := []byte(t.node.path); path != nil; path = parent(path) {
+		n := l.nodes[string(path)]
+		if n == nil {
+			continue
+		}
+		for _, k := range n.lasting {
+			if k.covers(t) {
+				pos = min(pos, k.upTo(t))
+			}
+		}
 	}
 	return pos
 }

@@ -206,7 +206,7 @@ func (l *ledger) notified(a *account, m *drivers.Message) {
 		n.since = a.last.Load()
 	}
 	first := node.covers(m.Event)[0]
-	n.lasting = l.tells(a, first)
+	n.lasting = a.tells(first)
 	switch {
 	case len(n.lasting) > 0:
 		n.armed, n.after = first, max(n.after, n.since)

@@ -1,12 +1,9 @@
 package drivertest
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -124,100 +121,6 @@ func keepOwn(ctx context.Context, x *trial) {
 	c.fence(ctx)
 	x.told(onA, node...)
 	x.told(belowA, tree...)
-}
-
-// A deed is a change with its place in the order of all.
-type deed struct {
-	pos        int64
-	node, tree string // what is told of it
-}
-
-func keepEvery(ctx context.Context, x *trial) {
-	const writers, rounds = 4, 40
-	watcher := x.dial(ctx, drivers.Options{})
-	watcher.create(ctx, x.path("a"), "", 0)
-	node, tree := watcher.watch(ctx, onNode, x.path("a")), watcher.watch(ctx, onTree, x.path("a"))
-	var mu sync.Mutex
-	var deeds []deed
-	storm := func(c *client, w int) error {
-		for i := range rounds {
-			set, err := c.Set(ctx, x.path("a"), nil, drivers.AnyVersion)
-			name := fmt.Sprintf("a/%d-%d", w, i)
-			_, err2 := c.Create(ctx, x.path(name), nil, 0)
-			made, _, err3 := c.Exists(ctx, x.path(name), nil)
-			if err := errors.Join(err, err2, err3); err != nil {
-				return err
-			}
-			mu.Lock()
-			deeds = append(deeds, deed{set.Modified, "data changed a", "data changed a"},
-				deed{made.Created, "children changed a", "created " + name})
-			mu.Unlock()
-		}
-		return nil
-	}
-	var all []func() error
-	for w := range writers {
-		c := x.dial(ctx, drivers.Options{})
-		all = append(all, func() error { return storm(c, w) })
-	}
-	x.atOnce(all...)
-	watcher.fence(ctx)
-	slices.SortFunc(deeds, func(a, b deed) int { return cmp.Compare(a.pos, b.pos) })
-	var wantNode, wantTree []string
-	for _, d := range deeds {
-		wantNode, wantTree = append(wantNode, d.node), append(wantTree, d.tree)
-	}
-	x.told(node, wantNode...)
-	x.told(tree, wantTree...)
-}
-
-// keepTrials is how often the arming races writes.
-const keepTrials = 100
-
-func keepRaces(ctx context.Context, x *trial) {
-	for _, by := range []keeping{onNode, onTree} {
-		writer, watcher := x.pair(ctx)
-		writer.create(ctx, x.path("a"), "", 0)
-		for range keepTrials {
-			x.racesWrites(ctx, writer, watcher, by)
-		}
-		writer.remove(ctx, x.path("a"))
-	}
-}
-
-// racesWrites arms a watch beside five writes. What was told must be the last of
-// them, as many as the read afterwards did not show or more.
-func (x *trial) racesWrites(ctx context.Context, writer, watcher *client, by keeping) {
-	x.Helper()
-	var v *vigil
-	var seen, last drivers.Stat
-	var written []int64
-	x.atOnce(
-		func() (err error) {
-			for len(written) < 5 && err == nil {
-				last, err = writer.Set(ctx, x.path("a"), nil, drivers.AnyVersion)
-				written = append(written, last.Modified)
-			}
-			return err
-		},
-		func() (err error) {
-			if v, err = watcher.tryWatch(ctx, by, x.path("a")); err == nil {
-				_, seen, err = watcher.Get(ctx, x.path("a"), nil)
-			}
-			return err
-		},
-	)
-	watcher.fence(ctx)
-	events, _ := v.events()
-	if missed := int(last.Version - seen.Version); len(events) < missed || len(events) > len(written) {
-		x.Fatalf("%s was told %q: of five writes, the last %d of which the read after the call did not show", v.what, x.words(events), missed)
-	}
-	for i, e := range events {
-		if want := written[len(written)-len(events)+i]; e.Pos != 0 && e.Pos != want {
-			x.Fatalf("%s was told of the write at %d, want that at %d of the writes at %v", v.what, e.Pos, want, written)
-		}
-	}
-	v.stop()
 }
 
 func keepStopped(ctx context.Context, x *trial) {

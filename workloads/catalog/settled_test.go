@@ -3,9 +3,9 @@ package catalog_test
 import (
 	"testing"
 
-	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/cost"
@@ -25,6 +25,24 @@ func TestFormsCostWhatTheModelSays(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The forms that need persistent watches run on the backends that the table says
+// have them, and on no others.
+func TestPersistentFormsRunWhereTheTableSays(t *testing.T) {
+	for _, b := range backends.List() {
+		t.Run(b.Scheme, func(t *testing.T) {
+			var ran []string
+			for _, f := range served(t, backendtest.Shared(t, b.Scheme+":")) {
+				if f.Needs == workloads.PersistentWatches {
+					ran = append(ran, f.String())
+				}
+			}
+			if got := len(ran) == 3; got != b.Persistent || !got && len(ran) > 0 {
+				t.Errorf("%q run, and the table says %v of all three", ran, b.Persistent)
+			}
+		})
+	}
 }
 
 // served are the forms that the service's client can run. It leaves no session
