@@ -71,6 +71,11 @@ func (s *watcher) stop(p *persistent) {
 func (s *watcher) discard(p *persistent) {
 	p.phase = over
 	delete(s.lasting, p)
+	s.release(p)
+}
+
+// release ends etcd's watches for it.
+func (s *watcher) release(p *persistent) {
 	for _, id := range p.ids {
 		delete(s.lastingByID, id)
 	}
@@ -125,13 +130,19 @@ func (s *watcher) tell(p *persistent, r *pb.WatchResponse, size int) {
 	s.tap.received(size)
 }
 
-// deny: the server does not watch, or not any more; see refuse.
+// deny: the server does not watch, or not any more. If it has compacted what it
+// was to tell, for it was far behind, the watch goes on from now; otherwise it is
+// as in refuse.
 func (s *watcher) deny(p *persistent, r *pb.WatchResponse) {
-	if p.phase == opening {
+	switch {
+	case p.phase == opening:
 		s.decide(p, status.Error(codes.PermissionDenied, r.CancelReason))
-		return
+	case r.CompactRevision > 0:
+		s.release(p)
+		s.ask(p, drivers.OpRearm, drivers.OpRearm)
+	default:
+		s.lost()
 	}
-	s.lost()
 }
 
 // lose says that the session has ended.

@@ -123,3 +123,25 @@ func TestRefusedPersistentWatch(t *testing.T) {
 		t.Error("the session goes on without a watch that it has")
 	}
 }
+
+// A watch whose server had fallen behind a compaction goes on from now, and says
+// so when all its parts do.
+func TestCompactedPersistentWatch(t *testing.T) {
+	var told []string
+	s, p := hearing(&told)
+	s.stream, s.last = &stream{more: make(chan struct{}, 1)}, 2
+	s.deny(p, &pb.WatchResponse{CompactRevision: 20})
+	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", 21, true)}}, 1)
+	s.confirmed(p, 3, 21)
+	if len(told) > 0 {
+		t.Errorf("told %q before it is armed again", told)
+	}
+	s.confirmed(p, 4, 22)
+	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 23, false)}}, 1)
+	if want := []string{"rearmed 0", "data changed 23"}; !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+	if s.lastingByID[1] != nil || s.lastingByID[4] != p || len(s.stream.queue) != 4 {
+		t.Errorf("etcd's watches are %v after %d requests; want the first two cancelled and two new ones", s.lastingByID, len(s.stream.queue))
+	}
+}
