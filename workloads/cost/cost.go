@@ -112,7 +112,7 @@ func models() map[string]Model {
 		"queue/cached-list":          {queueIdentities(), queueCachedList},
 		"queue/one-watcher":          {queueOneWatcherIdentities(), queueOneWatcher},
 		"queue/relist":               {queueRelistIdentities(), queueRelist},
-		"priority-queue/invalidate":  {queueRelistIdentities(), queueRelist},
+		"priority-queue/invalidate":  {queueIdentities(), queueRelist},
 		"priority-queue/one-watcher": {queueOneWatcherIdentities(), queueOneWatcher},
 		"priority-queue/relist":      {queueRelistIdentities(), queueRelist},
 

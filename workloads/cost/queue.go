@@ -84,7 +84,9 @@ func queueIdentities() []Identity {
 	}
 }
 
-// queueRelistIdentities: each read of an item needs a list of its own.
+// queueRelistIdentities: each read of an item needs a list of its own. That is
+// not so where a list serves until a notification: on etcd that may come after
+// the reply that shows the change, and then the list has served once more.
 func queueRelistIdentities() []Identity {
 	return append(queueIdentities(), atMost("gets ≤ lists", func(c metrics.Counts, _ int64) (int64, int64) {
 		return c.Reads - c.Lists, c.Lists
