@@ -34,7 +34,8 @@ type Message struct {
 	// the last write which it can have seen. A notification's is that of the
 	// change, or 0 where the server does not say.
 	Pos int64
-	// Event is the change that a notification tells of.
+	// Event is the change that a notification tells of. The reply to a
+	// library's watch (OpOther) has ChildrenChanged if it waits for that.
 	Event EventType
 	// Size is the packet's length on the wire in bytes.
 	Size int

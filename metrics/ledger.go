@@ -162,7 +162,7 @@ func (l *ledger) leave(a *account) {
 // arm enters a watch. Arming what is armed is one watch, as on the server.
 func (l *ledger) arm(a *account, m *drivers.Message) *table {
 	which := data
-	if m.Op == drivers.OpChildren {
+	if m.Op == drivers.OpChildren || m.Event == drivers.ChildrenChanged {
 		which = children
 	}
 	t := l.node(m.Path).tables[which]

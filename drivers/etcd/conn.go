@@ -43,13 +43,14 @@ type Conn struct {
 	done      chan struct{}
 	closing   sync.Once
 	leaving   sync.WaitGroup // goroutines that end with the session
-	locks     locks
+	sessions  sessions
 }
 
 var (
 	_ drivers.PersistentWatcher = (*Conn)(nil)
 	_ drivers.Fencer            = (*Conn)(nil)
 	_ drivers.Librarian         = (*Conn)(nil)
+	_ drivers.Conn              = (*Conn)(nil)
 )
 
 // Create makes a node. A sequential one gets a suffix that says whose it is and

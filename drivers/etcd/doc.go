@@ -46,8 +46,11 @@
 // are bytes. A call of a library on top of the session (concurrency.Mutex, by
 // [Conn.LibraryForm]) is seen as what comes closest: a transaction that puts a
 // key on condition that there is none is a create, any other put a set, a read
-// of what may be many keys a list. Such a library creates its watches by
-// requests of their own, drivers.OpOther with Watch set.
+// of what may be many keys a list. A transaction whose condition did not hold is a
+// write that failed. Such a library creates its watches by requests of their own,
+// drivers.OpOther with Watch set. They fire once as well, by the first change
+// after what the library has read, though it may have asked to be told of older
+// ones and is told of later ones.
 //
 // What differs from ZooKeeper. A call is answered on its own, not in the order
 // of the session: a watch may be called before or after a later reply shows the

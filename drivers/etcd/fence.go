@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -58,6 +59,7 @@ func (t *tap) fence(ctx context.Context, revision int64, done <-chan struct{}) e
 		}
 		advanced := t.advanced
 		t.mu.Unlock()
+		behind = slices.DeleteFunc(behind, func(s *foreignStream) bool { return s.beyond(revision) })
 		if len(behind) == 0 {
 			return nil
 		}

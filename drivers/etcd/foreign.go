@@ -1,6 +1,8 @@
 package etcd
 
 import (
+	"slices"
+
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -11,7 +13,9 @@ import (
 func (t *tap) foreign(request any) *query {
 	switch r := request.(type) {
 	case *pb.TxnRequest:
-		return t.foreignTxn(r)
+		q := t.foreignTxn(r)
+		q.judge = q.conditional
+		return q
 	case *pb.RangeRequest:
 		return t.foreignRange(r)
 	case *pb.PutRequest:
@@ -26,10 +30,10 @@ func (t *tap) foreign(request any) *query {
 	return &query{op: drivers.OpOther}
 }
 
-// foreignTxn goes by the first thing that the transaction writes or, if it
-// writes nothing, reads.
+// foreignTxn goes by the last thing that the transaction writes, after what its
+// library keeps for itself, or, if it writes nothing, by what it reads.
 func (t *tap) foreignTxn(r *pb.TxnRequest) *query {
-	for _, op := range r.Success {
+	for _, op := range slices.Backward(r.Success) {
 		if put := op.GetRequestPut(); put != nil {
 			q := &query{op: drivers.OpSet, path: t.keys.path(string(put.Key))}
 			if creates(r, put.Key) {
@@ -55,12 +59,22 @@ func (t *tap) foreignTxn(r *pb.TxnRequest) *query {
 // creates tells whether the transaction is on the condition that there is no
 // such key.
 func creates(r *pb.TxnRequest, key []byte) bool {
-	for _, c := range r.Compare {
-		if string(c.Key) == string(key) && c.Target == pb.Compare_CREATE && c.GetCreateRevision() == 0 {
-			return true
-		}
+	return slices.ContainsFunc(r.Compare, func(c *pb.Compare) bool {
+		never := c.Target == pb.Compare_CREATE && c.GetCreateRevision() == 0 ||
+			c.Target == pb.Compare_VERSION && c.GetVersion() == 0
+		return never && c.Result == pb.Compare_EQUAL && string(c.Key) == string(key)
+	})
+}
+
+// conditional is that a write whose condition did not hold has failed.
+func (q *query) conditional(r *pb.TxnResponse) error {
+	switch {
+	case r.Succeeded || !q.op.IsWrite():
+		return nil
+	case q.op == drivers.OpCreate:
+		return drivers.ErrNodeExists
 	}
-	return false
+	return drivers.ErrBadVersion
 }
 
 // foreignRange is a read of one node, or a list where it can return several.

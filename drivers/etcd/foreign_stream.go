@@ -2,9 +2,12 @@ package etcd
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	"google.golang.org/grpc"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -20,7 +23,7 @@ func (t *tap) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Client
 	if ctx.Value(ownStream{}) != nil {
 		return streamer(ctx, desc, cc, method, opts...)
 	}
-	f := &foreignStream{tap: t, breaks: t.broke()}
+	f := &foreignStream{tap: t, breaks: t.broke(), watches: map[int64]*foreignWatch{}}
 	var err error
 	f.ClientStream, err = streamer(f.arrived.on(ctx), desc, cc, method, opts...)
 	return f, err
@@ -33,8 +36,20 @@ type foreignStream struct {
 	breaks  uint64 // when it began
 	arrived arrival
 
-	mu       sync.Mutex // guards what follows, and sending: the library and a fence both do
-	creating []string   // nodes of watches asked for and not answered; the server answers in order
+	mu       sync.Mutex      // guards what follows, and sending: the library and a fence both do
+	creating []*foreignWatch // asked for and not answered; the server answers in order
+	watches  map[int64]*foreignWatch
+}
+
+// A foreignWatch is a watch of a library. It fires once, as ours do: by the first
+// change after what the library has read. What it is told before and after that
+// is bytes.
+type foreignWatch struct {
+	path  string
+	waits drivers.EventType // ChildrenChanged where it is of many keys
+	from  int64             // the revision that it begins with, 0 for now
+	seen  int64             // that which the library has read
+	fired bool
 }
 
 // SendMsg tells of a request on its way.
@@ -45,9 +60,8 @@ func (s *foreignStream) SendMsg(message any) error {
 		m.Op = drivers.OpPing
 	case *pb.WatchRequest:
 		if c := r.GetCreateRequest(); c != nil {
-			node := s.tap.keys.path(string(c.Key))
-			m.Watch, m.Path = true, []byte(node)
-			s.creates(node)
+			w := s.creates(c)
+			m.Watch, m.Path = true, []byte(w.path)
 		}
 	}
 	s.mu.Lock()
@@ -79,12 +93,16 @@ func (s *foreignStream) received(message any) (ours bool, err error) {
 		m.Op = drivers.OpPing
 	case *pb.WatchResponse:
 		if len(r.Events) > 0 {
-			s.tap.notified(s.notification(r, m))
+			s.events(r, m)
 			return false, nil
 		}
 		m.Pos = r.Header.GetRevision()
 		if r.Created {
-			m.Watch, m.Path = true, []byte(s.created())
+			w := s.created(r.WatchId)
+			m.Watch, m.Path, m.Event = true, []byte(w.path), w.waits
+		}
+		if r.Canceled {
+			s.canceled(r.WatchId)
 		}
 		if progress(r) {
 			m.Op = drivers.OpFence
@@ -96,28 +114,68 @@ func (s *foreignStream) received(message any) (ours bool, err error) {
 }
 
 // creates takes note of a watch on its way.
-func (s *foreignStream) creates(node string) {
+func (s *foreignStream) creates(r *pb.WatchCreateRequest) *foreignWatch {
 	s.tap.watches(s)
+	w := &foreignWatch{from: r.StartRevision, seen: s.tap.seen.Load()}
+	key := string(r.Key)
+	if len(r.RangeEnd) > 0 {
+		w.waits, key = drivers.ChildrenChanged, strings.TrimSuffix(key, "/")
+	}
+	w.path = s.tap.keys.path(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.creating = append(s.creating, node)
+	s.creating = append(s.creating, w)
+	return w
 }
 
-// created is the node of the watch that the server has answered now.
-func (s *foreignStream) created() string {
+// created is the watch that the server has answered now.
+func (s *foreignStream) created(id int64) *foreignWatch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	node := s.creating[0]
+	w := s.creating[0]
 	s.creating = s.creating[1:]
-	return node
+	s.watches[id] = w
+	return w
 }
 
-// notification is the first of the events that came together.
-func (s *foreignStream) notification(r *pb.WatchResponse, m drivers.Message) drivers.Message {
-	first := r.Events[0]
-	m.Pos, m.Event = first.Kv.ModRevision, change(first)
-	m.Path = []byte(s.tap.keys.path(string(first.Kv.Key)))
-	return m
+func (s *foreignStream) canceled(id int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.watches, id)
+}
+
+// beyond tells whether all watches of the stream begin after a revision. Then
+// there is nothing to wait for up to it, and the server, asked how far it has got,
+// is silent.
+func (s *foreignStream) beyond(revision int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.watches {
+		if !w.fired && w.from <= revision {
+			return false
+		}
+	}
+	return len(s.creating) == 0
+}
+
+// events tells of events that came together: as a notification, if the watch
+// fires by them.
+func (s *foreignStream) events(r *pb.WatchResponse, m drivers.Message) {
+	s.mu.Lock()
+	w := s.watches[r.WatchId]
+	news := slices.IndexFunc(r.Events, func(e *mvccpb.Event) bool { return e.Kv.ModRevision > w.seen })
+	fires := news >= 0 && !w.fired
+	w.fired = w.fired || fires
+	s.mu.Unlock()
+	if !fires {
+		s.tap.received(m.Size)
+		return
+	}
+	m.Pos, m.Path, m.Event = r.Events[news].Kv.ModRevision, []byte(w.path), w.waits
+	if m.Event == 0 {
+		m.Event = change(r.Events[news])
+	}
+	s.tap.notified(m)
 }
 
 // progress asks the server how far it has got. An error is that of a stream

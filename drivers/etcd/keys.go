@@ -17,6 +17,8 @@ import (
 //	/a/b    →  prefix/2/a/b
 //	/a/b/c  →  prefix/3/a/b/c
 //
+// A slash in a name, which only libraries make, is written %2F in the node's path.
+//
 // So the direct children of a node are one range of keys, prefix/2/a/ for those
 // of /a, however much lies below them, and can be listed, counted, compared and
 // watched as one.
@@ -24,8 +26,11 @@ type keyspace string
 
 // node is the key of a node other than the root, which has none.
 func (k keyspace) node(path string) string {
-	return string(k) + "/" + strconv.Itoa(strings.Count(path, "/")) + path
+	return string(k) + "/" + strconv.Itoa(strings.Count(path, "/")) + strings.ReplaceAll(path, slash, "/")
 }
+
+// slash is a slash in a name.
+const slash = "%2F"
 
 // below is what the keys of a node's children begin with, and no other keys.
 func (k keyspace) below(path string) string {
@@ -43,10 +48,17 @@ func (k keyspace) nodes() (from, end string) { return string(k) + "/0", string(k
 func (k keyspace) path(key string) string {
 	rest, ours := strings.CutPrefix(key, string(k)+"/")
 	depth, path, _ := strings.Cut(rest, "/")
-	if _, err := strconv.Atoi(depth); !ours || err != nil {
+	names, err := strconv.Atoi(depth)
+	if !ours || err != nil {
 		return key
 	}
-	return "/" + path
+	if strings.Count(path, "/") < names {
+		return "/" + path
+	}
+	parts := strings.SplitN(path, "/", max(names, 1))
+	last := &parts[len(parts)-1]
+	*last = strings.ReplaceAll(*last, "/", slash)
+	return "/" + strings.Join(parts, "/")
 }
 
 // session is the key that a session has for as long as it lives.
@@ -95,5 +107,6 @@ func named(name string, created int64) drivers.Child {
 	if !isSequential(name) {
 		created = drivers.NoSeq
 	}
+	name = strings.ReplaceAll(name, "/", slash)
 	return drivers.Child{Name: name, Seq: created}
 }

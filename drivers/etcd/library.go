@@ -2,128 +2,79 @@ package etcd
 
 import (
 	"context"
-	"errors"
-	"strconv"
 	"sync"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
-
-	"github.com/stampede-bench/stampede/drivers"
 )
 
-// locks is the library's own idea of the session, made when it is first needed.
-type locks struct {
+// LibraryForm is the library's form of a recipe: those of its packages
+// concurrency and experimental/recipes.
+func (c *Conn) LibraryForm(recipe, path string, clients int) any {
+	switch recipe {
+	case "lock":
+		return c.libraryLock(path)
+	case "election":
+		return c.libraryElection(path)
+	case "barrier":
+		return c.libraryBarrier(path)
+	case "double-barrier":
+		return c.libraryDoubleBarrier(path, clients)
+	case "shared-lock":
+		return c.librarySharedLock(path)
+	case "queue":
+		return c.libraryQueue(path)
+	case "priority-queue":
+		return c.libraryPriorityQueue(path)
+	}
+	return nil
+}
+
+// sessions is the library's own idea of the session, made when it is first
+// needed.
+type sessions struct {
 	mu      sync.Mutex
 	session *concurrency.Session
 }
 
 // of is the library's session, on our lease. The library refreshes it too,
 // which does no harm.
-func (l *locks) of(c *Conn) (*concurrency.Session, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.session == nil {
-		s, err := concurrency.NewSession(c.library, concurrency.WithLease(clientv3.LeaseID(c.lease.id)))
+func (s *sessions) of(c *Conn) (*concurrency.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.session == nil {
+		session, err := concurrency.NewSession(c.library, concurrency.WithLease(clientv3.LeaseID(c.lease.id)))
 		if err != nil {
 			return nil, err
 		}
-		l.session = s
+		s.session = session
 	}
-	return l.session, nil
+	return s.session, nil
 }
 
-// A libraryLock is [concurrency.Mutex]. Its keys are children of the path, named
-// by the lease.
-type libraryLock struct {
-	conn  *Conn
-	path  string
-	mutex *concurrency.Mutex // nil unless it is held
-	end   context.CancelFunc
+// dir is what the library calls a prefix: that of the keys of a node's children
+// without the slash, which it adds.
+func (k keyspace) dir(path string) string {
+	below := k.below(path)
+	return below[:len(below)-1]
 }
 
-func (c *Conn) libraryLock(path string) *libraryLock { return &libraryLock{conn: c, path: path} }
-
-// LibraryForm is the library's form of a recipe.
-func (c *Conn) LibraryForm(recipe, path string, _ int) any {
-	if recipe == "lock" {
-		return c.libraryLock(path)
-	}
-	return nil
-}
-
-// Acquire blocks until the lock is held. If it fails it removes what the library
-// may have left behind.
-func (l *libraryLock) Acquire(ctx context.Context) (context.Context, error) {
-	mutex, err := l.lock(ctx)
-	if err != nil {
-		return nil, failed("acquire", l.path, err)
-	}
-	l.mutex = mutex
-	held, end := drivers.Bound(ctx, l.conn)
-	l.end = end
-	return held, nil
-}
-
-func (l *libraryLock) lock(ctx context.Context) (*concurrency.Mutex, error) {
-	if err := l.conn.gate.pass(ctx, l.conn.done); err != nil {
-		return nil, err
-	}
-	session, err := l.conn.locks.of(l.conn)
-	if err != nil {
-		return nil, err
-	}
-	below := l.conn.keys.below(l.path)
-	mutex := concurrency.NewMutex(session, below[:len(below)-1])
-	if err := mutex.Lock(ctx); err != nil {
-		l.abandon(ctx)
-		return nil, l.why(ctx, err)
-	}
-	return mutex, nil
-}
-
-// why is the reason of a failure where we know it better than the library, which
-// takes the end of its session for one of its watch.
-func (l *libraryLock) why(ctx context.Context, err error) error {
-	select {
-	case <-l.conn.done:
-		return drivers.ErrSessionLost
-	default:
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	return err
-}
-
-// abandon removes the key of a lock that was not obtained: the library leaves it
-// where it does not know whether it made it.
-func (l *libraryLock) abandon(ctx context.Context) {
+// abandon removes the session's own keys below a path, when a call failed: the
+// library leaves its key where it does not know whether it made it, and in
+// package recipe in any case. What stays ends with the session.
+func (c *Conn) abandon(ctx context.Context, path string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()
-	key := l.path + "/" + strconv.FormatInt(l.conn.lease.id, 16)
-	_ = l.conn.Delete(ctx, key, drivers.AnyVersion) // what stays ends with the session
-}
-
-// Token is the revision at which the lock was seen to be held. It lies after
-// the end of whoever held it before, and so after their token.
-func (l *libraryLock) Token() int64 {
-	if l.mutex == nil {
-		return drivers.NoSeq
+	if c.gate.pass(ctx, c.done) != nil {
+		return
 	}
-	return l.mutex.Header().GetRevision()
-}
-
-// Release gives the lock up. It can be called again if it fails.
-func (l *libraryLock) Release(ctx context.Context) error {
-	if l.mutex == nil {
-		return nil
+	there, err := c.library.Get(ctx, c.keys.below(path), clientv3.WithPrefix())
+	if err != nil {
+		return
 	}
-	l.end()
-	err := l.mutex.Unlock(ctx)
-	if err != nil && !errors.Is(err, concurrency.ErrLockReleased) {
-		return failed("release", l.path, err)
+	for _, kv := range there.Kvs {
+		if kv.Lease == c.lease.id {
+			_, _ = c.library.Delete(ctx, string(kv.Key))
+		}
 	}
-	l.mutex = nil
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -31,6 +32,7 @@ type tap struct {
 	breaks  uint64 // how often the connection has broken
 	dialing error  // of the last attempt to connect
 
+	seen       atomic.Int64             // the revision of the last answer to a library
 	foreigners map[*foreignStream]int64 // streams with watches of libraries, and how far they have got
 	advanced   chan struct{}            // closed and replaced when one has got further or ended
 }
@@ -115,7 +117,8 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	invoke grpc.UnaryInvoker, opts ...grpc.CallOption,
 ) error {
 	q := queryOf(ctx)
-	if q == nil {
+	ours := q != nil
+	if !ours {
 		q = t.foreign(request)
 	}
 	asked := q.message()
@@ -141,6 +144,9 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	}
 	answer := q.answer(reply)
 	answer.Size = arrived.size
+	if !ours {
+		t.seen.Store(max(t.seen.Load(), answer.Pos))
+	}
 	return t.answered(answer, breaks)
 }
 

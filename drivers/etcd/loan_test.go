@@ -1,0 +1,203 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	recipe "go.etcd.io/etcd/client/v3/experimental/recipes"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+var errTired = errors.New("tired")
+
+// Nothing that package recipe waits in can be told to give up. On loan it all can,
+// and what is on the session's lease goes with it.
+func TestLibraryRecipesAreGivenUp(t *testing.T) {
+	s := quick(t)
+	for what, wait := range map[string]func(ctx context.Context, c, other *Conn) error{
+		"barrier": func(ctx context.Context, c, _ *Conn) error { return c.libraryBarrier("/dir/barrier").Wait(ctx) },
+		"double barrier": func(ctx context.Context, c, _ *Conn) error {
+			_, err := c.libraryDoubleBarrier("/dir", 2).Enter(ctx)
+			return err
+		},
+		"shared lock": func(ctx context.Context, c, other *Conn) error {
+			if _, err := other.librarySharedLock("/dir").AcquireRead(context.WithoutCancel(ctx)); err != nil {
+				return err
+			}
+			_, err := c.librarySharedLock("/dir").AcquireWrite(ctx)
+			return err
+		},
+		"queue": func(ctx context.Context, c, _ *Conn) error {
+			_, err := c.libraryQueue("/dir/queue").Take(ctx)
+			return err
+		},
+		"priority queue": func(ctx context.Context, c, _ *Conn) error {
+			_, err := c.libraryPriorityQueue("/dir/queue").Take(ctx)
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			for _, end := range []error{errTired, drivers.ErrSessionLost} {
+				probe := newTape()
+				admin, other := dial(t, s, drivers.Options{}), dial(t, s, drivers.Options{})
+				c := dial(t, s, drivers.Options{Probe: probe})
+				create(t, admin, "/dir", 0)
+				create(t, admin, "/dir/barrier", 0)
+				ctx, giveUp := context.WithCancelCause(t.Context())
+				failed := make(chan error)
+				go func() { failed <- wait(ctx, c, other) }()
+				<-probe.watching
+				if end == errTired {
+					giveUp(end)
+				} else {
+					c.Close()
+				}
+				if err := <-failed; !errors.Is(err, end) {
+					t.Errorf("ended with %v, want %v", err, end)
+				}
+				giveUp(nil)
+				other.Close()
+				if err := admin.Delete(t.Context(), "/dir/barrier", drivers.AnyVersion); err != nil {
+					t.Fatal(err)
+				}
+				if err := admin.Delete(t.Context(), "/dir", drivers.AnyVersion); err != nil {
+					left, _ := admin.Children(t.Context(), "/dir", nil)
+					t.Errorf("%v, because of %v", err, left)
+				}
+			}
+		})
+	}
+}
+
+// The finding behind take: whose watch for an item ends, panics.
+func TestLibraryQueuePanics(t *testing.T) {
+	s := quick(t)
+	probe := newTape()
+	c := dial(t, s, drivers.Options{Probe: probe})
+	l := c.lend()
+	ctx, giveUp := context.WithCancel(t.Context())
+	l.call = ctx
+	panicked := make(chan any)
+	go func() {
+		defer func() { panicked <- recover() }()
+		_, _ = recipe.NewQueue(l.client, "/queue").Dequeue()
+	}()
+	<-probe.watching
+	giveUp()
+	if <-panicked == nil {
+		t.Error("the library looks at its watch now: take need not recover any more")
+	}
+}
+
+// A forgetter makes etcd forget all revisions so far, when the library has been
+// answered so many reads.
+type forgetter struct {
+	admin *clientv3.Client
+	reads int
+	after int
+}
+
+func (f *forgetter) Message(m drivers.Message) {
+	if m.Kind != drivers.Reply || !m.Op.IsRead() {
+		return
+	}
+	if f.reads++; f.reads != f.after {
+		return
+	}
+	for range 2 { // the last one is never forgotten
+		if put, err := f.admin.Put(context.Background(), "/forget", ""); err == nil {
+			_, _ = f.admin.Compact(context.Background(), put.Header.Revision)
+		}
+	}
+}
+
+// The finding behind libraryDoubleBarrier: a client that watches from a revision
+// which etcd has forgotten is in before all have come.
+func TestLibraryDoubleBarrierLetsInTooEarly(t *testing.T) {
+	s := quick(t)
+	admin := dial(t, s, drivers.Options{})
+	create(t, admin, "/barrier", 0)
+	c := dial(t, s, drivers.Options{Probe: &forgetter{admin: admin.library, after: 2}})
+	if _, err := c.libraryDoubleBarrier("/barrier", 2).Enter(t.Context()); err != nil {
+		t.Errorf("the library notices now (%v): say so where it says that it does not", err)
+	}
+}
+
+// The finding behind librarySharedLock: a writer that waits for the second reader
+// before it, after etcd has forgotten when it came, looks without end.
+func TestLibrarySharedLockLooksWithoutEnd(t *testing.T) {
+	s := quick(t)
+	admin := dial(t, s, drivers.Options{})
+	create(t, admin, "/lock", 0)
+	readers := [2]*librarySharedLock{}
+	for i := range readers {
+		readers[i] = dial(t, s, drivers.Options{}).librarySharedLock("/lock")
+		if _, err := readers[i].AcquireRead(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const enough = 20
+	looked := make(chan struct{})
+	f := &forgetter{admin: admin.library, after: 2}
+	probe := probeFunc(func(m drivers.Message) {
+		if f.Message(m); f.reads == enough {
+			close(looked)
+			f.reads++
+		}
+	})
+	watching := newTape()
+	c := dial(t, s, drivers.Options{Probe: probeFunc(func(m drivers.Message) { watching.Message(m); probe(m) })})
+	held := make(chan error)
+	go func() {
+		_, err := c.librarySharedLock("/lock").AcquireWrite(t.Context())
+		held <- err
+	}()
+	<-watching.watching
+	for _, r := range []*librarySharedLock{readers[1], readers[0]} {
+		if err := r.Release(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if r == readers[1] {
+			<-looked
+		}
+	}
+	if err := <-held; err != nil {
+		t.Errorf("the writer is safe all the same: %v", err)
+	}
+}
+
+type probeFunc func(drivers.Message)
+
+func (f probeFunc) Message(m drivers.Message) { f(m) }
+
+// What the library keeps for itself is below the queue's node, and can be removed
+// with it.
+func TestLibraryPriorityQueueStaysBelowItsNode(t *testing.T) {
+	s := quick(t)
+	c := dial(t, s, drivers.Options{})
+	create(t, c, "/queue", 0)
+	q := c.libraryPriorityQueue("/queue")
+	if err := q.Put(t.Context(), 7, []byte("item")); err != nil {
+		t.Fatal(err)
+	}
+	if item, err := q.Take(t.Context()); string(item) != "item" || err != nil {
+		t.Errorf("took %q (%v), want what was put", item, err)
+	}
+	left, err := c.Children(t.Context(), "/queue", nil)
+	if err != nil || len(left) != 1 || left[0].Name != "__items%2F00007" {
+		t.Fatalf("left are %v (%v), want the priority's own key", left, err)
+	}
+	if err := c.Delete(t.Context(), "/queue/"+left[0].Name, drivers.AnyVersion); err != nil {
+		t.Error(err)
+	}
+	if err := c.Delete(t.Context(), "/queue", drivers.AnyVersion); err != nil {
+		t.Error(err)
+	}
+	everything, err := c.library.Get(t.Context(), "__", clientv3.WithPrefix())
+	if err != nil || len(everything.Kvs) != 0 {
+		t.Errorf("outside of the prefix are %v (%v), want nothing", everything, err)
+	}
+}
