@@ -50,6 +50,9 @@ func Forms() []workloads.Form {
 		{Recipe: "shared-lock", Name: "lowest-write", Family: workloads.Naive,
 			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
 			New:     workloads.SharedLocks(naive.NewLowestWriteSharedLock)},
+		{Recipe: "shared-lock", Name: "etcd-recipes", Family: workloads.Library, Client: "clientv3",
+			Summary: "the RWMutex that etcd's client ships in its package recipe",
+			New:     workloads.SharedLocks(shipped[workloads.SharedLock]("shared-lock"))},
 
 		{Recipe: "barrier", Name: "watch", Family: workloads.Recipe,
 			Summary: "one node holds everybody up, all who wait watch it",
@@ -57,6 +60,9 @@ func Forms() []workloads.Form {
 		{Recipe: "barrier", Name: "poll", Family: workloads.Naive,
 			Summary: "one node holds everybody up, looked at by a timer",
 			New:     workloads.Barriers(naive.NewBarrier)},
+		{Recipe: "barrier", Name: "etcd-recipes", Family: workloads.Library, Client: "clientv3",
+			Summary: "the Barrier that etcd's client ships in its package recipe",
+			New:     workloads.Barriers(shipped[workloads.Barrier]("barrier"))},
 
 		{Recipe: "double-barrier", Name: "ready", Family: workloads.Recipe,
 			Summary: "one node lets all in; out they go one by one, and the lowest shuts the door",
@@ -67,6 +73,9 @@ func Forms() []workloads.Form {
 		{Recipe: "double-barrier", Name: "children-watch", Family: workloads.Naive,
 			Summary: "all who wait, to come in or go out, watch all clients' nodes",
 			New:     workloads.DoubleBarriers(naive.NewDoubleBarrier)},
+		{Recipe: "double-barrier", Name: "etcd-recipes", Family: workloads.Library, Client: "clientv3",
+			Summary: "the DoubleBarrier that etcd's client ships in its package recipe",
+			New:     workloads.DoubleBarriers(shippedDoubleBarrier)},
 
 		{Recipe: "two-phase-commit", Name: "coordinator", Family: workloads.Recipe,
 			Summary: "the coordinator watches the votes, the sites watch what it decides",
@@ -91,6 +100,9 @@ func Forms() []workloads.Form {
 		{Recipe: "election", Name: "children-watch", Family: workloads.Naive,
 			Summary: "a line of volunteers, all watch the whole line",
 			New:     workloads.Elections(naive.NewChildrenWatchElection)},
+		{Recipe: "election", Name: "concurrency", Family: workloads.Library, Client: "clientv3",
+			Summary: "the Election that etcd's client ships in its package concurrency",
+			New:     workloads.Elections(shipped[workloads.Election]("election"))},
 
 		{Recipe: "revocable-lock", Name: "own-node", Family: workloads.Recipe,
 			Summary: "a shared lock, and a holder is asked to give it up in its own node, which it watches",
@@ -113,6 +125,9 @@ func Forms() []workloads.Form {
 		{Recipe: "queue", Name: "relist", Family: workloads.Naive,
 			Summary: "consumers list for each item and race for the first; all who find nothing watch",
 			New:     workloads.Queues(naive.NewQueue)},
+		{Recipe: "queue", Name: "etcd-recipes", Family: workloads.Library, Client: "clientv3",
+			Summary: "the Queue that etcd's client ships in its package recipe",
+			New:     workloads.Queues(shippedQueue[workloads.Queue]("queue"))},
 
 		{Recipe: "priority-queue", Name: "invalidate", Family: workloads.Recipe,
 			Summary: "a consumer works through its list until a notification; all who find nothing watch",
@@ -123,6 +138,9 @@ func Forms() []workloads.Form {
 		{Recipe: "priority-queue", Name: "relist", Family: workloads.Naive,
 			Summary: "consumers list for each item and race for the first; all who find nothing watch",
 			New:     workloads.PriorityQueues(naive.NewPriorityQueue)},
+		{Recipe: "priority-queue", Name: "etcd-recipes", Family: workloads.Library, Client: "clientv3",
+			Summary: "the PriorityQueue that etcd's client ships in its package recipe",
+			New:     workloads.PriorityQueues(shippedQueue[workloads.PriorityQueue]("priority-queue"))},
 
 		{Recipe: "config", Name: "watch", Family: workloads.Recipe,
 			Summary: "one value, read with a watch and again whenever it has changed",

@@ -140,22 +140,6 @@ func lockGoZookeeperIdentities() []Identity {
 	}
 }
 
-// lockConcurrency: etcd's Mutex learns in its create who is first. Who is not
-// looks for the last key before its own, waits for that to go, looks again and
-// makes sure that its own is still there.
-func lockConcurrency(p Params) Expected {
-	n := p.Clients
-	return Expected{
-		Notifications: Term{"N−1", n - 1},
-		Reads:         Term{"3(N−1)", 3 * (n - 1)},
-		Writes:        Term{"2N", 2 * n},
-		FailedWrites:  Term{"0", 0},
-		LargestFanout: Term{"min(1, N−1)", min(1, n-1)},
-	}
-}
-
-func lockConcurrencyIdentities() []Identity { return []Identity{turnWrites()} }
-
 // turnWrites: besides failed creates a turn is one create and one delete.
 func turnWrites() Identity {
 	return equal("writes = 2N + failed", func(c metrics.Counts, n int64) (int64, int64) {

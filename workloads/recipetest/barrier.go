@@ -17,6 +17,7 @@ import (
 type BarrierForm struct {
 	Name string // the form's name in package cost
 	New  func(c drivers.Conn, path string) workloads.Barrier
+	Library
 }
 
 // Barrier checks a form on a service as [Lock] does.
@@ -30,7 +31,7 @@ func BarrierBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form 
 }
 
 func (f BarrierForm) lock() LockForm {
-	return LockForm{Recipe: "barrier", Name: f.Name, New: newErrand}
+	return LockForm{Recipe: "barrier", Name: f.Name, New: newErrand, Library: f.Library}
 }
 
 func (f BarrierForm) cases() []lockCase {
@@ -56,7 +57,7 @@ func (f BarrierForm) cases() []lockCase {
 		{"any replies are lost",
 			"Sessions survive broken connections, and so does the barrier: a lost reply lets nobody through and keeps nobody back.",
 			at(barrierRepliesLost)},
-	}, togetherCosts(workloads.Form{Recipe: "barrier", Name: f.Name, New: workloads.Barriers(f.New)})...)
+	}, togetherCosts(workloads.Form{Recipe: "barrier", Name: f.Name, Family: f.family(), New: workloads.Barriers(f.New)})...)
 }
 
 // A barrierTrial is one case while it runs.

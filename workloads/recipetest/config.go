@@ -20,7 +20,7 @@ type ConfigForm struct {
 
 // Config checks a form on a service, as [Lock] does.
 func Config(t *testing.T, service drivers.Service, form ConfigForm) {
-	playAll(t, service, form.cases())
+	playAll(t, service, form.cases(), nil)
 }
 
 // ConfigBubbled checks a form as [LockBubbled] does.

@@ -20,6 +20,7 @@ import (
 type DoubleBarrierForm struct {
 	Name string // the form's name in package cost
 	New  func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier
+	Library
 }
 
 // DoubleBarrier checks a form on a service as [Lock] does. Of one that is
@@ -34,7 +35,7 @@ func DoubleBarrierBubbled(t *testing.T, open func(t testing.TB) drivers.Service,
 }
 
 func (f DoubleBarrierForm) lock() LockForm {
-	return LockForm{Recipe: "double-barrier", Name: f.Name, New: newErrand}
+	return LockForm{Recipe: "double-barrier", Name: f.Name, New: newErrand, Library: f.Library}
 }
 
 func (f DoubleBarrierForm) cases() []lockCase {
@@ -69,7 +70,7 @@ func (f DoubleBarrierForm) cases() []lockCase {
 		{"any replies are lost",
 			"Sessions survive broken connections, and nobody is in or out too early whichever replies are lost.",
 			at(hallRepliesLost)},
-	}, togetherCosts(workloads.Form{Recipe: "double-barrier", Name: f.Name, New: workloads.DoubleBarriers(f.New)})...)
+	}, togetherCosts(workloads.Form{Recipe: "double-barrier", Name: f.Name, Family: f.family(), New: workloads.DoubleBarriers(f.New)})...)
 }
 
 const whyLostInside = "Who loses its session inside learns it, since the context to work under ends, and nobody waits for it to leave."

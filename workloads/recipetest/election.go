@@ -14,6 +14,7 @@ type ElectionForm struct {
 	New  func(c drivers.Conn, path string) workloads.Election
 	// Acknowledged: the leader makes a node, leader, when it acknowledges.
 	Acknowledged bool
+	Library
 }
 
 // Election checks a form on a service as [Lock] does: of a leader the same is
@@ -29,7 +30,7 @@ func ElectionBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form
 
 // office is the election as a lock.
 func (f ElectionForm) office() LockForm {
-	office := LockForm{Recipe: "election", Name: f.Name, New: func(c drivers.Conn, path string) workloads.Lock {
+	office := LockForm{Recipe: "election", Name: f.Name, Library: f.Library, New: func(c drivers.Conn, path string) workloads.Lock {
 		return workloads.Office{Election: f.New(c, path)}
 	}}
 	if f.Acknowledged {

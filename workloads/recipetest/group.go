@@ -23,7 +23,7 @@ type GroupForm struct {
 
 // Group checks a form on a service, as [Lock] does.
 func Group(t *testing.T, service drivers.Service, form GroupForm) {
-	playAll(t, service, form.cases())
+	playAll(t, service, form.cases(), nil)
 }
 
 // GroupBubbled checks a form as [LockBubbled] does.

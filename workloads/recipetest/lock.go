@@ -20,9 +20,32 @@ type LockForm struct {
 	New          func(c drivers.Conn, path string) workloads.Lock
 	// Marks is how many nodes a holder has besides the one it waited with.
 	Marks int
-	// Library: the lock is what a client library ships. It does not say when
-	// it is parked, and is not asked to survive lost replies.
-	Library bool
+	Library
+}
+
+// Library says of a form that it is what a client library ships, if it is: the
+// reasons why it cannot keep what some cases ask for, by their names. nil if it is
+// not. Such a form does not say when it is parked, and a lock is not asked to
+// survive lost replies.
+type Library map[string]string
+
+// shipped tells whether the form is a library's.
+func (l Library) shipped() bool { return l != nil }
+
+// family is the form's, "" if it is not a library's.
+func (l Library) family() workloads.Family {
+	if l.shipped() {
+		return workloads.Library
+	}
+	return ""
+}
+
+// excuse skips a case that the library cannot keep.
+func (l Library) excuse(t *testing.T, name string) {
+	t.Helper()
+	if why, cannot := l[name]; cannot {
+		t.Skip(why)
+	}
 }
 
 // Lock checks a form on a service, which all cases share and may share with
@@ -34,6 +57,7 @@ func Lock(t *testing.T, service drivers.Service, form LockForm) {
 func checkAll(t *testing.T, service drivers.Service, form LockForm, cases []lockCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			form.excuse(t, c.name)
 			t.Parallel()
 			c.check(t, setting{service: service}, form)
 		})
@@ -76,7 +100,7 @@ func lockCases(form LockForm) []lockCase {
 	default:
 		cases = slices.Concat(cases, lockCosts())
 	}
-	if form.Library {
+	if form.shipped() {
 		return cases
 	}
 	return append(cases, lockReplies()...)

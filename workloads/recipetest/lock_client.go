@@ -193,7 +193,7 @@ func (c *lockClient) parked() bool {
 	switch {
 	case !slices.ContainsFunc(calls, func(a *asking) bool { return !a.returned() }):
 		return true
-	case c.x.form.Library:
+	case c.x.form.shipped():
 		return c.tally.waits()
 	}
 	parked, _ := c.spot.Parked()

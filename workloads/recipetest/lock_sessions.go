@@ -54,7 +54,7 @@ func (x *lockTrial) succeeds(ctx context.Context, line []*lockClient) {
 	x.guard.leave(loser)
 	x.handsOver(ctx, others)
 	x.holder(ctx, others)
-	if err := loser.lock.Release(ctx); err == nil && !x.form.Library {
+	if err := loser.lock.Release(ctx); err == nil && !x.form.shipped() {
 		x.Errorf("the loser's release says nothing: want an error")
 	}
 	x.settle(ctx)

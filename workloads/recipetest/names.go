@@ -20,7 +20,7 @@ type NamesForm struct {
 
 // Names checks a form on a service, as [Lock] does.
 func Names(t *testing.T, service drivers.Service, form NamesForm) {
-	playAll(t, service, form.cases())
+	playAll(t, service, form.cases(), nil)
 }
 
 // NamesBubbled checks a form as [LockBubbled] does.

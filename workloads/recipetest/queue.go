@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -15,12 +16,13 @@ type QueueForm struct {
 	Recipe string // "queue", whose handles ignore priorities, or "priority-queue"
 	Name   string // in package cost
 	New    func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue
+	Library
 }
 
 // Queue checks a form on a service, which all cases share and may share with
 // anybody else. It returns before the last of them is done, as parallel tests do.
 func Queue(t *testing.T, service drivers.Service, form QueueForm) {
-	playAll(t, service, queueCases(form))
+	playAll(t, service, queueCases(form), form.Library)
 }
 
 // QueueBubbled checks a form with a bubble and a service of its own for every
@@ -34,6 +36,7 @@ func queueCases(form QueueForm) []sceneCase {
 	var cases []sceneCase
 	for _, c := range slices.Concat(queueTakes(), queueLosses(), queueCosts()) {
 		cases = append(cases, sceneCase{c.name, c.why, func(ctx context.Context, s *scene) {
+			s.library = form.shipped()
 			x := &queueTrial{scene: s, form: form, site: workloads.QueueSite{Items: s.dir + "/items", Consumers: s.dir + "/consumers"}}
 			x.put(ctx, "/items", nil)
 			x.put(ctx, "/consumers", nil)
@@ -152,6 +155,9 @@ func (x *queueTrial) expect(ctx context.Context, items, waiting int) {
 		if err != nil {
 			x.Fatalf("listing %s: %v", dir, err)
 		}
+		children = slices.DeleteFunc(children, func(c drivers.Child) bool {
+			return x.library && strings.HasPrefix(c.Name, "__") // what it keeps for itself
+		})
 		return len(children)
 	}
 	if got := count(x.site.Items); got != items {

@@ -121,7 +121,7 @@ func queueSettledCosts(ctx context.Context, x *queueTrial) {
 	if !known {
 		x.Fatalf("no model of %s/%s", x.form.Recipe, x.form.Name)
 	}
-	form := workloads.Form{Recipe: x.form.Recipe, Name: x.form.Name, New: workloads.LinedPriorityQueues(
+	form := workloads.Form{Recipe: x.form.Recipe, Name: x.form.Name, Family: x.form.family(), New: workloads.LinedPriorityQueues(
 		func(c drivers.Conn, items, consumers string, mode drivers.Mode) workloads.PriorityQueue {
 			return x.form.New(c, workloads.QueueSite{Items: items, Consumers: consumers, Mode: mode})
 		})}

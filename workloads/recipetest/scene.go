@@ -29,12 +29,14 @@ type scene struct {
 	admin   drivers.Conn // makes, inspects and removes dir
 	members []*member
 	ledger  ledger
+	library bool // the form is a library's
 }
 
 // playAll runs the cases on a service that they share.
-func playAll(t *testing.T, service drivers.Service, cases []sceneCase) {
+func playAll(t *testing.T, service drivers.Service, cases []sceneCase, library Library) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
+			library.excuse(t, c.name)
 			t.Parallel()
 			c.play(t, setting{service: service})
 		})
@@ -270,7 +272,7 @@ func (m *member) parked() bool {
 			return false
 		default:
 			parked, _ := c.spot.Parked()
-			return !parked
+			return !parked && !(m.x.library && m.tally.waits())
 		}
 	})
 }

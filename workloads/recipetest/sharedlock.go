@@ -14,6 +14,7 @@ import (
 type SharedLockForm struct {
 	Name string // in package cost
 	New  func(c drivers.Conn, path string) workloads.SharedLock
+	Library
 }
 
 // SharedLock is [Lock] for a shared lock.
@@ -29,7 +30,7 @@ func SharedLockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, fo
 // lock is the form as a lock, which clients take for writing until told
 // otherwise.
 func (f SharedLockForm) lock() LockForm {
-	return LockForm{Name: f.Name, Recipe: "shared-lock", New: func(c drivers.Conn, path string) workloads.Lock {
+	return LockForm{Name: f.Name, Recipe: "shared-lock", Library: f.Library, New: func(c drivers.Conn, path string) workloads.Lock {
 		return &side{SharedLock: f.New(c, path)}
 	}}
 }

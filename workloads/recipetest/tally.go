@@ -37,6 +37,9 @@ func (t *tally) Message(m drivers.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.messages++
+	if m.Op == drivers.OpOther && !m.Watch && m.Kind != drivers.Notification && m.Kind != drivers.Cut {
+		return // a library's own affairs, and bytes
+	}
 	switch m.Kind {
 	case drivers.Request:
 		t.open++
