@@ -39,6 +39,9 @@ type Form struct {
 	Name    string // "predecessor"
 	Family  Family
 	Summary string // what it does, in one line without a full stop
+	// Source is where it comes from, if that is not ZooKeeper's page of recipes,
+	// the naive counterpart of what that says, or the library.
+	Source string
 	// Client is the client library that a library form belongs to, or "" for
 	// a form that runs on any.
 	Client string

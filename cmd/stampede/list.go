@@ -2,37 +2,76 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 func (a *app) listCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list",
+	var long bool
+	cmd := &cobra.Command{
+		Use:   "list [recipe…]",
 		Short: "List recipes, their forms, the families and the backends",
-		Args:  noArguments,
-		RunE:  func(*cobra.Command, []string) error { return a.list() },
+		Long: `List recipes, their forms, the families and the backends, or the forms of some
+recipes. With --long it says of each form what it costs, every client taking one
+turn, and where it comes from, and of each backend what sets it apart.`,
+		ValidArgsFunction: a.completeRecipes,
+		RunE:              func(_ *cobra.Command, recipes []string) error { return a.list(recipes, long) },
 	}
+	cmd.Flags().BoolVarP(&long, "long", "l", false, "what each form costs and where it comes from, too")
+	return cmd
 }
 
-func (a *app) list() error {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RECIPE\tFORM\tFAMILY\tWHAT IT DOES")
-	for _, recipe := range catalog.Recipes(a.forms) {
-		for _, f := range a.forms {
-			if f.Recipe == recipe {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Recipe, f.Name, f.Family, f.Summary)
-			}
-		}
+func (a *app) list(recipes []string, long bool) error {
+	asked := recipes
+	if len(asked) == 0 {
+		asked = []string{catalog.All}
 	}
+	forms, err := catalog.Select(a.forms, asked, []string{catalog.All})
+	if err != nil {
+		return usage(err)
+	}
+	write := listForms
+	if long {
+		write = explainForms
+	}
+	if err := write(a.out, forms); err != nil || len(recipes) > 0 {
+		return err
+	}
+	if err := listFamilies(a.out); err != nil {
+		return err
+	}
+	if long {
+		return explainBackends(a.out)
+	}
+	return listBackends(a.out)
+}
+
+func listForms(out io.Writer, forms []catalog.Choice) error {
+	w := table(out)
+	fmt.Fprintln(w, "RECIPE\tFORM\tFAMILY\tWHAT IT DOES")
+	for _, f := range forms {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", f.Recipe, f.Name, f.Family, f.Summary)
+	}
+	return w.Flush()
+}
+
+func listFamilies(out io.Writer) error {
+	w := table(out)
 	fmt.Fprintln(w, "\nFAMILY\tWHAT IT IS")
-	fmt.Fprintln(w, "recipe\twakes only who can go on")
-	fmt.Fprintln(w, "naive\tas correct, but wakes many for one to go on: a herd")
-	fmt.Fprintln(w, "library\twhat a client library ships")
+	fmt.Fprintf(w, "%s\twakes only who can go on\n", workloads.Recipe)
+	fmt.Fprintf(w, "%s\tas correct, but wakes many for one to go on: a herd\n", workloads.Naive)
+	fmt.Fprintf(w, "%s\twhat a client library ships\n", workloads.Library)
+	return w.Flush()
+}
+
+func listBackends(out io.Writer) error {
+	w := table(out)
 	fmt.Fprintln(w, "\nBACKEND\tWHAT IT IS")
 	for _, b := range backends.List() {
 		for i, u := range b.URLs {
@@ -45,3 +84,5 @@ func (a *app) list() error {
 	}
 	return w.Flush()
 }
+
+func table(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 2, ' ', 0) }

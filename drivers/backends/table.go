@@ -16,6 +16,7 @@ import (
 type Backend struct {
 	Scheme  string
 	Summary string   // one line
+	About   string   // a sentence more: what sets it apart
 	URLs    []string // the shapes of its URLs
 	Keys    []Key    // what its query may set
 	// Persistent says that its sessions are drivers.PersistentWatchers.
@@ -66,8 +67,10 @@ func List() []Backend {
 		{
 			Scheme:  "native",
 			Summary: "the server that comes with stampede and speaks ZooKeeper's protocol",
-			URLs:    []string{"native:", "native://host:port[,…][/chroot]"},
-			Keys:    []Key{sessionTimeout, reads},
+			About: "one server, in memory, that counts what it sends by itself: exact and quick " +
+				"to start, and no measure of how fast ZooKeeper is",
+			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
+			Keys: []Key{sessionTimeout, reads},
 
 			role:       runNative,
 			connect:    connectZooKeeper,
@@ -79,8 +82,10 @@ func List() []Backend {
 		{
 			Scheme:  "zookeeper",
 			Summary: "Apache ZooKeeper: ZOOKEEPER_HOME's or Debian's, or one that runs already",
-			URLs:    []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
-			Keys:    []Key{sessionTimeout, reads},
+			About: "the service that the recipes were written for: each session's calls are answered " +
+				"in order, and its watches fire before it can see the change",
+			URLs: []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
+			Keys: []Key{sessionTimeout, reads},
 
 			role:       runZooKeeper,
 			connect:    connectZooKeeper,
@@ -91,8 +96,11 @@ func List() []Backend {
 		{
 			Scheme:  "etcd",
 			Summary: "etcd: a member of this binary, or a cluster that runs already",
-			URLs:    []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
-			Keys:    []Key{sessionTimeout, etcdReads, durability},
+			About: "a session is a lease, a node a key, a sequence the create revision. Calls are answered " +
+				"each on its own: a watch may fire after a reply that shows the change. Names of " +
+				"sequential nodes do not sort, and sessions last for whole seconds",
+			URLs: []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
+			Keys: []Key{sessionTimeout, etcdReads, durability},
 
 			Persistent: true,
 

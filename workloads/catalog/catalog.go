@@ -17,6 +17,9 @@ const pollInterval = 5 * time.Millisecond
 // as long as locks are held where nobody says otherwise.
 const patience = 500 * time.Microsecond
 
+// persistentSource is that of the forms with watches that stay.
+const persistentSource = "the persistent watches of ZooKeeper 3.6"
+
 // Forms are all forms. The first of a family is that family's default.
 func Forms() []workloads.Form {
 	return []workloads.Form{
@@ -48,6 +51,7 @@ func Forms() []workloads.Form {
 			Summary: "a queue of readers and writers, and everybody watches the whole queue",
 			New:     workloads.SharedLocks(naive.NewSharedLock)},
 		{Recipe: "shared-lock", Name: "lowest-write", Family: workloads.Naive,
+			Source:  "Curator's choice, and that of one translation of ZooKeeper's page of recipes",
 			Summary: "a queue in which writers watch the node before their own, readers the lowest writer's",
 			New:     workloads.SharedLocks(naive.NewLowestWriteSharedLock)},
 		{Recipe: "shared-lock", Name: "etcd-recipes", Family: workloads.Library, Client: "clientv3",
@@ -146,6 +150,7 @@ func Forms() []workloads.Form {
 			Summary: "one value, read with a watch and again whenever it has changed",
 			New:     workloads.Configs(recipes.NewConfig)},
 		{Recipe: "config", Name: "persistent", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Source:  persistentSource,
 			Summary: "one value, read whenever a watch that stays tells of a change",
 			New:     workloads.Configs(recipes.NewPersistentConfig)},
 		{Recipe: "config", Name: "poll", Family: workloads.Naive,
@@ -156,6 +161,7 @@ func Forms() []workloads.Form {
 			Summary: "each value is read once with a watch, and kept until it changes",
 			New:     workloads.NameServices(recipes.NewNames)},
 		{Recipe: "names", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Source:  persistentSource,
 			Summary: "each value is read once and kept, one watch that stays tells of all changes",
 			New:     workloads.NameServices(recipes.NewRecursiveNames)},
 		{Recipe: "names", Name: "lookup", Family: workloads.Naive,
@@ -166,6 +172,7 @@ func Forms() []workloads.Form {
 			Summary: "each member watches the one ahead of it, the first closes the ring",
 			New:     workloads.Rings(recipes.NewGroup)},
 		{Recipe: "group", Name: "recursive", Family: workloads.Recipe, Needs: workloads.PersistentWatches,
+			Source:  persistentSource,
 			Summary: "each member lists the group once, one watch that stays tells the differences",
 			New:     workloads.Groups(recipes.NewRecursiveGroup)},
 		{Recipe: "group", Name: "children-watch", Family: workloads.Naive,

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"runtime/debug"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+// explainForms tells of each form what it does, costs, and comes from.
+func explainForms(out io.Writer, forms []catalog.Choice) error {
+	fmt.Fprintln(out, letters)
+	for _, f := range forms {
+		fmt.Fprintf(out, "\n%v · %s\n", f.Form, f.Family)
+		explain(out, "does", f.Summary)
+		if model, ok := cost.Of(f.Recipe, f.Name); ok {
+			explain(out, "costs", costs(model))
+		}
+		if _, err := explain(out, "from", origin(f.Form)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// letters says what costs are of, and in.
+const letters = `Costs are those of N clients which take one turn each, everything at rest between
+any two steps. W of them write, R read; there are M items or names, U updates, L
+look-ups of each name, q looks by a timer. The fan-out is how many clients one write
+wakes at most.`
+
+// explainBackends tells of each backend what it is and what sets it apart.
+func explainBackends(out io.Writer) error {
+	for _, b := range backends.List() {
+		fmt.Fprintf(out, "\n%s\n", strings.Join(b.URLs, ", "))
+		explain(out, "is", b.Summary)
+		if _, err := explain(out, "note", b.About); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listWidth is how wide an explanation may be: a narrow terminal.
+const listWidth = 80
+
+// explain writes a word and the text beside it, in as many lines as it takes.
+func explain(out io.Writer, word, text string) (int, error) {
+	var lines strings.Builder
+	line := fmt.Sprintf("  %-7s", word)
+	for w := range strings.SplitSeq(text, " ") {
+		if utf8.RuneCountInString(line+w) >= listWidth {
+			lines.WriteString(strings.TrimRight(line, " ") + "\n")
+			line = strings.Repeat(" ", 9)
+		}
+		line += w + " "
+	}
+	lines.WriteString(strings.TrimRight(line, " ") + "\n")
+	return io.WriteString(out, strings.ReplaceAll(lines.String(), together, " "))
+}
+
+// together is a space at which no line ends.
+const together = "\u00a0"
+
+// costs are the headline terms of N clients taking one turn each, and how the
+// notifications grow.
+func costs(m cost.Model) string {
+	settings := workloads.Settings{Queue: workloads.QueueSettings{Items: 1}}
+	at := func(clients int) cost.Expected { return m.Settled(settings.Params(clients)) }
+	least := at(2)
+	most := least.Upper()
+	term := func(least, most cost.Term) string {
+		from, to := strings.ReplaceAll(least.Formula, " ", together), strings.ReplaceAll(most.Formula, " ", together)
+		if from == to {
+			return from
+		}
+		return from + " to " + to
+	}
+	return fmt.Sprintf("notifications %s%s; reads %s; writes %s; fan-out %s",
+		term(least.Notifications, most.Notifications), grows(at), term(least.Reads, most.Reads),
+		term(least.Writes, most.Writes), term(least.LargestFanout, most.LargestFanout))
+}
+
+// grows says how the most notifications grow with the clients, if they do.
+func grows(at func(clients int) cost.Expected) string {
+	const many = 1 << 12 // enough for the largest term to be the only one
+	few, twice := at(many).Upper().Notifications.Value, at(2*many).Upper().Notifications.Value
+	if few == 0 {
+		return ""
+	}
+	switch math.Round(math.Log2(float64(twice) / float64(few))) {
+	case 0:
+		return ""
+	case 1:
+		return ", growing as N"
+	case 2:
+		return ", growing as N²"
+	}
+	return ", growing faster than N²"
+}
+
+// origin says where a form comes from.
+func origin(f workloads.Form) string {
+	standard := "ZooKeeper's page of recipes"
+	switch f.Family {
+	case workloads.Naive:
+		standard = "the naive counterpart of what ZooKeeper's page of recipes says"
+	case workloads.Library:
+		standard = library(f.Client)
+	}
+	return cmp.Or(f.Source, standard)
+}
+
+// library is a client library with the version that is built in.
+func library(client string) string {
+	module := map[string]string{
+		"go-zookeeper": "github.com/go-zookeeper/zk",
+		"clientv3":     "go.etcd.io/etcd/client/v3",
+	}[client]
+	info, _ := debug.ReadBuildInfo()
+	if info != nil {
+		for _, d := range info.Deps {
+			if d.Path == module {
+				return module + " " + d.Version
+			}
+		}
+	}
+	return module
+}
