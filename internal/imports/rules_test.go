@@ -32,6 +32,7 @@ const rules = `
 	dashboards/...:                results metrics
 
 	cmd/...:                       ...
+	examples/...:                  ...
 `
 
 // testRules say what test files may import beyond their package's row and the

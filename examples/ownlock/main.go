@@ -1,0 +1,75 @@
+// Command ownlock runs a lock that stampede does not know beside two that it
+// does, on the native server, and prints the table of stampede run.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+func main() {
+	child.Dispatch(backends.Roles()) // the server is this binary, started again
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "ownlock:", err)
+		os.Exit(1)
+	}
+}
+
+// forms are the catalogue's with one more.
+func forms() []workloads.Form {
+	return append(catalog.Forms(), workloads.Form{
+		Recipe: "lock", Name: "patient", Family: workloads.Naive,
+		Summary: "one node is the lock, all who wait try again and again, ever more seldom",
+		New:     workloads.Locks(newPatientLock),
+	})
+}
+
+func run(ctx context.Context) error {
+	chosen, err := catalog.Select(forms(), []string{"lock"}, []string{"predecessor", "one-node", "patient"})
+	if err != nil {
+		return err
+	}
+	target, err := backends.Parse("native:")
+	if err != nil {
+		return err
+	}
+	service, err := target.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	file := results.New(results.Tool{Version: "ownlock"}, os.Args, []string{"lock"}, 1)
+	for _, clients := range []int{2, 16} {
+		for _, form := range chosen {
+			measured, err := measure(ctx, service, form.Form, clients)
+			if err != nil {
+				return err
+			}
+			file.Runs = append(file.Runs, measured)
+		}
+	}
+	return file.WriteTable(os.Stdout, results.TableOptions{})
+}
+
+// measure runs one form.
+func measure(ctx context.Context, service drivers.Service, form workloads.Form, clients int) (results.Run, error) {
+	p := workloads.Plan{Service: service, Form: form, Clients: clients, Seed: 1,
+		Settings: workloads.Settings{Hold: time.Millisecond}, Warmup: 100 * time.Millisecond, Duration: 500 * time.Millisecond}
+	record, err := workloads.Run(ctx, p)
+	if err != nil {
+		return results.Run{}, err
+	}
+	return results.FromRecord(results.Setting{
+		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: service.Info(), Clients: clients,
+		Loop: "closed", Hold: p.Settings.Hold, Warmup: p.Warmup,
+	}, record), nil
+}
