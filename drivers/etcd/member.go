@@ -43,6 +43,7 @@ func RunMember(ctx context.Context, durability string, announce func(address str
 	case <-ctx.Done():
 		return nil
 	}
+	go forget(ctx, member.Server)
 	announce(member.Clients[0].Addr().String())
 	select {
 	case <-ctx.Done():
@@ -59,11 +60,6 @@ const (
 	// admit sessions of one second.
 	heartbeat = 100 * time.Millisecond
 	election  = 500 * time.Millisecond
-	// history is how long the member remembers what was overwritten or deleted.
-	// A listing goes through the names of deleted children too until they are
-	// forgotten, and the names of a line of clients are never used again. It is
-	// several times what a watch from the past waits to be served, 100 ms.
-	history = 500 * time.Millisecond
 	// quota is how large the member's data may grow before it takes no more.
 	quota = 8 << 30
 )
@@ -77,7 +73,6 @@ func memberConfig(dir, durability string) *embed.Config {
 	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	c.TickMs, c.ElectionMs = uint(heartbeat.Milliseconds()), uint(election.Milliseconds())
 	c.QuotaBackendBytes = quota
-	c.AutoCompactionMode, c.AutoCompactionRetention = embed.CompactorModePeriodic, history.String()
 	c.UnsafeNoFsync = durability == NoFsync
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return c

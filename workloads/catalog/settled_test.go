@@ -21,9 +21,6 @@ func TestFormsCostWhatTheModelSays(t *testing.T) {
 		}
 		for _, f := range served(t, service) {
 			for _, n := range clients {
-				if n > 2 && f.String() == forgotten {
-					continue
-				}
 				settle(t, service, f, n)
 			}
 		}
@@ -47,12 +44,6 @@ func TestPersistentFormsRunWhereTheTableSays(t *testing.T) {
 		})
 	}
 }
-
-// forgotten is a form that does not come to rest where etcd has forgotten the
-// revision at which the first client came, and the member that tests share does so
-// after half a second: that is enough for two clients, who take their time, a
-// tenth of a second for each watch.
-const forgotten = "double-barrier/etcd-recipes"
 
 // served are the forms that the service's client can run. It leaves no session
 // open, whose heartbeats the server would count.

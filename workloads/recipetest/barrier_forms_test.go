@@ -18,6 +18,10 @@ func barrierForms() []recipetest.BarrierForm {
 		{Name: "poll", New: func(c drivers.Conn, path string) workloads.Barrier {
 			return naive.NewBarrier(c, path)
 		}},
+		{Name: "etcd-recipes", Library: recipetest.Library{"any replies are lost": noRetry},
+			New: func(c drivers.Conn, path string) workloads.Barrier {
+				return shipped[workloads.Barrier](c, "barrier", path, 0)
+			}},
 	}
 }
 

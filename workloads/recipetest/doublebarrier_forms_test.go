@@ -21,6 +21,13 @@ func doubleBarrierForms() []recipetest.DoubleBarrierForm {
 		{Name: "children-watch", New: func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier {
 			return naive.NewDoubleBarrier(c, path, clients)
 		}},
+		{Name: "etcd-recipes", Library: recipetest.Library{
+			"any replies are lost":        noRetry,
+			"replies to creates are lost": noRetry,
+			"one looks too late":          "the case holds a client up in its first read, which the library makes before it has come",
+		}, New: func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier {
+			return shipped[workloads.DoubleBarrier](c, "double-barrier", path, clients)
+		}},
 	}
 }
 

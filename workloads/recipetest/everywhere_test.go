@@ -5,34 +5,88 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// everywhere checks all forms of a recipe in bubbles and on ZooKeeper, and the
-// first over the native server's sockets: the others would see the same server.
-// The forms are those of the catalogue, and in its order.
+func TestMain(m *testing.M) { backendtest.Main(m) }
+
+// everywhere checks all forms of a recipe, which are those of the catalogue in
+// its order: in bubbles, on ZooKeeper and on etcd; and the first over the native
+// server's sockets, where the others would see the same server. A form that a
+// backend's client cannot run is left out there.
 func everywhere[F any](t *testing.T, recipe string, forms []F, name func(F) string,
 	bubbled func(*testing.T, func(testing.TB) drivers.Service, F), on func(*testing.T, drivers.Service, F)) {
 	var tested []string
 	for _, form := range forms {
 		tested = append(tested, name(form))
-		t.Run(name(form)+"/in process", func(t *testing.T) { bubbled(t, inProcess, form) })
 	}
-	if want := catalog.Names(anywhere(), recipe); !slices.Equal(tested, want) {
-		t.Errorf("tested are %v, the catalogue has %v", tested, want)
+	if want := catalog.Names(catalog.Forms(), recipe); !slices.Equal(tested, want) {
+		t.Fatalf("tested are %v, the catalogue has %v", tested, want)
+	}
+	for _, form := range forms {
+		open := inProcess
+		if row := listed(recipe, name(form)); row.Needs == workloads.PersistentWatches {
+			open = lastingInProcess
+		} else if !row.ServedBy(clientInProcess(t)) {
+			continue
+		}
+		t.Run(name(form)+"/in process", func(t *testing.T) { bubbled(t, open, form) })
 	}
 	t.Run(name(forms[0])+"/native", func(t *testing.T) { on(t, backendtest.Shared(t, "native:"), forms[0]) })
-	for _, form := range forms {
-		t.Run(name(form)+"/zookeeper", func(t *testing.T) {
-			t.Parallel()
-			on(t, backendtest.Shared(t, "zookeeper:"), form)
-		})
+	for _, backend := range []string{"zookeeper", "etcd"} {
+		for _, form := range forms {
+			t.Run(name(form)+"/"+backend, func(t *testing.T) {
+				service := backendtest.Shared(t, backend+":")
+				if !serves(t, service, listed(recipe, name(form))) {
+					return
+				}
+				t.Parallel()
+				on(t, service, form)
+			})
+		}
 	}
 }
 
-// anywhere are the forms of the catalogue that no client library ships.
-func anywhere() []workloads.Form {
-	return slices.DeleteFunc(catalog.Forms(), func(f workloads.Form) bool { return f.Client != "" })
+// listed is a row of the catalogue.
+func listed(recipe, name string) workloads.Form {
+	forms := catalog.Forms()
+	return forms[slices.IndexFunc(forms, func(f workloads.Form) bool { return f.Recipe == recipe && f.Name == name })]
 }
+
+// serves tells whether the form can run on the service.
+func serves(t *testing.T, service drivers.Service, f workloads.Form) bool {
+	t.Helper()
+	conn, err := service.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.ServedBy(service.Info()) && f.Needs.MetBy(conn)
+}
+
+func inProcess(t testing.TB) drivers.Service {
+	service, err := backends.InProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service
+}
+
+func clientInProcess(t testing.TB) drivers.Info {
+	service := inProcess(t)
+	defer service.Close()
+	return service.Info()
+}
+
+// shipped is what the session's client library ships.
+func shipped[F any](c drivers.Conn, recipe, path string, clients int) F {
+	return c.(drivers.Librarian).LibraryForm(recipe, path, clients).(F)
+}
+
+// noRetry is why a library cannot keep what some cases ask for.
+const noRetry = "the library gives up at a lost reply"

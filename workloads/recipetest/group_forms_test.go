@@ -1,15 +1,12 @@
 package recipetest_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
@@ -27,36 +24,7 @@ func groupForms() []recipetest.GroupForm {
 	}
 }
 
-func TestGroupInProcess(t *testing.T) {
-	for _, form := range groupForms() {
-		t.Run(form.Name, func(t *testing.T) { recipetest.GroupBubbled(t, lastingInProcess, form) })
-	}
-}
-
-func TestGroupOnNative(t *testing.T) {
-	recipetest.Group(t, backendtest.Shared(t, "native:"), groupForms()[0])
-}
-
-func TestGroupOnZooKeeper(t *testing.T) {
-	for _, form := range groupForms() {
-		t.Run(form.Name, func(t *testing.T) {
-			recipetest.Group(t, sharedFor(t, "zookeeper:", "group", form.Name), form)
-		})
-	}
-}
-
-// Of what has real persistent watches.
-func TestGroupOnEtcd(t *testing.T) {
-	form := groupForms()[1]
-	recipetest.Group(t, sharedFor(t, "etcd:", "group", form.Name), form)
-}
-
-func TestEveryGroupOfTheCatalogueIsTested(t *testing.T) {
-	var tested []string
-	for _, form := range groupForms() {
-		tested = append(tested, form.Name)
-	}
-	if want := catalog.Names(catalog.Forms(), "group"); !slices.Equal(tested, want) {
-		t.Errorf("tested are %v, the catalogue has %v", tested, want)
-	}
+func TestGroups(t *testing.T) {
+	everywhere(t, "group", groupForms(), func(f recipetest.GroupForm) string { return f.Name },
+		recipetest.GroupBubbled, recipetest.Group)
 }

@@ -6,11 +6,9 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
@@ -20,6 +18,12 @@ type plain struct{ workloads.Queue }
 func (q plain) Put(ctx context.Context, _ int, item []byte) error { return q.Queue.Put(ctx, item) }
 
 func queueForms() []recipetest.QueueForm {
+	library := recipetest.Library{
+		"any replies are lost":         noRetry,
+		"replies to takes are lost":    noRetry,
+		"200 replies to puts are lost": noRetry,
+		"ephemeral items":              "the library's items outlive their producers",
+	}
 	return []recipetest.QueueForm{
 		{Recipe: "queue", Name: "cached-list", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
 			return plain{recipes.NewQueue(c, at.Items, at.Mode)}
@@ -30,6 +34,10 @@ func queueForms() []recipetest.QueueForm {
 		{Recipe: "queue", Name: "relist", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
 			return plain{naive.NewQueue(c, at.Items, at.Mode)}
 		}},
+		{Recipe: "queue", Name: "etcd-recipes", Library: library,
+			New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+				return plain{shipped[workloads.Queue](c, "queue", at.Items, 0)}
+			}},
 		{Recipe: "priority-queue", Name: "invalidate", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
 			return recipes.NewPriorityQueue(c, at.Items, at.Mode)
 		}},
@@ -39,38 +47,19 @@ func queueForms() []recipetest.QueueForm {
 		{Recipe: "priority-queue", Name: "relist", New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
 			return naive.NewPriorityQueue(c, at.Items, at.Mode)
 		}},
+		{Recipe: "priority-queue", Name: "etcd-recipes", Library: library,
+			New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+				return shipped[workloads.PriorityQueue](c, "priority-queue", at.Items, 0)
+			}},
 	}
 }
 
-func TestQueuesInProcess(t *testing.T) {
-	for _, form := range queueForms() {
-		t.Run(form.Recipe+"/"+form.Name, func(t *testing.T) { recipetest.QueueBubbled(t, inProcess, form) })
-	}
-}
+func TestQueues(t *testing.T) { queuesEverywhere(t, "queue") }
 
-// One form over sockets; the others would see the same server.
-func TestQueueOnNative(t *testing.T) {
-	recipetest.Queue(t, backendtest.Shared(t, "native:"), queueForms()[0])
-}
+func TestPriorityQueues(t *testing.T) { queuesEverywhere(t, "priority-queue") }
 
-func TestQueuesOnZooKeeper(t *testing.T) {
-	service := backendtest.Shared(t, "zookeeper:")
-	for _, form := range queueForms() {
-		t.Run(form.Recipe+"/"+form.Name, func(t *testing.T) {
-			t.Parallel()
-			recipetest.Queue(t, service, form)
-		})
-	}
-}
-
-func TestEveryQueueOfTheCatalogueIsTested(t *testing.T) {
-	tested := map[string][]string{}
-	for _, form := range queueForms() {
-		tested[form.Recipe] = append(tested[form.Recipe], form.Name)
-	}
-	for recipe, names := range tested {
-		if want := catalog.Names(anywhere(), recipe); !slices.Equal(names, want) {
-			t.Errorf("tested of %s are %v, the catalogue has %v", recipe, names, want)
-		}
-	}
+func queuesEverywhere(t *testing.T, recipe string) {
+	forms := slices.DeleteFunc(queueForms(), func(f recipetest.QueueForm) bool { return f.Recipe != recipe })
+	everywhere(t, recipe, forms, func(f recipetest.QueueForm) string { return f.Name },
+		recipetest.QueueBubbled, recipetest.Queue)
 }
