@@ -77,7 +77,7 @@ func (n namespace) removeBase(ctx context.Context, c drivers.Conn, base string) 
 	if _, err := removeTree(ctx, c, base); err != nil {
 		return fmt.Errorf("remove %s: %w", base, err)
 	}
-	if err := c.Delete(ctx, base+alive, drivers.AnyVersion); err != nil && !errors.Is(err, drivers.ErrNoNode) {
+	if err := remove(ctx, c, base+alive); err != nil && !errors.Is(err, drivers.ErrNoNode) {
 		return err
 	}
 	return n.remove(ctx, c)
@@ -85,9 +85,9 @@ func (n namespace) removeBase(ctx context.Context, c drivers.Conn, base string) 
 
 // remove removes the namespace if a run made it and nothing is left in it.
 func (n namespace) remove(ctx context.Context, c drivers.Conn) error {
-	data, _, err := c.Get(ctx, string(n), nil)
+	data, _, err := drivers.Steady(c).Get(ctx, string(n), nil)
 	if err == nil && string(data) == ours {
-		err = c.Delete(ctx, string(n), drivers.AnyVersion)
+		err = remove(ctx, c, string(n))
 	}
 	if errors.Is(err, drivers.ErrNotEmpty) || errors.Is(err, drivers.ErrNoNode) {
 		return nil
@@ -99,7 +99,7 @@ func (n namespace) remove(ctx context.Context, c drivers.Conn) error {
 // be adding and removing, and tells how many nodes it removed.
 func removeTree(ctx context.Context, c drivers.Conn, path string) (removed int, err error) {
 	for {
-		children, err := c.Children(ctx, path, nil)
+		children, err := drivers.Steady(c).Children(ctx, path, nil)
 		if errors.Is(err, drivers.ErrNoNode) {
 			return removed, nil
 		}
@@ -113,7 +113,7 @@ func removeTree(ctx context.Context, c drivers.Conn, path string) (removed int, 
 				return removed, err
 			}
 		}
-		switch err = c.Delete(ctx, path, drivers.AnyVersion); {
+		switch err = remove(ctx, c, path); {
 		case err == nil:
 			return removed + 1, nil
 		case errors.Is(err, drivers.ErrNoNode):
@@ -122,4 +122,9 @@ func removeTree(ctx context.Context, c drivers.Conn, path string) (removed int, 
 			return removed, err
 		}
 	}
+}
+
+// remove deletes a node, again where the reply was lost: then it may be gone.
+func remove(ctx context.Context, c drivers.Conn, path string) error {
+	return drivers.Repeat(func() error { return c.Delete(ctx, path, drivers.AnyVersion) })
 }

@@ -34,7 +34,7 @@ type round[T any] struct {
 	path  string
 	share *T
 
-	begun sync.Once
+	begun chan struct{}   // closed when begin has returned
 	err   error           // of begin
 	left  int             // how many seats have not finished it
 	calm  map[*Seat]int64 // the seats' disturbances when they joined it
@@ -71,13 +71,22 @@ func (r *rounds[T]) join(ctx context.Context, s *Seat) (*round[T], error) {
 // begun returns the round of a turn, made by whoever asks first.
 func (r *rounds[T]) begun(ctx context.Context, turn int64) (*round[T], error) {
 	r.mu.Lock()
-	now := r.open[turn]
-	if now == nil {
-		now = &round[T]{path: fmt.Sprintf("%s%d", r.stem, turn+1), left: r.seats, calm: make(map[*Seat]int64)}
+	now, known := r.open[turn]
+	if !known {
+		now = &round[T]{path: fmt.Sprintf("%s%d", r.stem, turn+1), begun: make(chan struct{}),
+			left: r.seats, calm: make(map[*Seat]int64)}
 		r.open[turn] = now
 	}
 	r.mu.Unlock()
-	now.begun.Do(func() { now.share, now.err = r.begin(ctx, now.path) })
+	if !known {
+		now.share, now.err = r.begin(ctx, now.path)
+		close(now.begun)
+	}
+	select {
+	case <-now.begun:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 	if now.err != nil {
 		return nil, fmt.Errorf("make %s: %w", now.path, now.err)
 	}
@@ -91,11 +100,7 @@ func (r *rounds[T]) finish(ctx context.Context, s *Seat) (int64, error) {
 	if over == nil {
 		return 0, nil
 	}
-	remove := func() error {
-		_, err := removeTree(ctx, r.admin, over.path)
-		return err
-	}
-	if err := drivers.Repeat(remove); err != nil {
+	if _, err := removeTree(ctx, r.admin, over.path); err != nil {
 		return 0, fmt.Errorf("remove %s: %w", over.path, err)
 	}
 	return 1, nil

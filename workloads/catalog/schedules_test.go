@@ -1,0 +1,115 @@
+package catalog_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// Every form keeps its promise and goes on whatever the schedule: replies and
+// notifications come late, some replies never and the connection is gone. Each
+// seed is a schedule; SEEDS says how many are tried.
+//
+//	SEEDS=500 go test -run Schedules ./workloads/catalog
+func TestFormsUnderManySchedules(t *testing.T) {
+	seeds, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64)
+	if err != nil {
+		seeds = 2
+	}
+	for _, f := range inProcessForms(t) {
+		if f.Family == workloads.Library {
+			continue // go-zookeeper's Lock gives up at a lost reply
+		}
+		t.Run(f.String(), func(t *testing.T) {
+			for seed := range seeds {
+				synctest.Test(t, func(t *testing.T) { underSchedule(t, f, seed) })
+			}
+		})
+	}
+}
+
+func inProcessForms(t *testing.T) []workloads.Form {
+	u := newUnsteady(t, 0)
+	defer u.server.Close()
+	return served(t, u)
+}
+
+func underSchedule(t *testing.T, f workloads.Form, seed uint64) {
+	u := newUnsteady(t, seed)
+	defer u.server.Close()
+	const rounds = 20
+	r, err := workloads.Run(t.Context(), workloads.Plan{
+		Service: u, Form: f, Clients: 4, Rounds: rounds, Seed: seed,
+		Settings: workloads.Settings{Hold: time.Millisecond},
+	})
+	switch {
+	case err != nil:
+		t.Errorf("seed %d: %v", seed, err)
+	case r.Safety.Violations != 0 || r.Safety.Checked == 0:
+		t.Errorf("seed %d: %+v", seed, r.Safety)
+	case r.Rounds < rounds:
+		t.Errorf("seed %d: %d rounds of %d, %v", seed, r.Rounds, rounds, r.Warnings)
+	}
+}
+
+// An unsteady service is a native server whose replies come late, each
+// connection's by another time, and, one in fifty, never.
+type unsteady struct {
+	drivers.Service
+	server *native.Server
+
+	mu   sync.Mutex
+	rand *rand.Rand
+}
+
+func newUnsteady(t *testing.T, seed uint64) *unsteady {
+	t.Helper()
+	u := &unsteady{server: native.New(native.Options{Tick: time.Second}), rand: rand.New(rand.NewPCG(seed, 0))}
+	var err error
+	u.Service, err = zookeeper.New(zookeeper.Config{Servers: []string{"in-process"}, Dial: u.connect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (u *unsteady) below(n int) int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.rand.IntN(n)
+}
+
+func (u *unsteady) connect(context.Context, string) (net.Conn, error) {
+	c, err := u.server.Dial("", "", 0)
+	return slow{c, u}, err
+}
+
+func (u *unsteady) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	o.LoseReply = func(m drivers.Message) bool {
+		return u.below(50) == 0 && m.Op != drivers.OpOpen && m.Op != drivers.OpClose
+	}
+	return u.Service.Dial(ctx, o)
+}
+
+// A slow connection hands on late what came in.
+type slow struct {
+	net.Conn
+	service *unsteady
+}
+
+func (s slow) Read(p []byte) (int, error) {
+	n, err := s.Conn.Read(p)
+	time.Sleep(time.Duration(s.service.below(3000)) * time.Microsecond)
+	return n, err
+}
