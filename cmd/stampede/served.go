@@ -6,7 +6,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -46,7 +46,7 @@ func (r reached) lacks(f workloads.Form) string {
 	switch {
 	case !f.ServedBy(info):
 		return fmt.Sprintf("%v needs the client library %s, and %s is used through %s", f, f.Client, info.Name, info.Client)
-	case f.Client != "" && info.Reads == zookeeper.ReadSync:
+	case f.Client != "" && info.Reads == ensemble.ReadSync:
 		return fmt.Sprintf("%v reads as %s has it, which makes no sync", f, f.Client)
 	case !r.meets(f.Needs):
 		return fmt.Sprintf("%v needs %s, and %s is used through %s, which has none: %s", f, f.Needs, info.Name, info.Client, whoHasPersistent(backends.List()))

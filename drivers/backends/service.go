@@ -7,6 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -71,7 +72,7 @@ type zooKeeper struct {
 
 func connectZooKeeper(o opened, encryption *tls.Config) (drivers.Service, error) {
 	s, err := zookeeper.New(zookeeper.Config{
-		Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == zookeeper.ReadSync,
+		Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == ensemble.ReadSync,
 		TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 	})
 	return &zooKeeper{s, o}, err

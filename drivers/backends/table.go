@@ -7,6 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
@@ -114,7 +115,7 @@ func List() []Backend {
 }
 
 // zooKeeperReads are the read modes of whatever speaks ZooKeeper's protocol.
-func zooKeeperReads() []string { return []string{zookeeper.ReadLocal, zookeeper.ReadSync} }
+func zooKeeperReads() []string { return []string{ensemble.ReadLocal, ensemble.ReadSync} }
 
 // ReadModes are the read modes of all backends.
 func ReadModes() []string {

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
 // protected begins the names of the library's lock nodes, before the GUID.
@@ -64,7 +65,7 @@ func (l *libraryLock) created(name []byte) {
 	defer l.mu.Unlock()
 	for _, a := range l.attempts {
 		if a.guid != "" && bytes.HasPrefix(name, []byte(a.guid)) {
-			a.seq = sequence(string(name))
+			a.seq = ensemble.Sequence(string(name))
 		}
 	}
 }

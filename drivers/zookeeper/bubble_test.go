@@ -179,15 +179,3 @@ func TestSpreadOverServers(t *testing.T) {
 		}
 	})
 }
-
-func TestBackoff(t *testing.T) {
-	want := []time.Duration{0, 10, 20, 40, 80, 160, 320, 640, 1000, 1000}
-	for rounds, ms := range want {
-		if got := backoff(rounds); got != ms*time.Millisecond {
-			t.Errorf("after %d rounds %v, want %v", rounds, got, ms*time.Millisecond)
-		}
-	}
-	if got := backoff(1000); got != maxBackoff {
-		t.Errorf("after 1000 rounds %v, want %v", got, maxBackoff)
-	}
-}

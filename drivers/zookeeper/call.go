@@ -9,6 +9,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
 // request is what one call asks for.
@@ -137,7 +138,7 @@ func (c *Conn) prepare(ctx context.Context, r request) (*call, error) {
 	if c.lost() {
 		return nil, drivers.ErrSessionLost
 	}
-	server := c.server(r.path)
+	server := c.ensemble.Path(r.path)
 	var w *watch
 	if r.watch != nil {
 		w = &watch{call: r.watch, path: r.path, server: server, op: r.op}
@@ -212,7 +213,7 @@ func (k *call) ask() {
 	library := k.conn.library
 	switch k.op {
 	case drivers.OpOther:
-		k.err = library.AddAuth("digest", k.conn.user.digest())
+		k.err = library.AddAuth(ensemble.Scheme, k.conn.ensemble.User.Digest())
 	case drivers.OpCreate:
 		k.name, k.err = library.Create(k.server, k.data, int32(k.mode), k.conn.acl)
 	case drivers.OpDelete:

@@ -3,6 +3,8 @@ package zookeeper
 import (
 	"context"
 	"time"
+
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
 // closeTime is how long Close tries to reach the service, after the second that
@@ -61,7 +63,7 @@ func (c *Conn) endLibrary() {
 // library cannot: once it is closed, it does not reconnect.
 func (c *Conn) closeAnew(ctx context.Context, tries int) {
 	select {
-	case <-time.After(backoff(tries)):
+	case <-time.After(ensemble.Backoff(tries)):
 	case <-ctx.Done():
 		return
 	}
@@ -71,5 +73,5 @@ func (c *Conn) closeAnew(ctx context.Context, tries int) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	takeOverAndClose(conn, c.session.granted) // the tap tells what comes of it
+	ensemble.TakeOver(conn, c.session.granted) // the tap tells what comes of it
 }

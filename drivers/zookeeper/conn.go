@@ -2,8 +2,6 @@ package zookeeper
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -24,15 +23,13 @@ import (
 // it is closed. Then OnState is told first, then Done is closed, and then Lost
 // is fired at all armed watches.
 type Conn struct {
-	options drivers.Options
-	chroot  string
-	user    credentials
-	acl     []zk.ACL // of the nodes it makes
-	syncs   bool     // before every read
-	connect func(ctx context.Context, address string) (*wire.Tap, error)
-	dialer  *dialer
-	library *zk.Conn
-	over    <-chan zk.Event // closed when the library has ended
+	options  drivers.Options
+	ensemble *ensemble.Ensemble
+	acl      []zk.ACL // of the nodes it makes
+	connect  func(ctx context.Context, address string) (*wire.Tap, error)
+	dialer   *dialer
+	library  *zk.Conn
+	over     <-chan zk.Event // closed when the library has ended
 
 	gate    gate
 	calls   calls
@@ -59,11 +56,8 @@ var (
 // has none.
 func (c *Conn) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
 	k, err := c.do(ctx, request{op: drivers.OpCreate, path: path, data: data, mode: mode})
-	if errors.Is(err, drivers.ErrUnsupported) && !c.user.isZero() {
-		err = fmt.Errorf("%w: this server protects nothing, so it takes no credentials", err)
-	}
 	if err != nil {
-		return drivers.Child{}, err
+		return drivers.Child{}, c.ensemble.User.Untaken(err)
 	}
 	defer c.calls.put(k)
 	child := drivers.Child{Name: base(k.name), Seq: drivers.NoSeq}
@@ -129,14 +123,14 @@ func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]dr
 	defer c.calls.put(k)
 	children := make([]drivers.Child, len(k.children))
 	for i, name := range k.children {
-		children[i] = drivers.Child{Name: name, Seq: sequence(name)}
+		children[i] = drivers.Child{Name: name, Seq: ensemble.Sequence(name)}
 	}
 	return children, nil
 }
 
 // read makes a call that only looks, after a sync where the service is asked to.
 func (c *Conn) read(ctx context.Context, r request) (*call, error) {
-	if c.syncs {
+	if c.ensemble.SyncReads {
 		if err := c.Sync(ctx, r.path); err != nil {
 			return nil, err
 		}
@@ -168,17 +162,6 @@ func (c *Conn) Fence(ctx context.Context) error {
 
 // Done is closed when the session is lost or closed.
 func (c *Conn) Done() <-chan struct{} { return c.done }
-
-// server is the path as the server knows it.
-func (c *Conn) server(path string) string {
-	switch {
-	case c.chroot == "":
-		return path
-	case path == "/":
-		return c.chroot
-	}
-	return c.chroot + path
-}
 
 func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 

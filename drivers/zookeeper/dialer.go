@@ -6,11 +6,8 @@ import (
 	"net"
 	"sync"
 	"time"
-)
 
-const (
-	firstBackoff = 10 * time.Millisecond
-	maxBackoff   = time.Second
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
 var errStopped = errors.New("session is over")
@@ -87,15 +84,7 @@ func (d *dialer) begin() (context.Context, time.Duration) {
 	d.cancel = cancel
 	rounds := d.tries / len(d.servers)
 	d.tries++
-	return ctx, backoff(rounds)
-}
-
-// backoff is the pause before an attempt when all servers failed so many times.
-func backoff(rounds int) time.Duration {
-	if rounds == 0 {
-		return 0
-	}
-	return min(firstBackoff<<min(rounds-1, 10), maxBackoff)
+	return ctx, ensemble.Backoff(rounds)
 }
 
 // end keeps the connection, so that stop can close it, and closes the one
@@ -144,7 +133,7 @@ func (d *dialer) failed(err error) {
 // note must be called with the lock held.
 func (d *dialer) note(err error) {
 	d.last = err
-	if !refusal(err) {
+	if !ensemble.Refusal(err) {
 		return
 	}
 	select {

@@ -88,7 +88,7 @@ func serving(ctx context.Context, addr, dir string) bool {
 func (s *Service) keepsDataIn(ctx context.Context, dir string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 250*time.Millisecond)
 	defer cancel()
-	conf, err := s.word(ctx, s.servers[0], "conf")
+	conf, err := s.Word(ctx, s.Servers[0], "conf")
 	return err == nil && strings.Contains(conf, "dataDir="+dir)
 }
 

@@ -56,7 +56,7 @@ func looksServing(t *testing.T, addr string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := s.word(t.Context(), addr, "conf")
+	conf, err := s.Word(t.Context(), addr, "conf")
 	if err != nil {
 		t.Fatal(err)
 	}

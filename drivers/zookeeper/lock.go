@@ -48,7 +48,7 @@ func (c *Conn) LibraryForm(recipe, path string, _ int) any {
 // per path.
 func (c *Conn) libraryLock(path string) *libraryLock {
 	l := &libraryLock{conn: c, path: path}
-	c.locks.add(c.server(path), l)
+	c.locks.add(c.ensemble.Path(path), l)
 	return l
 }
 
@@ -102,7 +102,7 @@ func (l *libraryLock) ready(ctx context.Context) error {
 // begin starts the library's Lock.
 func (l *libraryLock) begin() (*attempt, error) {
 	a := &attempt{
-		lock:     zk.NewLock(l.conn.library, l.conn.server(l.path), l.conn.acl),
+		lock:     zk.NewLock(l.conn.library, l.conn.ensemble.Path(l.path), l.conn.acl),
 		asked:    make(chan struct{}),
 		returned: make(chan struct{}),
 		seq:      drivers.NoSeq,

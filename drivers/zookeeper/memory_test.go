@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -55,13 +56,13 @@ func (m *memory) set(silent, dead bool) {
 
 func (m *memory) serve(conn net.Conn) {
 	defer conn.Close()
-	if _, err := receive(conn); err != nil {
+	if _, err := ensemble.Receive(conn); err != nil {
 		return
 	}
 	open := wire.ConnectResponse{Timeout: 6000, SessionID: 7, Password: make([]byte, wire.PasswordSize)}
-	send(conn, open.Append(wire.Begin(nil)))
+	ensemble.Send(conn, open.Append(wire.Begin(nil)))
 	for {
-		request, err := receive(conn)
+		request, err := ensemble.Receive(conn)
 		if err != nil {
 			return
 		}
@@ -79,7 +80,7 @@ func (m *memory) serve(conn net.Conn) {
 		case h.Op == wire.OpGetData, h.Op == wire.OpExists:
 			reply.Err = wire.ErrNoNode
 		}
-		send(conn, append(reply.Append(wire.Begin(nil)), body...))
+		ensemble.Send(conn, append(reply.Append(wire.Begin(nil)), body...))
 		if h.Op == wire.OpCloseSession {
 			return
 		}

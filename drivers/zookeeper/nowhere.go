@@ -1,9 +1,9 @@
 package zookeeper
 
 import (
-	"io"
 	"net"
 
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -20,7 +20,7 @@ func nowhere(arrived chan<- struct{}) net.Conn {
 // answer opens any session and answers what is asked until the library hangs up.
 func answer(conn net.Conn, arrived chan<- struct{}) {
 	defer conn.Close()
-	request, err := receive(conn)
+	request, err := ensemble.Receive(conn)
 	if err != nil {
 		return
 	}
@@ -28,13 +28,13 @@ func answer(conn net.Conn, arrived chan<- struct{}) {
 	var open wire.ConnectRequest
 	open.Decode(&d)
 	granted := wire.ConnectResponse{Timeout: open.Timeout, SessionID: -1, Password: make([]byte, wire.PasswordSize)}
-	err = send(conn, granted.Append(wire.Begin(nil)))
+	err = ensemble.Send(conn, granted.Append(wire.Begin(nil)))
 	select {
 	case arrived <- struct{}{}:
 	default:
 	}
 	for err == nil {
-		if request, err = receive(conn); err != nil {
+		if request, err = ensemble.Receive(conn); err != nil {
 			return
 		}
 		d := wire.NewDecoder(request)
@@ -44,29 +44,6 @@ func answer(conn net.Conn, arrived chan<- struct{}) {
 		if h.Op != wire.OpCloseSession && h.Op != wire.OpPing {
 			reply.Err = wire.ErrSessionExpired
 		}
-		err = send(conn, reply.Append(wire.Begin(nil)))
+		err = ensemble.Send(conn, reply.Append(wire.Begin(nil)))
 	}
-}
-
-// receive reads the payload of a packet.
-func receive(conn net.Conn) ([]byte, error) {
-	length := make([]byte, wire.LengthSize)
-	if _, err := io.ReadFull(conn, length); err != nil {
-		return nil, err
-	}
-	d := wire.NewDecoder(length)
-	size := d.Int()
-	if size < 0 || size > wire.MaxPacket {
-		return nil, wire.ErrMalformed
-	}
-	payload := make([]byte, size)
-	_, err := io.ReadFull(conn, payload)
-	return payload, err
-}
-
-// send ends a packet that begins where its buffer does, and sends it.
-func send(conn net.Conn, packet []byte) error {
-	wire.End(packet, 0)
-	_, err := conn.Write(packet)
-	return err
 }

@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,52 +47,6 @@ func TestChrootMissing(t *testing.T) {
 	_, err = s.Dial(f.ctx, drivers.Options{})
 	if !errors.Is(err, drivers.ErrNoNode) || !strings.Contains(err.Error(), "chroot "+f.root+"/no: ") {
 		t.Errorf("got %v, want %v naming the chroot", err, drivers.ErrNoNode)
-	}
-}
-
-func TestConfig(t *testing.T) {
-	for _, tc := range []struct {
-		cfg  Config
-		want string
-	}{
-		{Config{}, "servers: "},
-		{Config{Servers: []string{"a", ""}}, "servers: "},
-		{Config{Servers: []string{"a"}, Chroot: "b"}, `chroot "b": `},
-		{Config{Servers: []string{"a"}, Chroot: "/b/"}, `chroot "/b/": `},
-		{Config{Servers: []string{"a"}, Username: "ann"}, "username and password: "},
-		{Config{Servers: []string{"a"}, Username: "a:b", Password: "c"}, "username: "},
-	} {
-		if _, err := New(tc.cfg); err == nil || !strings.HasPrefix(err.Error(), tc.want) {
-			t.Errorf("%+v: %v, want an error that begins with %q", tc.cfg, err, tc.want)
-		}
-	}
-	s, err := New(Config{Servers: []string{"a", "b:1", "::1", "[::1]", "[::1]:2"}, Chroot: "/b"})
-	want := []string{"a:2181", "b:1", "[::1]:2181", "[::1]:2181", "[::1]:2"}
-	if err != nil || !slices.Equal(s.servers, want) {
-		t.Errorf("servers %v, %v; want %v", s.servers, err, want)
-	}
-}
-
-func TestSequence(t *testing.T) {
-	for name, want := range map[string]int64{
-		"lock-0000000000":  0,
-		"lock-0000000012":  12,
-		"0000000012":       12,
-		"lock-2147483647":  2147483647,
-		"lock--2147483648": -2147483648, // the wrap
-		"lock-2147483648":  -2147483648,
-		"lock--1000000000": -1000000000,
-		"lock--000000005":  -5,
-		"lock9999999999":   drivers.NoSeq, // too large for either
-		"lock-9999999999":  drivers.NoSeq,
-		"lock-12":          drivers.NoSeq,
-		"lock-00000000x1":  drivers.NoSeq,
-		"a-x23456789":      drivers.NoSeq,
-		"":                 drivers.NoSeq,
-	} {
-		if got := sequence(name); got != want {
-			t.Errorf("sequence(%q) = %d, want %d", name, got, want)
-		}
 	}
 }
 

@@ -35,20 +35,18 @@ func (s *Service) open(o drivers.Options) *Conn {
 		o.SessionTimeout = drivers.DefaultSessionTimeout
 	}
 	c := &Conn{
-		options: o,
-		chroot:  s.chroot,
-		user:    s.user,
-		acl:     s.user.acl(),
-		syncs:   s.syncs,
-		watches: newWatches(),
-		done:    make(chan struct{}),
-		gone:    make(chan struct{}),
+		options:  o,
+		ensemble: s.Ensemble,
+		acl:      accessList(s.User.ACL()),
+		watches:  newWatches(),
+		done:     make(chan struct{}),
+		gone:     make(chan struct{}),
 	}
 	c.session.opened = make(chan struct{})
-	c.dialer = &dialer{servers: s.servers, turn: int(s.dialed.Add(1)) % len(s.servers),
+	c.dialer = &dialer{servers: s.Servers, turn: s.Spread(),
 		arrived: make(chan struct{}, 1), refused: make(chan struct{})}
 	c.connect = func(ctx context.Context, address string) (*wire.Tap, error) {
-		conn, err := s.dial(ctx, address)
+		conn, err := s.Connect(ctx, address)
 		if err != nil {
 			return nil, err
 		}
@@ -58,10 +56,15 @@ func (s *Service) open(o drivers.Options) *Conn {
 	// The library may call back before Connect has returned.
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
-	c.library, c.over, _ = zk.Connect(s.servers, o.SessionTimeout,
+	c.library, c.over, _ = zk.Connect(s.Servers, o.SessionTimeout,
 		zk.WithHostProvider(c.dialer), zk.WithDialer(c.dialer.dial), zk.WithEventCallback(c.changed),
 		zk.WithLogger(quiet{}), zk.WithLogInfo(false))
 	return c
+}
+
+// accessList is an access list in the library's words.
+func accessList(a wire.ACL) []zk.ACL {
+	return []zk.ACL{{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID}}
 }
 
 // quiet keeps the library from writing to the terminal: what it logs of

@@ -2,7 +2,6 @@ package zookeeper
 
 import (
 	"errors"
-	"net"
 	"strings"
 	"testing"
 
@@ -40,35 +39,5 @@ func TestInfo(t *testing.T) {
 	want := drivers.Info{Name: "zookeeper", URL: "zookeeper://" + f.address, Durability: "unknown", Client: "go-zookeeper", Reads: "local"}
 	if got != want {
 		t.Errorf("info %+v, want %+v", got, want)
-	}
-}
-
-// A server that does not answer four-letter words.
-func TestWordsNotAllowed(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.Read(make([]byte, 4))
-			conn.Write([]byte("mntr is not executed because it is not in the whitelist.\n"))
-			conn.Close()
-		}
-	}()
-	s, err := New(Config{Servers: []string{l.Addr().String()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Counters(t.Context()); !errors.Is(err, drivers.ErrUnsupported) {
-		t.Errorf("got %v, want %v", err, drivers.ErrUnsupported)
-	}
-	if got := s.Info().Server; got != "unknown" {
-		t.Errorf("server %q, want unknown", got)
 	}
 }

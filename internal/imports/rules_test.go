@@ -14,7 +14,8 @@ const rules = `
 	drivers/child:                 internal/nearest
 	drivers/native/tree:           drivers/wire
 	drivers/native:                drivers drivers/wire drivers/child drivers/native/tree
-	drivers/zookeeper:             drivers drivers/wire drivers/child
+	drivers/ensemble:              drivers drivers/wire
+	drivers/zookeeper:             drivers drivers/wire drivers/child drivers/ensemble
 	drivers/etcd:                  drivers drivers/child
 	drivers/backends:              drivers/... internal/nearest
 	drivers/backends/backendtest:  drivers/...

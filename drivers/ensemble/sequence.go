@@ -1,4 +1,4 @@
-package zookeeper
+package ensemble
 
 import (
 	"math"
@@ -11,12 +11,12 @@ import (
 // node: its parent's counter, an int32 that wraps, in the form %010d.
 const digits = 10
 
-// sequence is the number in the suffix of a name, or NoSeq where there is none.
+// Sequence is the number in the suffix of a name, or NoSeq where there is none.
 // A number after the wrap is negative and its sign part of the suffix: a hyphen
 // right before the digits is that sign where they are fewer than ten, too large
 // for a positive number, or after a second hyphen, and otherwise belongs to the
 // name, since names like to end in one.
-func sequence(name string) int64 {
+func Sequence(name string) int64 {
 	if len(name) < digits {
 		return drivers.NoSeq
 	}

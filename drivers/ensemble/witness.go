@@ -1,4 +1,4 @@
-package zookeeper
+package ensemble
 
 import (
 	"context"
@@ -12,15 +12,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-var _ drivers.Witness = (*Service)(nil)
+var _ drivers.Witness = (*Ensemble)(nil)
 
 // versionTime bounds the question for a server's version.
 const versionTime = 2 * time.Second
 
 // Reset makes every server count anew.
-func (s *Service) Reset(ctx context.Context) error {
-	for _, a := range s.servers {
-		if _, err := s.word(ctx, a, "srst"); err != nil {
+func (e *Ensemble) Reset(ctx context.Context) error {
+	for _, a := range e.Servers {
+		if _, err := e.Word(ctx, a, "srst"); err != nil {
 			return err
 		}
 	}
@@ -29,10 +29,10 @@ func (s *Service) Reset(ctx context.Context) error {
 
 // Counters adds up what the servers have counted since Reset. A session is
 // counted by the server that it is connected to.
-func (s *Service) Counters(ctx context.Context) (drivers.Counters, error) {
+func (e *Ensemble) Counters(ctx context.Context) (drivers.Counters, error) {
 	sum := drivers.Counters{OurTerms: true}
-	for _, a := range s.servers {
-		text, err := s.word(ctx, a, "mntr")
+	for _, a := range e.Servers {
+		text, err := e.Word(ctx, a, "mntr")
 		if err != nil {
 			return drivers.Counters{}, err
 		}
@@ -71,12 +71,12 @@ func parseCounters(text string) (c drivers.Counters) {
 }
 
 // askVersion asks the first server that answers.
-func (s *Service) askVersion() (string, error) {
+func (e *Ensemble) askVersion() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), versionTime)
 	defer cancel()
 	var errs []error
-	for _, a := range s.servers {
-		text, err := s.word(ctx, a, "srvr")
+	for _, a := range e.Servers {
+		text, err := e.Word(ctx, a, "srvr")
 		if err == nil {
 			if version := parseVersion(text); version != "" {
 				return "ZooKeeper " + version, nil
@@ -101,9 +101,9 @@ func parseVersion(text string) string {
 	return ""
 }
 
-// word sends a four-letter word and returns the answer.
-func (s *Service) word(ctx context.Context, address, word string) (string, error) {
-	conn, err := s.dial(ctx, address)
+// Word sends a four-letter word and returns the answer.
+func (e *Ensemble) Word(ctx context.Context, address, word string) (string, error) {
+	conn, err := e.connect(ctx, address)
 	if err != nil {
 		return "", fmt.Errorf("%s: %s: %w", address, word, err)
 	}

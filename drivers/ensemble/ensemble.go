@@ -1,0 +1,141 @@
+package ensemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// An Ensemble is the servers of one service. Its fields are read only.
+type Ensemble struct {
+	Servers   []string // host:port each
+	Chroot    string   // "" or a path that begins with a slash
+	User      Credentials
+	SyncReads bool
+
+	connect func(ctx context.Context, address string) (net.Conn, error)
+	version func() (string, error) // asks a server once
+	dialed  atomic.Uint32          // sessions so far
+	rooted  atomic.Bool            // the chroot was seen to exist
+}
+
+// New returns the ensemble; nothing is connected yet.
+func New(cfg Config) (*Ensemble, error) {
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	e := &Ensemble{
+		Servers:   cfg.addresses(),
+		Chroot:    cfg.Chroot,
+		User:      Credentials{cfg.Username, cfg.Password},
+		SyncReads: cfg.SyncReads,
+		connect:   cfg.Dial,
+	}
+	if e.connect == nil {
+		e.connect = func(ctx context.Context, address string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "tcp", address)
+		}
+	}
+	if cfg.TLS != nil {
+		e.connect = encrypted(e.connect, cfg.TLS)
+	}
+	e.version = sync.OnceValues(e.askVersion)
+	return e, nil
+}
+
+// Connect connects to one of the servers.
+func (e *Ensemble) Connect(ctx context.Context, address string) (net.Conn, error) {
+	return e.connect(ctx, address)
+}
+
+// Spread returns the index of the server that the next session tries first: each
+// in turn.
+func (e *Ensemble) Spread() int { return int(e.dialed.Add(1)) % len(e.Servers) }
+
+const (
+	firstBackoff = 10 * time.Millisecond
+	maxBackoff   = time.Second
+)
+
+// Backoff is the pause before an attempt when all servers failed so many times:
+// none at first, then 10 ms and doubling to 1 s.
+func Backoff(rounds int) time.Duration {
+	if rounds == 0 {
+		return 0
+	}
+	return min(firstBackoff<<min(rounds-1, 10), maxBackoff)
+}
+
+// Path is a path of a session as the servers know it.
+func (e *Ensemble) Path(path string) string {
+	switch {
+	case e.Chroot == "":
+		return path
+	case path == "/":
+		return e.Chroot
+	}
+	return e.Chroot + path
+}
+
+// Rooted makes sure with a session that the chroot exists, unless that is known.
+func (e *Ensemble) Rooted(ctx context.Context, c drivers.Conn) error {
+	if e.Chroot == "" || e.rooted.Load() {
+		return nil
+	}
+	_, found, err := c.Exists(ctx, "/", nil)
+	if err != nil {
+		return e.Unreachable(err, nil)
+	}
+	if !found {
+		return fmt.Errorf("%s: chroot %s: %w: create it first, or leave it out", e.Name(), e.Chroot, drivers.ErrNoNode)
+	}
+	e.rooted.Store(true)
+	return nil
+}
+
+// What a read may show, in the words of [drivers.Info].
+const (
+	ReadLocal = "local"
+	ReadSync  = "sync"
+)
+
+// Info asks a server for its version, the first time it is called. The client is
+// the library that sessions are opened through.
+func (e *Ensemble) Info(client string) drivers.Info {
+	server, err := e.version()
+	if err != nil {
+		server = "unknown"
+	}
+	reads := ReadLocal
+	if e.SyncReads {
+		reads = ReadSync
+	}
+	return drivers.Info{
+		Name:       "zookeeper",
+		URL:        "zookeeper://" + strings.Join(e.Servers, ",") + e.Chroot,
+		Server:     server,
+		Durability: "unknown",
+		Client:     client,
+		Reads:      reads,
+	}
+}
+
+// Name is what errors call the service.
+func (e *Ensemble) Name() string { return "zookeeper " + strings.Join(e.Servers, ",") }
+
+// Unreachable says in one line which service it was and why no session was had:
+// what the last attempt to connect failed with, if it did, and what ended the
+// attempts.
+func (e *Ensemble) Unreachable(err, dialing error) error {
+	if dialing == nil || errors.Is(err, dialing) {
+		return fmt.Errorf("%s: no session: %w", e.Name(), err)
+	}
+	return fmt.Errorf("%s: no session: %w (%w)", e.Name(), dialing, err)
+}
