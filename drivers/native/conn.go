@@ -13,7 +13,7 @@ import (
 type conn struct {
 	server *Server
 	net    net.Conn
-	in     frames
+	in     wire.Frames
 	out    *outbox
 
 	session *session // nil before it is established, and after it is left
@@ -28,10 +28,13 @@ const (
 	handshakeTime = 10 * time.Second
 	// farewellTime is how long a client may take to read its last packets.
 	farewellTime = 5 * time.Second
+	// idleBuffer is the size in bytes of the largest buffer for requests that a
+	// connection keeps.
+	idleBuffer = 64 << 10
 )
 
 func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{server: s, net: nc, in: frames{from: nc}, out: newOutbox()}
+	c := &conn{server: s, net: nc, in: wire.NewFrames(nc, wire.MaxPacket, idleBuffer), out: newOutbox()}
 	c.watcher.Notify = c.notify
 	return c
 }
@@ -59,11 +62,11 @@ func (c *conn) receive() {
 // shakeHands reports whether a session was established.
 func (c *conn) shakeHands() bool {
 	c.net.SetReadDeadline(time.Now().Add(handshakeTime))
-	word, err := c.in.head()
+	word, err := c.in.Head()
 	if err != nil || c.answerWord(word) {
 		return false
 	}
-	payload, err := c.in.next()
+	payload, err := c.in.Next()
 	if err != nil || !c.answerConnect(payload) {
 		return false
 	}
@@ -74,7 +77,7 @@ func (c *conn) shakeHands() bool {
 // it, under one lock. It reports whether there may be more.
 func (c *conn) serveBatch() bool {
 	c.out.roomy()
-	payload, err := c.in.next()
+	payload, err := c.in.Next()
 	if err != nil {
 		return false
 	}
@@ -88,10 +91,10 @@ func (c *conn) serveBatch() bool {
 		}
 		s.stats.received++
 		c.serve(payload, began)
-		if !c.in.ready() || len(c.packets) > crowded {
+		if !c.in.Ready() || len(c.packets) > crowded {
 			break
 		}
-		if payload, err = c.in.next(); err != nil {
+		if payload, err = c.in.Next(); err != nil {
 			return false
 		}
 	}
