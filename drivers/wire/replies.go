@@ -30,7 +30,8 @@ func (r *PathStat) Decode(d *Decoder) {
 // Append appends the record to b.
 func (r PathStat) Append(b []byte) []byte { return r.Stat.Append(AppendString(b, r.Path)) }
 
-// Children is the reply to getChildren: names without their parent.
+// Children is the reply to getChildren, names without their parent, and to
+// getEphemerals, whole paths.
 type Children struct{ Names []string }
 
 // Decode reads the record.
@@ -68,6 +69,38 @@ func (r *ACLStat) Decode(d *Decoder) {
 
 // Append appends the record to b.
 func (r ACLStat) Append(b []byte) []byte { return r.Stat.Append(appendACLs(b, r.ACL)) }
+
+// An Int is the reply of just a number: getAllChildrenNumber, addWatch.
+type Int struct{ Value int32 }
+
+// Decode reads the record.
+func (r *Int) Decode(d *Decoder) { r.Value = d.Int() }
+
+// Append appends the record to b.
+func (r Int) Append(b []byte) []byte { return AppendInt(b, r.Value) }
+
+// WhoAmI is the reply to whoAmI: as whom the server knows the connection.
+type WhoAmI struct{ Clients []ClientInfo }
+
+// A ClientInfo is an identity without what is secret of it.
+type ClientInfo struct{ Scheme, User string }
+
+// Decode reads the record.
+func (r *WhoAmI) Decode(d *Decoder) {
+	r.Clients = nil
+	for range d.Len(8) {
+		r.Clients = append(r.Clients, ClientInfo{d.String(), d.String()})
+	}
+}
+
+// Append appends the record to b.
+func (r WhoAmI) Append(b []byte) []byte {
+	b = AppendInt(b, int32(len(r.Clients)))
+	for _, c := range r.Clients {
+		b = AppendString(AppendString(b, c.Scheme), c.User)
+	}
+	return b
+}
 
 // A WatcherEvent is a notification.
 type WatcherEvent struct {

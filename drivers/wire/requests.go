@@ -1,17 +1,20 @@
 package wire
 
-// A CreateRequest asks for a node: create and create2.
+// A CreateRequest asks for a node: create, create2, createContainer.
 type CreateRequest struct {
 	Path  string
 	Data  []byte
 	ACL   []ACL
-	Flags int32 // FlagEphemeral, FlagSequential
+	Flags int32 // FlagEphemeral and so on
 }
 
-// Flags of a CreateRequest. Higher ones are kinds of nodes of their own.
+// Flags of a CreateRequest. The higher ones are kinds of nodes of their own.
 const (
-	FlagEphemeral  int32 = 1
-	FlagSequential int32 = 2
+	FlagEphemeral     int32 = 1
+	FlagSequential    int32 = 2
+	FlagContainer     int32 = 4
+	FlagTTL           int32 = 5
+	FlagTTLSequential int32 = 6
 )
 
 // Decode reads the record. Data is not copied; the room of r.ACL is used again.
@@ -25,6 +28,24 @@ func (r *CreateRequest) Decode(d *Decoder) {
 func (r CreateRequest) Append(b []byte) []byte {
 	b = AppendBytes(AppendString(b, r.Path), r.Data)
 	return AppendInt(appendACLs(b, r.ACL), r.Flags)
+}
+
+// A CreateTTLRequest asks for a node that goes when it has no children and was
+// not written for TTL milliseconds.
+type CreateTTLRequest struct {
+	CreateRequest // with FlagTTL or FlagTTLSequential
+	TTL           int64
+}
+
+// Decode reads the record. Data is not copied; the room of r.ACL is used again.
+func (r *CreateTTLRequest) Decode(d *Decoder) {
+	r.CreateRequest.Decode(d)
+	r.TTL = d.Long()
+}
+
+// Append appends the record to b.
+func (r CreateTTLRequest) Append(b []byte) []byte {
+	return AppendLong(r.CreateRequest.Append(b), r.TTL)
 }
 
 // A SetDataRequest writes a node that has the version, or any with −1.
@@ -63,8 +84,8 @@ func (r SetACLRequest) Append(b []byte) []byte {
 	return AppendInt(appendACLs(AppendString(b, r.Path), r.ACL), r.Version)
 }
 
-// A Path is the record of just a path: requests to getACL and sync, replies to
-// create and sync.
+// A Path is the record of just a path: requests to getACL, sync, getEphemerals,
+// getAllChildrenNumber and deleteContainer, replies to create and sync.
 type Path struct{ Path string }
 
 // Decode reads the record.
@@ -97,27 +118,6 @@ func (r *PathVersion) Decode(d *Decoder) { r.Path, r.Version = d.String(), d.Int
 
 // Append appends the record to b.
 func (r PathVersion) Append(b []byte) []byte { return AppendInt(AppendString(b, r.Path), r.Version) }
-
-// A SetWatchesRequest arms watches again after a reconnect. What has changed
-// since RelativeZxid fires at once.
-type SetWatchesRequest struct {
-	RelativeZxid int64
-	Data         []string // armed by getData, or by exists on a node that was there
-	Exist        []string // armed by exists on a node that was missing
-	Child        []string
-}
-
-// Decode reads the record.
-func (r *SetWatchesRequest) Decode(d *Decoder) {
-	r.RelativeZxid = d.Long()
-	r.Data, r.Exist, r.Child = decodeStrings(d), decodeStrings(d), decodeStrings(d)
-}
-
-// Append appends the record to b.
-func (r SetWatchesRequest) Append(b []byte) []byte {
-	b = AppendLong(b, r.RelativeZxid)
-	return appendStrings(appendStrings(appendStrings(b, r.Data), r.Exist), r.Child)
-}
 
 // An AuthRequest adds credentials to a connection.
 type AuthRequest struct {

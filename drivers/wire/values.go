@@ -45,8 +45,15 @@ type ACL struct {
 	ID     string
 }
 
-// PermAll is read, write, create, delete and admin.
-const PermAll int32 = 0x1f
+// Permissions; the bits combine.
+const (
+	PermRead   int32 = 1 << iota // the data, and the names of the children
+	PermWrite                    // the data
+	PermCreate                   // children
+	PermDelete                   // children
+	PermAdmin                    // set the access list
+	PermAll    = PermRead | PermWrite | PermCreate | PermDelete | PermAdmin
+)
 
 const (
 	world  = "world"
