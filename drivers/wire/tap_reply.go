@@ -56,11 +56,11 @@ func (t *Tap) decode(payload []byte, size int) (m drivers.Message, i uint, answe
 	if d.Err() != nil {
 		return m, 0, false
 	}
-	m = drivers.Message{Kind: drivers.Reply, Pos: max(h.Zxid, 0), Err: sentinel(h.Err), Size: size}
+	m = drivers.Message{Kind: drivers.Reply, Pos: max(h.Zxid, 0), Err: h.Err.Sentinel(), Size: size}
 	switch h.Xid {
 	case XidNotification:
 		m.Kind, m.Err = drivers.Notification, nil
-		m.Event = event(d.Int())
+		m.Event = EventOf(d.Int())
 		d.Int() // the session's state
 		m.Path = d.Bytes()
 		return m, 0, false
@@ -88,44 +88,4 @@ func (t *Tap) opened(d *Decoder, size int) drivers.Message {
 		m.Err = drivers.ErrSessionLost
 	}
 	return m
-}
-
-// event is 0 for what is no change of a node.
-func event(code int32) drivers.EventType {
-	switch code {
-	case EventCreated:
-		return drivers.Created
-	case EventDeleted:
-		return drivers.Deleted
-	case EventDataChanged:
-		return drivers.DataChanged
-	case EventChildrenChanged:
-		return drivers.ChildrenChanged
-	}
-	return 0
-}
-
-// sentinel translates an error code without allocating.
-func sentinel(code Err) error {
-	switch code {
-	case OK:
-		return nil
-	case ErrNoNode:
-		return drivers.ErrNoNode
-	case ErrNodeExists:
-		return drivers.ErrNodeExists
-	case ErrBadVersion:
-		return drivers.ErrBadVersion
-	case ErrNotEmpty:
-		return drivers.ErrNotEmpty
-	case ErrNoChildrenForEphemerals:
-		return drivers.ErrNoChildrenForEphemerals
-	case ErrSessionExpired:
-		return drivers.ErrSessionLost
-	case ErrSessionMoved:
-		return drivers.ErrConnectionLoss
-	case ErrNoAuth, ErrAuthFailed, ErrInvalidACL:
-		return drivers.ErrRefused
-	}
-	return drivers.ErrUnsupported
 }

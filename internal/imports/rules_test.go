@@ -15,6 +15,7 @@ const rules = `
 	drivers/native/tree:           drivers/wire
 	drivers/native:                drivers drivers/wire drivers/child drivers/native/tree
 	drivers/ensemble:              drivers drivers/wire
+	drivers/pipeline:              drivers drivers/wire drivers/ensemble
 	drivers/zookeeper:             drivers drivers/wire drivers/child drivers/ensemble
 	drivers/etcd:                  drivers drivers/child
 	drivers/backends:              drivers/... internal/nearest
