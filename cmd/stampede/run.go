@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
@@ -223,6 +225,7 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 		return err
 	}
 	b.file.Skipped = append(b.file.Skipped, skipped...)
+	b.adviseClient(service.Info())
 	for _, clients := range b.flags.clients {
 		for _, form := range forms {
 			if err := b.runForm(ctx, service.Service, form, clients); err != nil {
@@ -231,6 +234,18 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 		}
 	}
 	return nil
+}
+
+// manySessions is how many clients are better opened through a client that is made
+// for them: with go-zookeeper each holds 3 MiB of buffers.
+const manySessions = 1000
+
+// adviseClient says so, once per backend.
+func (b *bench) adviseClient(i drivers.Info) {
+	if most := slices.Max(b.flags.clients); most > manySessions && i.Client == zookeeper.Client && !b.flags.quiet {
+		fmt.Fprintf(b.err, "stampede: %s sessions through %s take 3 MiB each: ?client=%s in the backend's URL needs a few KiB\n",
+			results.Count(int64(most)), i.Client, pipeline.Client)
+	}
 }
 
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {

@@ -49,17 +49,17 @@ func (r reached) lacks(f workloads.Form) string {
 	case f.Client != "" && info.Reads == ensemble.ReadSync:
 		return fmt.Sprintf("%v reads as %s has it, which makes no sync", f, f.Client)
 	case !r.meets(f.Needs):
-		return fmt.Sprintf("%v needs %s, and %s is used through %s, which has none: %s", f, f.Needs, info.Name, info.Client, whoHasPersistent(backends.List()))
+		return fmt.Sprintf("%v needs %s, and %s is used through %s, which has none: %s", f, f.Needs, info.Name, info.Client, whoHasPersistent())
 	}
 	return ""
 }
 
 // whoHasPersistent says which backends have persistent watches.
-func whoHasPersistent(all []backends.Backend) string {
+func whoHasPersistent() string {
 	var have []string
-	for _, b := range all {
-		if b.Persistent {
-			have = append(have, b.Scheme+":")
+	for _, b := range backends.List() {
+		if url := b.Persistent(); url != "" {
+			have = append(have, url)
 		}
 	}
 	return "try --backend " + strings.Join(have, " or ")

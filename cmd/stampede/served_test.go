@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -23,7 +22,8 @@ type (
 )
 
 func TestFormsThatNeedWhatASessionCannot(t *testing.T) {
-	const why = "config/persistent needs persistent watches, and zookeeper is used through go-zookeeper, which has none: try --backend etcd:"
+	const why = "config/persistent needs persistent watches, and zookeeper is used through go-zookeeper, which has none: " +
+		"try --backend native:?client=wire or zookeeper:?client=wire or etcd:"
 	watch := workloads.Form{Recipe: "config", Name: "watch"}
 	lasting := workloads.Form{Recipe: "config", Name: "persistent", Needs: workloads.PersistentWatches}
 	for _, c := range []struct {
@@ -50,12 +50,5 @@ func TestFormsThatNeedWhatASessionCannot(t *testing.T) {
 				t.Error(errors.Unwrap(err))
 			}
 		})
-	}
-}
-
-func TestWhoHasPersistentWatches(t *testing.T) {
-	all := []backends.Backend{{Scheme: "a", Persistent: true}, {Scheme: "b"}, {Scheme: "c", Persistent: true}}
-	if got, want := whoHasPersistent(all), "try --backend a: or c:"; got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

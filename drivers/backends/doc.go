@@ -5,7 +5,7 @@
 //	zookeeper:                      an Apache ZooKeeper, started likewise
 //	zookeeper://h1:2181,h2/chroot   one that runs already
 //
-// Query keys (?session-timeout=5s, ?reads=sync) set the rest, but for TLS and
+// Query keys (?session-timeout=5s, ?reads=sync, ?client=wire) set the rest, but for TLS and
 // credentials, which have no place in a URL: see [Target.With]. [Parse] checks a
 // URL without doing anything; [Target.Open] starts what is to be started. main
 // and TestMain give [Roles] to child.Dispatch, since what is started is this

@@ -18,6 +18,7 @@ import (
 type Target struct {
 	url     string
 	backend Backend
+	client  client // one of the backend's
 
 	servers        []string      // host:port each; none means that one is started
 	chroot         string        // "" or a path that begins with a slash
@@ -144,6 +145,11 @@ func (t *Target) parseQuery(query string) error {
 			return err
 		}
 	}
+	if t.client = t.backend.clients[0]; values.Has(library.Name) {
+		if err := t.setClient(values.Get(library.Name)); err != nil {
+			return err
+		}
+	}
 	if t.durability = t.backend.durability[0]; values.Has(durability.Name) {
 		return t.setDurability(values.Get(durability.Name))
 	}
@@ -158,6 +164,15 @@ func (t *Target) setDurability(given string) error {
 		return nearest.Unknown("durability", given, t.backend.durability)
 	}
 	t.durability = given
+	return nil
+}
+
+func (t *Target) setClient(name string) error {
+	i := slices.Index(t.backend.clientNames(), name)
+	if i < 0 {
+		return nearest.Unknown("client", name, t.backend.clientNames())
+	}
+	t.client = t.backend.clients[i]
 	return nil
 }
 

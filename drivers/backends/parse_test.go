@@ -63,7 +63,7 @@ func TestParseRefuses(t *testing.T) {
 		"zookeeper://h/a/":       `backend "zookeeper://h/a/": chroot "/a/": want /name/name…`,
 		"zookeeper://h/../a":     `backend "zookeeper://h/../a": chroot "/../a": want /name/name…`,
 		"native:?sesion-timeout": `backend "native:": unknown key "sesion-timeout": did you mean "session-timeout"?`,
-		"native:?servers=3":      `backend "native:": unknown key "servers": there is session-timeout, reads`,
+		"native:?servers=3":      `backend "native:": unknown key "servers": there is session-timeout, reads, client`,
 		"native:?session-timeout": `backend "native:": ` +
 			`session-timeout=: want a positive duration, e.g. 10s`,
 		"native:?session-timeout=10": `backend "native:": ` +
@@ -72,12 +72,44 @@ func TestParseRefuses(t *testing.T) {
 			`session-timeout=-1s: want a positive duration, e.g. 10s`,
 		"native:?session-timeout=1s&session-timeout=2s": `backend "native:": ` +
 			`key "session-timeout" is given 2 times`,
-		"native:?reads=synch": `backend "native:": unknown read mode "synch": did you mean "sync"?`,
-		"native:?reads":       `backend "native:": unknown read mode "": there is local, sync`,
+		"native:?reads=synch":     `backend "native:": unknown read mode "synch": did you mean "sync"?`,
+		"zookeeper:?client=wired": `backend "zookeeper:": unknown client "wired": did you mean "wire"?`,
+		"native:?client":          `backend "native:": unknown client "": there is go-zookeeper, wire`,
+		"etcd:?client=wire":       `backend "etcd:": unknown key "client": there is session-timeout, reads, durability`,
+		"native:?reads":           `backend "native:": unknown read mode "": there is local, sync`,
 	} {
 		_, err := Parse(given)
 		if err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", given, err, want)
+		}
+	}
+}
+
+func TestClientOfTheURL(t *testing.T) {
+	for given, want := range map[string]string{
+		"native:":                                "go-zookeeper",
+		"native:?client=wire":                    "wire",
+		"zookeeper://h/a?client=wire&reads=sync": "wire",
+		"zookeeper:?client=go-zookeeper":         "go-zookeeper",
+		"etcd:":                                  "clientv3",
+	} {
+		target, err := Parse(given)
+		if err != nil || target.client.name != want {
+			t.Errorf("%s: %q (%v), want %q", given, target.client.name, err, want)
+		}
+	}
+}
+
+// Of each backend there is a URL with persistent watches, if any client has them.
+func TestPersistent(t *testing.T) {
+	lasting, plain := client{name: "lasting", persistent: true}, client{name: "plain"}
+	for want, clients := range map[string][]client{
+		"b:":                {lasting, plain},
+		"b:?client=lasting": {plain, lasting},
+		"":                  {plain},
+	} {
+		if got := (Backend{Scheme: "b", clients: clients}).Persistent(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -3,12 +3,9 @@ package backends
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
 // Open starts a server, if the URL names none, and returns the service. The
@@ -25,7 +22,7 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 		}
 		o.servers = []string{o.process.Addr()}
 	}
-	s, err := t.backend.connect(o, encryption)
+	s, err := t.client.connect(o, encryption)
 	if err != nil {
 		o.stop()
 		return nil, err
@@ -62,26 +59,3 @@ func (o opened) stop() error {
 	}
 	return o.process.Stop()
 }
-
-// A zooKeeper is a ZooKeeper-speaking service as its URL has it. What the
-// client can do besides (drivers.Witness) it can do too.
-type zooKeeper struct {
-	*zookeeper.Service
-	opened opened
-}
-
-func connectZooKeeper(o opened, encryption *tls.Config) (drivers.Service, error) {
-	s, err := zookeeper.New(zookeeper.Config{
-		Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == ensemble.ReadSync,
-		TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
-	})
-	return &zooKeeper{s, o}, err
-}
-
-func (s *zooKeeper) Info() drivers.Info { return s.opened.describe(s.Service.Info()) }
-
-func (s *zooKeeper) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
-	return s.Service.Dial(ctx, s.opened.options(o))
-}
-
-func (s *zooKeeper) Close() error { return s.opened.stop() }

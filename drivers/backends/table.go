@@ -2,10 +2,8 @@ package backends
 
 import (
 	"context"
-	"crypto/tls"
 	"slices"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
@@ -20,15 +18,13 @@ type Backend struct {
 	About   string   // a sentence more: what sets it apart
 	URLs    []string // the shapes of its URLs
 	Keys    []Key    // what its query may set
-	// Persistent says that its sessions are drivers.PersistentWatchers.
-	Persistent bool
 
 	role       child.Role // runs a server of this kind; its argument is the durability
-	connect    func(o opened, encryption *tls.Config) (drivers.Service, error)
-	port       string   // where a given server listens unless its URL says otherwise
-	durability []string // what a server that a run starts can do, the default first
-	reads      []string // its read modes, the default first
-	server     string   // what to put before the version that a server tells
+	clients    []client   // the libraries that speak to it, the default first
+	port       string     // where a given server listens unless its URL says otherwise
+	durability []string   // what a server that a run starts can do, the default first
+	reads      []string   // its read modes, the default first
+	server     string     // what to put before the version that a server tells
 }
 
 // A Key is something that a URL's query may set.
@@ -56,6 +52,12 @@ var etcdReads = Key{
 	Summary: "what a read may show: linearizable (what anybody was acknowledged before it) or serializable (what the server at hand has)",
 }
 
+var library = Key{
+	Name:    "client",
+	Example: "wire",
+	Summary: "what sessions are opened through: go-zookeeper (the library that most use) or wire (made for many sessions; has persistent watches)",
+}
+
 var durability = Key{
 	Name:    "durability",
 	Example: "no-fsync",
@@ -71,10 +73,10 @@ func List() []Backend {
 			About: "one server, in memory, that counts what it sends by itself: exact and quick " +
 				"to start, and no measure of how fast ZooKeeper is",
 			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
-			Keys: []Key{sessionTimeout, reads},
+			Keys: []Key{sessionTimeout, reads, library},
 
 			role:       runNative,
-			connect:    connectZooKeeper,
+			clients:    zooKeeperClients(),
 			port:       "2181",
 			durability: []string{"memory"},
 			reads:      zooKeeperReads(),
@@ -86,10 +88,10 @@ func List() []Backend {
 			About: "the service that the recipes were written for: each session's calls are answered " +
 				"in order, and its watches fire before it can see the change",
 			URLs: []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
-			Keys: []Key{sessionTimeout, reads},
+			Keys: []Key{sessionTimeout, reads, library},
 
 			role:       runZooKeeper,
-			connect:    connectZooKeeper,
+			clients:    zooKeeperClients(),
 			port:       "2181",
 			durability: []string{"fsync"},
 			reads:      zooKeeperReads(),
@@ -103,10 +105,8 @@ func List() []Backend {
 			URLs: []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
 			Keys: []Key{sessionTimeout, etcdReads, durability},
 
-			Persistent: true,
-
 			role:       runEtcd,
-			connect:    connectEtcd,
+			clients:    []client{{name: etcd.Client, persistent: true, connect: connectEtcd}},
 			port:       "2379",
 			durability: []string{etcd.Fsync, etcd.NoFsync},
 			reads:      []string{etcd.ReadLinearizable, etcd.ReadSerializable},

@@ -107,6 +107,9 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
+// Client is the client library, in the words of [drivers.Info].
+const Client = "clientv3"
+
 // Info asks a server for its version, the first time it is called.
 func (s *Service) Info() drivers.Info {
 	server, err := s.version()
@@ -122,7 +125,7 @@ func (s *Service) Info() drivers.Info {
 		URL:        "etcd://" + strings.Join(s.config.Endpoints, ",") + s.config.Prefix,
 		Server:     server,
 		Durability: "unknown",
-		Client:     "clientv3",
+		Client:     Client,
 		Reads:      reads,
 	}
 }
