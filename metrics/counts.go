@@ -16,6 +16,7 @@ func (c Counts) combine(d Counts, sign int64) Counts {
 	c.WatchedGets += sign * d.WatchedGets
 	c.MissedGets += sign * d.MissedGets
 	c.Syncs += sign * d.Syncs
+	c.Armings += sign * d.Armings
 	c.RPCs += sign * d.RPCs
 	c.Pings += sign * d.Pings
 	c.Fences += sign * d.Fences

@@ -59,6 +59,7 @@ type Counts struct {
 	WatchedGets   int64 // get with a watch that were answered, found or not
 	MissedGets    int64 // those of them that found no node
 	Syncs         int64
+	Armings       int64 // persistent watches armed
 	RPCs          int64 // requests of every kind but pings and fences
 	Pings         int64
 	Fences        int64

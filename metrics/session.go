@@ -203,6 +203,7 @@ func (s *Session) counts() Counts {
 		WatchedGets:   s.gets.answered.Load(),
 		MissedGets:    s.gets.missed.Load(),
 		Syncs:         sent(drivers.OpSync),
+		Armings:       sent(drivers.OpWatchNode) + sent(drivers.OpWatchTree),
 		Pings:         sent(drivers.OpPing),
 		Fences:        sent(drivers.OpFence),
 		BytesIn:       s.bytesIn.Load(),
@@ -214,7 +215,6 @@ func (s *Session) counts() Counts {
 	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
 	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
 	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +
-		sent(drivers.OpClose) + sent(drivers.OpRearm) + sent(drivers.OpWatchNode) + sent(drivers.OpWatchTree) +
-		sent(drivers.OpOther)
+		sent(drivers.OpClose) + sent(drivers.OpRearm) + c.Armings + sent(drivers.OpOther)
 	return c
 }

@@ -26,7 +26,9 @@ func (c *crew) swearIn(ctx context.Context) (witness drivers.Witness, before met
 }
 
 // testimony is what the server counted since, heartbeats and fences taken out,
-// or nil if it counts in terms of its own.
+// or nil if it counts in terms of its own. As to persistent watches all do: to
+// ZooKeeper arming one is a read, and the end of a watched node two notifications,
+// one in each of its tables, of which it sends one.
 func (c *crew) testimony(ctx context.Context, witness drivers.Witness, before metrics.Counts) (*drivers.Counters, error) {
 	var server drivers.Counters
 	var ours metrics.Counts
@@ -35,7 +37,7 @@ func (c *crew) testimony(ctx context.Context, witness drivers.Witness, before me
 		server, err = witness.Counters(ctx)
 		return err
 	})
-	if err != nil || !server.OurTerms {
+	if err != nil || !server.OurTerms || ours.Armings > 0 {
 		return nil, err
 	}
 	server.Reads -= ours.Pings + ours.Fences + ours.Syncs
