@@ -1,0 +1,166 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// A session that has nothing to ask lives on its heartbeats.
+func TestHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		st := new(states)
+		pings := 0
+		c, e := p.open(Config{}, drivers.Options{OnState: st.on, Probe: probeFunc(func(m drivers.Message) {
+			if m.Kind == drivers.Reply && m.Op == drivers.OpPing {
+				pings++
+			}
+		})})
+		asked := later(func() error {
+			time.Sleep(time.Minute)
+			return c.Delete(t.Context(), "/a", 0)
+		})
+		e.answer(wire.OpDelete, 1, wire.OK, nil)
+		if err := <-asked; err != nil {
+			t.Error(err)
+		}
+		// Due after a third of 6 s, and at most two beats late.
+		if pings < 23 || pings > 30 {
+			t.Errorf("%d heartbeats in a minute, want one in 2 s to 2.6 s", pings)
+		}
+		c.closeOn(e)
+		st.are(t, drivers.SessionLost)
+	})
+}
+
+// probeFunc is a probe.
+type probeFunc func(drivers.Message)
+
+func (p probeFunc) Message(m drivers.Message) { p(m) }
+
+// A server that has fallen silent is given up in time for another to take the
+// session over.
+func TestSilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		st := new(states)
+		c, e := p.open(Config{Servers: []string{"a:1", "b:1"}}, drivers.Options{OnState: st.on})
+		unanswered := later(func() error { return c.Delete(t.Context(), "/a", 0) })
+		for {
+			if _, err := e.in.Next(); err != nil {
+				break
+			}
+		}
+		fails(t, "what was asked", <-unanswered, drivers.ErrConnectionLoss)
+		e = p.accept()
+		if p.dialled()[0] == p.dialled()[1] {
+			t.Errorf("dialled %v, want another server", p.dialled())
+		}
+		synctest.Wait()
+		st.are(t, drivers.Disconnected, drivers.Connected)
+		c.closeOn(e)
+	})
+}
+
+// Who holds a reply up is no silent server.
+func TestHeldReplyIsNotSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		st := new(states)
+		c, e := p.open(Config{}, drivers.Options{OnState: st.on, LoseReply: func(m drivers.Message) bool {
+			if m.Op == drivers.OpDelete {
+				time.Sleep(time.Minute)
+			}
+			return false
+		}})
+		asked := later(func() error { return c.Delete(t.Context(), "/a", 0) })
+		e.answer(wire.OpDelete, 1, wire.OK, nil)
+		go func() { // who reads the heartbeats
+			for {
+				if _, err := e.in.Next(); err != nil {
+					return
+				}
+			}
+		}()
+		if err := <-asked; err != nil {
+			t.Error(err)
+		}
+		st.are(t)
+		e.Close()
+		c.closeOn(p.accept())
+	})
+}
+
+// A bubble ends when all its goroutines have: each of these tests proves that
+// Close leaves none behind.
+
+func TestCloseOfASilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		c, e := p.open(Config{}, drivers.Options{})
+		w := newRecorder()
+		unanswered := later(func() error { _, _, err := c.Exists(t.Context(), "/b", w.watch); return err })
+		e.next(wire.OpExists)
+		ended := later(c.Close)
+		e.next(wire.OpCloseSession)
+		fails(t, "a call in flight", <-unanswered, drivers.ErrSessionLost)
+		<-ended
+		w.told(t)
+	})
+}
+
+func TestCloseOfADeadServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		c, e := p.open(Config{}, drivers.Options{})
+		p.refuses.Store(true)
+		e.Close()
+		synctest.Wait()
+		c.Close()
+		if len(p.dialled()) < 3 {
+			t.Errorf("dialled %d times, want several attempts to close", len(p.dialled()))
+		}
+	})
+}
+
+// A session that is closed while it is disconnected is taken up once more, for
+// just that.
+func TestCloseWhileDisconnected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		st := new(states)
+		c, e := p.open(Config{}, drivers.Options{OnState: st.on})
+		w := newRecorder()
+		arm(t, c, e, w.watch)
+		e.Close()
+		synctest.Wait()
+		ended := later(c.Close)
+		synctest.Wait()
+		p.accept().closed()
+		<-ended
+		if n := len(w.events); n != 3 {
+			t.Errorf("%d watches were told, want 3", n)
+		}
+		st.are(t, drivers.Disconnected, drivers.SessionLost)
+	})
+}
+
+// A server that takes connections and says nothing does not keep Dial.
+func TestDialOfASilentServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		dialled := later(func() error { _, err := p.service(Config{}).Dial(ctx, drivers.Options{}); return err })
+		(<-p.ends).payload()
+		cancel(errGivenUp)
+		if err := <-dialled; !errors.Is(err, errGivenUp) {
+			t.Errorf("got %v, want %v", err, errGivenUp)
+		}
+	})
+}
