@@ -1,4 +1,4 @@
-package zookeeper_test
+package ensemble_test
 
 import (
 	"context"
@@ -12,33 +12,51 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/pipeline"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// A secured is a test's server and time.
+// A client opens sessions through one of the libraries. What is tested here is
+// the same whichever it is.
+type client func(ensemble.Config) (drivers.Service, error)
+
+func clients() map[string]client {
+	return map[string]client{
+		zookeeper.Client: func(cfg ensemble.Config) (drivers.Service, error) { return zookeeper.New(cfg) },
+		pipeline.Client:  func(cfg ensemble.Config) (drivers.Service, error) { return pipeline.New(cfg) },
+	}
+}
+
+// A secured is a test's server, client and time.
 type secured struct {
 	backendtest.Secure
-	ctx context.Context
+	client client
+	name   string
+	ctx    context.Context
 }
 
 func TestSecure(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s := secured{backendtest.SecureZooKeeper(t), ctx}
-	t.Run("certificates", s.certificates)
-	t.Run("refusals", s.refusals)
-	t.Run("credentials", s.credentials)
-	t.Run("reconnect", s.reconnect)
+	server := backendtest.SecureZooKeeper(t)
+	for name, client := range clients() {
+		s := secured{server, client, name, ctx}
+		t.Run(name+"/certificates", s.certificates)
+		t.Run(name+"/refusals", s.refusals)
+		t.Run(name+"/credentials", s.credentials)
+		t.Run(name+"/reconnect", s.reconnect)
+	}
 }
 
-func (s secured) service(t *testing.T, chroot string, security drivers.Security) *zookeeper.Service {
+func (s secured) service(t *testing.T, chroot string, security drivers.Security) drivers.Service {
 	t.Helper()
 	cfg, err := security.TLSConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := zookeeper.New(zookeeper.Config{Servers: []string{s.Address}, Chroot: chroot, TLS: cfg,
+	service, err := s.client(ensemble.Config{Servers: []string{s.Address}, Chroot: chroot, TLS: cfg,
 		Username: security.User, Password: security.Password})
 	if err != nil {
 		t.Fatal(err)
@@ -108,8 +126,9 @@ func (s secured) refusals(t *testing.T) {
 
 // What a user protects is open to that user alone.
 func (s secured) credentials(t *testing.T) {
-	s.Protect(t, "/ann", "ann", "hunter2")
-	c := s.dial(t, "/ann", as(s.Security, "ann", "hunter2"), drivers.Options{})
+	protected := "/ann-" + s.name
+	s.Protect(t, protected, "ann", "hunter2")
+	c := s.dial(t, protected, as(s.Security, "ann", "hunter2"), drivers.Options{})
 	if _, err := c.Create(s.ctx, "/hers", nil, 0); err != nil {
 		t.Errorf("with the right credentials: %v", err)
 	}
@@ -117,7 +136,7 @@ func (s secured) credentials(t *testing.T) {
 		"another password": as(s.Security, "ann", "hunter3"),
 		"nobody":           s.Security,
 	} {
-		c := s.dial(t, "/ann", security, drivers.Options{})
+		c := s.dial(t, protected, security, drivers.Options{})
 		_, err := c.Create(s.ctx, "/mine", nil, 0)
 		if !errors.Is(err, drivers.ErrRefused) || strings.Contains(err.Error(), "hunter") {
 			t.Errorf("%s: %v, want %v and no password", name, err, drivers.ErrRefused)
@@ -131,14 +150,14 @@ func (s secured) reconnect(t *testing.T) {
 	c := s.dial(t, "", as(s.Security, "bob", "hunter2"), drivers.Options{LoseReply: func(m drivers.Message) bool {
 		return m.Op == drivers.OpGet && lose.Load() && lost.CompareAndSwap(false, true)
 	}})
-	if _, err := c.Create(s.ctx, "/bob", nil, 0); err != nil {
+	if _, err := c.Create(s.ctx, "/bob-"+s.name, nil, 0); err != nil {
 		t.Fatal(err)
 	}
 	lose.Store(true)
-	if _, _, err := c.Get(s.ctx, "/bob", nil); !errors.Is(err, drivers.ErrConnectionLoss) {
+	if _, _, err := c.Get(s.ctx, "/bob-"+s.name, nil); !errors.Is(err, drivers.ErrConnectionLoss) {
 		t.Fatalf("the connection was cut, got %v", err)
 	}
-	if _, err := c.Set(s.ctx, "/bob", []byte("x"), 0); err != nil {
+	if _, err := c.Set(s.ctx, "/bob-"+s.name, []byte("x"), 0); err != nil {
 		t.Errorf("after the reconnect: %v", err)
 	}
 }
@@ -146,53 +165,60 @@ func (s secured) reconnect(t *testing.T) {
 // A server that protects nothing cannot take credentials: what was made there
 // would not be its user's.
 func TestCredentialsNeedProtection(t *testing.T) {
-	server := native.New(native.Options{})
-	defer server.Close()
-	s, err := zookeeper.New(zookeeper.Config{Servers: []string{"pipe"}, Username: "ann", Password: "hunter2",
-		Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := s.Dial(t.Context(), drivers.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	_, err = c.Create(t.Context(), "/a", nil, 0)
-	if !errors.Is(err, drivers.ErrUnsupported) || !strings.HasSuffix(err.Error(), "takes no credentials") || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("got %v, want that it takes no credentials", err)
+	onNative(t, ensemble.Config{Username: "ann", Password: "hunter2"}, func(t *testing.T, s drivers.Service) {
+		c, err := s.Dial(t.Context(), drivers.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		_, err = c.Create(t.Context(), "/a", nil, 0)
+		if !errors.Is(err, drivers.ErrUnsupported) || !strings.HasSuffix(err.Error(), "takes no credentials") || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("got %v, want that it takes no credentials", err)
+		}
+	})
+}
+
+// onNative runs a test with each client on a native server of its own.
+func onNative(t *testing.T, cfg ensemble.Config, f func(*testing.T, drivers.Service)) {
+	for name, client := range clients() {
+		t.Run(name, func(t *testing.T) {
+			server := native.New(native.Options{})
+			defer server.Close()
+			cfg.Servers = []string{"pipe"}
+			cfg.Dial = func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }
+			s, err := client(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, s)
+		})
 	}
 }
 
 // With SyncReads there is a sync before each read, and on the same path.
 func TestSyncReads(t *testing.T) {
-	server := native.New(native.Options{})
-	defer server.Close()
-	s, err := zookeeper.New(zookeeper.Config{Servers: []string{"pipe"}, SyncReads: true,
-		Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if reads := s.Info().Reads; reads != "sync" {
-		t.Errorf("reads %q, want sync", reads)
-	}
-	var asked []string
-	c, err := s.Dial(t.Context(), drivers.Options{Probe: probe(func(m drivers.Message) {
-		if m.Kind == drivers.Request && (m.Op.IsRead() || m.Op == drivers.OpSync) {
-			asked = append(asked, m.Op.String())
+	onNative(t, ensemble.Config{SyncReads: true}, func(t *testing.T, s drivers.Service) {
+		if reads := s.Info().Reads; reads != "sync" {
+			t.Errorf("reads %q, want sync", reads)
 		}
-	})})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := t.Context()
-	_, _, err1 := c.Exists(ctx, "/", nil)
-	_, _, err2 := c.Get(ctx, "/", nil)
-	_, err3 := c.Children(ctx, "/", nil)
-	if err := errors.Join(err1, err2, err3, c.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := strings.Join(asked, " "), "sync exists sync get sync children"; got != want {
-		t.Errorf("asked %s; want %s", got, want)
-	}
+		var asked []string
+		c, err := s.Dial(t.Context(), drivers.Options{Probe: probe(func(m drivers.Message) {
+			if m.Kind == drivers.Request && (m.Op.IsRead() || m.Op == drivers.OpSync) {
+				asked = append(asked, m.Op.String())
+			}
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := t.Context()
+		_, _, err1 := c.Exists(ctx, "/", nil)
+		_, _, err2 := c.Get(ctx, "/", nil)
+		_, err3 := c.Children(ctx, "/", nil)
+		if err := errors.Join(err1, err2, err3, c.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Join(asked, " "), "sync exists sync get sync children"; got != want {
+			t.Errorf("asked %s; want %s", got, want)
+		}
+	})
 }
