@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -18,6 +20,7 @@ var local = sync.OnceValues(startLocal)
 var stopLocal = func() {}
 
 func TestMain(m *testing.M) {
+	child.Dispatch(backends.Roles())
 	code := m.Run()
 	stopLocal()
 	os.Exit(code)

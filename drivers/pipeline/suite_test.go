@@ -65,7 +65,7 @@ func onSockets(t *testing.T) drivers.Service {
 	return at(t, l.Addr().String())
 }
 
-func at(t *testing.T, address string) *pipeline.Service {
+func at(t testing.TB, address string) *pipeline.Service {
 	t.Helper()
 	s, err := pipeline.New(pipeline.Config{Servers: []string{address}})
 	if err != nil {
