@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -27,21 +28,24 @@ func TestFormsCostWhatTheModelSays(t *testing.T) {
 	})
 }
 
-// The forms that need persistent watches run on the backends that the table says
-// have them, and on no others.
+// The forms that need persistent watches run through the clients that the table
+// says have them, and through no others.
 func TestPersistentFormsRunWhereTheTableSays(t *testing.T) {
 	for _, b := range backends.List() {
-		t.Run(b.Scheme, func(t *testing.T) {
-			var ran []string
-			for _, f := range served(t, backendtest.Shared(t, b.Scheme+":")) {
-				if f.Needs == workloads.PersistentWatches {
-					ran = append(ran, f.String())
+		for _, url := range slices.Compact([]string{b.Scheme + ":", b.Persistent()}) {
+			t.Run(url, func(t *testing.T) {
+				var ran []string
+				for _, f := range served(t, backendtest.Shared(t, url)) {
+					if f.Needs == workloads.PersistentWatches {
+						ran = append(ran, f.String())
+					}
 				}
-			}
-			if got := len(ran) == 3; got != b.Persistent || !got && len(ran) > 0 {
-				t.Errorf("%q run, and the table says %v of all three", ran, b.Persistent)
-			}
-		})
+				has := url == b.Persistent()
+				if got := len(ran) == 3; got != has || !got && len(ran) > 0 {
+					t.Errorf("%q run, and the table says %v of all three", ran, has)
+				}
+			})
+		}
 	}
 }
 

@@ -39,8 +39,9 @@ func everywhere[F any](t *testing.T, recipe string, forms []F, name func(F) stri
 	for _, backend := range []string{"zookeeper", "etcd"} {
 		for _, form := range forms {
 			t.Run(name(form)+"/"+backend, func(t *testing.T) {
-				service := backendtest.Shared(t, backend+":")
-				if !serves(t, service, listed(recipe, name(form))) {
+				row := listed(recipe, name(form))
+				service := backendtest.Shared(t, urlFor(t, backend, row))
+				if !row.ServedBy(service.Info()) {
 					return
 				}
 				t.Parallel()
@@ -56,17 +57,18 @@ func listed(recipe, name string) workloads.Form {
 	return forms[slices.IndexFunc(forms, func(f workloads.Form) bool { return f.Recipe == recipe && f.Name == name })]
 }
 
-// serves tells whether the form can run on the service.
-func serves(t *testing.T, service drivers.Service, f workloads.Form) bool {
+// urlFor is a started backend, used through a client that can do what the form
+// needs.
+func urlFor(t *testing.T, scheme string, f workloads.Form) string {
 	t.Helper()
-	conn, err := service.Dial(t.Context(), drivers.Options{})
+	target, err := backends.Parse(scheme + ":")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := conn.Close(); err != nil {
-		t.Fatal(err)
+	if f.Needs == workloads.PersistentWatches {
+		return target.Backend().Persistent()
 	}
-	return f.ServedBy(service.Info()) && f.Needs.MetBy(conn)
+	return target.String()
 }
 
 func inProcess(t testing.TB) drivers.Service {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -52,7 +53,7 @@ func InProcess(t testing.TB) drivers.Service {
 // a package share. The test is skipped, or fails, where it cannot be had.
 func Shared(t testing.TB, url string) drivers.Service {
 	t.Helper()
-	if url == "zookeeper:" {
+	if strings.HasPrefix(url, "zookeeper:") {
 		if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
 			lacking(t, err)
 		}
