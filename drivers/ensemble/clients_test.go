@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -165,17 +166,55 @@ func (s secured) reconnect(t *testing.T) {
 // A server that protects nothing cannot take credentials: what was made there
 // would not be its user's.
 func TestCredentialsNeedProtection(t *testing.T) {
-	onNative(t, ensemble.Config{Username: "ann", Password: "hunter2"}, func(t *testing.T, s drivers.Service) {
-		c, err := s.Dial(t.Context(), drivers.Options{})
-		if err != nil {
-			t.Fatal(err)
+	for name, client := range clients() {
+		t.Run(name, func(t *testing.T) {
+			s, err := client(ensemble.Config{Servers: []string{"pipe"}, Username: "ann", Password: "hunter2",
+				Dial: func(context.Context, string) (net.Conn, error) {
+					near, far := net.Pipe()
+					go protectNothing(far)
+					return near, nil
+				}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := s.Dial(t.Context(), drivers.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			_, err = c.Create(t.Context(), "/a", nil, 0)
+			if !errors.Is(err, drivers.ErrUnsupported) || !strings.HasSuffix(err.Error(), "takes no credentials") || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, want that it takes no credentials", err)
+			}
+		})
+	}
+}
+
+// protectNothing is a server without access lists, and without nodes.
+func protectNothing(conn net.Conn) {
+	defer conn.Close()
+	if _, err := ensemble.Receive(conn); err != nil {
+		return
+	}
+	opened := wire.ConnectResponse{Timeout: 6000, SessionID: 7, Password: make([]byte, wire.PasswordSize)}
+	err := ensemble.Send(conn, opened.Append(wire.Begin(nil)))
+	for op := int32(0); err == nil && op != wire.OpCloseSession; {
+		var request []byte
+		if request, err = ensemble.Receive(conn); err != nil {
+			return
 		}
-		defer c.Close()
-		_, err = c.Create(t.Context(), "/a", nil, 0)
-		if !errors.Is(err, drivers.ErrUnsupported) || !strings.HasSuffix(err.Error(), "takes no credentials") || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("got %v, want that it takes no credentials", err)
+		d := wire.NewDecoder(request)
+		var h wire.RequestHeader
+		h.Decode(&d)
+		reply := wire.ReplyHeader{Xid: h.Xid}
+		switch op = h.Op; op {
+		case wire.OpCreate:
+			reply.Err = wire.ErrUnimplemented
+		case wire.OpExists:
+			reply.Err = wire.ErrNoNode
 		}
-	})
+		err = ensemble.Send(conn, reply.Append(wire.Begin(nil)))
+	}
 }
 
 // onNative runs a test with each client on a native server of its own.
