@@ -236,14 +236,14 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 	return nil
 }
 
-// manySessions is how many clients are better opened through a client that is made
-// for them: with go-zookeeper each holds 3 MiB of buffers.
+// manySessions is how many are better opened through the client that is made for
+// that many.
 const manySessions = 1000
 
-// adviseClient says so, once per backend.
+// adviseClient says so, in one line for each backend.
 func (b *bench) adviseClient(i drivers.Info) {
 	if most := slices.Max(b.flags.clients); most > manySessions && i.Client == zookeeper.Client && !b.flags.quiet {
-		fmt.Fprintf(b.err, "stampede: %s sessions through %s take 3 MiB each: ?client=%s in the backend's URL needs a few KiB\n",
+		fmt.Fprintf(b.err, "stampede: %s sessions through %s hold 3 MiB of buffers each: with ?client=%s in the backend's URL a few KiB\n",
 			results.Count(int64(most)), i.Client, pipeline.Client)
 	}
 }

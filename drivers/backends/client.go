@@ -55,6 +55,7 @@ func zooKeeperClients() []client {
 type zooKeeperService interface {
 	drivers.Service
 	drivers.Witness
+	Expire(ctx context.Context, c drivers.Conn) error
 }
 
 // A zooKeeper is a ZooKeeper-speaking service as its URL has it.

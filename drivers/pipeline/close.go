@@ -75,15 +75,6 @@ func (c *Conn) end() {
 	c.watches.end()
 }
 
-// rouse wakes the calls that wait for a connection. It must be called with the
-// lock held.
-func (c *Conn) rouse() {
-	if c.wake != nil {
-		close(c.wake)
-		c.wake = nil
-	}
-}
-
 func (c *Conn) lost() bool {
 	select {
 	case <-c.done:

@@ -170,37 +170,3 @@ func (c *Conn) changed(s drivers.State) {
 		c.options.OnState(s)
 	}
 }
-
-// connected waits for a connection to ask on.
-func (c *Conn) connected(ctx context.Context) (*line, error) {
-	for {
-		if l := c.line.Load(); l != nil {
-			return l, nil
-		}
-		wake, err := c.sleep()
-		if err != nil {
-			return nil, err
-		}
-		select {
-		case <-wake:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}
-}
-
-// sleep returns what is closed when there may be a connection.
-func (c *Conn) sleep() (wake <-chan struct{}, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.over {
-		return nil, drivers.ErrSessionLost
-	}
-	if c.wake == nil {
-		c.wake = make(chan struct{})
-	}
-	if c.line.Load() != nil {
-		c.rouse()
-	}
-	return c.wake, nil
-}
