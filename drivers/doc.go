@@ -3,9 +3,9 @@
 // A [Conn] is one client session; a [Service] opens them; a [Watch] is how a
 // call arms a one-shot watch; a [Wait] is how everything in this project waits
 // for one. The packages below this one are the backends (zookeeper, native,
-// etcd), the wire format that two of them share (wire), the suites that every
-// backend passes (drivertest) and the table that finds a backend by its URL
-// (backends).
+// etcd), a second client for what speaks ZooKeeper's protocol (pipeline) and what
+// both have in common (ensemble, wire), the suites that every backend passes
+// (drivertest) and the table that finds a backend by its URL (backends).
 //
 // The contract is ZooKeeper's data model, narrowed to what the classic recipes
 // need: a tree of small nodes with versions, ephemeral and sequential nodes,
