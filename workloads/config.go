@@ -46,8 +46,7 @@ type configWorkload struct {
 func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/config"
 	w.views, w.spreads = newViews(clients, 1), newSpreads(clients)
-	_, err := c.Create(ctx, w.path, update(0), 0)
-	return err
+	return makeNode(ctx, c, w.path, update(0), 0)
 }
 
 func (w *configWorkload) Join(s *Seat) (Client, error) { return w.join(s) }

@@ -69,7 +69,7 @@ func (w *doubleBarrierWorkload) begin(ctx context.Context, path string) (*stay, 
 		in:     newGate(w.clients, "was in before all had come"),
 		out:    newGate(w.clients, "was out before those it waits for wanted to leave"),
 		places: make(map[*Seat]int64),
-	}, makeNode(ctx, w.rounds.admin, path)
+	}, makeNode(ctx, w.rounds.admin, path, nil, 0)
 }
 
 func judgeStay(safety *metrics.Safety, s *stay, disturbed func(*Seat) bool) {

@@ -64,8 +64,7 @@ type groupWorkload struct {
 
 func (w *groupWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path, w.clients, w.spreads = base+"/group", clients, newSpreads(clients)
-	_, err := c.Create(ctx, w.path, nil, 0)
-	return err
+	return makeNode(ctx, c, w.path, nil, 0)
 }
 
 func (w *groupWorkload) Join(s *Seat) (Client, error) { return w.join(s) }

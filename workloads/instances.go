@@ -41,7 +41,7 @@ func (all instances) setup(ctx context.Context, c drivers.Conn, base string, cli
 		at := base
 		if len(all) > 1 {
 			at = fmt.Sprintf("%s/%d", base, i+1)
-			if err := makeNode(ctx, c, at); err != nil {
+			if err := makeNode(ctx, c, at, nil, 0); err != nil {
 				return err
 			}
 		}

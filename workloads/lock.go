@@ -83,8 +83,7 @@ type lockWorkload struct {
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/" + w.words.recipe
 	w.queue = metrics.NewQueue(clients)
-	_, err := c.Create(ctx, w.path, nil, 0)
-	return err
+	return makeNode(ctx, c, w.path, nil, 0)
 }
 
 func (w *lockWorkload) Join(s *Seat) (Client, error) { return w.join(s) }

@@ -48,12 +48,12 @@ type namesWorkload struct {
 
 func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/names"
-	if _, err := c.Create(ctx, w.path, nil, 0); err != nil {
+	if err := makeNode(ctx, c, w.path, nil, 0); err != nil {
 		return err
 	}
 	for i := range w.settings.names() {
 		w.names = append(w.names, fmt.Sprintf("name-%d", i+1))
-		if _, err := c.Create(ctx, w.path+"/"+w.names[i], update(0), 0); err != nil {
+		if err := makeNode(ctx, c, w.path+"/"+w.names[i], update(0), 0); err != nil {
 			return err
 		}
 	}

@@ -51,19 +51,22 @@ const baseLength = 12
 func (n namespace) makeBase(ctx context.Context, c drivers.Conn) (string, error) {
 	base := string(n) + "/" + strings.ToLower(rand.Text()[:baseLength])
 	for {
-		_, err := c.Create(ctx, string(n), []byte(ours), 0)
+		err := drivers.Repeat(func() error {
+			_, err := c.Create(ctx, string(n), []byte(ours), 0)
+			return err
+		})
 		if errors.Is(err, drivers.ErrNoNode) {
 			return "", fmt.Errorf("namespace %s: the node above it does not exist: %w", n, err)
 		}
 		if err != nil && !errors.Is(err, drivers.ErrNodeExists) {
 			return "", fmt.Errorf("make the run's namespace: %w", err)
 		}
-		_, err = c.Create(ctx, base+alive, nil, drivers.Ephemeral)
+		err = makeNode(ctx, c, base+alive, nil, drivers.Ephemeral)
 		if errors.Is(err, drivers.ErrNoNode) { // a run that ended took the parent away
 			continue
 		}
 		if err == nil {
-			_, err = c.Create(ctx, base, []byte(ours), 0)
+			err = makeNode(ctx, c, base, []byte(ours), 0)
 		}
 		if err != nil {
 			err = fmt.Errorf("make the run's namespace: %w", err)

@@ -111,7 +111,7 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 		w.site.Mode = drivers.Ephemeral
 	}
 	for _, node := range []string{w.site.Items, w.site.Consumers} {
-		if _, err := c.Create(ctx, node, nil, 0); err != nil {
+		if err := makeNode(ctx, c, node, nil, 0); err != nil {
 			return err
 		}
 	}

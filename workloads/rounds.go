@@ -133,9 +133,9 @@ func (r *rounds[T]) verdict() metrics.Safety {
 }
 
 // makeNode makes a node that nobody else makes.
-func makeNode(ctx context.Context, c drivers.Conn, path string) error {
+func makeNode(ctx context.Context, c drivers.Conn, path string, data []byte, mode drivers.Mode) error {
 	err := drivers.Repeat(func() error {
-		_, err := c.Create(ctx, path, nil, 0)
+		_, err := c.Create(ctx, path, data, mode)
 		return err
 	})
 	if errors.Is(err, drivers.ErrNodeExists) { // the reply to the first was lost

@@ -100,11 +100,11 @@ func (w *commitWorkload) Setup(ctx context.Context, c drivers.Conn, base string,
 
 func (w *commitWorkload) begin(ctx context.Context, path string) (*ballot, error) {
 	b := newBallot(len(w.sites))
-	if err := makeNode(ctx, w.rounds.admin, path); err != nil || w.protocol.OwnNodes {
+	if err := makeNode(ctx, w.rounds.admin, path, nil, 0); err != nil || w.protocol.OwnNodes {
 		return b, err
 	}
 	return b, inParallel(len(w.sites), func(i int) error {
-		return makeNode(ctx, w.rounds.admin, path+"/"+w.sites[i])
+		return makeNode(ctx, w.rounds.admin, path+"/"+w.sites[i], nil, 0)
 	})
 }
 
