@@ -18,6 +18,8 @@ type conn struct {
 
 	session *session // nil before it is established, and after it is left
 	watcher tree.Watcher
+	who     []tree.Identity // in place of which a new list is put, never a longer one
+	traffic traffic
 	packets []byte // queued under the lock that is being held
 	unasked int    // bytes of notifications among them
 	dropped bool   // nothing that arrives is heeded any more
@@ -35,6 +37,8 @@ const (
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, net: nc, in: wire.NewFrames(nc, wire.MaxPacket, idleBuffer), out: newOutbox()}
+	c.who = []tree.Identity{address(nc)}
+	c.traffic.opened = time.Now()
 	c.watcher.Notify = c.notify
 	return c
 }
@@ -101,7 +105,9 @@ func (c *conn) serveBatch() bool {
 	if c.session != nil {
 		s.heardOf(c.session)
 	}
-	s.stats.took(time.Since(began))
+	took := time.Since(began)
+	s.stats.took(took)
+	c.traffic.took(began, took)
 	return !c.dropped
 }
 
@@ -138,6 +144,7 @@ func (c *conn) begin() (start int) {
 func (c *conn) end(start int) {
 	wire.End(c.packets, start)
 	c.server.stats.sent++
+	c.traffic.sent++
 }
 
 // queue queues a packet of just a record.

@@ -9,7 +9,7 @@
 // many requests under one lock, the other writes what was queued, and waits for
 // a slow client where nobody else waits with it.
 //
-// Package tree holds the state itself. What is not served yet (access lists
-// other than world:anyone, containers, nodes that expire, persistent watches)
-// is answered with Unimplemented.
+// Package tree holds the state itself; every change of it is one tree.Txn given
+// to apply, in the one order of all. Not served are reconfig and SASL, which are
+// answered as by a server that has them turned off; quotas are not enforced.
 package native

@@ -33,27 +33,36 @@ func TestBadPacketsEndOnlyTheirConnection(t *testing.T) {
 // What is answered with an error, and goes on.
 func TestBadRequestsAreAnswered(t *testing.T) {
 	r := openRaw(t, newServer(t))
-	acl := wire.CreateRequest{Path: "/a", ACL: []wire.ACL{{Perms: wire.PermAll, Scheme: "digest", ID: "u:x"}}}
 	for i, c := range []struct {
 		op   int32
 		body record
 		want wire.Err
 	}{
 		{wire.OpReconfig, nil, wire.ErrReconfigDisabled},
-		{wire.OpAddWatch, wire.Path{Path: "/"}, wire.ErrUnimplemented},
+		{wire.OpSASL, nil, wire.ErrUnimplemented},
+		{wire.OpDeleteContainer, wire.Path{Path: "/a"}, wire.ErrBadArguments},
+		{wire.OpAddWatch, wire.Path{Path: "/"}, wire.ErrMarshalling},
+		{wire.OpAddWatch, wire.AddWatchRequest{Path: "/", Mode: 2}, wire.ErrMarshalling},
+		{wire.OpRemoveWatches, wire.PathWatcher{Path: "/", Type: 6}, wire.ErrMarshalling},
+		{wire.OpRemoveWatches, wire.PathWatcher{Path: "/", Type: wire.WatcherAny}, wire.ErrNoWatcher},
+		{wire.OpMultiRead, wire.MultiHeader{Type: wire.OpGetData, Err: -1}, wire.ErrMarshalling},
+		{wire.OpMultiRead, wire.MultiHeader{Type: wire.OpDelete, Err: -1}, wire.ErrMarshalling},
+		{wire.OpGetEphemerals, nil, wire.ErrMarshalling},
+		{wire.OpAllChildrenNum, wire.Path{Path: "/a"}, wire.ErrNoNode},
 		{wire.OpGetData, nil, wire.ErrMarshalling},
 		{wire.OpCreate, wire.Path{Path: "/a"}, wire.ErrMarshalling},
 		{wire.OpMulti, wire.MultiHeader{Type: wire.OpCreate, Err: -1}, wire.ErrMarshalling},
 		{wire.OpMulti, wire.MultiHeader{Type: wire.OpGetData, Err: -1}, wire.ErrMarshalling},
-		{wire.OpMulti, wire.MultiHeader{Type: wire.OpCreateTTL, Err: -1}, wire.ErrUnimplemented},
+		{wire.OpMulti, wire.MultiHeader{Type: wire.OpCreateTTL, Err: -1}, wire.ErrMarshalling},
 		{wire.OpSetWatches, wire.Path{Path: "/"}, wire.ErrMarshalling},
 		{wire.OpExists, wire.PathWatch{Path: "/\x00"}, wire.ErrBadArguments},
-		{wire.OpCreate, acl, wire.ErrUnimplemented},
 		{wire.OpCreate, wire.CreateRequest{Path: "/a"}, wire.ErrInvalidACL},
-		{wire.OpCreate, open("/a", 4), wire.ErrUnimplemented},
+		{wire.OpCreate, open("/a", wire.FlagTTL), wire.ErrBadArguments},
+		{wire.OpCreateTTL, wire.CreateTTLRequest{CreateRequest: open("/a", 0), TTL: 1}, wire.ErrBadArguments},
+		{wire.OpCreateTTL, wire.CreateTTLRequest{CreateRequest: open("/a", wire.FlagTTL)}, wire.ErrBadArguments},
 		{wire.OpCreate, open("/a", 7), wire.ErrBadArguments},
 		{wire.OpCreate, open("relative", 0), wire.ErrBadArguments},
-		{wire.OpSetACL, wire.SetACLRequest{Path: "/", ACL: acl.ACL}, wire.ErrUnimplemented},
+		{wire.OpSetACL, wire.SetACLRequest{Path: "/"}, wire.ErrInvalidACL},
 	} {
 		xid := int32(i + 1)
 		p := r.ask(xid, c.op, c.body)

@@ -15,6 +15,9 @@ type Options struct {
 	// Tick is the unit of session time-outs, which lie between 2 and 20 ticks
 	// and end on a tick; 0 means DefaultTick.
 	Tick time.Duration
+	// SuperDigest is the [Digest] of the credentials that may do everything;
+	// empty means that there are none.
+	SuperDigest string
 }
 
 // DefaultTick is that of Options whose Tick is 0, and ZooKeeper's.
@@ -22,10 +25,11 @@ const DefaultTick = 2 * time.Second
 
 // A Server is a ZooKeeper-compatible service of one server.
 type Server struct {
-	tick  time.Duration
-	start time.Time
-	done  chan struct{}  // closed by Close
-	live  sync.WaitGroup // what Close waits for
+	tick        time.Duration
+	superDigest string
+	start       time.Time
+	done        chan struct{}  // closed by Close
+	live        sync.WaitGroup // what Close waits for
 
 	mu        sync.Mutex // guards all below
 	tree      *tree.Tree
@@ -43,17 +47,18 @@ type Server struct {
 func New(o Options) *Server {
 	now := time.Now()
 	s := &Server{
-		tick:      cmp.Or(o.Tick, DefaultTick),
-		start:     now,
-		done:      make(chan struct{}),
-		tree:      tree.New(),
-		watches:   tree.NewWatches(),
-		sessions:  map[int64]*session{},
-		lastID:    firstSessionID(now),
-		conns:     map[*conn]struct{}{},
-		listeners: map[net.Listener]struct{}{},
+		tick:        cmp.Or(o.Tick, DefaultTick),
+		superDigest: o.SuperDigest,
+		start:       now,
+		done:        make(chan struct{}),
+		tree:        tree.New(),
+		watches:     tree.NewWatches(),
+		sessions:    map[int64]*session{},
+		lastID:      firstSessionID(now),
+		conns:       map[*conn]struct{}{},
+		listeners:   map[net.Listener]struct{}{},
 	}
-	s.live.Go(s.expireSessions)
+	s.live.Go(s.keepHouse)
 	return s
 }
 

@@ -42,16 +42,20 @@ func (s *Server) openSession(c *conn, timeout time.Duration) []byte {
 	return x.Password[:]
 }
 
-// resumeSession gives c the session that has the id and the password, and cuts
-// off the connection that had it. It reports false if there is none.
+// resumeSession gives c the session that has the id and the password. It reports
+// false if there is none. The connection that had the session is cut off before
+// the password is looked at, as ZooKeeper does it.
 func (s *Server) resumeSession(c *conn, id int64, password []byte, timeout time.Duration) bool {
 	known, ok := s.tree.Session(id)
-	if !ok || !bytes.Equal(known.Password[:], password) {
+	if !ok {
 		return false
 	}
 	session := s.sessions[id]
 	if session.conn != nil {
 		session.conn.drop()
+	}
+	if !bytes.Equal(known.Password[:], password) {
+		return false
 	}
 	s.attach(c, session, timeout)
 	return true
@@ -59,6 +63,7 @@ func (s *Server) resumeSession(c *conn, id int64, password []byte, timeout time.
 
 func (s *Server) attach(c *conn, session *session, timeout time.Duration) {
 	session.conn, session.timeout, c.session = c, timeout, session
+	c.watcher.Session = session.id
 	s.heardOf(session)
 }
 
@@ -71,20 +76,6 @@ func (s *Server) heardOf(session *session) {
 func (s *Server) closeSession(id int64) tree.Result {
 	delete(s.sessions, id)
 	return s.apply(tree.Txn{Session: id, Time: time.Now().UnixMilli(), Op: tree.Op{Kind: tree.CloseSession}})
-}
-
-// expireSessions ends, at every tick, the sessions that were not heard of.
-func (s *Server) expireSessions() {
-	ticker := time.NewTicker(s.tick)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			s.expire(int64(time.Since(s.start) / s.tick))
-		case <-s.done:
-			return
-		}
-	}
 }
 
 func (s *Server) expire(tick int64) {

@@ -71,3 +71,30 @@ func (s *stats) of(event int32) *tally {
 		return &s.children
 	}
 }
+
+// traffic is what passed over one connection.
+type traffic struct {
+	opened   time.Time
+	received int64              // packets
+	sent     int64              // packets
+	last     wire.RequestHeader // the last request, if there was any
+	zxid     int64              // of the server after it
+	answered time.Time          // when, in a batch
+	latency  tally              // of batches, in milliseconds
+	lag      int64              // the last of these
+}
+
+// asked counts a request.
+func (t *traffic) asked(h wire.RequestHeader) {
+	t.received++
+	t.last = h
+}
+
+// took counts a batch.
+func (t *traffic) took(began time.Time, d time.Duration) {
+	t.answered, t.lag = began.Add(d), d.Milliseconds()
+	t.latency.add(t.lag)
+}
+
+// reset forgets all but who it is.
+func (t *traffic) reset() { *t = traffic{opened: t.opened} }

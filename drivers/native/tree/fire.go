@@ -2,63 +2,67 @@ package tree
 
 import "github.com/stampede-bench/stampede/drivers/wire"
 
-// Fired is how many watches an event found armed, by table. A Watcher that a
-// deletion finds in both is told once.
+// Fired is how many watchers an event found, by table. One that it finds in both
+// is told once.
 type Fired [2]int
 
 // Fire tells those who watch for the event, which the transaction with the zxid
-// caused, and disarms their watches.
-func (ws *Watches) Fire(e Event, zxid int64) Fired {
-	switch e.Type {
-	case wire.EventChildrenChanged:
-		children := ws.take(ChildWatch, e.Path)
-		return Fired{ChildWatch: children.notify(e, zxid)}
-	case wire.EventDeleted:
-		children := ws.takeChildren(e.Path)
-		data := ws.take(DataWatch, e.Path)
-		return Fired{data.notify(e, zxid), children.notify(e, zxid)}
-	default:
-		data := ws.take(DataWatch, e.Path)
-		return Fired{DataWatch: data.notify(e, zxid)}
+// caused, and disarms the watches that fire once.
+func (ws *Watches) Fire(e Event, zxid int64) (f Fired) {
+	ws.firing++
+	if e.Type != wire.EventChildrenChanged {
+		f[DataWatch] = ws.fireAt(DataWatch, e.Path, e, zxid) + ws.fireAbove(e, zxid)
 	}
+	if e.Type == wire.EventChildrenChanged || e.Type == wire.EventDeleted {
+		f[ChildWatch] = ws.fireAt(ChildWatch, e.Path, e, zxid)
+	}
+	return f
 }
 
-// take empties the list of a path and returns it, or nil.
-func (ws *Watches) take(table Table, path string) *watchList {
+// fireAt tells those who watch the event's own path and returns their number.
+func (ws *Watches) fireAt(table Table, path string, e Event, zxid int64) (found int) {
 	list := ws.tables[table][path]
 	if list == nil {
-		return nil
-	}
-	delete(ws.tables[table], path)
-	for x := list.first; x != nil; x = x.next {
-		delete(x.by.armed, watchKey{table, path})
-	}
-	ws.count -= list.len
-	return list
-}
-
-// takeChildren takes the child watches of a node that goes, and mutes those
-// whose owners hear of it by their data watches.
-func (ws *Watches) takeChildren(path string) *watchList {
-	list := ws.take(ChildWatch, path)
-	if list == nil {
-		return nil
-	}
-	for x := list.first; x != nil; x = x.next {
-		x.muted = x.by.armed[watchKey{DataWatch, path}] != nil
-	}
-	return list
-}
-
-// notify tells the owners of the watches and returns how many watches there are.
-func (l *watchList) notify(e Event, zxid int64) int {
-	if l == nil {
 		return 0
 	}
-	for x := l.first; x != nil; x = x.next {
-		if !x.muted {
-			x.by.Notify(e, zxid)
+	found = list.len
+	key := watchKey{table, path}
+	for x := list.first; x != nil; {
+		next := x.next
+		ws.tell(x.by, e, zxid)
+		ws.weaken(x, key, Standard)
+		x = next
+	}
+	return found
+}
+
+// fireAbove tells those who watch a node and all below it, and returns the
+// number of those who had not been told yet.
+func (ws *Watches) fireAbove(e Event, zxid int64) (found int) {
+	if ws.recursive == 0 {
+		return 0
+	}
+	for path := e.Path; path != "/"; {
+		path = parentPath(path)
+		list := ws.tables[DataWatch][path]
+		if list == nil {
+			continue
+		}
+		for x := list.first; x != nil; x = x.next {
+			if x.mode&Recursive != 0 && ws.tell(x.by, e, zxid) {
+				found++
+			}
 		}
 	}
-	return l.len
+	return found
+}
+
+// tell tells a watcher of the event being fired, unless that was done already.
+func (ws *Watches) tell(w *Watcher, e Event, zxid int64) bool {
+	if w.told == ws.firing {
+		return false
+	}
+	w.told = ws.firing
+	w.Notify(e, zxid)
+	return true
 }

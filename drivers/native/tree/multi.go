@@ -53,7 +53,7 @@ func (t *Tree) undo(c *change) {
 		n.mzxid, n.mtime = c.saved.mzxid, c.saved.mtime
 		return
 	case SetACL:
-		n.aversion = c.saved.aversion
+		n.acl, n.aversion = c.saved.acl, c.saved.aversion
 		return
 	case Create:
 		t.disown(n)

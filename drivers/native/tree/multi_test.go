@@ -89,6 +89,9 @@ func TestFailedMultiLeavesNoTrace(t *testing.T) {
 // randomTxn makes transactions that hit each other often.
 func randomTxn(r *rand.Rand, now int64) Txn {
 	x := Txn{Session: r.Int64N(3) + 1, Time: now, Op: randomOp(r)}
+	if x.Session == 1 {
+		x.Who = []Identity{{"digest", "u:h"}}
+	}
 	switch r.IntN(12) {
 	case 0:
 		x.Op = Op{Kind: OpenSession}
@@ -108,8 +111,14 @@ func randomOp(r *rand.Rand) Op {
 	if r.IntN(2) == 0 {
 		path += fmt.Sprintf("/%d", r.IntN(3))
 	}
+	acls := [][]wire.ACL{
+		Everyone(),
+		{{Perms: wire.PermAll, Scheme: "auth"}},
+		{{Perms: wire.PermAll &^ (1 << r.Int32N(5)), Scheme: "world", ID: "anyone"}},
+		{{Perms: wire.PermAll, Scheme: "nobody"}},
+	}
 	return Op{
-		Kind: Kind(r.IntN(5)) + Create, Path: path, Mode: Mode(r.IntN(4)),
+		Kind: Kind(r.IntN(6)) + Create, Path: path, Mode: Mode(r.IntN(8)), ACL: acls[r.IntN(len(acls))],
 		Data: make([]byte, r.IntN(4)), Version: r.Int32N(3) - 1,
 	}
 }

@@ -12,7 +12,8 @@ import (
 type Node struct {
 	name     string // without the parent; the root's is empty
 	parent   *Node
-	data     []byte // never changed in place
+	data     []byte     // never changed in place
+	acl      []wire.ACL // nor this; nil is everyone's
 	czxid    int64
 	mzxid    int64
 	pzxid    int64
@@ -23,7 +24,8 @@ type Node struct {
 	creates  int32 // of children, ever; wraps
 	place    int32 // in the parent's list
 	children *children
-	owned    *owned // nil for persistent nodes
+	owned    *owned // nil but for ephemeral nodes
+	special  int64  // what stands for an owner in containers and nodes with a time to live
 }
 
 // children are found by name and listed in an order that depends on nothing but
@@ -78,6 +80,17 @@ func (n *Node) NumChildren() int {
 	return len(n.children.list)
 }
 
+// Descendants is how many nodes are below the node.
+func (n *Node) Descendants() int {
+	count := n.NumChildren()
+	if count > 0 {
+		for _, c := range n.children.list {
+			count += c.Descendants()
+		}
+	}
+	return count
+}
+
 // Children yields the names of the children, in no particular order.
 func (n *Node) Children() iter.Seq[string] {
 	return func(yield func(string) bool) {
@@ -102,6 +115,8 @@ func (n *Node) Stat() wire.Stat {
 		Cversion:    2*n.creates - int32(n.NumChildren()),
 		DataLength:  int32(len(n.data)),
 		NumChildren: int32(n.NumChildren()),
+
+		EphemeralOwner: n.special,
 	}
 	if n.owned != nil {
 		s.EphemeralOwner = n.owned.by.ID
@@ -127,6 +142,9 @@ func (t *Tree) attach(parent, n *Node) {
 	n.parent, n.place = parent, int32(len(kids.list))
 	kids.byName[n.name] = n
 	kids.list = append(kids.list, n)
+	if n.special != 0 {
+		t.mortal[n] = struct{}{}
+	}
 	t.size.Nodes++
 	t.size.Bytes += int64(len(n.name) + len(n.data))
 }
@@ -140,6 +158,7 @@ func (t *Tree) detach(n *Node) {
 	kids.list[n.place], moved.place = moved, n.place
 	kids.list[last] = nil
 	kids.list = kids.list[:last]
+	delete(t.mortal, n)
 	t.size.Nodes--
 	t.size.Bytes -= int64(len(n.name) + len(n.data))
 }

@@ -10,19 +10,23 @@ import (
 // gets that is wrong in two ways.
 
 func (t *Tree) create(x *Txn, op *Op) OpResult {
-	parent, err := t.parentOf(op.Path)
+	if lastSlash(op.Path) < 0 || hasNull(op.Path) {
+		return OpResult{Err: wire.ErrBadArguments}
+	}
+	acl, err := granted(op.ACL, x.Who)
 	if err != wire.OK {
 		return OpResult{Err: err}
 	}
+	parent := t.Find(parentPath(op.Path))
 	path := op.Path
-	if op.Mode&Sequential != 0 {
+	if parent != nil && op.Mode&Sequential != 0 {
 		path = fmt.Sprintf("%s%010d", path, parent.creates)
 	}
 	if err := t.mayCreate(x, op, parent, path); err != wire.OK {
 		return OpResult{Err: err}
 	}
 	n := &Node{
-		name: path[lastSlash(path)+1:], data: op.Data,
+		name: path[lastSlash(path)+1:], data: op.Data, acl: acl, special: ownerOf(op),
 		czxid: t.zxid, mzxid: t.zxid, pzxid: t.zxid, ctime: x.Time, mtime: x.Time,
 	}
 	t.record(Create, n, parent)
@@ -37,18 +41,12 @@ func (t *Tree) create(x *Txn, op *Op) OpResult {
 	return OpResult{Path: path, Stat: n.Stat()}
 }
 
-func (t *Tree) parentOf(path string) (*Node, wire.Err) {
-	if lastSlash(path) < 0 || hasNull(path) {
-		return nil, wire.ErrBadArguments
-	}
-	if parent := t.Find(parentPath(path)); parent != nil {
-		return parent, wire.OK
-	}
-	return nil, wire.ErrNoNode
-}
-
 func (t *Tree) mayCreate(x *Txn, op *Op, parent *Node, path string) wire.Err {
 	switch {
+	case parent == nil:
+		return wire.ErrNoNode
+	case !parent.Allows(wire.PermCreate, x.Who):
+		return wire.ErrNoAuth
 	case !ValidPath(path):
 		return wire.ErrBadArguments
 	case path == "/" || parent.child(path[lastSlash(path)+1:]) != nil:
@@ -61,12 +59,13 @@ func (t *Tree) mayCreate(x *Txn, op *Op, parent *Node, path string) wire.Err {
 	return wire.OK
 }
 
-func (t *Tree) delete(op *Op) wire.Err {
-	if lastSlash(op.Path) < 0 || hasNull(op.Path) || fixed(op.Path) {
-		return wire.ErrBadArguments
-	}
+func (t *Tree) delete(x *Txn, op *Op) wire.Err {
 	n := t.Find(op.Path)
 	switch {
+	case !deletable(op.Path):
+		return wire.ErrBadArguments
+	case !t.mayDelete(x, op.Path, n):
+		return wire.ErrNoAuth
 	case n == nil:
 		return wire.ErrNoNode
 	case !matches(op.Version, n.version):
@@ -76,6 +75,19 @@ func (t *Tree) delete(op *Op) wire.Err {
 	}
 	t.remove(n, op.Path)
 	return wire.OK
+}
+
+func deletable(path string) bool { return lastSlash(path) >= 0 && !hasNull(path) && !fixed(path) }
+
+// mayDelete asks the parent, also that of a node which is not there.
+func (t *Tree) mayDelete(x *Txn, path string, n *Node) bool {
+	var parent *Node
+	if n != nil {
+		parent = n.parent
+	} else if parent = t.Find(parentPath(path)); parent == nil {
+		return true
+	}
+	return parent.Allows(wire.PermDelete, x.Who)
 }
 
 // remove takes away a node that has no children.
@@ -90,7 +102,7 @@ func (t *Tree) remove(n *Node, path string) {
 }
 
 func (t *Tree) setData(x *Txn, op *Op) OpResult {
-	n, err := t.existing(op.Path)
+	n, err := t.existing(x, op, wire.PermWrite)
 	switch {
 	case err != wire.OK:
 		return OpResult{Err: err}
@@ -106,8 +118,15 @@ func (t *Tree) setData(x *Txn, op *Op) OpResult {
 	return OpResult{Stat: n.Stat()}
 }
 
-func (t *Tree) setACL(op *Op) OpResult {
-	n, err := t.existing(op.Path)
+func (t *Tree) setACL(x *Txn, op *Op) OpResult {
+	if !ValidPath(op.Path) {
+		return OpResult{Err: wire.ErrBadArguments}
+	}
+	acl, err := granted(op.ACL, x.Who)
+	if err != wire.OK {
+		return OpResult{Err: err}
+	}
+	n, err := t.existing(x, op, wire.PermAdmin)
 	switch {
 	case err != wire.OK:
 		return OpResult{Err: err}
@@ -115,26 +134,32 @@ func (t *Tree) setACL(op *Op) OpResult {
 		return OpResult{Err: wire.ErrBadVersion}
 	}
 	t.record(SetACL, n, n)
+	n.acl = acl
 	n.aversion++
 	return OpResult{Stat: n.Stat()}
 }
 
-func (t *Tree) check(op *Op) wire.Err {
-	n, err := t.existing(op.Path)
+func (t *Tree) check(x *Txn, op *Op) wire.Err {
+	n, err := t.existing(x, op, wire.PermRead)
 	if err == wire.OK && !matches(op.Version, n.version) {
 		return wire.ErrBadVersion
 	}
 	return err
 }
 
-func (t *Tree) existing(path string) (*Node, wire.Err) {
-	if !ValidPath(path) {
+// existing finds the node of an operation that needs the permission.
+func (t *Tree) existing(x *Txn, op *Op, perm int32) (*Node, wire.Err) {
+	if !ValidPath(op.Path) {
 		return nil, wire.ErrBadArguments
 	}
-	if n := t.Find(path); n != nil {
-		return n, wire.OK
+	n := t.Find(op.Path)
+	switch {
+	case n == nil:
+		return nil, wire.ErrNoNode
+	case !n.Allows(perm, x.Who):
+		return nil, wire.ErrNoAuth
 	}
-	return nil, wire.ErrNoNode
+	return n, wire.OK
 }
 
 func matches(wanted, version int32) bool { return wanted == AnyVersion || wanted == version }

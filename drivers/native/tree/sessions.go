@@ -1,6 +1,10 @@
 package tree
 
-import "github.com/stampede-bench/stampede/drivers/wire"
+import (
+	"iter"
+
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
 
 // A Session is one that is open.
 type Session struct {
@@ -20,6 +24,19 @@ func (t *Tree) Session(id int64) (Session, bool) {
 		return Session{}, false
 	}
 	return s.Session, true
+}
+
+// Ephemerals yields the paths of the session's ephemeral nodes, oldest first.
+func (t *Tree) Ephemerals(id int64) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		s := t.sessions[id]
+		if s == nil {
+			return
+		}
+		for n := s.first; n != nil && yield(n.path()); {
+			n = n.owned.next
+		}
+	}
 }
 
 func (t *Tree) openSession(x *Txn) wire.Err {

@@ -6,7 +6,8 @@ import "github.com/stampede-bench/stampede/drivers/wire"
 type Tree struct {
 	root     *Node
 	sessions map[int64]*session
-	zxid     int64 // of the last transaction
+	mortal   map[*Node]struct{} // containers, and nodes with a time to live
+	zxid     int64              // of the last transaction
 	size     Size
 
 	events  []Event    // of the transaction being applied
@@ -27,11 +28,12 @@ type Size struct {
 // has a /zookeeper, which counts as no child ever created.
 func New() *Tree {
 	empty := []byte{}
-	t := &Tree{root: &Node{data: empty}, sessions: map[int64]*session{}}
+	t := &Tree{root: &Node{data: empty}, sessions: map[int64]*session{}, mortal: map[*Node]struct{}{}}
 	t.size.Nodes = 1
 	proc := &Node{name: "zookeeper", data: empty}
 	t.attach(t.root, proc)
-	t.attach(proc, &Node{name: "config", data: empty})
+	readers := []wire.ACL{{Perms: wire.PermRead, Scheme: "world", ID: "anyone"}}
+	t.attach(proc, &Node{name: "config", data: empty, acl: readers, aversion: -1})
 	t.attach(proc, &Node{name: "quota", data: empty})
 	return t
 }
@@ -66,13 +68,15 @@ func (t *Tree) applyOp(x *Txn, op *Op) OpResult {
 	case Create:
 		return t.create(x, op)
 	case Delete:
-		return OpResult{Err: t.delete(op)}
+		return OpResult{Err: t.delete(x, op)}
 	case SetData:
 		return t.setData(x, op)
 	case SetACL:
-		return t.setACL(op)
+		return t.setACL(x, op)
 	case Check:
-		return OpResult{Err: t.check(op)}
+		return OpResult{Err: t.check(x, op)}
+	case Reap:
+		return OpResult{Err: t.reap(op)}
 	case Refuse:
 		return OpResult{Err: op.Err}
 	}

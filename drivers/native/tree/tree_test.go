@@ -19,10 +19,23 @@ type log struct {
 
 func newLog(t *testing.T) *log { return &log{Tree: New(), t: t} }
 
+// apply lets everybody use what is created without an access list.
 func (l *log) apply(x Txn) Result {
+	x.ACL = orEveryone(x.ACL)
+	x.Ops = slices.Clone(x.Ops)
+	for i := range x.Ops {
+		x.Ops[i].ACL = orEveryone(x.Ops[i].ACL)
+	}
 	r, events := l.Apply(x)
 	l.events = slices.Clone(events)
 	return r
+}
+
+func orEveryone(acl []wire.ACL) []wire.ACL {
+	if acl == nil {
+		return Everyone()
+	}
+	return acl
 }
 
 // do applies one operation of session 1 and checks its error.
@@ -63,7 +76,7 @@ func (t *Tree) dump() []string {
 	lines := []string{fmt.Sprintf("%+v", t.size)}
 	var walk func(n *Node)
 	walk = func(n *Node) {
-		lines = append(lines, fmt.Sprintf("%s %q %+v", n.path(), n.data, n.Stat()))
+		lines = append(lines, fmt.Sprintf("%s %q %+v %v", n.path(), n.data, n.Stat(), n.ACL()))
 		if n.children != nil {
 			for _, c := range n.children.list {
 				walk(c)
@@ -71,6 +84,9 @@ func (t *Tree) dump() []string {
 		}
 	}
 	walk(t.root)
+	for n := range t.mortal {
+		lines = append(lines, "mortal "+n.path())
+	}
 	for id, s := range t.sessions {
 		line := fmt.Sprintf("session %d:", id)
 		for n := s.first; n != nil; n = n.owned.next {

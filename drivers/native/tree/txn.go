@@ -5,11 +5,12 @@ import "github.com/stampede-bench/stampede/drivers/wire"
 // A Txn is one change of the state, or one that was refused. Paths and data
 // belong to the tree once the transaction is applied.
 type Txn struct {
-	Session int64 // who asks, and the owner of ephemeral nodes
-	Time    int64 // when, in milliseconds since 1970
-	Op            // what
-	Ops     []Op  // all or nothing, for Multi
-	Opening       // for OpenSession
+	Session int64      // who asks, and the owner of ephemeral nodes
+	Who     []Identity // as whom
+	Time    int64      // when, in milliseconds since 1970
+	Op                 // what
+	Ops     []Op       // all or nothing, for Multi
+	Opening            // for OpenSession
 }
 
 // An Op is an operation on a node.
@@ -17,9 +18,11 @@ type Op struct {
 	Kind    Kind
 	Path    string
 	Data    []byte
-	Mode    Mode     // for Create
-	Version int32    // that the node (for SetACL, its access list) must have, or AnyVersion
-	Err     wire.Err // for Refuse
+	ACL     []wire.ACL // for Create and SetACL, as it was asked for
+	Mode    Mode       // for Create
+	TTL     int64      // for Create with Expiring: milliseconds, at most MaxTTL
+	Version int32      // that the node (for SetACL, its access list) must have, or AnyVersion
+	Err     wire.Err   // for Refuse
 }
 
 // AnyVersion is the version that every node has.
@@ -38,8 +41,9 @@ const (
 	Create Kind = iota + 1
 	Delete
 	SetData
-	SetACL // count the change; lists other than world:anyone are not kept
-	Check  // the version, without a change
+	SetACL
+	Check // the version, without a change
+	Reap  // delete a node of Idle
 	Multi
 	OpenSession
 	CloseSession // with all its ephemeral nodes, on request or by expiry
@@ -54,6 +58,8 @@ type Mode uint8
 const (
 	Ephemeral Mode = 1 << iota
 	Sequential
+	Container // goes after its last child
+	Expiring  // goes when it has no children and was not written for its TTL
 )
 
 // A Result is what a transaction came to. Every transaction has a zxid of its

@@ -1,5 +1,7 @@
 package tree
 
+import "iter"
+
 // A Table is one of the two tables of watches.
 type Table uint8
 
@@ -8,21 +10,37 @@ const (
 	ChildWatch              // fired by its children's coming and going, and its deletion
 )
 
-// Watches says who is told of events. A watch fires once and is gone.
+// A WatchMode is what becomes of a watch that fires; the bits combine, as a
+// watcher may have one of each on a path.
+type WatchMode uint8
+
+const (
+	Standard   WatchMode = 1 << iota // fires once and is gone
+	Persistent                       // stays
+	Recursive                        // stays, and fires for all below the path; in DataWatch only
+	AnyMode    = Standard | Persistent | Recursive
+)
+
+// Watches says who is told of events.
 //
-// A Watcher has at most one watch per table and path, and those of a path fire
+// A Watcher has at most one entry per table and path, and those of a path fire
 // in the order in which they were armed.
 type Watches struct {
-	tables [2]map[string]*watchList
-	count  int
+	tables    [2]map[string]*watchList
+	count     int    // of entries
+	recursive int    // entries that are Recursive
+	firing    uint64 // number of the event being told
 }
 
 // A Watcher is somebody who is told of events: one connection of a session.
 type Watcher struct {
+	// Session is whose connection it is.
+	Session int64
 	// Notify is called when a watch fires. It must not use the Watches.
 	Notify func(e Event, zxid int64)
 
 	armed map[watchKey]*watch
+	told  uint64 // number of the last event
 }
 
 type watchKey struct {
@@ -34,7 +52,7 @@ type watch struct {
 	by         *Watcher
 	list       *watchList
 	prev, next *watch
-	muted      bool // its owner is told by another watch
+	mode       WatchMode
 }
 
 type watchList struct {
@@ -47,61 +65,89 @@ func NewWatches() *Watches {
 	return &Watches{tables: [2]map[string]*watchList{{}, {}}}
 }
 
-// Len is the number of armed watches.
+// Len is the number of watches, counting those of one watcher on one path once
+// per table.
 func (ws *Watches) Len() int { return ws.count }
 
-// Arm makes w be told of the next event for the path.
-func (ws *Watches) Arm(w *Watcher, table Table, path string) {
-	key := watchKey{table, path}
-	if w.armed[key] != nil {
-		return
+// All yields the paths and the watchers of a table, path by path.
+func (ws *Watches) All(table Table) iter.Seq2[string, *Watcher] {
+	return func(yield func(string, *Watcher) bool) {
+		for path, list := range ws.tables[table] {
+			for x := list.first; x != nil; x = x.next {
+				if !yield(path, x.by) {
+					return
+				}
+			}
+		}
 	}
-	list := ws.tables[table][path]
+}
+
+// Armed is what w has on the path.
+func (ws *Watches) Armed(w *Watcher, table Table, path string) WatchMode {
+	if x := w.armed[watchKey{table, path}]; x != nil {
+		return x.mode
+	}
+	return 0
+}
+
+// Arm makes w be told of events for the path.
+func (ws *Watches) Arm(w *Watcher, table Table, path string, mode WatchMode) {
+	key := watchKey{table, path}
+	x := w.armed[key]
+	if x == nil {
+		x = ws.add(w, key)
+	}
+	if mode&^x.mode&Recursive != 0 {
+		ws.recursive++
+	}
+	x.mode |= mode
+}
+
+func (ws *Watches) add(w *Watcher, key watchKey) *watch {
+	list := ws.tables[key.table][key.path]
 	if list == nil {
 		list = &watchList{}
-		ws.tables[table][path] = list
+		ws.tables[key.table][key.path] = list
 	}
 	if w.armed == nil {
 		w.armed = map[watchKey]*watch{}
 	}
-	w.armed[key] = list.push(w)
+	x := list.push(w)
+	w.armed[key] = x
 	ws.count++
+	return x
+}
+
+// Disarm takes modes away from what w has on the path, and tells whether it had
+// one of them.
+func (ws *Watches) Disarm(w *Watcher, table Table, path string, modes WatchMode) bool {
+	key := watchKey{table, path}
+	x := w.armed[key]
+	if x == nil || x.mode&modes == 0 {
+		return false
+	}
+	ws.weaken(x, key, modes)
+	return true
 }
 
 // Forget drops everything that w has armed.
 func (ws *Watches) Forget(w *Watcher) {
-	for key, armed := range w.armed {
-		armed.list.remove(armed)
-		if armed.list.len == 0 {
-			delete(ws.tables[key.table], key.path)
-		}
+	for key, x := range w.armed {
+		ws.weaken(x, key, AnyMode)
 	}
-	ws.count -= len(w.armed)
-	w.armed = nil
 }
 
-func (l *watchList) push(w *Watcher) *watch {
-	x := &watch{by: w, list: l, prev: l.last}
-	if l.last == nil {
-		l.first = x
-	} else {
-		l.last.next = x
+// weaken takes modes away from a watch, which is gone without any.
+func (ws *Watches) weaken(x *watch, key watchKey, modes WatchMode) {
+	if x.mode&modes&Recursive != 0 {
+		ws.recursive--
 	}
-	l.last = x
-	l.len++
-	return x
-}
-
-func (l *watchList) remove(x *watch) {
-	if x.prev == nil {
-		l.first = x.next
-	} else {
-		x.prev.next = x.next
+	if x.mode &^= modes; x.mode != 0 {
+		return
 	}
-	if x.next == nil {
-		l.last = x.prev
-	} else {
-		x.next.prev = x.prev
+	if x.list.remove(x); x.list.len == 0 {
+		delete(ws.tables[key.table], key.path)
 	}
-	l.len--
+	delete(x.by.armed, key)
+	ws.count--
 }

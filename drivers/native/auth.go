@@ -1,0 +1,107 @@
+package native
+
+import (
+	"crypto/sha1"
+	"encoding/base64"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// Digest is how an access list names who knows the password of "user:password":
+// "user:" and the base64 of the SHA-1 of all.
+func Digest(userPassword string) string {
+	user, _, _ := strings.Cut(userPassword, ":")
+	sum := sha1.Sum([]byte(userPassword))
+	return user + ":" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// address is what a client is without having shown anything. One in memory is
+// on this machine.
+func address(nc net.Conn) tree.Identity {
+	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
+	if err != nil {
+		host = "127.0.0.1"
+	}
+	return tree.Identity{Scheme: "ip", ID: host}
+}
+
+// auth takes credentials, and hangs up where they are of an unknown kind.
+func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
+	var r wire.AuthRequest
+	if r.Decode(d); d.Err() != nil {
+		c.drop()
+		return
+	}
+	reply := wire.ReplyHeader{Xid: h.Xid}
+	switch {
+	case r.Scheme == "digest" && r.Auth != nil:
+		digest := Digest(string(r.Auth))
+		if digest == c.server.superDigest {
+			c.authenticate(tree.Super())
+		}
+		c.authenticate(tree.Identity{Scheme: r.Scheme, ID: digest})
+	case r.Scheme == "ip":
+		c.authenticate(address(c.net))
+	default:
+		reply.Err = wire.ErrAuthFailed
+	}
+	c.queue(reply)
+	if reply.Err != wire.OK {
+		c.leave()
+	}
+}
+
+func (c *conn) authenticate(i tree.Identity) {
+	if !slices.Contains(c.who, i) {
+		c.who = append(slices.Clip(c.who), i)
+	}
+}
+
+// whoAmI tells as whom the connection is known, without what they know.
+func (c *conn) whoAmI(h wire.RequestHeader) {
+	var r wire.WhoAmI
+	for _, i := range c.who {
+		user := i.ID
+		if i.Scheme == "digest" {
+			user, _, _ = strings.Cut(user, ":")
+		}
+		r.Clients = append(r.Clients, wire.ClientInfo{Scheme: i.Scheme, User: user})
+	}
+	c.reply(h, r)
+}
+
+// getACL shows the access list to who may read or set it, and the hashes of
+// passwords in it to who may set it.
+func (c *conn) getACL(h wire.RequestHeader, d *wire.Decoder) {
+	var r wire.Path
+	if r.Decode(d); d.Err() != nil {
+		c.answer(h.Xid, wire.ErrMarshalling)
+		return
+	}
+	n := c.server.tree.Find(r.Path)
+	switch {
+	case n == nil:
+		c.answer(h.Xid, wire.ErrNoNode)
+	case n.Allows(wire.PermAdmin, c.who):
+		c.reply(h, wire.ACLStat{ACL: n.ACL(), Stat: n.Stat()})
+	case n.Allows(wire.PermRead, c.who):
+		c.reply(h, wire.ACLStat{ACL: redacted(n.ACL()), Stat: n.Stat()})
+	default:
+		c.answer(h.Xid, wire.ErrNoAuth)
+	}
+}
+
+func redacted(acl []wire.ACL) []wire.ACL {
+	acl = slices.Clone(acl)
+	for i := range acl {
+		if acl[i].Scheme == "digest" {
+			user, _, _ := strings.Cut(acl[i].ID, ":")
+			acl[i].ID = user + ":x"
+		}
+	}
+	return acl
+}

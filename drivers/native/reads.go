@@ -1,0 +1,156 @@
+package native
+
+import (
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+func (c *conn) read(h wire.RequestHeader, d *wire.Decoder) {
+	c.server.stats.reads++
+	var r wire.PathWatch
+	if r.Decode(d); d.Err() != nil {
+		c.answer(h.Xid, wire.ErrMarshalling)
+		return
+	}
+	n, err := c.find(h.Op, r.Path)
+	if r.Watch && (err == wire.OK || h.Op == wire.OpExists && err == wire.ErrNoNode) {
+		c.server.watches.Arm(&c.watcher, watchedBy(h.Op), r.Path, tree.Standard)
+	}
+	if err != wire.OK {
+		c.answer(h.Xid, err)
+		return
+	}
+	start := c.beginReply(h.Xid, wire.OK)
+	switch h.Op {
+	case wire.OpGetData:
+		c.packets = wire.AppendBytes(c.packets, n.Data())
+	case wire.OpGetChildren, wire.OpGetChildren2:
+		c.packets = appendNames(c.packets, n)
+	}
+	if h.Op != wire.OpGetChildren {
+		c.packets = n.Stat().Append(c.packets)
+	}
+	c.end(start)
+}
+
+// find returns the node that a read asks for. Anybody may ask whether it exists.
+func (c *conn) find(op int32, path string) (*tree.Node, wire.Err) {
+	if op != wire.OpExists {
+		return c.readable(path)
+	}
+	if strings.ContainsRune(path, 0) {
+		return nil, wire.ErrBadArguments
+	}
+	if n := c.server.tree.Find(path); n != nil {
+		return n, wire.OK
+	}
+	return nil, wire.ErrNoNode
+}
+
+// watchedBy is the table of the watches that a read arms.
+func watchedBy(op int32) tree.Table {
+	if op == wire.OpGetChildren || op == wire.OpGetChildren2 {
+		return tree.ChildWatch
+	}
+	return tree.DataWatch
+}
+
+// appendNames appends a list of the node's children, as wire.Children would.
+func appendNames(b []byte, n *tree.Node) []byte {
+	b = wire.AppendInt(b, int32(n.NumChildren()))
+	for name := range n.Children() {
+		b = wire.AppendString(b, name)
+	}
+	return b
+}
+
+// multiRead reads several nodes at once; each read fails for itself.
+func (c *conn) multiRead(h wire.RequestHeader, d *wire.Decoder) {
+	ops, err := decodeReads(d)
+	start := c.beginReply(h.Xid, err)
+	if err == wire.OK {
+		for _, op := range ops {
+			c.packets = c.appendRead(c.packets, op)
+		}
+		c.packets = wire.MultiEnd().Append(c.packets)
+	}
+	c.end(start)
+}
+
+// A readOp is one read of a multiRead.
+type readOp struct {
+	code int32
+	path string
+}
+
+func decodeReads(d *wire.Decoder) ([]readOp, wire.Err) {
+	var ops []readOp
+	for {
+		var h wire.MultiHeader
+		var r wire.PathWatch
+		h.Decode(d)
+		if d.Err() == nil && h.Done {
+			return ops, wire.OK
+		}
+		if r.Decode(d); d.Err() != nil || h.Type != wire.OpGetData && h.Type != wire.OpGetChildren {
+			return nil, wire.ErrMarshalling
+		}
+		ops = append(ops, readOp{h.Type, r.Path})
+	}
+}
+
+func (c *conn) appendRead(b []byte, op readOp) []byte {
+	n, err := c.readable(op.path)
+	if err != wire.OK {
+		return appendError(b, err)
+	}
+	b = wire.MultiHeader{Type: op.code}.Append(b)
+	if op.code == wire.OpGetChildren {
+		return appendNames(b, n)
+	}
+	return n.Stat().Append(wire.AppendBytes(b, n.Data()))
+}
+
+// appendError appends the result of an operation of a multi that failed.
+func appendError(b []byte, err wire.Err) []byte {
+	b = wire.MultiHeader{Type: wire.MultiError, Err: err}.Append(b)
+	return wire.AppendInt(b, int32(err))
+}
+
+// getEphemerals lists the session's own ephemeral nodes below a prefix, which
+// need not be a path.
+func (c *conn) getEphemerals(h wire.RequestHeader, d *wire.Decoder) {
+	var r wire.Path
+	if r.Decode(d); d.Err() != nil {
+		c.answer(h.Xid, wire.ErrMarshalling)
+		return
+	}
+	prefix := r.Path
+	if all := strings.TrimSpace(prefix); all == "" || all == "/" {
+		prefix = ""
+	}
+	var mine wire.Children
+	for path := range c.server.tree.Ephemerals(c.session.id) {
+		if strings.HasPrefix(path, prefix) {
+			mine.Names = append(mine.Names, path)
+		}
+	}
+	c.reply(h, mine)
+}
+
+// getAllChildrenNumber counts the nodes below one.
+func (c *conn) getAllChildrenNumber(h wire.RequestHeader, d *wire.Decoder) {
+	var r wire.Path
+	if r.Decode(d); d.Err() != nil {
+		c.answer(h.Xid, wire.ErrMarshalling)
+		return
+	}
+	n, err := c.readable(r.Path)
+	if err != wire.OK {
+		c.answer(h.Xid, err)
+		return
+	}
+	c.reply(h, wire.Int{Value: int32(n.Descendants())})
+}
