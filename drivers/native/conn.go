@@ -164,8 +164,12 @@ func (c *conn) beginReply(xid int32, err wire.Err) (start int) {
 // answer queues a reply that is a header alone.
 func (c *conn) answer(xid int32, err wire.Err) { c.end(c.beginReply(xid, err)) }
 
-// notify queues a notification.
+// notify queues a notification, if the client may know of the change. A watch on
+// a node may tell of others below it.
 func (c *conn) notify(e tree.Event, zxid int64) {
+	if e.Node != nil && !e.Node.Allows(wire.PermRead, c.who) {
+		return
+	}
 	start := c.begin()
 	c.packets = wire.ReplyHeader{Xid: wire.XidNotification, Zxid: zxid}.Append(c.packets)
 	c.packets = wire.WatcherEvent{Type: e.Type, State: wire.StateConnected, Path: e.Path}.Append(c.packets)

@@ -30,8 +30,6 @@ func decodeOp(code int32, d *wire.Decoder) (op tree.Op) {
 		}
 	case wire.OpDeleteContainer: // nobody's but the service's own
 		op = refused(wire.ErrBadArguments)
-	case wire.OpReconfig:
-		op = refused(wire.ErrReconfigDisabled)
 	}
 	if d.Err() != nil {
 		op = refused(wire.ErrMarshalling)

@@ -38,7 +38,8 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 		body record
 		want wire.Err
 	}{
-		{wire.OpReconfig, nil, wire.ErrReconfigDisabled},
+		{wire.OpReconfig, wire.ReconfigRequest{}, wire.ErrReconfigDisabled},
+		{wire.OpReconfig, nil, wire.ErrMarshalling},
 		{wire.OpSASL, nil, wire.ErrUnimplemented},
 		{wire.OpDeleteContainer, wire.Path{Path: "/a"}, wire.ErrBadArguments},
 		{wire.OpAddWatch, wire.Path{Path: "/"}, wire.ErrMarshalling},

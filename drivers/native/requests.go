@@ -21,10 +21,12 @@ func (c *conn) serve(payload []byte, now time.Time) {
 	case wire.OpExists, wire.OpGetData, wire.OpGetChildren, wire.OpGetChildren2:
 		c.read(h, &d)
 	case wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL, wire.OpDelete,
-		wire.OpDeleteContainer, wire.OpSetData, wire.OpSetACL, wire.OpCheck, wire.OpReconfig:
+		wire.OpDeleteContainer, wire.OpSetData, wire.OpSetACL, wire.OpCheck:
 		c.write(h, &d, now)
 	case wire.OpMulti:
 		c.writeMulti(h, &d, now)
+	case wire.OpReconfig:
+		c.reconfig(h, &d, now)
 	case wire.OpPing:
 		c.server.stats.reads++
 		c.answer(wire.XidPing, wire.OK)
@@ -63,7 +65,7 @@ func (c *conn) serveRare(h wire.RequestHeader, d *wire.Decoder) {
 	case wire.OpSASL:
 		c.answer(h.Xid, wire.ErrUnimplemented)
 	default: // like ZooKeeper, hang up on who asks for what no server knows
-		c.answer(h.Xid, wire.ErrUnimplemented)
+		c.queue(wire.ReplyHeader{Xid: h.Xid, Zxid: unknownZxid, Err: wire.ErrUnimplemented})
 		c.leave()
 	}
 }

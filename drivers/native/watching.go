@@ -75,7 +75,8 @@ func watchModes(kind int32) (modes [2]tree.WatchMode, known bool) {
 	return modes, true
 }
 
-// unknownZxid is that of notifications that catch up on changes of the past.
+// unknownZxid is that of notifications that catch up on changes of the past, and
+// of replies to what was not even looked at.
 const unknownZxid = -1
 
 // setWatches arms watches again after a reconnect, or fires them at once if

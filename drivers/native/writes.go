@@ -30,6 +30,17 @@ func (c *conn) write(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.end(start)
 }
 
+// reconfig is turned off. It takes a zxid, as every write does that can be read.
+func (c *conn) reconfig(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
+	c.server.stats.writes++
+	var r wire.ReconfigRequest
+	if r.Decode(d); d.Err() != nil {
+		c.answer(h.Xid, wire.ErrMarshalling)
+		return
+	}
+	c.answer(h.Xid, c.server.apply(c.txn(refused(wire.ErrReconfigDisabled), now)).Err)
+}
+
 // appendResult appends what an operation that succeeded answers.
 func appendResult(b []byte, op int32, r *tree.OpResult) []byte {
 	switch op {

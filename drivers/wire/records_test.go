@@ -48,6 +48,7 @@ func samples() []record {
 		&PathStat{Path: "/a0000000001", Stat: stat},
 		&Children{Names: []string{"a", "b"}},
 		&ChildrenStat{Names: []string{"a"}, Stat: stat},
+		&ReconfigRequest{Joining: "server.1=a", Leaving: "2", Members: "", ConfigID: -1},
 		&Int{Value: 7},
 		&WhoAmI{Clients: []ClientInfo{{"ip", "127.0.0.1"}, {"digest", "u"}}},
 		&RequestHeader{Xid: 9, Op: OpMulti},

@@ -119,6 +119,23 @@ func (r *PathVersion) Decode(d *Decoder) { r.Path, r.Version = d.String(), d.Int
 // Append appends the record to b.
 func (r PathVersion) Append(b []byte) []byte { return AppendInt(AppendString(b, r.Path), r.Version) }
 
+// A ReconfigRequest changes the members of an ensemble.
+type ReconfigRequest struct {
+	Joining, Leaving, Members string
+	ConfigID                  int64
+}
+
+// Decode reads the record.
+func (r *ReconfigRequest) Decode(d *Decoder) {
+	r.Joining, r.Leaving, r.Members, r.ConfigID = d.String(), d.String(), d.String(), d.Long()
+}
+
+// Append appends the record to b.
+func (r ReconfigRequest) Append(b []byte) []byte {
+	b = AppendString(AppendString(AppendString(b, r.Joining), r.Leaving), r.Members)
+	return AppendLong(b, r.ConfigID)
+}
+
 // An AuthRequest adds credentials to a connection.
 type AuthRequest struct {
 	Type   int32

@@ -1,14 +1,9 @@
 package backendtest
 
 import (
-	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 
@@ -47,54 +42,16 @@ ssl.trustStore.location=%[1]s/ca.pem
 // test is skipped, or fails, where it cannot be had.
 func SecureZooKeeper(t testing.TB) Secure {
 	t.Helper()
-	from, err := zookeeper.FindInstallation()
-	if errors.Is(err, zookeeper.ErrNotInstalled) {
-		lacking(t, err)
-	}
 	dir := t.TempDir()
 	s := Secure{Address: freeAddress(t), Security: authority(t, dir), Stranger: authority(t, t.TempDir())}
 	_, port, _ := net.SplitHostPort(s.Address)
-	if err := os.WriteFile(filepath.Join(dir, "zoo.cfg"), fmt.Appendf(nil, secureConfig, dir, port), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTime)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer cancel()
-		runtime.LockOSThread() // the server ends with the thread that started it
-		from.Command(ctx, dir, log).Run()
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ended
-		log.Close()
-	})
-	s.await(t, ctx, log.Name())
-	return s
-}
-
-// await waits until the server takes sessions.
-func (s Secure) await(t testing.TB, ctx context.Context, log string) {
-	t.Helper()
+	server := launch(t, dir, fmt.Sprintf(secureConfig, dir, port))
 	cfg, err := s.Security.TLSConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
-	service, err := zookeeper.New(zookeeper.Config{Servers: []string{s.Address}, TLS: cfg})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := service.Dial(ctx, drivers.Options{})
-	if err != nil {
-		said, _ := os.ReadFile(log)
-		t.Fatalf("%v; the server: %s", err, said)
-	}
-	c.Close()
+	server.await(t, zookeeper.Config{Servers: []string{s.Address}, TLS: cfg})
+	return s
 }
 
 // Protect makes a node that only a user of the digest scheme may touch. The

@@ -6,23 +6,19 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// What stands where an ephemeral node has its owner: containers have the one
-// number, nodes with a time to live have it below the other.
-const (
-	containerOwner = -1 << 63
-	ttlOwner       = -1 << 56
-)
-
 // MaxTTL is the longest time to live of a node, in milliseconds.
 const MaxTTL = 1<<40 - 1
 
-// ownerOf is what stands in the place of the owner.
-func ownerOf(op *Op) int64 {
+// untilEmpty is the life of a container. A node with a time to live has that
+// many milliseconds after its last write; others have 0.
+const untilEmpty = -1
+
+func lifeOf(op *Op) int64 {
 	switch {
 	case op.Mode&Container != 0:
-		return containerOwner
+		return untilEmpty
 	case op.Mode&Expiring != 0:
-		return ttlOwner | op.TTL
+		return op.TTL
 	}
 	return 0
 }
@@ -42,10 +38,10 @@ func (t *Tree) Idle(now int64) []string {
 }
 
 func (n *Node) outlived(now int64) bool {
-	if n.special == containerOwner {
+	if n.life == untilEmpty {
 		return n.creates > 0
 	}
-	return now-n.mtime > n.special&MaxTTL
+	return now-n.mtime > n.life
 }
 
 // reap deletes on the service's own account, if the node is still one that may go.
@@ -56,7 +52,7 @@ func (t *Tree) reap(op *Op) wire.Err {
 		return wire.ErrNoNode
 	case n.NumChildren() > 0:
 		return wire.ErrNotEmpty
-	case n.special == 0:
+	case n.life == 0:
 		return wire.ErrBadVersion
 	}
 	t.remove(n, op.Path)

@@ -35,10 +35,10 @@ func TestMultiAppliesAllWithOneZxid(t *testing.T) {
 		t.Errorf("zxid %d, stat %+v; want 1 everywhere", r.Zxid, s)
 	}
 	l.wantEvents(
-		Event{wire.EventCreated, "/a"}, Event{wire.EventChildrenChanged, "/"},
-		Event{wire.EventCreated, "/a/n-0000000000"}, Event{wire.EventChildrenChanged, "/a"},
-		Event{wire.EventDataChanged, "/a"},
-		Event{wire.EventDeleted, "/a/n-0000000000"}, Event{wire.EventChildrenChanged, "/a"})
+		Event{Type: wire.EventCreated, Path: "/a"}, Event{Type: wire.EventChildrenChanged, Path: "/"},
+		Event{Type: wire.EventCreated, Path: "/a/n-0000000000"}, Event{Type: wire.EventChildrenChanged, Path: "/a"},
+		Event{Type: wire.EventDataChanged, Path: "/a"},
+		Event{Type: wire.EventDeleted, Path: "/a/n-0000000000"}, Event{Type: wire.EventChildrenChanged, Path: "/a"})
 }
 
 func TestFailedMultiLeavesNoTrace(t *testing.T) {

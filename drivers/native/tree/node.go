@@ -25,7 +25,7 @@ type Node struct {
 	place    int32 // in the parent's list
 	children *children
 	owned    *owned // nil but for ephemeral nodes
-	special  int64  // what stands for an owner in containers and nodes with a time to live
+	life     int64  // 0, untilEmpty, or a time to live
 }
 
 // children are found by name and listed in an order that depends on nothing but
@@ -115,8 +115,6 @@ func (n *Node) Stat() wire.Stat {
 		Cversion:    2*n.creates - int32(n.NumChildren()),
 		DataLength:  int32(len(n.data)),
 		NumChildren: int32(n.NumChildren()),
-
-		EphemeralOwner: n.special,
 	}
 	if n.owned != nil {
 		s.EphemeralOwner = n.owned.by.ID
@@ -142,7 +140,7 @@ func (t *Tree) attach(parent, n *Node) {
 	n.parent, n.place = parent, int32(len(kids.list))
 	kids.byName[n.name] = n
 	kids.list = append(kids.list, n)
-	if n.special != 0 {
+	if n.life != 0 {
 		t.mortal[n] = struct{}{}
 	}
 	t.size.Nodes++

@@ -26,7 +26,7 @@ func (t *Tree) create(x *Txn, op *Op) OpResult {
 		return OpResult{Err: err}
 	}
 	n := &Node{
-		name: path[lastSlash(path)+1:], data: op.Data, acl: acl, special: ownerOf(op),
+		name: path[lastSlash(path)+1:], data: op.Data, acl: acl, life: lifeOf(op),
 		czxid: t.zxid, mzxid: t.zxid, pzxid: t.zxid, ctime: x.Time, mtime: x.Time,
 	}
 	t.record(Create, n, parent)
@@ -36,8 +36,8 @@ func (t *Tree) create(x *Txn, op *Op) OpResult {
 	}
 	parent.creates++
 	parent.pzxid = t.zxid
-	t.emit(wire.EventCreated, path)
-	t.emit(wire.EventChildrenChanged, parentPath(path))
+	t.emit(wire.EventCreated, path, n)
+	t.emit(wire.EventChildrenChanged, parentPath(path), parent)
 	return OpResult{Path: path, Stat: n.Stat()}
 }
 
@@ -97,8 +97,8 @@ func (t *Tree) remove(n *Node, path string) {
 	t.disown(n)
 	t.detach(n)
 	parent.pzxid = t.zxid
-	t.emit(wire.EventDeleted, path)
-	t.emit(wire.EventChildrenChanged, parentPath(path))
+	t.emit(wire.EventDeleted, path, n)
+	t.emit(wire.EventChildrenChanged, parentPath(path), parent)
 }
 
 func (t *Tree) setData(x *Txn, op *Op) OpResult {
@@ -114,7 +114,7 @@ func (t *Tree) setData(x *Txn, op *Op) OpResult {
 	n.data = op.Data
 	n.version++
 	n.mzxid, n.mtime = t.zxid, x.Time
-	t.emit(wire.EventDataChanged, op.Path)
+	t.emit(wire.EventDataChanged, op.Path, n)
 	return OpResult{Stat: n.Stat()}
 }
 

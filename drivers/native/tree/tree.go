@@ -83,6 +83,6 @@ func (t *Tree) applyOp(x *Txn, op *Op) OpResult {
 	return OpResult{Err: wire.ErrUnimplemented}
 }
 
-func (t *Tree) emit(kind int32, path string) {
-	t.events = append(t.events, Event{kind, path})
+func (t *Tree) emit(kind int32, path string, n *Node) {
+	t.events = append(t.events, Event{kind, path, n})
 }

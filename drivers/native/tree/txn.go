@@ -81,4 +81,5 @@ type OpResult struct {
 type Event struct {
 	Type int32 // wire.EventCreated and so on
 	Path string
+	Node *Node // that has the path, or had it: only who may read it may know
 }

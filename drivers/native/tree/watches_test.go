@@ -36,7 +36,7 @@ func TestAWatchFiresOnce(t *testing.T) {
 	if e.Len() != 1 {
 		t.Errorf("%d watches, want 1", e.Len())
 	}
-	change := Event{wire.EventDataChanged, "/x"}
+	change := Event{Type: wire.EventDataChanged, Path: "/x"}
 	if got := e.Fire(change, 7); got != (Fired{DataWatch: 1}) {
 		t.Errorf("fired %v", got)
 	}
@@ -55,8 +55,8 @@ func TestWatchesFireInTheOrderTheyWereArmed(t *testing.T) {
 	}
 	e.Forget(a)
 	e.Arm(a, ChildWatch, "/x", Standard)
-	e.Fire(Event{wire.EventCreated, "/x"}, 1) // concerns no child watch
-	e.Fire(Event{wire.EventChildrenChanged, "/x"}, 2)
+	e.Fire(Event{Type: wire.EventCreated, Path: "/x"}, 1) // concerns no child watch
+	e.Fire(Event{Type: wire.EventChildrenChanged, Path: "/x"}, 2)
 	e.want(t, "c: 4 /x @2", "b: 4 /x @2", "a: 4 /x @2")
 }
 
@@ -67,7 +67,7 @@ func TestADeletionIsToldOnce(t *testing.T) {
 	e.Arm(both, ChildWatch, "/x", Standard)
 	e.Arm(both, DataWatch, "/x", Standard)
 	e.Arm(data, DataWatch, "/x", Standard)
-	if got := e.Fire(Event{wire.EventDeleted, "/x"}, 9); got != (Fired{2, 2}) {
+	if got := e.Fire(Event{Type: wire.EventDeleted, Path: "/x"}, 9); got != (Fired{2, 2}) {
 		t.Errorf("fired %v, want two in each table", got)
 	}
 	e.want(t, "both: 2 /x @9", "data: 2 /x @9", "child: 2 /x @9")
@@ -87,7 +87,7 @@ func TestForgetLeavesOthersAlone(t *testing.T) {
 	if e.Len() != 2 {
 		t.Errorf("%d watches, want b's 2", e.Len())
 	}
-	e.Fire(Event{wire.EventDataChanged, "/x"}, 1)
+	e.Fire(Event{Type: wire.EventDataChanged, Path: "/x"}, 1)
 	e.want(t, "b: 3 /x @1")
 	e.Forget(b)
 	if e.Len() != 0 || len(e.tables[DataWatch]) != 0 {
@@ -103,11 +103,11 @@ func TestPersistentWatchesStay(t *testing.T) {
 		e.Arm(a, table, "/x", Standard) // the same entry
 	}
 	for zxid := range int64(2) {
-		if got := e.Fire(Event{wire.EventDeleted, "/x"}, zxid); got != (Fired{1, 1}) {
+		if got := e.Fire(Event{Type: wire.EventDeleted, Path: "/x"}, zxid); got != (Fired{1, 1}) {
 			t.Errorf("fired %v, want one in each table", got)
 		}
-		e.Fire(Event{wire.EventChildrenChanged, "/x"}, zxid)
-		e.Fire(Event{wire.EventCreated, "/x/below"}, zxid)
+		e.Fire(Event{Type: wire.EventChildrenChanged, Path: "/x"}, zxid)
+		e.Fire(Event{Type: wire.EventCreated, Path: "/x/below"}, zxid)
 	}
 	e.want(t, "a: 2 /x @0", "a: 4 /x @0", "a: 2 /x @1", "a: 4 /x @1")
 	if e.Len() != 2 || e.Armed(a, DataWatch, "/x") != Persistent {
@@ -124,13 +124,13 @@ func TestRecursiveWatches(t *testing.T) {
 	e.Arm(a, DataWatch, "/x/y", Recursive|Standard)
 	e.Arm(root, DataWatch, "/", Recursive)
 	e.Arm(a, DataWatch, "/", Persistent)
-	if got := e.Fire(Event{wire.EventCreated, "/x/y/z"}, 1); got != (Fired{DataWatch: 2}) {
+	if got := e.Fire(Event{Type: wire.EventCreated, Path: "/x/y/z"}, 1); got != (Fired{DataWatch: 2}) {
 		t.Errorf("fired %v, want two watchers", got)
 	}
-	e.Fire(Event{wire.EventChildrenChanged, "/x/y"}, 1)
-	e.Fire(Event{wire.EventDataChanged, "/x/y"}, 2)
-	e.Fire(Event{wire.EventDataChanged, "/xx"}, 3)
-	e.Fire(Event{wire.EventDataChanged, "/"}, 4)
+	e.Fire(Event{Type: wire.EventChildrenChanged, Path: "/x/y"}, 1)
+	e.Fire(Event{Type: wire.EventDataChanged, Path: "/x/y"}, 2)
+	e.Fire(Event{Type: wire.EventDataChanged, Path: "/xx"}, 3)
+	e.Fire(Event{Type: wire.EventDataChanged, Path: "/"}, 4)
 	e.want(t, "a: 1 /x/y/z @1", "root: 1 /x/y/z @1", "a: 3 /x/y @2", "root: 3 /x/y @2",
 		"root: 3 /xx @3", "root: 3 / @4", "a: 3 / @4")
 	e.Forget(root)

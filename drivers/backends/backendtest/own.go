@@ -1,0 +1,89 @@
+package backendtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// plainConfig is a server by itself.
+const plainConfig = `dataDir=%s
+clientPortAddress=127.0.0.1
+clientPort=%s
+tickTime=500
+maxClientCnxns=0
+admin.enableServer=false
+4lw.commands.whitelist=*
+`
+
+// ZooKeeper starts an Apache ZooKeeper for one test, with further lines for its
+// zoo.cfg, and returns its address. The test is skipped, or fails, where it
+// cannot be had.
+func ZooKeeper(t testing.TB, lines string) (address string) {
+	t.Helper()
+	address = freeAddress(t)
+	dir := t.TempDir()
+	_, port, _ := net.SplitHostPort(address)
+	launch(t, dir, fmt.Sprintf(plainConfig, dir, port)+lines).await(t, zookeeper.Config{Servers: []string{address}})
+	return address
+}
+
+// A launched server is one on its way.
+type launched struct {
+	ctx context.Context // ends with the server, or when it takes too long
+	log string
+}
+
+// launch starts a server in dir, which ends with the test.
+func launch(t testing.TB, dir, config string) launched {
+	t.Helper()
+	from, err := zookeeper.FindInstallation()
+	if errors.Is(err, zookeeper.ErrNotInstalled) {
+		lacking(t, err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "zoo.cfg"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	running, stop := context.WithCancel(context.Background())
+	ctx, cancel := context.WithTimeout(running, startTime)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer cancel()
+		runtime.LockOSThread() // the server ends with the thread that started it
+		from.Command(running, dir, log).Run()
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		log.Close()
+	})
+	return launched{ctx, log.Name()}
+}
+
+// await waits until the server takes sessions.
+func (l launched) await(t testing.TB, c zookeeper.Config) {
+	t.Helper()
+	service, err := zookeeper.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := service.Dial(l.ctx, drivers.Options{})
+	if err != nil {
+		said, _ := os.ReadFile(l.log)
+		t.Fatalf("%v; the server: %s", err, said)
+	}
+	conn.Close()
+}

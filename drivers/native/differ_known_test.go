@@ -1,0 +1,114 @@
+package native_test
+
+import (
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// known are the requests in which the native server is not the same as Apache
+// ZooKeeper, and which the comparison leaves out.
+var known = []struct {
+	what     string
+	why      string
+	before39 bool // only where the ZooKeeper is older than 3.9
+	is       func(session int, r request) bool
+}{
+	{
+		what: "check, by itself",
+		why:  "ZooKeeper's request thread dies of it; native answers with the header",
+		is:   func(_ int, r request) bool { return r.op == wire.OpCheck },
+	},
+	{
+		what: "createTTL with the flags of a node without one and a negative time",
+		why:  "ZooKeeper fails when it applies it; native answers BadArguments",
+		is: anyCreate(func(code int32, r wire.CreateTTLRequest) bool {
+			return code == wire.OpCreateTTL && !expires(r.Flags) && r.TTL < 0
+		}),
+	},
+	{
+		what: "deleteContainer",
+		why:  "from 3.9 on clients may delete with it, whatever the access lists say; native refuses, as before",
+		is:   func(_ int, r request) bool { return r.op == wire.OpDeleteContainer },
+	},
+	{
+		what: "multiRead of nothing but writes",
+		why:  "ZooKeeper sends the end of a result behind the error",
+		is: func(_ int, r request) bool {
+			m, _ := r.body.(multi)
+			return r.op == wire.OpMultiRead && len(m) == 1 && m[0].op == wire.OpDelete
+		},
+	},
+	{
+		what:     "multi with creates whose flags are wrong or of a time to live, with create2, or with createContainer without its flag",
+		why:      "before 3.9 the opcode of a create in a multi is not heeded, and wrong flags may leave pending changes behind",
+		before39: true,
+		is: func(_ int, r request) bool {
+			m, _ := r.body.(multi)
+			return slices.ContainsFunc(m, func(op request) bool {
+				c, ok := op.body.(wire.CreateRequest)
+				return op.op == wire.OpCreate2 || ok && (c.Flags < 0 || c.Flags > wire.FlagContainer) ||
+					op.op == wire.OpCreateContainer && c.Flags != wire.FlagContainer
+			})
+		},
+	},
+	{
+		what:     "checkWatches",
+		why:      "before 3.9 it finds the watches of others (ZOOKEEPER-4471)",
+		before39: true,
+		is:       func(_ int, r request) bool { return r.op == wire.OpCheckWatches },
+	},
+	{
+		what:     "one-shot and persistent watches of one session on one path",
+		why:      "before 3.9 the last one armed replaces the others (ZOOKEEPER-4466); so each path has one kind per session",
+		before39: true,
+		is:       func(session int, r request) bool { return mixed(session, r) },
+	},
+}
+
+func expires(flags int32) bool { return flags == wire.FlagTTL || flags == wire.FlagTTLSequential }
+
+// anyCreate looks at creates with their opcodes, alone or in a multi.
+func anyCreate(is func(code int32, r wire.CreateTTLRequest) bool) func(int, request) bool {
+	var look func(session int, r request) bool
+	look = func(session int, r request) bool {
+		switch b := r.body.(type) {
+		case wire.CreateTTLRequest:
+			return is(r.op, b)
+		case multi:
+			return slices.ContainsFunc(b, func(op request) bool { return look(session, op) })
+		}
+		return false
+	}
+	return look
+}
+
+// mixed tells whether the request is about watches of another kind than those
+// the path has for the session.
+func mixed(session int, r request) bool {
+	wrong := func(persistent bool, paths ...string) bool {
+		return slices.ContainsFunc(paths, func(path string) bool { return staying(session, path) != persistent })
+	}
+	switch b := r.body.(type) {
+	case wire.PathWatch:
+		return b.Watch && wrong(false, b.Path)
+	case wire.SetWatchesRequest:
+		return wrong(false, slices.Concat(b.Data, b.Exist, b.Child)...)
+	case wire.SetWatches2Request:
+		return wrong(false, slices.Concat(b.Data, b.Exist, b.Child)...) || wrong(true, slices.Concat(b.Persistent, b.Recursive)...)
+	case wire.AddWatchRequest:
+		return wrong(true, b.Path)
+	case wire.PathWatcher: // whose types 4 and 5 came with 3.9
+		return b.Type > wire.WatcherAny || b.Type != wire.WatcherAny && wrong(false, b.Path)
+	}
+	return false
+}
+
+// staying tells whether the session's watches on the path are persistent.
+func staying(session int, path string) bool {
+	sum := session
+	for _, c := range []byte(path) {
+		sum += int(c)
+	}
+	return sum%2 == 0
+}

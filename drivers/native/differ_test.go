@@ -1,0 +1,165 @@
+package native_test
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+var (
+	operations = flag.Int("operations", 5000, "how many random operations to compare with an Apache ZooKeeper")
+	seed       = flag.Uint64("seed", 1, "of the random operations")
+)
+
+// TestSameAsZooKeeper asks the same of the native server and of an Apache
+// ZooKeeper, and wants the same answers and events, byte for byte but for what a
+// side's words leave out.
+func TestSameAsZooKeeper(t *testing.T) {
+	apache := backendtest.ZooKeeper(t, "extendedTypesEnabled=true\nforceSync=no\n"+
+		"DigestAuthenticationProvider.superDigest="+superDigest()+"\n")
+	p := newPair(t, listen(t, native.Options{SuperDigest: superDigest()}), apache)
+	for p.done < *operations {
+		p.step()
+	}
+	p.audit()
+	t.Logf("%d operations compared", p.done)
+}
+
+// A pair is two servers of which the same is asked.
+type pair struct {
+	t      testing.TB
+	sides  [2]*side
+	script script
+	done   int
+	recent []string // of the last steps
+}
+
+const differSessions = 4
+
+func newPair(t testing.TB, one, two string) *pair {
+	p := &pair{t: t, sides: [2]*side{newSide(t, one, differSessions), newSide(t, two, differSessions)}}
+	old := before39(t, two)
+	p.script = script{Rand: rand.New(rand.NewPCG(*seed, 0)), avoid: func(session int, r request) bool {
+		for _, k := range known {
+			if (old || !k.before39) && k.is(session, r) {
+				return true
+			}
+		}
+		return false
+	}}
+	p.greet(0)
+	return p
+}
+
+// greet makes session 0 the one that may do everything.
+func (p *pair) greet(session int) {
+	if session == 0 {
+		p.ask(0, request{wire.OpAuth, wire.AuthRequest{Scheme: "digest", Auth: []byte(superUser)}})
+	}
+}
+
+// step does one random thing.
+func (p *pair) step() {
+	session := p.script.IntN(differSessions)
+	switch n := p.script.IntN(600); {
+	case n < 3:
+		p.move(session)
+	case n < 6:
+		p.close(session)
+	case n < 8:
+		p.offend(session)
+	case n < 9:
+		p.wipe()
+	default:
+		p.ask(session, p.script.requests(session)...)
+	}
+}
+
+// ask sends requests of one session and compares what everybody is told.
+func (p *pair) ask(session int, requests ...request) {
+	p.t.Helper()
+	p.compare(fmt.Sprintf("session %d: %+v", session, requests), func(s *side) []string {
+		return append(s.converse(session, s.dated(requests)), s.fence()...)
+	})
+	p.done += len(requests)
+}
+
+// compare does the same on both sides and fails if they do not tell the same.
+func (p *pair) compare(what string, do func(s *side) []string) {
+	p.t.Helper()
+	p.recent = append(p.recent, what)
+	p.recent = p.recent[max(0, len(p.recent)-8):]
+	one, two := do(p.sides[0]), do(p.sides[1])
+	if p.sides[0].told != p.sides[1].told { // one tells the zxids of events, the other not
+		one, two = untold(one), untold(two)
+	}
+	if diff := cmp.Diff(two, one); diff != "" {
+		p.t.Fatalf("after %d operations of seed %d (-ZooKeeper +native):\n%s\nthe last steps:\n%s",
+			p.done, *seed, diff, strings.Join(p.recent, "\n"))
+	}
+	p.script.made = append(p.script.made, paths(one)...)
+}
+
+// untold is lines without the zxids of events.
+func untold(lines []string) []string {
+	lines = slices.Clone(lines)
+	for i := range lines {
+		if strings.Contains(lines[i], "event ") {
+			lines[i], _, _ = strings.Cut(lines[i], ", of zxid")
+		}
+	}
+	return lines
+}
+
+// listen starts a native server on the loopback interface.
+func listen(t testing.TB, o native.Options) (address string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := native.New(o)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	t.Cleanup(func() {
+		server.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// say sends a four-letter word and returns the answer.
+func say(t testing.TB, address, word string) string {
+	t.Helper()
+	nc, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	io.WriteString(nc, word)
+	answer, err := io.ReadAll(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(answer)
+}
+
+func before39(t testing.TB, address string) bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(say(t, address, "srvr"), "Zookeeper version: %d.%d.", &major, &minor); err != nil {
+		t.Fatal(err)
+	}
+	return major < 3 || major == 3 && minor < 9
+}
