@@ -59,7 +59,7 @@ var known = []struct {
 		is:       func(_ int, r request) bool { return r.op == wire.OpCheckWatches },
 	},
 	{
-		what:     "one-shot and persistent watches of one session on one path",
+		what:     "one-shot, persistent and recursive watches of one session on one path",
 		why:      "before 3.9 the last one armed replaces the others (ZOOKEEPER-4466); so each path has one kind per session",
 		before39: true,
 		is:       func(session int, r request) bool { return mixed(session, r) },
@@ -83,32 +83,41 @@ func anyCreate(is func(code int32, r wire.CreateTTLRequest) bool) func(int, requ
 	return look
 }
 
-// mixed tells whether the request is about watches of another kind than those
-// the path has for the session.
+// mixed tells whether the request is about watches of another kind than the
+// path has for the session.
 func mixed(session int, r request) bool {
-	wrong := func(persistent bool, paths ...string) bool {
-		return slices.ContainsFunc(paths, func(path string) bool { return staying(session, path) != persistent })
+	wrong := func(kind watchKind, paths ...string) bool {
+		return slices.ContainsFunc(paths, func(path string) bool { return kindOf(session, path) != kind })
 	}
 	switch b := r.body.(type) {
 	case wire.PathWatch:
-		return b.Watch && wrong(false, b.Path)
+		return b.Watch && wrong(oneShot, b.Path)
 	case wire.SetWatchesRequest:
-		return wrong(false, slices.Concat(b.Data, b.Exist, b.Child)...)
+		return wrong(oneShot, slices.Concat(b.Data, b.Exist, b.Child)...)
 	case wire.SetWatches2Request:
-		return wrong(false, slices.Concat(b.Data, b.Exist, b.Child)...) || wrong(true, slices.Concat(b.Persistent, b.Recursive)...)
+		return wrong(oneShot, slices.Concat(b.Data, b.Exist, b.Child)...) ||
+			wrong(persistent, b.Persistent...) || wrong(recursive, b.Recursive...)
 	case wire.AddWatchRequest:
-		return wrong(true, b.Path)
+		return b.Mode == wire.AddWatchPersistent && wrong(persistent, b.Path) ||
+			b.Mode == wire.AddWatchRecursive && wrong(recursive, b.Path)
 	case wire.PathWatcher: // whose types 4 and 5 came with 3.9
-		return b.Type > wire.WatcherAny || b.Type != wire.WatcherAny && wrong(false, b.Path)
+		return b.Type > wire.WatcherAny || b.Type != wire.WatcherAny && wrong(oneShot, b.Path)
 	}
 	return false
 }
 
-// staying tells whether the session's watches on the path are persistent.
-func staying(session int, path string) bool {
+type watchKind int
+
+const (
+	oneShot watchKind = iota
+	persistent
+	recursive
+)
+
+func kindOf(session int, path string) watchKind {
 	sum := session
 	for _, c := range []byte(path) {
 		sum += int(c)
 	}
-	return sum%2 == 0
+	return []watchKind{oneShot, persistent, oneShot, recursive}[sum%4]
 }

@@ -20,10 +20,13 @@ type side struct {
 	owners  map[int64]string // what the ids of its sessions are called
 	zxid    int64            // the last that a reply had, counted from base
 	told    bool             // notifications have the zxid of their change
+	seen    map[int32]map[wire.Err]int
+	events  int
 }
 
 func newSide(t testing.TB, address string, sessions int) *side {
-	s := &side{t: t, address: address, links: make([]*link, sessions), owners: map[int64]string{}}
+	s := &side{t: t, address: address, links: make([]*link, sessions), owners: map[int64]string{},
+		seen: map[int32]map[wire.Err]int{}}
 	for i := range s.links {
 		s.open(i)
 	}
@@ -112,6 +115,10 @@ func (s *side) describe(p packet, requests []request) string {
 	if p.Xid >= 0 && int(p.Xid) < len(requests) {
 		op = requests[p.Xid].op
 	}
+	if s.seen[op] == nil {
+		s.seen[op] = map[wire.Err]int{}
+	}
+	s.seen[op][p.Err]++
 	text := fmt.Sprintf("reply %d zxid %d error %d", p.Xid, p.Zxid, p.Err)
 	if p.Err == wire.OK {
 		text += s.body(op, &p.body)
@@ -127,6 +134,7 @@ func (s *side) describe(p packet, requests []request) string {
 func (s *side) event(p packet) string {
 	var e wire.WatcherEvent
 	e.Decode(&p.body)
+	s.events++
 	if s.told = s.told || p.Zxid != -1; s.told && p.Zxid != -1 {
 		return fmt.Sprintf("event %d %s, state %d, of zxid %d", e.Type, e.Path, e.State, p.Zxid-s.base)
 	}

@@ -152,5 +152,9 @@ func (c *conn) getAllChildrenNumber(h wire.RequestHeader, d *wire.Decoder) {
 		c.answer(h.Xid, err)
 		return
 	}
-	c.reply(h, wire.Int{Value: int32(n.Descendants())})
+	count := n.Descendants()
+	if r.Path == "" { // the root's other name, below which ZooKeeper counts the root
+		count++
+	}
+	c.reply(h, wire.Int{Value: int32(count)})
 }

@@ -22,7 +22,8 @@ type session struct {
 
 // firstSessionID makes ids differ from those of servers started at other
 // milliseconds, in the way of ZooKeeper's.
-func firstSessionID(now time.Time) int64 { return now.UnixMilli() << 24 >> 8 }
+// They are never negative.
+func firstSessionID(now time.Time) int64 { return int64(uint64(now.UnixMilli()) << 24 >> 8) }
 
 // clamp returns the time-out granted where ms milliseconds are asked for.
 func (s *Server) clamp(ms int32) time.Duration {

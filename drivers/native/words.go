@@ -2,7 +2,6 @@ package native
 
 import (
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -31,13 +30,36 @@ func (s *Server) say(word string) (answer string, ok bool) {
 	switch word {
 	case "ruok":
 		return "imok", true
+	case "isro":
+		return "rw", true
+	case "srvr":
+		return s.version() + s.overview(), true
+	case "stat":
+		return s.version() + "Clients:\n" + s.clients((*conn).brief) + s.overview(), true
+	case "cons":
+		return s.clients((*conn).full), true
+	case "mntr":
+		return s.metrics(), true
+	case "conf":
+		return s.configuration(), true
+	case "envi":
+		return environment(), true
+	case "wchs":
+		return s.watchSummary(), true
+	case "wchc":
+		return s.watchesBySession(), true
+	case "wchp":
+		return s.watchesByPath(), true
+	case "dump":
+		return s.dump(), true
 	case "srst":
 		s.stats = stats{}
 		return "Server stats reset.\n", true
-	case "srvr":
-		return s.overview(), true
-	case "mntr":
-		return s.metrics(), true
+	case "crst":
+		for c := range s.conns {
+			c.traffic.reset()
+		}
+		return "Connection stats reset.\n", true
 	}
 	return "", false
 }
@@ -55,51 +77,20 @@ func built() string {
 	return at.UTC().Format("01/02/2006 15:04 UTC")
 }
 
+func (s *Server) version() string {
+	return fmt.Sprintf("Zookeeper version: %s, built on %s\n", Version, built())
+}
+
 func (s *Server) overview() string {
 	var b strings.Builder
 	l := &s.stats.latency
-	fmt.Fprintf(&b, "Zookeeper version: %s, built on %s\n", Version, built())
 	fmt.Fprintf(&b, "Latency min/avg/max: %d/%s/%d\n", l.min, l.mean(), l.max)
 	fmt.Fprintf(&b, "Received: %d\nSent: %d\n", s.stats.received, s.stats.sent)
 	fmt.Fprintf(&b, "Connections: %d\nOutstanding: 0\n", len(s.conns))
 	fmt.Fprintf(&b, "Zxid: 0x%x\nMode: standalone\n", s.tree.Zxid())
-	fmt.Fprintf(&b, "Node count: %d\n", s.tree.Size().Nodes)
+	fmt.Fprintf(&b, "Node count: %d\n", s.nodeCount())
 	return b.String()
 }
 
-func (s *Server) metrics() string {
-	var b strings.Builder
-	size, l := s.tree.Size(), &s.stats.latency
-	fmt.Fprintf(&b, "zk_version\t%s, built on %s\n", Version, built())
-	fmt.Fprintf(&b, "zk_server_state\tstandalone\n")
-	fmt.Fprintf(&b, "zk_avg_latency\t%s\nzk_min_latency\t%d\nzk_max_latency\t%d\n", l.mean(), l.min, l.max)
-	for _, m := range []struct {
-		name  string
-		value int64
-	}{
-		{"packets_received", s.stats.received},
-		{"packets_sent", s.stats.sent},
-		{"num_alive_connections", int64(len(s.conns))},
-		{"outstanding_requests", 0},
-		{"znode_count", int64(size.Nodes)},
-		{"watch_count", int64(s.watches.Len())},
-		{"ephemerals_count", int64(size.Ephemerals)},
-		{"approximate_data_size", size.Bytes},
-		{"global_sessions", int64(size.Sessions)},
-		{"uptime", time.Since(s.start).Milliseconds()},
-		{"cnt_readlatency", s.stats.reads},
-		{"cnt_updatelatency", s.stats.writes},
-	} {
-		fmt.Fprintf(&b, "zk_%s\t%d\n", m.name, m.value)
-	}
-	writeTally(&b, "node_created_watch_count", &s.stats.created)
-	writeTally(&b, "node_deleted_watch_count", &s.stats.deleted)
-	writeTally(&b, "node_changed_watch_count", &s.stats.changed)
-	writeTally(&b, "node_children_watch_count", &s.stats.children)
-	return b.String()
-}
-
-func writeTally(w io.Writer, name string, t *tally) {
-	fmt.Fprintf(w, "zk_avg_%s\t%s\nzk_min_%s\t%d\nzk_max_%s\t%d\n", name, t.mean(), name, t.min, name, t.max)
-	fmt.Fprintf(w, "zk_cnt_%s\t%d\nzk_sum_%s\t%d\n", name, t.count, name, t.sum)
-}
+// nodeCount is ZooKeeper's, which knows the root by two names.
+func (s *Server) nodeCount() int { return s.tree.Size().Nodes + 1 }

@@ -42,7 +42,7 @@ func TestWords(t *testing.T) {
 		t.Errorf("ruok: %q", got)
 	}
 	if got := say(t, s, "srvr"); !strings.HasPrefix(got, "Zookeeper version: "+Version) ||
-		!strings.Contains(got, "\nMode: standalone\nNode count: 4\n") {
+		!strings.Contains(got, "\nMode: standalone\nNode count: 5\n") {
 		t.Errorf("srvr: %s", got)
 	}
 	if got := say(t, s, "what"); got != "" {
@@ -117,7 +117,7 @@ func TestRun(t *testing.T) {
 	go func() { ended <- Run(ctx, Options{}, func(a string) { address <- a }) }()
 	at := <-address
 	stats, ok := zk.FLWSrvr([]string{at}, 10*time.Second)
-	if !ok || stats[0].Mode != zk.ModeStandalone || stats[0].Version != Version || stats[0].NodeCount != 4 {
+	if !ok || stats[0].Mode != zk.ModeStandalone || stats[0].Version != Version || stats[0].NodeCount != 5 {
 		t.Errorf("%+v", stats[0])
 	}
 	cancel()

@@ -131,6 +131,15 @@ func (n *Node) path() string {
 	return "/" + strings.Join(names, "/")
 }
 
+// size is the length of the node's path and data.
+func (n *Node) size() int64 {
+	size := len(n.data)
+	for ; n.parent != nil; n = n.parent {
+		size += len("/") + len(n.name)
+	}
+	return int64(size)
+}
+
 // attach puts n last among the children of parent.
 func (t *Tree) attach(parent, n *Node) {
 	if parent.children == nil {
@@ -144,7 +153,7 @@ func (t *Tree) attach(parent, n *Node) {
 		t.mortal[n] = struct{}{}
 	}
 	t.size.Nodes++
-	t.size.Bytes += int64(len(n.name) + len(n.data))
+	t.size.Bytes += n.size()
 }
 
 // detach takes n away from its parent; the last child takes its place.
@@ -158,7 +167,7 @@ func (t *Tree) detach(n *Node) {
 	kids.list = kids.list[:last]
 	delete(t.mortal, n)
 	t.size.Nodes--
-	t.size.Bytes -= int64(len(n.name) + len(n.data))
+	t.size.Bytes -= n.size()
 }
 
 // reattach undoes detach.

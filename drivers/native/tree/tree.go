@@ -21,7 +21,7 @@ type Size struct {
 	Nodes      int
 	Ephemerals int
 	Sessions   int
-	Bytes      int64 // of names and data
+	Bytes      int64 // of paths and data
 }
 
 // New returns the tree of a service that was never used. Like ZooKeeper's it
@@ -29,7 +29,7 @@ type Size struct {
 func New() *Tree {
 	empty := []byte{}
 	t := &Tree{root: &Node{data: empty}, sessions: map[int64]*session{}, mortal: map[*Node]struct{}{}}
-	t.size.Nodes = 1
+	t.size = Size{Nodes: 1, Bytes: int64(len("/"))}
 	proc := &Node{name: "zookeeper", data: empty}
 	t.attach(t.root, proc)
 	readers := []wire.ACL{{Perms: wire.PermRead, Scheme: "world", ID: "anyone"}}

@@ -1,0 +1,81 @@
+package native_test
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// wantAll checks that the script had every request succeed, and met every error.
+func (s *side) wantAll(t *testing.T, avoid func(int, request) bool) {
+	errs := map[wire.Err]bool{}
+	for _, op := range []int32{wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL, wire.OpDelete,
+		wire.OpExists, wire.OpGetData, wire.OpSetData, wire.OpGetACL, wire.OpSetACL, wire.OpGetChildren, wire.OpGetChildren2,
+		wire.OpSync, wire.OpMulti, wire.OpMultiRead, wire.OpSetWatches, wire.OpSetWatches2, wire.OpAddWatch,
+		wire.OpCheckWatches, wire.OpRemoveWatches, wire.OpGetEphemerals, wire.OpAllChildrenNum, wire.OpWhoAmI, wire.OpAuth} {
+		if s.seen[op][wire.OK] == 0 && !avoid(0, request{op, nil}) {
+			t.Errorf("request %d never succeeded: the script asks too little", op)
+		}
+	}
+	for _, seen := range s.seen {
+		for err := range seen {
+			errs[err] = true
+		}
+	}
+	for _, err := range []wire.Err{wire.ErrMarshalling, wire.ErrUnimplemented, wire.ErrBadArguments, wire.ErrNoNode,
+		wire.ErrNoAuth, wire.ErrBadVersion, wire.ErrNoChildrenForEphemerals, wire.ErrNodeExists, wire.ErrNotEmpty,
+		wire.ErrInvalidACL, wire.ErrAuthFailed, wire.ErrNoWatcher, wire.ErrReconfigDisabled} {
+		if !errs[err] {
+			t.Errorf("error %d was never met: the script asks too little", err)
+		}
+	}
+	if s.events == 0 {
+		t.Error("nobody was told of anything")
+	}
+}
+
+// A failing test is one that notes why it ends.
+type failing struct {
+	testing.TB
+	why string
+}
+
+func (f *failing) Helper() {}
+
+func (f *failing) Fatalf(format string, args ...any) {
+	f.why = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+// The comparison of a server with itself finds nothing; with one that knows no
+// super user, it finds that.
+func TestTheComparisonFails(t *testing.T) {
+	whole := native.Options{SuperDigest: superDigest()}
+	for _, c := range []struct {
+		name, want string
+		other      native.Options
+	}{
+		{"the same", "", whole},
+		{"another", "operations of seed", native.Options{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := &failing{TB: t}
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				p := newPair(f, listen(t, whole), listen(t, c.other))
+				for p.done < 3000 {
+					p.step()
+				}
+			}()
+			<-ended
+			if (f.why == "") != (c.want == "") || !strings.Contains(f.why, c.want) {
+				t.Errorf("failed with %q, want %q", f.why, c.want)
+			}
+		})
+	}
+}

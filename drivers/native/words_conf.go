@@ -1,0 +1,54 @@
+package native
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/user"
+	"runtime"
+	"strings"
+)
+
+// configuration answers "conf".
+func (s *Server) configuration() string {
+	port := -1
+	for l := range s.listeners {
+		if a, ok := l.Addr().(*net.TCPAddr); ok {
+			port = a.Port
+		}
+	}
+	tick := s.tick.Milliseconds()
+	return fmt.Sprintf("clientPort=%d\nsecureClientPort=-1\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\n"+
+		"tickTime=%d\nmaxClientCnxns=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n"+
+		"clientPortListenBacklog=-1\nserverId=0\n", port, tick, 0, 2*tick, 20*tick)
+}
+
+// environment answers "envi", without what is Java's.
+func environment() string {
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	host, _ := os.Hostname()
+	dir, _ := os.Getwd()
+	name, home := "<NA>", "<NA>"
+	if u, err := user.Current(); err == nil {
+		name, home = u.Username, u.HomeDir
+	}
+	var b strings.Builder
+	b.WriteString("Environment:\n")
+	for _, e := range [][2]string{
+		{"zookeeper.version", fmt.Sprintf("%s, built on %s", Version, built())},
+		{"host.name", host},
+		{"os.name", runtime.GOOS},
+		{"os.arch", runtime.GOARCH},
+		{"user.name", name},
+		{"user.home", home},
+		{"user.dir", dir},
+		{"os.memory.free", megabytes(memory.HeapIdle)},
+		{"os.memory.total", megabytes(memory.Sys)},
+	} {
+		fmt.Fprintf(&b, "%s=%s\n", e[0], e[1])
+	}
+	return b.String()
+}
+
+func megabytes(n uint64) string { return fmt.Sprintf("%dMB", n>>20) }

@@ -1,0 +1,125 @@
+package native
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// clients lists the connections, oldest first.
+func (s *Server) clients(describe func(*conn) string) string {
+	var b strings.Builder
+	for _, c := range s.oldestFirst() {
+		fmt.Fprintf(&b, " %s[%d](%s)\n", c.remote(), c.interest(), describe(c))
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+func (s *Server) oldestFirst() []*conn {
+	return slices.SortedFunc(maps.Keys(s.conns), func(a, b *conn) int {
+		return cmp.Or(a.traffic.opened.Compare(b.traffic.opened), cmp.Compare(a.remote(), b.remote()))
+	})
+}
+
+// remote is the client's address as Java writes it.
+func (c *conn) remote() string { return "/" + c.net.RemoteAddr().String() }
+
+// interest is 1 where requests may come, 0 for who asks for a word.
+func (c *conn) interest() int {
+	if c.session == nil {
+		return 0
+	}
+	return 1
+}
+
+// brief is what "stat" tells of a connection.
+func (c *conn) brief() string {
+	return fmt.Sprintf("queued=0,recved=%d,sent=%d", c.traffic.received, c.traffic.sent)
+}
+
+// full is what "cons" tells of it.
+func (c *conn) full() string {
+	if c.session == nil {
+		return c.brief()
+	}
+	t := &c.traffic
+	text := fmt.Sprintf("%s,sid=0x%x,lop=%s,est=%d,to=%d", c.brief(), c.session.id, operation(t.last.Op),
+		t.opened.UnixMilli(), c.session.timeout.Milliseconds())
+	if t.last.Xid >= 0 {
+		text += fmt.Sprintf(",lcxid=0x%x", t.last.Xid)
+	}
+	var answered int64
+	if !t.answered.IsZero() {
+		answered = t.answered.Sub(c.server.start).Milliseconds()
+	}
+	return text + fmt.Sprintf(",lzxid=0x%x,lresp=%d,llat=%d,minlat=%d,avglat=%d,maxlat=%d",
+		t.zxid, answered, t.lag, t.latency.min, t.latency.sum/max(t.latency.count, 1), t.latency.max)
+}
+
+// dump tells when sessions and connections expire, and what goes with them.
+func (s *Server) dump() string {
+	var b strings.Builder
+	sessions, conns := expiries{}, expiries{}
+	for _, x := range s.sessions {
+		sessions.add(s.start.Add(time.Duration(x.expires)*s.tick), fmt.Sprintf("0x%x", x.id))
+	}
+	for c := range s.conns {
+		at, id := c.traffic.opened.Add(handshakeTime), int64(0)
+		if c.session != nil {
+			at, id = s.start.Add(time.Duration(c.session.expires)*s.tick), c.session.id
+		}
+		conns.add(at, fmt.Sprintf("ip: %s sessionId: 0x%x", c.remote(), id))
+	}
+	fmt.Fprintf(&b, "SessionTracker dump:\nSession %sephemeral nodes dump:\n", sessions)
+	b.WriteString(s.ephemerals())
+	fmt.Fprintf(&b, "Connections dump:\nConnections %s", conns)
+	return b.String()
+}
+
+// expiries are what expires, by the second when it does.
+type expiries map[int64][]string
+
+func (e expiries) add(at time.Time, what string) { e[at.Unix()] = append(e[at.Unix()], what) }
+
+// String lists them as ZooKeeper does.
+func (e expiries) String() string {
+	var b strings.Builder
+	count := 0
+	for _, list := range e {
+		count += len(list)
+	}
+	fmt.Fprintf(&b, "Sets (%d)/(%d):\n", len(e), count)
+	for _, at := range slices.Sorted(maps.Keys(e)) {
+		fmt.Fprintf(&b, "%d expire at %s:\n", len(e[at]), time.Unix(at, 0).Format("Mon Jan 02 15:04:05 MST 2006"))
+		for _, what := range slices.Sorted(slices.Values(e[at])) {
+			fmt.Fprintf(&b, "\t%s\n", what)
+		}
+	}
+	return b.String()
+}
+
+func (s *Server) ephemerals() string {
+	owned := map[string][]string{}
+	for id := range s.sessions {
+		if paths := slices.Sorted(s.tree.Ephemerals(id)); len(paths) > 0 {
+			owned[fmt.Sprintf("0x%x", id)] = paths
+		}
+	}
+	return fmt.Sprintf("Sessions with Ephemerals (%d):\n", len(owned)) + tabbed(owned, ":")
+}
+
+// tabbed lists each key and below it, behind a tab, what belongs to it.
+func tabbed(lists map[string][]string, colon string) string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(lists)) {
+		fmt.Fprintf(&b, "%s%s\n", key, colon)
+		for _, item := range lists[key] {
+			fmt.Fprintf(&b, "\t%s\n", item)
+		}
+	}
+	return b.String()
+}

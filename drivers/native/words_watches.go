@@ -1,0 +1,43 @@
+package native
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+)
+
+// Like ZooKeeper's, these words tell of the watches on nodes, and not of those
+// on lists of children.
+
+func (s *Server) watchSummary() string {
+	bySession, byPath := s.watched()
+	total := 0
+	for _, sessions := range byPath {
+		total += len(sessions)
+	}
+	return fmt.Sprintf("%d connections watching %d paths\nTotal watches:%d\n", len(bySession), len(byPath), total)
+}
+
+func (s *Server) watchesBySession() string {
+	bySession, _ := s.watched()
+	return tabbed(bySession, "") + "\n"
+}
+
+func (s *Server) watchesByPath() string {
+	_, byPath := s.watched()
+	return tabbed(byPath, "") + "\n"
+}
+
+func (s *Server) watched() (bySession, byPath map[string][]string) {
+	bySession, byPath = map[string][]string{}, map[string][]string{}
+	for path, w := range s.watches.All(tree.DataWatch) {
+		id := fmt.Sprintf("0x%x", w.Session)
+		bySession[id] = append(bySession[id], path)
+		byPath[path] = append(byPath[path], id)
+	}
+	for _, paths := range bySession {
+		slices.Sort(paths)
+	}
+	return bySession, byPath
+}
