@@ -1,7 +1,9 @@
 package native
 
 import (
+	"fmt"
 	"net"
+	"sync"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
@@ -66,6 +68,35 @@ func TestEventsComeBeforeRepliesThatShowTheChange(t *testing.T) {
 		}
 	}
 	writer.wantReply(writer.read(), 2, wire.OK)
+}
+
+// What sessions send in one go is done in order, each seeing its own writes,
+// while others do the same.
+func TestPipelinesKeepTheirOrder(t *testing.T) {
+	s := newServer(t)
+	const sessions, n = 4, 300
+	var all sync.WaitGroup
+	for i := range sessions {
+		r, path := openTCP(t, s), fmt.Sprintf("/%d", i)
+		b := request(-5, wire.OpCreate, open(path, 0))
+		for v := range int32(n) {
+			b = append(b, request(2*v, wire.OpSetData, wire.SetDataRequest{Path: path, Version: v})...)
+			b = append(b, request(2*v+1, wire.OpExists, wire.PathWatch{Path: path})...)
+		}
+		all.Go(func() { r.Write(b) })
+		all.Go(func() {
+			r.wantReply(r.read(), -5, wire.OK)
+			for xid := range int32(2 * n) {
+				p := r.read()
+				r.wantReply(p, xid, wire.OK)
+				var stat wire.Stat
+				if stat.Decode(&p.body); stat.Version != xid/2+1 {
+					t.Errorf("reply %d shows version %d, want %d", xid, stat.Version, xid/2+1)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // A session with a data and a child watch on a node hears of its deletion once,
