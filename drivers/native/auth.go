@@ -19,17 +19,23 @@ func Digest(userPassword string) string {
 	return user + ":" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// address is what a client is without having shown anything. One in memory is
-// on this machine.
-func address(nc net.Conn) tree.Identity {
+// host is the address of a client. One in memory is on this machine.
+func host(nc net.Conn) string {
 	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
 	if err != nil {
-		host = "127.0.0.1"
+		return "127.0.0.1"
 	}
-	return tree.Identity{Scheme: "ip", ID: host}
+	return host
 }
 
-// auth takes credentials, and hangs up where they are of an unknown kind.
+// address is what a client is without having shown anything.
+func (c *conn) address() tree.Identity { return tree.Identity{Scheme: "ip", ID: c.host} }
+
+// maxIdentities is how many one connection may have.
+const maxIdentities = 128
+
+// auth takes credentials, and hangs up where they are of an unknown kind or too
+// many.
 func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.AuthRequest
 	if r.Decode(d); d.Err() != nil {
@@ -38,6 +44,8 @@ func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 	}
 	reply := wire.ReplyHeader{Xid: h.Xid}
 	switch {
+	case len(c.who) >= maxIdentities:
+		reply.Err = wire.ErrAuthFailed
 	case r.Scheme == "digest" && r.Auth != nil:
 		digest := Digest(string(r.Auth))
 		if digest == c.server.superDigest {
@@ -45,7 +53,7 @@ func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 		}
 		c.authenticate(tree.Identity{Scheme: r.Scheme, ID: digest})
 	case r.Scheme == "ip":
-		c.authenticate(address(c.net))
+		c.authenticate(c.address())
 	default:
 		reply.Err = wire.ErrAuthFailed
 	}

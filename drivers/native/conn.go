@@ -13,6 +13,7 @@ import (
 type conn struct {
 	server *Server
 	net    net.Conn
+	host   string // the client's address
 	in     wire.Frames
 	out    *outbox
 
@@ -37,7 +38,8 @@ const (
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{server: s, net: nc, in: wire.NewFrames(nc, wire.MaxPacket, idleBuffer), out: newOutbox()}
-	c.who = []tree.Identity{address(nc)}
+	c.host = host(nc)
+	c.who = []tree.Identity{c.address()}
 	c.traffic.opened = time.Now()
 	c.watcher.Notify = c.notify
 	return c
@@ -57,7 +59,7 @@ func (c *conn) receive() {
 	}
 	c.server.mu.Lock()
 	c.leave()
-	delete(c.server.conns, c)
+	c.server.forget(c)
 	c.server.unlock()
 	c.net.SetWriteDeadline(time.Now().Add(farewellTime))
 	c.out.end()
@@ -125,64 +127,4 @@ func (c *conn) leave() {
 func (c *conn) drop() {
 	c.leave()
 	c.net.Close()
-}
-
-// A record is what a packet's payload, or the part behind its header, consists of.
-type record interface{ Append(b []byte) []byte }
-
-// begin begins a packet, and end ends it; what is appended to c.packets between
-// the two is its payload.
-func (c *conn) begin() (start int) {
-	if len(c.packets) == 0 {
-		c.server.queued = append(c.server.queued, c)
-	}
-	start = len(c.packets)
-	c.packets = wire.Begin(c.packets)
-	return start
-}
-
-func (c *conn) end(start int) {
-	wire.End(c.packets, start)
-	c.server.stats.sent++
-	c.traffic.sent++
-}
-
-// queue queues a packet of just a record.
-func (c *conn) queue(r record) {
-	start := c.begin()
-	c.packets = r.Append(c.packets)
-	c.end(start)
-}
-
-// beginReply begins a reply to the request with the xid.
-func (c *conn) beginReply(xid int32, err wire.Err) (start int) {
-	start = c.begin()
-	c.packets = wire.ReplyHeader{Xid: xid, Zxid: c.server.tree.Zxid(), Err: err}.Append(c.packets)
-	return start
-}
-
-// answer queues a reply that is a header alone.
-func (c *conn) answer(xid int32, err wire.Err) { c.end(c.beginReply(xid, err)) }
-
-// notify queues a notification, if the client may know of the change. A watch on
-// a node may tell of others below it.
-func (c *conn) notify(e tree.Event, zxid int64) {
-	if e.Node != nil && !e.Node.Allows(wire.PermRead, c.who) {
-		return
-	}
-	start := c.begin()
-	c.packets = wire.ReplyHeader{Xid: wire.XidNotification, Zxid: zxid}.Append(c.packets)
-	c.packets = wire.WatcherEvent{Type: e.Type, State: wire.StateConnected, Path: e.Path}.Append(c.packets)
-	c.end(start)
-	c.unasked += len(c.packets) - start
-}
-
-// handOver gives what is queued to the sender, and drops a client that does not
-// read what it is told.
-func (c *conn) handOver() {
-	var ok bool
-	if c.packets, ok = c.out.add(c.packets, c.unasked); !ok && !c.dropped {
-		c.drop()
-	}
-	c.unasked = 0
 }

@@ -11,13 +11,16 @@ import (
 // FuzzSession sends a session whatever packets it likes: the server survives,
 // and another session is served as before.
 func FuzzSession(f *testing.F) {
-	for _, body := range []record{
+	bodies := []record{
 		wire.PathWatch{Path: "/a", Watch: true}, open("/a", 3), wire.PathVersion{Path: "/a", Version: -1},
-		wire.SetWatchesRequest{Data: []string{"/a"}}, wire.MultiEnd(),
-	} {
-		for _, op := range []int32{wire.OpExists, wire.OpCreate, wire.OpDelete, wire.OpSetWatches, wire.OpMulti} {
-			f.Add(request(1, op, body))
-		}
+		wire.SetWatchesRequest{Data: []string{"/a"}}, wire.MultiEnd(), wire.AddWatchRequest{Path: "/", Mode: 1},
+		wire.CreateTTLRequest{CreateRequest: open("/a", wire.FlagTTL), TTL: 1}, wire.SetACLRequest{Path: "/a"},
+		wire.AuthRequest{Scheme: "digest", Auth: []byte("u:p")}, wire.SetWatches2Request{Recursive: []string{"/"}},
+	}
+	for i, op := range []int32{wire.OpExists, wire.OpCreate, wire.OpDelete, wire.OpSetWatches, wire.OpMulti, wire.OpAddWatch,
+		wire.OpCreateTTL, wire.OpSetACL, wire.OpAuth, wire.OpSetWatches2, wire.OpMultiRead, wire.OpRemoveWatches,
+		wire.OpGetACL, wire.OpGetEphemerals, wire.OpAllChildrenNum, wire.OpWhoAmI, wire.OpCheckWatches} {
+		f.Add(request(1, op, bodies[i%len(bodies)]))
 	}
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		synctest.Test(t, func(t *testing.T) {

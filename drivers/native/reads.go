@@ -66,13 +66,20 @@ func appendNames(b []byte, n *tree.Node) []byte {
 	return b
 }
 
+// maxMultiRead is how many bytes a multiRead may ask for, far more than clients
+// take. A small packet could ask for the same large node again and again.
+const maxMultiRead = 64 << 20
+
 // multiRead reads several nodes at once; each read fails for itself.
 func (c *conn) multiRead(h wire.RequestHeader, d *wire.Decoder) {
 	ops, err := decodeReads(d)
 	start := c.beginReply(h.Xid, err)
 	if err == wire.OK {
 		for _, op := range ops {
-			c.packets = c.appendRead(c.packets, op)
+			if c.packets = c.appendRead(c.packets, op); len(c.packets) > maxMultiRead {
+				c.drop()
+				break
+			}
 		}
 		c.packets = wire.MultiEnd().Append(c.packets)
 	}

@@ -79,13 +79,6 @@ func (c *conn) sync(h wire.RequestHeader, d *wire.Decoder) {
 	c.reply(h, r)
 }
 
-// reply queues a reply that succeeded.
-func (c *conn) reply(h wire.RequestHeader, r record) {
-	start := c.beginReply(h.Xid, wire.OK)
-	c.packets = r.Append(c.packets)
-	c.end(start)
-}
-
 func (c *conn) closeSession(h wire.RequestHeader) {
 	c.server.stats.writes++
 	c.server.closeSession(c.session.id)

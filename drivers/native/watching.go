@@ -116,7 +116,7 @@ func (c *conn) rearm(table tree.Table, path string, missed int32) {
 		c.server.watches.Arm(&c.watcher, table, path, tree.Standard)
 		return
 	}
-	c.notify(tree.Event{Type: missed, Path: path}, unknownZxid)
+	c.tell(tree.Event{Type: missed, Path: path}, unknownZxid)
 }
 
 // nothing is the type of no event.

@@ -20,7 +20,7 @@ func (s *Server) configuration() string {
 	tick := s.tick.Milliseconds()
 	return fmt.Sprintf("clientPort=%d\nsecureClientPort=-1\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\n"+
 		"tickTime=%d\nmaxClientCnxns=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n"+
-		"clientPortListenBacklog=-1\nserverId=0\n", port, tick, 0, 2*tick, 20*tick)
+		"clientPortListenBacklog=-1\nserverId=0\n", port, tick, s.maxPerHost, 2*tick, 20*tick)
 }
 
 // environment answers "envi", without what is Java's.

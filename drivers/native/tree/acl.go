@@ -51,6 +51,9 @@ func (i Identity) is(a wire.ACL) bool {
 	return ok && isAddress && network>>(32-bits) == address>>(32-bits)
 }
 
+// maxACL is how long an access list may become: as long as one packet could hold.
+const maxACL = wire.MaxPacket / 12
+
 // granted is the access list that a node gets where acl is asked for by who:
 // "auth" stands for all that the asker has a secret of. A nil list is everyone's.
 func granted(acl []wire.ACL, who []Identity) ([]wire.ACL, wire.Err) {
@@ -58,10 +61,12 @@ func granted(acl []wire.ACL, who []Identity) ([]wire.ACL, wire.Err) {
 		return nil, wire.OK
 	}
 	var list []wire.ACL
-	for i, a := range acl {
-		if slices.Contains(acl[:i], a) {
+	known := map[wire.ACL]bool{}
+	for _, a := range acl {
+		if known[a] {
 			continue
 		}
+		known[a] = true
 		before := len(list)
 		switch {
 		case a.Scheme == "auth":
@@ -69,7 +74,7 @@ func granted(acl []wire.ACL, who []Identity) ([]wire.ACL, wire.Err) {
 		case isAnyone(a), validID(a):
 			list = append(list, a)
 		}
-		if len(list) == before {
+		if len(list) == before || len(list) > maxACL {
 			return nil, wire.ErrInvalidACL
 		}
 	}

@@ -109,6 +109,20 @@ func TestListsAreGranted(t *testing.T) {
 	}
 }
 
+// A short list that stands for a long one is refused.
+func TestListsAreBounded(t *testing.T) {
+	var ask []wire.ACL
+	for i := range int32(maxACL/2 + 1) {
+		ask = append(ask, entry(i, "auth", ""))
+	}
+	if _, err := granted(ask, []Identity{alice, bob}); err != wire.ErrInvalidACL {
+		t.Errorf("error %d, want %d", err, wire.ErrInvalidACL)
+	}
+	if list, err := granted(ask, []Identity{alice}); err != wire.OK || len(list) != len(ask) {
+		t.Errorf("error %d, %d entries; want %d", err, len(list), len(ask))
+	}
+}
+
 // A list is checked before the node is looked for, and replaced only where its
 // version matches.
 func TestSetACL(t *testing.T) {

@@ -1,0 +1,113 @@
+package native
+
+import (
+	"errors"
+	"net"
+	"syscall"
+	"time"
+)
+
+// Serve accepts connections until the server is closed, and then returns nil.
+// It closes the listener.
+func (s *Server) Serve(l net.Listener) error {
+	if !s.addListener(l) {
+		return errors.Join(net.ErrClosed, l.Close())
+	}
+	for {
+		nc, err := l.Accept()
+		if err == nil {
+			err = s.ServeConn(nc)
+		}
+		switch {
+		case errors.Is(err, ErrTooMany):
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ECONNABORTED):
+			time.Sleep(acceptPause)
+		case err != nil:
+			return s.removeListener(l, err)
+		}
+	}
+}
+
+// acceptPause is for how long no connection is accepted after there were too
+// many for the system.
+const acceptPause = 50 * time.Millisecond
+
+// ErrTooMany is why a connection is not served: its address has MaxPerHost.
+var ErrTooMany = errors.New("too many connections from one address")
+
+func (s *Server) addListener(l net.Listener) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.listeners[l] = struct{}{}
+	}
+	return !s.closed
+}
+
+// removeListener returns err unless it is only that the server was closed.
+func (s *Server) removeListener(l net.Listener, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+	if s.closed {
+		return nil
+	}
+	return errors.Join(err, l.Close())
+}
+
+// Dial returns the client's end of an in-memory connection to this server,
+// whatever the address.
+func (s *Server) Dial(_, _ string, _ time.Duration) (net.Conn, error) {
+	client, server := net.Pipe()
+	return client, s.ServeConn(server)
+}
+
+// ServeConn serves a connection in the background and closes it in the end. On
+// a closed server that is at once, and net.ErrClosed; so it is, and ErrTooMany,
+// where the address has too many.
+func (s *Server) ServeConn(nc net.Conn) error {
+	c := newConn(s, nc)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return errors.Join(net.ErrClosed, nc.Close())
+	case s.maxPerHost > 0 && s.perHost[c.host] >= s.maxPerHost:
+		return errors.Join(ErrTooMany, nc.Close())
+	}
+	s.conns[c] = struct{}{}
+	s.perHost[c.host]++
+	s.live.Go(c.receive)
+	s.live.Go(c.send)
+	return nil
+}
+
+func (s *Server) forget(c *conn) {
+	delete(s.conns, c)
+	if s.perHost[c.host]--; s.perHost[c.host] == 0 {
+		delete(s.perHost, c.host)
+	}
+}
+
+// Close ends all connections and listeners and returns when nothing runs any
+// more. The state is gone. Closing twice is harmless.
+func (s *Server) Close() {
+	s.shut()
+	s.live.Wait()
+}
+
+func (s *Server) shut() {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	close(s.done)
+	for l := range s.listeners {
+		l.Close()
+	}
+	for c := range s.conns {
+		c.drop()
+	}
+}
