@@ -1,0 +1,80 @@
+package native_test
+
+import (
+	"errors"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// cliScript is what somebody types into ZooKeeper's own shell.
+const cliScript = `create /a data
+create -s /a/n- one
+create -e /a/e
+create -c /c
+create -t 60000 /t
+stat -w /a
+set /a changed
+get -s /a
+ls -R /
+addWatch -m PERSISTENT_RECURSIVE /a
+set /a/e watched
+removewatches /a
+addauth digest user:password
+create /secret hidden auth::cdrwa
+getAcl /secret
+setAcl /a world:anyone:r
+set /a refused
+delete /c
+deleteall /t
+getEphemerals
+getAllChildrenNumber /
+sync /
+quit
+`
+
+// ZooKeeper's own shell tells the same of both servers, with the events of its
+// watches between the lines of what was typed.
+func TestShellOfZooKeeper(t *testing.T) {
+	apache := backendtest.ZooKeeper(t, "")
+	from, err := zookeeper.FindInstallation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := shell(t, from, apache)
+	ours := shell(t, from, listen(t, native.Options{}))
+	if diff := cmp.Diff(theirs, ours); diff != "" {
+		t.Errorf("(-ZooKeeper +native):\n%s", diff)
+	}
+	for _, want := range []string{"Created /a/n-0000000000", "Created /secret", "WatchedEvent state:SyncConnected type:NodeDataChanged path:/a/e",
+		"'digest,'user:tpUq/4Pn5A64fVZyQ0gOJ8ZWqkY=", "Insufficient permission : /a", "[/a/e]", "Sync is OK"} {
+		if !slices.Contains(ours, want) {
+			t.Errorf("no %q in %q", want, ours)
+		}
+	}
+}
+
+func shell(t *testing.T, from zookeeper.Installation, address string) []string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), from.Java, "-XX:-UsePerfData", "-Djava.io.tmpdir="+t.TempDir(),
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", from.Classpath,
+		"org.apache.zookeeper.ZooKeeperMain", "-server", address)
+	c.Stdin = strings.NewReader(cliScript)
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(out), address, "ADDRESS")
+	return sortedLines(strings.Split(stamps.ReplaceAllString(text, "$1 STAMP"), "\n"))
+}
+
+var stamps = regexp.MustCompile(`(Zxid|time|ephemeralOwner|zxid:) ?=? ?.*`)
