@@ -53,11 +53,13 @@ var (
 	date    = regexp.MustCompile(`(at|built on) .*`)
 )
 
-// shape is what stays the same of an answer, its lines in any order.
+// shape is what stays the same of an answer, its lines in any order. How many
+// things expire at one time is chance.
 func shape(answer string) []string {
 	answer = date.ReplaceAllString(answer, "$1 DATE")
 	answer = strings.ReplaceAll(answer, "-stampede-native", "")
-	return sortedLines(strings.SplitAfter(varying.ReplaceAllString(answer, "N"), "\n"))
+	lines := sortedLines(strings.SplitAfter(varying.ReplaceAllString(answer, "N"), "\n"))
+	return slices.CompactFunc(lines, func(a, b string) bool { return a == b && strings.Contains(a, "expire at") })
 }
 
 func keys(answer, separator string) (list []string) {

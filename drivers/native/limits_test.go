@@ -59,8 +59,11 @@ func TestCatchingUpCutsNobodyOff(t *testing.T) {
 
 // One packet cannot ask for more than a server can hold.
 func TestMultiReadIsBounded(t *testing.T) {
-	s := newServer(t)
-	r, other := openRaw(t, s), openRaw(t, s)
+	s := New(Options{Tick: time.Minute}) // no session ends for being slow
+	t.Cleanup(s.Close)
+	r, other := dialRaw(t, s), dialRaw(t, s)
+	r.connect(wire.ConnectRequest{})
+	other.connect(wire.ConnectRequest{})
 	set := wire.SetDataRequest{Path: "/", Data: make([]byte, 1_000_000), Version: -1}
 	other.wantReply(other.ask(1, wire.OpSetData, set), 1, wire.OK)
 	var reads []byte

@@ -68,7 +68,7 @@ func appendNames(b []byte, n *tree.Node) []byte {
 
 // maxMultiRead is how many bytes a multiRead may ask for, far more than clients
 // take. A small packet could ask for the same large node again and again.
-const maxMultiRead = 64 << 20
+const maxMultiRead = 16 << 20
 
 // multiRead reads several nodes at once; each read fails for itself.
 func (c *conn) multiRead(h wire.RequestHeader, d *wire.Decoder) {

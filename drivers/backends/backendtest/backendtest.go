@@ -55,7 +55,7 @@ func Shared(t testing.TB, url string) drivers.Service {
 	t.Helper()
 	if strings.HasPrefix(url, "zookeeper:") {
 		if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
-			lacking(t, err)
+			Lacking(t, err)
 		}
 	}
 	s, err := shared.open(url)
@@ -65,8 +65,9 @@ func Shared(t testing.TB, url string) drivers.Service {
 	return s
 }
 
-// lacking ends a test whose backend cannot be had.
-func lacking(t testing.TB, why error) {
+// Lacking ends a test that needs what cannot be had: it is skipped, or fails where
+// REQUIRE_BACKENDS=all.
+func Lacking(t testing.TB, why error) {
 	t.Helper()
 	if os.Getenv("REQUIRE_BACKENDS") == "all" {
 		t.Fatalf("REQUIRE_BACKENDS=all, but %v", why)

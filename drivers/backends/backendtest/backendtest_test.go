@@ -63,7 +63,7 @@ func TestLacking(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			lacking(f, errors.New("nothing here"))
+			Lacking(f, errors.New("nothing here"))
 		}()
 		<-done
 		if f.end != want {

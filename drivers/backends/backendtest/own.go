@@ -47,7 +47,7 @@ func launch(t testing.TB, dir, config string) launched {
 	t.Helper()
 	from, err := zookeeper.FindInstallation()
 	if errors.Is(err, zookeeper.ErrNotInstalled) {
-		lacking(t, err)
+		Lacking(t, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "zoo.cfg"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
