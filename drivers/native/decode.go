@@ -7,7 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// decodeOp reads one write. What cannot be done is a Refuse.
+// decodeOp reads one write, unless d has an error then. What cannot be done is a
+// Refuse.
 func decodeOp(code int32, d *wire.Decoder) (op tree.Op) {
 	switch code {
 	case wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL:
@@ -30,9 +31,6 @@ func decodeOp(code int32, d *wire.Decoder) (op tree.Op) {
 		}
 	case wire.OpDeleteContainer: // nobody's but the service's own
 		op = refused(wire.ErrBadArguments)
-	}
-	if d.Err() != nil {
-		op = refused(wire.ErrMarshalling)
 	}
 	return op
 }

@@ -9,10 +9,10 @@ import (
 // known are the requests in which the native server is not the same as Apache
 // ZooKeeper, and which the comparison leaves out.
 var known = []struct {
-	what     string
-	why      string
-	before39 bool // only where the ZooKeeper is older than 3.9
-	is       func(session int, r request) bool
+	what         string
+	why          string
+	from, before release // of ZooKeeper; the zero release is no limit
+	is           func(session int, r request) bool
 }{
 	{
 		what: "check, by itself",
@@ -32,6 +32,12 @@ var known = []struct {
 		is:   func(_ int, r request) bool { return r.op == wire.OpDeleteContainer },
 	},
 	{
+		what: "exists, by who may do not everything",
+		why:  "since 3.9.2 it is for those who may read the node, if there is one; native answers everybody, as before",
+		from: release{3, 9, 2},
+		is:   func(session int, r request) bool { return r.op == wire.OpExists && session != 0 },
+	},
+	{
 		what: "multiRead of nothing but writes",
 		why:  "ZooKeeper sends the end of a result behind the error",
 		is: func(_ int, r request) bool {
@@ -40,9 +46,9 @@ var known = []struct {
 		},
 	},
 	{
-		what:     "multi with creates whose flags are wrong or of a time to live, with create2, or with createContainer without its flag",
-		why:      "before 3.9 the opcode of a create in a multi is not heeded, and wrong flags may leave pending changes behind",
-		before39: true,
+		what:   "multi with creates whose flags are wrong or of a time to live, with create2, or with createContainer without its flag",
+		why:    "before 3.9 the opcode of a create in a multi is not heeded, and wrong flags may leave pending changes behind",
+		before: release{3, 9, 0},
 		is: func(_ int, r request) bool {
 			m, _ := r.body.(multi)
 			return slices.ContainsFunc(m, func(op request) bool {
@@ -53,17 +59,43 @@ var known = []struct {
 		},
 	},
 	{
-		what:     "checkWatches",
-		why:      "before 3.9 it finds the watches of others (ZOOKEEPER-4471)",
-		before39: true,
-		is:       func(_ int, r request) bool { return r.op == wire.OpCheckWatches },
+		what:   "writes that cannot be read",
+		why:    "before 3.9 they take a zxid",
+		before: release{3, 9, 0},
+		is: func(_ int, r request) bool {
+			_, garbage := r.body.(wire.Int)
+			return garbage && r.op != wire.OpReconfig && r.op != wire.OpMulti
+		},
 	},
 	{
-		what:     "one-shot, persistent and recursive watches of one session on one path",
-		why:      "before 3.9 the last one armed replaces the others (ZOOKEEPER-4466); so each path has one kind per session",
-		before39: true,
-		is:       func(session int, r request) bool { return mixed(session, r) },
+		what:   "checkWatches",
+		why:    "before 3.9 it finds the watches of others (ZOOKEEPER-4471)",
+		before: release{3, 9, 0},
+		is:     func(_ int, r request) bool { return r.op == wire.OpCheckWatches },
 	},
+	{
+		what:   "one-shot, persistent and recursive watches of one session on one path",
+		why:    "before 3.9 the last one armed replaces the others (ZOOKEEPER-4466); so each path has one kind per session",
+		before: release{3, 9, 0},
+		is:     func(session int, r request) bool { return mixed(session, r) },
+	},
+}
+
+// A release of ZooKeeper.
+type release [3]int
+
+func (r release) compare(other release) int { return slices.Compare(r[:], other[:]) }
+
+// differs returns what a script must avoid that is compared with the release.
+func differs(r release) func(session int, q request) bool {
+	return func(session int, q request) bool {
+		for _, k := range known {
+			if r.compare(k.from) >= 0 && (k.before == release{} || r.compare(k.before) < 0) && k.is(session, q) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 func expires(flags int32) bool { return flags == wire.FlagTTL || flags == wire.FlagTTLSequential }

@@ -20,8 +20,9 @@ type request struct {
 // they get in each other's way.
 type script struct {
 	*rand.Rand
-	made  []string // paths that replies have named since the last wipe
-	avoid func(session int, r request) bool
+	made    []string // paths that replies have named since the last wipe
+	watched []string // the last few that were watched
+	avoid   func(session int, r request) bool
 }
 
 // requests are what one session asks for in one go. Some requests are answered
@@ -42,14 +43,28 @@ func (s *script) requests(session int) []request {
 func (s *script) request(session int) request {
 	for {
 		if r := s.any(); !s.avoid(session, r) {
+			s.note(r)
 			return r
 		}
 	}
 }
 
+// note has a watched path be met again soon.
+func (s *script) note(r request) {
+	switch b := r.body.(type) {
+	case wire.PathWatch:
+		if b.Watch {
+			s.watched = append(s.watched, b.Path)
+		}
+	case wire.AddWatchRequest:
+		s.watched = append(s.watched, b.Path)
+	}
+	s.watched = s.watched[max(0, len(s.watched)-8):]
+}
+
 // any is any request but those that end a connection.
 func (s *script) any() request {
-	switch s.IntN(24) {
+	switch s.IntN(25) {
 	case 0, 1, 2, 3:
 		return request{s.oneOf(wire.OpCreate, wire.OpCreate2), s.create(s.plainFlags())}
 	case 4:
@@ -69,7 +84,7 @@ func (s *script) any() request {
 	case 14, 15, 16, 17:
 		return request{s.oneOf(wire.OpExists, wire.OpGetData, wire.OpGetChildren, wire.OpGetChildren2),
 			wire.PathWatch{Path: s.path(), Watch: s.IntN(2) == 0}}
-	case 18:
+	case 18, 24:
 		return s.watching()
 	case 19:
 		return request{wire.OpGetACL, wire.Path{Path: s.path()}}
@@ -100,7 +115,7 @@ func (s *script) watching() request {
 	case 1:
 		return request{wire.OpSetWatches2, wire.SetWatches2Request{SetWatchesRequest: again, Persistent: some(), Recursive: some()}}
 	case 2, 3:
-		return request{wire.OpAddWatch, wire.AddWatchRequest{Path: s.path(), Mode: s.Int32N(3)}}
+		return request{wire.OpAddWatch, wire.AddWatchRequest{Path: pick(s, []string{"/", s.path(), s.path()}), Mode: s.Int32N(3)}}
 	default:
 		return request{s.oneOf(wire.OpCheckWatches, wire.OpRemoveWatches),
 			wire.PathWatcher{Path: s.path(), Type: s.Int32N(7)}}

@@ -43,10 +43,10 @@ func say(t testing.TB, address, word string) string {
 	return string(answer)
 }
 
-func before39(t testing.TB, address string) bool {
-	var major, minor int
-	if _, err := fmt.Sscanf(say(t, address, "srvr"), "Zookeeper version: %d.%d.", &major, &minor); err != nil {
+func releaseOf(t testing.TB, address string) (r release) {
+	t.Helper()
+	if _, err := fmt.Sscanf(say(t, address, "srvr"), "Zookeeper version: %d.%d.%d", &r[0], &r[1], &r[2]); err != nil {
 		t.Fatal(err)
 	}
-	return major < 3 || major == 3 && minor < 9
+	return r
 }

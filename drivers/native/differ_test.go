@@ -48,15 +48,7 @@ const differSessions = 4
 
 func newPair(t testing.TB, one, two string) *pair {
 	p := &pair{t: t, sides: [2]*side{newSide(t, one, differSessions), newSide(t, two, differSessions)}}
-	old := before39(t, two)
-	p.script = script{Rand: rand.New(rand.NewPCG(*seed, 0)), avoid: func(session int, r request) bool {
-		for _, k := range known {
-			if (old || !k.before39) && k.is(session, r) {
-				return true
-			}
-		}
-		return false
-	}}
+	p.script = script{Rand: rand.New(rand.NewPCG(*seed, 0)), avoid: differs(releaseOf(t, two))}
 	p.greet(0)
 	return p
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// path is mostly one of a few, now and then one that was made, and seldom one
-// that is the service's own or none.
+// path is mostly one of a few, now and then one that was made or is watched, and
+// seldom one that is the service's own or none.
 func (s *script) path() string {
 	switch n := s.IntN(20); {
 	case n == 0:
@@ -14,6 +14,8 @@ func (s *script) path() string {
 			"", "a", "//", "/a/", "/a//b", "/a/.", "/a/../b", "/..", "/a\x00b", "/a\x01", "/\u00e4", "/a/\u2603"})
 	case n < 6 && len(s.made) > 0:
 		return pick(s, s.made)
+	case n < 11 && len(s.watched) > 0:
+		return pick(s, s.watched)
 	}
 	path := "/" + pick(s, []string{"a", "b", "c"})
 	for s.IntN(2) == 0 {

@@ -22,7 +22,12 @@ func (c *conn) txn(op tree.Op, now time.Time) tree.Txn {
 
 func (c *conn) write(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.server.stats.writes++
-	r := c.server.apply(c.txn(decodeOp(h.Op, d), now))
+	op := decodeOp(h.Op, d)
+	if d.Err() != nil { // which takes no zxid, as everything does that can be read
+		c.answer(h.Xid, wire.ErrMarshalling)
+		return
+	}
+	r := c.server.apply(c.txn(op, now))
 	start := c.beginReply(h.Xid, r.Err)
 	if r.Err == wire.OK {
 		c.packets = appendResult(c.packets, h.Op, &r.OpResult)
@@ -30,7 +35,7 @@ func (c *conn) write(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.end(start)
 }
 
-// reconfig is turned off. It takes a zxid, as every write does that can be read.
+// reconfig is turned off.
 func (c *conn) reconfig(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.server.stats.writes++
 	var r wire.ReconfigRequest
