@@ -27,6 +27,13 @@ var known = []struct {
 		}),
 	},
 	{
+		what: "createContainer with the flags of an ephemeral node",
+		why:  "ZooKeeper takes it for ephemeral until it has applied it, which shows in what is pipelined behind it",
+		is: anyCreate(func(code int32, r wire.CreateTTLRequest) bool {
+			return code == wire.OpCreateContainer && (r.Flags == 1 || r.Flags == 3)
+		}),
+	},
+	{
 		what: "deleteContainer",
 		why:  "from 3.9 on clients may delete with it, whatever the access lists say; native refuses, as before",
 		is:   func(_ int, r request) bool { return r.op == wire.OpDeleteContainer },
@@ -105,6 +112,8 @@ func anyCreate(is func(code int32, r wire.CreateTTLRequest) bool) func(int, requ
 	var look func(session int, r request) bool
 	look = func(session int, r request) bool {
 		switch b := r.body.(type) {
+		case wire.CreateRequest:
+			return is(r.op, wire.CreateTTLRequest{CreateRequest: b})
 		case wire.CreateTTLRequest:
 			return is(r.op, b)
 		case multi:
