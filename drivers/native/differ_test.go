@@ -22,7 +22,9 @@ var (
 
 // TestSameAsZooKeeper asks the same of the native server and of an Apache
 // ZooKeeper, and wants the same answers and events, byte for byte but for what a
-// side's words leave out.
+// side's words leave out. For more than the usual few:
+//
+//	go test -run SameAs -timeout 1h ./drivers/native -args -operations=100000 -seed=7
 func TestSameAsZooKeeper(t *testing.T) {
 	apache := backendtest.ZooKeeper(t, "extendedTypesEnabled=true\nforceSync=no\n"+
 		"DigestAuthenticationProvider.superDigest="+superDigest()+"\n")
