@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
@@ -32,8 +35,31 @@ func ZooKeeper(t testing.TB, lines string) (address string) {
 	address = freeAddress(t)
 	dir := t.TempDir()
 	_, port, _ := net.SplitHostPort(address)
-	launch(t, dir, fmt.Sprintf(plainConfig, dir, port)+lines).await(t, zookeeper.Config{Servers: []string{address}})
+	server := launch(t, dir, fmt.Sprintf(plainConfig, dir, port)+lines)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for !serves(address) {
+		select {
+		case <-again.C:
+		case <-server.ctx.Done():
+			server.giveUp(t, context.Cause(server.ctx))
+		}
+	}
 	return address
+}
+
+// serves tells whether the server takes sessions. It does not wait long: one
+// that is about to start never answers some of what comes just then.
+func serves(address string) bool {
+	nc, err := net.DialTimeout("tcp", address, 250*time.Millisecond)
+	if err != nil {
+		return false
+	}
+	defer nc.Close()
+	nc.SetDeadline(time.Now().Add(250 * time.Millisecond))
+	io.WriteString(nc, "srvr")
+	answer, err := io.ReadAll(nc)
+	return err == nil && strings.Contains(string(answer), "Mode: ")
 }
 
 // A launched server is one on its way.
@@ -82,8 +108,13 @@ func (l launched) await(t testing.TB, c zookeeper.Config) {
 	}
 	conn, err := service.Dial(l.ctx, drivers.Options{})
 	if err != nil {
-		said, _ := os.ReadFile(l.log)
-		t.Fatalf("%v; the server: %s", err, said)
+		l.giveUp(t, err)
 	}
 	conn.Close()
+}
+
+func (l launched) giveUp(t testing.TB, err error) {
+	t.Helper()
+	said, _ := os.ReadFile(l.log)
+	t.Fatalf("%v; the server: %s", err, said)
 }
