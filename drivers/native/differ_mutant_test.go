@@ -60,14 +60,14 @@ func TestTheComparisonFails(t *testing.T) {
 		other      native.Options
 	}{
 		{"the same", "", whole},
-		{"another", "operations of seed", native.Options{}},
+		{"another", "-ZooKeeper +native", native.Options{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := &failing{TB: t}
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				p := newPair(f, listen(t, whole), listen(t, c.other))
+				p := newPair(f, listen(t, whole), listen(t, c.other), 1)
 				for p.done < 3000 {
 					p.step()
 				}

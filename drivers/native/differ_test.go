@@ -26,14 +26,28 @@ var (
 //
 //	go test -run SameAs -timeout 1h ./drivers/native -args -operations=100000 -seed=7
 func TestSameAsZooKeeper(t *testing.T) {
+	for round := uint64(0); *operations > 0; round++ {
+		n := min(*operations, perServer)
+		*operations -= n
+		t.Run(fmt.Sprint("seed ", *seed+round), func(t *testing.T) { compareOn(t, *seed+round, n) })
+	}
+}
+
+// perServer is how many operations are compared before both servers are started
+// anew: after a minute they take away containers, each in its own time.
+const perServer = 10_000
+
+func compareOn(t *testing.T, seed uint64, operations int) {
 	apache := backendtest.ZooKeeper(t, "extendedTypesEnabled=true\nforceSync=no\n"+
 		"DigestAuthenticationProvider.superDigest="+superDigest()+"\n")
-	p := newPair(t, listen(t, native.Options{SuperDigest: superDigest()}), apache)
-	for p.done < *operations {
+	p := newPair(t, listen(t, native.Options{SuperDigest: superDigest()}), apache, seed)
+	for p.done < operations {
 		p.step()
 	}
 	p.audit()
-	p.sides[0].wantAll(t, p.script.avoid)
+	if operations >= 5000 {
+		p.sides[0].wantAll(t, p.script.avoid)
+	}
 	t.Logf("%d operations and %d events compared", p.done, p.sides[0].events)
 }
 
@@ -48,9 +62,9 @@ type pair struct {
 
 const differSessions = 4
 
-func newPair(t testing.TB, one, two string) *pair {
+func newPair(t testing.TB, one, two string, seed uint64) *pair {
 	p := &pair{t: t, sides: [2]*side{newSide(t, one, differSessions), newSide(t, two, differSessions)}}
-	p.script = script{Rand: rand.New(rand.NewPCG(*seed, 0)), avoid: differs(releaseOf(t, two))}
+	p.script = script{Rand: rand.New(rand.NewPCG(seed, 0)), avoid: differs(releaseOf(t, two))}
 	p.greet(0)
 	return p
 }
@@ -98,8 +112,8 @@ func (p *pair) compare(what string, do func(s *side) []string) {
 		one, two = untold(one), untold(two)
 	}
 	if diff := cmp.Diff(two, one); diff != "" {
-		p.t.Fatalf("after %d operations of seed %d (-ZooKeeper +native):\n%s\nthe last steps:\n%s",
-			p.done, *seed, diff, strings.Join(p.recent, "\n"))
+		p.t.Fatalf("after %d operations (-ZooKeeper +native):\n%s\nthe last steps:\n%s",
+			p.done, diff, strings.Join(p.recent, "\n"))
 	}
 	p.script.made = append(p.script.made, paths(one)...)
 }
