@@ -190,6 +190,41 @@ func TestCredentialsNeedProtection(t *testing.T) {
 	}
 }
 
+// What a user makes on the native server is that user's alone too.
+func TestCredentialsOnNative(t *testing.T) {
+	for name, client := range clients() {
+		t.Run(name, func(t *testing.T) {
+			server := native.New(native.Options{})
+			t.Cleanup(server.Close)
+			dial := func(user, password string) drivers.Conn {
+				s, err := client(ensemble.Config{Servers: []string{"pipe"}, Username: user, Password: drivers.Secret(password),
+					Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				c, err := s.Dial(t.Context(), drivers.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { c.Close() })
+				return c
+			}
+			ann := dial("ann", "hunter2")
+			if _, err := ann.Create(t.Context(), "/a", []byte("x"), 0); err != nil {
+				t.Fatal(err)
+			}
+			for name, c := range map[string]drivers.Conn{"nobody": dial("", ""), "another": dial("bob", "hunter2"), "a wrong password": dial("ann", "x")} {
+				if _, _, err := c.Get(t.Context(), "/a", nil); !errors.Is(err, drivers.ErrRefused) {
+					t.Errorf("%s: %v, want %v", name, err, drivers.ErrRefused)
+				}
+			}
+			if data, _, err := ann.Get(t.Context(), "/a", nil); string(data) != "x" || err != nil {
+				t.Errorf("ann: %q, %v", data, err)
+			}
+		})
+	}
+}
+
 // protectNothing is a server without access lists, and without nodes.
 func protectNothing(conn net.Conn) {
 	defer conn.Close()

@@ -19,6 +19,10 @@ func TestSuiteOnApache(t *testing.T)             { drivertest.Run(t, onApache) }
 func TestSuiteOfOrderOnApache(t *testing.T)      { drivertest.RunOrdered(t, onApache) }
 func TestSuiteOfPersistentOnApache(t *testing.T) { drivertest.RunPersistent(t, onApache) }
 
+func TestSuiteOfPersistent(t *testing.T)          { drivertest.RunPersistentBubbled(t, onNative) }
+func TestSuiteOfPersistentInChroot(t *testing.T)  { drivertest.RunPersistentBubbled(t, inChroot) }
+func TestSuiteOfPersistentOnSockets(t *testing.T) { drivertest.RunPersistent(t, onSockets) }
+
 // onNative is a native server of its own, in memory.
 func onNative(t *testing.T) drivers.Service { return serving(t, native.New(native.Options{}), "") }
 
