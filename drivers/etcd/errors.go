@@ -12,32 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// failure is an error of a call: what was attempted, the sentinel it comes to,
-// and what it is the sentinel of, e.g. the library's error; both match.
-type failure struct {
-	what     string // what was attempted
-	path     string
-	sentinel error // nil where there is none for it
-	native   error
-}
-
-func (f *failure) Error() string {
-	why := f.native
-	if f.sentinel != nil {
-		why = f.sentinel
-	}
-	return f.what + " " + f.path + ": " + why.Error()
-}
-
-func (f *failure) Unwrap() []error {
-	if f.sentinel == nil {
-		return []error{f.native}
-	}
-	return []error{f.sentinel, f.native}
-}
-
 func failed(what, path string, err error) error {
-	return &failure{what: what, path: path, sentinel: sentinel(err), native: err}
+	return &drivers.CallError{Call: what, Path: path, Sentinel: sentinel(err), Cause: err}
 }
 
 // errCut is the answer to what was under way when the connection broke.

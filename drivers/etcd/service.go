@@ -198,9 +198,9 @@ func (s *Service) patience() grpc.DialOption {
 // unreachable says in one line which service it was and why.
 func (s *Service) unreachable(err, dialing error) error {
 	name := "etcd " + strings.Join(s.config.Endpoints, ",")
-	var f *failure
+	var f *drivers.CallError
 	if errors.As(err, &f) {
-		err = f.native // that it was in writing the session's key helps nobody
+		err = f.Cause // that it was in writing the session's key helps nobody
 	}
 	why := cmp.Or(dialing, err)
 	if ours := sentinel(err); ours != nil {

@@ -25,33 +25,9 @@ func valid(path string) bool {
 	return path == "/" || strings.HasPrefix(path, "/") && !strings.HasSuffix(path, "/")
 }
 
-// failure is an error of a call: what was attempted, the sentinel it comes to,
-// and the error itself, both of which match.
-type failure struct {
-	op       string
-	path     string
-	sentinel error // nil where there is none for it
-	native   error
-}
-
-func (f *failure) Error() string {
-	what := f.native
-	if f.sentinel != nil {
-		what = f.sentinel
-	}
-	return f.op + " " + f.path + ": " + what.Error()
-}
-
-func (f *failure) Unwrap() []error {
-	if f.sentinel == nil {
-		return []error{f.native}
-	}
-	return []error{f.sentinel, f.native}
-}
-
 // failed wraps an error on the caller's path.
 func (c *Conn) failed(r *request, err error) error {
-	return &failure{op: r.op.String(), path: r.path, sentinel: c.sentinel(err), native: err}
+	return &drivers.CallError{Call: r.op.String(), Path: r.path, Sentinel: c.sentinel(err), Cause: err}
 }
 
 func (c *Conn) sentinel(err error) error {

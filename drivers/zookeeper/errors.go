@@ -8,33 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// failure is an error of a call: what was attempted, the sentinel it comes to,
-// and the library's own error, both of which match.
-type failure struct {
-	op       string
-	path     string
-	sentinel error // nil where there is none for it
-	native   error
-}
-
-func (f *failure) Error() string {
-	what := f.native
-	if f.sentinel != nil {
-		what = f.sentinel
-	}
-	return f.op + " " + f.path + ": " + what.Error()
-}
-
-func (f *failure) Unwrap() []error {
-	if f.sentinel == nil {
-		return []error{f.native}
-	}
-	return []error{f.sentinel, f.native}
-}
-
 // failed wraps an error of the library, or of the gate, on the caller's path.
 func (c *Conn) failed(op, path string, err error) error {
-	return &failure{op: op, path: path, sentinel: c.sentinel(err), native: err}
+	return &drivers.CallError{Call: op, Path: path, Sentinel: c.sentinel(err), Cause: err}
 }
 
 func (c *Conn) sentinel(err error) error {

@@ -18,9 +18,9 @@ func (c *Conn) introduce(ctx context.Context) error {
 		return nil
 	}
 	err := c.insist(ctx, request{op: drivers.OpOther})
-	var f *failure
+	var f *drivers.CallError
 	if errors.As(err, &f) {
-		f.op, f.path = "give", "credentials"
+		f.Call, f.Path = "give", "credentials"
 	}
 	return err
 }
