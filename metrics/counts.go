@@ -20,6 +20,7 @@ func (c Counts) combine(d Counts, sign int64) Counts {
 	c.RPCs += sign * d.RPCs
 	c.Pings += sign * d.Pings
 	c.Fences += sign * d.Fences
+	c.Rearms += sign * d.Rearms
 	c.BytesIn += sign * d.BytesIn
 	c.BytesOut += sign * d.BytesOut
 	c.Useful += sign * d.Useful

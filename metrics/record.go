@@ -63,6 +63,7 @@ type Counts struct {
 	RPCs          int64 // requests of every kind but pings and fences
 	Pings         int64
 	Fences        int64
+	Rearms        int64 // requests that arm watches again after a connect
 	BytesIn       int64 // bytes of replies and notifications, fences apart
 	BytesOut      int64 // bytes of requests, fences apart
 	Useful        int64 // notifications that were the last before a phase completed

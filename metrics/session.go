@@ -206,6 +206,7 @@ func (s *Session) counts() Counts {
 		Armings:       sent(drivers.OpWatchNode) + sent(drivers.OpWatchTree),
 		Pings:         sent(drivers.OpPing),
 		Fences:        sent(drivers.OpFence),
+		Rearms:        sent(drivers.OpRearm),
 		BytesIn:       s.bytesIn.Load(),
 		BytesOut:      s.bytesOut.Load(),
 		Useful:        s.useful.Load(),

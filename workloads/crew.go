@@ -52,12 +52,13 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 }
 
 // heartbeats passes on what a server counts though nobody asks for it:
-// heartbeats and fences.
+// heartbeats, watches armed again, and fences.
 type heartbeats struct{ drivers.Probe }
 
-// Message passes heartbeats and fences on.
+// Message passes these on.
 func (h heartbeats) Message(m drivers.Message) {
-	if m.Op == drivers.OpPing || m.Op == drivers.OpFence {
+	switch m.Op {
+	case drivers.OpPing, drivers.OpRearm, drivers.OpFence:
 		h.Probe.Message(m)
 	}
 }

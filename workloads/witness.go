@@ -40,26 +40,31 @@ func (c *crew) testimony(ctx context.Context, witness drivers.Witness, before me
 	if err != nil || !server.OurTerms || ours.Armings > 0 {
 		return nil, err
 	}
-	server.Reads -= ours.Pings + ours.Fences + ours.Syncs
+	server.Reads -= unasked(ours) + ours.Fences + ours.Syncs
 	return &server, nil
 }
 
-// quietly looks at the server while no heartbeat is on its way: one that we have
-// counted and the server has not, or the other way round, would be taken for a
-// read. If one comes in between it looks again.
+// unasked is what a client library sends by itself: heartbeats, and what arms
+// watches again. go-zookeeper does the latter on a first connection too, some time
+// after it, if by then there is a watch.
+func unasked(c metrics.Counts) int64 { return c.Pings + c.Rearms }
+
+// quietly looks at the server while nothing that nobody asked for is on its way:
+// what we have counted and the server has not, or the other way round, would be
+// taken for a read. If something comes in between it looks again.
 func (c *crew) quietly(ctx context.Context, look func() error) error {
 	for {
 		if err := c.fence(ctx); err != nil {
 			return err
 		}
-		pings := c.meter.Counts().Pings
+		before := unasked(c.meter.Counts())
 		if err := look(); err != nil {
 			return err
 		}
 		if err := c.fence(ctx); err != nil {
 			return err
 		}
-		if c.meter.Counts().Pings == pings {
+		if unasked(c.meter.Counts()) == before {
 			return nil
 		}
 	}

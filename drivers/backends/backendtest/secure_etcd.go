@@ -29,6 +29,7 @@ func SecureEtcd(t testing.TB) Secure {
 	c.ClientTLSInfo = transport.TLSInfo{CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true}
 	c.UnsafeNoFsync = true
 	c.TickMs, c.ElectionMs = 100, 500 // for short leases
+	c.BcryptCost = 4                  // the least: under the race detector its own takes seconds a session
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	member, err := embed.StartEtcd(c)
 	if err != nil {
