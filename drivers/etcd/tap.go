@@ -27,6 +27,8 @@ type tap struct {
 	broken func() // what the session does about it
 	keys   keyspace
 
+	losing sync.Mutex // held while lose is asked
+
 	mu      sync.Mutex // held while the probe is told
 	links   map[*link]bool
 	breaks  uint64 // how often the connection has broken
@@ -85,7 +87,7 @@ func (t *tap) asked(m drivers.Message) (breaks uint64) {
 // or is lost on demand.
 func (t *tap) answered(m drivers.Message, breaks uint64) error {
 	m.Kind = drivers.Reply
-	if t.lose != nil && t.lose(m) {
+	if t.loses(m) {
 		t.cut(breaks)
 		return errCut
 	}
@@ -96,6 +98,14 @@ func (t *tap) answered(m drivers.Message, breaks uint64) error {
 	}
 	t.tell(m)
 	return nil
+}
+
+// loses tells whether a reply is to be lost. Answers come on several goroutines,
+// and whoever decides is asked about one at a time.
+func (t *tap) loses(m drivers.Message) bool {
+	t.losing.Lock()
+	defer t.losing.Unlock()
+	return t.lose != nil && t.lose(m)
 }
 
 // notified tells of a notification.

@@ -1,6 +1,7 @@
 package recipetest_test
 
 import (
+	"flag"
 	"slices"
 	"testing"
 
@@ -11,7 +12,13 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-func TestMain(m *testing.M) { backendtest.Main(m) }
+// Most of a case on a real service is waiting for sessions to end, which many can
+// do at once on few processors.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "8")
+	backendtest.Main(m)
+}
 
 // everywhere checks all forms of a recipe, which are those of the catalogue in
 // its order: in bubbles, on ZooKeeper and on etcd; and the first over the native
