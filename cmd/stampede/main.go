@@ -65,7 +65,8 @@ each costs: notifications, reads and writes per round, and the time they take.
   stampede run              the lock, both forms, on a server started for it
   stampede count            exactly what each form costs, at rest
   stampede list             recipes, forms and backends
-  stampede clean            remove what killed runs left on a service`,
+  stampede clean            remove what killed runs left on a service
+  stampede serve            the native server by itself, for any ZooKeeper client`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
@@ -74,7 +75,7 @@ each costs: notifications, reads and writes per round, and the time they take.
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.countCommand(), a.cleanCommand(), a.listCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.countCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand())
 	return root
 }
 
@@ -101,7 +102,7 @@ func signals() (context.Context, func()) {
 // report prints the error, one line, and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	var stopped interruption
-	if errors.As(context.Cause(ctx), &stopped) {
+	if errors.As(context.Cause(ctx), &stopped) && !errors.Is(err, errEnded) {
 		return 128 + int(stopped.signal)
 	}
 	if err == nil {

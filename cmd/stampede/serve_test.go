@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"regexp"
+	"syscall"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+var announced = regexp.MustCompile(`^serving on (127\.0\.0\.1:\d+), durability memory: it ends with the process\n$`)
+
+// Told to end by either signal, the server that was serving ends well.
+func TestServeEndsOnSignal(t *testing.T) {
+	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		t.Run(signal.String(), func(t *testing.T) {
+			cmd, addr := startServe(t)
+			wantServed(t, addr)
+			if err := cmd.Process.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("%v, want exit code 0", err)
+			}
+		})
+	}
+}
+
+func TestServeWherePortIsTaken(t *testing.T) {
+	_, addr := startServe(t)
+	second := exec.CommandContext(t.Context(), "stampede", "serve", "--listen", addr)
+	var stderr bytes.Buffer
+	second.Stderr = &stderr
+	second.Run()
+	want := "stampede: --listen " + addr + ": cannot serve there: bind: address already in use\n"
+	if code := second.ProcessState.ExitCode(); code != exitError || stderr.String() != want {
+		t.Errorf("exit code %d and %q, want %d and %q", code, &stderr, exitError, want)
+	}
+}
+
+// startServe returns a server that says it serves, and where.
+func startServe(t *testing.T) (cmd *exec.Cmd, addr string) {
+	t.Helper()
+	cmd = exec.CommandContext(t.Context(), "stampede", "serve", "--listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	found := announced.FindStringSubmatch(line)
+	if err != nil || found == nil {
+		t.Fatalf("%q, %v: want a line that says where it serves", line, err)
+	}
+	return cmd, found[1]
+}
+
+func wantServed(t *testing.T, addr string) {
+	t.Helper()
+	service, err := zookeeper.New(zookeeper.Config{Servers: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := service.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, there, err := c.Exists(t.Context(), "/zookeeper", nil); err != nil || !there {
+		t.Errorf("/zookeeper is there: %v, %v", there, err)
+	}
+}
