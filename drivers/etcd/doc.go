@@ -54,7 +54,10 @@
 //
 // What differs from ZooKeeper. A call is answered on its own, not in the order
 // of the session: a watch may be called before or after a later reply shows the
-// change. Names of sequential nodes do not sort. The least session time-out is
+// change. A serializable read may be behind an event that was told already: the
+// server sends events before it publishes the write
+// (server/storage/mvcc/watchable_store_txn.go:44, v3.7.3). So what recipes cost
+// with such reads is not exact. Names of sequential nodes do not sort. The least session time-out is
 // that of the server, in whole seconds. Deleting a node looks at all its
 // children, and a listing at the names of all children that the server has not
 // forgotten by compaction, deleted ones too. A watch that was away over a
