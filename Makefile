@@ -21,7 +21,7 @@ run: ## the lock in both forms on the native server; ARGS=… are stampede's own
 	$(GO) run ./cmd/stampede run $(ARGS)
 
 test: deps ## all tests, after installing what they need where that is possible
-	$(GO) test $(RACE) -timeout=20m ./...
+	$(GO) test $(RACE) -timeout=60m ./...
 
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
