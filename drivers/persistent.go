@@ -36,13 +36,13 @@ type PersistentWatcher interface {
 	// and its children's coming and going. Neither it nor its parent needs to be
 	// there.
 	//
-	// ErrConnectionLoss, ErrSessionLost.
+	// ErrConnectionLoss, ErrSessionLost, ErrUnsupported by a server that is too old.
 	WatchNode(ctx context.Context, path string, w Watch) (stop func(), err error)
 	// WatchTree arms a watch on a node and all that is or will be below it:
 	// for each node's coming and going and data. ChildrenChanged is not told,
 	// since the child itself is.
 	//
-	// ErrConnectionLoss, ErrSessionLost.
+	// ErrConnectionLoss, ErrSessionLost, ErrUnsupported by a server that is too old.
 	WatchTree(ctx context.Context, path string, w Watch) (stop func(), err error)
 }
 

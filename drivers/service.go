@@ -54,6 +54,19 @@ type Witness interface {
 	Counters(ctx context.Context) (Counters, error)
 }
 
+// An Expirer is a Service that can end a session as its expiry would: the
+// service ends it, and its Conn has to find out.
+type Expirer interface {
+	Expire(ctx context.Context, c Conn) error
+}
+
+// A Cutter is a Conn whose connection can be cut, as a network would: the
+// session goes on, and connects again by itself.
+type Cutter interface {
+	Conn
+	Cut()
+}
+
 // Options are how a session is opened. The zero Options are the defaults.
 type Options struct {
 	// SessionTimeout is how long the service keeps the session without

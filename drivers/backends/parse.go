@@ -28,7 +28,8 @@ type Target struct {
 	security       drivers.Security
 }
 
-// String is the URL as it was given.
+// String is the URL as it was given, with the colon that a scheme by itself may
+// be given without.
 func (t Target) String() string { return t.url }
 
 // Given tells whether the URL has an address. A target without one is started
@@ -51,7 +52,7 @@ func Parse(given string) (Target, error) {
 		return Target{}, nearest.Unknown("backend", scheme, schemes())
 	}
 	if !found {
-		return Target{}, fmt.Errorf("backend %q: a URL has a colon: did you mean %q?", given, scheme+":")
+		t.url += ":" // what is not there to be said may be left out
 	}
 	if strings.Contains(rest, "@") {
 		return Target{}, fmt.Errorf("backend %s: credentials are not taken from the URL", scheme)

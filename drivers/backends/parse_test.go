@@ -43,12 +43,21 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A scheme by itself is a URL that says nothing else.
+func TestParseTakesASchemeAlone(t *testing.T) {
+	for _, b := range List() {
+		target, err := Parse(b.Scheme)
+		if err != nil || target.String() != b.Scheme+":" || target.Given() {
+			t.Errorf("%s: %v, given %v, %v; want %[1]s: on a server that is started", b.Scheme, target, target.Given(), err)
+		}
+	}
+}
+
 func TestParseRefuses(t *testing.T) {
 	for given, want := range map[string]string{
 		"":                       `unknown backend "": there is native, zookeeper, etcd`,
 		"natve:":                 `unknown backend "natve": did you mean "native"?`,
 		"localhost:2181":         `unknown backend "localhost": there is native, zookeeper, etcd`,
-		"native":                 `backend "native": a URL has a colon: did you mean "native:"?`,
 		"zookeeper:h:2181":       `backend "zookeeper:h:2181": after zookeeper: comes nothing, or //host:port`,
 		"native:/tmp":            `backend "native:/tmp": after native: comes nothing, or //host:port`,
 		"native://":              `backend "native://": host "": want host:port`,
@@ -63,7 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		"zookeeper://h/a/":       `backend "zookeeper://h/a/": chroot "/a/": want /name/name…`,
 		"zookeeper://h/../a":     `backend "zookeeper://h/../a": chroot "/../a": want /name/name…`,
 		"native:?sesion-timeout": `backend "native:": unknown key "sesion-timeout": did you mean "session-timeout"?`,
-		"native:?servers=3":      `backend "native:": unknown key "servers": there is session-timeout, reads, client`,
+		"native:?servers=3":      `backend "native:": unknown key "servers": there is session-timeout, reads, client, durability`,
 		"native:?session-timeout": `backend "native:": ` +
 			`session-timeout=: want a positive duration, e.g. 10s`,
 		"native:?session-timeout=10": `backend "native:": ` +

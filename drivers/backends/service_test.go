@@ -131,6 +131,26 @@ func TestStartedService(t *testing.T) {
 	}
 }
 
+// A native server that a run starts can keep its changes on disk, and says so.
+func TestNativeOnDisk(t *testing.T) {
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	s := open(t, "native:?durability=fsync")
+	createOne(t, s)
+	if got := s.Info().Durability; got != "fsync" {
+		t.Errorf("durability %q", got)
+	}
+	if logs, _ := filepath.Glob(tmp + "/stampede-native-*/log-*"); len(logs) != 1 {
+		t.Errorf("logs: %v, want one", logs)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
 func createOne(t *testing.T, s drivers.Service) {
 	t.Helper()
 	c, err := s.Dial(t.Context(), drivers.Options{})

@@ -64,21 +64,27 @@ var durability = Key{
 	Summary: "what a started server has done with a write that it acknowledged: fsync or no-fsync",
 }
 
+var nativeDurability = Key{
+	Name:    durability.Name,
+	Example: "fsync",
+	Summary: "what a started server has done with a write that it acknowledged: memory or fsync",
+}
+
 // List is the table of backends.
 func List() []Backend {
 	return []Backend{
 		{
 			Scheme:  "native",
 			Summary: "the server that comes with stampede and speaks ZooKeeper's protocol",
-			About: "one server, in memory, that counts what it sends by itself: exact and quick " +
+			About: "one server, in memory unless told otherwise, that counts what it sends by itself: exact and quick " +
 				"to start, and no measure of how fast ZooKeeper is",
 			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
-			Keys: []Key{sessionTimeout, reads, library},
+			Keys: []Key{sessionTimeout, reads, library, nativeDurability},
 
 			role:       runNative,
 			clients:    zooKeeperClients(),
 			port:       "2181",
-			durability: []string{"memory"},
+			durability: []string{native.Memory, native.Fsync},
 			reads:      zooKeeperReads(),
 			server:     "native, as ",
 		},
@@ -137,8 +143,8 @@ func Roles() map[string]child.Role {
 	return roles
 }
 
-func runNative(ctx context.Context, _ []string, ready func(string)) error {
-	return native.Run(ctx, nativeOptions(), ready)
+func runNative(ctx context.Context, args []string, ready func(string)) error {
+	return native.Run(ctx, nativeOptions(), args[0], ready)
 }
 
 func runZooKeeper(ctx context.Context, _ []string, ready func(string)) error {

@@ -191,7 +191,7 @@ var mutants = map[bug][]string{
 	retriesWrites:            {"disconnects/lost create", "disconnects/lost set"},
 	losesUnasked:             {"disconnects/asked of every reply"},
 	losesNotifications:       {"disconnects/watch in flight", "disconnects/changes while away"},
-	watchesEndWithConnection: {"disconnects/watch outlives"},
+	watchesEndWithConnection: {"disconnects/watch outlives", "disconnects/cut"},
 	failsWhileAway:           {"disconnects/waits for the reconnect"},
 	hidesStates:              {"disconnects/states"},
 

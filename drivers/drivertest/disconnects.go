@@ -17,6 +17,7 @@ func disconnects() []testCase {
 		{"lost read", "a read whose reply is lost fails with ErrConnectionLoss, and its watch is never called", lostRead},
 		{"asked of every reply", "LoseReply is asked about every reply, in the words of the calls: faults are placed exactly", askedOfEveryReply},
 		{"states", "OnState is told of the disconnect and of the reconnect, and of nothing else: a holder can stop in time and go on", tellsStates},
+		{"cut", "a connection can be cut, where the Conn is a Cutter: the session connects again and keeps its watches", cutConnection},
 		{"waits for the reconnect", "a call made while the session is disconnected waits and succeeds: recipes need no retry loop around every call", waitsForReconnect},
 		{"watch in flight", "a notification that was lost with the connection is made up for: its watch fires once after the reconnect", watchInFlight},
 		{"changes while away", "every armed watch whose node changed while the session was disconnected fires once after the reconnect, with what happened; the others stay armed", changesWhileAway},
@@ -129,6 +130,25 @@ func tellsStates(ctx context.Context, x *trial) {
 	if states := x.reads(ctx, d, 2, "the reconnect"); !slices.Equal(states, want) {
 		x.Errorf("OnState was told %v, want %v: disconnected, connected", states, want)
 	}
+}
+
+func cutConnection(ctx context.Context, x *trial) {
+	d := newDiary()
+	writer := x.dial(ctx, drivers.Options{})
+	c := x.dial(ctx, drivers.Options{OnState: d.note})
+	cutter, ok := c.Conn.(drivers.Cutter)
+	if !ok {
+		x.Skipf("%T is no drivers.Cutter", c.Conn)
+	}
+	l := listen()
+	c.get(ctx, x.base, l.hear)
+	cutter.Cut()
+	want := []drivers.State{drivers.Disconnected, drivers.Connected}
+	if states := x.reads(ctx, d, 2, "the reconnect"); !slices.Equal(states, want) {
+		x.Errorf("OnState was told %v, want %v: disconnected, connected", states, want)
+	}
+	writer.set(ctx, x.base, "changed")
+	x.hears(ctx, l, drivers.DataChanged, x.base)
 }
 
 func waitsForReconnect(ctx context.Context, x *trial) {

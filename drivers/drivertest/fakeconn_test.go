@@ -35,12 +35,13 @@ type fakeConn struct {
 	delays  int             // events kept back
 }
 
-// A packet is a reply, or a notification, or the end of the session.
+// A packet is a reply, or a notification, or the end of the connection or session.
 type packet struct {
 	call    *fakeCall
 	reply   drivers.Message
 	event   drivers.Event
 	watches []*fakeWatch
+	cut     bool
 	end     bool
 }
 
@@ -169,6 +170,10 @@ func (c *fakeConn) receive() {
 
 func (c *fakeConn) take(p packet) {
 	c.f.travel()
+	if p.cut {
+		c.cut()
+		return
+	}
 	switch {
 	case p.call == nil && c.f.bug == eventsLate:
 		c.delays++
@@ -244,15 +249,20 @@ func (c *fakeConn) settle(k *fakeCall, err error) bool {
 	return true
 }
 
-// cut drops the connection with the reply to lost and all replies behind it.
-func (c *fakeConn) cut(lost *fakeCall) {
+// Cut cuts the connection behind what has arrived.
+func (c *fakeConn) Cut() { c.push(packet{cut: true}) }
+
+// cut drops the connection with the replies that are lost and all behind them.
+func (c *fakeConn) cut(lost ...*fakeCall) {
 	if c.f.bug == hidesCuts {
-		c.settle(lost, nil)
+		for _, k := range lost {
+			c.settle(k, nil)
+		}
 		return
 	}
 	c.mu.Lock()
 	c.up = make(chan struct{})
-	dropped := []*fakeCall{lost}
+	dropped := lost
 	for _, p := range c.inbox {
 		if p.call != nil {
 			dropped = append(dropped, p.call)

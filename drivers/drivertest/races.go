@@ -20,7 +20,7 @@ func races() []testCase {
 }
 
 // raceTrials is how often each read races each write.
-const raceTrials = 500
+const raceTrials = 200
 
 // A race is a read that arms a watch and a write that the watch covers.
 type race struct {

@@ -45,13 +45,6 @@ func RunPersistentBubbled(t *testing.T, open func(t *testing.T) drivers.Service)
 	bubbled(t, open, lasting())
 }
 
-// An Expirer is a Service that can end a session as its expiry would: the
-// service ends it, and its Conn has to find out. Cases that need it are skipped
-// where the service under test is none.
-type Expirer interface {
-	Expire(ctx context.Context, c drivers.Conn) error
-}
-
 // A subject is a part of the contract.
 type subject struct {
 	name  string

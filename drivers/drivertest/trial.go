@@ -111,9 +111,9 @@ func (x *trial) pair(ctx context.Context) (actor, onlooker *client) {
 
 // expire ends a session from outside.
 func (x *trial) expire(ctx context.Context, c *client) {
-	e, ok := x.service.(Expirer)
+	e, ok := x.service.(drivers.Expirer)
 	if !ok {
-		x.Skipf("%T is no drivertest.Expirer", x.service)
+		x.Skipf("%T is no drivers.Expirer", x.service)
 	}
 	if err := e.Expire(ctx, c.Conn); err != nil {
 		x.Fatalf("ending the session from outside: %v", err)

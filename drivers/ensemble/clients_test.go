@@ -13,7 +13,6 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
@@ -194,11 +193,10 @@ func TestCredentialsNeedProtection(t *testing.T) {
 func TestCredentialsOnNative(t *testing.T) {
 	for name, client := range clients() {
 		t.Run(name, func(t *testing.T) {
-			server := native.New(native.Options{})
-			t.Cleanup(server.Close)
+			cfg := backendtest.InMemory(t)
 			dial := func(user, password string) drivers.Conn {
-				s, err := client(ensemble.Config{Servers: []string{"pipe"}, Username: user, Password: drivers.Secret(password),
-					Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
+				cfg.Username, cfg.Password = user, drivers.Secret(password)
+				s, err := client(cfg)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -256,10 +254,8 @@ func protectNothing(conn net.Conn) {
 func onNative(t *testing.T, cfg ensemble.Config, f func(*testing.T, drivers.Service)) {
 	for name, client := range clients() {
 		t.Run(name, func(t *testing.T) {
-			server := native.New(native.Options{})
-			defer server.Close()
-			cfg.Servers = []string{"pipe"}
-			cfg.Dial = func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }
+			server := backendtest.InMemory(t)
+			cfg.Servers, cfg.Dial = server.Servers, server.Dial
 			s, err := client(cfg)
 			if err != nil {
 				t.Fatal(err)

@@ -209,5 +209,20 @@ func (s *Service) unreachable(err, dialing error) error {
 	return fmt.Errorf("%s: no session: %w", name, why)
 }
 
+// Expire ends a session as its expiry would: its lease is revoked.
+func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
+	c, ok := conn.(*Conn)
+	if !ok {
+		return fmt.Errorf("expire: a %T is no session of etcd", conn)
+	}
+	admin, err := s.Dial(ctx, drivers.Options{})
+	if err != nil {
+		return err
+	}
+	defer admin.Close()
+	expired := Conn{library: admin.(*Conn).library, lease: lease{id: c.lease.id}}
+	return expired.revoke(ctx)
+}
+
 // Close has nothing to stop: the service was given.
 func (s *Service) Close() error { return nil }

@@ -64,25 +64,12 @@ func create(t testing.TB, c drivers.Conn, path string, mode drivers.Mode) driver
 	return child
 }
 
-// An expirer can end a session from outside, as its expiry would.
-type expirer struct{ *Service }
-
-func (e expirer) Expire(ctx context.Context, c drivers.Conn) error {
-	admin, err := e.Dial(ctx, drivers.Options{})
-	if err != nil {
-		return err
-	}
-	defer admin.Close()
-	expired := Conn{library: admin.(*Conn).library, lease: lease{id: c.(*Conn).lease.id}}
-	return expired.revoke(ctx)
-}
-
 func TestConn(t *testing.T) {
 	s := quick(t)
-	drivertest.Run(t, func(*testing.T) drivers.Service { return expirer{s} })
+	drivertest.Run(t, func(*testing.T) drivers.Service { return s })
 }
 
 func TestPersistentWatches(t *testing.T) {
 	s := quick(t)
-	drivertest.RunPersistent(t, func(*testing.T) drivers.Service { return expirer{s} })
+	drivertest.RunPersistent(t, func(*testing.T) drivers.Service { return s })
 }

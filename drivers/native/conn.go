@@ -47,7 +47,7 @@ func newConn(s *Server, nc net.Conn) *conn {
 
 // send writes what is queued until there is no more, and hangs up.
 func (c *conn) send() {
-	c.out.sendTo(c.net)
+	c.out.sendTo(c.net, c.server.await)
 	c.net.Close()
 }
 

@@ -6,18 +6,39 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// wantAll checks that the script had every request succeed, and met every error.
-func (s *side) wantAll(t *testing.T, avoid func(int, request) bool) {
+// A tally is what the sides of several pairs were answered and told.
+type tally struct {
+	seen   map[int32]map[wire.Err]int
+	events int
+	avoid  func(session int, r request) bool
+}
+
+func (s *tally) add(p *pair) {
+	for op, seen := range p.sides[0].seen {
+		if s.seen[op] == nil {
+			s.seen[op] = map[wire.Err]int{}
+		}
+		for err, n := range seen {
+			s.seen[op][err] += n
+		}
+	}
+	s.events += p.sides[0].events
+	s.avoid = p.script.avoid
+}
+
+// wantAll checks that the scripts had every request succeed, and met every error.
+func (s *tally) wantAll(t *testing.T) {
 	errs := map[wire.Err]bool{}
 	for _, op := range []int32{wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL, wire.OpDelete,
 		wire.OpExists, wire.OpGetData, wire.OpSetData, wire.OpGetACL, wire.OpSetACL, wire.OpGetChildren, wire.OpGetChildren2,
 		wire.OpSync, wire.OpMulti, wire.OpMultiRead, wire.OpSetWatches, wire.OpSetWatches2, wire.OpAddWatch,
 		wire.OpCheckWatches, wire.OpRemoveWatches, wire.OpGetEphemerals, wire.OpAllChildrenNum, wire.OpWhoAmI, wire.OpAuth} {
-		if s.seen[op][wire.OK] == 0 && !avoid(0, request{op, nil}) {
+		if s.seen[op][wire.OK] == 0 && !s.avoid(0, request{op, nil}) {
 			t.Errorf("request %d never succeeded: the script asks too little", op)
 		}
 	}
@@ -67,7 +88,7 @@ func TestTheComparisonFails(t *testing.T) {
 			ended := make(chan struct{})
 			go func() {
 				defer close(ended)
-				p := newPair(f, listen(t, whole), listen(t, c.other), 1)
+				p := newPair(f, backendtest.Native(t, whole), backendtest.Native(t, c.other), 1)
 				for p.done < 3000 {
 					p.step()
 				}

@@ -5,27 +5,7 @@ import (
 	"io"
 	"net"
 	"testing"
-
-	"github.com/stampede-bench/stampede/drivers/native"
 )
-
-// listen starts a native server on the loopback interface.
-func listen(t testing.TB, o native.Options) (address string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := native.New(o)
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
-	t.Cleanup(func() {
-		server.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
-	return l.Addr().String()
-}
 
 // say sends a four-letter word and returns the answer.
 func say(t testing.TB, address, word string) string {

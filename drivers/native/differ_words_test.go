@@ -18,7 +18,7 @@ import (
 // ZooKeeper has one.
 func TestWordsOfZooKeeper(t *testing.T) {
 	apache := backendtest.ZooKeeper(t, "")
-	p := newPair(t, listen(t, native.Options{}), apache, 1)
+	p := newPair(t, backendtest.Native(t, native.Options{}), apache, 1)
 	p.ask(0, request{wire.OpCreate, wire.CreateRequest{Path: "/a", Data: []byte("x"), ACL: []wire.ACL{wire.OpenACL()}, Flags: wire.FlagEphemeral}})
 	p.ask(1, request{wire.OpGetData, wire.PathWatch{Path: "/a", Watch: true}}, request{wire.OpExists, wire.PathWatch{Path: "/b", Watch: true}})
 	p.ask(2, request{wire.OpGetData, wire.PathWatch{Path: "/a", Watch: true}})

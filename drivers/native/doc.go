@@ -1,7 +1,8 @@
 // Package native is a server that speaks ZooKeeper's protocol: over sockets,
 // and over in-memory connections, for tests that need no network and no clock.
 //
-// A [Server] keeps its state in memory. One lock orders everything that happens
+// A [Server] keeps its state in memory, and if it is given a journal, every
+// change of it on disk: no packet is sent before what it shows is there. One lock orders everything that happens
 // to it; whoever holds the lock queues replies and notifications for any number
 // of connections and hands them over before letting go, so a notification is
 // always queued before any reply that shows its change, the writer's own reply

@@ -6,10 +6,11 @@ import (
 	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/drivers/wire/captured"
 )
 
-// FuzzSession sends a session whatever packets it likes: the server survives,
-// and another session is served as before.
+// FuzzSession sends whatever packets it likes, with a session or before there is
+// one: the server survives, and another session is served as before.
 func FuzzSession(f *testing.F) {
 	bodies := []record{
 		wire.PathWatch{Path: "/a", Watch: true}, open("/a", 3), wire.PathVersion{Path: "/a", Version: -1},
@@ -20,12 +21,27 @@ func FuzzSession(f *testing.F) {
 	for i, op := range []int32{wire.OpExists, wire.OpCreate, wire.OpDelete, wire.OpSetWatches, wire.OpMulti, wire.OpAddWatch,
 		wire.OpCreateTTL, wire.OpSetACL, wire.OpAuth, wire.OpSetWatches2, wire.OpMultiRead, wire.OpRemoveWatches,
 		wire.OpGetACL, wire.OpGetEphemerals, wire.OpAllChildrenNum, wire.OpWhoAmI, wire.OpCheckWatches} {
-		f.Add(request(1, op, bodies[i%len(bodies)]))
+		f.Add(true, request(1, op, bodies[i%len(bodies)]))
 	}
-	f.Fuzz(func(t *testing.T, stream []byte) {
+	packets, err := captured.Packets()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, p := range packets {
+		if p.Request {
+			f.Add(p.Op != wire.OpCreateSession, p.Framed())
+		}
+	}
+	for _, word := range []string{"ruok", "wchc", "crst"} {
+		f.Add(false, []byte(word))
+	}
+	f.Fuzz(func(t *testing.T, opened bool, stream []byte) {
 		synctest.Test(t, func(t *testing.T) {
 			s := newServer(t)
-			bystander, fuzzed := openRaw(t, s), openRaw(t, s)
+			bystander, fuzzed := openRaw(t, s), dialRaw(t, s)
+			if opened {
+				fuzzed.connect(wire.ConnectRequest{Timeout: 10_000})
+			}
 			go io.Copy(io.Discard, fuzzed)
 			fuzzed.Write(stream)
 			synctest.Wait()

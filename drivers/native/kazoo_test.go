@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,42 +14,45 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native"
 )
 
-// told is what testdata/program.py says of every ZooKeeper.
-const told = `created /k
-sequence /k/n-0000000000
-exists already
-another version
-read b'data' 0 1
-told CHANGED /k
-children ['a', 'b', 'n-0000000000']
-transaction ['bool', 'str', 'ZnodeStat', 'bool']
-transaction ['RolledBackError', 'BadVersionError', 'RuntimeInconsistency']
-no access
-acl [(31, 'digest', 'user:tpUq/4Pn5A64fVZyQ0gOJ8ZWqkY=')]
-locked 40
-queue b'x' True b'y' True
-counter 3
-left True
-left False
-`
-
-// A program that uses kazoo, with its locks and queues, finds the native server
-// to be as Apache ZooKeeper.
+// Programs that use kazoo, with all its recipes, find the native server to be as
+// Apache ZooKeeper: of both they tell what the text beside each program says.
 func TestKazoo(t *testing.T) {
 	python := kazooPython(t)
-	t.Run("native", func(t *testing.T) { runProgram(t, python, listen(t, native.Options{})) })
-	t.Run("zookeeper", func(t *testing.T) { runProgram(t, python, backendtest.ZooKeeper(t, "")) })
+	servers := map[string]string{"native": backendtest.Native(t, native.Options{}), "zookeeper": apacheFor(t, "kazoo")}
+	texts, err := filepath.Glob("testdata/kazoo/*.txt")
+	if err != nil || len(texts) == 0 {
+		t.Fatalf("no texts, %v", err)
+	}
+	for _, text := range texts {
+		program := strings.TrimSuffix(text, ".txt") + ".py"
+		for name, address := range servers {
+			t.Run(strings.TrimSuffix(filepath.Base(program), ".py")+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				// -B: without files of Python's own beside the programs.
+				wantTold(t, text, exec.CommandContext(t.Context(), python, "-B", program, address))
+			})
+		}
+	}
 }
 
-func runProgram(t *testing.T, python, address string) {
-	c := exec.CommandContext(t.Context(), python, "testdata/program.py", address)
-	c.Stderr = os.Stderr
-	out, err := c.Output()
+// wantTold runs a program and compares what it says with the text.
+func wantTold(t *testing.T, text string, program *exec.Cmd) {
+	t.Helper()
+	want, err := os.ReadFile(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var complaints strings.Builder
+	program.Stderr = &complaints
+	got, err := program.Output()
 	if err != nil {
 		t.Error(err)
 	}
-	if diff := cmp.Diff(strings.Split(told, "\n"), strings.Split(string(out), "\n")); diff != "" {
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(string(got), "\n")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if t.Failed() {
+		t.Log(complaints.String())
 	}
 }
 

@@ -12,6 +12,7 @@ type outbox struct {
 	changed *sync.Cond
 	packets []byte
 	unasked int    // bytes of notifications among them
+	shows   int64  // the zxid of the latest state that they may show
 	spare   []byte // the buffer that was sent last
 	ended   bool   // nothing is added any more
 	broken  bool   // nothing can be sent any more
@@ -34,15 +35,17 @@ func newOutbox() *outbox {
 	return o
 }
 
-// add queues packets, of which unasked bytes are notifications. It returns a
-// buffer to use instead of the one it took, and whether the client keeps up.
-func (o *outbox) add(packets []byte, unasked int) (buf []byte, ok bool) {
+// add queues packets, of which unasked bytes are notifications, and which show
+// no state later than that of the zxid. It returns a buffer to use instead of
+// the one it took, and whether the client keeps up.
+func (o *outbox) add(packets []byte, unasked int, zxid int64) (buf []byte, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.broken || o.ended {
 		return packets[:0], true
 	}
 	o.unasked += unasked
+	o.shows = zxid
 	if len(o.packets) == 0 {
 		o.packets, packets = packets, o.packets
 		o.changed.Broadcast()
@@ -69,14 +72,19 @@ func (o *outbox) end() {
 	o.changed.Broadcast()
 }
 
-// sendTo writes what is added, until the end or an error.
-func (o *outbox) sendTo(w io.Writer) {
+// sendTo writes what is added, each time when what it shows can no longer be
+// lost, which it awaits. It does so until the end or an error.
+func (o *outbox) sendTo(w io.Writer, await func(zxid int64) error) {
 	for {
-		packets := o.take()
+		packets, zxid := o.take()
 		if packets == nil {
 			return
 		}
-		if _, err := w.Write(packets); err != nil {
+		err := await(zxid)
+		if err == nil {
+			_, err = w.Write(packets)
+		}
+		if err != nil {
 			o.abandon()
 			return
 		}
@@ -84,22 +92,23 @@ func (o *outbox) sendTo(w io.Writer) {
 	}
 }
 
-// take waits for packets and returns them all, or nil at the end.
-func (o *outbox) take() []byte {
+// take waits for packets and returns them all, with the zxid of what they show,
+// or nil at the end.
+func (o *outbox) take() (packets []byte, zxid int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for len(o.packets) == 0 {
 		if o.ended {
-			return nil
+			return nil, 0
 		}
 		o.changed.Wait()
 	}
-	packets := o.packets
+	packets = o.packets
 	if len(packets) > crowded {
 		o.changed.Broadcast()
 	}
 	o.packets, o.unasked = o.spare, 0
-	return packets
+	return packets, o.shows
 }
 
 func (o *outbox) abandon() {

@@ -71,7 +71,7 @@ func (c *conn) tell(e tree.Event, zxid int64) {
 // read what it is told.
 func (c *conn) handOver() {
 	var ok bool
-	if c.packets, ok = c.out.add(c.packets, c.unasked); !ok && !c.dropped {
+	if c.packets, ok = c.out.add(c.packets, c.unasked, c.server.tree.Zxid()); !ok && !c.dropped {
 		c.drop()
 	}
 	c.unasked = 0

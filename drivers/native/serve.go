@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Serve accepts connections until the server is closed, and then returns nil.
-// It closes the listener.
+// Serve accepts connections until the server is closed, and then returns nil, or
+// why its journal failed. It closes the listener.
 func (s *Server) Serve(l net.Listener) error {
 	if !s.addListener(l) {
 		return errors.Join(net.ErrClosed, l.Close())
@@ -44,13 +44,14 @@ func (s *Server) addListener(l net.Listener) bool {
 	return !s.closed
 }
 
-// removeListener returns err unless it is only that the server was closed.
+// removeListener returns err unless it is only that the server was closed, and
+// then why that was.
 func (s *Server) removeListener(l net.Listener, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.listeners, l)
 	if s.closed {
-		return nil
+		return s.failure()
 	}
 	return errors.Join(err, l.Close())
 }
@@ -90,7 +91,7 @@ func (s *Server) forget(c *conn) {
 }
 
 // Close ends all connections and listeners and returns when nothing runs any
-// more. The state is gone. Closing twice is harmless.
+// more. The state is gone, but for the journal. Closing twice is harmless.
 func (s *Server) Close() {
 	s.shut()
 	s.live.Wait()

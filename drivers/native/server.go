@@ -3,9 +3,11 @@ package native
 import (
 	"cmp"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers/native/journal"
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
@@ -20,6 +22,10 @@ type Options struct {
 	// SuperDigest is the [Digest] of the credentials that may do everything;
 	// empty means that there are none.
 	SuperDigest string
+	// Journal is where the state comes from and every change of it is kept; nil
+	// means that it is in memory only. It must be open for longer than the
+	// server; where it fails, the server ends.
+	Journal *journal.Journal
 }
 
 // DefaultTick is that of Options whose Tick is 0, and ZooKeeper's.
@@ -30,6 +36,7 @@ type Server struct {
 	tick        time.Duration
 	maxPerHost  int
 	superDigest string
+	journal     *journal.Journal // nil where nothing is kept
 	start       time.Time
 	done        chan struct{}  // closed by Close
 	live        sync.WaitGroup // what Close waits for
@@ -54,6 +61,7 @@ func New(o Options) *Server {
 		tick:        cmp.Or(o.Tick, DefaultTick),
 		maxPerHost:  o.MaxPerHost,
 		superDigest: o.SuperDigest,
+		journal:     o.Journal,
 		start:       now,
 		done:        make(chan struct{}),
 		tree:        tree.New(),
@@ -64,13 +72,18 @@ func New(o Options) *Server {
 		perHost:     map[string]int{},
 		listeners:   map[net.Listener]struct{}{},
 	}
+	if s.journal != nil {
+		s.restore()
+		s.live.Go(s.endWithJournal)
+		s.live.Go(s.keepSnapshots)
+	}
 	s.live.Go(s.keepHouse)
 	return s
 }
 
 // unlock hands over what was queued and lets the others in.
 func (s *Server) unlock() {
-	for _, c := range s.queued {
+	for _, c := range slices.Backward(s.queued) { // the last is who asked, and waits
 		c.handOver()
 	}
 	clear(s.queued)

@@ -18,9 +18,20 @@ func (s *Server) configuration() string {
 		}
 	}
 	tick := s.tick.Milliseconds()
-	return fmt.Sprintf("clientPort=%d\nsecureClientPort=-1\ndataDir=\ndataDirSize=0\ndataLogDir=\ndataLogSize=0\n"+
+	return fmt.Sprintf("clientPort=%d\nsecureClientPort=-1\n%s"+
 		"tickTime=%d\nmaxClientCnxns=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n"+
-		"clientPortListenBacklog=-1\nserverId=0\n", port, tick, s.maxPerHost, 2*tick, 20*tick)
+		"clientPortListenBacklog=-1\nserverId=0\n", port, s.directories(), tick, s.maxPerHost, 2*tick, 20*tick)
+}
+
+// directories tells where the state is kept, which is nowhere without a journal.
+func (s *Server) directories() string {
+	var dir string
+	var snapshots, logs int64
+	if s.journal != nil {
+		dir = s.journal.Dir()
+		snapshots, logs, _ = s.journal.Size() // 0 where it cannot be told
+	}
+	return fmt.Sprintf("dataDir=%s\ndataDirSize=%d\ndataLogDir=%s\ndataLogSize=%d\n", dir, snapshots, dir, logs)
 }
 
 // environment answers "envi", without what is Java's.

@@ -114,7 +114,7 @@ func TestMetricsCountWhatTheServerDid(t *testing.T) {
 func TestRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	address, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- Run(ctx, Options{}, func(a string) { address <- a }) }()
+	go func() { ended <- Run(ctx, Options{}, Memory, func(a string) { address <- a }) }()
 	at := <-address
 	stats, ok := zk.FLWSrvr([]string{at}, 10*time.Second)
 	if !ok || stats[0].Mode != zk.ModeStandalone || stats[0].Version != Version || stats[0].NodeCount != 5 {

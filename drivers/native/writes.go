@@ -7,8 +7,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// apply carries out a transaction and tells those who watch for its events.
+// apply carries out a transaction and tells those who watch for its events. It
+// goes to disk meanwhile, if it is to: what shows it is held back until then.
 func (s *Server) apply(x tree.Txn) tree.Result {
+	if s.journal != nil {
+		s.journal.Append(&x)
+	}
 	r, events := s.tree.Apply(x)
 	for _, e := range events {
 		s.stats.fired(e.Type, s.watches.Fire(e, r.Zxid))

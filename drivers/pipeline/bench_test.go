@@ -106,7 +106,7 @@ func BenchmarkSessions(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer server.Stop()
-	s := at(b, server.Addr())
+	s := open(b, pipeline.Config{Servers: []string{server.Addr()}})
 	before := inUse()
 	var open []drivers.Conn
 	for b.Loop() {

@@ -52,6 +52,11 @@ func (c *Conn) closeCall() *call {
 // abort gives up reaching the service.
 func (c *Conn) abort() {
 	c.cancel()
+	c.Cut()
+}
+
+// Cut cuts the connection, if there is one; see [drivers.Cutter].
+func (c *Conn) Cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.live != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/drivers/wire/captured"
 )
 
 // twoGets has two calls in flight.
@@ -79,6 +80,15 @@ func FuzzReceive(f *testing.F) {
 		framed(3, wire.OK, wire.Path{Path: "/a"}), framed(4, wire.OK, wire.Int{})}, nil))
 	f.Add(framed(wire.XidNotification, wire.OK, wire.WatcherEvent{Type: wire.EventDeleted, State: 3, Path: "/a"}))
 	f.Add(framed(wire.XidPing, wire.OK, nil))
+	packets, err := captured.Packets()
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, p := range packets {
+		if !p.Request && p.Op != wire.OpCreateSession {
+			f.Add(p.Framed())
+		}
+	}
 	f.Fuzz(func(t *testing.T, said []byte) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPeer(t)

@@ -2,6 +2,8 @@ package pipeline
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -57,11 +59,19 @@ func (c *Conn) WatchTree(ctx context.Context, path string, w drivers.Watch) (sto
 func (c *Conn) lasting(ctx context.Context, r request) (stop func(), err error) {
 	k, err := c.do(ctx, r)
 	if err != nil {
-		return nil, err
+		return nil, unknown(err)
 	}
 	defer c.free(k)
 	w := k.lasting
 	return func() { c.stop(w) }, nil
+}
+
+// unknown explains the error of a server that does not know lasting watches.
+func unknown(err error) error {
+	if errors.Is(err, drivers.ErrUnsupported) {
+		return fmt.Errorf("%w: persistent watches take ZooKeeper 3.6 or newer", err)
+	}
+	return err
 }
 
 // stop ends a lasting watch, at the server too if nobody needs it there.

@@ -1,6 +1,8 @@
 package pipeline
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 
@@ -45,6 +47,33 @@ func TestReadsAreToldByALastingWatch(t *testing.T) {
 		read.told(t, changed)
 		elsewhere.told(t)
 		c.closeOn(e)
+	})
+}
+
+// A server from before lasting watches says that it does not know the request, and
+// hangs up. The session goes on, and reads are armed by themselves.
+func TestServerWithoutLastingWatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		c, e := p.open(Config{}, drivers.Options{})
+		w := newRecorder()
+		for name, arm := range map[string]func(context.Context, string, drivers.Watch) (func(), error){
+			"watch node": c.WatchNode, "watch tree": c.WatchTree,
+		} {
+			failed := later(func() error { _, err := arm(t.Context(), "/a", w.watch); return err })
+			e.answer(wire.OpAddWatch, 1, wire.ErrUnimplemented, nil)
+			e.Close()
+			want := name + " /a: not supported here: persistent watches take ZooKeeper 3.6 or newer"
+			if err := <-failed; !errors.Is(err, drivers.ErrUnsupported) || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+			e = p.accept()
+		}
+		if !once(t, c, e, "/a", newRecorder().watch) {
+			t.Error("the server was not asked to watch /a")
+		}
+		c.closeOn(e)
+		w.told(t)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // due is a lasting watch that is to be called.
@@ -15,7 +16,7 @@ type due struct {
 // notified calls the watches that a notification concerns.
 func (t *watches) notified(e drivers.EventType, path string, pos int64) {
 	t.mu.Lock()
-	once := t.take(path, concerns(e))
+	once := t.take(path, wire.FiredBy(e))
 	var above *watch
 	if len(t.places) > 0 {
 		above = t.concerned(e, path, pos)
@@ -47,7 +48,7 @@ func (t *watches) concerned(e drivers.EventType, path string, pos int64) (above 
 	}
 	if p := t.places[parent(path)]; p != nil && p.deep && e != drivers.DataChanged {
 		t.collect(p, false, drivers.ChildrenChanged, parent(path), parent(path), pos)
-		above = t.take(parent(path), onChild)
+		above = t.take(parent(path), wire.ChildWatch)
 	}
 	return above
 }

@@ -9,43 +9,19 @@ import (
 type watch struct {
 	call drivers.Watch
 	path string // as the caller knows it
-	kind kind
+	kind wire.WatchKind
 	next *watch // on the same path
 }
 
-// kind is which of the server's watches it is.
-type kind uint8
-
-const (
-	onData  kind = 1 << iota // of a node that exists
-	onExist                  // of a node that does not
-	onChild
-)
-
-// concerns is which kinds of watches a change fires.
-func concerns(e drivers.EventType) kind {
-	switch e {
-	case drivers.Created:
-		return onExist
-	case drivers.DataChanged:
-		return onExist | onData
-	case drivers.ChildrenChanged:
-		return onChild
-	case drivers.Deleted:
-		return onExist | onData | onChild
-	}
-	return 0
-}
-
 // kindOf is what a read has armed.
-func kindOf(k *call) kind {
+func kindOf(k *call) wire.WatchKind {
 	switch {
 	case k.missed():
-		return onExist
+		return wire.ExistWatch
 	case k.code == wire.OpGetChildren:
-		return onChild
+		return wire.ChildWatch
 	}
-	return onData
+	return wire.DataWatch
 }
 
 // arm arms the watch of a read that was answered.
@@ -66,7 +42,7 @@ func (t *watches) arm(k *call) {
 }
 
 // take takes out what a change on a path fires, as a list.
-func (t *watches) take(path string, kinds kind) (list *watch) {
+func (t *watches) take(path string, kinds wire.WatchKind) (list *watch) {
 	first := t.armed[path]
 	if first == nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -33,19 +33,16 @@ func (t *tape) Message(m drivers.Message) {
 // The probe is told what a tap on the same connections is told.
 func TestProbeIsToldAsByATap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server := native.New(native.Options{})
-		defer server.Close()
 		told, tapped := new(tape), new(tape)
-		s, err := pipeline.New(pipeline.Config{Servers: []string{"in-memory"}, Username: "ann", Password: "hunter2",
-			Dial: func(context.Context, string) (net.Conn, error) {
-				conn, err := server.Dial("", "", 0)
-				return wire.NewTap(conn, tapped, nil), err
-			}})
-		if err != nil {
-			t.Fatal(err)
+		cfg := backendtest.InMemory(t)
+		cfg.Username, cfg.Password = "ann", "hunter2"
+		dial := cfg.Dial
+		cfg.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			conn, err := dial(ctx, address)
+			return wire.NewTap(conn, tapped, nil), err
 		}
 		lost := false
-		c, err := s.Dial(t.Context(), drivers.Options{Probe: told, LoseReply: func(m drivers.Message) bool {
+		c, err := open(t, cfg).Dial(t.Context(), drivers.Options{Probe: told, LoseReply: func(m drivers.Message) bool {
 			first := m.Op == drivers.OpSync && !lost
 			lost = lost || first
 			return first

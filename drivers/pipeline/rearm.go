@@ -48,7 +48,7 @@ func (t *watches) rearm(position int64) (requests []*wire.SetWatches2Request, la
 		return r
 	}
 	for path, first := range t.armed {
-		var kinds kind
+		var kinds wire.WatchKind
 		for w := first; w != nil; w = w.next {
 			kinds |= w.kind
 		}
@@ -66,14 +66,14 @@ func (t *watches) rearm(position int64) (requests []*wire.SetWatches2Request, la
 	return requests, lasting
 }
 
-func addOnce(r *wire.SetWatches2Request, path string, kinds kind) {
-	if kinds&onData != 0 {
+func addOnce(r *wire.SetWatches2Request, path string, kinds wire.WatchKind) {
+	if kinds&wire.DataWatch != 0 {
 		r.Data = append(r.Data, path)
 	}
-	if kinds&onExist != 0 {
+	if kinds&wire.ExistWatch != 0 {
 		r.Exist = append(r.Exist, path)
 	}
-	if kinds&onChild != 0 {
+	if kinds&wire.ChildWatch != 0 {
 		r.Child = append(r.Child, path)
 	}
 }

@@ -115,7 +115,7 @@ func TestReconnectArmsInParts(t *testing.T) {
 	for i := range 3000 {
 		path := "/" + string(slices.Repeat([]byte{'p'}, 100)) + string(rune('A'+i))
 		all = append(all, path)
-		w.armed[path] = &watch{kind: onData | onExist}
+		w.armed[path] = &watch{kind: wire.DataWatch | wire.ExistWatch}
 	}
 	requests, _ := w.rearm(1)
 	var armed []string

@@ -24,7 +24,8 @@ func (c *Conn) connected(ctx context.Context) (*line, error) {
 	}
 }
 
-// sleep returns what is closed when there may be a connection.
+// sleep returns what is closed when there may be a connection: at once if there
+// has come to be one since it was looked for.
 func (c *Conn) sleep() (wake <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,10 +35,11 @@ func (c *Conn) sleep() (wake <-chan struct{}, err error) {
 	if c.wake == nil {
 		c.wake = make(chan struct{})
 	}
+	wake = c.wake
 	if c.line.Load() != nil {
 		c.rouse()
 	}
-	return c.wake, nil
+	return wake, nil
 }
 
 // rouse wakes the calls that wait for a connection. It must be called with the

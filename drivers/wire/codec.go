@@ -57,9 +57,14 @@ func (d *Decoder) Long() int64 {
 }
 
 // Bool reads a boolean.
-func (d *Decoder) Bool() bool {
-	b := d.take(1)
-	return b != nil && b[0] != 0
+func (d *Decoder) Bool() bool { return d.Byte() != 0 }
+
+// Byte reads one byte.
+func (d *Decoder) Byte() byte {
+	if b := d.take(1); b != nil {
+		return b[0]
+	}
+	return 0
 }
 
 // Bytes reads a buffer or string without copying it; null is nil.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire/captured"
 )
 
 // script is the client's end of a connection: what it reads comes from in, what
@@ -409,6 +410,9 @@ func FuzzTap(f *testing.F) {
 	f.Add(bytesOf(f, requests), bytesOf(f, replies), uint16(7))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1}, []byte{0x80, 0, 0, 0, 1}, uint16(1))
 	f.Add([]byte{0, 0, 0}, large(f, 2*inboundSize), uint16(4096))
+	for _, said := range conversations(f) {
+		f.Add(said[0], said[1], uint16(17))
+	}
 	f.Fuzz(func(t *testing.T, out, in []byte, piece uint16) {
 		size := int(piece)%5000 + 1
 		s := &script{in: &pieces{in, size}}
@@ -427,6 +431,27 @@ func FuzzTap(f *testing.F) {
 			t.Errorf("the last message is %+v, want the cut", last)
 		}
 	})
+}
+
+// conversations are what was captured of every client: what both sides said.
+func conversations(tb testing.TB) map[string]*[2][]byte {
+	tb.Helper()
+	packets, err := captured.Packets()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	said := map[string]*[2][]byte{}
+	for _, p := range packets {
+		if said[p.Client] == nil {
+			said[p.Client] = new([2][]byte)
+		}
+		side := &said[p.Client][0]
+		if !p.Request {
+			side = &said[p.Client][1]
+		}
+		*side = append(*side, p.Framed()...)
+	}
+	return said
 }
 
 // pieces reads at most size bytes at a time.

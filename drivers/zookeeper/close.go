@@ -75,3 +75,12 @@ func (c *Conn) closeAnew(ctx context.Context, tries int) {
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	ensemble.TakeOver(conn, c.session.granted) // the tap tells what comes of it
 }
+
+// Cut cuts the connection, if there is one; see [drivers.Cutter].
+func (c *Conn) Cut() {
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	if c.session.tap != nil {
+		c.session.tap.Close()
+	}
+}

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+
+	"github.com/stampede-bench/stampede/drivers/child"
 )
 
 // RunLocal runs an Apache ZooKeeper server of this machine's installation on a
@@ -29,7 +31,7 @@ func RunLocal(ctx context.Context, ready func(addr string)) error {
 	defer os.RemoveAll(dir)
 	for range 5 {
 		var addr string
-		if addr, err = freeAddr(); err != nil {
+		if addr, err = child.FreeAddr(); err != nil {
 			return err
 		}
 		if err = runAt(ctx, from, dir, addr, ready); !errors.Is(err, errPortTaken) {
@@ -45,7 +47,7 @@ var errPortTaken = errors.New("every port chosen for ZooKeeper was taken before 
 
 // runAt is RunLocal at one address.
 func runAt(ctx context.Context, from Installation, dir, addr string, ready func(addr string)) error {
-	if err := writeConfig(dir, addr); err != nil {
+	if err := WriteConfig(dir, addr); err != nil {
 		return err
 	}
 	log, err := os.Create(filepath.Join(dir, logName))
@@ -79,16 +81,6 @@ func runHere(c *exec.Cmd) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	return c.Run()
-}
-
-// freeAddr is an address of the loopback interface that nobody listens at.
-func freeAddr() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
 
 func free(addr string) bool {

@@ -46,7 +46,9 @@ log4j.appender.out.layout.ConversionPattern=%p %m%n
 `
 )
 
-func writeConfig(dir, addr string) error {
+// WriteConfig writes what [Installation.Command] runs a server by, at an address
+// and with what it keeps in dir, and has it log nothing but errors.
+func WriteConfig(dir, addr string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return err

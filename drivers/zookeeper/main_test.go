@@ -8,36 +8,20 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/child"
 )
 
-// local starts the one server of all tests that need one, when the first does.
-var local = sync.OnceValues(startLocal)
-
-// stopLocal ends it.
-var stopLocal = func() {}
-
 func TestMain(m *testing.M) {
-	code := m.Run()
-	stopLocal()
-	os.Exit(code)
+	child.Dispatch(map[string]child.Role{"zookeeper": func(ctx context.Context, _ []string, ready func(string)) error {
+		return RunLocal(ctx, ready)
+	}})
+	os.Exit(m.Run())
 }
 
-func startLocal() (string, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ready, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- RunLocal(ctx, func(a string) { ready <- a }) }()
-	stopLocal = func() {
-		cancel()
-		<-ended
-	}
-	select {
-	case a := <-ready:
-		return a, nil
-	case err := <-ended:
-		ended <- nil
-		return "", err
-	}
-}
+// local is the one server of all tests that need one. It ends with this process.
+var local = sync.OnceValues(func() (*child.Process, error) {
+	return child.Start(context.Background(), "zookeeper")
+})
 
 // fixture is a place of its own on the local server.
 type fixture struct {
@@ -51,17 +35,17 @@ type fixture struct {
 func onLocal(tb testing.TB) *fixture {
 	tb.Helper()
 	requireLocal(tb)
-	address, err := local()
+	server, err := local()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	tb.Cleanup(cancel)
-	s, err := New(Config{Servers: []string{address}})
+	s, err := New(Config{Servers: []string{server.Addr()}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	f := &fixture{Service: s, address: address, ctx: ctx}
+	f := &fixture{Service: s, address: server.Addr(), ctx: ctx}
 	made, err := f.dial(tb, drivers.Options{}).Create(ctx, "/test-", nil, drivers.Sequential)
 	if err != nil {
 		tb.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // watches are the watches of one session, by the path on the server. What the
@@ -29,21 +30,12 @@ type watch struct {
 	path     string // as the caller knows it
 	server   string // as the server knows it
 	op       drivers.Op
-	kind     kind
+	kind     wire.WatchKind
 	phase    phase
 	returned bool           // the call that armed it
 	event    *drivers.Event // held until the call returns
 	next     *watch
 }
-
-// kind is which of the server's watches it is, in the library's words.
-type kind uint8
-
-const (
-	onData  kind = 1 << iota // of a node that exists
-	onExist                  // of a node that does not
-	onChild
-)
 
 type phase uint8
 
@@ -115,16 +107,16 @@ func (t *watches) answered(m *drivers.Message) {
 }
 
 // kindOf is 0 for a read that armed nothing.
-func kindOf(m *drivers.Message) kind {
+func kindOf(m *drivers.Message) wire.WatchKind {
 	switch {
 	case m.Err == drivers.ErrNoNode && (m.Op == drivers.OpExists || m.Op == drivers.OpFence):
-		return onExist
+		return wire.ExistWatch
 	case m.Err != nil:
 		return 0
 	case m.Op == drivers.OpChildren:
-		return onChild
+		return wire.ChildWatch
 	}
-	return onData
+	return wire.DataWatch
 }
 
 func (t *watches) arrived(w *watch) {
@@ -146,7 +138,7 @@ func (t *watches) notified(m *drivers.Message) {
 }
 
 func (t *watches) concerned(m *drivers.Message) (list *watch) {
-	kinds := concerns(m.Event)
+	kinds := wire.FiredBy(m.Event)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	first := t.armed[string(m.Path)]
@@ -173,22 +165,6 @@ func (t *watches) keep(path []byte, first *watch) {
 	} else {
 		t.armed[first.server] = first
 	}
-}
-
-// concerns is which kinds of watches a change fires; the library agrees, which
-// matters because it is the library that sets them again after a reconnect.
-func concerns(e drivers.EventType) kind {
-	switch e {
-	case drivers.Created:
-		return onExist
-	case drivers.DataChanged:
-		return onExist | onData
-	case drivers.ChildrenChanged:
-		return onChild
-	case drivers.Deleted:
-		return onExist | onData | onChild
-	}
-	return 0
 }
 
 // fire tells whether to call the watch now. Its reply has been read by the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -13,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -36,30 +35,8 @@ func ZooKeeper(t testing.TB, lines string) (address string) {
 	dir := t.TempDir()
 	_, port, _ := net.SplitHostPort(address)
 	server := launch(t, dir, fmt.Sprintf(plainConfig, dir, port)+lines)
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for !serves(address) {
-		select {
-		case <-again.C:
-		case <-server.ctx.Done():
-			server.giveUp(t, context.Cause(server.ctx))
-		}
-	}
+	server.await(t, ensemble.Config{Servers: []string{address}})
 	return address
-}
-
-// serves tells whether the server takes sessions. It does not wait long: one
-// that is about to start never answers some of what comes just then.
-func serves(address string) bool {
-	nc, err := net.DialTimeout("tcp", address, 250*time.Millisecond)
-	if err != nil {
-		return false
-	}
-	defer nc.Close()
-	nc.SetDeadline(time.Now().Add(250 * time.Millisecond))
-	io.WriteString(nc, "srvr")
-	answer, err := io.ReadAll(nc)
-	return err == nil && strings.Contains(string(answer), "Mode: ")
 }
 
 // A launched server is one on its way.
@@ -100,17 +77,30 @@ func launch(t testing.TB, dir, config string) launched {
 }
 
 // await waits until the server takes sessions.
-func (l launched) await(t testing.TB, c zookeeper.Config) {
+func (l launched) await(t testing.TB, c ensemble.Config) {
 	t.Helper()
-	service, err := zookeeper.New(c)
+	e, err := ensemble.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := service.Dial(l.ctx, drivers.Options{})
-	if err != nil {
-		l.giveUp(t, err)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for !serves(l.ctx, e) {
+		select {
+		case <-again.C:
+		case <-l.ctx.Done():
+			l.giveUp(t, context.Cause(l.ctx))
+		}
 	}
-	conn.Close()
+}
+
+// serves asks the server, and does not wait long: one that is about to start
+// never answers some of what comes just then.
+func serves(ctx context.Context, e *ensemble.Ensemble) bool {
+	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	answer, err := e.Word(ctx, e.Servers[0], "srvr")
+	return err == nil && strings.Contains(answer, "Mode: ")
 }
 
 func (l launched) giveUp(t testing.TB, err error) {

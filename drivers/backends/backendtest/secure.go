@@ -10,7 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
 // A Secure is a server that speaks TLS only, to clients that have a
@@ -50,7 +50,7 @@ func SecureZooKeeper(t testing.TB) Secure {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.await(t, zookeeper.Config{Servers: []string{s.Address}, TLS: cfg})
+	server.await(t, ensemble.Config{Servers: []string{s.Address}, TLS: cfg})
 	return s
 }
 

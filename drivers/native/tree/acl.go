@@ -22,21 +22,23 @@ var everyone = []wire.ACL{wire.OpenACL()}
 
 // ACL is the node's access list; do not change it.
 func (n *Node) ACL() []wire.ACL {
-	if n.acl == nil {
+	if n.access.isEveryones() {
 		return everyone
 	}
-	return n.acl
+	return slices.Collect(n.access.all())
 }
 
 // Allows tells whether somebody who is all of who has one of the permissions.
 func (n *Node) Allows(perms int32, who []Identity) bool {
-	if n.acl == nil || slices.Contains(who, Super()) {
+	if n.access.isEveryones() || slices.Contains(who, Super()) {
 		return true
 	}
-	return slices.ContainsFunc(n.acl, func(a wire.ACL) bool {
-		return a.Perms&perms != 0 && (isAnyone(a) ||
-			slices.ContainsFunc(who, func(i Identity) bool { return i.is(a) }))
-	})
+	for a := range n.access.all() {
+		if a.Perms&perms != 0 && (isAnyone(a) || slices.ContainsFunc(who, func(i Identity) bool { return i.is(a) })) {
+			return true
+		}
+	}
+	return false
 }
 
 func isAnyone(a wire.ACL) bool { return a.Scheme == "world" && a.ID == "anyone" }

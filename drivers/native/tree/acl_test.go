@@ -71,7 +71,7 @@ func TestIdentitiesMatch(t *testing.T) {
 		{entry(1, "ip", "10.1.2.2/32"), false},
 		{entry(1, "ip", "99.99.99.99/0"), true},
 	} {
-		n := &Node{acl: []wire.ACL{c.acl}}
+		n := &Node{access: accessOf([]wire.ACL{c.acl})}
 		if got := n.Allows(1, []Identity{near, alice}); got != c.want {
 			t.Errorf("%+v allows: %v, want %v", c.acl, got, c.want)
 		}

@@ -28,8 +28,8 @@ func lifeOf(op *Op) int64 {
 // nodes that were not written for the time they had to live.
 func (t *Tree) Idle(now int64) []string {
 	var paths []string
-	for n := range t.mortal {
-		if n.NumChildren() == 0 && n.outlived(now) {
+	for n, life := range t.mortal {
+		if n.NumChildren() == 0 && n.outlived(life, now) {
 			paths = append(paths, n.path())
 		}
 	}
@@ -37,11 +37,11 @@ func (t *Tree) Idle(now int64) []string {
 	return paths
 }
 
-func (n *Node) outlived(now int64) bool {
-	if n.life == untilEmpty {
-		return n.creates > 0
+func (n *Node) outlived(life, now int64) bool {
+	if life == untilEmpty {
+		return n.history().creates > 0
 	}
-	return now-n.mtime > n.life
+	return now-n.mtime > life
 }
 
 // reap deletes on the service's own account, if the node is still one that may go.
@@ -52,7 +52,7 @@ func (t *Tree) reap(op *Op) wire.Err {
 		return wire.ErrNoNode
 	case n.NumChildren() > 0:
 		return wire.ErrNotEmpty
-	case n.life == 0:
+	case t.mortal[n] == 0:
 		return wire.ErrBadVersion
 	}
 	t.remove(n, op.Path)

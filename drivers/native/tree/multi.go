@@ -4,15 +4,20 @@ import "github.com/stampede-bench/stampede/drivers/wire"
 
 // A change is what it takes to undo one operation of a multi.
 type change struct {
-	kind  Kind
-	node  *Node
-	saved Node // as it was: the node, or of Create and Delete the parent
+	kind    Kind
+	node    *Node
+	saved   Node // as it was: the node, or of Create and Delete the parent
+	history history
+	life    int64
 }
 
-// record keeps the state before an operation on n, if it may have to be undone.
+// record keeps the state before an operation on n, for a snapshot that wants it
+// and if it may have to be undone.
 func (t *Tree) record(kind Kind, n, saved *Node) {
+	t.keep(n)
+	t.keep(saved)
 	if t.multi {
-		t.journal = append(t.journal, change{kind, n, *saved})
+		t.journal = append(t.journal, change{kind, n, *saved, saved.history(), t.mortal[n]})
 	}
 }
 
@@ -48,19 +53,19 @@ func (t *Tree) undo(c *change) {
 	n := c.node
 	switch c.kind {
 	case SetData:
-		t.size.Bytes -= int64(len(n.data) - len(c.saved.data))
+		t.size.Bytes -= int64(n.data.len - c.saved.data.len)
 		n.data, n.version = c.saved.data, c.saved.version
 		n.mzxid, n.mtime = c.saved.mzxid, c.saved.mtime
 		return
 	case SetACL:
-		n.acl, n.aversion = c.saved.acl, c.saved.aversion
+		n.access, n.aversion = c.saved.access, c.saved.aversion
 		return
 	case Create:
 		t.disown(n)
 		t.detach(n)
 	case Delete:
-		t.reattach(n)
+		t.reattach(n, c.life)
 		t.reown(n)
 	}
-	n.parent.creates, n.parent.pzxid = c.saved.creates, c.saved.pzxid
+	n.parent.children.history = c.history
 }

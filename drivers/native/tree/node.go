@@ -10,29 +10,20 @@ import (
 
 // A Node is one node of a tree. What is read from it holds until the next Apply.
 type Node struct {
-	name     string // without the parent; the root's is empty
+	name     string // without the parent, whose path it does not keep; the root's is empty
 	parent   *Node
-	data     []byte     // never changed in place
-	acl      []wire.ACL // nor this; nil is everyone's
+	data     data // never changed in place
+	access   access
 	czxid    int64
 	mzxid    int64
-	pzxid    int64
 	ctime    int64
 	mtime    int64
 	version  int32
 	aversion int32
-	creates  int32 // of children, ever; wraps
-	place    int32 // in the parent's list
-	children *children
-	owned    *owned // nil but for ephemeral nodes
-	life     int64  // 0, untilEmpty, or a time to live
-}
-
-// children are found by name and listed in an order that depends on nothing but
-// the transactions.
-type children struct {
-	byName map[string]*Node
-	list   []*Node
+	place    int32     // in the parent's list
+	epoch    uint32    // the tree's when a snapshot last had the node's image
+	children *children // nil as long as there was none
+	owned    *owned    // nil but for ephemeral nodes
 }
 
 // owned is an ephemeral node's place among those of its session, which are
@@ -66,11 +57,29 @@ func (n *Node) child(name string) *Node {
 	if n.children == nil {
 		return nil
 	}
-	return n.children.byName[name]
+	return n.children.find(name)
+}
+
+func (n *Node) history() history {
+	if n.children == nil {
+		return history{pzxid: n.czxid}
+	}
+	return n.children.history
+}
+
+// remember gives a node a history that it did not make.
+func (n *Node) remember(h history) {
+	if n.history() == h {
+		return
+	}
+	if n.children == nil {
+		n.children = &children{}
+	}
+	n.children.history = h
 }
 
 // Data is what the node holds; do not change it.
-func (n *Node) Data() []byte { return n.data }
+func (n *Node) Data() []byte { return n.data.bytes() }
 
 // NumChildren is how many children the node has.
 func (n *Node) NumChildren() int {
@@ -107,13 +116,14 @@ func (n *Node) Children() iter.Seq[string] {
 
 // Stat is what the service knows of the node.
 func (n *Node) Stat() wire.Stat {
+	h := n.history()
 	s := wire.Stat{
-		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: n.pzxid,
+		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: h.pzxid,
 		Ctime: n.ctime, Mtime: n.mtime,
 		Version: n.version, Aversion: n.aversion,
 		// ZooKeeper keeps the creates and reports creates and deletes.
-		Cversion:    2*n.creates - int32(n.NumChildren()),
-		DataLength:  int32(len(n.data)),
+		Cversion:    2*h.creates - int32(n.NumChildren()),
+		DataLength:  int32(n.data.len),
 		NumChildren: int32(n.NumChildren()),
 	}
 	if n.owned != nil {
@@ -133,24 +143,32 @@ func (n *Node) path() string {
 
 // size is the length of the node's path and data.
 func (n *Node) size() int64 {
-	size := len(n.data)
+	size := n.data.len
 	for ; n.parent != nil; n = n.parent {
 		size += len("/") + len(n.name)
 	}
 	return int64(size)
 }
 
-// attach puts n last among the children of parent.
-func (t *Tree) attach(parent, n *Node) {
+// attach puts n, with its life, last among the children of parent.
+func (t *Tree) attach(parent, n *Node, life int64) {
 	if parent.children == nil {
-		parent.children = &children{byName: map[string]*Node{}}
+		parent.children = &children{history: parent.history()}
 	}
-	kids := parent.children
-	n.parent, n.place = parent, int32(len(kids.list))
-	kids.byName[n.name] = n
-	kids.list = append(kids.list, n)
-	if n.life != 0 {
-		t.mortal[n] = struct{}{}
+	n.parent = parent
+	parent.children.add(n)
+	t.count(n, life)
+}
+
+// reattach undoes detach.
+func (t *Tree) reattach(n *Node, life int64) {
+	n.parent.children.putBack(n)
+	t.count(n, life)
+}
+
+func (t *Tree) count(n *Node, life int64) {
+	if life != 0 {
+		t.mortal[n] = life
 	}
 	t.size.Nodes++
 	t.size.Bytes += n.size()
@@ -158,23 +176,8 @@ func (t *Tree) attach(parent, n *Node) {
 
 // detach takes n away from its parent; the last child takes its place.
 func (t *Tree) detach(n *Node) {
-	kids := n.parent.children
-	delete(kids.byName, n.name)
-	last := len(kids.list) - 1
-	moved := kids.list[last]
-	kids.list[n.place], moved.place = moved, n.place
-	kids.list[last] = nil
-	kids.list = kids.list[:last]
+	n.parent.children.remove(n)
 	delete(t.mortal, n)
 	t.size.Nodes--
 	t.size.Bytes -= n.size()
-}
-
-// reattach undoes detach.
-func (t *Tree) reattach(n *Node) {
-	place := n.place
-	t.attach(n.parent, n)
-	list := n.parent.children.list
-	list[n.place], list[place] = list[place], n
-	list[n.place].place, n.place = n.place, place
 }

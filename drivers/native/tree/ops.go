@@ -2,6 +2,7 @@ package tree
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -20,22 +21,23 @@ func (t *Tree) create(x *Txn, op *Op) OpResult {
 	parent := t.Find(parentPath(op.Path))
 	path := op.Path
 	if parent != nil && op.Mode&Sequential != 0 {
-		path = fmt.Sprintf("%s%010d", path, parent.creates)
+		path = fmt.Sprintf("%s%010d", path, parent.history().creates)
 	}
 	if err := t.mayCreate(x, op, parent, path); err != wire.OK {
 		return OpResult{Err: err}
 	}
 	n := &Node{
-		name: path[lastSlash(path)+1:], data: op.Data, acl: acl, life: lifeOf(op),
-		czxid: t.zxid, mzxid: t.zxid, pzxid: t.zxid, ctime: x.Time, mtime: x.Time,
+		name: strings.Clone(path[lastSlash(path)+1:]), data: dataOf(op.Data), access: accessOf(acl),
+		czxid: t.zxid, mzxid: t.zxid, ctime: x.Time, mtime: x.Time,
+		epoch: t.epoch, // no snapshot that has begun shows it
 	}
 	t.record(Create, n, parent)
-	t.attach(parent, n)
+	t.attach(parent, n, lifeOf(op))
 	if op.Mode&Ephemeral != 0 {
 		t.own(t.sessions[x.Session], n)
 	}
-	parent.creates++
-	parent.pzxid = t.zxid
+	parent.children.creates++
+	parent.children.pzxid = t.zxid
 	t.emit(wire.EventCreated, path, n)
 	t.emit(wire.EventChildrenChanged, parentPath(path), parent)
 	return OpResult{Path: path, Stat: n.Stat()}
@@ -96,7 +98,7 @@ func (t *Tree) remove(n *Node, path string) {
 	t.record(Delete, n, parent)
 	t.disown(n)
 	t.detach(n)
-	parent.pzxid = t.zxid
+	parent.children.pzxid = t.zxid
 	t.emit(wire.EventDeleted, path, n)
 	t.emit(wire.EventChildrenChanged, parentPath(path), parent)
 }
@@ -110,8 +112,8 @@ func (t *Tree) setData(x *Txn, op *Op) OpResult {
 		return OpResult{Err: wire.ErrBadVersion}
 	}
 	t.record(SetData, n, n)
-	t.size.Bytes += int64(len(op.Data) - len(n.data))
-	n.data = op.Data
+	t.size.Bytes += int64(len(op.Data) - n.data.len)
+	n.data = dataOf(op.Data)
 	n.version++
 	n.mzxid, n.mtime = t.zxid, x.Time
 	t.emit(wire.EventDataChanged, op.Path, n)
@@ -134,7 +136,7 @@ func (t *Tree) setACL(x *Txn, op *Op) OpResult {
 		return OpResult{Err: wire.ErrBadVersion}
 	}
 	t.record(SetACL, n, n)
-	n.acl = acl
+	n.access = accessOf(acl)
 	n.aversion++
 	return OpResult{Stat: n.Stat()}
 }

@@ -26,6 +26,17 @@ func (t *Tree) Session(id int64) (Session, bool) {
 	return s.Session, true
 }
 
+// Sessions yields the open sessions, in no particular order.
+func (t *Tree) Sessions() iter.Seq[Session] {
+	return func(yield func(Session) bool) {
+		for _, s := range t.sessions {
+			if !yield(s.Session) {
+				return
+			}
+		}
+	}
+}
+
 // Ephemerals yields the paths of the session's ephemeral nodes, oldest first.
 func (t *Tree) Ephemerals(id int64) iter.Seq[string] {
 	return func(yield func(string) bool) {

@@ -6,9 +6,12 @@ import "github.com/stampede-bench/stampede/drivers/wire"
 type Tree struct {
 	root     *Node
 	sessions map[int64]*session
-	mortal   map[*Node]struct{} // containers, and nodes with a time to live
-	zxid     int64              // of the last transaction
+	mortal   map[*Node]int64 // the life of containers, and of nodes with a time to live
+	zxid     int64           // of the last transaction
 	size     Size
+
+	snapshot *Snapshot // that is being read, or nil
+	epoch    uint32    // counts snapshots
 
 	events  []Event    // of the transaction being applied
 	results []OpResult // of the multi being applied
@@ -27,15 +30,23 @@ type Size struct {
 // New returns the tree of a service that was never used. Like ZooKeeper's it
 // has a /zookeeper, which counts as no child ever created.
 func New() *Tree {
-	empty := []byte{}
-	t := &Tree{root: &Node{data: empty}, sessions: map[int64]*session{}, mortal: map[*Node]struct{}{}}
-	t.size = Size{Nodes: 1, Bytes: int64(len("/"))}
-	proc := &Node{name: "zookeeper", data: empty}
-	t.attach(t.root, proc)
+	t := bare()
+	nothing := dataOf([]byte{})
+	t.root.data = nothing
+	proc := &Node{name: "zookeeper", data: nothing}
+	t.attach(t.root, proc, 0)
 	readers := []wire.ACL{{Perms: wire.PermRead, Scheme: "world", ID: "anyone"}}
-	t.attach(proc, &Node{name: "config", data: empty, acl: readers, aversion: -1})
-	t.attach(proc, &Node{name: "quota", data: empty})
+	t.attach(proc, &Node{name: "config", data: nothing, access: accessOf(readers), aversion: -1}, 0)
+	t.attach(proc, &Node{name: "quota", data: nothing}, 0)
 	return t
+}
+
+// bare returns a tree that is a root and nothing else.
+func bare() *Tree {
+	return &Tree{
+		root: &Node{}, sessions: map[int64]*session{}, mortal: map[*Node]int64{},
+		size: Size{Nodes: 1, Bytes: int64(len("/"))},
+	}
 }
 
 // Zxid is the position of the last transaction in the order of all.

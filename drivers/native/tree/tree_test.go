@@ -79,7 +79,7 @@ func (t *Tree) dump() []string {
 	lines := []string{fmt.Sprintf("%+v", t.size)}
 	var walk func(n *Node)
 	walk = func(n *Node) {
-		lines = append(lines, fmt.Sprintf("%s %q %+v %v", n.path(), n.data, n.Stat(), n.ACL()))
+		lines = append(lines, fmt.Sprintf("%s %q %+v %v", n.path(), n.Data(), n.Stat(), n.ACL()))
 		if n.children != nil {
 			for _, c := range n.children.list {
 				walk(c)
@@ -87,8 +87,8 @@ func (t *Tree) dump() []string {
 		}
 	}
 	walk(t.root)
-	for n := range t.mortal {
-		lines = append(lines, "mortal "+n.path())
+	for n, life := range t.mortal {
+		lines = append(lines, fmt.Sprintf("mortal %s %d", n.path(), life))
 	}
 	for id, s := range t.sessions {
 		line := fmt.Sprintf("session %d:", id)
@@ -185,7 +185,8 @@ func TestSequenceCountsAllCreates(t *testing.T) {
 func TestSequenceWraps(t *testing.T) {
 	l := newLog(t)
 	l.create("/q", 0)
-	l.Find("/q").creates = 1<<31 - 1
+	l.create("/q/first", 0)
+	l.Find("/q").children.creates = 1<<31 - 1
 	var got []string
 	for range 3 {
 		got = append(got, l.create("/q/n", Sequential))

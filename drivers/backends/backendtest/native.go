@@ -1,0 +1,64 @@
+package backendtest
+
+import (
+	"context"
+	"net"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// InMemory is how any client reaches a native server in this process, over
+// connections in memory. The server is this test's alone and ends with it.
+func InMemory(t testing.TB) ensemble.Config {
+	t.Helper()
+	server := native.New(native.Options{})
+	t.Cleanup(server.Close)
+	return ensemble.Config{
+		Servers: []string{"in-memory"},
+		Dial:    func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) },
+	}
+}
+
+// InChroot is [InMemory] for sessions that live below one node.
+func InChroot(t testing.TB) ensemble.Config {
+	t.Helper()
+	cfg := InMemory(t)
+	service, err := zookeeper.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := service.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	cfg.Chroot = "/chroot"
+	if _, err := c.Create(t.Context(), cfg.Chroot, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// Native serves on the loopback interface, from this process and for one test,
+// and returns its address.
+func Native(t testing.TB, o native.Options) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := native.New(o)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(l) }()
+	t.Cleanup(func() {
+		server.Close()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}

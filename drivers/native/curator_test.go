@@ -1,0 +1,83 @@
+package native_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// Programs that use Curator, with its recipes over ZooKeeper's own client in
+// Java, find the native server to be as Apache ZooKeeper.
+func TestCurator(t *testing.T) {
+	programs := compileCurator(t)
+	for name, address := range map[string]string{
+		"native":    backendtest.Native(t, native.Options{}),
+		"zookeeper": apacheFor(t, "curator"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			wantTold(t, "testdata/curator/told.txt", programs.command(t, "Programs", address))
+		})
+	}
+}
+
+// A javaPath runs classes that are found among a folder's own and in jars.
+type javaPath struct {
+	java, classes string
+	jars          []string
+}
+
+func (p javaPath) command(t *testing.T, args ...string) *exec.Cmd {
+	options := []string{"-XX:-UsePerfData", "-Djava.io.tmpdir=" + p.classes}
+	c := exec.CommandContext(t.Context(), p.java, append(options, args...)...)
+	c.Env = append(os.Environ(), "CLASSPATH="+strings.Join(append([]string{p.classes}, p.jars...), string(os.PathListSeparator)))
+	return c
+}
+
+// compileCurator returns the programs, compiled.
+func compileCurator(t *testing.T) javaPath {
+	t.Helper()
+	from, err := zookeeper.FindInstallation()
+	if err != nil {
+		backendtest.Lacking(t, err)
+	}
+	p := javaPath{java: from.Java, classes: t.TempDir(), jars: curatorJars(t)}
+	if out, err := p.compiler(t, "-version").CombinedOutput(); err != nil {
+		backendtest.Lacking(t, fmt.Errorf("no Java compiler is installed: apt-get install default-jdk-headless (%s)", out))
+	}
+	sources, err := filepath.Glob("testdata/curator/*.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := p.compiler(t, append([]string{"-d", p.classes}, sources...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return p
+}
+
+// compiler is the one that a JDK has and a JRE has not.
+func (p javaPath) compiler(t *testing.T, args ...string) *exec.Cmd {
+	return p.command(t, append([]string{"-m", "jdk.compiler/com.sun.tools.javac.Main"}, args...)...)
+}
+
+// curatorJars are those of Debian's packages, and of a logger. What else they
+// need is said in them.
+func curatorJars(t *testing.T) (jars []string) {
+	t.Helper()
+	for _, name := range []string{"curator-client", "curator-framework", "curator-recipes", "slf4j-nop"} {
+		jar := "/usr/share/java/" + name + ".jar"
+		if _, err := os.Stat(jar); err != nil {
+			backendtest.Lacking(t, errors.New("Curator is not installed: apt-get install libcurator-recipes-java"))
+		}
+		jars = append(jars, jar)
+	}
+	return jars
+}

@@ -1,0 +1,40 @@
+package journal
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// Whatever the body of a batch says, it is read without harm, and what is read
+// is written as it was.
+func FuzzBody(f *testing.F) {
+	for _, x := range history() {
+		f.Add(appendTxn(nil, &x))
+	}
+	f.Add(appendSession(nil, &tree.Session{ID: 7}))
+	f.Add(appendImage(nil, &tree.Image{Path: "/a", Data: []byte("d"), ACL: tree.Everyone(), Life: 5}))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		round(t, body, (*reader).txn, appendTxn)
+		round(t, body, (*reader).session, appendSession)
+		round(t, body, (*reader).image, appendImage)
+	})
+}
+
+// round reads one value and wants what was read to be read again from what is
+// written of it.
+func round[V any](t *testing.T, body []byte, read func(*reader) V, write func([]byte, *V) []byte) {
+	r := reader{wire.NewDecoder(body)}
+	v := read(&r)
+	if r.Err() != nil {
+		return
+	}
+	once := write(nil, &v)
+	again := reader{wire.NewDecoder(once)}
+	w := read(&again)
+	if twice := write(nil, &w); again.Err() != nil || len(again.Rest()) > 0 || !bytes.Equal(once, twice) {
+		t.Errorf("%x was read as %+v, written as %x, and then read as %+v, %v", body, v, once, w, again.Err())
+	}
+}

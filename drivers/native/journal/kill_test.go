@@ -1,0 +1,164 @@
+package journal
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// writerDirectory is the variable that makes a process of this test one that
+// writes to the journal in a directory until it is killed.
+const writerDirectory = "JOURNAL_OF_WRITER"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(writerDirectory); dir != "" {
+		writeUntilKilled(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// kills is how often the writer is killed; KILLS says otherwise.
+const kills = 20
+
+// Killed at any moment, also amid a snapshot or where another log is begun, a
+// writer leaves the whole state of all that it knew to be on disk, or of more
+// of what it did, and of nothing else.
+func TestKilledWriter(t *testing.T) {
+	rounds := kills
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
+		rounds = n
+	}
+	dir := t.TempDir()
+	want := tree.New()
+	more := 0
+	for round := range rounds {
+		known := killWriter(t, dir, 1+rand.IntN(300))
+		j, err := Open(dir)
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		got := j.Tree()
+		j.Close()
+		if got.Zxid() < known {
+			t.Fatalf("round %d: zxid %d, and %d was on disk", round, got.Zxid(), known)
+		}
+		if got.Zxid() > known {
+			more++
+		}
+		for want.Zxid() < got.Zxid() {
+			want.Apply(randomTxn(want.Zxid() + 1))
+		}
+		if diff := cmp.Diff(pictureOf(want), pictureOf(got)); diff != "" {
+			t.Fatalf("round %d, zxid %d (-want +got):\n%s", round, got.Zxid(), diff)
+		}
+	}
+	snapshots, err := filesOf(dir, snapshotKind)
+	if err != nil || len(snapshots) != 2 || more == 0 {
+		t.Errorf("%d snapshots, %v, and %d times more than was known: the test tried too little", len(snapshots), err, more)
+	}
+}
+
+// killWriter starts a writer, kills it when it has said so often how far the
+// disk is, and returns how far.
+func killWriter(t *testing.T, dir string, lines int) (zxid int64) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), os.Args[0])
+	c.Env = append(os.Environ(), writerDirectory+"="+dir)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()
+	defer c.Process.Kill()
+	for scanner := bufio.NewScanner(out); lines > 0; lines-- {
+		if !scanner.Scan() {
+			t.Fatal("the writer ended by itself")
+		}
+		if zxid, err = strconv.ParseInt(scanner.Text(), 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return zxid
+}
+
+// writeUntilKilled does transactions, saves snapshots when they are due, and
+// says how far the disk is.
+func writeUntilKilled(dir string) {
+	j, err := openWith(dir, 4<<10, 16<<10)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	var mu sync.Mutex // of the tree
+	go func() {
+		for range j.Due() {
+			mu.Lock()
+			s := j.Tree().Snapshot()
+			mu.Unlock()
+			j.SaveSnapshot(s, func(images []tree.Image) ([]tree.Image, bool, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				images, more := s.Next(images, 5)
+				return images, more, nil
+			})
+		}
+	}()
+	for j.Err() == nil {
+		mu.Lock()
+		for range 1 + rand.IntN(20) {
+			x := randomTxn(j.Tree().Zxid() + 1)
+			j.Append(&x)
+			j.Tree().Apply(x)
+		}
+		zxid := j.Tree().Zxid()
+		mu.Unlock()
+		if rand.IntN(3) > 0 && j.Await(zxid) == nil {
+			fmt.Println(zxid)
+		}
+	}
+	fmt.Fprintln(os.Stderr, j.Err())
+	os.Exit(1)
+}
+
+// randomTxn is the transaction with the zxid.
+func randomTxn(zxid int64) tree.Txn {
+	r := rand.New(rand.NewPCG(1, uint64(zxid)))
+	x := tree.Txn{Session: 1 + r.Int64N(3), Time: zxid, Op: randomOp(r)}
+	switch r.IntN(20) {
+	case 0:
+		x.Op = tree.Op{Kind: tree.OpenSession}
+		x.Timeout = int32(zxid)
+	case 1:
+		x.Op = tree.Op{Kind: tree.CloseSession}
+	case 2, 3:
+		x.Op = tree.Op{Kind: tree.Multi}
+		x.Ops = []tree.Op{randomOp(r), randomOp(r)}
+	}
+	return x
+}
+
+func randomOp(r *rand.Rand) tree.Op {
+	acls := [][]wire.ACL{tree.Everyone(), {{Perms: wire.PermAll &^ wire.PermWrite, Scheme: "world", ID: "anyone"}}}
+	path := fmt.Sprintf("/%d", r.IntN(8))
+	if r.IntN(2) == 0 {
+		path += fmt.Sprintf("/%d", r.IntN(8))
+	}
+	return tree.Op{
+		Kind: tree.Kind(r.IntN(6)) + tree.Create, Path: path, Mode: tree.Mode(r.IntN(4)), ACL: acls[r.IntN(2)],
+		Data: make([]byte, r.IntN(100)), Version: tree.AnyVersion,
+	}
+}

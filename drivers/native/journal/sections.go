@@ -1,0 +1,153 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// A snapshot's batches are sections. The first byte of each says what is in it.
+const (
+	sessionSection byte = iota + 1
+	nodeSection
+	endSection // the last, with nothing in it
+)
+
+const (
+	// sectionLength is the length in bytes at which a section is written.
+	sectionLength = 1 << 20
+	// syncLength is how many bytes the disk is given at once: the log waits for
+	// it behind them.
+	syncLength = 4 << 20
+)
+
+// sections writes those of a snapshot.
+type sections struct {
+	file    *os.File
+	batch   []byte // the section that gathers, with its header
+	number  int64  // of sections begun
+	written int64  // bytes
+	synced  int64  // bytes of those that the disk has confirmed
+}
+
+func (w *sections) write(s *tree.Snapshot, next func([]tree.Image) ([]tree.Image, bool, error)) error {
+	w.begin(sessionSection)
+	for _, x := range s.Sessions() {
+		w.batch = appendSession(w.batch, &x)
+	}
+	err := w.end()
+	var images []tree.Image
+	for more := true; err == nil && more; {
+		if images, more, err = next(images[:0]); err == nil {
+			err = w.nodes(images)
+		}
+	}
+	if err == nil {
+		w.begin(endSection)
+		err = w.end()
+	}
+	return err
+}
+
+func (w *sections) nodes(images []tree.Image) error {
+	for len(images) > 0 {
+		w.begin(nodeSection)
+		for len(images) > 0 && len(w.batch) < sectionLength {
+			w.batch = appendImage(w.batch, &images[0])
+			images = images[1:]
+		}
+		if err := w.end(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *sections) begin(kind byte) {
+	w.batch = append(beginBatch(w.batch[:0], w.number), kind)
+	w.number++
+}
+
+func (w *sections) end() error {
+	endBatch(w.batch)
+	n, err := w.file.Write(w.batch)
+	if w.written += int64(n); err == nil && w.written-w.synced > syncLength {
+		err = w.file.Sync()
+		w.synced = w.written
+	}
+	return err
+}
+
+// readSnapshot returns the tree that a snapshot shows.
+func readSnapshot(from file) (*tree.Tree, error) {
+	f, err := os.Open(from.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	r, err := readBatches(f, snapshotKind)
+	if err != nil {
+		return nil, err
+	}
+	t, err := readSections(r, from.zxid)
+	if errors.Is(err, errBroken) || errors.Is(err, io.EOF) {
+		err = fmt.Errorf("damaged at byte %d", r.at)
+	}
+	return t, err
+}
+
+func readSections(r *batchReader, zxid int64) (*tree.Tree, error) {
+	sessions, err := readSessions(r)
+	if err != nil {
+		return nil, err
+	}
+	tree := tree.Restore(zxid, sessions)
+	for number := int64(1); ; number++ {
+		body, err := r.read(number)
+		if err != nil {
+			return nil, err
+		}
+		if body[0] == endSection {
+			return tree.Tree()
+		}
+		if err := readNodes(body, tree); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func readSessions(r *batchReader) (sessions []tree.Session, err error) {
+	body, err := r.read(0)
+	if err != nil {
+		return nil, err
+	}
+	b := reader{wire.NewDecoder(body)}
+	if b.Byte() != sessionSection {
+		return nil, errBroken
+	}
+	for len(b.Rest()) > 0 && b.Err() == nil {
+		sessions = append(sessions, b.session())
+	}
+	return sessions, b.Err()
+}
+
+func readNodes(body []byte, to *tree.Restoration) error {
+	b := reader{wire.NewDecoder(body)}
+	if b.Byte() != nodeSection {
+		return errBroken
+	}
+	for len(b.Rest()) > 0 {
+		i := b.image()
+		if b.Err() != nil {
+			return b.Err()
+		}
+		if err := to.Add(&i); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+)
+
+// ErrAbandoned is what ends a snapshot that nobody wants any more.
+var ErrAbandoned = errors.New("snapshot abandoned")
+
+// SaveSnapshot writes the snapshot, whose images next appends piece by piece
+// until there are no more, and removes the files that are then needed no longer.
+// Where next returns ErrAbandoned it is as if there had been none; where it
+// cannot be written, nothing can be any more, as Err tells.
+func (j *Journal) SaveSnapshot(s *tree.Snapshot, next func([]tree.Image) (_ []tree.Image, more bool, err error)) {
+	size, err := j.writeSnapshot(s, next)
+	if err == nil {
+		err = j.prune()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.due = false
+	switch {
+	case err == nil:
+		j.snapshotSize = size
+	case !errors.Is(err, ErrAbandoned):
+		j.fail(fmt.Errorf("journal: snapshot: %w", err))
+	}
+}
+
+// writeSnapshot returns the snapshot's length in bytes.
+func (j *Journal) writeSnapshot(s *tree.Snapshot, next func([]tree.Image) ([]tree.Image, bool, error)) (size int64, err error) {
+	f, err := begin(pathOf(j.dir, snapshotKind, s.Zxid()), snapshotKind)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+			os.Remove(f.Name()) // or the next Open does
+		}
+	}()
+	w := sections{file: f}
+	if err := w.write(s, next); err != nil {
+		return 0, err
+	}
+	// The log goes at least as far as any snapshot.
+	if err := j.Await(s.Zxid()); err != nil {
+		return 0, err
+	}
+	return w.written, finish(f)
+}
+
+// prune removes the snapshots before the last two, and the log before those.
+func (j *Journal) prune() error {
+	snapshots, err := filesOf(j.dir, snapshotKind)
+	if err != nil || len(snapshots) < 2 {
+		return err
+	}
+	logs, err := filesOf(j.dir, logKind)
+	if err != nil {
+		return err
+	}
+	oldest := len(snapshots) - 2
+	needless := snapshots[:oldest:oldest]
+	for i := 1; i < len(logs) && logs[i].zxid <= snapshots[oldest].zxid+1; i++ {
+		needless = append(needless, logs[i-1])
+	}
+	for _, f := range needless {
+		err = errors.Join(err, os.Remove(f.path))
+	}
+	return err
+}
