@@ -26,17 +26,18 @@ func (l *ledger) group(n *note) {
 	for _, f := range l.strays[c] {
 		_, told := f.told[n.account]
 		if !told && max(f.after, after) < min(f.before, n.before) {
+			l.woke(&f.wakes, n.at)
 			f.join(n, after)
 			return
 		}
 	}
 	f := &foreign{before: unbounded, told: map[*account]struct{}{}}
+	l.woke(&f.wakes, n.at)
 	f.join(n, after)
 	l.strays[c] = append(l.strays[c], f)
 }
 
 func (f *foreign) join(n *note, after int64) {
-	f.add(n.at)
 	f.after, f.before = max(f.after, after), min(f.before, n.before)
 	f.told[n.account] = struct{}{}
 }

@@ -37,6 +37,7 @@ type ledger struct {
 	batch    int   // length of order at which to settle again
 	window   window
 	tally    tally
+	line     *timeline
 }
 
 // smallestBatch is how many writes are settled at once, at least.
@@ -50,6 +51,7 @@ func newLedger() ledger {
 		strays:   map[change][]*foreign{},
 		batch:    smallestBatch,
 		tally:    newTally(),
+		line:     newTimeline(DefaultBin),
 	}
 }
 
@@ -189,13 +191,13 @@ func (l *ledger) disarm(a *account, t *table) (pos int64, ok bool) {
 	return pos, ok
 }
 
-// notified enters a notification and disarms what it fired: a delete fires the
+// notified enters a notification that came at a moment and disarms what it fired: a delete fires the
 // data and the child watch of a session with one packet.
-func (l *ledger) notified(a *account, m *drivers.Message) {
+func (l *ledger) notified(a *account, m *drivers.Message, at time.Time) {
 	node := l.node(m.Path)
 	n := &note{
 		account: a, path: node.path, event: m.Event, pos: m.Pos,
-		at: time.Now(), due: l.flight.next(), rearmed: a.rearming,
+		at: at, due: l.flight.next(), rearmed: a.rearming,
 	}
 	for _, t := range node.covers(m.Event) {
 		if pos, ok := l.disarm(a, t); ok {

@@ -18,6 +18,10 @@ func NewMeter() *Meter {
 	return &Meter{ledger: newLedger()}
 }
 
+// SetBin says how wide the bins of the time line are, if not DefaultBin. It comes
+// before the first Session.
+func (m *Meter) SetBin(bin time.Duration) { m.ledger.line = newTimeline(bin) }
+
 // Session returns the Probe of one more client session.
 func (m *Meter) Session() *Session {
 	s := &Session{meter: m, account: newAccount()}
@@ -47,6 +51,7 @@ func (m *Meter) Begin() {
 	defer m.mu.Unlock()
 	m.ledger.window = window{begin: time.Now()}
 	m.ledger.tally = newTally()
+	m.ledger.line.reset()
 }
 
 // End closes the window: a trigger whose first notification comes later is not
@@ -64,4 +69,16 @@ func (m *Meter) Herd() Herd {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ledger.herd()
+}
+
+// happened puts something on the time line.
+func (m *Meter) happened(what int, at time.Time) {
+	line := m.ledger.line
+	now := line.at(at)
+	if now >= line.due.Load() {
+		m.mu.Lock()
+		m.ledger.draw(now)
+		m.mu.Unlock()
+	}
+	line.count(now, what)
 }

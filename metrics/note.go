@@ -59,11 +59,11 @@ func (l *ledger) assign(n *note) {
 	w := l.causeOf(n)
 	switch {
 	case w != nil:
-		w.add(n.at)
+		l.woke(&w.wakes, n.at)
 	case n.pos > 0:
 		w = l.writeAt(n.pos, true)
 		l.touch(w, []byte(n.path), n.event)
-		w.add(n.at)
+		l.woke(&w.wakes, n.at)
 	case n.before > 0:
 		l.group(n)
 	default:

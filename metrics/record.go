@@ -27,8 +27,13 @@ type Record struct {
 	// operations were repeated.
 	Disturbed bool
 	Fairness  *Fairness // nil where nobody competes
-	Safety    Safety
-	Generator Generator
+	Fanout    *Fanout   // of a workload that is about nothing else; nil of all others
+	Mix       *Mix      // of raw operations; nil of a recipe
+	// Background is what the load beside the recipe measured in the same window,
+	// by a meter of its own; nil where there was none.
+	Background *Record
+	Safety     Safety
+	Generator  Generator
 	// Server is what the server itself counted in the window, by everybody;
 	// nil where it does not count. LargestFanout is not of the window.
 	Server    *drivers.Counters
@@ -81,7 +86,12 @@ type Herd struct {
 	Drain         *hdrhistogram.Histogram // first to last notification of a trigger, ns
 	Largest       int64                   // largest fan-out, exactly
 	Leftover      int64                   // watches armed and not fired at the end
+	Timeline      Timeline
 }
+
+// Mix is what raw operations came to: those that were completed, and conditional
+// sets that were made again since somebody else had been faster.
+type Mix struct{ Reads, Writes, Retries int64 }
 
 // Fairness is how evenly and in which order clients were served.
 type Fairness struct {
@@ -118,12 +128,15 @@ func (s Safety) With(other Safety, details int) Safety {
 
 // Generator is how the load generator itself fared.
 type Generator struct {
-	CPUCores   float64                 // processor time used per second of the window
-	GCPause    time.Duration           // total stop-the-world time
-	Lag        *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
-	Late       int64
-	Skipped    int64
-	Unfinished int64
+	CPUCores float64                 // processor time used per second of the window
+	GCPause  time.Duration           // total stop-the-world time
+	Lag      *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
+	// What became of the arrivals of an open loop that were due in the window;
+	// 0 in a closed one.
+	Offered    int64
+	Late       int64 // nobody was free when they were due
+	Skipped    int64 // nobody ever had them
+	Unfinished int64 // somebody had them and did not finish
 }
 
 // An Interval is one slice of the window.

@@ -3,6 +3,7 @@ package metrics
 import (
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -122,6 +123,12 @@ func (s *Session) request(m *drivers.Message) {
 	if m.Op != drivers.OpFence {
 		s.bytesOut.Add(int64(m.Size))
 	}
+	switch {
+	case m.Op.IsRead():
+		s.meter.happened(someRead, time.Now())
+	case m.Op.IsWrite():
+		s.meter.happened(someWrite, time.Now())
+	}
 	if m.Op.IsWrite() || m.Op == drivers.OpClose || m.Op == drivers.OpOpen {
 		s.meter.mu.Lock()
 		defer s.meter.mu.Unlock()
@@ -171,12 +178,14 @@ func (s *Session) record(m *drivers.Message) (armed *table) {
 }
 
 func (s *Session) notification(m *drivers.Message) {
+	at := time.Now()
 	s.bytesIn.Add(int64(m.Size))
 	s.notified.Add(1)
+	s.meter.happened(someNotification, at)
 	s.wake()
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()
-	s.meter.ledger.notified(s.account, m)
+	s.meter.ledger.notified(s.account, m, at)
 	if t := s.parked.Load(); t != nil && !s.account.watches(t) {
 		s.parked.Store(nil)
 	}

@@ -46,6 +46,23 @@ func (t *tally) add(w wakes, foreign bool) {
 	recordDuration(t.drain, w.last.Sub(w.first))
 }
 
+// woke adds a notification to its trigger's.
+func (l *ledger) woke(w *wakes, at time.Time) {
+	if w.n == 0 && l.window.contains(at) {
+		l.line.trigger(at)
+	}
+	w.add(at)
+}
+
+// draw draws the time lines that are over at a slot.
+func (l *ledger) draw(now int64) {
+	close := now
+	if end := l.window.end; !end.IsZero() {
+		close = l.line.at(end)
+	}
+	l.line.draw(now, close)
+}
+
 // count adds a trigger that is complete, if it woke somebody in the window.
 func (l *ledger) count(w wakes, foreign bool) {
 	if w.n > 0 && l.window.contains(w.first) {
@@ -74,9 +91,11 @@ func (l *ledger) herd() Herd {
 			l.count(f.wakes, true)
 		}
 	}
+	l.draw(l.line.at(time.Now()))
 	t := l.tally
 	return Herd{
 		Triggers: t.triggers, Foreign: t.foreign, Notifications: t.notifications,
 		Fanout: t.fanout, Drain: t.drain, Largest: t.largest, Leftover: l.armed,
+		Timeline: l.line.drawn,
 	}
 }

@@ -1,0 +1,127 @@
+package fit_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stampede-bench/stampede/fit"
+)
+
+// truth has its knee at 49, well inside the levels.
+var truth = fit.USL{Alpha: 0.03, Beta: 0.0004, Gamma: 4000}
+
+// measured is a law's throughput with noise, a share of it, at 4, 8, …, 256.
+func measured(u fit.USL, noise float64, seed uint64) (levels []fit.Level) {
+	random := rand.New(rand.NewPCG(seed, 1))
+	for n := 4.0; n <= 256; n *= 2 {
+		l := fit.Level{N: n}
+		for range 3 {
+			l.Values = append(l.Values, u.At(n)*math.Exp(noise*random.NormFloat64()))
+		}
+		levels = append(levels, l)
+	}
+	return levels
+}
+
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got/want-1) > tolerance {
+		t.Errorf("%s is %v, want %v within %v", what, got, want, tolerance)
+	}
+}
+
+func TestScaleFindsTheLaw(t *testing.T) {
+	for _, want := range []fit.USL{truth, {Alpha: 0.3, Beta: 0.001, Gamma: 12}, {Alpha: 0.001, Beta: 0.00002, Gamma: 90_000}} {
+		for noise, tolerance := range map[float64]float64{0: 1e-3, 0.01: 0.2} {
+			levels := measured(want, noise, 5)
+			got, err := fit.Scale(levels)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if noise == 0 {
+				near(t, "α", got.Alpha, want.Alpha, tolerance)
+			}
+			near(t, "β", got.Beta, want.Beta, tolerance)
+			near(t, "γ", got.Gamma, want.Gamma, tolerance)
+			near(t, "the knee", got.Knee(), want.Knee(), tolerance)
+			if r2 := got.R2(levels); r2 < 0.99 {
+				t.Errorf("R² is %v of data that follows the law", r2)
+			}
+		}
+	}
+}
+
+// Where throughput only rises there is no knee, or one far beyond.
+func TestScaleWithoutAPeak(t *testing.T) {
+	got, err := fit.Scale(measured(fit.USL{Alpha: 0.05, Gamma: 100}, 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Knee() < 2560 {
+		t.Errorf("the knee is at %v, of a law that has none; %+v", got.Knee(), got)
+	}
+}
+
+// Levels that all lie beyond the peak do not send α and γ away.
+func TestScaleBeyondThePeak(t *testing.T) {
+	levels := measured(fit.USL{Alpha: 0.9, Beta: 0.3, Gamma: 1000}, 0.02, 2)[2:]
+	got, err := fit.Scale(levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := got.Knee(); got.Alpha > 1 || k < 1 || k > 16 {
+		t.Errorf("%+v with its knee at %v, of levels from 16 on that all fall", got, k)
+	}
+}
+
+func TestScaleWantsFourLevels(t *testing.T) {
+	if _, err := fit.Scale(measured(truth, 0, 1)[:3]); err == nil {
+		t.Error("three levels are fitted by three parameters, and nothing is said")
+	}
+}
+
+// Of 30 sweeps of the same the interval of the knee has the truth in it in most,
+// and is far narrower than the levels are apart.
+func TestBootstrapCoversTheKnee(t *testing.T) {
+	covered, narrow := 0, 0
+	const sweeps = 30
+	for seed := range uint64(sweeps) {
+		low, high, ok := fit.Bootstrap(measured(truth, 0.05, seed), seed, knee)
+		if !ok {
+			t.Fatal("no interval of three repetitions")
+		}
+		if low <= truth.Knee() && truth.Knee() <= high {
+			covered++
+		}
+		if high < 2*low {
+			narrow++
+		}
+	}
+	if covered < sweeps*85/100 || narrow < sweeps*85/100 {
+		t.Errorf("of %d intervals %d have the knee in them, and %d are narrow", sweeps, covered, narrow)
+	}
+}
+
+func knee(levels []fit.Level) float64 {
+	u, err := fit.Scale(levels)
+	if err != nil {
+		return math.NaN()
+	}
+	return u.Knee()
+}
+
+// The same seed gives the same interval; one repetition gives none.
+func TestBootstrapIsRepeatable(t *testing.T) {
+	levels := measured(truth, 0.05, 3)
+	low, high, _ := fit.Bootstrap(levels, 8, knee)
+	if l, h, _ := fit.Bootstrap(levels, 8, knee); l != low || h != high {
+		t.Errorf("[%v, %v], and then [%v, %v] with the same seed", low, high, l, h)
+	}
+	for i := range levels {
+		levels[i].Values = levels[i].Values[:1]
+	}
+	if _, _, ok := fit.Bootstrap(levels, 8, knee); ok {
+		t.Error("an interval of levels that were measured once")
+	}
+}
