@@ -151,7 +151,7 @@ func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	if took, opened := r.share.opened.past(c.seat, now); opened {
-		c.pass.Record(took, took)
+		c.pass.Record(took, r.responded(now, took))
 	}
 	// Nobody runs ahead through barriers that hold nobody up.
 	if err := r.share.opened.wait(ctx); err != nil {
@@ -191,7 +191,8 @@ func (o *barrierOpener) openBarrier(ctx context.Context, r *round[opening]) erro
 	if err := b.Open(ctx); err != nil {
 		return err
 	}
-	took := time.Since(began)
-	o.open.Record(took, took)
+	now := time.Now()
+	took := now.Sub(began)
+	o.open.Record(took, r.responded(now, took))
 	return nil
 }

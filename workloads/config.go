@@ -98,7 +98,7 @@ func (w *configWorkload) Settle(ctx context.Context, st *Stage) error {
 				return err
 			}
 		}
-		st.Do(ctx, 0, "changes the value", "", func(ctx context.Context) error { return first.set(ctx, number+1) })
+		st.Do(ctx, 0, "changes the value", "", func(ctx context.Context) error { return first.set(ctx, number+1, time.Now()) })
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
@@ -134,8 +134,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.seat.Marks.PhaseBegin()
 	s := c.spreads.join(c.seat)
 	if c.seat.Index == 0 {
-		keep(ctx, c.settings.Think)
-		if err := s.make(ctx, func() error { return c.set(ctx, number) }); err != nil {
+		if err := s.make(ctx, c.seat, c.settings.Think, func(due time.Time) error { return c.set(ctx, number, due) }); err != nil {
 			return 0, fmt.Errorf("update: %w", err)
 		}
 	}
@@ -147,8 +146,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, fmt.Errorf("follow: %w", err)
 	}
 	c.seat.Marks.PhaseEnd()
-	took := s.took(seen)
-	c.converge.Record(took, took)
+	c.converge.Record(s.took(seen))
 	return c.spreads.leave(c.seat), nil
 }
 
@@ -159,13 +157,13 @@ func (c *configClient) follow(ctx context.Context) error {
 	return err
 }
 
-func (c *configClient) set(ctx context.Context, number int64) error {
+func (c *configClient) set(ctx context.Context, number int64, due time.Time) error {
 	c.views.making(0, number)
 	asked := time.Now()
 	if err := c.config.Set(ctx, update(number)); err != nil {
 		return err
 	}
-	took := time.Since(asked)
-	c.update.Record(took, took)
+	now := time.Now()
+	c.update.Record(now.Sub(asked), now.Sub(due))
 	return nil
 }

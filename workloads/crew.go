@@ -23,14 +23,36 @@ type crew struct {
 	place     namespace
 	// admin makes and removes the subtree and the places of rounds, uncounted. But
 	// its heartbeats are metered: a server counts them among the reads.
-	admin drivers.Conn
-	base  string
-	seats []*Seat
+	admin    drivers.Conn
+	base     string
+	watchers []drivers.Conn // of the preload
+	nodes    int            // about how many there are besides the clients' own
+	seats    []*Seat
 }
 
-// muster makes the subtree and opens a session for each of n clients, and for who
-// leads them if somebody does. dismiss must be called whether or not it fails.
-func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
+func newCrew(p Plan) *crew {
+	s := p.Settings
+	// Whichever member of an etcd is asked answers a serializable read, with what
+	// that member has.
+	s.readsLag = p.Service.Info().Reads == "serializable"
+	return &crew{service: p.Service, form: p.Form, instances: newInstances(p.Groups, p.Form, s), meter: metrics.NewMeter(),
+		place: s.namespace(), seed: p.Seed, nodes: p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys}
+}
+
+// muster makes the subtree and opens a session for each of the plan's clients, and
+// for who leads them if somebody does. dismiss must be called whether or not it fails.
+func (c *crew) muster(ctx context.Context, p Plan) error {
+	if err := c.prepare(ctx, p.Clients); err != nil {
+		return err
+	}
+	if err := c.stock(ctx, p.Preload); err != nil {
+		return fmt.Errorf("preload: %w", err)
+	}
+	return c.seat(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p })
+}
+
+// prepare makes the subtree, with what n clients share.
+func (c *crew) prepare(ctx context.Context, n int) error {
 	admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}})
 	if err != nil {
 		return err
@@ -42,12 +64,17 @@ func (c *crew) muster(ctx context.Context, n int, tap func(i int, p drivers.Prob
 	if err := c.instances.setup(ctx, admin, c.base, n); err != nil {
 		return fmt.Errorf("set up %v: %w", c.form, err)
 	}
+	return nil
+}
+
+// seat opens the sessions, each with what the tap makes of its probe.
+func (c *crew) seat(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
 	c.seats = c.instances.seats(n)
 	return inParallel(len(c.seats), func(i int) error {
 		s := c.seats[i]
 		s.Marks, s.Rand = c.meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
-		s.probe = tap(i, s.Marks)
-		return s.open(ctx, c.service)
+		s.probe, s.service = tap(i, s.Marks), c.service
+		return s.open(ctx)
 	})
 }
 
@@ -66,7 +93,10 @@ func (h heartbeats) Message(m drivers.Message) {
 // sessions is how many sessions a run with n clients takes.
 func sessions(w Workload, n int) int {
 	if l, ok := w.(led); ok && l.Leads() {
-		return n + 1
+		n++
+	}
+	if o, ok := w.(observed); ok {
+		n += o.Observers()
 	}
 	return n
 }
@@ -98,7 +128,8 @@ func (c *crew) dismiss() error {
 	if c.admin == nil {
 		return errs[0]
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), dismissTime)
+	errs = append(errs, c.clearOut())
+	ctx, cancel := context.WithTimeout(context.Background(), dismissTime+time.Duration(c.nodes)*removeTime)
 	defer cancel()
 	if c.base != "" {
 		errs = append(errs, c.place.removeBase(ctx, c.admin, c.base))
@@ -110,9 +141,12 @@ func (c *crew) dismiss() error {
 // stopped answering.
 const dismissTime = 10 * time.Second
 
+// removeTime is by how much longer for each node to remove.
+const removeTime = time.Millisecond
+
 // open gives the seat a new session.
-func (s *Seat) open(ctx context.Context, service drivers.Service) error {
-	conn, err := service.Dial(ctx, drivers.Options{OnState: s.onState, Probe: s.probe})
+func (s *Seat) open(ctx context.Context) error {
+	conn, err := s.service.Dial(ctx, drivers.Options{OnState: s.onState, Probe: s.probe})
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}

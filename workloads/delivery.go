@@ -38,6 +38,7 @@ type parcel struct {
 	client   int // who put it
 	priority int
 	end      bool // tells a consumer that nothing comes any more
+	due      time.Time
 	sent     time.Time
 	began    int64 // the moment when its put began
 	added    int64 // the moment when its put returned, 0 if that is unknown

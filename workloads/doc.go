@@ -7,6 +7,9 @@
 // freely and measures it; [Settle] drives it one step at a time, letting
 // everything come to rest in between, so that its cost is exact.
 //
+// mix.go is load and no recipe: operations of which none waits for another client.
+// They go on by themselves, or beside a recipe as its [Background].
+//
 // The packages below this one are what each form must cost (cost), the suites
 // that every form passes (recipetest), and the table of all forms (catalog).
 package workloads

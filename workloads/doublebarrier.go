@@ -171,7 +171,7 @@ func (c *doubleBarrierClient) goIn(ctx context.Context) (*visit, error) {
 		return nil, fmt.Errorf("enter: %w", err)
 	}
 	r.share.in.past(c.seat, now)
-	c.enter.Record(now.Sub(began), now.Sub(began))
+	c.enter.Record(now.Sub(began), r.responded(now, now.Sub(began)))
 	if p, ok := b.(Placed); ok {
 		r.share.placed(c.seat, p.Place())
 	}

@@ -1,6 +1,12 @@
 package workloads
 
-import "github.com/stampede-bench/stampede/drivers"
+import (
+	"maps"
+	"slices"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
 
 // A Family says what a form is to be judged as.
 type Family string
@@ -12,10 +18,13 @@ const (
 	Naive Family = "naive"
 	// Library forms are what a client library ships.
 	Library Family = "library"
+	// Load is no form of a recipe, but something else that a service bears: there
+	// is no herd to avoid.
+	Load Family = "load"
 )
 
 // Families are all families, in the order in which they are shown.
-func Families() []Family { return []Family{Recipe, Naive, Library} }
+func Families() []Family { return []Family{Recipe, Naive, Library, Load} }
 
 // A Need is something that a form needs of a session and that not every client
 // library can do. The zero Need is nothing.
@@ -24,13 +33,19 @@ type Need string
 // PersistentWatches are those of a [drivers.PersistentWatcher].
 const PersistentWatches Need = "persistent watches"
 
+// Cuts are those of a [drivers.Cutter].
+const Cuts Need = "connections that can be cut"
+
 // MetBy tells whether a session can do it.
 func (n Need) MetBy(c drivers.Conn) bool {
-	if n == PersistentWatches {
-		_, ok := c.(drivers.PersistentWatcher)
-		return ok
+	ok := true
+	switch n {
+	case PersistentWatches:
+		_, ok = c.(drivers.PersistentWatcher)
+	case Cuts:
+		_, ok = c.(drivers.Cutter)
 	}
-	return true
+	return ok
 }
 
 // A Form is one way to do a recipe: a row of the catalogue.
@@ -56,3 +71,11 @@ func (f Form) ServedBy(i drivers.Info) bool { return f.Client == "" || f.Client 
 
 // String is the form's full name, "lock/predecessor".
 func (f Form) String() string { return f.Recipe + "/" + f.Name }
+
+// Phases are what runs of the form time, by name and in the order of the
+// alphabet.
+func (f Form) Phases() []string {
+	timings := map[string]*metrics.Latency{}
+	f.New(Settings{timings: timings})
+	return slices.Sorted(maps.Keys(timings))
+}

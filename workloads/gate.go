@@ -54,6 +54,16 @@ func (g *gate) come(s *Seat) {
 	}
 }
 
+// open tells whether all have come.
+func (g *gate) open() bool {
+	select {
+	case <-g.all:
+		return true
+	default:
+		return false
+	}
+}
+
 // wait returns when all have come. It is for those who are not under test.
 func (g *gate) wait(ctx context.Context) error {
 	select {

@@ -105,7 +105,7 @@ func (w *groupWorkload) Settle(ctx context.Context, st *Stage) error {
 		clients[i] = c
 		st.Do(ctx, i, "joins", "", func(ctx context.Context) error {
 			var following context.Context
-			err := c.timed(func() (err error) {
+			err := c.timed(time.Now(), func() (err error) {
 				following, err = c.enter(ctx)
 				return err
 			})
@@ -121,7 +121,7 @@ func (w *groupWorkload) Settle(ctx context.Context, st *Stage) error {
 	}
 	for i, c := range clients {
 		st.Do(ctx, i, "leaves", "", func(ctx context.Context) error {
-			return c.timed(func() error { return c.leave(ctx) })
+			return c.timed(time.Now(), func() error { return c.leave(ctx) })
 		})
 		if err := st.Rest(ctx); err != nil {
 			return err
@@ -189,22 +189,23 @@ func (w *groupWorkload) changes(turn int64) (who int, leaves bool) {
 }
 
 func (c *groupClient) makeChange(ctx context.Context, s *spread, leaves bool) error {
-	keep(ctx, c.settings.Think)
 	change := c.come
 	if leaves {
 		change = c.leave
 	}
-	return s.make(ctx, func() error { return c.timed(func() error { return change(ctx) }) })
+	return s.make(ctx, c.seat, c.settings.Think, func(due time.Time) error {
+		return c.timed(due, func() error { return change(ctx) })
+	})
 }
 
-// timed times a change of the membership.
-func (c *groupClient) timed(change func() error) error {
+// timed times a change of the membership that was due.
+func (c *groupClient) timed(due time.Time, change func() error) error {
 	asked := time.Now()
 	if err := change(); err != nil {
 		return err
 	}
-	took := time.Since(asked)
-	c.change.Record(took, took)
+	now := time.Now()
+	c.change.Record(now.Sub(asked), now.Sub(due))
 	return nil
 }
 
@@ -269,8 +270,8 @@ func (c *groupClient) converged(ctx context.Context, s *spread) error {
 	if s == nil {
 		return nil
 	}
-	if took := s.took(at); took >= 0 { // else it is none of those who learn of it
-		c.converge.Record(took, took)
+	if service, response := s.took(at); service >= 0 { // else it is none of those who learn of it
+		c.converge.Record(service, response)
 	}
 	return nil
 }

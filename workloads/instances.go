@@ -15,7 +15,7 @@ type instances []Workload
 
 // newInstances makes n of them, at least one.
 func newInstances(n int, f Form, s Settings) instances {
-	s.timings = make(map[string]*metrics.Latency)
+	s.timings, s.told = make(map[string]*metrics.Latency), new(fanoutTimes)
 	all := make(instances, max(n, 1))
 	for i := range all {
 		all[i] = f.New(s)

@@ -182,7 +182,7 @@ type lockClient struct {
 	lock     Lock
 	shares   bool             // the next hold, with others that share
 	acquired *metrics.Latency // the step in which it acquires
-	due      time.Time        // when the next round is due; zero for at once
+	due      time.Time        // when it came to want the lock; zero for when it asks
 	hold     *hold            // the one that goes on, nil if none does
 	// deposable: others may end its hold by force.
 	deposable bool
@@ -191,6 +191,9 @@ type lockClient struct {
 func (c *lockClient) holds() bool { return c.hold != nil }
 
 func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
+	if !c.arrives(ctx) {
+		return 0, nil
+	}
 	held, err := c.acquireLock(ctx)
 	if err != nil {
 		return 0, err
@@ -199,8 +202,13 @@ func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if err := c.releaseLock(ctx); err != nil {
 		return 0, err
 	}
-	c.think(ctx)
 	return 1, nil
+}
+
+// arrives waits until the client wants the lock, and tells whether it ever does.
+func (c *lockClient) arrives(ctx context.Context) (ok bool) {
+	c.due, ok = c.seat.Arrive(ctx, c.settings.Think)
+	return ok
 }
 
 func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err error) {
@@ -252,14 +260,6 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	}
 	c.release.Record(took, took)
 	return nil
-}
-
-func (c *lockClient) think(ctx context.Context) {
-	c.due = time.Time{}
-	if c.settings.Think > 0 {
-		c.due = time.Now().Add(c.settings.Think)
-		keep(ctx, c.settings.Think)
-	}
 }
 
 // keep lets time pass, but not beyond the end of ctx.

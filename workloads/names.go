@@ -102,7 +102,7 @@ func (w *namesWorkload) Settle(ctx context.Context, st *Stage) error {
 	for number := range w.settings.updates() + 1 {
 		if number > 0 {
 			title := "changes " + w.names[w.changedBy(number)]
-			st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, number) })
+			st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, number, time.Now()) })
 			if err := st.Rest(ctx); err != nil {
 				return err
 			}
@@ -140,8 +140,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.seat.Marks.PhaseBegin()
 	s := c.spreads.join(c.seat)
 	if c.seat.Index == 0 {
-		keep(ctx, c.settings.Think)
-		if err := s.make(ctx, func() error { return c.bind(ctx, number) }); err != nil {
+		if err := s.make(ctx, c.seat, c.settings.Think, func(due time.Time) error { return c.bind(ctx, number, due) }); err != nil {
 			return 0, fmt.Errorf("update: %w", err)
 		}
 	}
@@ -172,8 +171,7 @@ func (c *namesClient) find(ctx context.Context, s *spread, number int64) error {
 			return err
 		}
 		if c.view.seen[value] >= number {
-			took := s.took(c.view.at[value])
-			c.converge.Record(took, took)
+			c.converge.Record(s.took(c.view.at[value]))
 			return nil
 		}
 		if keep(ctx, findInterval); ctx.Err() != nil {
@@ -205,14 +203,14 @@ func (c *namesClient) look(ctx context.Context, value int) error {
 	return nil
 }
 
-func (c *namesClient) bind(ctx context.Context, number int64) error {
+func (c *namesClient) bind(ctx context.Context, number int64, due time.Time) error {
 	value := c.changedBy(number)
 	c.views.making(value, number)
 	asked := time.Now()
 	if err := c.handle.Bind(ctx, c.names[value], update(number)); err != nil {
 		return err
 	}
-	took := time.Since(asked)
-	c.update.Record(took, took)
+	now := time.Now()
+	c.update.Record(now.Sub(asked), now.Sub(due))
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -98,8 +99,8 @@ func (n namespace) remove(ctx context.Context, c drivers.Conn) error {
 	return err
 }
 
-// removeTree removes a node with all that is below it, while others may still
-// be adding and removing, and tells how many nodes it removed.
+// removeTree removes a node with all that is below it, many at a time, while others
+// may still be adding and removing, and tells how many nodes it removed.
 func removeTree(ctx context.Context, c drivers.Conn, path string) (removed int, err error) {
 	for {
 		children, err := drivers.Steady(c).Children(ctx, path, nil)
@@ -109,12 +110,15 @@ func removeTree(ctx context.Context, c drivers.Conn, path string) (removed int, 
 		if err != nil {
 			return removed, err
 		}
-		for _, child := range children {
-			n, err := removeTree(ctx, c, path+"/"+child.Name)
-			removed += n
-			if err != nil {
-				return removed, err
-			}
+		var below atomic.Int64
+		err = inParallel(len(children), func(i int) error {
+			n, err := removeTree(ctx, c, path+"/"+children[i].Name)
+			below.Add(int64(n))
+			return err
+		})
+		removed += int(below.Load())
+		if err != nil {
+			return removed, err
 		}
 		switch err = remove(ctx, c, path); {
 		case err == nil:

@@ -31,6 +31,10 @@ func (w *queueWorkload) join(s *Seat) (*queueClient, error) {
 // so that a queue whose consumers are slow does not grow without end.
 func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if c.puts {
+		due, ok := c.seat.Arrive(ctx, c.settings.Think)
+		if !ok {
+			return 0, nil
+		}
 		select {
 		case c.room <- struct{}{}:
 		case <-c.seat.Stopping:
@@ -38,11 +42,10 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
-		added, err := c.putItem(ctx, parcel{priority: c.seat.Rand.IntN(c.priorities()), room: c.room})
+		added, err := c.putItem(ctx, parcel{priority: c.seat.Rand.IntN(c.priorities()), room: c.room}, due)
 		if err != nil || !added {
 			return 0, err
 		}
-		keep(ctx, c.settings.Think)
 	}
 	if c.takes {
 		rounds, err = c.takeItem(ctx)
@@ -56,7 +59,7 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 // items. So nobody has to give up waiting, and an end is a round like any other.
 func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	for c.puts && c.endIsDue() {
-		added, err := c.putItem(ctx, parcel{priority: endPriority, end: true})
+		added, err := c.putItem(ctx, parcel{priority: endPriority, end: true}, time.Now())
 		if err != nil {
 			return 0, err
 		}
@@ -74,17 +77,19 @@ func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	return rounds, nil
 }
 
-// putItem puts an item and tells whether it is in the queue for certain.
-func (c *queueClient) putItem(ctx context.Context, item parcel) (added bool, err error) {
+// putItem puts an item that was due, and tells whether it is in the queue for
+// certain.
+func (c *queueClient) putItem(ctx context.Context, item parcel, due time.Time) (added bool, err error) {
 	began := time.Now()
+	item.due = due
 	p := c.check.send(item, c.seat.Index, began)
 	err = c.queue.Put(ctx, p.priority, p.bytes())
-	took := time.Since(began)
+	now := time.Now()
 	c.check.sentOff(p, err)
 	if err != nil {
 		return false, survived(fmt.Errorf("put: %w", err))
 	}
-	c.put.Record(took, took)
+	c.put.Record(now.Sub(began), now.Sub(due))
 	return true, nil
 }
 
@@ -108,7 +113,7 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	c.line.Granted(c.place)
 	c.take.Record(now.Sub(began), now.Sub(began))
 	if p := c.check.taken(t, item); p != nil {
-		c.handoff.Record(now.Sub(p.sent), now.Sub(p.sent))
+		c.handoff.Record(now.Sub(p.sent), now.Sub(p.due))
 		c.note(p)
 	}
 	return 1, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 )
@@ -43,7 +44,7 @@ func (w *queueWorkload) Settle(ctx context.Context, st *Stage) error {
 	}
 	for i := range clients[1:] {
 		st.Do(ctx, 0, "puts an item", "", func(ctx context.Context) error {
-			_, err := clients[0].putItem(ctx, parcel{priority: i % w.priorities()})
+			_, err := clients[0].putItem(ctx, parcel{priority: i % w.priorities()}, time.Now())
 			return err
 		})
 		if err := st.Rest(ctx); err != nil {

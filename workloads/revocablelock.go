@@ -121,6 +121,9 @@ type revocableClient struct {
 // Turn takes a turn on either side. It is no round where the client was deposed
 // before it knew that it held the lock.
 func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
+	if !c.arrives(ctx) {
+		return 0, nil
+	}
 	c.draw()
 	if c.seat.Rand.IntN(cmp.Or(c.settings.RevokeEvery, DefaultRevokeEvery)) == 0 {
 		if err := c.revokeLock(ctx); err != nil {
@@ -140,7 +143,6 @@ func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if err := c.releaseLock(ctx); err != nil {
 		return 0, err
 	}
-	c.think(ctx)
 	return 1, nil
 }
 

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
 // rounds are the rounds of a workload that takes all clients together. Each has
@@ -34,10 +36,14 @@ type round[T any] struct {
 	path  string
 	share *T
 
-	begun chan struct{}   // closed when begin has returned
-	err   error           // of begin
-	left  int             // how many seats have not finished it
-	calm  map[*Seat]int64 // the seats' disturbances when they joined it
+	begun chan struct{} // closed when begin has returned
+	err   error         // of begin
+
+	claim   *pace.Ticket    // with what it has an arrival; nil in a closed loop, and before somebody has joined
+	arrived chan struct{}   // closed when it has one
+	due     time.Time       // when that was due; zero in a closed loop
+	left    int             // how many seats have not finished it
+	calm    map[*Seat]int64 // the seats' disturbances when they joined it
 }
 
 func (r *round[T]) disturbed(s *Seat) bool {
@@ -60,6 +66,9 @@ func (r *rounds[T]) join(ctx context.Context, s *Seat) (*round[T], error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.arrive(ctx, s, now); err != nil {
+		return nil, err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, joined := now.calm[s]; !joined {
@@ -68,12 +77,44 @@ func (r *rounds[T]) join(ctx context.Context, s *Seat) (*round[T], error) {
 	return now, nil
 }
 
+// arrive waits until the round is due, if it is at all. Whoever joins it first
+// waits for all.
+func (r *rounds[T]) arrive(ctx context.Context, s *Seat, now *round[T]) error {
+	if s.pacer == nil {
+		return nil
+	}
+	r.mu.Lock()
+	first := now.claim == nil
+	if first {
+		now.claim = s.pacer.Ticket()
+	}
+	r.mu.Unlock()
+	if first {
+		now.due, _ = s.next(ctx, now.claim) // at the end those who have come still end it
+		close(now.arrived)
+	}
+	select {
+	case <-now.arrived:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// responded is the response time at a moment of what took so long until then.
+func (r *round[T]) responded(now time.Time, took time.Duration) time.Duration {
+	if r.due.IsZero() {
+		return took
+	}
+	return now.Sub(r.due)
+}
+
 // begun returns the round of a turn, made by whoever asks first.
 func (r *rounds[T]) begun(ctx context.Context, turn int64) (*round[T], error) {
 	r.mu.Lock()
 	now, known := r.open[turn]
 	if !known {
-		now = &round[T]{path: fmt.Sprintf("%s%d", r.stem, turn+1), begun: make(chan struct{}),
+		now = &round[T]{path: fmt.Sprintf("%s%d", r.stem, turn+1), begun: make(chan struct{}), arrived: make(chan struct{}),
 			left: r.seats, calm: make(map[*Seat]int64)}
 		r.open[turn] = now
 	}
@@ -115,6 +156,9 @@ func (r *rounds[T]) leave(s *Seat) *round[T] {
 		return nil
 	}
 	delete(r.open, s.turns)
+	if now.claim != nil {
+		now.claim.Finish()
+	}
 	r.judge(&r.safety, now.share, now.disturbed)
 	return now
 }

@@ -1,17 +1,17 @@
 package workloads
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// A Plan is one run: one form on one service with a number of clients, in a
-// closed loop.
+// A Plan is one run: one form on one service with a number of clients.
 type Plan struct {
 	Service drivers.Service
 	Form    Form
@@ -24,6 +24,16 @@ type Plan struct {
 	Duration time.Duration // of the measured window
 	Rounds   int64         // ends the window after so many rounds instead; 0 for Duration
 	Seed     uint64
+	// Open is the rate at which work comes. Without one the loop is closed:
+	// each client begins a round when it has ended its last one and has thought.
+	Open pace.Options
+	// Preload is there before the clients come, below the run's own node.
+	Preload Preload
+	// Background goes on beside the recipe, counted by itself.
+	Background Background
+	// Bin is how wide the bins of the herd's time line are; 0 means
+	// metrics.DefaultBin.
+	Bin time.Duration
 	// Progress, if set, is called a few times a second.
 	Progress func(Progress)
 }
@@ -45,22 +55,32 @@ var ErrInterrupted = errors.New("interrupted")
 // Run drives the plan and returns what it measured. With an error other than
 // ErrInterrupted there is no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
-	c := &crew{service: p.Service, form: p.Form, instances: newInstances(p.Groups, p.Form, p.Settings),
-		meter: metrics.NewMeter(), place: p.Settings.namespace(), seed: p.Seed}
+	c := newCrew(p)
+	if p.Bin > 0 {
+		c.meter.SetBin(p.Bin)
+	}
 	defer func() {
 		if e := c.dismiss(); err == nil {
 			err = e
 		}
 	}()
-	same := func(_ int, probe drivers.Probe) drivers.Probe { return probe }
-	if err := c.muster(ctx, p.Clients, same); err != nil {
+	if err := c.muster(ctx, p); err != nil {
 		return nil, err
 	}
 	r := newRunner(ctx, p, c)
+	r.beside, err = p.Background.raise(ctx, p)
+	defer func() {
+		if e := r.beside.dismiss(); err == nil {
+			err = e
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
 	record := r.run(ctx)
-	switch {
-	case r.failure != nil:
-		return nil, r.failure
+	switch err := cmp.Or(r.failure, r.beside.broke()); {
+	case err != nil:
+		return nil, err
 	case ctx.Err() != nil:
 		return record, ErrInterrupted
 	}
@@ -74,7 +94,9 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.rounds, abandon = context.WithCancel(r.rounds)
 	defer abandon()
 	start := meter.Counts()
+	r.openLoop()
 	clients := r.startClients()
+	r.beside.start(r)
 
 	record := &metrics.Record{}
 	r.wait(ctx, r.plan.Warmup)
@@ -83,39 +105,28 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	meter.Begin()
 	all.begin()
 	r.begun.Store(true)
+	r.beside.begin()
 	opened, before := time.Now(), meter.Counts()
 	record.Intervals = r.measure(ctx, opened, before, self)
 	record.Duration = time.Since(opened)
 	record.Counts = meter.Counts().Sub(before)
+	record.Generator = self.Stop()
+	r.beside.end()
+	r.drain(record)
 	all.end(record)
 	meter.End()
-	record.Generator = self.Stop()
 	record.Server = r.serverCounted(ctx, server)
 
 	r.halt()
+	record.Background = r.beside.finish()
 	r.letEnd(clients, abandon)
 	r.arrived(ctx)
 	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()
 	record.Disturbed = record.Whole.Cuts > 0 || len(r.errors) > 0 || r.cut
 	record.Herd = meter.Herd()
 	record.Safety = all.verdict()
+	record.Safety = r.beside.voids(record.Safety)
 	record.Errors = r.errors
 	record.Warnings = r.warnings(record)
 	return record
-}
-
-// saturated is the share of the machine's processors from which on the
-// generator may be what was measured.
-const saturated = 0.85
-
-func (r *runner) warnings(m *metrics.Record) []string {
-	var w []string
-	if r.cut {
-		w = append(w, fmt.Sprintf("rounds did not end within %v and were abandoned: counts are not of whole rounds", endTime))
-	}
-	if cores := metrics.Cores(); m.Generator.CPUCores > saturated*float64(cores) {
-		w = append(w, fmt.Sprintf("client-bound: the generator used %.1f of %d cores; the service may be faster than this",
-			m.Generator.CPUCores, cores))
-	}
-	return w
 }

@@ -9,12 +9,16 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
 // A runner is a run that goes on.
 type runner struct {
-	plan Plan
-	crew *crew
+	plan  Plan
+	crew  *crew
+	pacer *pace.Pacer // of an open loop; nil in a closed one
+	// beside is what goes on at the same time; nil if nothing does.
+	beside *backdrop
 
 	rounds   context.Context // what rounds run under: it outlives the stop, so that they can end
 	stopping atomic.Bool     // no round begins any more
@@ -83,7 +87,7 @@ func (r *runner) client(s *Seat) {
 		if r.noteError(s, err); r.failed() || r.rounds.Err() != nil {
 			return
 		}
-		if err := s.open(r.rounds, r.crew.service); err != nil {
+		if err := s.open(r.rounds); err != nil {
 			r.noteError(s, err)
 		}
 	}

@@ -37,7 +37,10 @@ func Settle(ctx context.Context, service drivers.Service, form Form, clients int
 		}
 		steps.Wait()
 	}()
-	if err := c.muster(ctx, clients, func(i int, p drivers.Probe) drivers.Probe {
+	if err := c.prepare(ctx, clients); err != nil {
+		return Settled{}, err
+	}
+	if err := c.seat(ctx, clients, func(i int, p drivers.Probe) drivers.Probe {
 		tellers[i] = &teller{next: p}
 		return tellers[i]
 	}); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
 // spreads are the rounds of a workload in which one client makes an update and
@@ -23,7 +25,9 @@ type spread struct {
 	seen  int           // how many clients' part in it is over
 
 	mu    sync.Mutex
-	asked time.Time     // when the update was asked for first
+	claim *pace.Ticket  // with what the update has an arrival; nil in a closed loop
+	due   time.Time     // when the update was due first
+	asked time.Time     // when it was asked for first
 	made  chan struct{} // closed when the service has acknowledged it
 }
 
@@ -60,18 +64,22 @@ func (s *spreads) leave(seat *Seat) int64 {
 		return 0
 	}
 	delete(s.open, seat.turns)
+	if p.claim != nil {
+		p.claim.Finish()
+	}
 	return 1
 }
 
-// make waits until all are ready and makes the update. Only one client does.
-func (p *spread) make(ctx context.Context, update func() error) error {
+// make waits until all are ready and the update arrives, and makes it. Only one
+// client does, from its seat.
+func (p *spread) make(ctx context.Context, seat *Seat, think time.Duration, update func(due time.Time) error) error {
 	select {
 	case <-p.all:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	p.ask(time.Now())
-	if err := update(); err != nil {
+	due := p.arrive(ctx, seat, think)
+	if err := update(due); err != nil {
 		return err
 	}
 	if !p.overdue() {
@@ -80,19 +88,35 @@ func (p *spread) make(ctx context.Context, update func() error) error {
 	return nil
 }
 
-func (p *spread) ask(now time.Time) {
+// arrive waits until the update is due, which it is once, however often it takes
+// to make it. At the end the others wait for it all the same.
+func (p *spread) arrive(ctx context.Context, seat *Seat, think time.Duration) (due time.Time) {
+	p.mu.Lock()
+	again := !p.asked.IsZero()
+	if !again && seat.pacer != nil {
+		p.claim = seat.pacer.Ticket()
+	}
+	p.mu.Unlock()
+	if again {
+		return p.due
+	}
+	if p.claim != nil {
+		due, _ = seat.next(ctx, p.claim)
+	} else {
+		due, _ = seat.Arrive(ctx, think)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.asked.IsZero() {
-		p.asked = now
-	}
+	p.due, p.asked = due, time.Now()
+	return due
 }
 
-// took is how long after it was asked for the update was seen at a moment.
-func (p *spread) took(seen time.Time) time.Duration {
+// took is how long after it was asked for, and after it was due, the update was
+// seen at a moment.
+func (p *spread) took(seen time.Time) (service, response time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return seen.Sub(p.asked)
+	return seen.Sub(p.asked), seen.Sub(p.due)
 }
 
 // overdue tells whether the update was made, so that whoever does not see it

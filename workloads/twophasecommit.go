@@ -195,7 +195,7 @@ func (s *commitSite) wants() (commit bool) {
 // A siteRound is a site's part in one round.
 type siteRound struct {
 	*commitSite
-	ballot      *ballot
+	round       *round[ballot]
 	transaction Transaction
 }
 
@@ -208,12 +208,12 @@ func (s *commitSite) join(ctx context.Context) (*siteRound, error) {
 	if err := t.Join(ctx); err != nil {
 		return nil, err
 	}
-	return &siteRound{s, r.share, t}, nil
+	return &siteRound{s, r, t}, nil
 }
 
 // conclude votes and waits for the decision.
 func (r *siteRound) conclude(ctx context.Context, commit bool) error {
-	commit = r.ballot.vote(r.seat, commit)
+	commit = r.round.share.vote(r.seat, commit)
 	r.seat.Marks.PhaseBegin()
 	began := time.Now()
 	err := r.transaction.Vote(ctx, commit)
@@ -226,9 +226,9 @@ func (r *siteRound) conclude(ctx context.Context, commit bool) error {
 	if err != nil {
 		return err
 	}
-	r.ballot.decided(r.seat, commit)
-	r.vote.Record(voted.Sub(began), voted.Sub(began))
-	r.decide.Record(now.Sub(voted), now.Sub(voted))
+	r.round.share.decided(r.seat, commit)
+	r.vote.Record(voted.Sub(began), r.round.responded(voted, voted.Sub(began)))
+	r.decide.Record(now.Sub(voted), r.round.responded(now, now.Sub(voted)))
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
 // Settings are what a person chooses of a workload. The zero Settings hold and
@@ -33,6 +34,7 @@ type Settings struct {
 	AbortRate float64
 
 	Queue QueueSettings
+	Mix   MixSettings
 
 	// Updates is how often a settled run changes what all clients see; 0
 	// means twice.
@@ -41,7 +43,9 @@ type Settings struct {
 	// client looks each of them up for every update; 0 means 3 names, twice.
 	Names, Lookups int64
 
-	timings map[string]*metrics.Latency // by phase; nil: of each workload's own
+	readsLag bool                        // reads may show what is older than what the session has seen
+	timings  map[string]*metrics.Latency // by phase; nil: of each workload's own
+	told     *fanoutTimes                // of a fan-out; nil likewise
 }
 
 // A Workload is one recipe in one form, made ready for one run.
@@ -96,11 +100,39 @@ type Seat struct {
 	// come need not wait any longer.
 	Stopping <-chan struct{}
 
-	instance     int    // of the recipe, from 0
-	name         string // what messages call the client
-	turns        int64  // begun so far
+	pacer        *pace.Pacer  // of an open loop; nil in a closed one
+	ticket       *pace.Ticket // the seat's own
+	instance     int          // of the recipe, from 0
+	name         string       // what messages call the client
+	turns        int64        // begun so far
 	probe        drivers.Probe
+	service      drivers.Service
 	disturbances atomic.Int64
+}
+
+// Arrive waits until the client has something to do: in a closed loop until it
+// has rested for think, in an open one until the next arrival is due. It returns
+// when that was, from when on response times count; or now, and false, when no
+// more turns begin.
+func (s *Seat) Arrive(ctx context.Context, think time.Duration) (due time.Time, ok bool) {
+	if s.ticket == nil {
+		due = time.Now().Add(think)
+		keep(ctx, think)
+		return due, true
+	}
+	return s.next(ctx, s.ticket)
+}
+
+// next is Arrive with another ticket than the seat's own.
+func (s *Seat) next(ctx context.Context, t *pace.Ticket) (due time.Time, ok bool) {
+	if due, ok = t.Next(ctx); ok {
+		return due, true
+	}
+	select {
+	case <-s.Stopping:
+	case <-ctx.Done():
+	}
+	return time.Now(), false
 }
 
 // onState is the session's drivers.Options.OnState.

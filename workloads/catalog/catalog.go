@@ -178,5 +178,32 @@ func Forms() []workloads.Form {
 		{Recipe: "group", Name: "children-watch", Family: workloads.Naive,
 			Summary: "each member watches the whole group and lists it at each change",
 			New:     workloads.Groups(naive.NewGroup)},
+
+		{Recipe: "mix", Name: "operations", Family: workloads.Load,
+			Source:  "no recipe: what any store is asked for",
+			Summary: "reads and writes of many nodes, which have nothing to do with each other",
+			New:     workloads.Mixes},
+
+		{Recipe: "sessions", Name: "connect", Family: workloads.Load,
+			Summary: "all sessions are opened at the same time",
+			New:     workloads.Sessions(workloads.ConnectStorm())},
+		{Recipe: "sessions", Name: "reconnect", Family: workloads.Load, Needs: workloads.Cuts,
+			Summary: "all connections are cut at the same time, and watches armed again",
+			New:     workloads.Sessions(workloads.ReconnectStorm())},
+		{Recipe: "sessions", Name: "expire", Family: workloads.Load,
+			Summary: "all sessions end at the same time, each with its ephemeral node",
+			New:     workloads.Sessions(workloads.ExpiryStorm())},
+		{Recipe: "sessions", Name: "idle", Family: workloads.Load,
+			Summary: "all sessions do nothing but stay",
+			New:     workloads.Sessions(workloads.Lull())},
+
+		{Recipe: "fanout", Name: "one-shot", Family: workloads.Load,
+			Source:  "the watches of ZooKeeper",
+			Summary: "one node is set, all others watch it, and again after each notification",
+			New:     workloads.Fanouts(workloads.OneShot)},
+		{Recipe: "fanout", Name: "persistent", Family: workloads.Load, Needs: workloads.PersistentWatches,
+			Source:  persistentSource,
+			Summary: "one node is set, all others watch it for good",
+			New:     workloads.Fanouts(workloads.Persistent)},
 	}
 }

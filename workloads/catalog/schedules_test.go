@@ -51,7 +51,8 @@ func underSchedule(t *testing.T, f workloads.Form, seed uint64) {
 	const rounds = 20
 	r, err := workloads.Run(t.Context(), workloads.Plan{
 		Service: u, Form: f, Clients: 4, Rounds: rounds, Seed: seed,
-		Settings: workloads.Settings{Hold: time.Millisecond},
+		Settings: workloads.Settings{Hold: time.Millisecond, Mix: workloads.MixSettings{
+			Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, Watchers: 1}},
 	})
 	switch {
 	case err != nil:
@@ -100,6 +101,11 @@ func (u *unsteady) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, e
 		return u.below(50) == 0 && m.Op != drivers.OpOpen && m.Op != drivers.OpClose
 	}
 	return u.Service.Dial(ctx, o)
+}
+
+// Expire ends a session, as the service can.
+func (u *unsteady) Expire(ctx context.Context, c drivers.Conn) error {
+	return u.Service.(drivers.Expirer).Expire(ctx, c)
 }
 
 // A slow connection hands on late what came in.

@@ -8,10 +8,10 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// All names every recipe or every form.
+// All names every recipe or every form, but no load.
 const All = "all"
 
-// Recipes are the recipes of the forms, in the table's order.
+// Recipes are the recipes and loads of the forms, in the table's order.
 func Recipes(forms []workloads.Form) []string {
 	var names []string
 	for _, f := range forms {
@@ -42,7 +42,8 @@ type Choice struct {
 
 // Select chooses forms of the recipes: by name, by family ("recipe", "naive",
 // "library"), or "all". Without names it chooses the twins: the first form of
-// the families recipe and naive. No recipes means "lock"; "all" means every one.
+// the families recipe and naive. Of a load it chooses all forms, unless one of them
+// is named. No recipes means "lock"; "all" means every one, and no load.
 // The choice is in the table's order. The error names the nearest name.
 func Select(forms []workloads.Form, recipes, names []string) ([]Choice, error) {
 	recipes, err := selectRecipes(forms, recipes)
@@ -54,6 +55,7 @@ func Select(forms []workloads.Form, recipes, names []string) ([]Choice, error) {
 	}
 	var chosen []Choice
 	for _, recipe := range recipes {
+		whole := isLoad(forms, recipe) && !slices.ContainsFunc(Names(forms, recipe), func(n string) bool { return slices.Contains(names, n) })
 		twins := make(map[workloads.Family]bool)
 		for _, f := range forms {
 			if f.Recipe != recipe {
@@ -61,7 +63,7 @@ func Select(forms []workloads.Form, recipes, names []string) ([]Choice, error) {
 			}
 			first := f.Family != workloads.Library && !twins[f.Family]
 			twins[f.Family] = true
-			if c := (Choice{f, slices.Contains(names, f.Name)}); c.ByName || wanted(f, first, names) {
+			if c := (Choice{f, slices.Contains(names, f.Name)}); c.ByName || whole || wanted(f, first, names) {
 				chosen = append(chosen, c)
 			}
 		}
@@ -70,6 +72,9 @@ func Select(forms []workloads.Form, recipes, names []string) ([]Choice, error) {
 }
 
 func wanted(f workloads.Form, twin bool, names []string) bool {
+	if f.Family == workloads.Load {
+		return false // all or by name
+	}
 	if len(names) == 0 {
 		return twin
 	}
@@ -82,14 +87,18 @@ func selectRecipes(forms []workloads.Form, recipes []string) ([]string, error) {
 		return have[:1], nil
 	}
 	for _, r := range recipes {
-		if r == All {
-			return have, nil
-		}
-		if !slices.Contains(have, r) {
+		if r != All && !slices.Contains(have, r) {
 			return nil, nearest.Unknown("recipe", r, have)
 		}
 	}
-	return slices.DeleteFunc(have, func(r string) bool { return !slices.Contains(recipes, r) }), nil
+	all := slices.Contains(recipes, All)
+	return slices.DeleteFunc(have, func(r string) bool {
+		return !slices.Contains(recipes, r) && (!all || isLoad(forms, r))
+	}), nil
+}
+
+func isLoad(forms []workloads.Form, recipe string) bool {
+	return slices.ContainsFunc(forms, func(f workloads.Form) bool { return f.Recipe == recipe && f.Family == workloads.Load })
 }
 
 // checkNames fails on a name that no chosen recipe has.

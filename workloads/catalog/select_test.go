@@ -18,6 +18,12 @@ func TestSelect(t *testing.T) {
 		{"names come in the table's order", "lock", "poll,predecessor", "predecessor! poll!"},
 		{"a family", "lock", "naive", "one-node children-watch poll"},
 		{"a family and a name of it", "lock", "naive,poll", "one-node children-watch poll!"},
+		{"a form of a load by its name", "fanout", "persistent", "persistent!"},
+		{"all forms of a load", "fanout", "all", "one-shot persistent"},
+		{"a load by its name", "mix", "", "operations"},
+		{"a load has no other form", "mix", "naive", "operations"},
+		{"no recipe is a load", "all,group", "poll", "poll! poll! poll!"},
+		{"every recipe, and a load", "all,mix", "poll", "poll! poll! poll! operations"},
 		{"all", "lock", "all", "predecessor one-node children-watch poll go-zookeeper concurrency"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -126,6 +126,9 @@ func models() map[string]Model {
 		"config/poll":       {configPollIdentities(), configPoll},
 		"config/persistent": {configPersistentIdentities(), configWatch},
 
+		"fanout/one-shot":   {configWatchIdentities(), configWatch},
+		"fanout/persistent": {configPersistentIdentities(), fanoutPersistent},
+
 		"group/ring":           {groupRingIdentities(), groupRing},
 		"group/recursive":      {groupRecursiveIdentities(), groupRecursive},
 		"group/children-watch": {groupChildrenWatchIdentities(), groupChildrenWatch},

@@ -124,13 +124,13 @@ func barrierSetterLost(ctx context.Context, x *barrierTrial) {
 }
 
 func barrierAnySchedule(ctx context.Context, x *barrierTrial) {
-	for seed := range uint64(3) {
+	for seed := range x.seeds() {
 		x.rush(ctx, seed, nil)
 	}
 }
 
 func barrierRepliesLost(ctx context.Context, x *barrierTrial) {
-	for seed := range uint64(3) {
+	for seed := range x.seeds() {
 		x.rush(ctx, seed, oneInFive)
 	}
 }

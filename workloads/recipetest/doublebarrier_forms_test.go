@@ -22,6 +22,7 @@ func doubleBarrierForms() []recipetest.DoubleBarrierForm {
 			return naive.NewDoubleBarrier(c, path, clients)
 		}},
 		{Name: "etcd-recipes", Library: recipetest.Library{
+			recipetest.Company:            "it watches from when the first came, and loops where etcd has forgotten that because others write much",
 			"any replies are lost":        noRetry,
 			"replies to creates are lost": noRetry,
 			"one looks too late":          "the case holds a client up in its first read, which the library makes before it has come",

@@ -51,12 +51,17 @@ func everywhere[F any](t *testing.T, recipe string, forms []F, name func(F) stri
 				if !row.ServedBy(service.Info()) {
 					return
 				}
-				t.Parallel()
+				if l, shipped := any(form).(loner); !shipped || !l.Alone() {
+					t.Parallel()
+				}
 				on(t, service, form)
 			})
 		}
 	}
 }
+
+// A loner is a form that may have to be checked by itself.
+type loner interface{ Alone() bool }
 
 // listed is a row of the catalogue.
 func listed(recipe, name string) workloads.Form {

@@ -40,6 +40,16 @@ func (l Library) family() workloads.Family {
 	return ""
 }
 
+// Company is what a library may be unable to stand as it may be to keep a case:
+// others who use the service at the same time.
+const Company = "company"
+
+// Alone tells whether the form is checked while nobody else uses the service.
+func (l Library) Alone() bool {
+	_, alone := l[Company]
+	return alone
+}
+
 // excuse skips a case that the library cannot keep.
 func (l Library) excuse(t *testing.T, name string) {
 	t.Helper()
@@ -58,7 +68,9 @@ func checkAll(t *testing.T, service drivers.Service, form LockForm, cases []lock
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			form.excuse(t, c.name)
-			t.Parallel()
+			if !form.Alone() {
+				t.Parallel()
+			}
 			c.check(t, setting{service: service}, form)
 		})
 	}

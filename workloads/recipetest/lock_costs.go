@@ -26,11 +26,7 @@ func settledCosts(ctx context.Context, x *lockTrial) {
 		x.Skipf("no model of %s", x.form.Name)
 	}
 	const polls = 3
-	sizes := []int64{1, 2, 8}
-	if x.bubble {
-		sizes = []int64{1, 2, 3, 5, 8, 16}
-	}
-	for _, n := range sizes {
+	for _, n := range x.sizes() {
 		p := cost.Params{Clients: n, Polls: polls, Writers: (n + 1) / 2}
 		before := x.ledger.read()
 		largest := x.settledTurns(ctx, p)
@@ -97,8 +93,9 @@ func identities(ctx context.Context, x *lockTrial) {
 	if !known {
 		x.Skipf("no model of %s", x.form.Name)
 	}
-	const clients, turns = 8, 12
+	const clients = 8
+	turns := x.turns()
 	x.compete(ctx, clients, turns, 1, nil)
 	x.rest(ctx)
-	x.holdTrue(model, x.ledger.read(), clients*turns)
+	x.holdTrue(model, x.ledger.read(), int64(clients*turns))
 }

@@ -31,7 +31,7 @@ func lockReplies() []lockCase {
 // createsLost loses the reply to the first create of every turn, and counts what
 // the service did.
 func createsLost(ctx context.Context, x *lockTrial) {
-	const clients, turns = 20, 10
+	const clients, turns = 10, 20
 	var lost, made atomic.Int64
 	x.compete(ctx, clients, turns, 0, func(*rand.Rand) func(drivers.Message) bool {
 		fresh := true // no create of this turn has been answered
@@ -95,7 +95,7 @@ func readsLost(ctx context.Context, x *lockTrial) {
 
 // repliesLost loses one reply in five.
 func repliesLost(ctx context.Context, x *lockTrial) {
-	for seed := range uint64(3) {
+	for seed := range x.seeds() {
 		x.compete(ctx, 4, 10, seed, oneInFive)
 		x.expectNodes(ctx, 0)
 		x.dismiss()

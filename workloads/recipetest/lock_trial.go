@@ -18,6 +18,34 @@ type setting struct {
 	bubble  bool // in a synctest bubble, with the service in it
 }
 
+// seeds are how many times over a case plays what it draws from a seed. In a
+// bubble that is all by which one time differs from another. Elsewhere no two
+// are the same anyway, and each takes as long as the service does.
+func (s setting) seeds() uint64 {
+	if s.bubble {
+		return 3
+	}
+	return 1
+}
+
+// turns are how many each of several clients takes to have the counts of an
+// unforeseen schedule compared: fewer where they take long.
+func (s setting) turns() int {
+	if s.bubble {
+		return 12
+	}
+	return 4
+}
+
+// sizes are how many clients a settled cost is compared with. The shape of a
+// formula shows in a bubble; elsewhere it is the counting that is compared.
+func (s setting) sizes() []int64 {
+	if s.bubble {
+		return []int64{1, 2, 3, 5, 8, 16}
+	}
+	return []int64{1, 2, 5}
+}
+
 // patience is how long a case may take before it counts as hung: far longer
 // than any takes on a slow machine.
 const patience = 2 * time.Minute

@@ -29,13 +29,13 @@ func lockTurns() []lockCase {
 // from a seed.
 func lockExcludes(ctx context.Context, x *lockTrial) {
 	const clients, turns = 8, 12
-	for seed := range uint64(3) {
+	for seed := range x.seeds() {
 		x.compete(ctx, clients, turns, seed, nil)
 		x.expectNodes(ctx, 0)
 		x.dismiss()
 	}
-	if got := len(x.guard.order()); got != 3*clients*turns {
-		x.Errorf("%d grants, want %d", got, 3*clients*turns)
+	if got, want := len(x.guard.order()), int(x.seeds())*clients*turns; got != want {
+		x.Errorf("%d grants, want %d", got, want)
 	}
 }
 

@@ -26,25 +26,28 @@ func queueLosses() []queueCase {
 	}
 }
 
-// putsLost loses the reply to the first create of every put.
+// putsLost loses the reply to the first create of every put, and lets few items
+// gather, of which every listing tells.
 func putsLost(ctx context.Context, x *queueTrial) {
-	const items = 200
+	const rounds, items = 10, 20
 	producer, consumer := x.worker(ctx), x.worker(ctx)
 	var fresh atomic.Bool
 	var lost atomic.Int64
 	producer.lose(func(m drivers.Message) bool { return m.Op == drivers.OpCreate && theFirst(&fresh, &lost) })
-	for i := range items {
-		fresh.Store(true)
-		producer.puts(ctx, 0, fmt.Sprint("item ", i))
+	for range rounds {
+		for i := range items {
+			fresh.Store(true)
+			producer.puts(ctx, 0, fmt.Sprint("item ", i))
+		}
+		x.expect(ctx, items, 0)
+		for i := range items {
+			consumer.takes(ctx, fmt.Sprint("item ", i))
+		}
+		x.expect(ctx, 0, 0)
 	}
-	if lost.Load() != items {
-		x.Errorf("%d replies were lost, want %d", lost.Load(), items)
+	if lost.Load() != rounds*items {
+		x.Errorf("%d replies were lost, want %d", lost.Load(), rounds*items)
 	}
-	x.expect(ctx, items, 0)
-	for i := range items {
-		consumer.takes(ctx, fmt.Sprint("item ", i))
-	}
-	x.expect(ctx, 0, 0)
 }
 
 // theFirst tells whether something is to be lost that is lost once, and counts it.
@@ -87,7 +90,7 @@ func takesLost(ctx context.Context, x *queueTrial) {
 }
 
 func anyLost(ctx context.Context, x *queueTrial) {
-	for seed := range uint64(3) {
+	for seed := range x.seeds() {
 		x.trade(ctx, seed, func(rng *rand.Rand) func(drivers.Message) bool {
 			dice := rand.New(rand.NewPCG(rng.Uint64(), 0))
 			return func(m drivers.Message) bool {
@@ -125,11 +128,7 @@ func queueSettledCosts(ctx context.Context, x *queueTrial) {
 		func(c drivers.Conn, items, consumers string, mode drivers.Mode) workloads.PriorityQueue {
 			return x.form.New(c, workloads.QueueSite{Items: items, Consumers: consumers, Mode: mode})
 		})}
-	sizes := []int64{1, 2, 8}
-	if x.bubble {
-		sizes = []int64{1, 2, 3, 5, 8, 16}
-	}
-	for _, n := range sizes {
+	for _, n := range x.sizes() {
 		const items = 5
 		s, err := workloads.Settle(ctx, x.service, form, int(n), workloads.Settings{Queue: workloads.QueueSettings{Items: items}})
 		if err != nil {

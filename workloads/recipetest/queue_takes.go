@@ -41,7 +41,7 @@ const (
 )
 
 func eachToOne(ctx context.Context, x *queueTrial) {
-	for seed := range uint64(3) {
+	for seed := range x.seeds() {
 		x.trade(ctx, seed, nil).allTaken(x)
 		x.expect(ctx, 0, 0)
 		x.dismiss()

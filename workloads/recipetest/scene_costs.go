@@ -4,14 +4,6 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// sizes are how many clients a settled cost is compared with.
-func (x *scene) sizes() []int64 {
-	if x.bubble {
-		return []int64{1, 2, 3, 5, 8, 16}
-	}
-	return []int64{1, 2, 8}
-}
-
 // expectCost plays so many rounds and compares what that costs with the model.
 // play calls rested whenever everything has come to rest after a write.
 func (x *scene) expectCost(model cost.Model, p cost.Params, rounds int64, play func(rested func())) {

@@ -26,11 +26,7 @@ func (x *lockTrial) settledRounds(ctx context.Context, form workloads.Form) {
 		x.Skipf("no model of %v", form)
 	}
 	const polls = 3
-	sizes := []int64{1, 2, 8}
-	if x.bubble {
-		sizes = []int64{1, 2, 3, 5, 8, 16}
-	}
-	for _, n := range sizes {
+	for _, n := range x.sizes() {
 		s, err := workloads.Settle(ctx, x.service, form, int(n), workloads.Settings{Polls: polls})
 		if err != nil {
 			x.Fatalf("N = %d: %v", n, err)

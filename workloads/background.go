@@ -1,0 +1,139 @@
+package workloads
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/pace"
+)
+
+// A Background is a mix that goes on beside a recipe, through its warm-up and its
+// window, so that one sees what the recipe does to clients that have nothing to do
+// with it. The zero Background is none.
+type Background struct {
+	Clients int
+	Rate    float64 // operations a second; 0 for a closed loop
+	Mix     MixSettings
+}
+
+// unending is how long a background's arrivals go on, if nobody ends them.
+const unending = 24 * time.Hour
+
+// plan is the background's own, on the same service at the same time.
+func (b Background) plan(p Plan) Plan {
+	mix := Plan{
+		Service: p.Service, Form: Form{Recipe: "mix", Name: "background", Family: Load, New: Mixes}, Clients: b.Clients,
+		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: unending,
+		Seed: p.Seed + 1, // other choices than the recipe's
+	}
+	if b.Rate > 0 {
+		mix.Open = pace.Options{Rate: pace.Of(b.Rate)}
+	}
+	return mix
+}
+
+// A backdrop is a background that goes on. All of its methods work on a nil one,
+// which does nothing.
+type backdrop struct {
+	*runner
+	clients *sync.WaitGroup
+	abandon context.CancelFunc
+	opened  time.Time
+	before  metrics.Counts
+	record  metrics.Record
+}
+
+// raise musters the clients. dismiss must be called whether or not it fails.
+func (b Background) raise(ctx context.Context, p Plan) (*backdrop, error) {
+	if b.Clients == 0 {
+		return nil, nil
+	}
+	plan := b.plan(p)
+	c := newCrew(plan)
+	return &backdrop{runner: newRunner(ctx, plan, c)}, c.muster(ctx, plan)
+}
+
+func (b *backdrop) dismiss() error {
+	if b == nil {
+		return nil
+	}
+	return b.crew.dismiss()
+}
+
+// start lets the clients begin. If they cannot go on, neither does the recipe.
+func (b *backdrop) start(recipe *runner) {
+	if b == nil {
+		return
+	}
+	b.rounds, b.abandon = context.WithCancel(b.rounds)
+	b.openLoop()
+	b.clients = b.startClients()
+	go func() {
+		<-b.stop
+		recipe.halt()
+	}()
+}
+
+// begin opens the window.
+func (b *backdrop) begin() {
+	if b == nil {
+		return
+	}
+	b.crew.meter.Begin()
+	b.crew.instances.begin()
+	b.opened, b.before = time.Now(), b.crew.meter.Counts()
+}
+
+// end closes the window. What was due in it and is still done goes on.
+func (b *backdrop) end() {
+	if b == nil {
+		return
+	}
+	b.record.Duration = time.Since(b.opened)
+	b.record.Counts = b.crew.meter.Counts().Sub(b.before)
+	b.crew.meter.End()
+	if b.pacer != nil {
+		b.pacer.End()
+		return
+	}
+	b.crew.instances.end(&b.record)
+}
+
+// finish waits for the clients and returns what was measured, nil of no background.
+func (b *backdrop) finish() *metrics.Record {
+	if b == nil {
+		return nil
+	}
+	b.drain(&b.record)
+	b.halt()
+	b.letEnd(b.clients, b.abandon)
+	b.abandon()
+	if b.pacer != nil {
+		b.crew.instances.end(&b.record)
+	}
+	b.record.Safety = b.crew.instances.verdict()
+	b.record.Errors = b.errors
+	return &b.record
+}
+
+// voids adds to what the recipe's check saw what the background's found wrong.
+func (b *backdrop) voids(s metrics.Safety) metrics.Safety {
+	if b == nil {
+		return s
+	}
+	wrong := metrics.Safety{Violations: b.record.Safety.Violations}
+	for _, detail := range b.record.Safety.Details {
+		wrong.Details = append(wrong.Details, "background: "+detail)
+	}
+	return s.With(wrong, maxDetails)
+}
+
+// broke is why the background could not go on.
+func (b *backdrop) broke() error {
+	if b == nil {
+		return nil
+	}
+	return b.failure
+}

@@ -1,0 +1,193 @@
+package workloads_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+func background() workloads.Background {
+	return workloads.Background{Clients: 3, Rate: 400, // none is due just when the window opens or closes
+		Mix: workloads.MixSettings{Reads: 0.9, Keys: 20, Size: 100, Watchers: 1}}
+}
+
+// What goes on beside a recipe does not get into what is counted of it: in every
+// form all that holds under any schedule holds as it does without.
+func TestBackgroundIsCountedByItself(t *testing.T) {
+	for _, form := range catalog.Forms() {
+		if form.Family == workloads.Library || form.Family == workloads.Load || form.Needs != "" {
+			continue
+		}
+		t.Run(form.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 5, Seed: 1,
+					Settings: workloads.Settings{Hold: 5 * time.Millisecond, Think: 5 * time.Millisecond},
+					Warmup:   20500 * time.Microsecond, Duration: 300 * time.Millisecond, Background: background()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				model, _ := cost.Of(form.Recipe, form.Name)
+				for _, i := range model.Identities {
+					if left, right, holds := i.Check(r.Whole, r.WholeRounds); !holds {
+						t.Errorf("%s: %d and %d", i.Formula, left, right)
+					}
+				}
+				if r.Rounds == 0 || r.Safety.Violations > 0 || r.Mix != nil {
+					t.Errorf("%d rounds, %+v", r.Rounds, r.Safety)
+				}
+				checkBackground(t, r.Background)
+			})
+		})
+	}
+}
+
+func checkBackground(t *testing.T, b *metrics.Record) {
+	t.Helper()
+	if b == nil {
+		t.Fatal("there is no background in the record")
+	}
+	if g := b.Generator; g.Offered != 120 || b.Rounds != g.Offered || g.Skipped+g.Unfinished > 0 {
+		t.Errorf("%d operations in the background, %+v; want all of 120", b.Rounds, g)
+	}
+	if b.Duration != 300*time.Millisecond || phaseNames(b.Phases) != "read write " || b.Safety.Violations != 0 {
+		t.Errorf("the background: %v, %s, %+v", b.Duration, phaseNames(b.Phases), b.Safety)
+	}
+	if ops := b.Counts.Writes + b.Counts.Reads - b.Counts.Notifications; ops != 120 {
+		t.Errorf("%d requests in the background's window that no watcher made, want 120", ops)
+	}
+}
+
+// One that has no rate is as fast as it goes: in a bubble no time would pass.
+func TestBackgroundInAClosedLoop(t *testing.T) {
+	s, err := backends.InProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	p := plan(s, predecessor)
+	p.Warmup, p.Duration, p.Rounds = 0, 0, 20
+	p.Background = workloads.Background{Clients: 2, Mix: workloads.MixSettings{Reads: 0.5, Keys: 5}}
+	r, err := workloads.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := r.Background
+	if b.Rounds == 0 || b.Generator.Offered != 0 || b.Mix.Reads == 0 || b.Mix.Writes == 0 {
+		t.Errorf("%d operations, %+v, %+v", b.Rounds, *b.Mix, b.Generator)
+	}
+	if r.Whole.Lists != r.WholeRounds+r.Whole.WatchedExists {
+		t.Errorf("%d lists for %d rounds and %d watches", r.Whole.Lists, r.WholeRounds, r.Whole.WatchedExists)
+	}
+}
+
+// A lost session of the background is told, and goes on with another.
+func TestBackgroundSurvivesALostSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var dialled atomic.Int64
+		p := plan(hooked{s, func(c drivers.Conn) drivers.Conn {
+			if dialled.Add(1) == 8 { // the lock's five, the one that sets up, and that of the background
+				return loser{c, new(atomic.Int64), func() error { return c.Close() }}
+			}
+			return c
+		}}, predecessor)
+		p.Background = background()
+		p.Background.Mix.Watchers = 0
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := r.Background.Errors[drivers.ErrSessionLost.Error()]; n != 1 || len(r.Errors) != 0 {
+			t.Errorf("%d sessions of the background lost, want 1; the recipe's: %v", n, r.Errors)
+		}
+		if len(r.Warnings) != 1 || r.Warnings[0] != "sessions that the background lost: 1" || r.Disturbed {
+			t.Errorf("%q, disturbed %v", r.Warnings, r.Disturbed)
+		}
+	})
+}
+
+// A background that cannot go on ends the run.
+func TestBackgroundThatFails(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var dialled atomic.Int64
+		p := plan(hooked{s, func(c drivers.Conn) drivers.Conn {
+			if dialled.Add(1) == 8 {
+				return loser{c, new(atomic.Int64), func() error { return drivers.ErrRefused }}
+			}
+			return c
+		}}, predecessor)
+		p.Background = background()
+		p.Background.Mix.Watchers = 0
+		_, err := workloads.Run(t.Context(), p)
+		if !errors.Is(err, drivers.ErrRefused) || !strings.Contains(err.Error(), "mix/background") {
+			t.Errorf("error %v, want ErrRefused of mix/background", err)
+		}
+	})
+}
+
+// What the background's check finds voids the run.
+func TestBackgroundsViolationsCount(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(hooked{s, func(c drivers.Conn) drivers.Conn { return forgetful{c} }}, predecessor)
+		p.Background = background()
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Safety.Violations == 0 || !strings.HasPrefix(r.Safety.Details[0], "background: violation: client ") {
+			t.Errorf("%+v, want the background's violations", r.Safety)
+		}
+	})
+}
+
+// A hooked service changes the sessions that it hands out.
+type hooked struct {
+	drivers.Service
+	hook func(drivers.Conn) drivers.Conn
+}
+
+func (h hooked) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	c, err := h.Service.Dial(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return h.hook(c), nil
+}
+
+// A loser does something in the place of its tenth read.
+type loser struct {
+	drivers.Conn
+	reads *atomic.Int64
+	then  func() error
+}
+
+func (l loser) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	if l.reads.Add(1) == 10 {
+		if err := l.then(); err != nil {
+			return nil, drivers.Stat{}, err
+		}
+	}
+	return l.Conn.Get(ctx, path, w)
+}
+
+func (l loser) Fence(ctx context.Context) error { return l.Conn.(drivers.Fencer).Fence(ctx) }
+
+// A forgetful session shows every node as it was when it was made.
+type forgetful struct{ drivers.Conn }
+
+func (f forgetful) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	data, stat, err := f.Conn.Get(ctx, path, w)
+	stat.Version = 0
+	return data, stat, err
+}
+
+func (f forgetful) Fence(ctx context.Context) error { return f.Conn.(drivers.Fencer).Fence(ctx) }

@@ -1,0 +1,134 @@
+package catalog_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/pace"
+)
+
+// A server that stands still for two of ten seconds shows in the response times
+// of what was due meanwhile, and hardly in the service times, which are those of
+// the few calls that were under way: what a closed loop would have told. Where
+// nothing else runs, more may be offered than the hundred a second that a server
+// can do which shares its processors with other tests:
+//
+//	RATE=500 go test -run Frozen ./workloads/catalog
+func TestFrozenServer(t *testing.T) {
+	rate, err := strconv.ParseFloat(os.Getenv("RATE"), 64)
+	if err != nil {
+		rate = 100
+	}
+	for _, url := range []string{"native:", "zookeeper:", "etcd:"} {
+		t.Run(url, func(t *testing.T) { runFrozen(t, url, rate) })
+	}
+}
+
+func runFrozen(t *testing.T, url string, rate float64) {
+	before := descendants(t)
+	service := openOwn(t, url)
+	server := slices.DeleteFunc(descendants(t), func(pid int) bool { return slices.Contains(before, pid) })
+	if len(server) == 0 {
+		t.Fatal("the server is no process of its own")
+	}
+	chosen, err := catalog.Select(catalog.Forms(), []string{"mix"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const window, frozen = 10 * time.Second, 2 * time.Second
+	var freeze sync.Once
+	r, err := workloads.Run(t.Context(), workloads.Plan{Service: service, Form: chosen[0].Form, Clients: 8,
+		Settings: workloads.Settings{Mix: workloads.MixSettings{Reads: 0.9, Keys: 100, Size: 100}},
+		Warmup:   time.Second, Duration: window, Open: pace.Options{Rate: pace.Of(rate)},
+		Progress: func(p workloads.Progress) {
+			if p.Elapsed > 3*time.Second {
+				freeze.Do(func() { freezeFor(server, frozen) })
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := r.Generator
+	if plan := int64(rate * window.Seconds()); g.Offered < plan*99/100 || g.Offered > plan*101/100 || g.Skipped+g.Unfinished > 0 {
+		t.Errorf("%+v, want %d offered and all of it done", g, plan)
+	}
+	if least := int64(rate * frozen.Seconds() * 9 / 10); g.Late < least {
+		t.Errorf("%d were late, want at least %d", g.Late, least)
+	}
+	reads := r.Phases[0]
+	at := func(q float64) time.Duration { return time.Duration(reads.Response.ValueAtQuantile(q)) }
+	if at(99) < time.Second || at(90) < frozen/4 || at(50) > frozen/2 {
+		t.Errorf("response times: p50 %v, p90 %v, p99 %v; want those of a fifth that waited up to %v", at(50), at(90), at(99), frozen)
+	}
+	if p99 := time.Duration(reads.Service.ValueAtQuantile(99)); p99 > time.Second {
+		t.Errorf("service time p99 is %v, want that of a server that does not stand still", p99)
+	}
+}
+
+func openOwn(t *testing.T, url string) drivers.Service {
+	t.Helper()
+	target, err := backends.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := target.Open(t.Context())
+	if err != nil {
+		backendtest.Lacking(t, fmt.Errorf("%s: %w", url, err))
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// freezeFor stops the processes for d, on their own time.
+func freezeFor(pids []int, d time.Duration) {
+	for _, pid := range pids {
+		syscall.Kill(pid, syscall.SIGSTOP)
+	}
+	time.AfterFunc(d, func() {
+		for _, pid := range pids {
+			syscall.Kill(pid, syscall.SIGCONT)
+		}
+	})
+}
+
+// descendants are this process's children and theirs.
+func descendants(t *testing.T) (pids []int) {
+	t.Helper()
+	parents := map[int]int{}
+	stats, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range stats {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// What is behind the name, which may have anything in it: state and parent.
+		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		parents[pid], _ = strconv.Atoi(fields[1])
+	}
+	for pid := range parents {
+		for at := parents[pid]; at > 1; at = parents[at] {
+			if at == os.Getpid() {
+				pids = append(pids, pid)
+				break
+			}
+		}
+	}
+	return pids
+}

@@ -1,0 +1,234 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/pace"
+)
+
+// A Watching keeps an ear told of the changes of a node, by watches of one
+// session, until the context ends or, ErrSessionLost, the session does.
+type Watching func(ctx context.Context, c drivers.Conn, node string, e *Ear) error
+
+// Fanouts makes the workload of a fan-out's form: all clients watch one node, each
+// by the session that it has for itself, and somebody who is no client sets it: in
+// a closed loop when all have been told of the last time and watch again and it has
+// thought, in an open one whenever an arrival is due, once the write before is acknowledged.
+// A round is one write of which all have been told.
+func Fanouts(watch Watching) func(Settings) Workload {
+	return func(s Settings) Workload {
+		return &fanoutWorkload{
+			settings: s, watch: watch, write: s.latency("write"), tellings: newTellings(s),
+			quiet: semaphore.NewWeighted(theWriter),
+		}
+	}
+}
+
+// theWriter is how many may be quiet together.
+const theWriter = math.MaxInt64
+
+type fanoutWorkload struct {
+	settings Settings
+	watch    Watching
+	node     string
+	clients  int
+	write    *metrics.Latency // until the writer has the acknowledgement
+	tellings *tellings
+	// quiet is shared by those who find out from which write on they are told, and
+	// is the writer's own while a write is under way.
+	quiet *semaphore.Weighted
+}
+
+func (w *fanoutWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.node, w.clients = base+"/node", clients
+	w.tellings.seat(clients)
+	return makeNode(ctx, c, w.node, update(0), 0)
+}
+
+// Leads: somebody writes.
+func (w *fanoutWorkload) Leads() bool { return true }
+
+func (w *fanoutWorkload) Together() bool { return false }
+
+func (w *fanoutWorkload) Join(s *Seat) (Client, error) {
+	if s.Index == w.clients {
+		return &fanoutWriter{w, s}, nil
+	}
+	return &fanoutWatcher{w, s, w.tellings.join(s, w.quiet)}, nil
+}
+
+func (w *fanoutWorkload) Begin() {
+	w.write.Reset()
+	w.tellings.times.reset()
+	for _, l := range w.tellings.phases() {
+		l.Reset()
+	}
+}
+
+func (w *fanoutWorkload) Lap() (p50, p99 time.Duration) { return w.write.Lap() }
+
+func (w *fanoutWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.write.Phase()}
+	for _, l := range w.tellings.phases() {
+		r.Phases = append(r.Phases, l.Phase())
+	}
+	r.Fanout = w.tellings.times.sum(w.clients)
+	r.Rounds = r.Fanout.Writes
+}
+
+func (w *fanoutWorkload) Verdict() metrics.Safety { return w.tellings.verdict() }
+
+// Settle lets all begin to watch, one at a time, and sets the node some times.
+func (w *fanoutWorkload) Settle(ctx context.Context, st *Stage) error {
+	for i, seat := range st.Seats[:w.clients] {
+		c := &fanoutWatcher{w, seat, w.tellings.join(seat, w.quiet)}
+		st.Do(ctx, i, "watches", "", c.follow)
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	writer := &fanoutWriter{w, st.Seats[w.clients]}
+	for range w.settings.updates() {
+		st.Do(ctx, w.clients, "sets the node", "", func(ctx context.Context) error { return writer.set(ctx, time.Now(), nil) })
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A fanoutWatcher is one client: it listens for as long as there is something to
+// be told of.
+type fanoutWatcher struct {
+	*fanoutWorkload
+	seat *Seat
+	ear  *Ear
+}
+
+func (c *fanoutWatcher) Turn(ctx context.Context) (int64, error) {
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-c.tellings.over:
+			stop()
+		case <-following.Done():
+		}
+	}()
+	err := c.follow(following)
+	if c.tellings.isOver() {
+		return 0, nil
+	}
+	return 0, err
+}
+
+// Finish listens on, with another session, where one was lost.
+func (c *fanoutWatcher) Finish(ctx context.Context) (int64, error) {
+	if c.tellings.isOver() {
+		return 0, nil
+	}
+	return c.Turn(ctx)
+}
+
+func (c *fanoutWatcher) follow(ctx context.Context) error {
+	if err := c.watch(ctx, c.seat.Conn, c.node, c.ear); err != nil {
+		return fmt.Errorf("watch %s: %w", c.node, err)
+	}
+	return nil
+}
+
+// A fanoutWriter sets the node.
+type fanoutWriter struct {
+	*fanoutWorkload
+	seat *Seat
+}
+
+// Turn makes one write, or makes the last one again if its session was lost over it.
+func (c *fanoutWriter) Turn(ctx context.Context) (int64, error) {
+	if !c.tellings.await(ctx, c.tellings.ready, c.seat.Stopping) {
+		return 0, context.Cause(ctx)
+	}
+	due, ticket, ok := c.arrive(ctx)
+	if !ok {
+		return c.tellings.ended(), nil
+	}
+	if err := c.set(ctx, due, ticket); err != nil {
+		return 0, err
+	}
+	if ticket == nil && !c.tellings.await(ctx, c.tellings.all, nil) {
+		return 0, context.Cause(ctx)
+	}
+	return c.tellings.ended(), nil
+}
+
+// arrive waits until a write is due.
+func (c *fanoutWriter) arrive(ctx context.Context) (due time.Time, t *pace.Ticket, ok bool) {
+	if u := c.tellings.unanswered(); u != nil {
+		return u.due, u.ticket, true
+	}
+	select {
+	case <-c.seat.Stopping: // others may have kept it from writing until then
+		return due, nil, false
+	default:
+	}
+	if c.seat.pacer != nil {
+		t = c.seat.pacer.Ticket()
+		due, ok = c.seat.next(ctx, t)
+		return due, t, ok
+	}
+	due, ok = c.seat.Arrive(ctx, c.settings.Think)
+	return due, nil, ok
+}
+
+// set writes what was due. One whose reply was lost is made again: its number is
+// the version that it makes, so it is done once.
+func (c *fanoutWriter) set(ctx context.Context, due time.Time, ticket *pace.Ticket) error {
+	if err := c.quiet.Acquire(ctx, theWriter); err != nil {
+		return err
+	}
+	defer c.quiet.Release(theWriter)
+	u := c.tellings.unanswered()
+	repeated := u != nil
+	if !repeated {
+		u = c.tellings.issue(due, ticket)
+	}
+	for {
+		_, err := c.seat.Conn.Set(ctx, c.node, update(u.number), int32(u.number-1))
+		if errors.Is(err, drivers.ErrBadVersion) && repeated {
+			err = nil
+		}
+		if repeated = true; errors.Is(err, drivers.ErrConnectionLoss) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("set %s: %w", c.node, err)
+		}
+		break
+	}
+	now := time.Now()
+	c.write.Record(now.Sub(u.issued), now.Sub(u.due))
+	c.tellings.acknowledge(u, now)
+	return nil
+}
+
+// Finish sees to it that all are told of the last write, and lets them go.
+func (c *fanoutWriter) Finish(ctx context.Context) (int64, error) {
+	if u := c.tellings.unanswered(); u != nil {
+		if err := c.set(ctx, u.due, u.ticket); err != nil {
+			return 0, err
+		}
+	}
+	c.tellings.finish()
+	if !c.tellings.await(ctx, c.tellings.all, nil) {
+		return 0, context.Cause(ctx)
+	}
+	return c.tellings.ended(), nil
+}

@@ -1,0 +1,176 @@
+package workloads
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// MixSettings are what a person chooses of a mix. Shares are from 0 to 1.
+type MixSettings struct {
+	Reads float64 // the share of the operations that read; all others write
+	Lists float64 // the share of the reads that list nodes instead of getting one
+	// Creates is the share of the writes that create a fresh node, at most a
+	// half: as many delete one of these again. All others set a key.
+	Creates float64
+	// Conditional sets are on the version that a read just before has shown.
+	// One that finds another version, because somebody was faster, is made
+	// again, with the read.
+	Conditional bool
+	Keys        int    // how many nodes are read and set; 0 means DefaultKeys
+	KeysBy      KeysBy // how they are chosen; "" means Uniform
+	Size        int    // of a value, in bytes
+	// Watchers is how many sessions there are beside the clients', of which
+	// each watches some keys, and watches again what has changed.
+	Watchers int
+}
+
+// DefaultKeys are those of MixSettings without any.
+const DefaultKeys = 1000
+
+// A KeysBy says how often which key is chosen.
+type KeysBy string
+
+const (
+	// Uniform chooses each as often.
+	Uniform KeysBy = "uniform"
+	// Zipfian chooses the k-th as often as 1/k^1.1, so that a few are hot.
+	Zipfian KeysBy = "zipfian"
+)
+
+// Mixes makes the workload of raw operations, of which none waits for another
+// client: a round is one operation.
+func Mixes(s Settings) Workload {
+	w := &mixWorkload{settings: s, MixSettings: s.Mix, value: make([]byte, s.Mix.Size)}
+	w.Keys = cmp.Or(w.Keys, DefaultKeys)
+	w.fresh.lags = s.readsLag
+	for kind, phase := range mixPhases() {
+		w.timed[kind] = s.latency(phase)
+	}
+	return w
+}
+
+// The kinds of operations, as which a mix's phases are numbered.
+const (
+	mixRead = iota
+	mixList
+	mixWrite
+	mixCreate
+	mixDelete
+	mixKinds
+)
+
+func mixPhases() [mixKinds]string { return [...]string{"read", "list", "write", "create", "delete"} }
+
+type mixWorkload struct {
+	MixSettings
+	settings Settings
+	value    []byte
+
+	clients int
+	keys    folders
+	paths   []string // of the keys
+	own     string   // where clients create fresh nodes
+	made    []ownNodes
+
+	fresh   freshness
+	timed   [mixKinds]*metrics.Latency
+	retries atomic.Int64 // conditional sets made again
+}
+
+// keysInFolder bounds what a list shows.
+const keysInFolder = 100
+
+// Setup makes the keys. Of a first node it learns whether the service takes values
+// of that size: one that does not hangs up, however often it is asked.
+func (w *mixWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.clients, w.made = clients, make([]ownNodes, clients)
+	w.keys = folders{path: base + "/keys", nodes: w.Keys, each: keysInFolder}
+	for i := range w.Keys {
+		w.paths = append(w.paths, w.keys.node(i))
+	}
+	w.own = base + "/own"
+	_, err := c.Create(ctx, w.own, w.value, 0)
+	if errors.Is(err, drivers.ErrConnectionLoss) {
+		if w.Size > safeSize {
+			return errTooLarge
+		}
+		err = makeNode(ctx, c, w.own, nil, 0)
+	}
+	if err != nil {
+		return err
+	}
+	return w.keys.make(ctx, c, w.value)
+}
+
+// safeSize is of a value that fits a packet of every service, with all that goes
+// with it.
+const safeSize = 1_000_000
+
+var errTooLarge = errors.New("the service hung up on a value of that size: ZooKeeper takes packets of less than 1 MiB")
+
+func (w *mixWorkload) Join(s *Seat) (Client, error) {
+	c := w.join(s)
+	if s.Index >= w.clients {
+		return newMixWatcher(c), nil
+	}
+	return c, nil
+}
+
+// Observers is how many sessions only watch.
+func (w *mixWorkload) Observers() int { return w.Watchers }
+
+func (w *mixWorkload) Together() bool { return false }
+
+func (w *mixWorkload) Begin() {
+	for _, l := range w.timed {
+		l.Reset()
+	}
+	w.retries.Store(0)
+}
+
+// kinds are those of the operations that there may be.
+func (w *mixWorkload) kinds() (kinds []int) {
+	may := [mixKinds]bool{
+		mixRead: w.Reads > 0 && w.Lists < 1, mixList: w.Reads > 0 && w.Lists > 0,
+		mixWrite: w.Reads < 1 && w.Creates < 0.5, mixCreate: w.Reads < 1 && w.Creates > 0, mixDelete: w.Reads < 1 && w.Creates > 0,
+	}
+	for kind, there := range may {
+		if there {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds
+}
+
+func (w *mixWorkload) Lap() (p50, p99 time.Duration) { return w.timed[w.kinds()[0]].Lap() }
+
+func (w *mixWorkload) End(r *metrics.Record) {
+	m := metrics.Mix{Retries: w.retries.Load()}
+	if r.Mix != nil { // of another group, which was timed with the same
+		m.Retries += r.Mix.Retries
+	}
+	r.Phases = nil
+	for _, kind := range w.kinds() {
+		p := w.timed[kind].Phase()
+		r.Phases = append(r.Phases, p)
+		if kind <= mixList {
+			m.Reads += p.Service.TotalCount()
+		} else {
+			m.Writes += p.Service.TotalCount()
+		}
+	}
+	r.Mix, r.Rounds = &m, m.Reads+m.Writes
+}
+
+func (w *mixWorkload) Verdict() metrics.Safety { return w.fresh.verdict() }
+
+// Settle says that a mix has no settled cost: it is as it is chosen.
+func (w *mixWorkload) Settle(context.Context, *Stage) error {
+	return errors.New("operations cost what they are: there is nothing to settle")
+}

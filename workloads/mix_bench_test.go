@@ -1,0 +1,122 @@
+package workloads
+
+import (
+	"context"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+)
+
+// BenchmarkMixAdded makes an operation of a mix and the same call by itself by
+// turns, now the one first and now the other, on sessions of one kind, and reports
+// the difference of the medians and of the allocations. The server is in this
+// process: what it allocates is the same for both.
+func BenchmarkMixAdded(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		mix  MixSettings
+		bare bareCall
+	}{
+		{"read", MixSettings{Reads: 1}, bareGet},
+		{"zipfian read", MixSettings{Reads: 1, KeysBy: Zipfian}, bareGet},
+		{"write", MixSettings{Size: 1000}, bareSet},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			w, seat := seated(b, c.mix)
+			client, err := w.Join(seat)
+			if err != nil {
+				b.Fatal(err)
+			}
+			key := 0
+			measureAdded(b,
+				func(ctx context.Context) error {
+					key = (key + 1) % w.Keys
+					return c.bare(ctx, seat.Conn, w.paths[key], w.value)
+				},
+				func(ctx context.Context) error {
+					_, err := client.Turn(ctx)
+					return err
+				})
+		})
+	}
+}
+
+type bareCall func(ctx context.Context, c drivers.Conn, path string, data []byte) error
+
+func bareGet(ctx context.Context, c drivers.Conn, path string, _ []byte) error {
+	_, _, err := c.Get(ctx, path, nil)
+	return err
+}
+
+func bareSet(ctx context.Context, c drivers.Conn, path string, data []byte) error {
+	_, err := c.Set(ctx, path, data, drivers.AnyVersion)
+	return err
+}
+
+// seated is a mix with one client's seat, in process.
+func seated(b *testing.B, m MixSettings) (*mixWorkload, *Seat) {
+	service, err := backends.InProcess()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { service.Close() })
+	conn, err := service.Dial(b.Context(), drivers.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { conn.Close() })
+	w := Mixes(Settings{Mix: m}).(*mixWorkload)
+	if err := makeNode(b.Context(), conn, "/mix", nil, 0); err != nil {
+		b.Fatal(err)
+	}
+	if err := w.Setup(b.Context(), conn, "/mix", 1); err != nil {
+		b.Fatal(err)
+	}
+	return w, &Seat{Conn: conn, Rand: rand.New(rand.NewPCG(1, 0)), Stopping: make(chan struct{})}
+}
+
+// alike is how many calls are made in a row, so that reading the count of
+// allocations, which stops the world, falls between them.
+const alike = 100
+
+func measureAdded(b *testing.B, bare, mixed func(context.Context) error) {
+	calls := []func(context.Context) error{bare, mixed}
+	var took [2][]time.Duration
+	var allocations [2]uint64
+	ctx := b.Context()
+	for turn := 0; b.Loop(); turn++ {
+		for n := range calls {
+			i := (turn + n) % len(calls)
+			before := mallocs()
+			for range alike {
+				start := time.Now()
+				if err := calls[i](ctx); err != nil {
+					b.Fatal(err)
+				}
+				took[i] = append(took[i], time.Since(start))
+			}
+			allocations[i] += mallocs() - before
+		}
+	}
+	each := func(i int) float64 { return float64(allocations[i]) / float64(len(took[i])) }
+	b.ReportMetric(0, "ns/op") // of many calls of both
+	b.ReportMetric(float64(median(took[0])), "bare-ns")
+	b.ReportMetric(float64(median(took[1])-median(took[0])), "added-ns")
+	b.ReportMetric(each(1)-each(0), "added-allocs")
+}
+
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+func mallocs() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Mallocs
+}

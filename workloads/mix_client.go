@@ -1,0 +1,139 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A mixClient makes one operation after the other.
+type mixClient struct {
+	*mixWorkload
+	seat *Seat
+	conn drivers.Conn
+	sight
+	draw func() int // a key
+}
+
+func (w *mixWorkload) join(s *Seat) *mixClient {
+	return &mixClient{mixWorkload: w, seat: s, conn: drivers.Steady(s.Conn), sight: w.fresh.session(s, w.Keys), draw: w.drawer(s.Rand)}
+}
+
+// zipfExponent must be above 1.
+const zipfExponent = 1.1
+
+func (w *mixWorkload) drawer(r *rand.Rand) func() int {
+	if w.KeysBy != Zipfian {
+		return func() int { return r.IntN(w.Keys) }
+	}
+	z := rand.NewZipf(r, zipfExponent, 1, uint64(w.Keys-1))
+	return func() int { return int(z.Uint64()) }
+}
+
+// Turn is one operation.
+func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
+	due, ok := c.seat.Arrive(ctx, c.settings.Think)
+	if !ok {
+		return 0, nil
+	}
+	began := time.Now()
+	kind, err := c.operate(ctx)
+	if err != nil {
+		return 0, err
+	}
+	now := time.Now()
+	c.timed[kind].Record(now.Sub(began), now.Sub(due))
+	return 1, nil
+}
+
+// operate makes an operation of a kind that it draws.
+func (c *mixClient) operate(ctx context.Context) (kind int, err error) {
+	random := c.seat.Rand
+	if random.Float64() < c.Reads {
+		if random.Float64() < c.Lists {
+			return mixList, c.list(ctx, c.draw())
+		}
+		return mixRead, c.read(ctx, c.draw())
+	}
+	nodes := &c.made[c.seat.Index]
+	switch u := random.Float64(); {
+	case u >= 2*c.Creates:
+		return mixWrite, c.set(ctx, c.draw())
+	case u < c.Creates && !nodes.full() || nodes.none():
+		return mixCreate, makeNode(ctx, c.conn, c.ownPath(nodes.add()), c.value, 0)
+	}
+	err = remove(ctx, c.conn, c.ownPath(nodes.drop()))
+	if errors.Is(err, drivers.ErrNoNode) { // made or not with a session that was lost
+		err = nil
+	}
+	return mixDelete, err
+}
+
+func (c *mixClient) read(ctx context.Context, key int) error {
+	_, stat, err := c.conn.Get(ctx, c.paths[key], nil)
+	if err == nil {
+		c.shown(key, stat.Version)
+	}
+	return err
+}
+
+// list lists the folder in which a key is.
+func (c *mixClient) list(ctx context.Context, key int) error {
+	folder := c.keys.folder(key)
+	children, err := c.conn.Children(ctx, c.keys.at(folder), nil)
+	if err == nil {
+		c.listed(len(children), c.keys.in(folder))
+	}
+	return err
+}
+
+// set sets a key, again if that may not have been done.
+func (c *mixClient) set(ctx context.Context, key int) error {
+	for {
+		over := drivers.AnyVersion
+		if c.Conditional {
+			if err := c.read(ctx, key); err != nil {
+				return err
+			}
+			over = c.newest[key]
+		}
+		stat, err := c.conn.Set(ctx, c.paths[key], c.value, over)
+		switch {
+		case err == nil:
+			c.wrote(key, stat.Version, over)
+			return nil
+		case c.Conditional && errors.Is(err, drivers.ErrBadVersion):
+			c.retries.Add(1)
+		case !errors.Is(err, drivers.ErrConnectionLoss):
+			return err
+		}
+	}
+}
+
+// ownNodes are the fresh nodes of one client, which has made them in the order of
+// their numbers and deletes them in the same.
+type ownNodes struct{ first, next int64 }
+
+// mostOwn is how many a client has at most.
+const mostOwn = 16
+
+func (n *ownNodes) none() bool { return n.first == n.next }
+func (n *ownNodes) full() bool { return n.next-n.first == mostOwn }
+
+func (n *ownNodes) add() (number int64) {
+	n.next++
+	return n.next - 1
+}
+
+func (n *ownNodes) drop() (number int64) {
+	n.first++
+	return n.first - 1
+}
+
+func (c *mixClient) ownPath(number int64) string {
+	return c.own + "/" + strconv.Itoa(c.seat.Index) + "-" + strconv.FormatInt(number, 10)
+}

@@ -1,0 +1,97 @@
+package workloads
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A freshness checks that no session is shown an older version of a key than it
+// was shown before or wrote itself, and that a conditional set makes the next
+// version of the one that it was on.
+type freshness struct {
+	// lags: a read may show what is older, as etcd's serializable ones may:
+	// each is answered by whichever member is asked, with what that has.
+	lags bool
+
+	checked atomic.Int64
+	mu      sync.Mutex
+	safety  metrics.Safety
+}
+
+// A sight is what one session has been shown. It has four bytes for each key, and
+// belongs to one goroutine.
+type sight struct {
+	*freshness
+	seat   *Seat
+	newest []int32 // versions, by key
+}
+
+func (f *freshness) session(s *Seat, keys int) sight {
+	return sight{freshness: f, seat: s, newest: make([]int32, keys)}
+}
+
+// shown notes the version that a read showed.
+func (s *sight) shown(key int, version int32) {
+	if !s.lags {
+		s.check(version >= s.newest[key], "was shown version %d of a key after version %d", version, s.newest[key])
+	}
+	s.newest[key] = version
+}
+
+// told notes the version that a read showed after a watch had told of a change.
+func (s *sight) told(key int, version int32) {
+	if !s.lags {
+		s.check(version > s.newest[key], "was told of a change after version %d of a key, and shown version %d", s.newest[key], version)
+	}
+	s.newest[key] = version
+}
+
+// wrote notes the version that a set made, over one or over any.
+func (s *sight) wrote(key int, version, over int32) {
+	switch {
+	case over != drivers.AnyVersion:
+		s.check(version == over+1, "made version %[2]d of a key by a set on version %[1]d", over, version)
+	case !s.lags:
+		s.check(version > s.newest[key], "made version %[2]d of a key after version %[1]d", s.newest[key], version)
+	}
+	s.newest[key] = version
+}
+
+// listed notes how many nodes a list showed, of how many there have been since
+// before the session.
+func (s *sight) listed(nodes, want int) {
+	s.check(nodes == want, "was shown %d of %d nodes", int32(nodes), int32(want))
+}
+
+// check counts what is right without an allocation. What is wrong is said by two
+// numbers.
+func (s *sight) check(right bool, format string, a, b int32) {
+	s.checked.Add(1)
+	if !right {
+		s.violated(fmt.Sprintf(format, a, b))
+	}
+}
+
+func (s *sight) violated(what string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.safety.Violations++
+	if len(s.safety.Details) < maxDetails {
+		s.safety.Details = append(s.safety.Details, fmt.Sprintf("violation: client %d %s", s.seat.Index+1, what))
+	}
+}
+
+func (f *freshness) verdict() metrics.Safety {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.safety
+	v.Checked = f.checked.Load()
+	if f.lags {
+		v.Weaker = "serializable reads may show what is older than before: that is not checked"
+	}
+	return v
+}

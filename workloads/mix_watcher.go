@@ -1,0 +1,63 @@
+package workloads
+
+import (
+	"context"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// An observed workload has sessions beside its clients', after them, that only
+// watch what these do.
+type observed interface{ Observers() int }
+
+// A mixWatcher watches some keys, and reads each again whenever it has changed.
+type mixWatcher struct {
+	*mixClient
+	keys  []int
+	fired chan int // the keys that have changed; it holds all, since each is watched once
+	armed bool
+}
+
+// watchedKeys is how many keys a watcher watches, if there are so many.
+const watchedKeys = 10
+
+func newMixWatcher(c *mixClient) *mixWatcher {
+	w := &mixWatcher{mixClient: c}
+	first := c.draw()
+	for i := range min(watchedKeys, c.Keys) {
+		w.keys = append(w.keys, (first+i)%c.Keys)
+	}
+	w.fired = make(chan int, len(w.keys))
+	return w
+}
+
+// Turn waits for a key to change and watches it again; the first watches all.
+func (w *mixWatcher) Turn(ctx context.Context) (rounds int64, err error) {
+	if !w.armed {
+		w.armed = true
+		for _, key := range w.keys {
+			stat, err := w.watch(ctx, key)
+			if err != nil {
+				return 0, err
+			}
+			w.shown(key, stat.Version)
+		}
+	}
+	select {
+	case key := <-w.fired:
+		stat, err := w.watch(ctx, key)
+		if err == nil {
+			w.told(key, stat.Version)
+		}
+		return 0, err
+	case <-w.seat.Stopping:
+		return 0, nil
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+}
+
+func (w *mixWatcher) watch(ctx context.Context, key int) (drivers.Stat, error) {
+	_, stat, err := w.conn.Get(ctx, w.paths[key], func(drivers.Event) { w.fired <- key })
+	return stat, err
+}

@@ -1,0 +1,35 @@
+package workloads
+
+import (
+	"context"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/pace"
+)
+
+// openLoop hands the seats what work there is, if it comes at a rate.
+func (r *runner) openLoop() {
+	if !r.plan.Open.Rate.Open() {
+		return
+	}
+	r.pacer = pace.New(r.plan.Open, r.plan.Warmup, r.plan.Duration, r.plan.Seed)
+	for _, s := range r.crew.seats {
+		s.pacer, s.ticket = r.pacer, r.pacer.Ticket()
+	}
+}
+
+// drain lets those finish who have work that was due in the window, so that how
+// long it took them counts.
+func (r *runner) drain(record *metrics.Record) {
+	if r.pacer == nil {
+		return
+	}
+	r.pacer.End()
+	ctx, cancel := context.WithTimeout(r.rounds, endTime)
+	defer cancel()
+	if !r.failed() {
+		r.pacer.Drain(ctx)
+	}
+	c, g := r.pacer.Counts(), &record.Generator
+	g.Offered, g.Late, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Skipped, c.Unfinished
+}

@@ -1,0 +1,74 @@
+package workloads_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/pace"
+)
+
+// Work that comes at a rate is done at that rate, in every form, and its response
+// times begin when it was due.
+func TestOpenLoopOfEveryForm(t *testing.T) {
+	for _, form := range catalog.Forms() {
+		if form.Family == workloads.Library || form.Needs != "" {
+			continue
+		}
+		t.Run(form.String(), func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 6,
+					Settings: workloads.Settings{Hold: 20 * time.Millisecond}, Warmup: time.Second, Duration: 10 * time.Second, Seed: 1,
+					Open: pace.Options{Rate: pace.Of(20), Arrival: pace.Poisson}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := r.Generator
+				if g.Offered < 150 || g.Offered > 250 || g.Skipped+g.Unfinished > 0 || r.Safety.Violations > 0 {
+					t.Errorf("%+v, %+v; want about 200 offered and all done", g, r.Safety)
+				}
+				if done := r.Rounds; done < g.Offered-8 || done > g.Offered+8 {
+					t.Errorf("%d rounds of %d offered", done, g.Offered)
+				}
+				for _, p := range r.Phases {
+					if p.Service.TotalCount() == 0 || p.Response.TotalCount() != p.Service.TotalCount() || p.Response.Mean() < p.Service.Mean() {
+						t.Errorf("%s: %d of %v on average, responses %d of %v", p.Name, p.Service.TotalCount(),
+							time.Duration(p.Service.Mean()), p.Response.TotalCount(), time.Duration(p.Response.Mean()))
+					}
+				}
+			})
+		})
+	}
+}
+
+// More work than one lock that is held for so long can do leaves some undone, and
+// the run says so.
+func TestOpenLoopOverload(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Settings.Hold = 10 * time.Millisecond
+		p.Warmup, p.Duration = 0, 10*time.Second
+		p.Open = pace.Options{Rate: pace.Of(200)}
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := r.Generator
+		if g.Offered != 1999 && g.Offered != 2000 || g.Skipped < 980 || g.Skipped > 1010 || g.Late < 900 || g.Unfinished > 0 {
+			t.Errorf("%+v, want half of 2,000 skipped", g)
+		}
+		acquire := r.Phases[0]
+		if p90 := time.Duration(acquire.Response.ValueAtQuantile(90)); p90 < 4*time.Second || p90 > 5*time.Second {
+			t.Errorf("the 90th percentile of the response time is %v, want that of a queue that grew for ten seconds", p90)
+		}
+		if max := time.Duration(acquire.Service.Max()); max > 100*time.Millisecond {
+			t.Errorf("the service time is up to %v, want that of five clients", max)
+		}
+		if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "found nobody free") {
+			t.Errorf("warnings %q", r.Warnings)
+		}
+	})
+}

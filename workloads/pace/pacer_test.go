@@ -1,0 +1,201 @@
+package pace
+
+import (
+	"context"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// serve has clients that take so long for each arrival, and returns what became
+// of the arrivals and the response times.
+func serve(t *testing.T, o Options, clients int, window time.Duration, took func(due time.Time) time.Duration) (Counts, []time.Duration) {
+	t.Helper()
+	p := New(o, time.Second, window, 1)
+	opens := p.opens
+	var mu sync.Mutex
+	var responses []time.Duration
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			for ticket := p.Ticket(); ; {
+				due, ok := ticket.Next(t.Context())
+				if !ok {
+					return
+				}
+				time.Sleep(took(due))
+				mu.Lock()
+				if !due.Before(opens) {
+					responses = append(responses, time.Since(due))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	time.Sleep(time.Second + window)
+	p.End()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	p.Drain(ctx)
+	c := p.Counts()
+	all.Wait()
+	return c, responses
+}
+
+// What is offered is what was asked for, at every rate, and a service that is
+// fast enough has nothing late.
+func TestOfferedIsThePlan(t *testing.T) {
+	for _, arrival := range Arrivals() {
+		for _, rate := range []float64{100, 1000, 20_000} {
+			synctest.Test(t, func(t *testing.T) {
+				c, _ := serve(t, Options{Rate: Of(rate), Arrival: arrival}, 64, 10*time.Second, func(time.Time) time.Duration { return 0 })
+				tolerance := 0.01
+				if arrival == Poisson {
+					tolerance = 0.04 // four times what 1,000 arrivals stray by
+				}
+				if got := float64(c.Offered) / 10; got < rate*(1-tolerance) || got > rate*(1+tolerance) {
+					t.Errorf("%s: %v a second were offered, want %v", arrival, got, rate)
+				}
+				if c.Late+c.Skipped+c.Unfinished > 0 {
+					t.Errorf("%s, %v a second: %+v", arrival, rate, c)
+				}
+			})
+		}
+	}
+}
+
+// A service that stands still for two seconds of ten has the arrivals of those
+// two seconds late, and they waited for it.
+func TestFrozenService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		thaws := began.Add(6 * time.Second)
+		c, responses := serve(t, Options{Rate: Of(500)}, 8, 10*time.Second, func(time.Time) time.Duration {
+			if now := time.Now(); now.After(began.Add(4*time.Second)) && now.Before(thaws) {
+				return thaws.Sub(now)
+			}
+			return time.Millisecond
+		})
+		if c.Offered != 5000 || c.Skipped != 0 || c.Unfinished != 0 || c.Late < 950 || c.Late > 1300 {
+			t.Errorf("%+v, want 5,000 offered, and about those of two seconds late", c)
+		}
+		slow := 0
+		for _, r := range responses {
+			if r > time.Second {
+				slow++
+			}
+		}
+		if len(responses) != 5000 || slow < 490 || slow > 700 {
+			t.Errorf("%d of %d took more than a second, want those of one second at least", slow, len(responses))
+		}
+	})
+}
+
+// A service that is too slow leaves arrivals that nobody has: it serves those of
+// the warm-up first. With a limit, those that wait too long are skipped.
+func TestOverload(t *testing.T) {
+	for limit, most := range map[time.Duration]int64{0: 11, 50 * time.Millisecond: 101} {
+		synctest.Test(t, func(t *testing.T) {
+			c, responses := serve(t, Options{Rate: Of(100), LateLimit: limit}, 1, 10*time.Second, func(time.Time) time.Duration {
+				return 100 * time.Millisecond
+			})
+			served := int64(len(responses))
+			if c.Offered != 1000 || c.Skipped+served != 1000 || served > most || served < most-2 || c.Late < served-1 {
+				t.Errorf("limit %v: %+v with %d served, want 1,000 of which %d are, late", limit, c, served, most)
+			}
+			for _, r := range responses {
+				if limit > 0 && r > limit+100*time.Millisecond {
+					t.Fatalf("one that was %v late was served", r-100*time.Millisecond)
+				}
+			}
+		})
+	}
+}
+
+// An arrival that somebody still has at the end is unfinished.
+func TestUnfinished(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := serve(t, Options{Rate: Of(1)}, 10, 10*time.Second, func(time.Time) time.Duration { return time.Hour })
+		if want := (Counts{Offered: 10, Unfinished: 10}); c != want {
+			t.Errorf("%+v, want %+v", c, want)
+		}
+	})
+}
+
+// A run that ends early has offered what was due until then.
+func TestEndedEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{Rate: Of(10)}, 0, time.Minute, 1)
+		ticket := p.Ticket()
+		var all sync.WaitGroup
+		all.Go(func() {
+			for {
+				if _, ok := ticket.Next(t.Context()); !ok {
+					return
+				}
+			}
+		})
+		time.Sleep(time.Second + time.Millisecond)
+		p.End()
+		all.Wait()
+		if c := p.Counts(); c.Offered != 10 || c.Skipped+c.Unfinished+c.Late > 0 {
+			t.Errorf("%+v, want 10 offered and no more", c)
+		}
+	})
+}
+
+// BenchmarkNext is what an arrival costs that is due: the processor time of the
+// draw, without that of waiting for it.
+func BenchmarkNext(b *testing.B) {
+	for _, arrival := range Arrivals() {
+		b.Run(string(arrival), func(b *testing.B) {
+			p := New(Options{Rate: Of(1e9), Arrival: arrival}, time.Hour, time.Hour, 1)
+			p.schedule.count = p.schedule.rate.Expected(-2*time.Hour, time.Hour) // long due
+			p.advance()
+			ticket := p.Ticket()
+			b.ReportAllocs()
+			for b.Loop() {
+				ticket.Next(b.Context())
+			}
+		})
+	}
+}
+
+// BenchmarkPaced is the processor time of this process for each arrival at 20,000
+// a second, with 64 clients that do nothing: waiting for it, too.
+func BenchmarkPaced(b *testing.B) {
+	var arrivals int64
+	before := cpu(b)
+	for b.Loop() {
+		c, _ := serveFor(b, 20_000, 64, time.Second)
+		arrivals += c.Offered
+	}
+	b.ReportMetric(float64(cpu(b)-before)/float64(arrivals), "cpu-ns/arrival")
+}
+
+func serveFor(b *testing.B, rate float64, clients int, window time.Duration) (Counts, time.Duration) {
+	p := New(Options{Rate: Of(rate)}, 0, window, 1)
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			ticket := p.Ticket()
+			for ok := true; ok; {
+				_, ok = ticket.Next(b.Context())
+			}
+		})
+	}
+	time.Sleep(window)
+	p.End()
+	all.Wait()
+	return p.Counts(), window
+}
+
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,122 @@
+package pace
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Rate is an average number of arrivals a second that may change as a run goes
+// on. The zero Rate is none at all: a closed loop.
+type Rate struct {
+	levels []float64 // arrivals a second, one after the other, for as long each
+	ramp   bool      // from the first level to the last, evenly
+}
+
+// ParseRate reads "500", arrivals a second; "100..1000", rising or falling evenly
+// over the run; or "100,200,400", in steps of equal length.
+func ParseRate(text string) (Rate, error) {
+	var r Rate
+	words := strings.Split(text, ",")
+	if first, last, ok := strings.Cut(text, ".."); ok {
+		words, r.ramp = []string{first, last}, true
+	}
+	for _, w := range words {
+		level, err := strconv.ParseFloat(strings.TrimSuffix(w, "/s"), 64)
+		if err != nil || !(level > 0) || level > maxRate {
+			return Rate{}, fmt.Errorf("rate %q: want arrivals a second such as 500, a ramp such as 100..1000 or steps such as 100,200,400", text)
+		}
+		r.levels = append(r.levels, level)
+	}
+	return r, nil
+}
+
+// maxRate is more than any generator can offer.
+const maxRate = 1e9
+
+// Of is the rate that stays the same.
+func Of(perSecond float64) Rate { return Rate{levels: []float64{perSecond}} }
+
+// Open tells whether there is a rate at all.
+func (r Rate) Open() bool { return len(r.levels) > 0 }
+
+// String is what ParseRate reads.
+func (r Rate) String() string {
+	var words []string
+	for _, level := range r.levels {
+		words = append(words, strconv.FormatFloat(level, 'f', -1, 64))
+	}
+	if r.ramp {
+		return strings.Join(words, "..")
+	}
+	return strings.Join(words, ",")
+}
+
+// Mean is the average rate over a whole run, in arrivals a second.
+func (r Rate) Mean() float64 {
+	if !r.Open() {
+		return 0
+	}
+	sum := 0.0
+	for _, level := range r.levels {
+		sum += level
+	}
+	return sum / float64(len(r.levels))
+}
+
+// Expected is how many arrivals there are on average in the first t of a run
+// that takes total. Before its beginning the rate is that of the beginning, and
+// after its end that of the end.
+func (r Rate) Expected(t, total time.Duration) float64 {
+	x := t.Seconds()
+	switch {
+	case !r.Open():
+		return 0
+	case t < 0:
+		return x * r.levels[0]
+	case t > total:
+		return r.Expected(total, total) + (x-total.Seconds())*r.levels[len(r.levels)-1]
+	case r.ramp:
+		first, last := r.levels[0], r.levels[1]
+		return first*x + (last-first)*x*x/2/total.Seconds()
+	}
+	step := total.Seconds() / float64(len(r.levels))
+	sum := 0.0
+	for i, level := range r.levels {
+		sum += level * min(max(x-float64(i)*step, 0), step)
+	}
+	return sum
+}
+
+// When is the moment at which Expected reaches n, from when on the nth arrival
+// is to be expected.
+func (r Rate) When(n float64, total time.Duration) time.Duration {
+	all := r.Expected(total, total)
+	switch {
+	case n < 0:
+		return seconds(n / r.levels[0])
+	case n >= all:
+		return total + seconds((n-all)/r.levels[len(r.levels)-1])
+	case r.ramp:
+		return seconds(r.whenRising(n, total.Seconds()))
+	}
+	step := total.Seconds() / float64(len(r.levels))
+	for i, level := range r.levels {
+		if n < level*step {
+			return seconds(float64(i)*step + n/level)
+		}
+		n -= level * step
+	}
+	return total // rounding took n past the last step
+}
+
+// whenRising solves first·x + (last−first)·x²/2/total = n, in a form that does
+// not lose its digits where first and last are nearly the same.
+func (r Rate) whenRising(n, total float64) float64 {
+	first, last := r.levels[0], r.levels[1]
+	return 2 * n / (first + math.Sqrt(first*first+2*n*(last-first)/total))
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,34 @@
+package recipetest_test
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// On every backend raw operations are what was asked for: no more writes than that,
+// and no session is shown what is older than it has seen.
+func TestMixEverywhere(t *testing.T) {
+	backendtest.Each(t, func(t *testing.T, service drivers.Service) {
+		r, err := workloads.Run(t.Context(), workloads.Plan{
+			Service: service, Form: listed("mix", "operations"), Clients: 4, Rounds: 400, Seed: 1,
+			Settings: workloads.Settings{Mix: workloads.MixSettings{
+				Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, KeysBy: workloads.Zipfian, Size: 100, Watchers: 2}},
+			Preload: workloads.Preload{Nodes: 50, Watches: 60},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Safety.Violations != 0 || r.Safety.Checked < r.Rounds/2 {
+			t.Errorf("%+v for %d operations", r.Safety, r.Rounds)
+		}
+		if r.Counts.Notifications == 0 || len(r.Phases) != 5 {
+			t.Errorf("%d notifications, %d phases; want watchers told, and five kinds", r.Counts.Notifications, len(r.Phases))
+		}
+		if failed := r.Whole.FailedWrites; failed < r.Mix.Retries || r.Whole.Writes-failed > r.WholeRounds || r.Whole.Cuts > 0 {
+			t.Errorf("%+v for %d operations, %d sets made again", r.Whole, r.WholeRounds, r.Mix.Retries)
+		}
+	})
+}

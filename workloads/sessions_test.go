@@ -1,0 +1,89 @@
+package workloads_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+func storm(t *testing.T, s drivers.Service, storm workloads.Storm, clients int, hold time.Duration) *metrics.Record {
+	t.Helper()
+	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: clients, Rounds: 5,
+		Form:     workloads.Form{Recipe: "sessions", Name: "test", Family: workloads.Load, New: workloads.Sessions(storm)},
+		Settings: workloads.Settings{Hold: hold}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// Every storm hits every session in every round, and an ordinary client is
+// answered before it and while it lasts.
+func TestStorms(t *testing.T) {
+	for name, what := range map[string]workloads.Storm{
+		"connect": workloads.ConnectStorm(), "reconnect": workloads.ReconnectStorm(),
+		"expire": workloads.ExpiryStorm(), "idle": workloads.Lull(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				r := storm(t, s, what, 8, time.Millisecond)
+				if r.Rounds < 5 || r.Safety.Violations > 0 || r.Safety.Checked < r.Rounds {
+					t.Errorf("%d rounds, %+v", r.Rounds, r.Safety)
+				}
+				back, over, ordinary, calm := r.Phases[0].Service, r.Phases[1].Service, r.Phases[2].Service, r.Phases[3].Service
+				if back.TotalCount() < 8*over.TotalCount() || ordinary.TotalCount() < r.Rounds || calm.TotalCount() < r.Rounds {
+					t.Errorf("%d were back in %d rounds, with %d and %d writes of the ordinary client", back.TotalCount(),
+						over.TotalCount(), calm.TotalCount(), ordinary.TotalCount())
+				}
+				if back.Max() > over.Max() {
+					t.Errorf("somebody was back after %v, when it was over after %v", time.Duration(back.Max()), time.Duration(over.Max()))
+				}
+				if cuts := r.Whole.Cuts > 0; cuts != (name == "reconnect" || name == "expire") {
+					t.Errorf("%d connections broke", r.Whole.Cuts)
+				}
+			})
+		})
+	}
+}
+
+// An ephemeral node that outlives its session is noticed.
+func TestStormNoticesWhatIsLeft(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		lasting := workloads.ExpiryStorm()
+		lasting.Brace = func(ctx context.Context, s *workloads.Seat, path string) error {
+			_, err := s.Conn.Create(ctx, path+"/stays", nil, 0)
+			return err
+		}
+		if r := storm(t, s, lasting, 1, 0); r.Safety.Violations < r.Rounds {
+			t.Errorf("%+v in %d rounds, want one in each", r.Safety, r.Rounds)
+		}
+	})
+}
+
+// The ordinary client may lose its session, too: it goes on with another one, and
+// the storm is the same.
+func TestStormOutlivesTheOrdinaryClient(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		struck := workloads.Lull()
+		lost := false
+		struck.Outcome = func(ctx context.Context, c drivers.Conn, path string) (string, error) {
+			if !lost {
+				lost = true
+				if err := s.(drivers.Expirer).Expire(ctx, c); err != nil {
+					return "", err
+				}
+				<-c.Done()
+			}
+			_, _, err := c.Exists(ctx, path, nil)
+			return "", err
+		}
+		r := storm(t, s, struck, 3, time.Millisecond)
+		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 || r.Rounds < 5 || r.Safety.Violations > 0 {
+			t.Errorf("%d sessions lost, %d rounds, %+v", n, r.Rounds, r.Safety)
+		}
+	})
+}
