@@ -12,10 +12,15 @@ export GORACE ?= atexit_sleep_ms=0
 CONCURRENT = ./drivers/... ./metrics/... ./workloads/...
 COUNT ?= 20
 
-.PHONY: help run test race lint bench twins deps
+# For how long each fuzzer looks for what breaks its package. Only a little of
+# that goes into making one input small: coverage that depends on the scheduler
+# cannot be kept while doing so.
+FUZZTIME ?= 1m
+
+.PHONY: help run test race fuzz lint bench bench-servers twins deps
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 8
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 
 run: ## the lock in both forms on the native server; ARGS=… are stampede's own
 	$(GO) run ./cmd/stampede run $(ARGS)
@@ -26,6 +31,11 @@ test: deps ## all tests, after installing what they need where that is possible
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
 
+fuzz: ## each fuzzer for FUZZTIME (1m), one on each core
+	@grep -roE '^func Fuzz\w+' --include='*_test.go' . | sed 's|/[^/]*:func | |' | \
+		xargs -n 2 -P $$(getconf _NPROCESSORS_ONLN) sh -c '$(GO) test -run="^$$" -fuzz="^$$2$$" -parallel=1 \
+			-fuzztime=$(FUZZTIME) -fuzzminimizetime=1s "$$1"' fuzz
+
 lint: ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); [ -z "$$unformatted" ] || { echo "gofmt -w $$unformatted"; exit 1; }
 	$(GO) vet ./...
@@ -33,6 +43,9 @@ lint: ## gofmt, go vet, staticcheck
 
 bench: ## all benchmarks, without the tests
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
+
+bench-servers: deps ## the native server against Apache ZooKeeper, in one run of some minutes
+	$(GO) run ./internal/versus
 
 twins: ## what sets each naive form apart from the recipe of the same name
 	@for recipe in recipes/*.go; do \

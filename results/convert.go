@@ -11,10 +11,15 @@ import (
 
 // A Setting is what was chosen of a run, beside what was measured.
 type Setting struct {
+	Scenario             string // "" outside a scenario file
 	Recipe, Form, Family string
 	Backend              drivers.Info
 	Clients, Groups      int
-	Loop                 string
+	Open                 *Open   // nil in a closed loop
+	Mix                  *Mix    // of raw operations; nil of a recipe
+	Reads                float64 // the share of them in a mix
+	Preload              *Preload
+	Background           *Background // nil without one
 	Hold, Think, Warmup  time.Duration
 	Expected             *Expected
 }
@@ -22,17 +27,17 @@ type Setting struct {
 // FromRecord writes down what was measured.
 func FromRecord(s Setting, r *metrics.Record) Run {
 	run := Run{
-		Recipe: s.Recipe, Form: s.Form, Family: s.Family, Backend: Backend(s.Backend),
-		Clients: s.Clients, Groups: s.Groups, Loop: s.Loop, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
+		Scenario: s.Scenario, Recipe: s.Recipe, Form: s.Form, Family: s.Family, Backend: Backend(s.Backend),
+		Clients: s.Clients, Groups: s.Groups, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
-		Latency: map[string]Latency{}, Herd: herd(r), Cost: costs(r, s.Expected),
+		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
+		Preload:     s.Preload, Herd: herd(r), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator), Disturbed: r.Disturbed,
 		Errors: r.Errors, Warnings: append([]string{}, r.Warnings...), Intervals: intervals(r.Intervals),
 	}
-	for _, p := range r.Phases {
-		run.Phases = append(run.Phases, p.Name)
-		run.Latency[p.Name] = latency(p)
-	}
+	run.Phases, run.Latency = phases(r.Phases)
+	run.mixed(s, r.Mix)
+	run.beside(s, r.Background)
 	if f := r.Fairness; f != nil {
 		run.Fairness = &Fairness{Jain: metrics.Jain(f.Served), Inversions: f.Inversions, LongestWaitNS: f.LongestWait}
 	}
@@ -42,11 +47,27 @@ func FromRecord(s Setting, r *metrics.Record) Run {
 	return run
 }
 
+func loop(o *Open) string {
+	if o == nil {
+		return "closed"
+	}
+	return "open"
+}
+
 func perSecond(n int64, d time.Duration) float64 {
 	if d <= 0 {
 		return 0
 	}
 	return float64(n) / d.Seconds()
+}
+
+func phases(all []metrics.Phase) (names []string, of map[string]Latency) {
+	of = make(map[string]Latency, len(all))
+	for _, p := range all {
+		names = append(names, p.Name)
+		of[p.Name] = latency(p)
+	}
+	return names, of
 }
 
 func latency(p metrics.Phase) Latency {
@@ -86,7 +107,24 @@ func herd(r *metrics.Record) Herd {
 		Triggers: h.Triggers, Foreign: h.Foreign, Notifications: h.Notifications,
 		Fanout: distribution(h.Fanout), Drain: distribution(h.Drain),
 		Useful: r.Counts.Useful, Wasted: r.Counts.Wasted, Leftover: h.Leftover,
+		Timeline: timeline(h.Timeline),
 	}
+}
+
+// timeline is nil of one without triggers.
+func timeline(l metrics.Timeline) *Timeline {
+	if l.Triggers == 0 {
+		return nil
+	}
+	mean := func(bins [metrics.TimelineBins]int64) []float64 {
+		means := make([]float64, len(bins))
+		for i, n := range bins {
+			means[i] = float64(n) / float64(l.Triggers)
+		}
+		return means
+	}
+	return &Timeline{BinNS: l.Bin, FromNS: l.From, Triggers: l.Triggers,
+		Notifications: mean(l.Notifications), Reads: mean(l.Reads), Writes: mean(l.Writes)}
 }
 
 func costs(r *metrics.Record, e *Expected) Cost {
@@ -125,7 +163,7 @@ func SafetyOf(s metrics.Safety) Safety {
 func generator(g metrics.Generator) Generator {
 	return Generator{
 		CPUCores: g.CPUCores, GCPauseNS: g.GCPause, Lag: distribution(g.Lag),
-		Late: g.Late, Skipped: g.Skipped, Unfinished: g.Unfinished,
+		Offered: g.Offered, Late: g.Late, Skipped: g.Skipped, Unfinished: g.Unfinished,
 	}
 }
 

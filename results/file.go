@@ -10,7 +10,7 @@ const Schema = 1
 // apply is left out; a percentile that too few observations support is null.
 type File struct {
 	Schema  int       `json:"schema"`
-	ID      string    `json:"id"`      // of the start and the recipes, e.g. "20261121-0931-lock"
+	ID      string    `json:"id"`      // of the start and the recipes, e.g. "20261121-093105-022871-lock"; ids sort by time
 	Started time.Time `json:"started"` // UTC
 	Tool    Tool      `json:"tool"`
 	Host    Host      `json:"host"`
@@ -23,7 +23,12 @@ type File struct {
 	Took time.Duration `json:"took_ns"`
 	// Skipped says, a line each, what was left out and why.
 	Skipped []string `json:"skipped,omitempty"`
-	Runs    []Run    `json:"runs"`
+	// Scenario is the scenario file that it was run from, by its name without
+	// folder and suffix; left out otherwise.
+	Scenario string `json:"scenario,omitempty"`
+	// Reference is what the scenario file sets beside the runs.
+	Reference *Reference `json:"reference,omitempty"`
+	Runs      []Run      `json:"runs"`
 }
 
 // A Tool is the stampede that did it.
@@ -44,16 +49,29 @@ type Host struct {
 
 // A Run is one recipe in one form, on one backend, with one number of clients.
 type Run struct {
+	// Scenario is which one of a scenario file the run belongs to.
+	Scenario string `json:"scenario,omitempty"`
+
 	Recipe  string  `json:"recipe"`
 	Form    string  `json:"form"`
-	Family  string  `json:"family"` // "recipe", "naive", "library"
+	Family  string  `json:"family"` // "recipe", "naive", "library", "load"
 	Backend Backend `json:"backend"`
 	Clients int     `json:"clients"`
 	// Groups is how many instances of the recipe, which had nothing to do with
 	// each other, the clients were spread over, as many on each. 0 is one: older
 	// files do not say.
 	Groups int    `json:"groups"`
-	Loop   string `json:"loop"` // "closed": a client begins a round when its last one has ended
+	Loop   string `json:"loop"` // "closed": a client begins a round when its last one has ended; "open": work comes at a rate
+	// Open is of an open loop.
+	Open *Open `json:"open,omitempty"`
+	// OfferedPerS is how many arrivals an open loop had in a second of the
+	// window; 0 in a closed one.
+	OfferedPerS float64 `json:"offered_per_s,omitempty"`
+	// Mix and ReadRatio are of raw operations; a recipe has neither.
+	Mix        *Mix        `json:"mix,omitempty"`
+	ReadRatio  *ReadRatio  `json:"read_ratio,omitempty"`
+	Preload    *Preload    `json:"preload,omitempty"`
+	Background *Background `json:"background,omitempty"`
 
 	HoldNS   time.Duration `json:"hold_ns"`
 	ThinkNS  time.Duration `json:"think_ns"`
@@ -67,6 +85,7 @@ type Run struct {
 	Phases    []string           `json:"phases"`  // the keys of Latency in the recipe's order
 	Herd      Herd               `json:"herd"`
 	Cost      Cost               `json:"cost"`
+	Fanout    *Fanout            `json:"fanout,omitempty"` // of a fan-out only
 	Fairness  *Fairness          `json:"fairness,omitempty"`
 	Safety    Safety             `json:"safety"`
 	Generator Generator          `json:"generator"`
@@ -79,6 +98,13 @@ type Run struct {
 	Errors    map[string]int64 `json:"errors"` // how often, by the error's text
 	Warnings  []string         `json:"warnings"`
 	Intervals []Interval       `json:"intervals"`
+}
+
+// Open is how work comes in an open loop.
+type Open struct {
+	Rate        string        `json:"rate"`    // arrivals a second: "500", "100..1000" rising evenly, "100,200" in steps
+	Arrival     string        `json:"arrival"` // "constant" or "poisson"
+	LateLimitNS time.Duration `json:"late_limit_ns,omitempty"`
 }
 
 // A Backend is the service that a run was done on.
@@ -125,6 +151,54 @@ type Herd struct {
 	Useful        int64         `json:"useful"`             // after which a client went on
 	Wasted        int64         `json:"wasted"`             // after which it went back to sleep
 	Leftover      int64         `json:"leftover"`           // watches armed and not fired at the end
+	// Timeline is what happened around the triggers; left out where no trigger
+	// was long enough before the window's end.
+	Timeline *Timeline `json:"timeline,omitempty"`
+}
+
+// A Timeline is what happened on the wire before and after a trigger, in bins of
+// time, the mean over the triggers. Zero is when the first of those that the
+// trigger woke was told. Where triggers come denser than the line is long, lines
+// overlap, and what happens counts for each trigger that it is so near to.
+type Timeline struct {
+	BinNS    time.Duration `json:"bin_ns"`   // the width of a bin
+	FromNS   time.Duration `json:"from_ns"`  // where the first bin begins, below zero
+	Triggers int64         `json:"triggers"` // of which this is the mean: those whose line ended within the window
+	// By bin. Operations count when they are asked for.
+	Notifications []float64 `json:"notifications"`
+	Reads         []float64 `json:"reads"`
+	Writes        []float64 `json:"writes"`
+}
+
+// Fanout is how those were told who watch a node that is set again and again.
+type Fanout struct {
+	Watchers int `json:"watchers"` // of each node
+	// Writes are those of which every watcher has been told, or never will be;
+	// the rest is of these.
+	Writes        int64 `json:"writes"`
+	Notifications int64 `json:"notifications"`
+	// Missed are the changes that a watcher was not told of: they came between a
+	// notification and the next watch, or while its session was disturbed.
+	Missed  int64   `json:"missed"`
+	FromAck FromAck `json:"from_ack_ns"`
+}
+
+// FromAck is when notifications came, after the write's acknowledgement: less than
+// zero is before it.
+type FromAck struct {
+	First  *Signed `json:"first,omitempty"`  // of each write
+	Median *Signed `json:"median,omitempty"` // with which half of those were told who were
+	Last   *Signed `json:"last,omitempty"`
+	Each   *Signed `json:"each,omitempty"` // all notifications
+}
+
+// Signed sums up times that may be negative. A percentile with fewer than ten
+// observations beyond it is null.
+type Signed struct {
+	Min int64  `json:"min"`
+	P50 *int64 `json:"p50"`
+	P99 *int64 `json:"p99"`
+	Max int64  `json:"max"`
 }
 
 // Cost is what crossed the wire in the window.
@@ -199,10 +273,11 @@ type Safety struct {
 type Generator struct {
 	CPUCores   float64       `json:"cpu_cores"`
 	GCPauseNS  time.Duration `json:"gc_pause_ns"`
-	Lag        *Distribution `json:"lag_ns,omitempty"` // how late timers ran
-	Late       int64         `json:"late"`
-	Skipped    int64         `json:"skipped"`
-	Unfinished int64         `json:"unfinished"`
+	Lag        *Distribution `json:"lag_ns,omitempty"`  // how late timers ran
+	Offered    int64         `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
+	Late       int64         `json:"late"`              // for which nobody was free when they were due
+	Skipped    int64         `json:"skipped"`           // that nobody ever had
+	Unfinished int64         `json:"unfinished"`        // that somebody had and did not finish
 }
 
 // Server is what a server counted for itself. Apache ZooKeeper counts

@@ -18,6 +18,18 @@ func finding(runs []Run) []string {
 	if len(measured) == 0 {
 		return []string{"Nothing was measured: no round was completed."}
 	}
+	if measured[0].isMix() {
+		return mixes(measured)
+	}
+	if measured[0].isStorm() {
+		return storms(measured)
+	}
+	if measured[0].Fanout != nil {
+		return tellings(measured)
+	}
+	if slices.ContainsFunc(measured, Run.open) {
+		return offers(measured)
+	}
 	if naive, calm, ok := sideBySide(measured); ok {
 		return compare(naive, calm, measured)
 	}
@@ -77,7 +89,7 @@ func compare(naive, calm Run, runs []Run) []string {
 	default:
 		line = fmt.Sprintf("%s %s in %s and %s in %s%s.", who, short(many), herd, short(few), form, asleep(naive))
 	}
-	return append([]string{line}, slower(naive, calm)...)
+	return slices.Concat([]string{line}, slower(naive, calm), harm(naive, calm))
 }
 
 // asleep says how many of those that the naive form wakes go back to sleep.
@@ -162,6 +174,8 @@ func called(r Run, runs []Run) string {
 		return "the naive form" + name
 	case "library":
 		return "the library's " + r.Form
+	case "load":
+		return "the " + r.Recipe
 	}
 	return "the recipe" + name
 }

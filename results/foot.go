@@ -36,8 +36,8 @@ func foot(w io.Writer, f File, o TableOptions) {
 		fmt.Fprintf(w, "  skipped: %s\n", line)
 	}
 	identities(w, f.Runs)
-	if len(f.Runs) > 0 {
-		fmt.Fprintf(w, "  exact counts and growth: %s\n", countCommand(f.Runs))
+	if recipes := slices.DeleteFunc(slices.Clone(f.Runs), Run.isLoad); len(recipes) > 0 {
+		fmt.Fprintf(w, "  exact counts and growth: %s\n", countCommand(recipes))
 	}
 	if o.Saved != "" {
 		fmt.Fprintf(w, "  saved: %s\n", o.Saved)

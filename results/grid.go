@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -60,6 +61,9 @@ func (g *grid) write(w io.Writer) {
 	}
 }
 
+// gap is the least between two headings over several columns.
+const gap = 2
+
 // overs is the line of headings over several columns. One over numbers ends
 // where the head of its first column does, if there is room on its left; else
 // it begins where its column does.
@@ -76,7 +80,9 @@ func (g *grid) overs(widths []int) string {
 		if !c.left && at-n > used {
 			begin = at - n
 		}
-		begin = max(begin, used)
+		if used > 0 {
+			begin = max(begin, used+gap)
+		}
 		b.WriteString(strings.Repeat(" ", begin-used) + c.over)
 		used = begin + n
 	}
@@ -87,4 +93,34 @@ func (g *grid) line(w io.Writer, text string) {
 	if text = strings.TrimRight(text, " "); text != "" {
 		fmt.Fprintf(w, "  %s\n", text)
 	}
+}
+
+// insert puts a column after the first of the heads that there is, and nowhere if
+// there is none.
+func (g *grid) insert(c column, cell func(row int) string, after ...string) {
+	i := slices.IndexFunc(after, func(head string) bool { return g.place(head) >= 0 })
+	if i < 0 {
+		return
+	}
+	at := g.place(after[i]) + 1
+	g.columns = slices.Insert(g.columns, at, c)
+	for i := range g.rows {
+		g.rows[i] = slices.Insert(g.rows[i], at, cell(i))
+	}
+}
+
+// drop takes the column with the head away, if it is there.
+func (g *grid) drop(head string) {
+	at := g.place(head)
+	if at < 0 {
+		return
+	}
+	g.columns = slices.Delete(g.columns, at, at+1)
+	for i := range g.rows {
+		g.rows[i] = slices.Delete(g.rows[i], at, at+1)
+	}
+}
+
+func (g *grid) place(head string) int {
+	return slices.IndexFunc(g.columns, func(c column) bool { return c.head == head })
 }

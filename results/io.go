@@ -19,26 +19,40 @@ func writeJSON(w io.Writer, v any) error {
 
 // Read reads a file of this schema or an older one. The error is one line.
 func Read(r io.Reader) (File, error) {
+	return read[File](r)
+}
+
+// read reads what was written as a V.
+func read[V any](r io.Reader) (V, error) {
+	var v, none V
+	text, err := readSchema(r)
+	if err != nil {
+		return none, err
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return none, fmt.Errorf("not a result file: %w", err)
+	}
+	return v, nil
+}
+
+// readSchema reads a whole file and makes sure of its schema before anything
+// else: a newer one may not fit what it is read into.
+func readSchema(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
-		return File{}, fmt.Errorf("read result file: %w", err)
+		return nil, fmt.Errorf("read result file: %w", err)
 	}
-	// The schema first: a newer one may not fit File.
 	var version struct {
 		Schema int `json:"schema"`
 	}
 	if err := json.Unmarshal(text, &version); err != nil {
-		return File{}, fmt.Errorf("not a result file: %w", err)
+		return nil, fmt.Errorf("not a result file: %w", err)
 	}
 	switch {
 	case version.Schema < 1:
-		return File{}, errors.New("not a result file: it has no schema")
+		return nil, errors.New("not a result file: it has no schema")
 	case version.Schema > Schema:
-		return File{}, fmt.Errorf("a result file of schema %d: this stampede reads up to %d; use a newer one", version.Schema, Schema)
+		return nil, fmt.Errorf("a result file of schema %d: this stampede reads up to %d; use a newer one", version.Schema, Schema)
 	}
-	var f File
-	if err := json.Unmarshal(text, &f); err != nil {
-		return File{}, fmt.Errorf("not a result file: %w", err)
-	}
-	return f, nil
+	return text, nil
 }

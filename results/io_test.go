@@ -8,6 +8,8 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // TestWriteRead makes sure that nothing of a result is lost on the way.
@@ -77,5 +79,29 @@ func TestPercentilesNeedTen(t *testing.T) {
 		if diff := cmp.Diff([]bool{c.p50, c.p90, c.p99, c.p999}, got); diff != "" {
 			t.Errorf("%d observations (-want +got):\n%s", c.n, diff)
 		}
+	}
+}
+
+// TestTimelineIsAMean makes sure that bins are of one trigger, not of all.
+func TestTimelineIsAMean(t *testing.T) {
+	r := herding(native())[3].Herd.Timeline
+	if r.Triggers != 2 || r.FromNS != -10*r.BinNS || len(r.Reads) != 100 || len(r.Writes) != 100 || r.Notifications[10] != 99 {
+		t.Errorf("%+v, want 99 notifications at zero", r)
+	}
+	if l := FromRecord(Setting{}, &metrics.Record{}).Herd.Timeline; l != nil {
+		t.Errorf("%+v without triggers, want none", l)
+	}
+}
+
+// TestFanoutKeepsItsSign makes sure that what came before the acknowledgement is
+// less than zero in the file too.
+func TestFanoutKeepsItsSign(t *testing.T) {
+	run := told("one-shot", 5, 0, nil, 4*time.Millisecond)
+	a := run.Fanout.FromAck
+	if a.First.Max > -1_990_000 || *a.First.P99 > -1_990_000 || a.Last.Min > -499_000 || *a.Last.P50 < 498_000 || a.Last.Max < 1_490_000 {
+		t.Errorf("first %+v, last %+v; want −2 ms, and −0.5 to 1.5 ms", *a.First, *a.Last)
+	}
+	if a.Each != nil || run.Fanout.Watchers != 5 || run.Fanout.Writes != 2000 {
+		t.Errorf("%+v", *run.Fanout)
 	}
 }

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"strings"
 	"time"
 )
@@ -10,7 +11,7 @@ func New(tool Tool, command, recipes []string, seed uint64) File {
 	now := time.Now().UTC()
 	return File{
 		Schema:  Schema,
-		ID:      now.Format("20060102-1504-") + strings.Join(recipes, "-"),
+		ID:      id(now, recipes),
 		Started: now,
 		Tool:    tool,
 		Host:    ThisHost(),
@@ -18,4 +19,15 @@ func New(tool Tool, command, recipes []string, seed uint64) File {
 		Seed:    seed,
 		Runs:    []Run{},
 	}
+}
+
+// id is of its own as long as no two commands begin in one microsecond, and ids
+// sort by when they were given.
+func id(at time.Time, recipes []string) string {
+	const many = 3
+	about := strings.Join(recipes, "-")
+	if len(recipes) > many {
+		about = fmt.Sprintf("%d-recipes", len(recipes))
+	}
+	return strings.ReplaceAll(at.Format("20060102-150405.000000-"), ".", "-") + about
 }

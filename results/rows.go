@@ -11,19 +11,20 @@ import (
 func table(runs []Run) *grid {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Run) int { return cmp.Compare(a.Clients, b.Clients) })
-	g := &grid{rows: make([][]string, len(runs))}
-	text := func(c column, cell func(Run) string) {
-		g.columns = append(g.columns, c)
-		for i, r := range runs {
-			g.rows[i] = append(g.rows[i], cell(r))
-		}
+	s := &sheet{grid: grid{rows: make([][]string, len(runs))}, runs: runs}
+	if runs[0].isMix() {
+		mixTable(s)
+		return &s.grid
 	}
-	latency := func(c column, phase string, percentile func(*Distribution) *int64) {
-		g.columns = append(g.columns, c)
-		for i, cell := range durations(runs, phase, percentile) {
-			g.rows[i] = append(g.rows[i], cell)
-		}
+	if runs[0].Fanout != nil {
+		fanoutTable(s)
+		return &s.grid
 	}
+	if runs[0].isStorm() {
+		stormTable(s)
+		return &s.grid
+	}
+	text, latency := s.text, s.latency
 	perRound := func(of func(*PerRound) float64) func(Run) string {
 		return func(r Run) string {
 			if r.Cost.PerRound == nil {
@@ -36,7 +37,7 @@ func table(runs []Run) *grid {
 	text(column{head: "clients", over: runs[0].Recipe + " on " + runs[0].Backend.Name},
 		func(r Run) string { return Count(int64(r.Clients)) })
 	text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
-	text(column{head: "rounds/s", space: 2}, Run.speed)
+	open := s.rates("rounds/s")
 	text(column{head: "notif", over: "per round", space: 3},
 		perRound(func(p *PerRound) float64 { return p.Notifications }))
 	text(column{head: "reads", space: 2}, perRound(func(p *PerRound) float64 { return p.Reads }))
@@ -45,16 +46,25 @@ func table(runs []Run) *grid {
 		text(column{head: "rpcs", space: 2}, perRound(func(p *PerRound) float64 { return p.RPCs }))
 	}
 	tail, first := tailPhase(runs[0]), firstPhase(runs[0])
-	latency(column{head: "p50", over: label(tail), space: 3}, tail, median)
-	latency(column{head: "p99", space: 2}, tail, p99)
-	if first != tail {
-		latency(column{head: "p99", over: label(first), space: 3}, first, p99)
+	if open {
+		latency(column{head: "p50", over: label(first) + " from when due", space: 3}, first, Run.latency, median)
+		latency(column{head: "p99", space: 2}, first, Run.latency, p99)
+		latency(column{head: "p99", over: "from call", space: 3}, first, Run.service, p99)
+	} else {
+		latency(column{head: "p50", over: label(tail), space: 3}, tail, Run.latency, median)
+		latency(column{head: "p99", space: 2}, tail, Run.latency, p99)
+		if first != tail {
+			latency(column{head: "p99", over: label(first), space: 3}, first, Run.latency, p99)
+		}
 	}
 	text(column{head: "max", over: "fan-out", space: 3}, Run.largest)
-	text(column{head: "wasted", space: 2},
-		func(r Run) string { return percent(r.Herd.Wasted, r.Herd.Useful+r.Herd.Wasted) })
+	if !open && !s.beside() { // there is no room for it beside what was offered, or went on
+		text(column{head: "wasted", space: 2},
+			func(r Run) string { return percent(r.Herd.Wasted, r.Herd.Useful+r.Herd.Wasted) })
+	}
+	backgroundColumns(s)
 	text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
-	return g
+	return &s.grid
 }
 
 // asksMore tells whether the run made a good many requests that are neither reads
@@ -66,11 +76,11 @@ func (r Run) asksMore() bool {
 
 // durations are the cells of one column, in one unit if they are not too far
 // apart.
-func durations(runs []Run, phase string, percentile func(*Distribution) *int64) []string {
+func durations(runs []Run, of func(Run) *int64) []string {
 	all := make([]*int64, len(runs))
 	var known []time.Duration
 	for i, r := range runs {
-		if all[i] = percentile(r.latency(phase)); all[i] != nil {
+		if all[i] = of(r); all[i] != nil {
 			known = append(known, time.Duration(*all[i]))
 		}
 	}
@@ -98,6 +108,22 @@ func (r Run) latency(phase string) *Distribution {
 	}
 	return l.Response
 }
+
+// service is how long the phase itself took.
+func (r Run) service(phase string) *Distribution { return r.Latency[phase].Service }
+
+func (r Run) open() bool { return r.Open != nil }
+
+func (r Run) offered() string {
+	if !r.open() {
+		return absent
+	}
+	return Rate(r.OfferedPerS)
+}
+
+// late is the share of the arrivals for which nobody was free when they were due,
+// or ever.
+func (r Run) late() string { return percent(r.Generator.Late+r.Generator.Skipped, r.Generator.Offered) }
 
 func median(d *Distribution) *int64 {
 	if d == nil {

@@ -35,14 +35,18 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 		}
 	}
 	if len(groups) == 0 {
-		o.emphasize(&b, "Nothing was measured: no run was begun.")
+		o.emphasize(&b, nothing)
 	}
 	for _, runs := range groups {
 		fmt.Fprintln(&b)
+		if name := runs[0].Scenario; name != "" {
+			fmt.Fprintf(&b, "  %s: %s\n", name, strings.Join(runs[0].settings(), " · "))
+		}
 		table(runs).write(&b)
 		warn(&b, runs)
 	}
 	beside(&b, f.Runs)
+	f.compare(&b)
 	foot(&b, f, o)
 	_, err := w.Write(b.Bytes())
 	return err
@@ -50,13 +54,13 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 
 // where says which of several recipes and backends a finding is of.
 func where(runs []Run, r Run) string {
-	recipes := distinct(runs, func(r Run) string { return r.Recipe })
+	recipes := distinct(runs, func(r Run) string { return r.subject() })
 	backends := distinct(runs, func(r Run) string { return r.Backend.title() + r.Backend.where() + r.Backend.URL })
 	switch {
 	case len(recipes) > 1 && len(backends) > 1:
-		return fmt.Sprintf("%s on %s: ", r.Recipe, r.Backend.title())
+		return fmt.Sprintf("%s on %s: ", r.subject(), r.Backend.title())
 	case len(recipes) > 1:
-		return r.Recipe + ": "
+		return r.subject() + ": "
 	case len(backends) > 1:
 		return fmt.Sprintf("On %s: ", r.Backend.title())
 	}
@@ -70,10 +74,20 @@ func (o TableOptions) emphasize(w io.Writer, line string) {
 	fmt.Fprintf(w, "  %s\n", line)
 }
 
-// byBackend parts the runs by recipe and backend, in the order of the file.
+// subject is what tells the runs of a file apart: scenario or recipe, and both
+// where a scenario is not called as its recipe.
+func (r Run) subject() string {
+	if r.Scenario == "" || r.Scenario == r.Recipe {
+		return r.Recipe
+	}
+	return r.Scenario + ", " + r.Recipe
+}
+
+// byBackend parts the runs by scenario, recipe and backend, in the order of the
+// file.
 func byBackend(runs []Run) (groups [][]Run) {
 	for _, r := range runs {
-		i := slices.IndexFunc(groups, func(g []Run) bool { return g[0].Recipe == r.Recipe && g[0].Backend == r.Backend })
+		i := slices.IndexFunc(groups, func(g []Run) bool { return g[0].subject() == r.subject() && g[0].Backend == r.Backend })
 		if i < 0 {
 			groups = append(groups, nil)
 			i = len(groups) - 1
@@ -94,20 +108,16 @@ func (b Backend) title() string {
 // heading says what was run, in one line.
 func heading(f File) string {
 	parts := []string{"stampede run"}
+	if f.Scenario != "" {
+		parts = append(parts, f.Scenario)
+	}
 	parts = append(parts, distinct(f.Runs, func(r Run) string { return r.Recipe })...)
 	parts = append(parts, distinct(f.Runs, func(r Run) string { return r.Backend.where() })...)
-	if len(f.Runs) > 0 {
-		r := f.Runs[0]
-		if r.Groups > 1 {
-			parts = append(parts, plural(r.Groups, "group"))
-		}
-		parts = append(parts, "hold "+setting(r.HoldNS))
-		if r.ThinkNS > 0 {
-			parts = append(parts, "think "+setting(r.ThinkNS))
-		}
+	if len(f.Runs) > 0 && f.Scenario == "" {
+		parts = append(parts, f.Runs[0].settings()...)
 	}
 	parts = append(parts, fmt.Sprintf("seed %d", f.Seed))
-	if len(f.Runs) > 0 {
+	if len(f.Runs) > 0 && f.Scenario == "" {
 		levels := distinct(f.Runs, func(r Run) string { return clients(r.Clients) })
 		forms := distinct(f.Runs, func(r Run) string { return r.Recipe + "/" + r.Form })
 		parts = append(parts, plural(len(levels), "level")+" × "+plural(len(forms), "form"))
@@ -116,6 +126,31 @@ func heading(f File) string {
 		parts = append(parts, setting(f.Took.Round(time.Second)))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// settings are how the run was done.
+func (r Run) settings() (parts []string) {
+	if r.Groups > 1 {
+		parts = append(parts, plural(r.Groups, "group"))
+	}
+	if o := r.Open; o != nil {
+		parts = append(parts, o.Rate+"/s "+o.Arrival)
+	}
+	if r.isMix() {
+		parts = append(parts, r.Mix.about(), share(r.ReadRatio.Asked)+" reads")
+	} else {
+		parts = append(parts, "hold "+setting(r.HoldNS))
+	}
+	if p := r.Preload; p != nil {
+		parts = append(parts, "preload "+Count(int64(p.Nodes)))
+	}
+	if b := r.Background; b != nil {
+		parts = append(parts, b.about())
+	}
+	if r.ThinkNS > 0 {
+		parts = append(parts, "think "+setting(r.ThinkNS))
+	}
+	return parts
 }
 
 // where is the backend as the heading has it: "native (own process, memory)".

@@ -67,14 +67,21 @@ func (s sample) record() *metrics.Record {
 			{Name: "handoff", Service: spread(s.rounds, s.handoff), Response: spread(s.rounds, s.handoff)},
 		},
 		Counts: metrics.Counts{Notifications: woken, Reads: n(s.reads), Writes: n(s.writes), Useful: woken - wasted, Wasted: wasted},
-		Herd:   metrics.Herd{Notifications: woken, Fanout: fanout, Largest: s.fanout},
+		Herd:   metrics.Herd{Notifications: woken, Fanout: fanout, Largest: s.fanout, Timeline: s.timeline()},
 		Safety: metrics.Safety{Checked: s.rounds, Tokens: true},
 	}
 }
 
+// timeline is of two triggers that woke equally many at once.
+func (s sample) timeline() metrics.Timeline {
+	l := metrics.Timeline{Bin: time.Millisecond, From: -10 * time.Millisecond, Triggers: 2}
+	l.Notifications[10] = 2 * int64(s.notif)
+	return l
+}
+
 func (s sample) run(on drivers.Info) Run {
 	return FromRecord(Setting{
-		Recipe: "lock", Form: s.form, Family: s.family, Backend: on, Clients: s.clients, Loop: "closed",
+		Recipe: "lock", Form: s.form, Family: s.family, Backend: on, Clients: s.clients,
 		Hold: time.Millisecond,
 		Expected: &Expected{Identities: []Identity{
 			{Formula: "lists = N + K", Left: 7, Right: 7, Holds: true},
@@ -93,6 +100,23 @@ func herding(on drivers.Info) (runs []Run) {
 		runs = append(runs, s.run(on))
 	}
 	return runs
+}
+
+// told is a run with so many watchers, told of 2,000 writes.
+func told(form string, watchers int, missed int64, open *Open, last time.Duration) Run {
+	f := metrics.Fanout{Watchers: watchers, Writes: 2000, Notifications: 2000*int64(watchers) - missed, Missed: missed}
+	for i := range 2000 {
+		f.First.Record(-last / 2)
+		f.Last.Record(time.Duration(i-500) * time.Microsecond)
+	}
+	r := &metrics.Record{Duration: 5 * time.Second, Rounds: 2000, Fanout: &f,
+		Counts: metrics.Counts{Notifications: f.Notifications}, Generator: metrics.Generator{Offered: 2010, Late: 201},
+		Safety: metrics.Safety{Checked: 4000}}
+	for i, phase := range []string{"write", "first", "median", "last"} {
+		took := last * time.Duration(i+1) / 4
+		r.Phases = append(r.Phases, metrics.Phase{Name: phase, Service: spread(2000, took), Response: spread(2000, took+time.Millisecond)})
+	}
+	return FromRecord(Setting{Recipe: "fanout", Form: form, Family: "load", Backend: native(), Clients: watchers, Open: open}, r)
 }
 
 func file(runs ...Run) File {
@@ -114,6 +138,13 @@ func TestTable(t *testing.T) {
 	tests := map[string]func() (File, TableOptions){
 		"herd": func() (File, TableOptions) {
 			return file(herding(native())...), TableOptions{Saved: "20261121-0931-lock.json"}
+		},
+		"fanout": func() (File, TableOptions) {
+			return file(told("one-shot", 50, 0, nil, 900*time.Microsecond), told("persistent", 50, 0, nil, 800*time.Microsecond),
+				told("one-shot", 5000, 0, nil, 84*time.Millisecond), told("persistent", 5000, 0, nil, 80*time.Millisecond)), TableOptions{}
+		},
+		"fanout-open": func() (File, TableOptions) {
+			return file(told("one-shot", 5000, 100_000, &Open{Rate: "400", Arrival: "constant"}, 84*time.Millisecond)), TableOptions{}
 		},
 		"bold": func() (File, TableOptions) { return file(herding(native())[2:]...), TableOptions{Bold: true} },
 		"violated": func() (File, TableOptions) {
@@ -190,6 +221,36 @@ func TestTable(t *testing.T) {
 			runs := herding(remote)[2:]
 			runs[0].Cost.PerRound.RPCs, runs[1].Cost.PerRound.RPCs = 7.02, 398
 			return file(runs...), TableOptions{}
+		},
+		"open loop": func() (File, TableOptions) {
+			runs := herding(native())[2:]
+			for i := range runs {
+				runs[i].Loop, runs[i].Open, runs[i].OfferedPerS = "open", &Open{Rate: "800", Arrival: "poisson"}, 801.2
+				runs[i].Generator = Generator{Offered: 4006, Late: 12}
+			}
+			keepsUp, behind := &runs[0], &runs[1]
+			keepsUp.ThroughputPerS = 799
+			behind.Generator.Late, behind.Generator.Skipped = 2950, 956
+			due := distribution(spread(3050, 400*time.Millisecond))
+			behind.Latency["acquire"] = Latency{Count: 3050, Service: behind.Latency["acquire"].Service, Response: due}
+			return file(runs...), TableOptions{}
+		},
+		"mix": func() (File, TableOptions) {
+			return mixFile(mixing(native(), Mix{Keys: 1000, KeysBy: "zipfian", SizeBytes: 100, Conditional: true})...), TableOptions{}
+		},
+		"mix in an open loop": func() (File, TableOptions) {
+			runs := mixing(zookeeper, Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 1000})
+			for i := range runs {
+				runs[i].Loop, runs[i].Open, runs[i].OfferedPerS = "open", &Open{Rate: "20000", Arrival: "constant"}, 20_000
+				runs[i].Generator = Generator{Offered: 100_100}
+			}
+			return mixFile(runs[:1]...), TableOptions{}
+		},
+		"background": func() (File, TableOptions) {
+			return file(besides(herding(native())[2:], 210*time.Microsecond, 3*time.Millisecond)...), TableOptions{}
+		},
+		"background of one form": func() (File, TableOptions) {
+			return file(besides(herding(native())[2:3], 210*time.Microsecond)...), TableOptions{}
 		},
 		"poll": func() (File, TableOptions) {
 			poll := sample{"poll", "naive", 128, 2100, 0, 64, 2, 5 * time.Millisecond, 120 * time.Millisecond, 0, 0}

@@ -35,6 +35,20 @@ func plain(v float64) string {
 	return absent
 }
 
+// Bytes writes a size with three significant digits: "41.2 KiB".
+func Bytes(n int64) string {
+	if n < 1<<10 {
+		return Count(n) + " B"
+	}
+	size := float64(n)
+	for _, name := range []string{"KiB", "MiB"} {
+		if size /= 1 << 10; size < 1<<10 {
+			return Rate(size) + " " + name
+		}
+	}
+	return Rate(size/(1<<10)) + " GiB"
+}
+
 // Duration writes a duration with three significant digits: "64.0 µs".
 func Duration(d time.Duration) string { return unitFor(d).measure(d) }
 

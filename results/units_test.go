@@ -26,6 +26,14 @@ func TestCount(t *testing.T) {
 	}
 }
 
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1\u202f023 B", 1024: "1.00 KiB", 42_189: "41.2 KiB", 5 << 20: "5.00 MiB", 3 << 40: "3\u202f070 GiB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d) is %q, not %q", n, got, want)
+		}
+	}
+}
+
 func TestDuration(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0 s", 7: "7.00 ns", 64 * time.Microsecond: "64.0 µs", 1400 * time.Microsecond: "1.40 ms",

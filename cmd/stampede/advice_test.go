@@ -23,7 +23,7 @@ func TestClientIsAdvisedForManySessions(t *testing.T) {
 		{[]int{1001}, "clientv3", false, ""},
 	} {
 		var said bytes.Buffer
-		b := &bench{app: &app{err: &said}, flags: runFlags{choice: choice{clients: c.clients, quiet: c.quiet}}}
+		b := &bench{app: &app{err: &said}, job: job{flags: runFlags{choice: choice{clients: c.clients, quiet: c.quiet}}}}
 		b.adviseClient(drivers.Info{Client: c.through})
 		if said.String() != c.want {
 			t.Errorf("%v clients through %s: said %q, want %q", c.clients, c.through, said.String(), c.want)

@@ -18,14 +18,20 @@ type choice struct {
 	readers     int
 	reads       string
 	maxSessions int
+	further     int // sessions beside those of the clients
 	quiet       bool
 }
 
 func (c *choice) register(a *app, cmd *cobra.Command, backend []string, clients []int) {
+	cmd.Flags().IntSliceVarP(&c.clients, "clients", "c", clients, "how many clients take part, one level after the other")
+	c.registerOthers(a, cmd, backend)
+}
+
+// registerOthers adds all but --clients.
+func (c *choice) registerOthers(a *app, cmd *cobra.Command, backend []string) {
 	c.targets.register(cmd, backend)
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&c.form, "form", "f", nil, "forms by name, by family (recipe, naive, library), or all (default: the herd-avoiding form and its naive twin)")
-	flags.IntSliceVarP(&c.clients, "clients", "c", clients, "how many clients take part, one level after the other")
+	flags.StringSliceVar(&c.form, "form", nil, "forms by name, by family (recipe, naive, library), or all (default: the herd-avoiding form and its naive twin)")
 	flags.IntVar(&c.readers, "readers", workloads.DefaultReaders, "how many readers of a shared lock there are to each writer")
 	flags.StringVar(&c.reads, "reads", "", "`MODE` of reads where the URL does not say: "+strings.Join(backends.ReadModes(), ", "))
 	flags.IntVar(&c.maxSessions, "max-sessions", maxSessions, "how many clients a service may get that is given by its address")

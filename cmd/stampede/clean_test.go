@@ -19,7 +19,7 @@ func TestCleanAfterAKilledRun(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	run := exec.CommandContext(ctx, "stampede", "run", "--backend", url, "--clients", "4",
-		"--warmup", "0", "--duration", "1h", "--form", "predecessor", "--hold", "1h")
+		"--warmup", "0", "--duration", "1h", "--form", "predecessor", "--hold", "1h", "--no-save")
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}

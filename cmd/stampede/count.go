@@ -53,7 +53,7 @@ network nor time.`,
 	flags.IntVar(&f.polls, "polls", 1, "how often each waiter of a polling form looks during one hold")
 	flags.IntVar(&f.items, "items", 4, "how many items a queue holds when the first client comes")
 	flags.BoolVar(&f.trace, "trace", false, "tell every step: who wrote, who was woken, who went on and who went back to sleep")
-	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
+	registerOutput(cmd, &f.output)
 	return cmd
 }
 
@@ -66,6 +66,9 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	forms, sources, err := f.choice.resolve(a.forms, recipes)
 	if err != nil {
 		return err
+	}
+	if i := slices.IndexFunc(forms, func(c catalog.Choice) bool { return c.Family == workloads.Load }); i >= 0 {
+		return usagef("%s is no recipe: it costs what is asked of it, so there is nothing to count: stampede run %[1]s", forms[i].Recipe)
 	}
 	if f.polls < 1 {
 		return usagef("--polls %d: must be at least 1", f.polls)
@@ -92,7 +95,7 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 			return interrupted(ctx, f.explained(s, err))
 		}
 	}
-	if err := outs.write(t.report); err != nil {
+	if err := outs.write(t.report, ""); err != nil {
 		return err
 	}
 	return t.verdict()

@@ -17,7 +17,7 @@ import (
 func fromEnvironment(flags *pflag.FlagSet) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
-		name := "STAMPEDE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		name := variable(f)
 		value, ok := os.LookupEnv(name)
 		if !ok || f.Changed || failed != nil {
 			return
@@ -27,6 +27,18 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return failed
+}
+
+// variable is the environment's name of a flag.
+func variable(f *pflag.Flag) string {
+	return "STAMPEDE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+}
+
+// wasGiven tells whether a person set the flag, on the command line or by its
+// variable.
+func wasGiven(f *pflag.Flag) bool {
+	_, set := os.LookupEnv(variable(f))
+	return set || f.Changed
 }
 
 // flagError words what is wrong with a flag: the nearest one there is, or what

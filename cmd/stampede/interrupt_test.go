@@ -33,7 +33,7 @@ func TestInterrupted(t *testing.T) {
 			var stderr bytes.Buffer
 			run := exec.CommandContext(t.Context(), "stampede", "run", "--backend", "zookeeper://"+addr,
 				"--clients", "4", "--warmup", "0", "--duration", "1h", "--form", "predecessor,one-node", "-o", "json="+file)
-			run.Stderr = &stderr
+			run.Stderr, run.Dir = &stderr, filepath.Dir(file)
 			if err := run.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -48,6 +48,9 @@ func TestInterrupted(t *testing.T) {
 			wantPartial(t, file)
 			if _, there, err := watcher.Exists(t.Context(), workloads.DefaultNamespace, nil); err != nil || there {
 				t.Errorf("%s is there: %v, %v", workloads.DefaultNamespace, there, err)
+			}
+			if saved, _ := filepath.Glob(filepath.Join(run.Dir, savedRuns, "*.json")); len(saved) != 1 {
+				t.Errorf("saved %v, want the one run", saved)
 			}
 			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".stampede-*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/scenario"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -16,9 +17,9 @@ func (a *app) listCommand() *cobra.Command {
 	var long bool
 	cmd := &cobra.Command{
 		Use:   "list [recipe…]",
-		Short: "List recipes, their forms, the families and the backends",
-		Long: `List recipes, their forms, the families and the backends, or the forms of some
-recipes. With --long it says of each form what it costs, every client taking one
+		Short: "List recipes, their forms, the families, the backends and the scenarios",
+		Long: `List recipes, their forms, the families, the backends and the scenarios that come
+with stampede, or the forms of some recipes. With --long it says of each form what it costs, every client taking one
 turn, and where it comes from, and of each backend what sets it apart.`,
 		ValidArgsFunction: a.completeRecipes,
 		RunE:              func(_ *cobra.Command, recipes []string) error { return a.list(recipes, long) },
@@ -46,10 +47,30 @@ func (a *app) list(recipes []string, long bool) error {
 	if err := listFamilies(a.out); err != nil {
 		return err
 	}
-	if long {
-		return explainBackends(a.out)
+	if err := listLoads(a.out, a.forms); err != nil {
+		return err
 	}
-	return listBackends(a.out)
+	tell := listBackends
+	if long {
+		tell = explainBackends
+	}
+	if err := tell(a.out); err != nil {
+		return err
+	}
+	return a.listScenarios()
+}
+
+func (a *app) listScenarios() error {
+	w := table(a.out)
+	fmt.Fprintln(w, "\nSCENARIO\tWHAT IT IS")
+	for _, name := range scenario.Names() {
+		file, err := a.parseScenario(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\n", name, file.About)
+	}
+	return w.Flush()
 }
 
 func listForms(out io.Writer, forms []catalog.Choice) error {
@@ -67,6 +88,18 @@ func listFamilies(out io.Writer) error {
 	fmt.Fprintf(w, "%s\twakes only who can go on\n", workloads.Recipe)
 	fmt.Fprintf(w, "%s\tas correct, but wakes many for one to go on: a herd\n", workloads.Naive)
 	fmt.Fprintf(w, "%s\twhat a client library ships\n", workloads.Library)
+	return w.Flush()
+}
+
+// listLoads tells of what is no recipe.
+func listLoads(out io.Writer, forms []workloads.Form) error {
+	w := table(out)
+	fmt.Fprintln(w, "\nLOAD\tFORM\tWHAT IT IS")
+	for _, f := range forms {
+		if f.Family == workloads.Load {
+			fmt.Fprintf(w, "%s\t%s\t%s\n", f.Recipe, f.Name, f.Summary)
+		}
+	}
 	return w.Flush()
 }
 

@@ -64,6 +64,9 @@ each costs: notifications, reads and writes per round, and the time they take.
 
   stampede run              the lock, both forms, on a server started for it
   stampede count            exactly what each form costs, at rest
+  stampede sweep            how each form scales, and from where on the naive one is worse
+  stampede runs, show       what was run before
+  stampede init, validate   scenario files, for stampede run -f
   stampede list             recipes, forms and backends
   stampede clean            remove what killed runs left on a service
   stampede serve            the native server by itself, for any ZooKeeper client`,
@@ -75,7 +78,8 @@ each costs: notifications, reads and writes per round, and the time they take.
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.countCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.runsCommand(), a.showCommand(),
+		a.initCommand(), a.validateCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand())
 	return root
 }
 

@@ -9,12 +9,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/stampede-bench/stampede/internal/nearest"
 	"github.com/stampede-bench/stampede/results"
 )
 
 // formats are the names that -o takes.
 func formats() []string { return []string{"table", "json"} }
+
+func registerOutput(cmd *cobra.Command, output *[]string) {
+	cmd.Flags().StringArrayVarP(output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
+}
 
 // A view is a result that can be shown in each of the formats.
 type view interface {
@@ -83,8 +89,9 @@ func bare(err error) error {
 	return err
 }
 
-func (all outputs) write(v view) error {
-	saved := all.paths()
+// write writes the view to all of them. Kept is where else it is, "" if nowhere.
+func (all outputs) write(v view, kept string) error {
+	saved := all.paths(kept)
 	for _, o := range all {
 		if err := o.write(v, saved); err != nil {
 			return fmt.Errorf("write %s: %w", o.format, err)
@@ -126,15 +133,28 @@ func (o *output) bold() bool {
 	return o.file == nil && isTerminal(o.std) && os.Getenv("NO_COLOR") == ""
 }
 
-// paths are the files that are written, for the table to name.
-func (all outputs) paths() string {
+// paths are where the view is to be found, for the table to name.
+func (all outputs) paths(kept string) string {
 	var paths []string
+	if kept != "" {
+		paths = append(paths, kept)
+	}
 	for _, o := range all {
 		if o.path != "" {
 			paths = append(paths, o.path)
 		}
 	}
 	return strings.Join(paths, ", ")
+}
+
+// jsonPath is the file that has the whole result, "" if none has.
+func (all outputs) jsonPath() string {
+	for _, o := range all {
+		if o.format == "json" && !o.direct {
+			return o.path
+		}
+	}
+	return ""
 }
 
 // discard removes what was begun and not written.

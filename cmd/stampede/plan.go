@@ -21,8 +21,10 @@ const fixedNodes = 4
 // A plan says what is about to be done to services that are somebody's, before
 // it is done.
 type plan struct {
-	rate     string
-	duration string
+	rate       string
+	duration   string
+	background string // "" for none
+	nodes      int    // besides what each run makes for its clients
 }
 
 // announce prints the plan for the sources that were given by address.
@@ -37,9 +39,12 @@ func (c *choice) announce(a *app, sources []source, p plan) {
 		}
 		fmt.Fprintf(a.err, "stampede: what is about to be done on %s\n", s.name)
 		w := tabwriter.NewWriter(a.err, 0, 0, 2, ' ', 0)
-		fmt.Fprintf(w, "  sessions\t%s, and one that sets up\n", list(c.clients))
+		fmt.Fprintf(w, "  sessions\t%s%s, and one that sets up\n", list(c.clients), c.beside())
 		fmt.Fprintf(w, "  rate\t%s\n", p.rate)
-		fmt.Fprintf(w, "  znodes\tabout %s at a time, below %s, removed at the end\n", results.Count(int64(most+fixedNodes)), c.namespace)
+		fmt.Fprintf(w, "  znodes\tabout %s at a time, below %s, removed at the end\n", results.Count(int64(most+fixedNodes+p.nodes)), c.namespace)
+		if p.background != "" {
+			fmt.Fprintf(w, "  background\t%s\n", p.background)
+		}
 		fmt.Fprintf(w, "  duration\t%s\n", p.duration)
 		fmt.Fprintf(w, "  connect as\t%s\n", c.security.summary())
 		w.Flush()
@@ -63,10 +68,18 @@ func list(numbers []int) string {
 func (c *choice) checkSessions(sources []source) error {
 	most := slices.Max(c.clients)
 	for _, s := range sources {
-		if s.given && most > c.maxSessions {
-			return usagef("--clients %d: more than %d sessions on %s, which was not started for the run: if it may take them, say --max-sessions %d",
-				most, c.maxSessions, s.name, most)
+		if s.given && most+c.further > c.maxSessions {
+			return usagef("--clients %d%s: more than %d sessions on %s, which was not started for the run: if it may take them, say --max-sessions %d",
+				most, c.beside(), c.maxSessions, s.name, most+c.further)
 		}
 	}
 	return nil
+}
+
+// beside says how many sessions there are that are no clients.
+func (c *choice) beside() string {
+	if c.further == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d beside them", c.further)
 }

@@ -23,6 +23,9 @@ type progress struct {
 	redraw bool
 	quiet  bool
 	last   time.Time // of the last plain line
+
+	planned, begun, ended int       // runs of a sweep: in all, done before it began, and done
+	since                 time.Time // it began
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -43,8 +46,8 @@ func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads
 	if s.P99 > 0 {
 		p99 = results.Duration(s.P99)
 	}
-	p.note("%v · %d clients · %s · %s rounds/s · p99 %s · %s errors · client %.1f of %d cores",
-		form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), p99, results.Count(s.Errors), s.CPUCores, metrics.Cores())
+	p.note("%s%v · %d clients · %s · %s rounds/s · p99 %s · %s errors · client %.1f of %d cores",
+		p.ahead(), form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), p99, results.Count(s.Errors), s.CPUCores, metrics.Cores())
 }
 
 func (p *progress) note(format string, args ...any) {
@@ -56,6 +59,28 @@ func (p *progress) note(format string, args ...any) {
 		p.last = time.Now()
 		fmt.Fprintf(p.w, format+"\n", args...)
 	}
+}
+
+// of begins to tell how far a sweep has come: of so many runs some are done.
+func (p *progress) of(planned, done int) {
+	p.planned, p.begun, p.ended, p.since = planned, done, done, time.Now()
+}
+
+// done says that n runs more went through.
+func (p *progress) done(n int) { p.ended += n }
+
+// ahead is "run 12 of 48 · 1m20s left · ", of a sweep only. What is left is what
+// the runs so far have taken.
+func (p *progress) ahead() string {
+	if p.planned == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("run %d of %d · ", p.ended+1, max(p.planned, p.ended+1))
+	if measured := p.ended - p.begun; measured > 0 {
+		left := time.Since(p.since) / time.Duration(measured) * time.Duration(max(p.planned-p.ended, 1))
+		text += fmt.Sprintf("%v left · ", left.Round(time.Second))
+	}
+	return text
 }
 
 // clear takes the redrawn line away.

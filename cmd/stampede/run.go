@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/scenario"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/cost"
@@ -39,43 +40,81 @@ type runFlags struct {
 	seed             uint64
 	queue            workloads.QueueSettings
 	output           []string
+	load             load
+	mix              mixFlags
+	background       backgroundFlag
+	saving           saving
+	file             string
+	bin              time.Duration // of the herd's time line
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Use:   "run [RECIPE...]",
+		Use:   "run [RECIPE... | -f SCENARIO]",
 		Short: "Run recipes under load and show what each form costs",
 		Long: `Run drives clients through a recipe in each of the chosen forms, one run after
 the other, and shows them side by side. It checks in the same run that the form
 kept its promise. Without arguments: the lock, its herd-avoiding and its naive
-form, on a server of its own, in less than 20 seconds.`,
+form, on a server of its own, in less than 20 seconds.
+
+A mix is no recipe but raw operations, of which none waits for another client: by
+itself (run mix) it shows what the service can do, and beside a recipe
+(--background) what a herd does to clients that have nothing to do with it.
+
+With -f it does what a scenario file says, or one that comes with stampede, and
+puts it all in one result. Flags that are given win over the file.`,
 		Example: `  stampede run
   stampede run lock --form all --clients 2,8,64 --hold 0
   stampede run lock --backend native: --backend zookeeper:
-  stampede run lock --backend zookeeper://zk1:2181,zk2:2181/bench -o table -o json=lock.json`,
+  stampede run mix --reads 0.5 --size 100 --clients 8,64
+  stampede run lock --background reads=0.9,rate=1000
+  stampede run lock --backend zookeeper://zk1:2181,zk2:2181/bench -o table -o json=lock.json
+  stampede run -f quick`,
 		ValidArgsFunction: a.completeRecipes,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
+			if f.file != "" {
+				return a.runFile(cmd, args, f)
+			}
 			return a.run(cmd.Context(), args, f)
 		},
 	}
+	f.register(a, cmd)
+	cmd.Flags().StringVarP(&f.file, "file", "f", "", "scenario `FILE`, or the name of one that stampede list shows")
+	must(cmd.RegisterFlagCompletionFunc("file", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return scenario.Names(), cobra.ShellCompDirectiveDefault // which are files
+	}))
+	return cmd
+}
+
+func (f *runFlags) register(a *app, cmd *cobra.Command) {
 	f.choice.register(a, cmd, []string{"native:"}, []int{2, 8, 32, 128})
 	flags := cmd.Flags()
 	flags.DurationVar(&f.hold, "hold", time.Millisecond, "how long a holder keeps what it got")
+	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
+	f.registerFixed(cmd, 1800*time.Millisecond)
+	f.saving.register(cmd)
+}
+
+// registerFixed adds the flags of what is the same at all levels of a sweep.
+func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration) {
+	flags := cmd.Flags()
 	flags.DurationVar(&f.think, "think", 0, "how long a client rests between two rounds")
-	flags.DurationVar(&f.duration, "duration", 1800*time.Millisecond, "how long each run is measured")
+	flags.DurationVar(&f.duration, "duration", duration, "how long each run is measured")
 	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run goes on before it is measured")
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
-	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
 	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
 	flags.Float64Var(&f.abortRate, "abort-rate", defaultAbortRate, "the share of two-phase commits in which a site votes to abort, 0 to 1")
 	flags.Uint64Var(&f.seed, "seed", 0, "seed of every random choice (default: a new one, which is shown)")
 	registerQueue(flags, &f.queue)
-	flags.StringArrayVarP(&f.output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
-	return cmd
+	f.mix.register(cmd)
+	flags.StringVar(&f.background.text, "background", "", backgroundUsage)
+	f.load.register(cmd)
+	flags.DurationVar(&f.bin, "bin", metrics.DefaultBin, "how wide the bins of the herd's time line are, of which a result file has 100")
+	registerOutput(cmd, &f.output)
 }
 
 func (f *runFlags) check() error {
@@ -99,15 +138,34 @@ func (f *runFlags) check() error {
 	if err := checkQueue(f.queue); err != nil {
 		return err
 	}
+	if err := f.load.check(f.think); err != nil {
+		return err
+	}
+	if f.bin < metrics.ShortestBin || f.bin > metrics.LongestBin {
+		return usagef("--bin %v: must be from %v to %v", f.bin, metrics.ShortestBin, metrics.LongestBin)
+	}
+	if f.load.isOpen() && f.rounds > 0 {
+		f.duration = f.load.windowOf(f.rounds)
+	}
 	return checkDuration("duration", f.duration, 10*time.Millisecond)
+}
+
+// windowRounds is how many rounds end a run's window, 0 if they do not. In an
+// open loop they are arrivals, which come in their time.
+func (f *runFlags) windowRounds() int64 {
+	if f.load.isOpen() {
+		return 0
+	}
+	return f.rounds
 }
 
 // command is the line that does the same again, without what is secret.
 func (f *runFlags) command(recipes []string) []string {
 	line := append([]string{"stampede", "run"}, recipes...)
 	line = append(line, f.targets.arguments()...)
-	if f.reads != "" {
-		line = append(line, "--reads", f.reads)
+	line = append(line, f.mix.words(f.reads)...)
+	if f.background.text != "" {
+		line = append(line, "--background", f.background.text)
 	}
 	if f.maxSessions != maxSessions {
 		line = append(line, "--max-sessions", fmt.Sprint(f.maxSessions))
@@ -130,11 +188,15 @@ func (f *runFlags) command(recipes []string) []string {
 		line = append(line, "--abort-rate", fmt.Sprint(f.abortRate))
 	}
 	line = append(line, queueWords(f.queue)...)
+	line = append(line, f.load.words()...)
 	if f.think > 0 {
 		line = append(line, "--think", f.think.String())
 	}
 	if f.warmup != defaultWarmup {
 		line = append(line, "--warmup", f.warmup.String())
+	}
+	if f.bin != metrics.DefaultBin {
+		line = append(line, "--bin", f.bin.String())
 	}
 	if f.rounds > 0 {
 		line = append(line, "--rounds", fmt.Sprint(f.rounds))
@@ -147,7 +209,7 @@ func (f *runFlags) command(recipes []string) []string {
 // plan says how long all runs of so many forms take.
 func (f *runFlags) plan(forms int) plan {
 	runs := len(f.clients) * forms
-	p := plan{rate: "closed loop: as fast as it goes"}
+	p := plan{rate: f.load.plan(), background: f.background.plan(), nodes: f.mix.nodes + f.background.Mix.Keys}
 	switch {
 	case f.rounds > 0:
 		p.duration = fmt.Sprintf("%s of %s after %v", counted(runs, "run"), counted(int(f.rounds), "round"), f.warmup)
@@ -159,51 +221,65 @@ func (f *runFlags) plan(forms int) plan {
 }
 
 func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
-	forms, sources, err := f.choice.resolve(a.forms, recipes)
+	f.drawSeed()
+	j, err := a.job(recipes, f)
 	if err != nil {
 		return err
 	}
-	if err := f.check(); err != nil {
-		return err
+	about := chosenRecipes(j.chosen)
+	return a.perform(ctx, f, results.New(tool(), j.flags.command(about), about, f.seed), []job{j})
+}
+
+func (f *runFlags) drawSeed() {
+	if f.seed == 0 {
+		f.seed = rand.Uint64N(1 << 32)
 	}
+}
+
+// perform does the jobs one after the other, all into one file. The flags say
+// where that goes.
+func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs []job) error {
 	outs, err := openOutputs(f.output, a.out)
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
-	if f.seed == 0 {
-		f.seed = rand.Uint64N(1 << 32)
+	for _, j := range jobs {
+		j.flags.announce(a, j.sources, j.flags.plan(len(j.chosen)))
 	}
-	f.announce(a, sources, f.plan(len(forms)))
-	b := &bench{app: a, flags: f, forms: forms, progress: newProgress(a.err, f.quiet)}
-	b.file = results.New(tool(), f.command(chosenRecipes(forms)), chosenRecipes(forms), f.seed)
+	b := &bench{app: a, progress: newProgress(a.err, f.quiet), file: file}
 	began := time.Now()
-	runErr := b.runAll(ctx, sources)
+	runErr := b.runAll(ctx, jobs)
 	b.file.Took = time.Since(began)
 	b.progress.clear()
 	if runErr != nil && !errors.Is(runErr, workloads.ErrInterrupted) {
 		return runErr
 	}
 	b.file.Interrupted = runErr != nil
-	if err := outs.write(b.file); err != nil {
+	saved, unsaved := f.saving.keep(b.file)
+	if err := outs.write(b.file, saved); err != nil {
 		return err
 	}
-	return b.verdict()
+	if unsaved != nil {
+		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
+	}
+	return verdictOn(b.file.Runs)
 }
 
 // A bench is one stampede run under way.
 type bench struct {
 	*app
-	flags    runFlags
-	forms    []catalog.Choice
+	job      // under way
 	progress *progress
 	file     results.File
 }
 
-func (b *bench) runAll(ctx context.Context, sources []source) error {
-	for _, s := range sources {
-		if err := b.runOn(ctx, s); err != nil {
-			return b.flags.explained(s, err)
+func (b *bench) runAll(ctx context.Context, jobs []job) error {
+	for _, b.job = range jobs {
+		for _, s := range b.sources {
+			if err := b.runOn(ctx, s); err != nil {
+				return b.flags.explained(s, err)
+			}
 		}
 	}
 	return nil
@@ -220,7 +296,7 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 			err = e
 		}
 	}()
-	forms, skipped, err := service.served(b.forms)
+	forms, skipped, err := service.served(b.chosen)
 	if err != nil {
 		return err
 	}
@@ -249,23 +325,43 @@ func (b *bench) adviseClient(i drivers.Info) {
 }
 
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
+	run, err := b.flags.measure(ctx, s, form, clients, func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) })
+	if run != nil {
+		run.Scenario = b.scenario
+		b.file.Runs = append(b.file.Runs, *run)
+	}
+	return err
+}
+
+// measure does one run. Of one that was interrupted it returns what was measured
+// until then, nil if nothing was.
+func (f *runFlags) measure(ctx context.Context, s drivers.Service, form workloads.Form, clients int, tell func(workloads.Progress)) (*results.Run, error) {
 	p := workloads.Plan{
-		Service: s, Form: form, Clients: clients, Groups: b.flags.groups,
-		Settings: workloads.Settings{Hold: b.flags.hold, Think: b.flags.think, Namespace: b.flags.namespace,
-			Readers: b.flags.readers, RevokeEvery: b.flags.revokeEvery, AbortRate: b.flags.abortRate, Queue: b.flags.queue},
-		Warmup: b.flags.warmup, Duration: b.flags.duration, Rounds: b.flags.rounds, Seed: b.flags.seed,
-		Progress: func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) },
+		Service: s, Form: form, Clients: clients, Groups: f.groups,
+		Settings: workloads.Settings{Hold: f.hold, Think: f.think, Namespace: f.namespace,
+			Readers: f.readers, RevokeEvery: f.revokeEvery, AbortRate: f.abortRate, Queue: f.queue,
+			Mix: f.mix.MixSettings},
+		Preload: f.mix.preload, Background: f.background.Background,
+		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: f.seed, Open: f.load.open, Bin: f.bin,
+		Progress: tell,
 	}
 	record, err := workloads.Run(ctx, p)
 	if record == nil {
-		return interrupted(ctx, err)
+		return nil, interrupted(ctx, err)
 	}
-	b.file.Runs = append(b.file.Runs, results.FromRecord(results.Setting{
-		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: b.flags.groups,
-		Loop: "closed", Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
-		Expected: expected(form, record),
-	}, record))
-	return err
+	setting := results.Setting{
+		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups,
+		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
+		Reads: f.mix.Reads, Background: f.background.setting(), Expected: expected(form, record),
+	}
+	if form.Recipe == "mix" {
+		setting.Mix = f.mix.setting()
+	}
+	if p := f.mix.preload; p.Nodes > 0 {
+		setting.Preload = &results.Preload{Nodes: p.Nodes, Watches: p.Watches}
+	}
+	run := results.FromRecord(setting, record)
+	return &run, err
 }
 
 // expected holds a run's counts against what is true of the form under any
@@ -284,10 +380,10 @@ func expected(form workloads.Form, r *metrics.Record) *results.Expected {
 	return e
 }
 
-// verdict is the error of a run that went through and found something.
-func (b *bench) verdict() error {
+// verdictOn is the error of runs that went through and found something.
+func verdictOn(runs []results.Run) error {
 	differs := false
-	for _, r := range b.file.Runs {
+	for _, r := range runs {
 		if r.Safety.Violations > 0 {
 			return verdict(exitViolation, "a form broke its promise")
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/native/journal"
+	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
 // A serveFlags is what a person asked of stampede serve.
@@ -21,6 +24,8 @@ type serveFlags struct {
 	listen      string
 	tick        time.Duration
 	superDigest string
+	dataDir     string
+	durability  string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -30,8 +35,9 @@ func (a *app) serveCommand() *cobra.Command {
 		Short: "Run the native server by itself",
 		Long: `Serve runs the native server, which speaks ZooKeeper's protocol, by itself until
 it is told to end by SIGINT or SIGTERM. It keeps everything in memory: what it
-holds is gone with it.`,
-		Example: `  stampede serve --listen 127.0.0.1:2181`,
+holds is gone with it. With --data-dir a change is on disk before anybody is
+shown it, and a server started there again goes on with nodes and sessions.`,
+		Example: `  stampede serve --listen 127.0.0.1:2181 --data-dir /var/lib/stampede`,
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := fromEnvironment(cmd.Flags()); err != nil {
@@ -44,6 +50,9 @@ holds is gone with it.`,
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:2181", "`HOST:PORT` to serve on; port 0 is any that is free")
 	flags.DurationVar(&f.tick, "tick", native.DefaultTick, "unit of session time-outs, which lie between 2 and 20 of them")
 	flags.StringVar(&f.superDigest, "super-digest", "", "`USER:DIGEST` of who may do everything, the digest the base64 of the SHA-1 of user:password")
+	flags.StringVar(&f.dataDir, "data-dir", "", "`DIR` that holds the log of all changes, made if it is not there")
+	flags.StringVar(&f.durability, "durability", "", "what was done with a write that is acknowledged: fsync or memory (default: fsync with --data-dir)")
+	complete(cmd, "durability", durabilities)
 	for _, name := range []string{"listen", "tick", "super-digest"} {
 		complete(cmd, name, func() []string { return nil }) // and no files
 	}
@@ -57,14 +66,28 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	native.BoundGarbage()
+	o := native.Options{Tick: f.tick, SuperDigest: f.superDigest}
 	l, err := net.Listen("tcp", f.listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: cannot serve there: %w", f.listen, reason(err))
 	}
-	s := native.New(native.Options{Tick: f.tick, SuperDigest: f.superDigest})
+	kept := "durability memory: it ends with the process"
+	if f.dataDir != "" {
+		if o.Journal, err = journal.Open(f.dataDir); err != nil {
+			return errors.Join(fmt.Errorf("--data-dir: %w", err), l.Close())
+		}
+		defer o.Journal.Close()
+		kept = "durability fsync: it is in " + f.dataDir
+	}
+	fmt.Fprintf(a.out, "serving on %v, %s\n", l.Addr(), kept)
+	return serveUntil(ctx, native.New(o), l)
+}
+
+// serveUntil returns errEnded if it went on until the context ended.
+func serveUntil(ctx context.Context, s *native.Server, l net.Listener) error {
 	defer s.Close()
 	defer context.AfterFunc(ctx, s.Close)()
-	fmt.Fprintf(a.out, "serving on %v, durability memory: it ends with the process\n", l.Addr())
 	if err := s.Serve(l); err != nil {
 		return err
 	}
@@ -85,8 +108,22 @@ func (f serveFlags) check() error {
 	if f.superDigest != "" && !isDigest(f.superDigest) {
 		return usagef("--super-digest: not a user, a colon and the base64 of a SHA-1")
 	}
+	return f.checkDurability()
+}
+
+func (f serveFlags) checkDurability() error {
+	switch {
+	case f.durability != "" && !slices.Contains(durabilities(), f.durability):
+		return usage(nearest.Unknown("durability", f.durability, durabilities()))
+	case f.durability == native.Fsync && f.dataDir == "":
+		return usagef("--durability fsync: say where with --data-dir")
+	case f.durability == native.Memory && f.dataDir != "":
+		return usagef("--durability memory: nothing would be in --data-dir %s: give one of the two", f.dataDir)
+	}
 	return nil
 }
+
+func durabilities() []string { return []string{native.Fsync, native.Memory} }
 
 // isDigest tells whether s is what [native.Digest] returns.
 func isDigest(s string) bool {

@@ -13,13 +13,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-var announced = regexp.MustCompile(`^serving on (127\.0\.0\.1:\d+), durability memory: it ends with the process\n$`)
+var announced = regexp.MustCompile(`^serving on (127\.0\.0\.1:\d+), durability (memory: it ends with the process|fsync: it is in .*)\n$`)
 
 // Told to end by either signal, the server that was serving ends well.
 func TestServeEndsOnSignal(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
-			cmd, addr := startServe(t)
+			cmd, addr := startServe(t, "127.0.0.1:0")
 			wantServed(t, addr)
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
@@ -32,7 +32,7 @@ func TestServeEndsOnSignal(t *testing.T) {
 }
 
 func TestServeWherePortIsTaken(t *testing.T) {
-	_, addr := startServe(t)
+	_, addr := startServe(t, "127.0.0.1:0")
 	second := exec.CommandContext(t.Context(), "stampede", "serve", "--listen", addr)
 	var stderr bytes.Buffer
 	second.Stderr = &stderr
@@ -44,9 +44,9 @@ func TestServeWherePortIsTaken(t *testing.T) {
 }
 
 // startServe returns a server that says it serves, and where.
-func startServe(t *testing.T) (cmd *exec.Cmd, addr string) {
+func startServe(t testing.TB, listen string, flags ...string) (cmd *exec.Cmd, addr string) {
 	t.Helper()
-	cmd = exec.CommandContext(t.Context(), "stampede", "serve", "--listen", "127.0.0.1:0")
+	cmd = exec.CommandContext(t.Context(), "stampede", append([]string{"serve", "--listen", listen}, flags...)...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -14,16 +16,27 @@ import (
 // A reached service has answered: one of its sessions has shown what it can do.
 type reached struct {
 	drivers.Service
-	meets func(workloads.Need) bool
+	unwatched error // why it has no persistent watches, nil if it has
+	cuts      bool  // connections can be cut
 }
 
-func reachedBy(c drivers.Conn, s drivers.Service) reached {
-	persistent := workloads.PersistentWatches.MetBy(c)
-	return reached{s, func(n workloads.Need) bool { return n != workloads.PersistentWatches || persistent }}
+// reachedBy has the session arm a persistent watch, which ends with it: not every
+// server knows what the client library asks of it. What else comes in its way a
+// run would meet as well.
+func reachedBy(ctx context.Context, c drivers.Conn, s drivers.Service) reached {
+	info, cuts := s.Info(), workloads.Cuts.MetBy(c)
+	if !workloads.PersistentWatches.MetBy(c) {
+		return reached{s, fmt.Errorf("%s is used through %s, which has none: %s", info.Name, info.Client, whoHasPersistent()), cuts}
+	}
+	_, err := c.(drivers.PersistentWatcher).WatchNode(ctx, "/", func(drivers.Event) {})
+	if errors.Is(err, drivers.ErrUnsupported) {
+		return reached{s, fmt.Errorf("%s has none: %w", info.Name, err), cuts}
+	}
+	return reached{s, nil, cuts}
 }
 
-// served are the forms that the service's client library can run as it is asked
-// to. One that was asked for by name and cannot be run is an error; others are
+// served are the forms that the service and its client library can run as they are
+// asked to. One that was asked for by name and cannot be run is an error; others are
 // skipped, with a line that says so.
 func (r reached) served(forms []catalog.Choice) (can []workloads.Form, skipped []string, err error) {
 	for _, f := range forms {
@@ -48,8 +61,10 @@ func (r reached) lacks(f workloads.Form) string {
 		return fmt.Sprintf("%v needs the client library %s, and %s is used through %s", f, f.Client, info.Name, info.Client)
 	case f.Client != "" && info.Reads == ensemble.ReadSync:
 		return fmt.Sprintf("%v reads as %s has it, which makes no sync", f, f.Client)
-	case !r.meets(f.Needs):
-		return fmt.Sprintf("%v needs %s, and %s is used through %s, which has none: %s", f, f.Needs, info.Name, info.Client, whoHasPersistent())
+	case f.Needs == workloads.PersistentWatches && r.unwatched != nil:
+		return fmt.Sprintf("%v needs %s, and %v", f, f.Needs, r.unwatched)
+	case f.Needs == workloads.Cuts && !r.cuts:
+		return fmt.Sprintf("%v needs %s, and %s is used through %s, whose cannot", f, f.Needs, info.Name, info.Client)
 	}
 	return ""
 }

@@ -90,15 +90,24 @@ func (t *targets) dial(ctx context.Context, s source) (reached, error) {
 	if err != nil {
 		return reached{}, err
 	}
-	conn, err := t.session(ctx, service)
-	if err == nil {
-		err = conn.Close()
-	}
+	r, err := t.meet(ctx, service)
 	if err != nil {
 		service.Close()
 		return reached{}, err
 	}
-	return reachedBy(conn, service), nil
+	return r, nil
+}
+
+// meet opens a session, sees what it can do, and closes it.
+func (t *targets) meet(ctx context.Context, s drivers.Service) (reached, error) {
+	ctx, cancel := context.WithTimeout(ctx, t.connectTimeout)
+	defer cancel()
+	conn, err := t.session(ctx, s)
+	if err != nil {
+		return reached{}, err
+	}
+	r := reachedBy(ctx, conn, s)
+	return r, conn.Close()
 }
 
 func (t *targets) session(ctx context.Context, s drivers.Service) (drivers.Conn, error) {

@@ -70,6 +70,6 @@ func measure(ctx context.Context, service drivers.Service, form workloads.Form, 
 	}
 	return results.FromRecord(results.Setting{
 		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: service.Info(), Clients: clients,
-		Loop: "closed", Hold: p.Settings.Hold, Warmup: p.Warmup,
+		Hold: p.Settings.Hold, Warmup: p.Warmup,
 	}, record), nil
 }

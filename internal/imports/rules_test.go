@@ -8,12 +8,17 @@ const rules = `
 	internal/nearest:
 	internal/imports:
 
+	fit:
+	internal/versus:               drivers/... recipes results
+
 	drivers:
 	drivers/wire:                  drivers
+	drivers/wire/captured:
 	drivers/claim:                 drivers
 	drivers/child:                 internal/nearest
 	drivers/native/tree:           drivers/wire
-	drivers/native:                drivers drivers/wire drivers/child drivers/native/tree
+	drivers/native/journal:        drivers/wire drivers/native/tree
+	drivers/native:                drivers drivers/wire drivers/child drivers/native/tree drivers/native/journal
 	drivers/ensemble:              drivers drivers/wire
 	drivers/pipeline:              drivers drivers/wire drivers/ensemble
 	drivers/zookeeper:             drivers drivers/wire drivers/child drivers/ensemble
@@ -26,11 +31,15 @@ const rules = `
 	naive:                         drivers drivers/claim
 
 	metrics:                       drivers
-	results:                       metrics drivers
+	results:                       metrics drivers fit
+	results/archive:               results
+	scenario:                      results internal/nearest
 	workloads/cost:                metrics
-	workloads:                     workloads/cost metrics drivers
+	workloads/pace:
+	workloads:                     workloads/cost workloads/pace metrics drivers
 	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
 	workloads/recipetest:          workloads/... metrics drivers
+	sweeps:                        results internal/nearest
 	dashboards/...:                results metrics
 
 	cmd/...:                       ...
@@ -57,6 +66,6 @@ const nevers = `
 	naive:        recipes workloads/... metrics results dashboards/... cmd/...
 	drivers/...:  recipes naive workloads/... metrics results dashboards/... cmd/...
 	metrics:      recipes naive workloads/... results dashboards/... cmd/...
-	results:      recipes naive workloads/... dashboards/... cmd/...
+	results:      recipes naive workloads/... sweeps dashboards/... cmd/...
 	workloads:    recipes naive results dashboards/... cmd/...
 `

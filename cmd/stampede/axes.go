@@ -1,0 +1,193 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/sweeps"
+	"github.com/stampede-bench/stampede/workloads/pace"
+)
+
+// What an axis is called, in flags and results.
+const (
+	axisClients = "clients"
+	axisRate    = "rate"
+	axisGroups  = "groups"
+	axisHold    = "hold"
+	axisReads   = "reads"
+	axisSize    = "size"
+)
+
+// axisNames are all of them, in the order in which curves are drawn over them.
+func axisNames() []string {
+	return []string{axisClients, axisRate, axisGroups, axisHold, axisReads, axisSize}
+}
+
+// The clients of a sweep where nobody says how many: they are its axis, or, where
+// something else is, as many as show a herd.
+const (
+	clientsRange = "2..256"
+	clientsOne   = "64"
+)
+
+// step is how far apart the levels of a search are, one above the other.
+const step = 1.05
+
+// axes are what may have several levels, as a person asked for it. The rate, the
+// reads and the size stay in the flags that a run has as well.
+type axes struct {
+	clients, groups, hold string
+	count                 int // of the levels of a range; 0: they double, of --reads they are steps of a quarter
+
+	swept []string // those that have several, the first axis first
+}
+
+func (x *axes) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVarP(&x.clients, axisClients, "c", "", "`LEVELS` of how many clients take part (default "+clientsRange+", or "+clientsOne+" where something else has levels)")
+	flags.StringVar(&x.groups, axisGroups, "1", "`LEVELS` of how many locks, queues and so on there are, with as many of the clients each")
+	flags.StringVar(&x.hold, axisHold, "1ms", "`LEVELS` of how long a holder keeps what it got")
+	flags.IntVar(&x.count, "levels", 0, "how many levels a range has (default: each is twice the one before, of --reads a quarter more)")
+	flags.Lookup(axisRate).Usage = "`LEVELS` of arrivals a second in all, in an open loop (default: a closed loop)"
+	registerMix(flags)
+	for _, flag := range []string{axisClients, axisGroups, axisHold, axisSize, "levels"} {
+		complete(cmd, flag, func() []string { return nil })
+	}
+}
+
+// levels are all combinations of the axes' levels, or the grid of a search.
+func (x *axes) levels(f *runFlags, search bool) ([]sweeps.Level, error) {
+	if x.count < 0 || x.count == 1 {
+		return nil, usagef("--levels %d: must be at least 2, or 0 for levels that double", x.count)
+	}
+	if x.clients == "" {
+		x.clients = clientsRange
+		if slices.ContainsFunc(axisNames(), func(axis string) bool { return axis != axisClients && several(x.text(axis, f)) }) {
+			x.clients = clientsOne
+		}
+	}
+	if err := x.find(f, search); err != nil {
+		return nil, err
+	}
+	levels := []sweeps.Level{{}}
+	for _, axis := range axisNames() {
+		text := x.text(axis, f)
+		if text == "" || ofMix(axis) && !several(text) {
+			continue
+		}
+		values, err := x.values(axis, text, search)
+		if err != nil {
+			return nil, usagef("--%s %v", axis, err)
+		}
+		levels = product(levels, axis, values)
+	}
+	return levels, nil
+}
+
+// several tells whether a flag names more than one level.
+func several(text string) bool { return strings.ContainsAny(text, ",") || strings.Contains(text, "..") }
+
+func (x *axes) text(axis string, f *runFlags) string {
+	shares, _ := readsParted(f.reads)
+	return map[string]string{axisClients: x.clients, axisRate: f.load.rate, axisGroups: x.groups, axisHold: x.hold,
+		axisReads: shares, axisSize: f.mix.size}[axis]
+}
+
+// find finds the axes that have several levels: one or two, and one that can be
+// searched in a search.
+func (x *axes) find(f *runFlags, search bool) error {
+	for _, axis := range axisNames() {
+		if several(x.text(axis, f)) {
+			x.swept = append(x.swept, axis)
+		}
+	}
+	switch {
+	case search && (len(x.swept) != 1 || !strings.Contains(x.text(x.swept[0], f), "..") || !slices.Contains([]string{axisClients, axisRate}, x.swept[0])):
+		return usagef("--slo: give the one range that it is to search, --rate 100..10000 or --clients 2..1024")
+	case len(x.swept) == 0:
+		return usagef("nothing to sweep: give --clients, --rate, --groups, --hold, or of a mix --reads or --size, levels such as 2,8,32 or a range such as 2..256")
+	case len(x.swept) > 2:
+		return usagef("--%s have several levels: give two of them at most", strings.Join(x.swept, ", --"))
+	}
+	return nil
+}
+
+func (x *axes) values(axis, text string, search bool) ([]float64, error) {
+	kind := sweeps.Whole(1)
+	switch axis {
+	case axisClients:
+		if groups, err := strconv.Atoi(x.groups); err == nil && groups > 0 {
+			kind = sweeps.Whole(groups)
+		}
+	case axisRate:
+		kind = sweeps.Rates()
+	case axisHold:
+		kind = sweeps.Durations()
+	case axisReads:
+		kind = sweeps.Shares()
+	case axisSize:
+		kind = sweeps.Sizes()
+	}
+	values, err := kind.Levels(text, x.count)
+	if err == nil && search && axis == x.swept[0] {
+		return kind.Grid(values[0], values[len(values)-1], step), nil
+	}
+	return values, err
+}
+
+// product is every level with every value of one axis more.
+func product(levels []sweeps.Level, axis string, values []float64) (all []sweeps.Level) {
+	for _, l := range levels {
+		for _, v := range values {
+			switch axis {
+			case axisClients:
+				l.Clients = int(v)
+			case axisRate:
+				l.Rate = v
+			case axisGroups:
+				l.Groups = int(v)
+			case axisHold:
+				l.Hold = time.Duration(v)
+			case axisReads:
+				l.Reads = v
+			case axisSize:
+				l.Size = int(v)
+			}
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// of is a level's place on an axis that can be searched.
+func (x *axes) of(l sweeps.Level, axis string) float64 {
+	if axis == axisRate {
+		return l.Rate
+	}
+	return float64(l.Clients)
+}
+
+// clientsOf are all numbers of clients among the levels.
+func (x *axes) clientsOf(levels []sweeps.Level) (all []int) {
+	for _, l := range levels {
+		if !slices.Contains(all, l.Clients) {
+			all = append(all, l.Clients)
+		}
+	}
+	return all
+}
+
+// at are the flags of a run at a level.
+func (f *sweepFlags) at(l sweeps.Level) runFlags {
+	r := f.runFlags
+	r.clients, r.groups, r.hold = []int{l.Clients}, l.Groups, l.Hold
+	if l.Rate > 0 {
+		r.load.rate = pace.Of(l.Rate).String()
+	}
+	f.axes.setMix(&r, l)
+	return r
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/sweeps"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// registerMix says of the flags of a mix that they take levels.
+func registerMix(flags *pflag.FlagSet) {
+	flags.Lookup(axisReads).Usage = "`LEVELS|MODE` of the share of reads in a mix: 0..1 or 0,0.5,0.9 (default 10 of 11); the mode where the URL does not say: " +
+		strings.Join(backends.ReadModes(), ", ") + "; or both, as in 0..1,sync"
+	flags.Lookup(axisSize).Usage = "`LEVELS` of the bytes of each value in a mix: 1k or 100..100k"
+}
+
+// ofMix tells whether only a mix has the axis. Where it has one level, that is not of
+// the sweep but of the mix.
+func ofMix(axis string) bool { return axis == axisReads || axis == axisSize }
+
+// readsParted parts what --reads says into the levels of the share, "" if there are
+// none, and the words of the mode, of which there should be one at most.
+func readsParted(words string) (shares string, modes []string) {
+	if words == "" {
+		return "", nil
+	}
+	var levels []string
+	for word := range strings.SplitSeq(words, ",") {
+		if _, err := strconv.ParseFloat(word, 64); err == nil || strings.Contains(word, "..") {
+			levels = append(levels, word)
+		} else {
+			modes = append(modes, word)
+		}
+	}
+	return strings.Join(levels, ","), modes
+}
+
+// checkMix refuses levels that only a mix has where there is something else.
+func (x *axes) checkMix(f *runFlags, forms []workloads.Form, recipes []string) error {
+	chosen, err := catalog.Select(forms, recipes, f.form)
+	if err != nil {
+		return usage(err)
+	}
+	other := slices.ContainsFunc(chosen, func(c catalog.Choice) bool { return c.Recipe != "mix" })
+	for _, axis := range x.swept {
+		if ofMix(axis) && other {
+			what := map[string]string{axisReads: "a share of reads", axisSize: "values of a size"}[axis]
+			return usagef("--%s %s: only a mix has %s: stampede sweep mix", axis, x.text(axis, f), what)
+		}
+	}
+	return nil
+}
+
+// setMix sets what the level says of a mix.
+func (x *axes) setMix(r *runFlags, l sweeps.Level) {
+	if slices.Contains(x.swept, axisReads) {
+		_, modes := readsParted(r.reads)
+		share := strconv.FormatFloat(l.Reads, 'f', -1, 64)
+		r.reads = strings.Join(append([]string{share}, modes...), ",")
+	}
+	if slices.Contains(x.swept, axisSize) {
+		r.mix.size = strconv.Itoa(l.Size)
+	}
+}

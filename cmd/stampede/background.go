@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A backgroundFlag is the mix that a person asked for beside a recipe, and the
+// words that asked for it.
+type backgroundFlag struct {
+	text string // "" for none
+	workloads.Background
+}
+
+// backgroundUsage names all keys.
+const backgroundUsage = "`KEY=VALUE,...` of a mix that goes on beside the recipe: clients (16), reads (10 of 11), keys (100), size (1k), watchers (0), and rate in operations a second (as fast as it goes)"
+
+func backgroundKeys() []string {
+	return []string{"clients", "reads", "keys", "size", "watchers", "rate"}
+}
+
+// check reads the words.
+func (b *backgroundFlag) check() error {
+	if b.text == "" {
+		return nil
+	}
+	size, _ := parseSize(defaultSize)
+	b.Background = workloads.Background{Clients: 16, Mix: workloads.MixSettings{Reads: defaultReads, Keys: 100, Size: size}}
+	given := map[string]bool{}
+	for word := range strings.SplitSeq(b.text, ",") {
+		key, value, _ := strings.Cut(word, "=")
+		if given[key] {
+			return usagef("--background: %s is there twice", key)
+		}
+		given[key] = true
+		if err := b.take(key, value); err != nil {
+			return usagef("--background: %v", err)
+		}
+	}
+	return nil
+}
+
+// take takes one key.
+func (b *backgroundFlag) take(key, value string) (err error) {
+	number, numeric := strconv.ParseFloat(value, 64)
+	want := func(right bool, what string) error {
+		if !right {
+			return fmt.Errorf("%s=%s: want %s", key, value, what)
+		}
+		return nil
+	}
+	whole := numeric == nil && number == float64(int(number)) && number >= 1
+	switch key {
+	case "clients":
+		b.Clients, err = int(number), want(whole && number <= mostKeys, "at least 1")
+	case "keys":
+		b.Mix.Keys, err = int(number), want(whole && number <= mostKeys, "1 to "+results.Count(mostKeys))
+	case "watchers":
+		none := numeric == nil && number == 0
+		b.Mix.Watchers, err = int(number), want(none || whole && number <= mostKeys, "how many sessions only watch, 0 or more")
+	case "reads":
+		b.Mix.Reads, err = number, want(numeric == nil && number >= 0 && number <= 1, "a share between 0 and 1")
+	case "rate":
+		b.Rate, err = number, want(numeric == nil && number > 0 && number <= 1e9, "operations a second such as 5000")
+	case "size":
+		if b.Mix.Size, err = parseSize(value); err != nil {
+			err = fmt.Errorf("%s=%s: %w", key, value, err)
+		}
+	default:
+		err = nearest.Unknown("key", key, backgroundKeys())
+	}
+	return err
+}
+
+// plan says what the background is; "" of none.
+func (b *backgroundFlag) plan() string {
+	if b.Clients == 0 {
+		return ""
+	}
+	rate := "as fast as it goes"
+	if b.Rate > 0 {
+		rate = results.Rate(b.Rate) + " operations/s"
+	}
+	return fmt.Sprintf("%s, %s on %s", counted(b.Clients, "session"), rate, counted(b.Mix.Keys, "znode"))
+}
+
+// setting is how a result says it; nil of none.
+func (b *backgroundFlag) setting() *results.Background {
+	if b.Clients == 0 {
+		return nil
+	}
+	return &results.Background{Clients: b.Clients, RatePerS: b.Rate, Keys: b.Mix.Keys, SizeBytes: b.Mix.Size, Watchers: b.Mix.Watchers,
+		ReadRatio: results.ReadRatio{Asked: b.Mix.Reads}}
+}
+
+// furtherSessions is how many sessions of a run are not its clients'.
+func (f *runFlags) furtherSessions() int {
+	n := f.mix.Watchers * f.groups
+	if f.background.Clients > 0 {
+		n += f.background.Clients + f.background.Mix.Watchers + 1 // which sets up
+	}
+	if p := f.mix.preload; p.Nodes > 0 { // a session has one watch on a node at most
+		n += (p.Watches + p.Nodes - 1) / p.Nodes
+	}
+	return n
+}

@@ -1,0 +1,33 @@
+package main
+
+import "github.com/stampede-bench/stampede/workloads/catalog"
+
+// A job is what one bench does at a time: forms on sources, as the flags say.
+type job struct {
+	scenario string // of a scenario file; "" outside one
+	flags    runFlags
+	chosen   []catalog.Choice
+	sources  []source
+}
+
+// job checks all that can be checked before anything is started.
+func (a *app) job(recipes []string, f runFlags) (_ job, err error) {
+	if f.reads, err = f.mix.takeReads(f.reads); err != nil {
+		return job{}, err
+	}
+	if err := f.background.check(); err != nil {
+		return job{}, err
+	}
+	f.further = f.furtherSessions()
+	chosen, sources, err := f.choice.resolve(a.forms, recipes)
+	if err != nil {
+		return job{}, err
+	}
+	if err := f.mix.check(chosen); err != nil {
+		return job{}, err
+	}
+	if err := f.check(); err != nil {
+		return job{}, err
+	}
+	return job{flags: f, chosen: chosen, sources: sources}, nil
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+const (
+	// defaultReads is ten reads to each write.
+	defaultReads = 10. / 11
+	defaultSize  = "1k"
+	// mostKeys and mostBytes keep slips of the finger from filling a service.
+	mostKeys  = 1_000_000
+	mostBytes = 1 << 20
+)
+
+// A mixFlags is what a person asked of raw operations, and of what there is on the
+// service beside what is measured.
+type mixFlags struct {
+	workloads.MixSettings // what check has read
+	reads                 string
+	keysBy, size          string
+	preload               workloads.Preload
+	nodes                 int // how many are made beforehand in all
+}
+
+func (m *mixFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.Lookup("reads").Usage = "`SHARE|MODE` of reads: the share of them in a mix, 0 to 1 (default 10 of 11); the mode where the URL does not say: " +
+		strings.Join(backends.ReadModes(), ", ") + "; or both, as in 0.5,sync"
+	flags.IntVar(&m.Keys, "keys", workloads.DefaultKeys, "how many nodes a mix reads and sets")
+	flags.StringVar(&m.keysBy, "keys-by", string(workloads.Uniform), "how a mix chooses them: uniform, or zipfian, by which a few are hot")
+	flags.StringVar(&m.size, "size", defaultSize, "`BYTES` of each value in a mix: 100, 1k, 1KiB")
+	flags.Float64Var(&m.Lists, "lists", 0, "the share of a mix's reads that list nodes, 0 to 1")
+	flags.Float64Var(&m.Creates, "creates", 0, "the share of a mix's writes that create a fresh node, 0 to 0.5; as many delete one")
+	flags.BoolVar(&m.Conditional, "conditional", false, "let a mix read before each set, and set only what has not changed since")
+	flags.IntVar(&m.Watchers, "watchers", 0, "how many sessions beside the clients watch keys of a mix")
+	flags.IntVar(&m.preload.Nodes, "preload", 0, "how many nodes there are on the service beside those that are needed")
+	flags.IntVar(&m.preload.Watches, "preload-watches", 0, "how many watches there are on these, which do not fire")
+	complete(cmd, "keys-by", keysBy)
+}
+
+func keysBy() []string { return []string{string(workloads.Uniform), string(workloads.Zipfian)} }
+
+// takeReads takes what --reads says of a mix, and returns the mode that it names.
+func (m *mixFlags) takeReads(words string) (mode string, err error) {
+	m.Reads = defaultReads
+	if words == "" {
+		return "", nil
+	}
+	for word := range strings.SplitSeq(words, ",") {
+		share, err := strconv.ParseFloat(word, 64)
+		switch {
+		case err == nil && m.reads == "":
+			m.Reads, m.reads = share, word
+		case err != nil && mode == "" && word != "":
+			mode = word
+		default:
+			return "", usagef("--reads %s: want a share of reads such as 0.9, a mode such as sync, or both as in 0.9,sync", words)
+		}
+	}
+	return mode, checkShare("reads", m.Reads, 1)
+}
+
+func checkShare(flag string, share, most float64) error {
+	if !(share >= 0 && share <= most) { // nor is NaN
+		return usagef("--%s %v: must be between 0 and %v", flag, share, most)
+	}
+	return nil
+}
+
+// check says which of the flags is wrong, for a run of these forms.
+func (m *mixFlags) check(forms []catalog.Choice) (err error) {
+	mixed := slices.ContainsFunc(forms, func(f catalog.Choice) bool { return f.Recipe == "mix" })
+	if m.nodes = m.preload.Nodes; mixed {
+		m.nodes += m.Keys
+	}
+	if m.reads != "" && !mixed {
+		return usagef("--reads %s: only a mix has a share of reads: stampede run mix, or --background reads=%[1]s", m.reads)
+	}
+	if !slices.Contains(keysBy(), m.keysBy) {
+		return usage(nearest.Unknown("choice of keys", m.keysBy, keysBy()))
+	}
+	m.KeysBy = workloads.KeysBy(m.keysBy)
+	if m.Size, err = parseSize(m.size); err != nil {
+		return usagef("--size %s: %v", m.size, err)
+	}
+	if err := checkShare("lists", m.Lists, 1); err != nil {
+		return err
+	}
+	if err := checkShare("creates", m.Creates, 0.5); err != nil {
+		return err
+	}
+	return m.checkCounts()
+}
+
+func (m *mixFlags) checkCounts() error {
+	switch p := m.preload; {
+	case m.Keys < 1 || m.Keys > mostKeys:
+		return usagef("--keys %d: must be 1 to %s", m.Keys, results.Count(mostKeys))
+	case m.Watchers < 0:
+		return usagef("--watchers %d: must be positive, or 0 for none", m.Watchers)
+	case p.Nodes < 0 || p.Nodes > mostKeys:
+		return usagef("--preload %d: must be 0 to %s", p.Nodes, results.Count(mostKeys))
+	case p.Watches < 0:
+		return usagef("--preload-watches %d: must be positive, or 0 for none", p.Watches)
+	case p.Watches > 0 && p.Nodes == 0:
+		return usagef("--preload-watches %d: say with --preload how many nodes there are to watch", p.Watches)
+	}
+	return nil
+}
+
+// parseSize reads how long a value is.
+func parseSize(text string) (int, error) {
+	n, err := humanize.ParseBytes(text)
+	if err != nil || n > mostBytes {
+		return 0, usagef("want up to 1MiB, such as 100, 1k or 1KiB")
+	}
+	return int(n), nil
+}
+
+// words are the flags by which the same is asked for again.
+func (m *mixFlags) words(mode string) (words []string) {
+	asked := slices.DeleteFunc([]string{m.reads, mode}, func(s string) bool { return s == "" })
+	text := func(flag, value, standard string) {
+		if value != standard {
+			words = append(words, flag, value)
+		}
+	}
+	text("--reads", strings.Join(asked, ","), "")
+	text("--keys", strconv.Itoa(m.Keys), strconv.Itoa(workloads.DefaultKeys))
+	text("--keys-by", m.keysBy, string(workloads.Uniform))
+	text("--size", m.size, defaultSize)
+	share := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	text("--lists", share(m.Lists), "0")
+	text("--creates", share(m.Creates), "0")
+	if m.Conditional {
+		words = append(words, "--conditional")
+	}
+	text("--watchers", strconv.Itoa(m.Watchers), "0")
+	text("--preload", strconv.Itoa(m.preload.Nodes), "0")
+	text("--preload-watches", strconv.Itoa(m.preload.Watches), "0")
+	return words
+}
+
+// setting is how a result says what was asked of a mix.
+func (m *mixFlags) setting() *results.Mix {
+	return &results.Mix{Keys: m.Keys, KeysBy: m.keysBy, SizeBytes: m.Size, Lists: m.Lists, Creates: m.Creates,
+		Conditional: m.Conditional, Watchers: m.Watchers}
+}

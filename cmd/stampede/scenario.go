@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/scenario"
+)
+
+// runFile does what a scenario file says, but for the flags that were given.
+func (a *app) runFile(cmd *cobra.Command, recipes []string, f runFlags) error {
+	if len(recipes) > 0 {
+		return usagef("-f %s: the file names the recipes: leave out %q", f.file, recipes[0])
+	}
+	file, err := a.parseScenario(f.file)
+	if err != nil {
+		return a.told(err)
+	}
+	jobs, err := a.jobs(file, cmd.Flags())
+	if err != nil {
+		return a.told(err)
+	}
+	if !wasGiven(cmd.Flags().Lookup("seed")) && file.Seed != "" {
+		f.seed, _ = strconv.ParseUint(file.Seed, 10, 64) // it was checked
+	}
+	f.drawSeed()
+	for i := range jobs {
+		jobs[i].flags.seed, jobs[i].flags.quiet = f.seed, f.quiet
+	}
+	name := strings.TrimSuffix(filepath.Base(f.file), filepath.Ext(f.file))
+	result := results.New(tool(), fileCommand(cmd.Flags(), f), []string{name}, f.seed)
+	result.Scenario, result.Reference = name, file.Reference
+	if given := replaced(file, cmd.Flags()); file.Reference != nil && len(given) > 0 {
+		result.Reference.Differs = append(result.Reference.Differs, "the file was run with other settings: "+strings.Join(given, " "))
+	}
+	return a.perform(cmd.Context(), f, result, jobs)
+}
+
+// parseScenario reads a file that comes with stampede, or any other.
+func (a *app) parseScenario(name string) (scenario.File, error) {
+	text, ok := scenario.Shipped(name)
+	if !ok {
+		var err error
+		if text, err = os.ReadFile(name); err != nil {
+			return scenario.File{}, fmt.Errorf("scenario file %s: %w, and none that comes with stampede: there are %s",
+				name, bare(err), strings.Join(scenario.Names(), ", "))
+		}
+	}
+	return scenario.Parse(name, text, a.scenarioKeys())
+}
+
+// jobs are those of all scenarios of a file, in which whatever was asked for by
+// flags replaces what the file says.
+func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]job, error) {
+	faults := scenario.Faults{Name: file.Name}
+	var jobs []job
+	for _, s := range file.Scenarios {
+		j, err := a.scenarioJob(s, asked, &faults)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, faults.Err()
+}
+
+// scenarioJob is the job of a scenario. What is wrong with a setting is added to
+// the faults, and the setting left out to see what else there is; what is wrong
+// with a flag is the error.
+func (a *app) scenarioJob(s scenario.Scenario, asked *pflag.FlagSet, faults *scenario.Faults) (job, error) {
+	for {
+		j, err := a.job(s.Values("recipe"), a.bind(s, asked))
+		if err == nil {
+			j.scenario = s.Name
+			return j, nil
+		}
+		key := culprit(err)
+		if flag := asked.Lookup(key); flag != nil && wasGiven(flag) {
+			return job{}, err
+		}
+		faults.Add(s.LineOf(key), "%s", strings.TrimPrefix(err.Error(), "--"))
+		if len(s.Values(key)) == 0 {
+			return job{}, nil
+		}
+		s = s.Without(key)
+	}
+}
+
+// culprit is the name of the setting that the error is about: an error begins
+// with that.
+func culprit(err error) string {
+	about, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "--"), "unknown "), " ")
+	return strings.TrimSuffix(about, ":")
+}
+
+// told prints what is wrong with a scenario file as editors and CI systems read
+// it, a line each; other errors are left to be printed as usual.
+func (a *app) told(err error) error {
+	var faults *scenario.Faults
+	if !errors.As(err, &faults) {
+		return usage(err)
+	}
+	fmt.Fprintln(a.err, faults)
+	return silent{usage(faults)}
+}

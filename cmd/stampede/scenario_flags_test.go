@@ -1,0 +1,52 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/scenario"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// The command that does a file again has what was given, and no credentials.
+func TestFileCommand(t *testing.T) {
+	a := &app{forms: catalog.Forms()}
+	f, flags := a.blank()
+	for _, set := range [][2]string{
+		{"backend", "zookeeper://zk1,zk2"}, {"backend", "native:"}, {"clients", "2,8"}, {"user", "ann"},
+		{"ephemeral-items", "true"}, {"output", "json"}, {"seed", "7"},
+	} {
+		if err := flags.Set(set[0], set[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.file = "some.yaml"
+	want := []string{"stampede", "run", "-f", "some.yaml", "--backend=zookeeper://zk1,zk2", "--backend=native:",
+		"--clients=2,8", "--ephemeral-items=true", "--user=redacted", "--seed", "7"}
+	if diff := cmp.Diff(want, fileCommand(flags, *f)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A flag wins over the file, also over what says the same thing in another way.
+func TestBind(t *testing.T) {
+	t.Setenv("STAMPEDE_THINK", "3ms")
+	a := &app{forms: catalog.Forms()}
+	_, asked := a.blank()
+	if err := asked.Set("duration", "2s"); err != nil {
+		t.Fatal(err)
+	}
+	if err := fromEnvironment(asked); err != nil {
+		t.Fatal(err)
+	}
+	f := a.bind(scenario.Scenario{Settings: []scenario.Setting{
+		{Key: "rounds", Values: []string{"50"}}, {Key: "think", Values: []string{"1ms"}}, {Key: "hold", Values: []string{"4ms"}},
+		{Key: "clients", Values: []string{"2", "16"}}, {Key: "backend", Values: []string{"etcd:", "native:"}},
+	}}, asked)
+	got := []any{f.duration.String(), f.rounds, f.think.String(), f.hold.String(), f.clients, f.backend, f.warmup}
+	want := []any{"2s", int64(0), "3ms", "4ms", []int{2, 16}, []string{"etcd:", "native:"}, defaultWarmup}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+)
+
+// kills is how often the server is killed; KILLS says otherwise.
+const kills = 20
+
+// Killed at any moment and started again, a server on disk has every write that
+// it acknowledged, none twice, every state that it showed, and every session.
+func TestServeSurvivesKills(t *testing.T) {
+	rounds := kills
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
+		rounds = n
+	}
+	dir := t.TempDir()
+	server, addr := startServe(t, "127.0.0.1:0", "--data-dir", dir)
+	c := newCrowd(t, addr, 4)
+	for range rounds {
+		for range 1 + rand.IntN(400) {
+			c.awaitWrite(t)
+		}
+		if err := server.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		server.Wait()
+		server, _ = startServe(t, addr, "--data-dir", dir)
+	}
+	c.end(t)
+}
+
+// patience is how long a client waits for a server that does not come back.
+const patience = time.Minute
+
+// A crowd is clients that write, and one that reads what they wrote.
+type crowd struct {
+	writers []*writer
+	reader  *zk.Conn
+	wrote   chan struct{} // a value for each acknowledged write
+	failed  chan error
+	stop    context.CancelFunc
+	running sync.WaitGroup
+}
+
+func newCrowd(t *testing.T, addr string, size int) *crowd {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	c := &crowd{reader: dialZK(t, addr), wrote: make(chan struct{}), failed: make(chan error, size+1), stop: stop}
+	for i := range size {
+		c.writers = append(c.writers, newWriter(t, addr, fmt.Sprintf("/w%d", i)))
+	}
+	for _, w := range c.writers {
+		c.running.Go(func() { c.write(ctx, w) })
+	}
+	c.running.Go(func() { c.read(ctx) })
+	return c
+}
+
+func (c *crowd) awaitWrite(t *testing.T) {
+	t.Helper()
+	select {
+	case <-c.wrote:
+	case err := <-c.failed:
+		t.Fatal(err)
+	case <-time.After(patience):
+		t.Fatal("no write is acknowledged any more")
+	}
+}
+
+func (c *crowd) write(ctx context.Context, w *writer) {
+	for ctx.Err() == nil {
+		if err := w.write(); err != nil {
+			c.failed <- err
+			return
+		}
+		select {
+		case c.wrote <- struct{}{}:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// read fails where a node is older than it was shown before.
+func (c *crowd) read(ctx context.Context) {
+	shown := map[string]int32{}
+	for ctx.Err() == nil {
+		for _, w := range c.writers {
+			version, err := settled(c.reader, w.path)
+			if err == nil && version < shown[w.path] {
+				err = fmt.Errorf("%s has version %d, and was shown with %d", w.path, version, shown[w.path])
+			}
+			if err != nil {
+				c.failed <- err
+				return
+			}
+			shown[w.path] = version
+		}
+	}
+}
+
+// end wants every session to be the one it was, with its ephemeral node.
+func (c *crowd) end(t *testing.T) {
+	t.Helper()
+	c.stop()
+	c.running.Wait()
+	close(c.failed)
+	for err := range c.failed {
+		t.Error(err)
+	}
+	for _, w := range c.writers {
+		if err := w.settle(); err != nil {
+			t.Error(err)
+		}
+		_, stat, err := w.conn.Get(w.path + "-alive")
+		if err != nil || stat.EphemeralOwner != w.session || w.conn.SessionID() != w.session {
+			t.Errorf("%s of session %#x: %+v, %v; the session is now %#x", w.path, w.session, stat, err, w.conn.SessionID())
+		}
+	}
+}
+
+// A writer writes to a node of its own, whose version counts the writes.
+type writer struct {
+	conn    *zk.Conn
+	session int64
+	path    string
+	version int32 // that it knows of
+}
+
+func newWriter(t *testing.T, addr, path string) *writer {
+	t.Helper()
+	w := &writer{conn: dialZK(t, addr), path: path}
+	for path, flags := range map[string]int32{path: 0, path + "-alive": zk.FlagEphemeral} {
+		if _, err := w.conn.Create(path, nil, flags, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.session = w.conn.SessionID()
+	return w
+}
+
+// write writes once. A write that was not answered may have been done or not.
+func (w *writer) write() error {
+	stat, err := w.conn.Set(w.path, nil, -1)
+	if isCut(err) {
+		return w.settle()
+	}
+	if err != nil {
+		return err
+	}
+	w.version++
+	if stat.Version != w.version {
+		return fmt.Errorf("%s has version %d after write %d", w.path, stat.Version, w.version)
+	}
+	return nil
+}
+
+// settle finds out whether the write that was not answered was done.
+func (w *writer) settle() error {
+	version, err := settled(w.conn, w.path)
+	if err != nil {
+		return err
+	}
+	if version < w.version || version > w.version+1 {
+		return fmt.Errorf("%s has version %d after %d acknowledged writes and at most one more", w.path, version, w.version)
+	}
+	w.version = version
+	return nil
+}
+
+// settled is the version of a node, as soon as there is somebody to tell it.
+func settled(c *zk.Conn, path string) (int32, error) {
+	for since := time.Now(); ; {
+		_, stat, err := c.Get(path)
+		if isCut(err) && time.Since(since) < patience {
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		return stat.Version, nil
+	}
+}
+
+func isCut(err error) bool {
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer)
+}
+
+type mute struct{}
+
+func (mute) Printf(string, ...any) {}
+
+func dialZK(t *testing.T, addr string) *zk.Conn {
+	t.Helper()
+	c, _, err := zk.Connect([]string{addr}, 30*time.Second, zk.WithLogger(mute{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/sweeps"
+)
+
+// A sweepFlags is what a person asked of stampede sweep. Of the embedded flags
+// those of the axes are set level by level.
+type sweepFlags struct {
+	runFlags
+	axes    axes
+	repeat  int
+	worseBy float64
+	slo     string
+	resume  string
+
+	given []string // the flags again, without what is secret
+}
+
+func (a *app) sweepCommand() *cobra.Command {
+	var f sweepFlags
+	cmd := &cobra.Command{
+		Use:   "sweep [RECIPE...]",
+		Short: "Run forms at many levels and show how they scale and where they part",
+		Long: `Sweep runs each of the chosen forms at every level of one or two axes, several
+times and in a random order, and shows medians, how costs and throughput grow,
+from where on the naive form is worse, and what limits each form. With --slo it
+searches the highest level that meets an objective instead.
+
+The axes are --clients, --rate, --groups and --hold, and of a mix --reads and
+--size. Each takes one value, levels such as 2,8,32, or a range such as 2..256,
+whose levels double unless --levels says how many there are; those of --reads are
+steps of a quarter.
+
+Interrupted it shows what it has, and says how to go on with --resume.`,
+		Example: `  stampede sweep lock --clients 2..256 --backend native
+  stampede sweep lock --groups 64 --clients 64..1024 --hold 0
+  stampede sweep lock --hold 0,1ms,8ms --repeat 6
+  stampede sweep mix --clients 32 --reads 0..1
+  stampede sweep lock --clients 64 --groups 16 --rate 100..10000 --slo 'acquire.response.p99<50ms'`,
+		ValidArgsFunction: a.completeRecipes,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			f.given = changed(cmd.Flags())
+			return a.sweep(cmd.Context(), args, f)
+		},
+	}
+	f.registerAll(a, cmd)
+	return cmd
+}
+
+func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
+	f.choice.registerOthers(a, cmd, []string{"native:"})
+	f.registerFixed(cmd, 2*time.Second)
+	f.axes.register(cmd)
+	flags := cmd.Flags()
+	flags.IntVar(&f.repeat, "repeat", 3, "how often each level is measured, or the answer of --slo confirmed")
+	flags.Float64Var(&f.worseBy, "worse-by", 2, "how many times worse the naive form is to be for a crossover")
+	flags.StringVar(&f.slo, "slo", "", "search the highest --rate, or --clients, that meets an `OBJECTIVE` such as acquire.response.p99<50ms")
+	flags.StringVar(&f.resume, "resume", "", "go on with an interrupted sweep from the `FILE` that it named")
+	complete(cmd, "slo", func() []string { return nil })
+}
+
+// changed are the flags that differ from their defaults, as a command has them, but
+// for those of what becomes of the results.
+func changed(flags *pflag.FlagSet) (words []string) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		if slices.Contains([]string{"output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if f.Name == "user" {
+			values = []string{drivers.Redacted}
+		}
+		for _, v := range values {
+			words = append(words, "--"+f.Name, v)
+		}
+	})
+	return words
+}
+
+// command is the line that does the same again.
+func (f *sweepFlags) command(recipes []string) []string {
+	line := append([]string{"stampede", "sweep"}, recipes...)
+	return append(append(line, f.given...), "--seed", fmt.Sprint(f.seed))
+}
+
+// check checks the flags that only a sweep has.
+func (f *sweepFlags) check() error {
+	if f.repeat < 1 {
+		return usagef("--repeat %d: must be at least 1", f.repeat)
+	}
+	if !(f.worseBy > 1) { // nor is NaN
+		return usagef("--worse-by %v: must be more than 1", f.worseBy)
+	}
+	return nil
+}
+
+// plan says how long so many runs at the levels take.
+func (f *sweepFlags) plan(levels []sweeps.Level, forms int) plan {
+	p := f.runFlags.plan(forms)
+	if f.load.isOpen() {
+		p.rate = fmt.Sprintf("open loop: up to %v arrivals/s, %s", levels[len(levels)-1].Rate, f.load.arrival)
+	}
+	each := f.warmup + f.duration
+	p.duration = fmt.Sprintf("%s of %v", counted(f.runs(levels, forms), "run"), each)
+	if f.slo != "" {
+		p.duration = "about " + p.duration
+	}
+	return p
+}
+
+// runs is how many there are, about, if it is a search.
+func (f *sweepFlags) runs(levels []sweeps.Level, forms int) int {
+	if f.slo != "" {
+		grid := make([]float64, len(levels))
+		for i, l := range levels {
+			grid[i] = f.axes.of(l, f.axes.swept[0])
+		}
+		s := sweeps.Search{Grid: grid, Times: f.repeat}
+		return forms * s.Most()
+	}
+	return forms * len(levels) * f.repeat
+}
+
+func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
+	s, err := a.newSweep(recipes, f)
+	if err != nil {
+		return err
+	}
+	outs, err := openOutputs(f.output, a.out)
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	s.flags.announce(a, s.sources, s.flags.plan(s.levels, len(s.forms)))
+	return s.finish(outs, s.on(ctx))
+}
+
+// newSweep checks all that can be checked before anything is started.
+func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
+	s := &sweep{app: a, progress: newProgress(a.err, f.quiet)}
+	if s.levels, err = f.axes.levels(&f.runFlags, f.slo != ""); err != nil {
+		return nil, err
+	}
+	if err := f.axes.checkMix(&f.runFlags, a.forms, recipes); err != nil {
+		return nil, err
+	}
+	if err := f.check(); err != nil {
+		return nil, err
+	}
+	s.at = map[sweeps.Level]job{}
+	for _, l := range s.levels {
+		if s.at[l], err = a.job(recipes, f.at(l)); err != nil {
+			return nil, err
+		}
+	}
+	first := s.at[s.levels[0]]
+	s.forms, s.sources, f.runFlags = first.chosen, first.sources, first.flags
+	f.clients = f.axes.clientsOf(s.levels)
+	if s.objective, err = f.objective(s.forms); err != nil {
+		return nil, err
+	}
+	s.flags = f
+	return s, s.begin(chosenRecipes(s.forms))
+}
+
+// begin begins the file, or takes up that of a sweep that was interrupted.
+func (s *sweep) begin(recipes []string) error {
+	f := &s.flags
+	var saved results.Sweep
+	if f.resume != "" {
+		var err error
+		if saved, err = readSaved(f.resume); err != nil {
+			return usagef("--resume %s: %v", f.resume, err)
+		}
+		if f.seed == 0 {
+			f.seed = saved.Seed
+		}
+	}
+	if f.seed == 0 {
+		f.seed = rand.Uint64N(1 << 32)
+	}
+	command := f.command(recipes)
+	if f.resume != "" && !slices.Equal(command, saved.Command) {
+		return usagef("--resume %s: it is of another sweep: %s", f.resume, strings.Join(saved.Command, " "))
+	}
+	s.file = results.Sweep{Kind: results.KindSweep, File: results.New(tool(), command, recipes, f.seed),
+		Axes: f.axes.swept, Repeat: f.repeat, WorseBy: f.worseBy}
+	if f.slo != "" {
+		s.file.Objective = s.objective.String()
+	}
+	if f.resume != "" {
+		s.saved, s.file.ID, s.file.Started, s.took = saved.Runs, saved.ID, saved.Started, saved.Took
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/sweeps"
+)
+
+// told is what a run measured, as far as a file can be held against an order.
+func told(r results.Run) string {
+	text := fmt.Sprintf("%s/%s with %d clients", r.Recipe, r.Form, r.Clients)
+	if r.Mix != nil && r.ReadRatio != nil {
+		text += mixTold(r.ReadRatio.Asked, r.Mix.SizeBytes)
+	}
+	return text
+}
+
+// tell is what told says of a run of the cell.
+func (s *sweep) tell(c sweeps.Cell) string {
+	form, mix := s.subjects[c.Subject].form, s.at[c.Level].flags.mix
+	text := fmt.Sprintf("%v with %d clients", form, c.Level.Clients)
+	if form.Recipe == "mix" {
+		text += mixTold(mix.Reads, mix.Size)
+	}
+	return text
+}
+
+func mixTold(reads float64, size int) string {
+	return fmt.Sprintf(", a share of %v reads and values of %d bytes", reads, size)
+}
+
+// saveState writes the file where the table says that it is.
+func saveState(file results.Sweep) error {
+	f, err := os.Create(file.State)
+	if err != nil {
+		return fmt.Errorf("save what was measured: %w", err)
+	}
+	if err := file.WriteJSON(f); err != nil {
+		f.Close()
+		return fmt.Errorf("save what was measured: %w", err)
+	}
+	return f.Close()
+}
+
+// readSaved reads the file of a sweep that was interrupted.
+func readSaved(path string) (results.Sweep, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return results.Sweep{}, bare(err)
+	}
+	defer f.Close()
+	return results.ReadSweep(f)
+}

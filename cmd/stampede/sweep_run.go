@@ -1,0 +1,149 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/sweeps"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// A sweep is one stampede sweep under way.
+type sweep struct {
+	*app
+	flags     sweepFlags
+	forms     []catalog.Choice
+	sources   []source
+	levels    []sweeps.Level
+	at        map[sweeps.Level]job
+	objective sweeps.Objective
+	progress  *progress
+
+	subjects []subject
+	measure  func(context.Context, sweeps.Cell) (*results.Run, error)
+	saved    []results.Run // by the sweep that this one goes on with, in its order
+	took     time.Duration // by that
+	file     results.Sweep
+}
+
+// A subject is a form on a service.
+type subject struct {
+	form    workloads.Form
+	service drivers.Service
+	source  source
+}
+
+// on opens the services, all at once, so that their runs can alternate, and
+// sweeps.
+func (s *sweep) on(ctx context.Context) (err error) {
+	began := time.Now()
+	defer func() { s.file.Took = s.took + time.Since(began) }()
+	for _, source := range s.sources {
+		service, e := s.flags.dial(ctx, source)
+		if e != nil {
+			return interrupted(ctx, s.flags.explained(source, e))
+		}
+		defer func() {
+			if e := service.Close(); err == nil {
+				err = e
+			}
+		}()
+		can, skipped, e := service.served(s.forms)
+		if e != nil {
+			return e
+		}
+		s.file.Skipped = append(s.file.Skipped, skipped...)
+		for _, form := range can {
+			s.subjects = append(s.subjects, subject{form, service.Service, source})
+		}
+	}
+	s.measure = s.measureOn
+	return s.all(ctx)
+}
+
+// measureOn measures a cell on its service.
+func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, error) {
+	subject, f := s.subjects[c.Subject], s.at[c.Level].flags
+	if f.load.isOpen() && s.flags.slo != "" {
+		f.duration = max(f.duration, 11*f.load.windowOf(s.objective.Rounds())/10)
+	}
+	run, err := f.measure(ctx, subject.service, subject.form, c.Level.Clients,
+		func(p workloads.Progress) { s.progress.run(subject.form, c.Level.Clients, f, p) })
+	if err != nil {
+		return nil, s.flags.explained(subject.source, err)
+	}
+	return run, nil
+}
+
+// all measures every cell, or searches for each subject.
+func (s *sweep) all(ctx context.Context) error {
+	total := s.flags.runs(s.levels, len(s.subjects))
+	s.progress.of(total, len(s.saved))
+	if s.flags.slo != "" {
+		for i := range s.subjects {
+			if err := s.search(ctx, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	s.file.Planned = total
+	for _, c := range sweeps.Order(s.levels, len(s.subjects), s.flags.repeat, s.flags.seed) {
+		if _, err := s.run(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run measures a cell, unless the sweep that this one goes on with has done it: it
+// did the same in the same order. A run that was interrupted is not kept.
+func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
+	var run *results.Run
+	if next := len(s.file.Runs); next < len(s.saved) {
+		run = &s.saved[next]
+		if was, is := told(*run), s.tell(c); was != is {
+			return results.Run{}, usagef("--resume %s: run %d of it is %s, and here it is %s", s.flags.resume, next+1, was, is)
+		}
+	} else {
+		var err error
+		if run, err = s.measure(ctx, c); err != nil {
+			return results.Run{}, err
+		}
+		s.progress.done(1)
+	}
+	s.file.Runs = append(s.file.Runs, *run)
+	return *run, nil
+}
+
+// finish works out what the runs add up to and writes it. What broke off is
+// saved, so that it can be gone on with.
+func (s *sweep) finish(outs outputs, broken error) error {
+	s.progress.clear()
+	if broken != nil && len(s.file.Runs) == 0 {
+		return broken
+	}
+	s.file.Interrupted = broken != nil
+	s.file.Analyse()
+	if broken != nil {
+		saved := outs.jsonPath()
+		s.file.State = cmp.Or(saved, s.flags.resume, s.file.ID+".sweep.json")
+		if saved == "" {
+			if err := saveState(s.file); err != nil {
+				return err
+			}
+		}
+	}
+	if err := outs.write(s.file, ""); err != nil {
+		return err
+	}
+	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) {
+		return broken
+	}
+	return verdictOn(s.file.Runs)
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// untilAgain is how long to wait for an answer before it is asked for once more,
+// beside: a server that starts may refuse, hang up, or take what it never answers.
+const untilAgain = 10 * time.Millisecond
+
+// awaitAnswer returns nil when a read of the node was answered. No client is used,
+// since those pause for longer and longer.
+func awaitAnswer(ctx context.Context, addr, node string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answered := make(chan struct{}, 1)
+	for {
+		go func() {
+			if answers(ctx, addr, node) {
+				select {
+				case answered <- struct{}{}:
+				default: // another was answered first
+				}
+			}
+		}()
+		select {
+		case <-answered:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(untilAgain):
+		}
+	}
+}
+
+// answers opens a session and reads a node, once, and tells whether it was there.
+func answers(ctx context.Context, addr, node string) bool {
+	nc, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return false
+	}
+	defer nc.Close()
+	defer context.AfterFunc(ctx, func() { nc.Close() })()
+	session := wire.ConnectRequest{Timeout: int32(timeout.Milliseconds()), Password: make([]byte, wire.PasswordSize)}
+	if _, err := ask(nc, session.Append(wire.Begin(nil))); err != nil {
+		return false
+	}
+	header := wire.RequestHeader{Xid: 1, Op: wire.OpGetData}
+	reply, err := ask(nc, wire.PathWatch{Path: node}.Append(header.Append(wire.Begin(nil))))
+	if err != nil {
+		return false
+	}
+	d := wire.NewDecoder(reply)
+	var h wire.ReplyHeader
+	h.Decode(&d)
+	return h.Xid == header.Xid && h.Err == wire.OK
+}
+
+func ask(nc net.Conn, packet []byte) (reply []byte, err error) {
+	if err := ensemble.Send(nc, packet); err != nil {
+		return nil, err
+	}
+	return ensemble.Receive(nc)
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// A bench is what all parts need: the programs of both servers, and a directory
+// for what they keep.
+type bench struct {
+	scale
+	dir       string
+	stampede  string // the built command
+	zookeeper zookeeper.Installation
+	running   []*server
+	busy      float64 // load average before it began, NaN where that is not told
+	release   string  // of ZooKeeper, once one has told
+}
+
+// open finds ZooKeeper and builds stampede.
+func open(ctx context.Context, sc scale) (*bench, error) {
+	installed, err := zookeeper.FindInstallation()
+	if err != nil {
+		return nil, fmt.Errorf("nothing to compare with: %w", err)
+	}
+	if err := enoughFiles(sc.files()); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "stampede-versus-")
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{scale: sc, dir: dir, stampede: filepath.Join(dir, "stampede"), zookeeper: installed, busy: loadAverage()}
+	build := exec.CommandContext(ctx, "go", "build", "-o", b.stampede, "github.com/stampede-bench/stampede/cmd/stampede")
+	if said, err := build.CombinedOutput(); err != nil {
+		return nil, errors.Join(fmt.Errorf("build stampede: %w: %s", err, strings.TrimSpace(string(said))), b.close())
+	}
+	return b, nil
+}
+
+// loadAverage is how many wanted a processor in the last minute.
+func loadAverage() float64 {
+	load := math.NaN()
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		fmt.Sscan(string(text), &load)
+	}
+	return load
+}
+
+// enoughFiles holds the number of files that this process may open, which the
+// runtime has raised to the most that it is allowed, against what is needed.
+func enoughFiles(needed uint64) error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		return err
+	}
+	if limit.Cur < needed {
+		return fmt.Errorf("a process may open %d files here and needs %d: raise it, as with ulimit -n %d", limit.Cur, needed, needed)
+	}
+	return nil
+}
+
+// stop ends all servers and removes what they kept.
+func (b *bench) stop() error {
+	var errs []error
+	for _, s := range b.running {
+		if s.process != nil {
+			s.process.Stop() // how it ends is of no interest any more
+		}
+		errs = append(errs, os.RemoveAll(s.dir))
+	}
+	b.running = nil
+	return errors.Join(errs...)
+}
+
+// close leaves nothing behind.
+func (b *bench) close() error { return errors.Join(b.stop(), os.RemoveAll(b.dir)) }

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// fanout is how long a write takes that many sessions watch.
+func fanout(ctx context.Context, b *bench) ([]row, error) {
+	servers, err := b.both(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var audiences [2]*audience
+	for i, s := range servers {
+		if err := furnish(ctx, s); err != nil {
+			return nil, err
+		}
+		if audiences[i], err = gather(ctx, s, b.watchers); err != nil {
+			return nil, err
+		}
+		defer closeAll(audiences[i].conns)
+	}
+	figures, err := byTurns(b.changes, func(side int) ([]float64, error) { return audiences[side].change(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	crowd := whole(float64(b.watchers))
+	return []row{
+		{"a write that " + crowd + " sessions watch, until the last is notified", figures[0], duration, ratioAtMost(1. / 3)},
+		{"the same, until the writer is answered", figures[1], duration, ratioAtMost(1. / 5)},
+	}, nil
+}
+
+// An audience is sessions that watch a node, each on a connection of its own, and
+// one, the first, that writes it.
+type audience struct{ conns []drivers.Conn }
+
+func gather(ctx context.Context, s *server, watchers int) (*audience, error) {
+	conns, err := dial(ctx, s.service, 1+watchers, drivers.Options{})
+	return &audience{conns}, err
+}
+
+var errSessionEnded = errors.New("a session that watches was lost")
+
+// change has all watch and writes: how long it took, in seconds, from the
+// write's issue until the last was notified, and until the write was answered.
+func (a *audience) change(ctx context.Context) ([]float64, error) {
+	writer, watchers := a.conns[0], a.conns[1:]
+	var left atomic.Int64
+	left.Store(int64(len(watchers)))
+	last, lost := make(chan time.Time, 1), make(chan struct{}, len(watchers))
+	notified := func(e drivers.Event) {
+		if e.Type == drivers.Lost {
+			lost <- struct{}{}
+		}
+		if left.Add(-1) == 0 {
+			last <- time.Now()
+		}
+	}
+	if err := each(watchers, func(c drivers.Conn) error {
+		_, _, err := c.Get(ctx, large, notified)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	issued := time.Now()
+	if err := set(ctx, writer, 0); err != nil {
+		return nil, err
+	}
+	answered := time.Since(issued)
+	select {
+	case at := <-last:
+		return []float64{at.Sub(issued).Seconds(), answered.Seconds()}, nil
+	case <-lost:
+		return nil, errSessionEnded
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// A goal is what a comparison should come to.
+type goal struct {
+	words string
+	met   func(comparison) bool
+}
+
+func ratioAtLeast(bound float64) goal {
+	return goal{words("ratio ≥", bound, ""), func(c comparison) bool { return c.ratio >= bound }}
+}
+
+func ratioAtMost(bound float64) goal {
+	return goal{words("ratio ≤", bound, ""), func(c comparison) bool { return c.ratio <= bound }}
+}
+
+func leftBelow(bound float64, unit string) goal {
+	return goal{words("<", bound, unit), func(c comparison) bool { return c.left < bound }}
+}
+
+func leftAtMost(bound float64, unit string) goal {
+	return goal{words("≤", bound, unit), func(c comparison) bool { return c.left <= bound }}
+}
+
+func exactly(bound float64) goal {
+	return goal{words("=", bound, ""), func(c comparison) bool { return c.left == bound }}
+}
+
+func words(sign string, bound float64, unit string) string {
+	return strings.TrimSpace(sign + " " + strconv.FormatFloat(bound, 'g', 3, 64) + " " + unit)
+}
+
+// How figures are written.
+func whole(v float64) string     { return results.Count(int64(math.Round(v))) }
+func count(v float64) string     { return results.Rate(v) }
+func perSecond(v float64) string { return results.Rate(v) + "/s" }
+func mebibytes(v float64) string { return results.Rate(v) + " MiB" }
+
+func duration(v float64) string {
+	return results.Duration(time.Duration(v * float64(time.Second)))
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// nodes is what many nodes take of each server's memory, and how soon a server
+// that is started on a snapshot of them answers.
+func nodes(ctx context.Context, b *bench) ([]row, error) {
+	servers, err := b.both(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var memory [2]float64
+	for i, s := range servers {
+		if memory[i], err = b.fill(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	// Native has saved snapshots by now. ZooKeeper saves another when it has
+	// started, which is what the round that does not count is good for.
+	for _, s := range servers {
+		if err := s.end(); err != nil {
+			return nil, err
+		}
+	}
+	figures, err := byTurns(b.restarts, func(side int) ([]float64, error) { return b.recover(ctx, servers[side]) })
+	if err != nil {
+		return nil, err
+	}
+	many := whole(float64(b.parents * b.children))
+	return []row{
+		{many + " nodes of 100 B: the server's memory", once(memory[0], memory[1]), mebibytes, leftAtMost(400, "MiB")},
+		{"started on a snapshot of them, until the first answer", figures[0], duration, ratioAtMost(1. / 2)},
+	}, nil
+}
+
+// fill makes the nodes, and is the memory that the server then has, in MiB.
+func (b *bench) fill(ctx context.Context, s *server) (float64, error) {
+	conns, err := dial(ctx, s.service, b.connections, drivers.Options{})
+	if err != nil {
+		return 0, err
+	}
+	defer closeAll(conns)
+	g, making := errgroup.WithContext(ctx)
+	g.SetLimit(b.connections * b.outstanding)
+	for p := range b.parents {
+		g.Go(func() error { return b.family(making, conns[p%len(conns)], p) })
+	}
+	if err := g.Wait(); err != nil {
+		return 0, err
+	}
+	if err := drivers.Pause(ctx, b.quiet); err != nil {
+		return 0, err
+	}
+	return resident(s.pid)
+}
+
+// family makes a parent and its children.
+func (b *bench) family(ctx context.Context, c drivers.Conn, parent int) error {
+	if _, err := c.Create(ctx, nodePath(parent), nil, 0); err != nil {
+		return err
+	}
+	for child := range b.children {
+		if _, err := c.Create(ctx, childPath(parent, child), hundredBytes, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func nodePath(parent int) string         { return fmt.Sprintf("/parent-%d", parent) }
+func childPath(parent, child int) string { return fmt.Sprintf("%s/child-%d", nodePath(parent), child) }
+
+// recover is how long a server takes from its start to the answer of a read, in
+// seconds.
+func (b *bench) recover(ctx context.Context, s *server) ([]float64, error) {
+	start := time.Now()
+	if err := s.begin(ctx, b.lastNode()); err != nil {
+		return nil, err
+	}
+	took := time.Since(start)
+	return []float64{took.Seconds()}, s.end()
+}
+
+func (b *bench) lastNode() string { return childPath(b.parents-1, b.children-1) }

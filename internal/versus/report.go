@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// A row is one line of the table.
+type row struct {
+	what string
+	comparison
+	unit func(float64) string // writes a figure of either side
+	goal goal
+}
+
+// verdict marks what is missed, so that it is seen.
+func (r row) verdict() string {
+	if r.goal.met(r.comparison) {
+		return "yes"
+	}
+	return "NO"
+}
+
+// A table has two sides and what was compared of them.
+type table struct {
+	left, right string
+	rows        []row
+}
+
+// A report is all that was measured.
+type report struct {
+	server string  // that native was compared with
+	busy   float64 // load average before it began, NaN where that is not told
+	scale  scale
+	tables []table
+}
+
+func (r report) write(w io.Writer) error {
+	var b bytes.Buffer
+	host := results.ThisHost()
+	fmt.Fprintf(&b, "native and %s · one server each, fsync · %d × %s · load average %s before\n\n",
+		r.server, host.Cores, cmp.Or(host.CPU, "unknown processor"), results.Rate(r.busy))
+	for _, line := range r.finding() {
+		fmt.Fprintf(&b, "  %s\n", line)
+	}
+	widths := r.widths()
+	for _, t := range r.tables {
+		fmt.Fprintln(&b)
+		for _, cells := range t.cells() {
+			writeCells(&b, cells, widths)
+		}
+	}
+	r.foot(&b)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// foot says what the figures are of.
+func (r report) foot(w io.Writer) {
+	fmt.Fprintf(w, "\n  ratio: left to right, the median of %d rounds by turns (%d of watched writes, %d of starts);"+
+		" memory and the lock were looked at once\n", r.scale.rounds, r.scale.changes, r.scale.restarts)
+	fmt.Fprintf(w, "  operations a second: %d connections with %d requests under way on each; ZooKeeper's JVM: %s\n",
+		r.scale.connections, r.scale.outstanding, heap)
+}
+
+// finding says how many goals are met, and which are not.
+func (r report) finding() []string {
+	var missed []string
+	all := 0
+	for _, t := range r.tables {
+		for _, row := range t.rows {
+			all++
+			if row.verdict() != "yes" {
+				missed = append(missed, fmt.Sprintf("missed: %s: %s to %s, ratio %s, goal %s", row.what,
+					row.unit(row.left), row.unit(row.right), results.Rate(row.ratio), row.goal.words))
+			}
+		}
+	}
+	return append([]string{fmt.Sprintf("%d of %d goals are met.", all-len(missed), all)}, missed...)
+}
+
+// cells are the heads and the rows.
+func (t table) cells() [][]string {
+	all := [][]string{{"", t.left, t.right, "ratio", "goal", "met"}}
+	for _, r := range t.rows {
+		all = append(all, []string{r.what, r.unit(r.left), r.unit(r.right), results.Rate(r.ratio), r.goal.words, r.verdict()})
+	}
+	return all
+}
+
+// widths are the columns', in all tables the same.
+func (r report) widths() []int {
+	widths := make([]int, 6)
+	for _, t := range r.tables {
+		for _, cells := range t.cells() {
+			for i, cell := range cells {
+				widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			}
+		}
+	}
+	return widths
+}
+
+// writeCells sets what is measured right, words left.
+func writeCells(w io.Writer, cells []string, widths []int) {
+	line := fmt.Sprintf("  %-*s  %*s  %*s  %*s   %-*s  %s", widths[0], cells[0], widths[1], cells[1],
+		widths[2], cells[2], widths[3], cells[3], widths[4], cells[4], cells[5])
+	fmt.Fprintln(w, strings.TrimRight(line, " "))
+}

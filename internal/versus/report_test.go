@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestGoals(t *testing.T) {
+	for _, c := range []struct {
+		goal      goal
+		words     string
+		met, miss comparison
+	}{
+		{ratioAtLeast(3), "ratio ≥ 3", comparison{ratio: 3}, comparison{ratio: 2.99}},
+		{ratioAtMost(0.7), "ratio ≤ 0.7", comparison{ratio: 0.7}, comparison{ratio: 0.71}},
+		{leftBelow(200, "MiB"), "< 200 MiB", comparison{left: 199.9}, comparison{left: 200}},
+		{leftAtMost(4, ""), "≤ 4", comparison{left: 4}, comparison{left: 4.1}},
+		{exactly(1), "= 1", comparison{left: 1}, comparison{left: 1.005}},
+		{ratioAtLeast(3), "ratio ≥ 3", comparison{ratio: math.Inf(1)}, comparison{ratio: math.NaN()}},
+	} {
+		if c.goal.words != c.words || !c.goal.met(c.met) || c.goal.met(c.miss) {
+			t.Errorf("%q: met by %v: %v, by %v: %v", c.goal.words, c.met, c.goal.met(c.met), c.miss, c.goal.met(c.miss))
+		}
+	}
+}
+
+// What is missed stands first, with its figures, and is marked in the table.
+func TestMissedGoalIsMarked(t *testing.T) {
+	r := report{server: "ZooKeeper 3.8.0", scale: full(), tables: []table{{"native", "ZooKeeper", []row{
+		{"gets", comparison{300, 100, 3}, perSecond, ratioAtLeast(3)},
+		{"sets", comparison{190, 100, 1.9}, perSecond, ratioAtLeast(2)},
+	}}}}
+	var b bytes.Buffer
+	if err := r.write(&b); err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(b.String(), "\n\n") // the machine is above
+	want := `  1 of 2 goals are met.
+  missed: sets: 190/s to 100/s, ratio 1.90, goal ratio ≥ 2
+
+        native  ZooKeeper  ratio   goal       met
+  gets   300/s      100/s   3.00   ratio ≥ 3  yes
+  sets   190/s      100/s   1.90   ratio ≥ 2  NO
+
+  ratio: left to right, the median of 5 rounds by turns (11 of watched writes, 3 of starts); memory and the lock were looked at once
+  operations a second: 64 connections with 16 requests under way on each; ZooKeeper's JVM: -Xmx1000m
+`
+	if text != want {
+		t.Errorf("got:\n%s\nwant:\n%s", text, want)
+	}
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// A kind is one of the two servers.
+type kind struct {
+	name string
+	// command runs it at an address, with what it keeps in a directory.
+	command func(b *bench, dir, addr string) ([]string, error)
+}
+
+// kinds are the two sides, in the order of the table.
+func kinds() [2]kind {
+	return [2]kind{{"native", native}, {"zookeeper", apache}}
+}
+
+func native(b *bench, dir, addr string) ([]string, error) {
+	return []string{b.stampede, "serve", "--listen", addr, "--data-dir", dir}, nil
+}
+
+// heap is the JVM's, as ZooKeeper's own zkServer.sh has it: a million nodes do
+// not fit into what is enough for tests.
+const heap = "-Xmx1000m"
+
+func apache(b *bench, dir, addr string) ([]string, error) {
+	if err := zookeeper.WriteConfig(dir, addr); err != nil {
+		return nil, err
+	}
+	command := b.zookeeper.Command(context.Background(), dir, nil).Args
+	return slices.Insert(command, slices.Index(command, "-cp"), heap), nil
+}
+
+// A server is a process with a directory of its own.
+type server struct {
+	dir     string
+	addr    string
+	command []string
+	process *child.Process
+	pid     int // the server's own: the process is its keeper's
+	service *pipeline.Service
+}
+
+// start starts a new server of a kind and returns when it serves.
+func (b *bench) start(ctx context.Context, k kind) (*server, error) {
+	dir, err := os.MkdirTemp(b.dir, k.name+"-")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{dir: dir}
+	b.running = append(b.running, s)
+	if s.addr, err = child.FreeAddr(); err != nil {
+		return nil, err
+	}
+	if s.command, err = k.command(b, dir, s.addr); err != nil {
+		return nil, err
+	}
+	if s.service, err = pipeline.New(pipeline.Config{Servers: []string{s.addr}}); err != nil {
+		return nil, err
+	}
+	if err := s.begin(ctx, "/"); err != nil {
+		return nil, fmt.Errorf("%s: %w", k.name, err)
+	}
+	return s, nil
+}
+
+// both starts a server of each kind.
+func (b *bench) both(ctx context.Context) (both [2]*server, err error) {
+	for i, k := range kinds() {
+		if both[i], err = b.start(ctx, k); err != nil {
+			return both, err
+		}
+	}
+	b.release = both[1].service.Info().Server
+	return both, nil
+}
+
+// begin starts the process on what the directory has and returns when it has
+// answered a read of the node.
+func (s *server) begin(ctx context.Context, node string) (err error) {
+	if s.process, err = child.Start(ctx, "keeper", s.command...); err != nil {
+		return err
+	}
+	if s.pid, err = strconv.Atoi(s.process.Addr()); err != nil {
+		return err
+	}
+	starting, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	ended := s.process.Done()
+	go func() {
+		select {
+		case <-ended:
+			cancel(errors.New("ended before it served"))
+		case <-starting.Done():
+		}
+	}()
+	if err := awaitAnswer(starting, s.addr, node); err != nil {
+		if why := s.process.Stop(); why != nil {
+			return why
+		}
+		return err
+	}
+	return nil
+}
+
+// patience is how long a server that is told to end may take to put its state
+// in order.
+const patience = time.Minute
+
+// end tells the server to end and returns when it has.
+func (s *server) end() error {
+	if err := syscall.Kill(s.pid, syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-s.process.Done():
+		return nil // the exit codes of who is terminated differ
+	case <-time.After(patience):
+		return errors.Join(fmt.Errorf("%s: still there %v after SIGTERM", s.command[0], patience), s.process.Stop())
+	}
+}

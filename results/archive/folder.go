@@ -1,0 +1,89 @@
+package archive
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// suffix ends the name of every saved result.
+const suffix = ".json"
+
+// A Folder is where results are saved. It need not exist.
+type Folder string
+
+// Path is the file of the result with the id.
+func (f Folder) Path(id string) string { return filepath.Join(string(f), id+suffix) }
+
+// Save writes the result into the folder, whole or not at all, and makes the
+// folder where it is missing. What is there is never overwritten.
+func (f Folder) Save(r results.File) error {
+	var text bytes.Buffer
+	if err := r.WriteJSON(&text); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(string(f), 0o755); err != nil {
+		return err
+	}
+	path := f.Path(r.ID)
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already", path)
+	}
+	return replace(path, text.Bytes())
+}
+
+// replace puts the text where the path is, by way of a file beside it.
+func replace(path string, text []byte) error {
+	beside, err := os.CreateTemp(filepath.Dir(path), ".saving-*")
+	if err != nil {
+		return err
+	}
+	_, err = beside.Write(text)
+	err = errors.Join(err, beside.Chmod(0o644), beside.Sync(), beside.Close())
+	if err == nil {
+		err = os.Rename(beside.Name(), path)
+	}
+	if err != nil {
+		os.Remove(beside.Name())
+	}
+	return err
+}
+
+// IDs are those of the saved results, the newest first: an id begins with the
+// time at which it was given. Of a folder that is missing there are none.
+func (f Folder) IDs() ([]string, error) {
+	entries, err := os.ReadDir(string(f))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), suffix); ok && !e.IsDir() && !strings.HasPrefix(id, ".") {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	slices.Reverse(ids)
+	return ids, nil
+}
+
+// Read reads a saved result. The error is one line that names the path.
+func Read(path string) (results.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return results.File{}, err
+	}
+	defer f.Close()
+	r, err := results.Read(f)
+	if err != nil {
+		return results.File{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return r, nil
+}

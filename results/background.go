@@ -1,0 +1,89 @@
+package results
+
+import (
+	"fmt"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Background is the mix that went on beside a recipe in the same window: what
+// became of clients that have nothing to do with it. None of it is in the run's
+// own counts.
+type Background struct {
+	Clients        int                `json:"clients"`
+	RatePerS       float64            `json:"rate_per_s,omitempty"` // operations asked for; 0 in a closed loop
+	ReadRatio      ReadRatio          `json:"read_ratio"`
+	Keys           int                `json:"keys"`
+	SizeBytes      int                `json:"size_bytes"`
+	Watchers       int                `json:"watchers,omitempty"` // sessions beside its clients that watch
+	Rounds         int64              `json:"rounds"`             // operations completed
+	ThroughputPerS float64            `json:"throughput_per_s"`
+	Latency        map[string]Latency `json:"latency"` // by phase
+	Phases         []string           `json:"phases"`
+	Offered        int64              `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
+	Late           int64              `json:"late"`
+	Skipped        int64              `json:"skipped"`
+	Unfinished     int64              `json:"unfinished"`
+	Errors         map[string]int64   `json:"errors"`  // how often, by the error's text
+	Checked        int64              `json:"checked"` // violations are among the run's own
+}
+
+// beside is what was measured of the background that was asked for.
+func (r *Run) beside(s Setting, m *metrics.Record) {
+	if m == nil || s.Background == nil {
+		return
+	}
+	b, g := *s.Background, m.Generator
+	b.ReadRatio = b.ReadRatio.achieved(*m.Mix)
+	b.Rounds, b.ThroughputPerS = m.Rounds, perSecond(m.Rounds, m.Duration)
+	b.Offered, b.Late, b.Skipped, b.Unfinished = g.Offered, g.Late, g.Skipped, g.Unfinished
+	b.Errors, b.Checked = m.Errors, m.Safety.Checked
+	b.Phases, b.Latency = phases(m.Phases)
+	r.Background = &b
+}
+
+// backgroundColumns are what became of the mix beside the recipe, if there was one.
+func backgroundColumns(s *sheet) {
+	if !s.beside() {
+		return
+	}
+	s.text(column{head: "ops/s", over: "background", space: 3}, func(r Run) string {
+		if r.Background == nil {
+			return absent
+		}
+		return Rate(r.Background.ThroughputPerS)
+	})
+	s.latency(column{head: "read p99", space: 2}, "read", Run.bystanders, p99)
+}
+
+// bystanders is what the clients of the background waited in the phase.
+func (r Run) bystanders(phase string) *Distribution {
+	if r.Background == nil {
+		return nil
+	}
+	return Run{Latency: r.Background.Latency}.latency(phase)
+}
+
+// harm says what the naive form does to the clients of the background, if that is
+// known of both.
+func harm(naive, calm Run) []string {
+	ratio, percentile := slowdown(naive.bystanders("read"), calm.bystanders("read"))
+	switch {
+	case percentile == "":
+		return nil
+	case ratio >= 1.95:
+		return []string{fmt.Sprintf("A read of the background takes %s times longer at its %s.", short(ratio), percentile)}
+	case ratio >= 1.05:
+		return []string{fmt.Sprintf("A read of the background takes %.0f %% longer at its %s.", 100*(ratio-1), percentile)}
+	}
+	return []string{fmt.Sprintf("A read of the background takes no longer at its %s.", percentile)}
+}
+
+// about says what the background was: "background of 16 clients at 5 000/s, 90 % reads".
+func (b Background) about() string {
+	rate := ""
+	if b.RatePerS > 0 {
+		rate = " at " + Rate(b.RatePerS) + "/s"
+	}
+	return fmt.Sprintf("background of %s%s, %s reads", clients(b.Clients), rate, share(b.ReadRatio.Asked))
+}

@@ -1,0 +1,72 @@
+package results
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// passed is a run of a scenario that took so long.
+func passed(scenario, form string, clients int, took time.Duration) Run {
+	r := sample{form, "recipe", clients, 200, 2, 3, 2, time.Millisecond, time.Millisecond, int64(clients), 0}.run(native())
+	r.Scenario, r.Recipe, r.DurationNS = scenario, "double-barrier", took
+	r.ThroughputPerS = 200 / took.Seconds()
+	return r
+}
+
+func paper(across, figure string) *Reference {
+	return &Reference{Source: "a paper, table 3", Figure: figure, Across: across,
+		Differs: []string{"their machines are of another year"}}
+}
+
+// Across clients, the runs of a scenario stand below the row that is called as
+// it is.
+func TestBesideAcrossClients(t *testing.T) {
+	f := file(passed("200-barriers", "ready", 50, 1300*time.Millisecond), passed("200-barriers", "ready", 100, 2600*time.Millisecond),
+		passed("others", "ready", 50, 3*time.Second), passed("200-barriers", "ready", 3, time.Second))
+	f.Scenario = "paper-barriers"
+	f.Reference = paper(AcrossClients, Seconds)
+	f.Reference.Columns = []string{"50", "100", "200"}
+	f.Reference.Rows = []ReferenceRow{{"200-barriers", []float64{9.4, 19.8, 41}}, {"400-barriers", []float64{16.4, 34.1, 62}}}
+	f.Interrupted = true
+	wantTable(t, f, "beside-clients.txt")
+}
+
+// Across scenarios, a row of ours is what else is the same.
+func TestBesideAcrossScenarios(t *testing.T) {
+	f := file(passed("writes", "mix", 250, time.Second), passed("reads", "mix", 250, time.Second/4), passed("reads", "mix", 9, time.Second))
+	other := passed("writes", "mix", 250, 2*time.Second)
+	other.Backend = Backend(drivers.Info{Name: "etcd", URL: "etcd:"})
+	f.Runs = append(f.Runs, other)
+	f.Scenario = "paper-throughput"
+	f.Reference = paper(AcrossScenarios, RoundsPerS)
+	f.Reference.Columns = []string{"writes", "reads"}
+	f.Reference.Rows = []ReferenceRow{{"3 servers", []float64{21000, 87000}}}
+	wantTable(t, f, "beside-scenarios.txt")
+}
+
+// Half of a mix's writes create.
+func TestBesideCreates(t *testing.T) {
+	f := mixFile(mixing(native(), Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 1000, Creates: 0.5})...)
+	f.Runs = append(f.Runs, passed("creates", "ready", 8, time.Second))
+	for i := range f.Runs {
+		f.Runs[i].Scenario = "creates"
+	}
+	f.Scenario = "paper-create"
+	f.Reference = paper(AcrossClients, CreatesPerS)
+	f.Reference.Columns = []string{"8", "64"}
+	f.Reference.Rows = []ReferenceRow{{"3 servers", []float64{776, 2740}}}
+	wantTable(t, f, "beside-creates.txt")
+}
+
+func wantTable(t *testing.T, f File, golden string) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.WriteTable(&b, TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	compareGolden(t, golden, b.Bytes())
+	checkWidth(t, b.String())
+}

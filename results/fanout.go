@@ -1,0 +1,96 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// fanout writes down how those were told who watch; nil of another workload.
+func fanout(f *metrics.Fanout) *Fanout {
+	if f == nil {
+		return nil
+	}
+	return &Fanout{Watchers: f.Watchers, Writes: f.Writes, Notifications: f.Notifications, Missed: f.Missed,
+		FromAck: FromAck{First: signed(f.First), Median: signed(f.Median), Last: signed(f.Last), Each: signed(f.Each)}}
+}
+
+// signed is nil of a distribution that is empty.
+func signed(s metrics.Signed) *Signed {
+	n := s.Count()
+	if n == 0 {
+		return nil
+	}
+	at := func(percent int64) *int64 {
+		if n*(100-percent) < beyond*100 {
+			return nil
+		}
+		v := s.Quantile(float64(percent))
+		return &v
+	}
+	return &Signed{Min: s.Min(), P50: at(50), P99: at(99), Max: s.Max()}
+}
+
+// fanoutTable is table for a fan-out: a row for each number of watchers and form.
+func fanoutTable(s *sheet) {
+	runs, text := s.runs, s.text
+	latency := func(c column, phase string, percentile func(*Distribution) *int64) {
+		s.latency(c, phase, Run.latency, percentile)
+	}
+	text(column{head: "watchers", over: runs[0].Recipe + " on " + runs[0].Backend.Name},
+		func(r Run) string { return Count(int64(r.Clients)) })
+	text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
+	open := s.rates("writes/s")
+	if open { // there is no room for all percentiles beside what was offered
+		latency(column{head: "first", over: "p50 told, from when due", space: 3}, "first", median)
+		latency(column{head: "median", space: 2}, "median", median)
+		latency(column{head: "last", space: 2}, "last", median)
+		latency(column{head: "last", over: "p99", space: 3}, "last", p99)
+	} else {
+		for _, phase := range []string{"first", "median", "last"} {
+			latency(column{head: "p50", over: phase + " told", space: 3}, phase, median)
+			latency(column{head: "p99", space: 2}, phase, p99)
+		}
+	}
+	latency(column{head: "p99", over: "writer", space: 3}, "write", p99)
+	text(column{head: "missed", space: 3}, func(r Run) string { return percent(r.Fanout.Missed, r.Fanout.Missed+r.Fanout.Notifications) })
+	text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
+}
+
+// tellings says of each form with the most watchers how long it takes until all
+// are told.
+func tellings(runs []Run) (lines []string) {
+	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients }).Clients
+	forms := distinct(runs, func(r Run) string { return r.Form })
+	for _, r := range runs {
+		if r.Clients != most {
+			continue
+		}
+		line := r.telling()
+		if len(forms) > 1 {
+			line = r.Form + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (r Run) telling() string {
+	watchers := "1 watcher"
+	if n := r.Fanout.Watchers; n != 1 {
+		watchers = Count(int64(n)) + " watchers"
+	}
+	line := fmt.Sprintf("One write wakes %s: ", watchers)
+	last, write := median(r.service("last")), median(r.service("write"))
+	if last == nil || write == nil {
+		return line + "too few writes to say how long that takes."
+	}
+	line += fmt.Sprintf("the last is told %s after it was issued, and the writer waits %s for its acknowledgement.",
+		Duration(time.Duration(*last)), Duration(time.Duration(*write)))
+	if f := r.Fanout; f.Missed > 0 {
+		line += fmt.Sprintf(" Of the changes %s were missed.", percent(f.Missed, f.Missed+f.Notifications))
+	}
+	return line
+}

@@ -1,0 +1,47 @@
+package results
+
+import "strings"
+
+// About says in one line what the file is of: forms, backends, numbers of
+// clients.
+func (f File) About() string {
+	if len(f.Runs) == 0 {
+		return "no run"
+	}
+	var forms []string
+	for _, recipe := range distinct(f.Runs, func(r Run) string { return r.Recipe }) {
+		names := distinct(f.Runs, func(r Run) string {
+			if r.Recipe != recipe {
+				return ""
+			}
+			return r.Form
+		})
+		forms = append(forms, recipe+": "+joined(names))
+	}
+	return strings.Join(forms, "; ") +
+		" · " + joined(distinct(f.Runs, func(r Run) string { return r.Backend.URL })) +
+		" · " + joined(distinct(f.Runs, func(r Run) string { return Count(int64(r.Clients)) })) + " clients"
+}
+
+// joined is "a, b, c" of the words that are not empty.
+func joined(words []string) string {
+	var there []string
+	for _, w := range words {
+		if w != "" {
+			there = append(there, w)
+		}
+	}
+	return strings.Join(there, ", ")
+}
+
+// Headline is the first line of what the file shows.
+func (f File) Headline() string {
+	groups := byBackend(f.Runs)
+	if len(groups) == 0 {
+		return nothing
+	}
+	return where(f.Runs, groups[0][0]) + finding(groups[0])[0]
+}
+
+// nothing is the finding of a file without runs.
+const nothing = "Nothing was measured: no run was begun."

@@ -1,0 +1,114 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A ReadRatio is the share of the operations that read, 0 to 1.
+type ReadRatio struct {
+	Asked    float64 `json:"asked"`
+	Achieved float64 `json:"achieved"` // of those completed in the window
+}
+
+// Mix is what raw operations were.
+type Mix struct {
+	Keys        int     `json:"keys"`    // how many nodes were read and set
+	KeysBy      string  `json:"keys_by"` // how they were chosen: "uniform", "zipfian"
+	SizeBytes   int     `json:"size_bytes"`
+	Lists       float64 `json:"lists"`       // the share of the reads that listed nodes
+	Creates     float64 `json:"creates"`     // the share of the writes that created one; as many deleted one
+	Conditional bool    `json:"conditional"` // each set was on the version that a read before it had shown
+	Watchers    int     `json:"watchers"`    // sessions beside the clients that watched
+	// Retries is how many conditional sets were made again, since somebody else
+	// had been faster.
+	Retries int64 `json:"retries"`
+}
+
+// Preload is what there was on the service beside what was measured.
+type Preload struct {
+	Nodes   int `json:"nodes"`
+	Watches int `json:"watches"` // on these; none fired
+}
+
+// achieved fills in what came of the share asked for.
+func (r ReadRatio) achieved(m metrics.Mix) ReadRatio {
+	if all := m.Reads + m.Writes; all > 0 {
+		r.Achieved = float64(m.Reads) / float64(all)
+	}
+	return r
+}
+
+// mixed is what was measured of the mix that was asked for.
+func (r *Run) mixed(s Setting, m *metrics.Mix) {
+	if m == nil || s.Mix == nil {
+		return
+	}
+	mix, ratio := *s.Mix, ReadRatio{Asked: s.Reads}.achieved(*m)
+	mix.Retries = m.Retries
+	r.Mix, r.ReadRatio = &mix, &ratio
+}
+
+func (r Run) isMix() bool { return r.Mix != nil }
+
+// isLoad tells whether it is no form of a recipe.
+func (r Run) isLoad() bool { return r.Family == "load" }
+
+// mixTable is the numbers of raw operations: a row for each level.
+func mixTable(s *sheet) {
+	operations := func(share func(ReadRatio) float64) func(Run) string {
+		return func(r Run) string { return Rate(r.ThroughputPerS * share(*r.ReadRatio)) }
+	}
+	s.text(column{head: "clients", over: s.runs[0].Recipe + " on " + s.runs[0].Backend.Name},
+		func(r Run) string { return Count(int64(r.Clients)) })
+	from := ""
+	if s.rates("ops/s") {
+		from = " from when due"
+	}
+	s.text(column{head: "reads", space: 2}, func(r Run) string { return share(r.ReadRatio.Achieved) })
+	s.text(column{head: "reads/s", space: 2}, operations(func(r ReadRatio) float64 { return r.Achieved }))
+	s.text(column{head: "writes/s", space: 2}, operations(func(r ReadRatio) float64 { return 1 - r.Achieved }))
+	s.latency(column{head: "p50", over: "read" + from, space: 3}, "read", Run.latency, median)
+	s.latency(column{head: "p99", space: 2}, "read", Run.latency, p99)
+	s.latency(column{head: "p50", over: "write" + from, space: 3}, "write", Run.latency, median)
+	s.latency(column{head: "p99", space: 2}, "write", Run.latency, p99)
+	if slices.ContainsFunc(s.runs, func(r Run) bool { return r.Mix.Conditional }) {
+		s.text(column{head: "retries", space: 3}, func(r Run) string { return Count(r.Mix.Retries) })
+	}
+	backgroundColumns(s)
+	s.text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
+}
+
+// share writes a part of one: "91 %".
+func share(v float64) string { return percent(int64(1e6*v), 1e6) }
+
+// mixes says what raw operations came to with the most clients.
+func mixes(runs []Run) []string {
+	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
+	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", most.crowd(), Rate(most.ThroughputPerS), share(most.ReadRatio.Achieved))
+	if most.open() {
+		line = most.keepsUp() + fmt.Sprintf(", %s of it reads", share(most.ReadRatio.Achieved))
+	}
+	separator := ": "
+	for _, phase := range most.Phases {
+		if at, percentile := highest(most.latency(phase)); percentile != "" {
+			line += fmt.Sprintf("%s%s %s is %s", separator, phase, percentile, Duration(at))
+			separator = ", "
+		}
+	}
+	if most.open() {
+		line += ", from when it was due"
+	}
+	return []string{line + "."}
+}
+
+// about says what the operations were about: "1 000 keys of 1 000 B".
+func (m Mix) about() string {
+	text := fmt.Sprintf("%s keys of %s B", Count(int64(m.Keys)), Count(int64(m.SizeBytes)))
+	if m.KeysBy != "uniform" {
+		text += ", " + m.KeysBy
+	}
+	return text
+}

@@ -1,0 +1,80 @@
+package results
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The phases of a storm: from its beginning until a client is back, and until
+// all are; a write of an ordinary client meanwhile, and before.
+const (
+	back     = "back"
+	over     = "over"
+	ordinary = "ordinary"
+	calm     = "calm"
+)
+
+func (r Run) isStorm() bool { return r.Recipe == "sessions" }
+
+// stormTable is the numbers of what hits all sessions at once: a row for each
+// level and form.
+func stormTable(s *sheet) {
+	s.text(column{head: "clients", over: s.runs[0].Recipe + " on " + s.runs[0].Backend.Name},
+		func(r Run) string { return Count(int64(r.Clients)) })
+	s.text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
+	s.text(column{head: "storms", space: 2}, func(r Run) string { return Count(r.Rounds) })
+	s.latency(column{head: "mean", over: "all back", space: 3}, over, Run.service, mean)
+	s.latency(column{head: "p50", over: "each back", space: 3}, back, Run.service, median)
+	s.latency(column{head: "p99", space: 2}, back, Run.service, p99)
+	s.latency(column{head: "mean", over: "an ordinary write before", space: 3}, calm, Run.latency, mean)
+	s.latency(column{head: "max", space: 2}, calm, Run.latency, longest)
+	s.latency(column{head: "mean", over: "and meanwhile", space: 3}, ordinary, Run.latency, mean)
+	s.latency(column{head: "max", space: 2}, ordinary, Run.latency, longest)
+	s.text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
+}
+
+func mean(d *Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	v := int64(d.Mean)
+	return &v
+}
+
+func longest(d *Distribution) *int64 {
+	if d == nil {
+		return nil
+	}
+	return &d.Max
+}
+
+// storms says what each storm came to with the most clients.
+func storms(runs []Run) (lines []string) {
+	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients }).Clients
+	for _, r := range runs {
+		if r.Clients == most {
+			lines = append(lines, r.stormed())
+		}
+	}
+	return lines
+}
+
+// stormWords are what happens in each form.
+var stormWords = map[string]string{
+	"connect": "open at once", "reconnect": "lose their connections at once",
+	"expire": "end at once and are opened anew", "idle": "do nothing but stay",
+}
+
+func (r Run) stormed() string {
+	line := fmt.Sprintf("When %s sessions %s, ", Count(int64(r.Clients)), stormWords[r.Form])
+	if at := r.service(over); at != nil && r.Form != "idle" {
+		line += fmt.Sprintf("all are back after %s, and meanwhile ", Duration(time.Duration(at.Mean)))
+	}
+	before, during := r.latency(calm), r.latency(ordinary)
+	if before == nil || during == nil {
+		return line + "no ordinary write was made."
+	}
+	return line + fmt.Sprintf("an ordinary write takes %s on average and %s at most; before it took %s.",
+		Duration(time.Duration(during.Mean)), Duration(time.Duration(during.Max)), Duration(time.Duration(before.Mean)))
+}

@@ -1,0 +1,36 @@
+package results
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// stormy is a run of so many storms.
+func stormy(form string, storms int64, back, before, during time.Duration) Run {
+	phase := func(name string, n int64, d time.Duration) metrics.Phase {
+		return metrics.Phase{Name: name, Service: spread(n, d), Response: spread(n, d)}
+	}
+	return FromRecord(Setting{Recipe: "sessions", Form: form, Family: "load", Backend: native(), Clients: 1000, Hold: 50 * time.Millisecond},
+		&metrics.Record{
+			Duration: 5 * time.Second, Rounds: storms,
+			Phases: []metrics.Phase{phase("back", 1000*storms, back/2), phase("over", storms, back),
+				phase("ordinary", 40*storms, during), phase("calm", 50*storms, before)},
+			Safety: metrics.Safety{Checked: storms},
+		})
+}
+
+func TestStormTable(t *testing.T) {
+	var b bytes.Buffer
+	f := file(
+		stormy("connect", 25, 120*time.Millisecond, 300*time.Microsecond, 21*time.Millisecond),
+		stormy("idle", 60, 2*time.Millisecond, 300*time.Microsecond, 310*time.Microsecond),
+	)
+	if err := f.WriteTable(&b, TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	compareGolden(t, "storms.txt", b.Bytes())
+	checkWidth(t, b.String())
+}

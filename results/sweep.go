@@ -1,0 +1,170 @@
+package results
+
+import (
+	"fmt"
+	"io"
+	"time"
+)
+
+// KindSweep is the kind of a Sweep.
+const KindSweep = "sweep"
+
+// A Sweep is the File of a command that ran its forms at several levels, and what
+// follows from it. Whoever reads it as a File finds every run.
+type Sweep struct {
+	Kind string `json:"kind"` // KindSweep
+	File
+	// Axes are what had several levels, the first of them what the curves are
+	// drawn over: "clients", "rate", "groups", "hold", and of a mix "reads", "size".
+	Axes   []string `json:"axes"`
+	Repeat int      `json:"repeat"` // how often each level is measured, or confirmed
+	// Planned is how many runs there are in all, 0 of a search, which does not
+	// know.
+	Planned int `json:"planned,omitempty"`
+	// WorseBy is the factor of the crossovers.
+	WorseBy    float64     `json:"worse_by"`
+	Levels     []Level     `json:"levels"`
+	Curves     []Curve     `json:"curves"`
+	Crossovers []Crossover `json:"crossovers"`
+	// Objective is what levels had to meet, e.g. "acquire.response.p99<50ms", and
+	// Capacities are the highest that did; both are of a search only.
+	Objective  string     `json:"objective,omitempty"`
+	Capacities []Capacity `json:"capacities,omitempty"`
+
+	// State is the file from which an interrupted sweep can go on, "" of a whole
+	// one.
+	State string `json:"-"`
+}
+
+// An Estimate is a median over repetitions, or what was fitted, and its interval.
+type Estimate struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	// Confidence is how likely such an interval has the truth in it. Below six
+	// repetitions it is from the least to the greatest, and less than 0.95.
+	Confidence float64 `json:"confidence"`
+}
+
+// A Level is one form at one level of the axes: medians over the repetitions.
+type Level struct {
+	Recipe  string        `json:"recipe"`
+	Form    string        `json:"form"`
+	Family  string        `json:"family"`
+	Backend Backend       `json:"backend"`
+	Clients int           `json:"clients"`
+	Groups  int           `json:"groups"`
+	HoldNS  time.Duration `json:"hold_ns"`
+	Rate    float64       `json:"rate_per_s,omitempty"` // 0 in a closed loop
+	Reads   float64       `json:"reads,omitempty"`      // the share asked of a mix; 0 of a recipe
+	Size    int           `json:"size_bytes,omitempty"` // of a mix's values; 0 of a recipe
+	// Runs are places in the file's runs, in the order in which they were done.
+	Runs       []int    `json:"runs"`
+	Throughput Estimate `json:"throughput_per_s"`
+	// PerRound are costs of a round: "notifications", "operations", which are
+	// reads and writes.
+	PerRound map[string]Estimate `json:"per_round"`
+	// Latency is by phase and percentile, in nanoseconds, response times where
+	// there are; what too few observations support in any run is missing.
+	Latency map[string]map[string]Estimate `json:"latency_ns"`
+}
+
+// A Curve is what the levels of one form along the first axis add up to.
+type Curve struct {
+	Recipe string `json:"recipe"`
+	Form   string `json:"form"`
+	URL    string `json:"url"`
+	Beside string `json:"beside,omitempty"` // the level of the second axis, e.g. "hold 1 ms"
+	// Growth are the exponents of the first axis by which costs grow, by the names
+	// of PerRound; what is 0 somewhere has none.
+	Growth map[string]Estimate `json:"growth"`
+	// GrowthFrom is the first level that Growth is fitted to.
+	GrowthFrom float64 `json:"growth_from,omitempty"`
+	USL        *USL    `json:"usl,omitempty"`
+	// NoUSL says why there is none, if there is none.
+	NoUSL string `json:"no_usl,omitempty"`
+	// Limits are what keeps the form from more, a line each.
+	Limits []string `json:"limits"`
+}
+
+// A USL is the Universal Scalability Law X(N) = γN/(1+α(N−1)+βN(N−1)) as it was
+// fitted.
+type USL struct {
+	Alpha float64 `json:"alpha"` // contention
+	Beta  float64 `json:"beta"`  // coherency
+	Gamma float64 `json:"gamma"` // rounds a second of one client
+	R2    float64 `json:"r2"`
+	// Knee is the number of clients beyond which throughput falls, null if the
+	// law has none; KneeLow and KneeHigh are its bootstrap interval, null where
+	// there is no end to it.
+	Knee      *float64   `json:"knee"`
+	KneeLow   *float64   `json:"knee_low"`
+	KneeHigh  *float64   `json:"knee_high"`
+	Residuals []Residual `json:"residuals"`
+}
+
+// A Residual is a level's median throughput against the law's.
+type Residual struct {
+	N        float64 `json:"n"`
+	Measured float64 `json:"measured"`
+	Fitted   float64 `json:"fitted"`
+}
+
+// A Crossover is where a naive form gets worse than another by the factor.
+type Crossover struct {
+	Recipe string `json:"recipe"`
+	Form   string `json:"form"`
+	Than   string `json:"than"`
+	URL    string `json:"url"`
+	Beside string `json:"beside,omitempty"`
+	Metric string `json:"metric"` // "handoff.p99", "throughput"
+	// At is the level of the first axis from which on it is, by interpolation
+	// between two; null if it is not at the last.
+	At     *float64 `json:"at"`
+	Always bool     `json:"always,omitempty"` // from the first level on
+	Ratios []Ratio  `json:"ratios"`
+}
+
+// A Ratio is how much worse the naive form is at a level.
+type Ratio struct {
+	N     float64 `json:"n"`
+	Times float64 `json:"times"`
+}
+
+// A Capacity is the highest level of one form that met the objective.
+type Capacity struct {
+	Recipe  string `json:"recipe"`
+	Form    string `json:"form"`
+	Family  string `json:"family"`
+	URL     string `json:"url"`
+	Clients int    `json:"clients"` // 0 where they are the axis
+	Groups  int    `json:"groups"`
+	// Level met it every time, 0 if not even the lowest did. Next, the one after
+	// it, did not; 0 if there is none.
+	Level float64 `json:"level"`
+	Held  Trials  `json:"held"`
+	Next  float64 `json:"next"`
+	After Trials  `json:"after"`
+	Why   string  `json:"why,omitempty"` // Next did not meet it
+}
+
+// Trials are how many of so many runs met the objective.
+type Trials struct {
+	Met int `json:"met"`
+	Of  int `json:"of"`
+}
+
+// WriteJSON writes the sweep.
+func (s Sweep) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
+
+// ReadSweep reads what a sweep has written. The error is one line.
+func ReadSweep(r io.Reader) (Sweep, error) {
+	s, err := read[Sweep](r)
+	if err != nil {
+		return Sweep{}, err
+	}
+	if s.Kind != KindSweep {
+		return Sweep{}, fmt.Errorf("not the file of a sweep: its kind is %q", s.Kind)
+	}
+	return s, nil
+}

@@ -1,0 +1,120 @@
+package results
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/stampede-bench/stampede/fit"
+)
+
+// Analyse works out of the runs all that follows from them. The same runs give
+// the same: the bootstrap draws from the file's seed.
+func (s *Sweep) Analyse() {
+	s.Levels, s.Curves, s.Crossovers = s.levels(), []Curve{}, []Crossover{}
+	if s.Objective != "" {
+		return // a search goes where each form takes it
+	}
+	all := s.series()
+	for _, levels := range all {
+		s.Curves = append(s.Curves, s.curve(levels))
+	}
+	for _, naive := range all {
+		if calm := calmBeside(all, naive, s.beside); naive[0].Family == "naive" && calm != nil {
+			s.Crossovers = append(s.Crossovers, s.crossover(naive, calm))
+		}
+	}
+}
+
+func (s Sweep) curve(levels []Level) Curve {
+	first := levels[0]
+	c := Curve{Recipe: first.Recipe, Form: first.Form, URL: first.Backend.URL, Beside: s.beside(first), Growth: map[string]Estimate{}}
+	if s.Axes[0] == "clients" {
+		s.grow(&c, levels)
+		c.USL, c.NoUSL = s.scale(levels)
+	}
+	c.Limits = s.limits(levels, c)
+	return c
+}
+
+// grow fits how costs grow over the upper half of the levels, three at least: the
+// N−1 of those who wait is a power of N only where N is large.
+func (s Sweep) grow(c *Curve, levels []Level) {
+	levels = levels[max(0, min(len(levels)/2, len(levels)-3)):]
+	c.GrowthFrom = levels[0].on(s.Axes[0])
+	for name, of := range map[string]func(*PerRound) float64{
+		perNotification: func(p *PerRound) float64 { return p.Notifications },
+		perOperation:    func(p *PerRound) float64 { return p.Reads + p.Writes },
+	} {
+		p, ok := fit.Grow(s.values(levels, func(r Run) (float64, bool) { return perRoundOf(r, of) }))
+		if ok {
+			c.Growth[name] = Estimate(p.Exponent)
+		}
+	}
+}
+
+// values are what was measured of something, level by level.
+func (s Sweep) values(levels []Level, of func(Run) (float64, bool)) []fit.Level {
+	var all []fit.Level
+	for _, l := range levels {
+		at := fit.Level{N: l.on(s.Axes[0])}
+		for _, r := range s.at(l) {
+			if v, ok := of(r); ok {
+				at.Values = append(at.Values, v)
+			}
+		}
+		if len(at.Values) > 0 {
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+// scale fits the Universal Scalability Law, or says why it is not fitted.
+func (s Sweep) scale(levels []Level) (*USL, string) {
+	switch first := levels[0]; {
+	case first.Rate > 0:
+		return nil, "in an open loop throughput is what is offered"
+	case first.Groups <= 1 && serial(first.Recipe):
+		return nil, fmt.Sprintf("one %s is serial; --groups has several side by side", first.Recipe)
+	case first.Groups <= 1 && !s.Runs[first.Runs[0]].isMix(): // whose clients wait for nobody
+		return nil, fmt.Sprintf("the clients of one %s wait for each other; --groups has several side by side", first.Recipe)
+	}
+	done := s.values(levels, func(r Run) (float64, bool) { return r.ThroughputPerS, r.ThroughputPerS > 0 })
+	law, err := fit.Scale(done)
+	if err != nil {
+		return nil, err.Error()
+	}
+	u := &USL{Alpha: law.Alpha, Beta: law.Beta, Gamma: law.Gamma, R2: law.R2(done), Knee: finite(law.Knee())}
+	if low, high, ok := fit.Bootstrap(done, s.Seed, kneeOf); ok {
+		u.KneeLow, u.KneeHigh = finite(low), finite(high)
+	}
+	for _, l := range levels {
+		n := l.on(s.Axes[0])
+		u.Residuals = append(u.Residuals, Residual{n, l.Throughput.Value, law.At(n)})
+	}
+	return u, ""
+}
+
+// kneeOf is the knee of resampled levels.
+func kneeOf(levels []fit.Level) float64 {
+	law, err := fit.Scale(levels)
+	if err != nil {
+		return math.Inf(1)
+	}
+	return law.Knee()
+}
+
+// endless is a knee beyond which nobody will ever look.
+const endless = 1e9
+
+func finite(v float64) *float64 {
+	if v > endless {
+		return nil
+	}
+	return &v
+}
+
+// serial tells whether an instance of the recipe serves one client at a time.
+func serial(recipe string) bool {
+	return recipe == "lock" || recipe == "revocable-lock" || recipe == "election"
+}

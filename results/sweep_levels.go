@@ -1,0 +1,195 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/stampede-bench/stampede/fit"
+)
+
+// What a level's PerRound are called.
+const (
+	perNotification = "notifications"
+	perOperation    = "operations"
+)
+
+// percentile is one of a Distribution's.
+type percentile struct {
+	name string
+	of   func(*Distribution) *int64
+}
+
+// percentiles are those that levels are compared by, the highest first.
+func percentiles() []percentile {
+	return []percentile{
+		{"p99", p99},
+		{"p90", func(d *Distribution) *int64 { return d.P90 }},
+		{"p50", median},
+	}
+}
+
+// levels puts together the runs of one form at one level, by rising level, the
+// forms of one level side by side.
+func (s Sweep) levels() []Level {
+	var all []Level
+	for i, r := range s.Runs {
+		at := slices.IndexFunc(all, func(l Level) bool { return l.has(r) })
+		if at < 0 {
+			at = len(all)
+			all = append(all, levelOf(r))
+		}
+		all[at].Runs = append(all[at].Runs, i)
+	}
+	for i := range all {
+		all[i].measure(s.at(all[i]))
+	}
+	slices.SortFunc(all, func(a, b Level) int {
+		return cmp.Or(cmp.Compare(a.Recipe, b.Recipe), cmp.Compare(a.Backend.URL, b.Backend.URL), cmp.Compare(a.Clients, b.Clients),
+			cmp.Compare(a.Groups, b.Groups), cmp.Compare(a.HoldNS, b.HoldNS), cmp.Compare(a.Rate, b.Rate),
+			cmp.Compare(a.Reads, b.Reads), cmp.Compare(a.Size, b.Size),
+			-cmp.Compare(a.Family, b.Family), cmp.Compare(a.Form, b.Form))
+	})
+	return all
+}
+
+func levelOf(r Run) Level {
+	l := Level{Recipe: r.Recipe, Form: r.Form, Family: r.Family, Backend: r.Backend, Clients: r.Clients, Groups: r.Groups, HoldNS: r.HoldNS}
+	if r.Open != nil {
+		l.Rate, _ = strconv.ParseFloat(r.Open.Rate, 64) // 0 of a ramp, which a sweep has not
+	}
+	if r.isMix() {
+		l.Reads, l.Size = r.ReadRatio.Asked, r.Mix.SizeBytes
+	}
+	return l
+}
+
+func (l Level) has(r Run) bool {
+	other := levelOf(r)
+	return l.Recipe == other.Recipe && l.Form == other.Form && l.Backend == other.Backend &&
+		l.Clients == other.Clients && l.Groups == other.Groups && l.HoldNS == other.HoldNS && l.Rate == other.Rate &&
+		l.Reads == other.Reads && l.Size == other.Size
+}
+
+// at are the runs of a level.
+func (s Sweep) at(l Level) []Run {
+	runs := make([]Run, len(l.Runs))
+	for i, place := range l.Runs {
+		runs[i] = s.Runs[place]
+	}
+	return runs
+}
+
+func (l *Level) measure(runs []Run) {
+	l.Throughput, _ = across(runs, func(r Run) (float64, bool) { return r.ThroughputPerS, true })
+	l.PerRound, l.Latency = map[string]Estimate{}, map[string]map[string]Estimate{}
+	for name, of := range map[string]func(*PerRound) float64{
+		perNotification: func(p *PerRound) float64 { return p.Notifications },
+		perOperation:    func(p *PerRound) float64 { return p.Reads + p.Writes },
+	} {
+		if e, ok := across(runs, func(r Run) (float64, bool) { return perRoundOf(r, of) }); ok {
+			l.PerRound[name] = e
+		}
+	}
+	for _, phase := range runs[0].Phases {
+		l.Latency[phase] = map[string]Estimate{}
+		for _, p := range percentiles() {
+			if e, ok := across(runs, func(r Run) (float64, bool) { return at(r.latency(phase), p) }); ok {
+				l.Latency[phase][p.name] = e
+			}
+		}
+	}
+}
+
+func perRoundOf(r Run, of func(*PerRound) float64) (float64, bool) {
+	if r.Cost.PerRound == nil {
+		return 0, false
+	}
+	return of(r.Cost.PerRound), true
+}
+
+func at(d *Distribution, p percentile) (float64, bool) {
+	if d == nil || p.of(d) == nil {
+		return 0, false
+	}
+	return float64(*p.of(d)), true
+}
+
+// across is the median of something over the runs, false if one of them has it not.
+func across(runs []Run, of func(Run) (float64, bool)) (Estimate, bool) {
+	var values []float64
+	for _, r := range runs {
+		v, ok := of(r)
+		if !ok {
+			return Estimate{}, false
+		}
+		values = append(values, v)
+	}
+	return Estimate(fit.Median(values)), true
+}
+
+// on is the level's place on an axis.
+func (l Level) on(axis string) float64 {
+	switch axis {
+	case "rate":
+		return l.Rate
+	case "groups":
+		return float64(l.Groups)
+	case "hold":
+		return float64(l.HoldNS)
+	case "reads":
+		return l.Reads
+	case "size":
+		return float64(l.Size)
+	}
+	return float64(l.Clients)
+}
+
+// place is how prose names a level of an axis: "16 clients".
+func place(axis string, at float64) string {
+	switch axis {
+	case "rate":
+		return short(at) + " arrivals/s"
+	case "groups":
+		return plural(int(at), "group")
+	case "hold":
+		return "hold " + setting(time.Duration(at))
+	case "reads":
+		return shareAsked(at) + " reads"
+	case "size":
+		return fmt.Sprintf("values of %s B", Count(int64(at)))
+	}
+	return fmt.Sprintf("%s clients", short(at))
+}
+
+// shareAsked writes a share that somebody chose, as short as it can be: "33.3 %".
+func shareAsked(share float64) string {
+	return strconv.FormatFloat(math.Round(1e4*share)/100, 'f', -1, 64) + " %"
+}
+
+// beside is the level of the second axis, "" if there is none.
+func (s Sweep) beside(l Level) string {
+	if len(s.Axes) < 2 {
+		return ""
+	}
+	return place(s.Axes[1], l.on(s.Axes[1]))
+}
+
+// series parts the levels into those along the first axis of one form.
+func (s Sweep) series() (all [][]Level) {
+	same := func(a, b Level) bool {
+		return a.Recipe == b.Recipe && a.Form == b.Form && a.Backend == b.Backend && s.beside(a) == s.beside(b)
+	}
+	for _, l := range s.Levels {
+		i := slices.IndexFunc(all, func(series []Level) bool { return same(series[0], l) })
+		if i < 0 {
+			i = len(all)
+			all = append(all, nil)
+		}
+		all[i] = append(all[i], l)
+	}
+	return all
+}

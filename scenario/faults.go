@@ -1,0 +1,52 @@
+package scenario
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Fault is one thing that is wrong with a file.
+type Fault struct {
+	Line int // from 1
+	Text string
+}
+
+// Faults is all that is wrong with a file, as an error with a line for each.
+type Faults struct {
+	Name string // of the file
+	All  []Fault
+}
+
+// most is how many faults are told of one file.
+const most = 10
+
+// Add notes a fault, once: a setting of the file is one of every scenario.
+func (f *Faults) Add(line int, format string, args ...any) {
+	if fault := (Fault{max(line, 1), fmt.Sprintf(format, args...)}); !slices.Contains(f.All, fault) {
+		f.All = append(f.All, fault)
+	}
+}
+
+// Err is the faults as an error, nil if there are none.
+func (f *Faults) Err() error {
+	if len(f.All) == 0 {
+		return nil
+	}
+	return f
+}
+
+// Error is "FILE:LINE: what is wrong", a line each, by line.
+func (f *Faults) Error() string {
+	all := slices.Clone(f.All)
+	slices.SortStableFunc(all, func(a, b Fault) int { return cmp.Compare(a.Line, b.Line) })
+	var lines []string
+	for _, fault := range all[:min(len(all), most)] {
+		lines = append(lines, fmt.Sprintf("%s:%d: %s", f.Name, fault.Line, fault.Text))
+	}
+	if more := len(all) - most; more > 0 {
+		lines = append(lines, fmt.Sprintf("%s: and %d more", f.Name, more))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,109 @@
+package scenario
+
+import (
+	"iter"
+	"maps"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// fields are what a mapping may hold besides settings, and what to do with it.
+type fields map[string]func(value *yaml.Node)
+
+// mapping goes through a mapping that may have the fields, each once, and if
+// there is a place to put them the settings.
+func (p *parser) mapping(n *yaml.Node, known fields, settings *[]Setting) {
+	p.unique(n)
+	have := slices.Sorted(maps.Keys(known))
+	if settings != nil {
+		for _, k := range p.keys {
+			have = append(have, k.Name)
+		}
+	}
+	for key, value := range pairs(n) {
+		switch read := known[key.Value]; {
+		case !slices.Contains(have, key.Value):
+			p.faults.Add(key.Line, "%v", unknown(key.Value, have))
+		case read != nil:
+			read(value)
+		default:
+			p.setting(p.key(key.Value), key.Line, value, settings)
+		}
+	}
+}
+
+// setting adds a setting whose values are as they must be.
+func (p *parser) setting(k Key, line int, n *yaml.Node, to *[]Setting) {
+	values, ok := p.values(k, n)
+	if !ok {
+		return
+	}
+	*to = append(*to, Setting{k.Name, values, line})
+}
+
+func (p *parser) values(k Key, n *yaml.Node) (values []string, ok bool) {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	if n.Kind == yaml.SequenceNode && !k.List {
+		p.faults.Add(n.Line, "%s has one value, not a list", k.Name)
+		return nil, false
+	}
+	if len(items) == 0 {
+		p.faults.Add(n.Line, "%s has no value", k.Name)
+	}
+	for _, item := range items {
+		text := p.word(k.Name, item)
+		if text == "" {
+			continue
+		}
+		if err := k.Check(text); err != nil {
+			p.faults.Add(item.Line, "%v", err)
+			continue
+		}
+		values = append(values, text)
+	}
+	return values, len(values) > 0 && len(values) == len(items)
+}
+
+// word is a value in one piece, "" with a fault if it is not that. What looks
+// like the name of a scheme, native:, is a key without a value to YAML.
+func (p *parser) word(key string, n *yaml.Node) string {
+	switch {
+	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[1].Tag == "!!null" && n.Content[1].Value == "":
+		return n.Content[0].Value + ":"
+	case n.Kind == yaml.AliasNode:
+		p.faults.Add(n.Line, "%s: an alias: write its value out", key)
+	case n.Kind != yaml.ScalarNode:
+		p.faults.Add(n.Line, "%s: want a plain value", key)
+	case n.Tag == "!!null" || n.Value == "":
+		p.faults.Add(n.Line, "%s has no value", key)
+	default:
+		return n.Value
+	}
+	return ""
+}
+
+// unique notes keys that are given more than once.
+func (p *parser) unique(n *yaml.Node) {
+	seen := map[string]int{}
+	for key := range pairs(n) {
+		if line, twice := seen[key.Value]; twice {
+			p.faults.Add(key.Line, "%q is given twice: it is in line %d, too", key.Value, line)
+		}
+		seen[key.Value] = key.Line
+	}
+}
+
+// pairs are the keys of a mapping and their values.
+func pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if !yield(n.Content[i], n.Content[i+1]) {
+				return
+			}
+		}
+	}
+}

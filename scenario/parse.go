@@ -1,0 +1,163 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/stampede-bench/stampede/internal/nearest"
+)
+
+// Parse reads the text of the file that is called by the name. The error is all
+// that is wrong with it, as Faults.
+func Parse(name string, text []byte, keys []Key) (File, error) {
+	p := &parser{keys: keys, faults: Faults{Name: name}, file: File{Name: name}}
+	if root := p.document(text); root != nil && p.version(root) {
+		p.top(root)
+	}
+	return p.file, p.faults.Err()
+}
+
+// A parser is a file being read.
+type parser struct {
+	keys   []Key
+	faults Faults
+	file   File
+	shared []Setting // of every scenario that does not replace them
+	across int       // the line of the reference's columns
+}
+
+// document is the one YAML document of the text, nil if there is something wrong
+// with that.
+func (p *parser) document(text []byte) *yaml.Node {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var first, second yaml.Node
+	switch err := d.Decode(&first); {
+	case errors.Is(err, io.EOF):
+		p.faults.Add(1, "nothing is in it: begin with version: %s", Version)
+		return nil
+	case err != nil:
+		p.syntax(err)
+		return nil
+	}
+	switch err := d.Decode(&second); {
+	case err == nil:
+		p.faults.Add(second.Line, "a second document: a scenario file is one")
+		return nil
+	case !errors.Is(err, io.EOF):
+		p.syntax(err)
+		return nil
+	}
+	return first.Content[0]
+}
+
+// syntax notes an error of the YAML library, "yaml: line 3: did not find …".
+func (p *parser) syntax(err error) {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		number, after, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			line, text = n, after
+		}
+	}
+	if strings.HasPrefix(text, "mapping values are not allowed") {
+		text += `: quote a value with a colon behind it, such as "native:"`
+	}
+	p.faults.Add(line, "not YAML: %s", text)
+}
+
+// version tells whether the file is of a version that can be read at all.
+func (p *parser) version(root *yaml.Node) bool {
+	if root.Kind != yaml.MappingNode {
+		p.faults.Add(root.Line, "want keys and values: begin with version: %s", Version)
+		return false
+	}
+	for key, value := range pairs(root) {
+		if key.Value != "version" {
+			continue
+		}
+		if value.Value == Version {
+			return true
+		}
+		p.faults.Add(value.Line, "version %q: this stampede reads version %s", value.Value, Version)
+		return false
+	}
+	p.faults.Add(root.Line, "no version: begin with version: %s", Version)
+	return false
+}
+
+func (p *parser) top(root *yaml.Node) {
+	var scenarios *yaml.Node
+	p.mapping(root, fields{
+		"version":   func(*yaml.Node) {},
+		"about":     func(v *yaml.Node) { p.file.About = p.word("about", v) },
+		"seed":      func(v *yaml.Node) { p.seed(v) },
+		"scenarios": func(v *yaml.Node) { scenarios = v },
+		"reference": func(v *yaml.Node) { p.reference(v) },
+	}, &p.shared)
+	if scenarios == nil {
+		p.faults.Add(root.Line, "no scenarios: name at least one below scenarios:")
+		return
+	}
+	p.scenarios(scenarios)
+	p.checkReference()
+}
+
+func (p *parser) seed(v *yaml.Node) {
+	p.file.Seed = p.word("seed", v)
+	if _, err := strconv.ParseUint(p.file.Seed, 10, 64); err != nil && p.file.Seed != "" {
+		p.faults.Add(v.Line, "seed %s: not a number that fits", p.file.Seed)
+	}
+}
+
+func (p *parser) scenarios(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		p.faults.Add(n.Line, "scenarios: want a name for each, and its settings below it")
+		return
+	}
+	p.unique(n)
+	for key, value := range pairs(n) {
+		s := Scenario{Name: key.Value, Line: key.Line}
+		if strings.Trim(s.Name, nameLetters) != "" || s.Name == "" {
+			p.faults.Add(s.Line, "scenario %q: a name has small letters, digits and hyphens", s.Name)
+		}
+		if value.Kind != yaml.MappingNode {
+			p.faults.Add(s.Line, "scenario %q: want settings below it, such as recipe: lock", s.Name)
+			continue
+		}
+		p.mapping(value, fields{"seed": func(v *yaml.Node) {
+			p.faults.Add(v.Line, "seed is one for the whole file: set it beside version")
+		}}, &s.Settings)
+		s.Settings = append(s.Settings, p.inherited(s)...)
+		p.file.Scenarios = append(p.file.Scenarios, s)
+	}
+}
+
+// nameLetters are what names of scenarios are made of.
+const nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+// inherited are the settings of the file that the scenario does not replace.
+func (p *parser) inherited(s Scenario) []Setting {
+	return slices.DeleteFunc(slices.Clone(p.shared), func(set Setting) bool {
+		return s.index(set.Key) >= 0 || s.index(p.key(set.Key).Instead) >= 0
+	})
+}
+
+// key is the key of the name, which is one there is.
+func (p *parser) key(name string) Key {
+	return p.keys[slices.IndexFunc(p.keys, func(k Key) bool { return k.Name == name })]
+}
+
+// unknown is the fault of a key that there is not.
+func unknown(key string, have []string) error {
+	if nearest.Name(key, have) != "" {
+		return nearest.Unknown("key", key, have)
+	}
+	return errors.New("unknown key " + strconv.Quote(key) + ": stampede init shows which there are")
+}
