@@ -28,7 +28,11 @@ type File struct {
 	Scenario string `json:"scenario,omitempty"`
 	// Reference is what the scenario file sets beside the runs.
 	Reference *Reference `json:"reference,omitempty"`
-	Runs      []Run      `json:"runs"`
+	// Gates are what was asked of the runs, and Verdict what follows from all of
+	// them; left out where nothing was asked.
+	Gates   []Gate  `json:"gates,omitempty"`
+	Verdict Verdict `json:"verdict,omitempty"`
+	Runs    []Run   `json:"runs"`
 }
 
 // A Tool is the stampede that did it.

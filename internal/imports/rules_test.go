@@ -32,7 +32,13 @@ const rules = `
 
 	metrics:                       drivers
 	results:                       metrics drivers fit
+	results/figures:               results internal/nearest
 	results/archive:               results
+	results/charts:                results results/figures fit
+	results/report:                results results/figures results/charts
+	results/formats:               results results/figures
+	effect:                        fit
+	gate:                          results results/figures internal/nearest
 	scenario:                      results internal/nearest
 	workloads/cost:                metrics
 	workloads/pace:

@@ -1,0 +1,63 @@
+package results
+
+import "time"
+
+// KindComparison is the kind of a Comparison.
+const KindComparison = "comparison"
+
+// A Comparison is what two sides showed that differ in something: runs in
+// interleaved pairs, or files that were saved.
+type Comparison struct {
+	Schema  int           `json:"schema"`
+	Kind    string        `json:"kind"` // KindComparison
+	ID      string        `json:"id"`
+	Started time.Time     `json:"started"` // UTC
+	Tool    Tool          `json:"tool"`
+	Host    Host          `json:"host"`
+	Command []string      `json:"command"`
+	Seed    uint64        `json:"seed,omitempty"`
+	Took    time.Duration `json:"took_ns"`
+	// Interrupted: there are fewer pairs than were planned, and nothing is decided.
+	Interrupted bool `json:"interrupted,omitempty"`
+
+	Base Side `json:"base"`
+	New  Side `json:"new"`
+	// Paired: the i-th run of one side and that of the other were done one right
+	// after the other.
+	Paired  bool `json:"paired"`
+	Planned int  `json:"planned,omitempty"` // pairs
+	// Calibrated is the noise floor that was used, "" if none: its pairs and age
+	// in words.
+	Calibrated string   `json:"calibrated,omitempty"`
+	Warnings   []string `json:"warnings"`
+	Changes    []Change `json:"changes"`
+	Verdict    Verdict  `json:"verdict"`
+}
+
+// A Side is one of the two.
+type Side struct {
+	Label string `json:"label"` // what it is, in the words that it was asked for
+	Runs  []Run  `json:"runs"`
+}
+
+// A Change is by how much a figure of the new side differs from the base's.
+// Shares are of the base: 0.1 is 10 % more.
+type Change struct {
+	Subject string  `json:"subject,omitempty"` // which runs, where there are several kinds: "lock, 32 clients"
+	Figure  string  `json:"figure"`
+	Unit    string  `json:"unit"`
+	Gated   bool    `json:"gated"` // the verdict counts
+	Base    float64 `json:"base"`  // medians
+	New     float64 `json:"new"`
+	// Ratios are new divided by base, of each pair; of unpaired files there are none.
+	Ratios []float64 `json:"ratios,omitempty"`
+	// Effect is the change and its interval, null where there are too few runs.
+	Effect *Estimate `json:"effect"`
+	// P is the probability of such a difference where there is none; Adjusted is
+	// that after Holm over the gated figures.
+	P        *float64 `json:"p"`
+	Adjusted *float64 `json:"p_adjusted,omitempty"`
+	Minimum  float64  `json:"minimum_effect"`
+	Verdict  Verdict  `json:"verdict"` // Pass, Better, Inconclusive, Regression, Invalid, Violated
+	Why      string   `json:"why,omitempty"`
+}

@@ -1,0 +1,65 @@
+package figures
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// latencies are the figures of a phase.
+func latencies(phase string) []Figure {
+	return append(
+		distribution(phase+".response", Nanoseconds, true, "time of "+phase+" from when it was due", func(r results.Run) *results.Distribution { return r.Latency[phase].Response }),
+		distribution(phase+".service", Nanoseconds, true, "time of "+phase+" from its call", func(r results.Run) *results.Distribution { return r.Latency[phase].Service })...)
+}
+
+// distribution are the figures of a distribution.
+func distribution(name string, unit Unit, timed bool, about string, of func(results.Run) *results.Distribution) (all []Figure) {
+	for _, s := range statistics() {
+		all = append(all, Figure{name + "." + s.name, unit, Less, timed, about + ", " + s.about, func(r results.Run) (float64, bool) {
+			d := of(r)
+			if d == nil {
+				return 0, false
+			}
+			return s.of(*d)
+		}})
+	}
+	return all
+}
+
+// A statistic is one number of a distribution.
+type statistic struct {
+	name, about string
+	of          func(results.Distribution) (float64, bool)
+}
+
+func statistics() []statistic {
+	percentile := func(of func(results.Distribution) *int64) func(results.Distribution) (float64, bool) {
+		return func(d results.Distribution) (float64, bool) {
+			v := of(d)
+			if v == nil {
+				return 0, false
+			}
+			return float64(*v), true
+		}
+	}
+	return []statistic{
+		{"min", "the least", func(d results.Distribution) (float64, bool) { return float64(d.Min), true }},
+		{"mean", "the mean", func(d results.Distribution) (float64, bool) { return d.Mean, true }},
+		{"p50", "the median", percentile(func(d results.Distribution) *int64 { return d.P50 })},
+		{"p90", "the 90th percentile", percentile(func(d results.Distribution) *int64 { return d.P90 })},
+		{"p99", "the 99th percentile", percentile(func(d results.Distribution) *int64 { return d.P99 })},
+		{"p999", "the 99.9th percentile", percentile(func(d results.Distribution) *int64 { return d.P999 })},
+		{"max", "the greatest", func(d results.Distribution) (float64, bool) { return float64(d.Max), true }},
+	}
+}
+
+// long is the name with the word for the times, where it is left out.
+func long(name string, phases []string) string {
+	phase, rest, _ := strings.Cut(name, ".")
+	if slices.Contains(phases, phase) && !strings.Contains(rest, ".") {
+		return phase + ".response." + rest
+	}
+	return name
+}

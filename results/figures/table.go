@@ -1,0 +1,117 @@
+package figures
+
+import (
+	"slices"
+
+	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/results"
+)
+
+// All are the figures that a run with such phases can have.
+func All(phases []string) []Figure {
+	all := general()
+	for _, p := range phases {
+		all = append(all, latencies(p)...)
+	}
+	return all
+}
+
+// Parse finds the figure of that name among those of a run with such phases.
+// "acquire.p99" is short for "acquire.response.p99". The error is one line, with
+// the nearest name for one that is not known.
+func Parse(name string, phases []string) (Figure, error) {
+	all := All(phases)
+	if i := slices.IndexFunc(all, func(f Figure) bool { return f.Name == long(name, phases) }); i >= 0 {
+		return all[i], nil
+	}
+	names := make([]string, len(all))
+	for i, f := range all {
+		names[i] = f.Name
+	}
+	return Figure{}, nearest.Unknown("metric", name, names)
+}
+
+// general are the figures of every run.
+func general() []Figure {
+	all := []Figure{
+		{"rounds_per_s", PerSecond, More, true, "rounds completed in a second", func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.Rounds > 0 }},
+		{"rounds", Number, Neither, true, "rounds completed in the window", exact(func(r results.Run) int64 { return r.Rounds })},
+		perRound("notifications", func(p results.PerRound) float64 { return p.Notifications }),
+		perRound("reads", func(p results.PerRound) float64 { return p.Reads }),
+		perRound("writes", func(p results.PerRound) float64 { return p.Writes }),
+		perRound("failed_writes", func(p results.PerRound) float64 { return p.FailedWrites }),
+		perRound("rpcs", func(p results.PerRound) float64 { return p.RPCs }),
+		perRound("bytes_in", func(p results.PerRound) float64 { return p.BytesIn }),
+		perRound("bytes_out", func(p results.PerRound) float64 { return p.BytesOut }),
+		{"wasted", Share, Less, false, "share of notifications after which a client went back to sleep", wasted},
+		{"safety.violations", Number, Less, false, "how often the form broke its promise", exact(func(r results.Run) int64 { return r.Safety.Violations })},
+		{"safety.belief_overlaps", Number, Less, false, "how often two believed to hold after a disturbance", exact(func(r results.Run) int64 { return r.Safety.BeliefOverlaps })},
+		{"identities.broken", Number, Less, false, "relations of the counts that do not hold", broken},
+		{"fairness.jain", Share, More, false, "Jain's index of the rounds of each client", fairness(func(f results.Fairness) float64 { return f.Jain })},
+		{"fairness.inversions", Number, Less, false, "grants out of the order in which clients came", fairness(func(f results.Fairness) float64 { return float64(f.Inversions) })},
+		{"fairness.longest_wait", Nanoseconds, Less, true, "the longest that a client waited", fairness(func(f results.Fairness) float64 { return float64(f.LongestWaitNS) })},
+		{"errors", Number, Less, false, "operations that failed", exact(failures)},
+		{"generator.cpu_cores", Number, Neither, true, "processors that the clients kept busy", func(r results.Run) (float64, bool) { return r.Generator.CPUCores, true }},
+		{"generator.late", Number, Less, true, "arrivals for which nobody was free when they were due", exact(func(r results.Run) int64 { return r.Generator.Late })},
+		{"generator.skipped", Number, Less, true, "arrivals that nobody ever had", exact(func(r results.Run) int64 { return r.Generator.Skipped })},
+		{"generator.unfinished", Number, Less, true, "arrivals that were begun and not finished", exact(func(r results.Run) int64 { return r.Generator.Unfinished })},
+	}
+	all = append(all, distribution("fanout", Number, false, "notifications of one write", func(r results.Run) *results.Distribution { return r.Herd.Fanout })...)
+	all = append(all, distribution("drain", Nanoseconds, true, "from the first to the last notification of one write", func(r results.Run) *results.Distribution { return r.Herd.Drain })...)
+	return append(all, distribution("generator.lag", Nanoseconds, true, "how late the clients' timers ran", func(r results.Run) *results.Distribution { return r.Generator.Lag })...)
+}
+
+func exact(of func(results.Run) int64) func(results.Run) (float64, bool) {
+	return func(r results.Run) (float64, bool) { return float64(of(r)), true }
+}
+
+func perRound(what string, of func(results.PerRound) float64) Figure {
+	f := Figure{Name: what + "_per_round", Unit: PerRound, Better: Less, About: what + " that a round cost"}
+	if what == "bytes_in" || what == "bytes_out" {
+		f.Unit = Bytes
+	}
+	f.of = func(r results.Run) (float64, bool) {
+		if r.Cost.PerRound == nil {
+			return 0, false
+		}
+		return of(*r.Cost.PerRound), true
+	}
+	return f
+}
+
+func wasted(r results.Run) (float64, bool) {
+	woken := r.Herd.Useful + r.Herd.Wasted
+	if woken == 0 {
+		return 0, false
+	}
+	return float64(r.Herd.Wasted) / float64(woken), true
+}
+
+func broken(r results.Run) (float64, bool) {
+	if r.Cost.Expected == nil {
+		return 0, false
+	}
+	n := 0
+	for _, i := range r.Cost.Expected.Identities {
+		if !i.Holds {
+			n++
+		}
+	}
+	return float64(n), true
+}
+
+func fairness(of func(results.Fairness) float64) func(results.Run) (float64, bool) {
+	return func(r results.Run) (float64, bool) {
+		if r.Fairness == nil {
+			return 0, false
+		}
+		return of(*r.Fairness), true
+	}
+}
+
+func failures(r results.Run) (n int64) {
+	for _, times := range r.Errors {
+		n += times
+	}
+	return n
+}
