@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"github.com/stampede-bench/stampede/results"
 )
 
 // Exit codes. If several apply, the first of this list is used.
@@ -12,7 +14,9 @@ const (
 	exitUsage      = 2  // the command line cannot be meant; nothing was started
 	exitError      = 1  // a run could not be done
 	exitViolation  = 96 // a form broke its promise: the numbers are void
-	exitRegression = 98 // a cost is not what the model says
+	exitThreshold  = 99 // a figure is beyond what was asked for
+	exitRegression = 98 // a cost is not what the model says, or shown to be worse
+	exitInvalid    = 97 // nothing was shown: measured badly, or not often enough
 )
 
 // A coded error has an exit code of its own.
@@ -34,6 +38,26 @@ func (s silent) Unwrap() error { return s.error }
 
 // verdict is the error of a run or count that went through and found something.
 func verdict(code int, text string) error { return silent{coded{errors.New(text), code}} }
+
+// decided is the error of a verdict that the output has shown: nil of one that
+// lets pass. What is inconclusive lets pass unless that is strict.
+func decided(v results.Verdict, strict bool) error {
+	switch v {
+	case results.Violated:
+		return verdict(exitViolation, "a form broke its promise")
+	case results.Failed:
+		return verdict(exitThreshold, "a threshold is not met")
+	case results.Regression:
+		return verdict(exitRegression, "shown to be worse")
+	case results.Invalid:
+		return verdict(exitInvalid, "what was measured proves nothing")
+	case results.Inconclusive:
+		if strict {
+			return verdict(exitInvalid, "inconclusive")
+		}
+	}
+	return nil
+}
 
 func exitCode(err error) int {
 	var c coded
