@@ -34,6 +34,14 @@ func (s Settings) latency(phase string) *metrics.Latency {
 	return s.timings[phase]
 }
 
+// phases are what was recorded of each so far.
+func phases(timings []*metrics.Latency) (all []metrics.Phase) {
+	for _, l := range timings {
+		all = append(all, l.Phase())
+	}
+	return all
+}
+
 // setup makes what the clients of each share, below nodes of their own where
 // there are several.
 func (all instances) setup(ctx context.Context, c drivers.Conn, base string, clients int) error {

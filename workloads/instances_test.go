@@ -27,6 +27,13 @@ func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 		if want := slices.Repeat([]int64{150}, 6); !slices.Equal(r.Fairness.Served, want) || r.Herd.Largest != 1 {
 			t.Errorf("served %v, largest fan-out %d; want %v and 1", r.Fairness.Served, r.Herd.Largest, want)
 		}
+		var names []string
+		for _, p := range r.Phases {
+			names = append(names, p.Name)
+		}
+		if want := []string{"acquire", "handoff", "release"}; !slices.Equal(names, want) {
+			t.Errorf("phases %q, want %q, in which the groups are timed together", names, want)
+		}
 		var laps int64
 		for _, i := range r.Intervals {
 			laps += i.Rounds

@@ -112,9 +112,7 @@ func (w *lockWorkload) phases() []*metrics.Latency {
 func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.steps[0].Lap() }
 
 func (w *lockWorkload) End(r *metrics.Record) {
-	for _, l := range w.phases() {
-		r.Phases = append(r.Phases, l.Phase())
-	}
+	r.Phases = phases(w.phases())
 	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
 	fairness := w.queue.Fairness()
 	r.Fairness = &fairness

@@ -100,9 +100,7 @@ func (w *stormWorkload) phases() []*metrics.Latency {
 func (w *stormWorkload) Lap() (p50, p99 time.Duration) { return w.back.Lap() }
 
 func (w *stormWorkload) End(r *metrics.Record) {
-	for _, l := range w.phases() {
-		r.Phases = append(r.Phases, l.Phase())
-	}
+	r.Phases = phases(w.phases())
 	r.Rounds = r.Phases[1].Service.TotalCount()
 }
 
