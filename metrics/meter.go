@@ -71,6 +71,14 @@ func (m *Meter) Herd() Herd {
 	return m.ledger.herd()
 }
 
+// SoFar tells of the triggers that are complete, for those who watch a run while
+// it goes on. It settles nothing, and has no time line.
+func (m *Meter) SoFar() Herd {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ledger.soFar()
+}
+
 // happened puts something on the time line.
 func (m *Meter) happened(what int, at time.Time) {
 	line := m.ledger.line

@@ -70,6 +70,15 @@ func (l *ledger) count(w wakes, foreign bool) {
 	}
 }
 
+// soFar sums up the triggers that are complete.
+func (l *ledger) soFar() Herd {
+	t := l.tally.clone()
+	return Herd{
+		Triggers: t.triggers, Foreign: t.foreign, Notifications: t.notifications,
+		Fanout: t.fanout, Drain: t.drain, Largest: t.largest, Leftover: l.armed,
+	}
+}
+
 // herd settles every notification and sums up, triggers included that are not
 // complete.
 func (l *ledger) herd() Herd {
@@ -92,10 +101,7 @@ func (l *ledger) herd() Herd {
 		}
 	}
 	l.draw(l.line.at(time.Now()))
-	t := l.tally
-	return Herd{
-		Triggers: t.triggers, Foreign: t.foreign, Notifications: t.notifications,
-		Fanout: t.fanout, Drain: t.drain, Largest: t.largest, Leftover: l.armed,
-		Timeline: l.line.drawn,
-	}
+	all := l.soFar()
+	all.Timeline = l.line.drawn
+	return all
 }

@@ -76,10 +76,7 @@ func (w *fanoutWorkload) Begin() {
 func (w *fanoutWorkload) Lap() (p50, p99 time.Duration) { return w.write.Lap() }
 
 func (w *fanoutWorkload) End(r *metrics.Record) {
-	r.Phases = []metrics.Phase{w.write.Phase()}
-	for _, l := range w.tellings.phases() {
-		r.Phases = append(r.Phases, l.Phase())
-	}
+	r.Phases = append([]metrics.Phase{w.write.Phase()}, phases(w.tellings.phases())...)
 	r.Fanout = w.tellings.times.sum(w.clients)
 	r.Rounds = r.Fanout.Writes
 }

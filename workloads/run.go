@@ -36,6 +36,8 @@ type Plan struct {
 	Bin time.Duration
 	// Progress, if set, is called a few times a second.
 	Progress func(Progress)
+	// Watch, if set, is handed the run when its window opens; see Live.
+	Watch func(*Live)
 }
 
 // Progress is what a run can say while it goes.
@@ -107,6 +109,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.begun.Store(true)
 	r.beside.begin()
 	opened, before := time.Now(), meter.Counts()
+	live := r.goLive(opened, before, self)
 	record.Intervals = r.measure(ctx, opened, before, self)
 	record.Duration = time.Since(opened)
 	record.Counts = meter.Counts().Sub(before)
@@ -114,6 +117,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.beside.end()
 	r.drain(record)
 	all.end(record)
+	live.close(record)
 	meter.End()
 	record.Server = r.serverCounted(ctx, server)
 

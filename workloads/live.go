@@ -1,0 +1,66 @@
+package workloads
+
+import (
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Live is a run whose window is open or just closed, for those who watch it.
+// Watching costs the run nothing but when somebody looks: what they see is
+// summed up when they ask. It may be asked from any goroutine, also after the
+// run, whose Record it then tells but for what is known at the very end only.
+type Live struct {
+	runner *runner
+	opened time.Time
+	before metrics.Counts
+	self   *metrics.Sampler
+
+	mu    sync.Mutex
+	whole *metrics.Record // when the window is closed
+}
+
+// goLive hands the run to who wants to watch it.
+func (r *runner) goLive(opened time.Time, before metrics.Counts, self *metrics.Sampler) *Live {
+	l := &Live{runner: r, opened: opened, before: before, self: self}
+	if r.plan.Watch != nil {
+		r.plan.Watch(l)
+	}
+	return l
+}
+
+// close keeps what was measured in the window, after which the clients go on for
+// as long as their rounds take.
+func (l *Live) close(r *metrics.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	whole := *r
+	whole.Herd, whole.Errors = l.runner.crew.meter.SoFar(), l.runner.failures()
+	l.whole = &whole
+}
+
+// SoFar is what was measured since the window was opened: a Record without
+// intervals, safety, and what the server and the background say.
+func (l *Live) SoFar() metrics.Record {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.whole != nil {
+		return *l.whole
+	}
+	meter := l.runner.crew.meter
+	r := metrics.Record{
+		Duration: time.Since(l.opened), Counts: meter.Counts().Sub(l.before), Herd: meter.SoFar(),
+		Generator: metrics.Generator{CPUCores: l.self.CPUCores()}, Errors: l.runner.failures(),
+	}
+	l.runner.crew.instances.end(&r)
+	return r
+}
+
+// failures are the errors so far.
+func (r *runner) failures() map[string]int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.errors)
+}
