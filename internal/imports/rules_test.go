@@ -45,6 +45,7 @@ const rules = `
 	workloads:                     workloads/cost workloads/pace metrics drivers
 	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
 	workloads/recipetest:          workloads/... metrics drivers
+	telemetry:                     metrics
 	sweeps:                        results internal/nearest
 	dashboards/...:                results metrics
 

@@ -1,0 +1,94 @@
+package telemetry
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// Scope is the name of what the metrics come from.
+const Scope = "github.com/stampede-bench/stampede"
+
+// A Run is what tells the runs of one command apart. There are as many series as
+// forms times numbers of clients, whatever happens in them.
+type Run struct {
+	Recipe, Form, Family string
+	Backend              string // its scheme: "zookeeper"
+	Clients              int
+}
+
+func (r Run) attributes() []attribute.KeyValue {
+	return []attribute.KeyValue{
+		attribute.String("stampede.recipe", r.Recipe),
+		attribute.String("stampede.form", r.Form),
+		attribute.String("stampede.family", r.Family),
+		attribute.String("stampede.backend", r.Backend),
+		attribute.Int("stampede.clients", r.Clients),
+	}
+}
+
+// A Source is a run that goes on.
+type Source interface {
+	// SoFar is what was measured until now; never less than before.
+	SoFar() metrics.Record
+}
+
+// A Collector sums up runs, those that are over and the one that goes on. Its
+// zero value is ready, and its methods may be called from any goroutine.
+type Collector struct {
+	mu     sync.Mutex
+	since  time.Time
+	order  []Run
+	totals map[Run]*total // of the runs that are over
+	live   map[Run]Source
+}
+
+// Begin says that a run's window has opened.
+func (c *Collector) Begin(r Run, s Source) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.totals == nil {
+		c.since, c.totals, c.live = time.Now(), make(map[Run]*total), make(map[Run]Source)
+	}
+	if c.totals[r] == nil {
+		c.order, c.totals[r] = append(c.order, r), newTotal()
+	}
+	c.live[r] = s
+}
+
+// End says that the run is over, and what came of it. A run that never began is
+// none.
+func (c *Collector) End(r Run, record metrics.Record) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.live[r] == nil {
+		return
+	}
+	delete(c.live, r)
+	c.totals[r].add(record)
+}
+
+// Produce is for readers of the OpenTelemetry SDK.
+func (c *Collector) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.order) == 0 {
+		return nil, nil
+	}
+	s := newSheet(c.since, time.Now())
+	for _, r := range c.order {
+		now := c.totals[r]
+		if source := c.live[r]; source != nil {
+			now = now.clone()
+			now.add(source.SoFar())
+		}
+		s.put(r, now, c.live[r] != nil)
+	}
+	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: Scope}, Metrics: s.metrics()}}, nil
+}

@@ -1,0 +1,12 @@
+// Package telemetry shows runs, while they go and after, to tools that keep
+// metrics: OpenTelemetry's names and units, scraped by Prometheus or pushed by
+// OTLP.
+//
+// A [Collector] is told of runs as they begin and end, and is asked by readers of
+// the OpenTelemetry SDK, whose Producer it is. [Serve] answers Prometheus, and
+// [Push] sends to where the standard OTEL_* variables say.
+//
+// Nothing is recorded twice: a run counts for its own result, and the collector
+// looks at that when somebody asks. So a run that nobody watches costs nothing
+// more, and one that is watched what summing up costs.
+package telemetry

@@ -1,0 +1,119 @@
+package telemetry
+
+import (
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Metric is one that there is: its name and unit after OpenTelemetry's semantic
+// conventions, and what it says.
+type Metric struct{ Name, Unit, About string }
+
+// Metrics are all that a Collector can have.
+func Metrics() (all []Metric) {
+	for _, c := range counters() {
+		all = append(all, c.Metric)
+	}
+	for _, h := range histograms() {
+		all = append(all, h.Metric)
+	}
+	return append(all, running)
+}
+
+// running is the only one that goes down again.
+var running = Metric{"stampede.run.clients", "{client}", "clients of the run that goes on; 0 of one that is over"}
+
+// A counter is a sum that only grows.
+type counter struct {
+	Metric
+	parts []part
+}
+
+// A part is a counter's value for some attributes.
+type part struct {
+	attributes []attribute.KeyValue
+	of         func(metrics.Record) float64
+}
+
+func counters() []counter {
+	count := func(of func(metrics.Counts) int64) func(metrics.Record) float64 {
+		return func(r metrics.Record) float64 { return float64(of(r.Counts)) }
+	}
+	only := func(of func(metrics.Record) float64) []part { return []part{{nil, of}} }
+	kind := func(key, value string, of func(metrics.Record) float64) part {
+		return part{[]attribute.KeyValue{attribute.String(key, value)}, of}
+	}
+	return []counter{
+		{Metric{"stampede.run.duration", "s", "time measured"},
+			only(func(r metrics.Record) float64 { return r.Duration.Seconds() })},
+		{Metric{"stampede.rounds", "{round}", "rounds completed"},
+			only(func(r metrics.Record) float64 { return float64(r.Rounds) })},
+		{Metric{"stampede.notifications", "{notification}", "notifications that the server sent"},
+			only(count(func(c metrics.Counts) int64 { return c.Notifications }))},
+		{Metric{"stampede.operations", "{operation}", "operations that the server answered"}, []part{
+			kind("stampede.operation", "read", count(func(c metrics.Counts) int64 { return c.Reads })),
+			kind("stampede.operation", "write", count(func(c metrics.Counts) int64 { return c.Writes - c.FailedWrites })),
+			kind("stampede.operation", "failed_write", count(func(c metrics.Counts) int64 { return c.FailedWrites })),
+		}},
+		{Metric{"stampede.network.io", "By", "bytes on the wire, seen from the clients"}, []part{
+			kind("network.io.direction", "receive", count(func(c metrics.Counts) int64 { return c.BytesIn })),
+			kind("network.io.direction", "transmit", count(func(c metrics.Counts) int64 { return c.BytesOut })),
+		}},
+		{Metric{"stampede.wakeups", "{wakeup}", "notifications after which a client went on, or back to sleep"}, []part{
+			kind("stampede.wakeup", "useful", count(func(c metrics.Counts) int64 { return c.Useful })),
+			kind("stampede.wakeup", "wasted", count(func(c metrics.Counts) int64 { return c.Wasted })),
+		}},
+		{Metric{"stampede.errors", "{error}", "operations that failed"},
+			only(func(r metrics.Record) float64 { return float64(failures(r)) })},
+		{Metric{"stampede.safety.violations", "{violation}", "promises that the form broke; known when a run is over"},
+			only(func(r metrics.Record) float64 { return float64(r.Safety.Violations) })},
+		{Metric{"stampede.generator.cpu.time", "s", "processor time that the clients used"},
+			only(func(r metrics.Record) float64 { return r.Generator.CPUCores * r.Duration.Seconds() })},
+	}
+}
+
+func failures(r metrics.Record) (n int64) {
+	for _, times := range r.Errors {
+		n += times
+	}
+	return n
+}
+
+const seconds = 1e-9 // of a nanosecond
+
+// A histogram is how something is distributed.
+type histogram struct {
+	Metric
+	unit float64 // what a recorded 1 is
+	of   func(metrics.Record) map[string]*hdrhistogram.Histogram
+	key  attribute.Key // of the map's keys; "" if there is but one
+}
+
+func histograms() []histogram {
+	one := func(of func(metrics.Herd) *hdrhistogram.Histogram) func(metrics.Record) map[string]*hdrhistogram.Histogram {
+		return func(r metrics.Record) map[string]*hdrhistogram.Histogram {
+			return map[string]*hdrhistogram.Histogram{"": of(r.Herd)}
+		}
+	}
+	phases := func(of func(metrics.Phase) *hdrhistogram.Histogram) func(metrics.Record) map[string]*hdrhistogram.Histogram {
+		return func(r metrics.Record) map[string]*hdrhistogram.Histogram {
+			all := make(map[string]*hdrhistogram.Histogram)
+			for _, p := range r.Phases {
+				all[p.Name] = of(p)
+			}
+			return all
+		}
+	}
+	return []histogram{
+		{Metric{"stampede.phase.response.duration", "s", "time of a phase from when it was due"}, seconds,
+			phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Response }), "stampede.phase"},
+		{Metric{"stampede.phase.service.duration", "s", "time of a phase from its call"}, seconds,
+			phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Service }), "stampede.phase"},
+		{Metric{"stampede.write.fanout", "{notification}", "notifications that one write caused"}, 1,
+			one(func(h metrics.Herd) *hdrhistogram.Histogram { return h.Fanout }), ""},
+		{Metric{"stampede.write.drain.duration", "s", "from the first to the last notification of one write"}, seconds,
+			one(func(h metrics.Herd) *hdrhistogram.Histogram { return h.Drain }), ""},
+	}
+}
