@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/telemetry"
 )
@@ -88,10 +90,14 @@ func TestNothingBegunIsNothingShown(t *testing.T) {
 	}
 }
 
-// Every metric of the table is there, and no other.
+// Every metric of the table is there, of runs and of a server, and no other.
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	var c telemetry.Collector
 	c.Begin(one, &soFar{recorded(1)})
+	server := native.New(native.Options{})
+	defer server.Close()
+	all := produced(t, &c)
+	maps.Copy(all, produced(t, telemetry.Native(server)))
 	var want []string
 	for _, m := range telemetry.Metrics() {
 		want = append(want, m.Name)
@@ -100,7 +106,7 @@ func TestMetricsAreThoseOfTheTable(t *testing.T) {
 		}
 	}
 	slices.Sort(want)
-	if got := slices.Sorted(maps.Keys(produced(t, &c))); !slices.Equal(got, want) {
+	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
@@ -158,9 +164,9 @@ func get(t *testing.T, url string) string {
 	return string(text)
 }
 
-func produced(t *testing.T, c *telemetry.Collector) map[string]metricdata.Aggregation {
+func produced(t *testing.T, p metric.Producer) map[string]metricdata.Aggregation {
 	t.Helper()
-	scopes, err := c.Produce(context.Background())
+	scopes, err := p.Produce(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

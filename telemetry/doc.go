@@ -3,8 +3,9 @@
 // OTLP.
 //
 // A [Collector] is told of runs as they begin and end, and is asked by readers of
-// the OpenTelemetry SDK, whose Producer it is. [Serve] answers Prometheus, and
-// [Push] sends to where the standard OTEL_* variables say.
+// the OpenTelemetry SDK, whose Producer it is; [Native] is that of a native
+// server. [Serve] answers Prometheus, and [Push] sends to where the standard
+// OTEL_* variables say.
 //
 // Nothing is recorded twice: a run counts for its own result, and the collector
 // looks at that when somebody asks. So a run that nobody watches costs nothing

@@ -15,11 +15,11 @@ import (
 // A Pusher sends metrics by OTLP.
 type Pusher struct{ provider *metric.MeterProvider }
 
-// Push sends what the collector has by OTLP, as the standard variables say:
+// Push sends what the producer has by OTLP, as the standard variables say:
 // OTEL_EXPORTER_OTLP_ENDPOINT, _PROTOCOL, _HEADERS and so on, and
 // OTEL_METRIC_EXPORT_INTERVAL. It is nil, and nothing is sent, unless an endpoint
 // or OTEL_METRICS_EXPORTER=otlp asks for it.
-func Push(ctx context.Context, c *Collector) (*Pusher, error) {
+func Push(ctx context.Context, p metric.Producer) (*Pusher, error) {
 	if !asked() {
 		return nil, nil
 	}
@@ -31,7 +31,7 @@ func Push(ctx context.Context, c *Collector) (*Pusher, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader := metric.NewPeriodicReader(exporter, metric.WithProducer(c))
+	reader := metric.NewPeriodicReader(exporter, metric.WithProducer(p))
 	return &Pusher{metric.NewMeterProvider(metric.WithReader(reader), metric.WithResource(about))}, nil
 }
 

@@ -12,18 +12,18 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 )
 
-// A Server answers Prometheus.
-type Server struct {
+// An Endpoint answers Prometheus.
+type Endpoint struct {
 	Addr string // where it listens
 	http *http.Server
 	done chan error
 }
 
-// Serve answers at http://ADDR/metrics with what the collector has, until Close.
+// Serve answers at http://ADDR/metrics with what the producer has, until Close.
 // Latencies are native histograms, which a Prometheus that asks for them gets.
-func Serve(addr string, c *Collector) (*Server, error) {
+func Serve(addr string, p metric.Producer) (*Endpoint, error) {
 	registry := client.NewRegistry()
-	exporter, err := prometheus.New(prometheus.WithRegisterer(registry), prometheus.WithProducer(c), prometheus.WithoutScopeInfo())
+	exporter, err := prometheus.New(prometheus.WithRegisterer(registry), prometheus.WithProducer(p), prometheus.WithoutScopeInfo())
 	if err != nil {
 		return nil, err
 	}
@@ -38,16 +38,16 @@ func Serve(addr string, c *Collector) (*Server, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
-	s := &Server{Addr: listener.Addr().String(), http: &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}, done: make(chan error, 1)}
-	go func() { s.done <- s.http.Serve(listener) }()
-	return s, nil
+	e := &Endpoint{Addr: listener.Addr().String(), http: &http.Server{Handler: mux, ReadHeaderTimeout: time.Second}, done: make(chan error, 1)}
+	go func() { e.done <- e.http.Serve(listener) }()
+	return e, nil
 }
 
 // Close stops it.
-func (s *Server) Close() error {
-	err := s.http.Close()
-	if e := <-s.done; err == nil && !errors.Is(e, http.ErrServerClosed) {
-		err = e
+func (e *Endpoint) Close() error {
+	err := e.http.Close()
+	if ended := <-e.done; err == nil && !errors.Is(ended, http.ErrServerClosed) {
+		err = ended
 	}
 	return err
 }

@@ -11,8 +11,10 @@ import (
 // conventions, and what it says.
 type Metric struct{ Name, Unit, About string }
 
-// Metrics are all that a Collector can have.
-func Metrics() (all []Metric) {
+// Metrics are all that runs and servers can have.
+func Metrics() []Metric { return append(runMetrics(), serverMetrics()...) }
+
+func runMetrics() (all []Metric) {
 	for _, c := range counters() {
 		all = append(all, c.Metric)
 	}

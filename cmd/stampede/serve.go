@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/native/journal"
 	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/telemetry"
 )
 
 // A serveFlags is what a person asked of stampede serve.
@@ -26,6 +27,7 @@ type serveFlags struct {
 	superDigest string
 	dataDir     string
 	durability  string
+	metricsAddr string
 }
 
 func (a *app) serveCommand() *cobra.Command {
@@ -52,8 +54,9 @@ shown it, and a server started there again goes on with nodes and sessions.`,
 	flags.StringVar(&f.superDigest, "super-digest", "", "`USER:DIGEST` of who may do everything, the digest the base64 of the SHA-1 of user:password")
 	flags.StringVar(&f.dataDir, "data-dir", "", "`DIR` that holds the log of all changes, made if it is not there")
 	flags.StringVar(&f.durability, "durability", "", "what was done with a write that is acknowledged: fsync or memory (default: fsync with --data-dir)")
+	registerMetrics(flags, &f.metricsAddr)
 	complete(cmd, "durability", durabilities)
-	for _, name := range []string{"listen", "tick", "super-digest"} {
+	for _, name := range []string{"listen", "tick", "super-digest", metricsAddr} {
 		complete(cmd, name, func() []string { return nil }) // and no files
 	}
 	return cmd
@@ -80,8 +83,15 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		defer o.Journal.Close()
 		kept = "durability fsync: it is in " + f.dataDir
 	}
+	s := native.New(o)
+	shown, err := a.expose(ctx, f.metricsAddr, telemetry.Native(s))
+	if err != nil {
+		s.Close()
+		return errors.Join(err, l.Close())
+	}
+	defer shown.hide(ctx)
 	fmt.Fprintf(a.out, "serving on %v, %s\n", l.Addr(), kept)
-	return serveUntil(ctx, native.New(o), l)
+	return serveUntil(ctx, s, l)
 }
 
 // serveUntil returns errEnded if it went on until the context ended.

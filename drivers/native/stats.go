@@ -24,6 +24,29 @@ type stats struct {
 	children tally
 }
 
+// Stats are what a server holds, and what it has done since it began or somebody
+// had it forget that by the word "srst".
+type Stats struct {
+	Connections, Sessions             int64
+	Nodes, Ephemerals, Watches, Bytes int64 // of paths and data
+	PacketsReceived, PacketsSent      int64
+	Reads, Writes                     int64 // requests; heartbeats are reads, failed writes are writes
+	Notifications                     int64 // watches that fired
+}
+
+// Stats may be asked for at any time. It waits for what is being applied.
+func (s *Server) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	size, st := s.tree.Size(), &s.stats
+	return Stats{
+		Connections: int64(len(s.conns)), Sessions: int64(size.Sessions),
+		Nodes: int64(s.nodeCount()), Ephemerals: int64(size.Ephemerals), Watches: int64(s.watches.Len()), Bytes: size.Bytes,
+		PacketsReceived: st.received, PacketsSent: st.sent, Reads: st.reads, Writes: st.writes,
+		Notifications: st.created.sum + st.deleted.sum + st.changed.sum + st.children.sum,
+	}
+}
+
 // A tally sums up numbers.
 type tally struct{ count, sum, min, max int64 }
 

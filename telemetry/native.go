@@ -1,0 +1,90 @@
+package telemetry
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/stampede-bench/stampede/drivers/native"
+)
+
+// Native shows a native server, which has begun now.
+func Native(s *native.Server) metric.Producer { return &nativeServer{s, time.Now()} }
+
+type nativeServer struct {
+	server *native.Server
+	since  time.Time
+}
+
+// A serverMetric is one of a native server.
+type serverMetric struct {
+	Metric
+	grows bool // it is a sum, and not what there is now
+	parts []serverPart
+}
+
+type serverPart struct {
+	attributes []attribute.KeyValue
+	of         func(native.Stats) int64
+}
+
+func nativeMetrics() []serverMetric {
+	only := func(of func(native.Stats) int64) []serverPart { return []serverPart{{nil, of}} }
+	kind := func(key, value string, of func(native.Stats) int64) serverPart {
+		return serverPart{[]attribute.KeyValue{attribute.String(key, value)}, of}
+	}
+	return []serverMetric{
+		{Metric{"stampede.server.connections", "{connection}", "connections to the server"}, false,
+			only(func(s native.Stats) int64 { return s.Connections })},
+		{Metric{"stampede.server.sessions", "{session}", "sessions, connected or not"}, false,
+			only(func(s native.Stats) int64 { return s.Sessions })},
+		{Metric{"stampede.server.nodes", "{node}", "nodes that the server holds"}, false,
+			only(func(s native.Stats) int64 { return s.Nodes })},
+		{Metric{"stampede.server.ephemerals", "{node}", "nodes that end with a session"}, false,
+			only(func(s native.Stats) int64 { return s.Ephemerals })},
+		{Metric{"stampede.server.watches", "{watch}", "watches that are armed"}, false,
+			only(func(s native.Stats) int64 { return s.Watches })},
+		{Metric{"stampede.server.data", "By", "bytes of paths and data"}, false,
+			only(func(s native.Stats) int64 { return s.Bytes })},
+		{Metric{"stampede.server.packets", "{packet}", "packets on all connections"}, true, []serverPart{
+			kind("network.io.direction", "receive", func(s native.Stats) int64 { return s.PacketsReceived }),
+			kind("network.io.direction", "transmit", func(s native.Stats) int64 { return s.PacketsSent }),
+		}},
+		{Metric{"stampede.server.operations", "{operation}", "requests answered; heartbeats are among the reads"}, true, []serverPart{
+			kind("stampede.operation", "read", func(s native.Stats) int64 { return s.Reads }),
+			kind("stampede.operation", "write", func(s native.Stats) int64 { return s.Writes }),
+		}},
+		{Metric{"stampede.server.notifications", "{notification}", "watches that fired"}, true,
+			only(func(s native.Stats) int64 { return s.Notifications })},
+	}
+}
+
+func serverMetrics() (all []Metric) {
+	for _, m := range nativeMetrics() {
+		all = append(all, m.Metric)
+	}
+	return all
+}
+
+// Produce is for readers of the OpenTelemetry SDK.
+func (n *nativeServer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
+	stats, now := n.server.Stats(), time.Now()
+	var all []metricdata.Metrics
+	for _, m := range nativeMetrics() {
+		var points []metricdata.DataPoint[int64]
+		for _, p := range m.parts {
+			points = append(points, metricdata.DataPoint[int64]{
+				Attributes: attribute.NewSet(p.attributes...), StartTime: n.since, Time: now, Value: p.of(stats)})
+		}
+		var data metricdata.Aggregation = metricdata.Gauge[int64]{DataPoints: points}
+		if m.grows {
+			data = metricdata.Sum[int64]{DataPoints: points, Temporality: metricdata.CumulativeTemporality, IsMonotonic: true}
+		}
+		all = append(all, metricdata.Metrics{Name: m.Name, Unit: m.Unit, Description: m.About, Data: data})
+	}
+	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: Scope}, Metrics: all}}, nil
+}
