@@ -74,10 +74,14 @@ func countRows(w io.Writer, rows []Settled) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(t, "  form\tnotifications\treads\twrites (failed)\tlargest fan-out\tmodel\tserver")
 	for _, s := range rows {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Form,
-			s.Notifications.text(""), s.Reads.text(""), s.writes(), s.LargestFanout.text(""), s.equality(), s.agreement())
+		fmt.Fprintf(t, "  %s\n", strings.Join(s.cells(), "\t"))
 	}
 	return t.Flush()
+}
+
+// cells are the row's, in the order of the heads.
+func (s Settled) cells() []string {
+	return []string{s.Form, s.Notifications.text(""), s.Reads.text(""), s.writes(), s.LargestFanout.text(""), s.equality(), s.agreement()}
 }
 
 // text is "28 = N(N−1)/2", or "29 ≠ 28 = N(N−1)/2", and what the server counted

@@ -245,6 +245,9 @@ type PerRound struct {
 // Expected is what must hold of Whole.
 type Expected struct {
 	Identities []Identity `json:"identities"`
+	// NotificationsPerRound is what a round costs at rest with all clients there;
+	// left out where the model does not determine it.
+	NotificationsPerRound *float64 `json:"notifications_per_round,omitempty"`
 }
 
 // An Identity is something that holds of a form's counts under any schedule.

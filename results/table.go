@@ -26,16 +26,8 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 		fmt.Fprintln(&b)
 	}
 	groups := byBackend(f.Runs)
-	for _, runs := range groups {
-		for i, line := range finding(runs) {
-			if i == 0 {
-				line = where(f.Runs, runs[0]) + line
-			}
-			o.emphasize(&b, line)
-		}
-	}
-	if len(groups) == 0 {
-		o.emphasize(&b, nothing)
+	for _, line := range f.Findings() {
+		o.emphasize(&b, line)
 	}
 	for _, runs := range groups {
 		fmt.Fprintln(&b)

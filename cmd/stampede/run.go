@@ -352,7 +352,7 @@ func (f *runFlags) measure(ctx context.Context, s drivers.Service, form workload
 	setting := results.Setting{
 		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups,
 		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
-		Reads: f.mix.Reads, Background: f.background.setting(), Expected: expected(form, record),
+		Reads: f.mix.Reads, Background: f.background.setting(), Expected: expected(form, p, record),
 	}
 	if form.Recipe == "mix" {
 		setting.Mix = f.mix.setting()
@@ -367,12 +367,16 @@ func (f *runFlags) measure(ctx context.Context, s drivers.Service, form workload
 // expected holds a run's counts against what is true of the form under any
 // schedule. That is said of whole, undisturbed rounds: a lost reply costs a read
 // more.
-func expected(form workloads.Form, r *metrics.Record) *results.Expected {
+func expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results.Expected {
 	model, ok := cost.Of(form.Recipe, form.Name)
 	if !ok || r.Disturbed {
 		return nil
 	}
 	e := &results.Expected{}
+	each := p.Clients / max(p.Groups, 1)
+	if v, known := model.NotificationsPerRound(form.Recipe, p.Settings.Params(each), p.Settings.Params(each-1)); known {
+		e.NotificationsPerRound = &v
+	}
 	for _, i := range model.Identities {
 		left, right, holds := i.Check(r.Whole, r.WholeRounds)
 		e.Identities = append(e.Identities, results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds})

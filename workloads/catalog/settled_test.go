@@ -91,6 +91,9 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 	if s.Rounds == 0 {
 		t.Error("no round was counted")
 	}
+	if rounds, known := cost.Rounds(f.Recipe, settings.Params(n)); known && s.Rounds != rounds {
+		t.Errorf("%v with %d clients: %d rounds, want %d", f, n, s.Rounds, rounds)
+	}
 	check("notifications", s.Counts.Notifications, want.Notifications, most.Notifications)
 	check("reads", s.Counts.Reads, want.Reads, most.Reads)
 	check("writes", s.Counts.Writes, want.Writes, most.Writes)

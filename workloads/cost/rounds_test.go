@@ -1,0 +1,43 @@
+package cost
+
+import "testing"
+
+func TestNotificationsPerRound(t *testing.T) {
+	at := func(n int64) Params { return Params{Clients: n, Writers: 1, Updates: 2} }
+	for _, c := range []struct {
+		recipe, form string
+		n            int64
+		want         float64
+		known        bool
+	}{
+		{"lock", "predecessor", 8, 1, true},
+		{"lock", "one-node", 8, 7, true},
+		{"lock", "poll", 8, 0, true},
+		{"election", "watch-leader", 8, 7, true},
+		{"shared-lock", "nearest", 8, 1, true},
+		{"double-barrier", "ready", 8, 15, true},
+		{"double-barrier", "children-watch", 8, 64, true},
+		{"config", "watch", 8, 8, true},
+		{"group", "ring", 8, 1.5, true},
+		{"group", "children-watch", 8, 7.5, true},
+		{"lock", "one-node", 1, 0, false}, // nobody to do without
+		{"queue", "relist", 8, 0, false},  // several race
+	} {
+		m, ok := Of(c.recipe, c.form)
+		if !ok {
+			t.Fatalf("no model of %s/%s", c.recipe, c.form)
+		}
+		got, known := m.NotificationsPerRound(c.recipe, at(c.n), at(c.n-1))
+		if got != c.want || known != c.known {
+			t.Errorf("%s/%s, %d clients: %v, %v; want %v, %v", c.recipe, c.form, c.n, got, known, c.want, c.known)
+		}
+	}
+}
+
+// A client that writes where others read is no step that could be counted on.
+func TestNotificationsPerRoundOfUnlikeClients(t *testing.T) {
+	m, _ := Of("shared-lock", "lowest-write")
+	if v, known := m.NotificationsPerRound("shared-lock", Params{Clients: 5, Writers: 2}, Params{Clients: 4, Writers: 1}); known {
+		t.Errorf("with another writer: %v, want that it is not known", v)
+	}
+}
