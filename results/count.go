@@ -7,10 +7,14 @@ import (
 	"time"
 )
 
+// KindCount is the kind of a CountReport.
+const KindCount = "count"
+
 // A CountReport is what stampede count counted: exactly what each form costs,
 // everything at rest between any two steps.
 type CountReport struct {
 	Schema  int       `json:"schema"`
+	Kind    string    `json:"kind"`    // KindCount; "" in older files
 	Started time.Time `json:"started"` // UTC
 	Tool    Tool      `json:"tool"`
 	Skipped []string  `json:"skipped,omitempty"` // a line each: what was left out and why
@@ -49,8 +53,8 @@ type Exact struct {
 	Server  *int64 `json:"server"` // null where the server does not count it
 }
 
-// equal tells whether the count is as expected: exactly, where it is determined.
-func (e Exact) equal() bool {
+// Equal tells whether the count is as expected: exactly, where it is determined.
+func (e Exact) Equal() bool {
 	switch {
 	case e.Expected == nil:
 		return true
@@ -60,7 +64,8 @@ func (e Exact) equal() bool {
 	return *e.Expected <= e.Counted && e.Counted <= *e.Most
 }
 
-func (e Exact) agreed() bool { return e.Server == nil || *e.Server == e.Counted }
+// Agreed tells whether the server counted the same, if it counts at all.
+func (e Exact) Agreed() bool { return e.Server == nil || *e.Server == e.Counted }
 
 func (s Settled) exacts() []Exact {
 	return []Exact{s.Notifications, s.Reads, s.Writes, s.FailedWrites, s.LargestFanout}
@@ -75,7 +80,7 @@ func (s Settled) Names(letter string) bool {
 // direction, or the server counted something else.
 func (s Settled) Differs() bool {
 	for _, e := range s.exacts() {
-		if !e.equal() || !e.agreed() {
+		if !e.Equal() || !e.Agreed() {
 			return true
 		}
 	}
@@ -84,8 +89,8 @@ func (s Settled) Differs() bool {
 
 // NewCount begins a report.
 func NewCount(t Tool) CountReport {
-	return CountReport{Schema: Schema, Started: time.Now().UTC(), Tool: t, Settled: []Settled{}}
+	return CountReport{Schema: Schema, Kind: KindCount, Started: time.Now().UTC(), Tool: t, Settled: []Settled{}}
 }
 
 // WriteJSON writes the report.
-func (r CountReport) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
+func (r CountReport) WriteJSON(w io.Writer) error { return WriteJSON(w, r) }

@@ -90,12 +90,12 @@ func (e Exact) text(failed string) string {
 	t := fmt.Sprint(e.Counted) + failed
 	switch {
 	case e.Expected == nil:
-	case !e.equal():
+	case !e.Equal():
 		t += fmt.Sprintf(" ≠ %s = %s", e.expected(), e.Formula)
 	case e.Formula != fmt.Sprint(e.Counted):
 		t += " = " + e.Formula
 	}
-	if !e.agreed() {
+	if !e.Agreed() {
 		t += fmt.Sprintf(", server %d", *e.Server)
 	}
 	return t
@@ -111,22 +111,22 @@ func (e Exact) expected() string {
 
 func (s Settled) writes() string {
 	failed := ""
-	if s.FailedWrites.Counted > 0 || !s.FailedWrites.equal() {
+	if s.FailedWrites.Counted > 0 || !s.FailedWrites.Equal() {
 		failed = fmt.Sprintf(" (%d)", s.FailedWrites.Counted)
 	}
 	text := s.Writes.text(failed)
-	if !s.FailedWrites.equal() {
+	if !s.FailedWrites.Equal() {
 		text += fmt.Sprintf(", failed %s", s.FailedWrites.text(""))
 	}
 	return text
 }
 
 func (s Settled) equality() string {
-	return s.say(s.Notifications.Expected != nil, Exact.equal, "equal", "DIFFERS")
+	return s.say(s.Notifications.Expected != nil, Exact.Equal, "equal", "DIFFERS")
 }
 
 func (s Settled) agreement() string {
-	return s.say(s.Notifications.Server != nil, Exact.agreed, "agrees", "DISAGREES")
+	return s.say(s.Notifications.Server != nil, Exact.Agreed, "agrees", "DISAGREES")
 }
 
 // say is one word on all counts, n/a where there is nothing to hold them against.

@@ -13,13 +13,24 @@ func warn(w io.Writer, runs []Run) {
 	for _, r := range runs {
 		who := fmt.Sprintf("%s, %s", r.Form, clients(r.Clients))
 		for _, text := range r.Warnings {
-			fmt.Fprintf(w, "  warning: %s: %s\n", who, text)
+			fmt.Fprintf(w, "  warning: %s\n", oneLine(who+": "+text))
 		}
 		if n := r.Safety.BeliefOverlaps; n > 0 {
 			fmt.Fprintf(w, "  warning: %s: after a disturbance %s more than one client believed to hold; %s older tokens refused\n",
 				who, times(n), refused(r.Safety))
 		}
 	}
+}
+
+// oneLine is the text without what would begin another line, which might be taken
+// for something else.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 func refused(s Safety) string {

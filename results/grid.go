@@ -24,6 +24,7 @@ type column struct {
 	over  string // begins a heading over this and the following columns
 	left  bool   // text; numbers are set right
 	space int    // before it
+	alone bool   // what is over the column before it is not over this one
 }
 
 func (g *grid) widths() []int {

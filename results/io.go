@@ -8,9 +8,10 @@ import (
 )
 
 // WriteJSON writes the file.
-func (f File) WriteJSON(w io.Writer) error { return writeJSON(w, f) }
+func (f File) WriteJSON(w io.Writer) error { return WriteJSON(w, f) }
 
-func writeJSON(w io.Writer, v any) error {
+// WriteJSON writes a result of any kind.
+func WriteJSON(w io.Writer, v View) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
@@ -24,11 +25,17 @@ func Read(r io.Reader) (File, error) {
 
 // read reads what was written as a V.
 func read[V any](r io.Reader) (V, error) {
-	var v, none V
 	text, err := readSchema(r)
 	if err != nil {
+		var none V
 		return none, err
 	}
+	return parse[V](text)
+}
+
+// parse is the V that the text is of.
+func parse[V any](text []byte) (V, error) {
+	var v, none V
 	if err := json.Unmarshal(text, &v); err != nil {
 		return none, fmt.Errorf("not a result file: %w", err)
 	}

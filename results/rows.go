@@ -59,7 +59,7 @@ func table(runs []Run) *grid {
 	}
 	text(column{head: "max", over: "fan-out", space: 3}, Run.largest)
 	if !open && !s.beside() { // there is no room for it beside what was offered, or went on
-		text(column{head: "wasted", space: 2},
+		text(column{head: "wasted", space: 2, alone: true},
 			func(r Run) string { return percent(r.Herd.Wasted, r.Herd.Useful+r.Herd.Wasted) })
 	}
 	backgroundColumns(s)

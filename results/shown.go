@@ -22,6 +22,9 @@ type Column struct {
 	Head string
 	Over string // begins a heading over this and the following columns
 	Left bool   // text; numbers are set right
+	// Begins: it stands apart from the column before it, and nothing over that is
+	// over it.
+	Begins bool
 }
 
 // Heading says in one line what was run.
@@ -112,7 +115,7 @@ func (r CountReport) Tables() (all []Table) {
 func tabled(title string, g *grid, warn func(io.Writer)) Table {
 	t := Table{Title: title, Rows: g.rows, Notes: written(warn)}
 	for _, c := range g.columns {
-		t.Columns = append(t.Columns, Column{Head: c.head, Over: c.over, Left: c.left})
+		t.Columns = append(t.Columns, Column{Head: c.head, Over: c.over, Left: c.left, Begins: c.space > 2 || c.alone})
 	}
 	t.Columns[0].Over = "" // it is the title
 	return t
@@ -123,7 +126,7 @@ func written(write func(io.Writer)) (lines []string) {
 	var b bytes.Buffer
 	write(&b)
 	for line := range strings.Lines(b.String()) {
-		if line = strings.TrimSpace(line); line != "" {
+		if line = strings.TrimPrefix(strings.TrimRight(line, " \n"), "  "); line != "" {
 			lines = append(lines, line)
 		}
 	}

@@ -155,7 +155,7 @@ type Trials struct {
 }
 
 // WriteJSON writes the sweep.
-func (s Sweep) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
+func (s Sweep) WriteJSON(w io.Writer) error { return WriteJSON(w, s) }
 
 // ReadSweep reads what a sweep has written. The error is one line.
 func ReadSweep(r io.Reader) (Sweep, error) {

@@ -22,7 +22,7 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", heading(f))
 	if f.Interrupted {
-		o.emphasize(&b, "Interrupted: the last run may be partial, and runs that were to follow are missing.")
+		o.emphasize(&b, interrupted)
 		fmt.Fprintln(&b)
 	}
 	groups := byBackend(f.Runs)
@@ -43,6 +43,9 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 	_, err := w.Write(b.Bytes())
 	return err
 }
+
+// interrupted is said of a file that was ended early.
+const interrupted = "Interrupted: the last run may be partial, and runs that were to follow are missing."
 
 // where says which of several recipes and backends a finding is of.
 func where(runs []Run, r Run) string {

@@ -52,6 +52,26 @@ func Bytes(n int64) string {
 // Duration writes a duration with three significant digits: "64.0 µs".
 func Duration(d time.Duration) string { return unitFor(d).measure(d) }
 
+// Value writes a value of a unit as gates and changes have it, with three
+// significant digits: "1.25 ms", "870 /s", "99.0 %", and of costs of a round "3.00".
+func Value(v float64, unit string) string {
+	switch unit {
+	case "ns":
+		return Duration(time.Duration(v))
+	case "B":
+		return Bytes(int64(v))
+	case "/s":
+		return Rate(v) + " /s"
+	case "share":
+		return Rate(100*v) + " %"
+	case "":
+		if v == math.Trunc(v) {
+			return Count(int64(v))
+		}
+	}
+	return Rate(v)
+}
+
 // setting writes a duration that somebody chose, as short as it can be: "1 ms".
 func setting(d time.Duration) string {
 	u := unitFor(d)

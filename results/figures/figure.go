@@ -1,10 +1,6 @@
 package figures
 
-import (
-	"time"
-
-	"github.com/stampede-bench/stampede/results"
-)
+import "github.com/stampede-bench/stampede/results"
 
 // A Figure is one number of a run.
 type Figure struct {
@@ -48,19 +44,5 @@ const (
 func (f Figure) Of(r results.Run) (value float64, known bool) { return f.of(r) }
 
 // Format writes a value of the figure with its unit and three significant
-// digits: "1.25 ms", "3.00", "870 /s".
-func (f Figure) Format(v float64) string {
-	switch f.Unit {
-	case Nanoseconds:
-		return results.Duration(time.Duration(v))
-	case Bytes:
-		return results.Bytes(int64(v))
-	case PerSecond:
-		return results.Rate(v) + " /s"
-	case Number:
-		if v == float64(int64(v)) {
-			return results.Count(int64(v))
-		}
-	}
-	return results.Rate(v)
-}
+// digits: "1.25 ms", "3.00", "870 /s", "99.0 %".
+func (f Figure) Format(v float64) string { return results.Value(v, string(f.Unit)) }

@@ -1,0 +1,76 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// KindRun is the kind of a File that is nothing more than that. No file says so:
+// a result without a kind is one.
+const KindRun = "run"
+
+// A View is a result of any kind: a File, a Sweep, a CountReport or a Comparison.
+type View interface {
+	// Page is what it says to people.
+	Page() Page
+}
+
+// Kinds are the kinds of results.
+func Kinds() []string { return []string{KindRun, KindSweep, KindCount, KindComparison} }
+
+// KindOf is the kind of the result.
+func KindOf(v View) string {
+	switch v.(type) {
+	case Sweep:
+		return KindSweep
+	case CountReport:
+		return KindCount
+	case Comparison:
+		return KindComparison
+	}
+	return KindRun
+}
+
+// ReadAny reads a result of whichever kind it is, of this schema or an older one.
+// The error is one line.
+func ReadAny(r io.Reader) (View, error) {
+	text, err := readSchema(r)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := kindOf(text)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case KindRun:
+		return parse[File](text)
+	case KindSweep:
+		return parse[Sweep](text)
+	case KindCount:
+		return parse[CountReport](text)
+	case KindComparison:
+		return parse[Comparison](text)
+	}
+	return nil, fmt.Errorf("a result of kind %q, which this stampede does not know; use a newer one", kind)
+}
+
+// kindOf is the kind that the text says it is of. Counts of older stampedes say
+// nothing, and are known by what is in them.
+func kindOf(text []byte) (string, error) {
+	var said struct {
+		Kind    string          `json:"kind"`
+		Settled json.RawMessage `json:"settled"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return "", fmt.Errorf("not a result file: %w", err)
+	}
+	switch {
+	case said.Kind != "":
+		return said.Kind, nil
+	case said.Settled != nil:
+		return KindCount, nil
+	}
+	return KindRun, nil
+}
