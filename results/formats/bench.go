@@ -1,0 +1,135 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// writeBench writes a line for each run in which a round was completed, so that
+// repetitions are lines of one name. The sides of a comparison differ in the key
+// "side": benchstat -col side.
+func writeBench(w io.Writer, v results.View, _ Options) error {
+	b := benchfmt.NewWriter(w)
+	units := map[string]bool{}
+	for _, s := range sides(v) {
+		for _, r := range s.runs {
+			if r.Rounds == 0 {
+				continue
+			}
+			values := benchValues(r)
+			for _, m := range values {
+				if err := m.declare(b, units); err != nil {
+					return err
+				}
+			}
+			if err := b.Write(benchResult(originOf(v), s, r, values)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A benchValue is one measurement in a unit that benchstat can tell from others.
+type benchValue struct {
+	benchfmt.Value
+	better figures.Direction
+}
+
+// declare says once which direction of the unit is better.
+func (v benchValue) declare(b *benchfmt.Writer, declared map[string]bool) error {
+	if declared[v.Unit] {
+		return nil
+	}
+	declared[v.Unit] = true
+	better := "lower"
+	if v.better == figures.More {
+		better = "higher"
+	}
+	return b.Write(&benchfmt.UnitMetadata{OrigUnit: v.Unit, Value: better,
+		UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: v.Unit, Key: "better"}})
+}
+
+// benchValues are what a change is judged by: the time of a round, its costs, and
+// of each phase the median and the 99th percentile, from when it was due where that
+// is known.
+func benchValues(r results.Run) []benchValue {
+	values := []benchValue{{benchfmt.Value{Value: float64(r.DurationNS) / float64(r.Rounds), Unit: "ns/op"}, figures.Less}}
+	add := func(unit string, name string) bool {
+		f, err := figures.Parse(name, r.Phases)
+		if err != nil {
+			return false
+		}
+		v, known := f.Of(r)
+		if known {
+			values = append(values, benchValue{benchfmt.Value{Value: v, Unit: unit}, f.Better})
+		}
+		return known
+	}
+	add("rounds/s", "rounds_per_s")
+	for _, what := range []string{"notifications", "reads", "writes"} {
+		add(what+"/op", what+"_per_round")
+	}
+	for _, phase := range r.Phases {
+		for _, p := range []string{"p50", "p99"} {
+			unit := fmt.Sprintf("%s-%s-ns", phase, p)
+			if !add(unit, phase+".response."+p) {
+				add(unit, phase+".service."+p)
+			}
+		}
+	}
+	return values
+}
+
+// benchResult is the run. What it is goes into its name, and what else was chosen
+// into the configuration; both leave out what differs from command to command,
+// since benchstat compares what is alike in all of it.
+func benchResult(o origin, s side, r results.Run, values []benchValue) *benchfmt.Result {
+	res := &benchfmt.Result{Name: benchName(r), Iters: int(r.Rounds)}
+	for _, v := range values {
+		res.Values = append(res.Values, v.Value)
+	}
+	config := append([]setting{{"goos", o.host.OS}, {"cpu", o.host.CPU}, {"side", s.name}, {"scenario", r.Scenario}}, settings(r)...)
+	for _, c := range config {
+		if c.value != "" {
+			res.Config = append(res.Config, benchfmt.Config{Key: c.name, Value: []byte(oneLine(c.value)), File: true})
+		}
+	}
+	return res
+}
+
+// benchName is "Lock/form=predecessor/clients=8/backend=native".
+func benchName(r results.Run) benchfmt.Name {
+	var b strings.Builder
+	for word := range strings.SplitSeq(r.Recipe, "-") {
+		if word != "" {
+			b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	part := func(key string, value any) {
+		fmt.Fprintf(&b, "/%s=%s", key, strings.Join(strings.FieldsFunc(fmt.Sprint(value), separates), "_"))
+	}
+	part("form", r.Form)
+	part("clients", r.Clients)
+	if r.Groups > 1 {
+		part("groups", r.Groups)
+	}
+	if r.Mix != nil && r.ReadRatio != nil {
+		part("reads", r.ReadRatio.Asked)
+		part("size", r.Mix.SizeBytes)
+	}
+	part("backend", r.Backend.Name)
+	return benchfmt.Name(b.String())
+}
+
+// separates tells whether the character would end a part of a name.
+func separates(c rune) bool { return c <= ' ' || c == '/' }
+
+// oneLine is the text without what would end its line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

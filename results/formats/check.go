@@ -1,0 +1,230 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// A check is one thing that had to be so, and what came of it.
+type check struct {
+	suite    string // recipe and backend
+	recipe   string
+	form     string
+	subject  string // which run of the form, in words
+	name     string // what had to be so
+	measured string
+	limit    string
+	verdict  results.Verdict
+	why      string
+	took     time.Duration
+}
+
+// passed tells whether there is nothing to mind.
+func (c check) passed() bool { return c.verdict == results.Pass || c.verdict == results.Better }
+
+// text is what came of it: "handoff.p99<50ms: measured 61.2 ms, limit 50.0 ms".
+func (c check) text() string {
+	parts := []string{c.name}
+	if c.measured != "" || c.limit != "" {
+		parts = append(parts, fmt.Sprintf("measured %s, limit %s", c.measured, c.limit))
+	}
+	if c.why != "" {
+		parts = append(parts, c.why)
+	}
+	return strings.Join(parts, ": ")
+}
+
+// checks are those of the result: gates, promises, identities, exact counts, and
+// changes.
+func checks(v results.View) []check {
+	switch v := v.(type) {
+	case results.File:
+		return ofFile(v)
+	case results.Sweep:
+		return ofFile(v.File)
+	case results.CountReport:
+		return ofCount(v)
+	case results.Comparison:
+		return ofComparison(v)
+	}
+	return nil
+}
+
+// verdictOf is what the checks come to, "" where nothing was checked.
+func verdictOf(v results.View) results.Verdict {
+	var all []results.Verdict
+	for _, c := range checks(v) {
+		all = append(all, c.verdict)
+	}
+	switch v := v.(type) {
+	case results.File:
+		all = append(all, v.Verdict)
+	case results.Sweep:
+		all = append(all, v.Verdict)
+	case results.Comparison:
+		all = append(all, v.Verdict)
+	}
+	return results.Worst(all...)
+}
+
+func ofFile(f results.File) (all []check) {
+	for _, g := range f.Gates {
+		if g.Run < 0 || g.Run >= len(f.Runs) { // none that it is about was done
+			all = append(all, check{suite: "thresholds", recipe: "stampede", form: "thresholds", subject: g.Subject}.gate(g))
+		}
+	}
+	for i, r := range f.Runs {
+		of := checkOf(r)
+		for _, g := range f.Gates {
+			if g.Run == i {
+				all = append(all, of.gate(g))
+			}
+		}
+		all = append(all, of.promise(r.Safety, r.DurationNS))
+		if r.Cost.Expected == nil {
+			continue
+		}
+		for _, id := range r.Cost.Expected.Identities {
+			all = append(all, of.identity(id))
+		}
+	}
+	return all
+}
+
+// checkOf is what all checks of a run have in common.
+func checkOf(r results.Run) check {
+	c := check{suite: r.Recipe + " on " + r.Backend.URL, recipe: r.Recipe, form: r.Form, subject: crowd(r.Clients)}
+	if r.Scenario != "" {
+		c.suite = r.Scenario + ": " + c.suite
+	}
+	return c
+}
+
+func crowd(clients int) string {
+	if clients == 1 {
+		return "1 client"
+	}
+	return results.Count(int64(clients)) + " clients"
+}
+
+func (c check) gate(g results.Gate) check {
+	c.name, c.verdict, c.why = g.Text, g.Verdict, g.Why
+	c.measured, c.limit = amount(g.Unit, g.Measured), amount(g.Unit, g.Limit)
+	return c.decided()
+}
+
+// decided is the check, or one that nothing is known of where nothing was decided.
+func (c check) decided() check {
+	if c.verdict == "" {
+		c.verdict = results.Inconclusive
+	}
+	return c
+}
+
+// absent is shown in place of what is not known.
+const absent = "n/a"
+
+func amount(unit string, v *float64) string {
+	if v == nil {
+		return absent
+	}
+	return results.Value(*v, unit)
+}
+
+// promise is the check of what the recipe promises. Nothing is known of what was
+// never looked at.
+func (c check) promise(s results.Safety, took time.Duration) check {
+	c.name, c.took, c.verdict = "keeps its promise", took, results.Pass
+	switch {
+	case s.Violations > 0:
+		c.verdict = results.Violated
+		c.why = fmt.Sprintf("violated %s times in %s checks, so that the numbers are void", results.Count(s.Violations), results.Count(s.Checked))
+		if len(s.Details) > 0 {
+			c.why += ": " + s.Details[0]
+		}
+	case s.Checked == 0:
+		c.verdict, c.why = results.Inconclusive, "nothing was checked"
+	}
+	return c
+}
+
+func (c check) identity(i results.Identity) check {
+	c.name, c.verdict = i.Formula, results.Pass
+	if !i.Holds {
+		c.verdict = results.Regression
+		c.why = fmt.Sprintf("does not hold: %s and %s", results.Count(i.Left), results.Count(i.Right))
+	}
+	return c
+}
+
+func ofCount(r results.CountReport) (all []check) {
+	for _, s := range r.Settled {
+		of := check{suite: s.Recipe + " on " + s.Backend.URL, recipe: s.Recipe, form: s.Form, subject: crowd(s.Clients)}
+		all = append(all, of.promise(s.Safety, 0))
+		for _, e := range []struct {
+			name string
+			results.Exact
+		}{
+			{"notifications", s.Notifications}, {"reads", s.Reads}, {"writes", s.Writes},
+			{"failed writes", s.FailedWrites}, {"largest fan-out", s.LargestFanout},
+		} {
+			if e.Expected != nil || e.Server != nil { // else there is nothing to hold it against
+				all = append(all, of.exact(e.name, e.Exact))
+			}
+		}
+	}
+	return all
+}
+
+// exact is the check of a count against the model and the server.
+func (c check) exact(name string, e results.Exact) check {
+	c.name, c.verdict = name, results.Pass
+	var differs []string
+	if !e.Equal() {
+		c.measured, c.limit = results.Count(e.Counted), fmt.Sprintf("%s = %s", results.Count(*e.Expected), e.Formula)
+		differs = append(differs, "not what the model says")
+	}
+	if !e.Agreed() {
+		differs = append(differs, fmt.Sprintf("counted %s, and the server %s", results.Count(e.Counted), results.Count(*e.Server)))
+	}
+	if len(differs) > 0 {
+		c.verdict, c.why = results.Regression, strings.Join(differs, ", ")
+	}
+	return c
+}
+
+// ofComparison has the figures that the verdict counts.
+func ofComparison(v results.Comparison) (all []check) {
+	for _, x := range v.Changes {
+		if !x.Gated {
+			continue
+		}
+		c := check{suite: v.New.Label + " against " + v.Base.Label, recipe: "comparison", form: v.New.Label,
+			subject: x.Subject, name: x.Figure, verdict: x.Verdict, why: x.Why, measured: absent,
+			limit: fmt.Sprintf("%.1f %% worse", 100*x.Minimum)}
+		if e := x.Effect; e != nil {
+			c.measured = strings.ReplaceAll(fmt.Sprintf("%+.1f %% [%+.1f, %+.1f]", 100*e.Value, 100*e.Low, 100*e.High), "-", "−")
+		}
+		all = append(all, c.decided())
+	}
+	return all
+}
+
+// worst are the checks that did not pass, the worst first.
+func worst(all []check) []check {
+	all = slices.DeleteFunc(slices.Clone(all), check.passed)
+	slices.SortStableFunc(all, func(a, b check) int {
+		switch {
+		case a.verdict == b.verdict:
+			return 0
+		case results.Worst(a.verdict, b.verdict) == a.verdict:
+			return -1
+		}
+		return 1
+	})
+	return all
+}

@@ -1,0 +1,94 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// A Format is one way to write a result.
+type Format struct {
+	Name  string
+	For   string   // whom or what it is for, in a few words
+	Kinds []string // of the results that it can show: see results.KindOf
+	Write func(io.Writer, results.View, Options) error
+}
+
+// Options are what is shown besides the result.
+type Options struct {
+	results.TableOptions
+	// Summary is the file to which a CI system has the summary of a step appended,
+	// "" if there is none.
+	Summary string
+}
+
+// All are the formats, those for people first.
+func All() []Format {
+	all := results.Kinds()
+	runs := []string{results.KindRun, results.KindSweep, results.KindComparison}
+	return []Format{
+		{"table", "people at a terminal", []string{results.KindRun, results.KindSweep, results.KindCount}, writeTable},
+		{"markdown", "pull requests, wikis", all, writeMarkdown},
+		{"json", "programs, later reports", all, writeJSON},
+		{"csv", "spreadsheets, data frames: a row for each run", all, writeCSV},
+		{"junit", "CI systems that show tests", all, writeJUnit},
+		{"github", "GitHub Actions: annotations, step summary", all, writeGitHub},
+		{"bench", "benchstat: the Go benchmark format", runs, writeBench},
+		{"hlog", "HdrHistogram tools: every latency in full", runs, writeHlog},
+	}
+}
+
+// Of are the formats that can show results of the kind, "" for any.
+func Of(kind string) []Format {
+	return slices.DeleteFunc(All(), func(f Format) bool { return kind != "" && !f.Shows(kind) })
+}
+
+// Names are the names of the formats.
+func Names(of []Format) []string {
+	names := make([]string, len(of))
+	for i, f := range of {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Shows tells whether the format can show results of the kind.
+func (f Format) Shows(kind string) bool { return slices.Contains(f.Kinds, kind) }
+
+// Refuse is the error of a format that is asked to show what it cannot.
+func (f Format) Refuse(kind string) error {
+	return fmt.Errorf("%s cannot show a %s: choose from %s", f.Name, kind, strings.Join(Names(Of(kind)), ", "))
+}
+
+// A tabled result has a table for terminals.
+type tabled interface {
+	WriteTable(w io.Writer, o results.TableOptions) error
+}
+
+func writeTable(w io.Writer, v results.View, o Options) error {
+	return v.(tabled).WriteTable(w, o.TableOptions)
+}
+
+func writeJSON(w io.Writer, v results.View, _ Options) error { return results.WriteJSON(w, v) }
+
+// A side is the runs of one side of a comparison, or all of a file that has none.
+type side struct {
+	name string // "base", "new", "" without sides
+	runs []results.Run
+}
+
+// sides are all runs that are in the result.
+func sides(v results.View) []side {
+	switch v := v.(type) {
+	case results.File:
+		return []side{{runs: v.Runs}}
+	case results.Sweep:
+		return []side{{runs: v.Runs}}
+	case results.Comparison:
+		return []side{{"base", v.Base.Runs}, {"new", v.New.Runs}}
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+package formats
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+// samples are results of every kind.
+func samples() map[string]results.View {
+	return map[string]results.View{
+		"gated": gated(), "odd": odd(), "violated": violated(), "interrupted": interrupted(), "empty": empty(),
+		"swept": swept(), "counted": counted(), "compared": compared(),
+	}
+}
+
+// payload is the histogram in a line of a log: compressed, so that it need not be
+// the same with each Go.
+var payload = regexp.MustCompile(`HISTF\S+`)
+
+// Each format of each sample is a golden, to be read before it is let rewritten.
+// The table's are beside it, and the JSON has a schema.
+func TestGoldens(t *testing.T) {
+	for name, v := range samples() {
+		for _, f := range Of(results.KindOf(v)) {
+			if f.Name == "table" || f.Name == "json" {
+				continue
+			}
+			t.Run(name+"/"+f.Name, func(t *testing.T) {
+				compareGolden(t, name+"."+f.Name, payload.ReplaceAll(written(t, f.Name, v), []byte("HISTF…")))
+			})
+		}
+	}
+}
+
+// written is the result in the format.
+func written(t *testing.T, format string, v results.View) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, f := range All() {
+		if f.Name == format {
+			if err := f.Write(&b, v, Options{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return b.Bytes()
+}
+
+func compareGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs (-want +got):\n%s", path, diff)
+	}
+}
+
+// Files that the first stampedes wrote are shown in every format that shows their
+// kind, and no histogram or figure of them is lost.
+func TestOldFiles(t *testing.T) {
+	paths, err := filepath.Glob("testdata/old/*.json")
+	if err != nil || len(paths) != 3 {
+		t.Fatalf("%d old files, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := results.ReadAny(f)
+		f.Close()
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		kind, _, _ := strings.Cut(filepath.Base(path), "-")
+		if want := kind == "count"; want != (results.KindOf(v) == results.KindCount) {
+			t.Errorf("%s is taken for a %s", path, results.KindOf(v))
+		}
+		for _, f := range Of(results.KindOf(v)) {
+			if text := written(t, f.Name, v); len(text) < 200 && f.Name != "github" {
+				t.Errorf("%s as %s is no more than %q", path, f.Name, text)
+			}
+		}
+		if results.KindOf(v) == results.KindRun {
+			sameHistograms(t, v)
+		}
+	}
+}
+
+func TestRefuse(t *testing.T) {
+	for _, f := range All() {
+		if f.Name == "hlog" {
+			const want = "hlog cannot show a count: choose from table, markdown, json, csv, junit, github"
+			if got := f.Refuse(results.KindCount).Error(); got != want {
+				t.Errorf("error %q, want %q", got, want)
+			}
+		}
+		for _, kind := range f.Kinds {
+			if !f.Shows(kind) {
+				t.Errorf("%s does not show a %s", f.Name, kind)
+			}
+		}
+	}
+}

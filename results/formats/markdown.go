@@ -1,0 +1,158 @@
+package formats
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// writeMarkdown writes the result in GitHub's flavour.
+func writeMarkdown(w io.Writer, v results.View, _ Options) error {
+	_, err := w.Write(markdown(v))
+	return err
+}
+
+func markdown(v results.View) []byte {
+	var b bytes.Buffer
+	p := v.Page()
+	fmt.Fprintf(&b, "## %s\n\n", escaped(p.Heading))
+	if verdict := verdictOf(v); verdict != "" {
+		fmt.Fprintf(&b, "**Verdict: %s**\n\n", escaped(string(verdict)))
+	}
+	if p.Broken != "" {
+		fmt.Fprintf(&b, "**%s**\n\n", escaped(p.Broken))
+	}
+	for _, line := range p.Finding {
+		fmt.Fprintf(&b, "> %s\n>\n", escaped(line))
+	}
+	b.Truncate(b.Len() - len(">\n"))
+	asked(&b, v)
+	for _, t := range p.Tables {
+		fmt.Fprintf(&b, "\n### %s\n\n", escaped(t.Title))
+		rows(&b, t)
+	}
+	if len(p.Aligned) > 0 {
+		fenced(&b, "text", strings.Join(p.Aligned, "\n"))
+	}
+	list(&b, "Mind", p.Warnings)
+	list(&b, "Notes", p.Notes)
+	if p.Command != "" {
+		fenced(&b, "sh", p.Command)
+	}
+	return b.Bytes()
+}
+
+// fenced writes a block that is shown as it is.
+func fenced(w io.Writer, language, text string) {
+	fence := strings.Repeat("`", max(3, longest(text, '`')+1))
+	fmt.Fprintf(w, "\n%s%s\n%s\n%s\n", fence, language, text, fence)
+}
+
+// asked is a table of the thresholds, and of what else did not pass.
+func asked(w io.Writer, v results.View) {
+	t := results.Table{Title: "What had to be so"}
+	for _, head := range []string{"verdict", "what", "of", "measured", "limit", "why"} {
+		t.Columns = append(t.Columns, results.Column{Head: head, Left: head != "measured" && head != "limit"})
+	}
+	for _, c := range worst(checks(v)) {
+		t.Rows = append(t.Rows, c.row())
+	}
+	for _, c := range checks(v) {
+		if c.passed() && c.measured != "" {
+			t.Rows = append(t.Rows, c.row())
+		}
+	}
+	if len(t.Rows) > 0 {
+		fmt.Fprintf(w, "\n### %s\n\n", t.Title)
+		rows(w, t)
+	}
+}
+
+func (c check) row() []string {
+	return []string{string(c.verdict), c.name, c.who(), c.measured, c.limit, c.why}
+}
+
+// who is what the check is of: "lock/one-node, 8 clients".
+func (c check) who() string {
+	if c.recipe == "comparison" || c.recipe == "stampede" { // it is of no form
+		return c.subject
+	}
+	return fmt.Sprintf("%s/%s, %s", c.recipe, c.form, c.subject)
+}
+
+func rows(w io.Writer, t results.Table) {
+	lines := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		lines[i] = "---:"
+		if c.Left {
+			lines[i] = "---"
+		}
+	}
+	row(w, heads(t.Columns))
+	fmt.Fprintf(w, "|%s|\n", strings.Join(lines, "|"))
+	for _, cells := range t.Rows {
+		row(w, cells)
+	}
+}
+
+// heads are those of the columns, each with what stands over it: here every head is
+// by itself.
+func heads(columns []results.Column) (all []string) {
+	over := ""
+	for _, c := range columns {
+		if c.Over != "" || c.Begins {
+			over = c.Over
+		}
+		all = append(all, strings.TrimSpace(over+" "+c.Head))
+	}
+	return all
+}
+
+func row(w io.Writer, cells []string) {
+	for _, c := range cells {
+		fmt.Fprintf(w, "| %s ", escaped(c))
+	}
+	fmt.Fprintln(w, "|")
+}
+
+func list(w io.Writer, title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n### %s\n\n", title)
+	for _, line := range lines {
+		fmt.Fprintf(w, "- %s\n", escaped(line))
+	}
+}
+
+// marks are what Markdown gives a meaning anywhere, and begins what it gives one
+// at the beginning of a line.
+var (
+	marks  = regexp.MustCompile("[\\\\`*_\\[\\]<>|~&#$]")
+	begins = regexp.MustCompile(`^(\d{0,9})([-+=.)])([-=\s]|$)`)
+)
+
+// escaped is the text on one line, shown as it is.
+func escaped(text string) string {
+	text = strings.Join(strings.FieldsFunc(valid(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	text = marks.ReplaceAllString(text, `\$0`)
+	return begins.ReplaceAllString(text, `$1\$2$3`)
+}
+
+// longest is how often the character follows itself at most.
+func longest(text string, c rune) (most int) {
+	run := 0
+	for _, r := range text {
+		if r != c {
+			run = 0
+			continue
+		}
+		run++
+		most = max(most, run)
+	}
+	return most
+}

@@ -1,0 +1,103 @@
+package formats
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// An origin is where a result comes from.
+type origin struct {
+	id      string
+	started time.Time
+	tool    results.Tool
+	host    results.Host
+	seed    uint64
+}
+
+func originOf(v results.View) origin {
+	switch v := v.(type) {
+	case results.File:
+		return origin{v.ID, v.Started, v.Tool, v.Host, v.Seed}
+	case results.Sweep:
+		return originOf(v.File)
+	case results.CountReport:
+		return origin{started: v.Started, tool: v.Tool}
+	case results.Comparison:
+		return origin{v.ID, v.Started, v.Tool, v.Host, v.Seed}
+	}
+	return origin{}
+}
+
+// timestamp is when the result was begun, as JUnit has it: UTC, and no zone.
+func timestamp(v results.View) string {
+	return originOf(v).started.UTC().Format("2006-01-02T15:04:05")
+}
+
+// properties are what was chosen for the runs of a suite, and where they were done.
+func properties(v results.View, suite string) (all []junitProperty) {
+	add := func(name, value string) {
+		if value != "" && value != "0" {
+			all = append(all, junitProperty{name, value})
+		}
+	}
+	o := originOf(v)
+	add("id", o.id)
+	add("command", v.Page().Command)
+	add("seed", fmt.Sprint(o.seed))
+	add("stampede", o.tool.Version)
+	add("cpu", o.host.CPU)
+	add("cores", fmt.Sprint(o.host.Cores))
+	for _, s := range sides(v) {
+		for _, r := range s.runs {
+			if checkOf(r).suite != suite && s.name == "" {
+				continue
+			}
+			for _, c := range settings(r) {
+				add(s.prefix()+c.name, c.value)
+			}
+			break // the others of the suite differ in clients and form, which name the cases
+		}
+	}
+	return all
+}
+
+func (s side) prefix() string {
+	if s.name == "" {
+		return ""
+	}
+	return s.name + "."
+}
+
+// A setting is one thing that was chosen of a run.
+type setting struct{ name, value string }
+
+// settings are those of the run but for what names it: recipe, form, clients. What
+// was not chosen is "".
+func settings(r results.Run) []setting {
+	all := []setting{
+		{"server", r.Backend.Server}, {"durability", r.Backend.Durability}, {"client", r.Backend.Client},
+		{"reads", r.Backend.Reads}, {"loop", r.Loop}, {"hold", text(r.HoldNS)}, {"think", text(r.ThinkNS)},
+	}
+	if o := r.Open; o != nil {
+		all = append(all, setting{"rate", o.Rate}, setting{"arrival", o.Arrival}, setting{"late-limit", text(o.LateLimitNS)})
+	}
+	if m := r.Mix; m != nil {
+		all = append(all, setting{"keys", fmt.Sprint(m.Keys)}, setting{"keys-by", m.KeysBy})
+	}
+	if b := r.Background; b != nil {
+		all = append(all, setting{"background-clients", fmt.Sprint(b.Clients)}, setting{"background-rate", fmt.Sprint(b.RatePerS)})
+	}
+	if p := r.Preload; p != nil {
+		all = append(all, setting{"preload", fmt.Sprint(p.Nodes)})
+	}
+	return all
+}
+
+func text(d time.Duration) string {
+	if d == 0 {
+		return ""
+	}
+	return d.String()
+}

@@ -1,0 +1,173 @@
+package formats
+
+import (
+	"bytes"
+	"encoding/csv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/joshdk/go-junit"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// A JUnit parser finds as many cases of each outcome as there are checks of it.
+func TestJUnitIsRead(t *testing.T) {
+	type outcome struct{ tests, failed, errors, skipped int }
+	all := samples()
+	for name, want := range map[string]outcome{
+		"gated": {8, 1, 2, 0}, "odd": {2, 0, 0, 0}, "violated": {4, 2, 0, 1}, "interrupted": {2, 0, 1, 1}, "empty": {1, 0, 1, 0},
+		"swept": {16, 0, 0, 0}, "counted": {5, 2, 0, 0}, "compared": {2, 1, 0, 1},
+	} {
+		suites, err := junit.Ingest(written(t, "junit", all[name]))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got outcome
+		names := map[string]bool{}
+		for _, s := range suites {
+			for _, c := range s.Tests {
+				names[s.Name+c.Classname+c.Name] = true
+				got.tests++
+				switch c.Status {
+				case junit.StatusFailed:
+					got.failed++
+				case junit.StatusError:
+					got.errors++
+				case junit.StatusSkipped:
+					got.skipped++
+				}
+			}
+		}
+		if got != want || len(names) != want.tests {
+			t.Errorf("%s: %+v in %d names, want %+v", name, got, len(names), want)
+		}
+	}
+}
+
+// benchstat reads what is written, tells the forms apart, and finds that one file is
+// a quarter slower than the other; and the sides of a comparison it sets side by side.
+func TestBenchstatReads(t *testing.T) {
+	folder := t.TempDir()
+	file := func(name string, handoff time.Duration, rounds int64) string {
+		var runs []results.Run
+		for i := range int64(6) {
+			runs = append(runs, lock("predecessor", "recipe", rounds+i, 1, handoff+time.Duration(i)*time.Microsecond),
+				lock("one-node", "naive", rounds/2, 7, 10*handoff))
+		}
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, written(t, "bench", fileOf(runs...)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	compareGolden(t, "benchstat.txt", benchstat(t, "old="+file("old", 1000*time.Microsecond, 2000), "new="+file("new", 1250*time.Microsecond, 1600)))
+	sides := filepath.Join(folder, "sides")
+	if err := os.WriteFile(sides, written(t, "bench", compared()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	compareGolden(t, "benchstat-sides.txt", benchstat(t, "-col", "side", sides))
+}
+
+func benchstat(t *testing.T, args ...string) []byte {
+	t.Helper()
+	var stderr bytes.Buffer
+	cmd := exec.Command("go", append([]string{"tool", "benchstat"}, args...)...)
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil || strings.Contains(stderr.String(), ":") {
+		t.Fatalf("%v: %s", err, stderr.String())
+	}
+	return out
+}
+
+// A reader of logs finds each histogram of the result, bin for bin.
+func TestHlogIsRead(t *testing.T) {
+	for _, v := range []results.View{gated(), odd(), swept(), compared(), interrupted(), empty()} {
+		sameHistograms(t, v)
+	}
+}
+
+func sameHistograms(t *testing.T, v results.View) {
+	t.Helper()
+	log := hdrhistogram.NewHistogramLogReader(bytes.NewReader(written(t, "hlog", v)))
+	begin := originOf(v).started
+	for _, s := range sides(v) {
+		for _, r := range s.runs {
+			for _, d := range times(r) {
+				got, err := log.NextIntervalHistogram()
+				if err != nil || got == nil {
+					t.Fatalf("%s of %s is not there: %v", d.name, r.Form, err)
+				}
+				want, err := hdrhistogram.Decode([]byte(d.HDR))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !got.Equals(want) {
+					t.Errorf("%s is another histogram than %s of %s", got.Tag(), d.name, r.Form)
+				}
+				if d.P99 != nil && got.ValueAtQuantile(99) != *d.P99 {
+					t.Errorf("%s: the 99th percentile is %d, not %d", got.Tag(), got.ValueAtQuantile(99), *d.P99)
+				}
+				if got.Tag() != tag(s, r, d.name) || got.EndTimeMs()-got.StartTimeMs()-r.DurationNS.Milliseconds() > 1 {
+					t.Errorf("tag %q, %d ms from %d", got.Tag(), got.EndTimeMs()-got.StartTimeMs(), got.StartTimeMs())
+				}
+				if got.StartTimeMs() < begin.UnixMilli() {
+					t.Errorf("%s begins before the result", got.Tag())
+				}
+			}
+		}
+	}
+	if more, err := log.NextIntervalHistogram(); more != nil || err != nil {
+		t.Errorf("one histogram too many, %v", err)
+	}
+}
+
+// What is read back is every figure of every run, to the last digit, and nothing
+// where nothing is known.
+func TestCSVIsReadBack(t *testing.T) {
+	f := gated()
+	all, err := csv.NewReader(bytes.NewReader(written(t, "csv", f))).ReadAll()
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%d rows, %v", len(all), err)
+	}
+	unknown := 0
+	for i, r := range f.Runs {
+		cell := map[string]string{}
+		for j, head := range all[0] {
+			if _, twice := cell[head]; twice {
+				t.Errorf("two columns are called %s", head)
+			}
+			cell[head] = all[i+1][j]
+		}
+		for _, figure := range figures.All(r.Phases) {
+			want := sheet{}
+			want.begin()
+			v, known := figure.Of(r)
+			want.known("", v, known)
+			if got, ok := cell[column(figure)]; !ok || got != want.rows[0][0] {
+				t.Errorf("%s of %s is %q, want %q", figure.Name, r.Form, got, want.rows[0][0])
+			}
+			if !known {
+				unknown++
+			}
+		}
+		if cell["form"] != r.Form || cell["clients"] != "8" || cell["hold_ns"] != "1000000" {
+			t.Errorf("row %d is of %v", i, cell)
+		}
+	}
+	if unknown == 0 {
+		t.Error("everything is known: that an unknown figure is empty is not tested")
+	}
+	for name, v := range samples() {
+		if _, err := csv.NewReader(bytes.NewReader(written(t, "csv", v))).ReadAll(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
