@@ -8,6 +8,7 @@ const rules = `
 	internal/nearest:
 	internal/imports:
 
+	docs:                          results
 	fit:
 	internal/versus:               drivers/... recipes results
 

@@ -1,0 +1,189 @@
+package docs
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/invopop/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+var update = flag.Bool("update", false, "write the schemas anew")
+
+const module = "github.com/stampede-bench/stampede"
+
+// types are what the schemas are of.
+func types() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		results.KindRun:        reflect.TypeFor[results.File](),
+		results.KindSweep:      reflect.TypeFor[results.Sweep](),
+		results.KindCount:      reflect.TypeFor[results.CountReport](),
+		results.KindComparison: reflect.TypeFor[results.Comparison](),
+	}
+}
+
+// What is published is what the types say.
+func TestSchemasAreThoseOfTheTypes(t *testing.T) {
+	t.Chdir("..") // where the comments are found
+	for _, kind := range results.Kinds() {
+		got, path := generate(t, kind), "docs/"+File(kind)
+		if *update {
+			if err := os.WriteFile(path, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s is not what the types say; go test ./docs -update (-file +types):\n%s", path, diff)
+		}
+	}
+}
+
+func generate(t *testing.T, kind string) []byte {
+	t.Helper()
+	// A newer stampede of the same schema may add properties.
+	r := &jsonschema.Reflector{AllowAdditionalProperties: true, Anonymous: true}
+	if err := r.AddGoComments(module, "results", jsonschema.WithFullComment()); err != nil {
+		t.Fatal(err)
+	}
+	for name, comment := range r.CommentMap {
+		r.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
+	}
+	s := r.ReflectFromType(types()[kind])
+	s.Title = "What stampede writes with -o json: " + kind
+	allowNull(s.Definitions, types()[kind], map[reflect.Type]bool{})
+	if said := s.Definitions[types()[kind].Name()].Properties.Value("kind"); said != nil {
+		said.Const, said.Description = kind, ""
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// allowNull adds null to what a type writes where there is nothing: the generator
+// knows of none.
+func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Type]bool) {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
+		typ = typ.Elem()
+	}
+	if typ.Kind() != reflect.Struct || seen[typ] || typ.PkgPath() != module+"/results" {
+		return
+	}
+	seen[typ] = true
+	for _, f := range reflect.VisibleFields(typ) {
+		if f.Anonymous { // its fields are among these
+			continue
+		}
+		allowNull(of, f.Type, seen)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch f.Type.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+		default:
+			continue
+		}
+		if name == "" || name == "-" || strings.Contains(options, "omitempty") {
+			continue
+		}
+		old := of[typ.Name()].Properties.Value(name)
+		about := old.Description
+		old.Description = ""
+		of[typ.Name()].Properties.Set(name, &jsonschema.Schema{
+			AnyOf: []*jsonschema.Schema{old, {Type: "null"}}, Description: about})
+	}
+}
+
+// Everything that is published says in words what it is.
+func TestSchemasAreDescribed(t *testing.T) {
+	for _, kind := range results.Kinds() {
+		text, _ := Schema(kind)
+		var s jsonschema.Schema
+		if err := json.Unmarshal(text, &s); err != nil {
+			t.Fatal(err)
+		}
+		for name, of := range s.Definitions {
+			if of.Description == "" {
+				t.Errorf("%s: %s has no description", File(kind), name)
+			}
+		}
+	}
+}
+
+// Each kind of result is valid by its own schema, and by no other's but that of a
+// run, which is part of what a sweep is.
+func TestResultsAreValid(t *testing.T) {
+	for _, v := range []results.View{
+		results.New(results.Tool{}, []string{"stampede"}, []string{"lock"}, 1),
+		results.Sweep{Kind: results.KindSweep, File: results.New(results.Tool{}, nil, nil, 1)},
+		results.NewCount(results.Tool{}),
+		results.Comparison{Schema: results.Schema, Kind: results.KindComparison},
+	} {
+		var b bytes.Buffer
+		if err := results.WriteJSON(&b, v); err != nil {
+			t.Fatal(err)
+		}
+		if err := validate(t, results.KindOf(v), b.Bytes()); err != nil {
+			t.Errorf("a %s is not valid: %v", results.KindOf(v), err)
+		}
+		for _, other := range results.Kinds()[1:] {
+			if other != results.KindOf(v) && validate(t, other, b.Bytes()) == nil {
+				t.Errorf("a %s is valid as a %s", results.KindOf(v), other)
+			}
+		}
+	}
+}
+
+// A schema that let everything pass would say nothing.
+func TestSchemasReject(t *testing.T) {
+	for name, text := range map[string]string{
+		"nothing in it":    `{}`,
+		"runs of no kind":  `{"schema": 1, "runs": 3}`,
+		"a word as a time": `{"schema": 1, "took_ns": "long"}`,
+	} {
+		for _, kind := range results.Kinds() {
+			if validate(t, kind, []byte(text)) == nil {
+				t.Errorf("%s is valid as a %s", name, kind)
+			}
+		}
+	}
+}
+
+func validate(t *testing.T, kind string, text []byte) error {
+	t.Helper()
+	schema, ok := Schema(kind)
+	if !ok {
+		t.Fatalf("no schema of kind %q", kind)
+	}
+	about, err := validator.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := validator.NewCompiler()
+	if err := c.AddResource("schema.json", about); err != nil {
+		t.Fatal(err)
+	}
+	compiled, err := c.Compile("schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := validator.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return compiled.Validate(v)
+}
