@@ -105,3 +105,40 @@ func TestFanoutKeepsItsSign(t *testing.T) {
 		t.Errorf("%+v", *run.Fanout)
 	}
 }
+
+// Each kind of result is read as what it is, and counts of older stampedes, which
+// did not say so, as counts.
+func TestReadAny(t *testing.T) {
+	for kind, v := range map[string]View{
+		KindRun: file(herding(native())...), KindSweep: sweepOf(herded()[:4]...), KindCount: NewCount(Tool{}),
+		KindComparison: Comparison{Schema: Schema, Kind: KindComparison},
+	} {
+		var b bytes.Buffer
+		if err := WriteJSON(&b, v); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ReadAny(&b)
+		if err != nil || KindOf(got) != kind {
+			t.Fatalf("a %s is read as a %s, %v", kind, KindOf(got), err)
+		}
+		if diff := cmp.Diff(v, got); diff != "" {
+			t.Errorf("of a %s something is lost (-want +got):\n%s", kind, diff)
+		}
+	}
+	if got, err := ReadAny(strings.NewReader(`{"schema": 1, "settled": []}`)); err != nil || KindOf(got) != KindCount {
+		t.Errorf("an old count is read as a %s, %v", KindOf(got), err)
+	}
+	const unknown = `a result of kind "film", which this stampede does not know; use a newer one`
+	if _, err := ReadAny(strings.NewReader(`{"schema": 1, "kind": "film"}`)); err == nil || err.Error() != unknown {
+		t.Errorf("error %v, want %s", err, unknown)
+	}
+}
+
+// What an empty result of any kind says is that there is nothing.
+func TestPage(t *testing.T) {
+	for _, v := range []View{file(), sweepOf(), CountReport{}, Comparison{}} {
+		if p := v.Page(); len(p.Finding) == 0 || p.Heading == "" {
+			t.Errorf("an empty %s says nothing: %+v", KindOf(v), p)
+		}
+	}
+}
