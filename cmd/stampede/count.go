@@ -53,7 +53,7 @@ network nor time.`,
 	flags.IntVar(&f.polls, "polls", 1, "how often each waiter of a polling form looks during one hold")
 	flags.IntVar(&f.items, "items", 4, "how many items a queue holds when the first client comes")
 	flags.BoolVar(&f.trace, "trace", false, "tell every step: who wrote, who was woken, who went on and who went back to sleep")
-	registerOutput(cmd, &f.output)
+	registerOutput(cmd, &f.output, results.KindCount)
 	return cmd
 }
 
@@ -76,7 +76,7 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	if f.items < 0 {
 		return usagef("--items %d: must be 0 or more", f.items)
 	}
-	outs, err := openOutputs(f.output, a.out)
+	outs, err := openOutputs(f.output, results.KindCount, a.out)
 	if err != nil {
 		return err
 	}

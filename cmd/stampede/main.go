@@ -65,8 +65,9 @@ each costs: notifications, reads and writes per round, and the time they take.
   stampede run              the lock, both forms, on a server started for it
   stampede count            exactly what each form costs, at rest
   stampede sweep            how each form scales, and from where on the naive one is worse
-  stampede runs, show       what was run before
+  stampede runs, report     what was run before, in any format
   stampede init, validate   scenario files, for stampede run -f
+  stampede schema           what a file of results has in it, for programs
   stampede list             recipes, forms and backends
   stampede clean            remove what killed runs left on a service
   stampede serve            the native server by itself, for any ZooKeeper client`,
@@ -78,7 +79,7 @@ each costs: notifications, reads and writes per round, and the time they take.
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.runsCommand(), a.showCommand(),
+	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.runsCommand(), a.reportCommand(), a.schemaCommand(),
 		a.initCommand(), a.validateCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand())
 	return root
 }

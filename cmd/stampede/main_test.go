@@ -1,15 +1,19 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
@@ -75,7 +79,7 @@ func runScripts(t *testing.T, folder string, variables map[string]string) {
 			_, err := zookeeper.FindInstallation()
 			return err == nil || os.Getenv("REQUIRE_BACKENDS") == "all", nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "valid": valid},
 	})
 }
 
@@ -96,6 +100,28 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if got != want {
 		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// valid KIND FILE wants a result to be as its published schema says.
+func valid(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: valid KIND FILE")
+	}
+	schema, ok := docs.Schema(args[0])
+	if !ok {
+		ts.Fatalf("no schema of kind %q", args[0])
+	}
+	about, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	ts.Check(err)
+	c := jsonschema.NewCompiler()
+	ts.Check(c.AddResource("schema.json", about))
+	compiled, err := c.Compile("schema.json")
+	ts.Check(err)
+	result, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile(args[1])))
+	ts.Check(err)
+	if err := compiled.Validate(result); (err != nil) != neg {
+		ts.Fatalf("%s as a %s: %v", args[1], args[0], err)
 	}
 }
 

@@ -13,24 +13,25 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/nearest"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/formats"
 )
 
-// formats are the names that -o takes.
-func formats() []string { return []string{"table", "json"} }
-
-func registerOutput(cmd *cobra.Command, output *[]string) {
-	cmd.Flags().StringArrayVarP(output, "output", "o", []string{"table"}, "`FORMAT[=PATH]`: table or json, repeatable; without a path to standard output")
-}
-
-// A view is a result that can be shown in each of the formats.
-type view interface {
-	WriteTable(w io.Writer, o results.TableOptions) error
-	WriteJSON(w io.Writer) error
+// registerOutput adds -o of a command whose results are of the kind, "" of one that
+// shows any.
+func registerOutput(cmd *cobra.Command, output *[]string, kind string) {
+	usage := "`FORMAT[=PATH]`, repeatable; without a path to standard output:"
+	var words []string
+	for _, f := range formats.Of(kind) {
+		usage += fmt.Sprintf("\n  %-9s %s", f.Name, f.For)
+		words = append(words, f.Name+"\t"+f.For)
+	}
+	cmd.Flags().StringArrayVarP(output, "output", "o", []string{"table"}, usage+"\n")
+	complete(cmd, "output", func() []string { return words })
 }
 
 // An output is one format and where it goes.
 type output struct {
-	format string
+	format formats.Format
 	path   string   // "" for standard output
 	file   *os.File // written beside path and moved there when whole; nil for standard output
 	direct bool     // path is no regular file and is written to as it is
@@ -39,24 +40,26 @@ type output struct {
 
 type outputs []*output
 
-// openOutputs makes sure, before anything runs, that every output can be
-// written. It leaves what is there untouched until there is a result.
-func openOutputs(specs []string, std io.Writer) (outputs, error) {
+// openOutputs makes sure, before anything runs, that every output can show a result
+// of the kind and can be written. It leaves what is there untouched until there is
+// a result.
+func openOutputs(specs []string, kind string, std io.Writer) (outputs, error) {
 	var all outputs
 	toStd := ""
 	for _, spec := range specs {
-		o := &output{std: std}
-		o.format, o.path, _ = strings.Cut(spec, "=")
-		if !slices.Contains(formats(), o.format) {
+		name, path, _ := strings.Cut(spec, "=")
+		format, err := findFormat(name, kind)
+		if err != nil {
 			all.discard()
-			return nil, usage(nearest.Unknown("output format", o.format, formats()))
+			return nil, usage(err)
 		}
+		o := &output{format: format, path: path, std: std}
 		if o.path == "" {
 			if toStd != "" {
 				all.discard()
-				return nil, usagef("-o %s and -o %s would both go to standard output: give one a path, -o %s=PATH", toStd, o.format, o.format)
+				return nil, usagef("-o %s and -o %s would both go to standard output: give one a path, -o %s=PATH", toStd, name, name)
 			}
-			toStd = o.format
+			toStd = name
 		} else if err := o.open(); err != nil {
 			all.discard()
 			return nil, usagef("-o %s: cannot write there: %v", spec, err)
@@ -64,6 +67,19 @@ func openOutputs(specs []string, std io.Writer) (outputs, error) {
 		all = append(all, o)
 	}
 	return all, nil
+}
+
+// findFormat is the format of that name, if it can show results of the kind.
+func findFormat(name, kind string) (formats.Format, error) {
+	all := formats.All()
+	i := slices.IndexFunc(all, func(f formats.Format) bool { return f.Name == name })
+	if i < 0 {
+		return formats.Format{}, nearest.Unknown("output format", name, formats.Names(formats.Of(kind)))
+	}
+	if !all[i].Shows(kind) {
+		return formats.Format{}, all[i].Refuse(kind)
+	}
+	return all[i], nil
 }
 
 func (o *output) open() (err error) {
@@ -90,17 +106,17 @@ func bare(err error) error {
 }
 
 // write writes the view to all of them. Kept is where else it is, "" if nowhere.
-func (all outputs) write(v view, kept string) error {
+func (all outputs) write(v results.View, kept string) error {
 	saved := all.paths(kept)
 	for _, o := range all {
 		if err := o.write(v, saved); err != nil {
-			return fmt.Errorf("write %s: %w", o.format, err)
+			return fmt.Errorf("write %s: %w", o.format.Name, err)
 		}
 	}
 	return nil
 }
 
-func (o *output) write(v view, saved string) error {
+func (o *output) write(v results.View, saved string) error {
 	if o.file == nil {
 		return o.render(o.std, v, saved)
 	}
@@ -121,11 +137,11 @@ func (o *output) write(v view, saved string) error {
 	return err
 }
 
-func (o *output) render(w io.Writer, v view, saved string) error {
-	if o.format == "json" {
-		return v.WriteJSON(w)
-	}
-	return v.WriteTable(w, results.TableOptions{Bold: o.bold(), Saved: saved})
+func (o *output) render(w io.Writer, v results.View, saved string) error {
+	return o.format.Write(w, v, formats.Options{
+		TableOptions: results.TableOptions{Bold: o.bold(), Saved: saved},
+		Summary:      os.Getenv("GITHUB_STEP_SUMMARY"),
+	})
 }
 
 // bold tells whether the output goes to a terminal that may show it.
@@ -150,7 +166,7 @@ func (all outputs) paths(kept string) string {
 // jsonPath is the file that has the whole result, "" if none has.
 func (all outputs) jsonPath() string {
 	for _, o := range all {
-		if o.format == "json" && !o.direct {
+		if o.format.Name == "json" && !o.direct {
 			return o.path
 		}
 	}

@@ -3,54 +3,58 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
 )
 
-func (a *app) showCommand() *cobra.Command {
+func (a *app) reportCommand() *cobra.Command {
 	var folder string
 	var output []string
 	cmd := &cobra.Command{
-		Use:   "show [RUN]",
-		Short: "Show a saved run again, in any format",
-		Long: `Show writes a run that was saved, or a result file, in any format that run itself
-could have: nothing is run again. RUN is @ for the last one, which is meant
-without it, @-1 for the one before, an id or the beginning of one, or a path.`,
-		Example: `  stampede show
-  stampede show @-1 -o json=before.json`,
-		Args:              oneRun,
+		Use:     "report [RESULT]",
+		Aliases: []string{"show"},
+		Short:   "Show a saved result again, in any format",
+		Long: `Report writes a run that was saved, or the file of a run, sweep, count or
+comparison, in any format that the command itself could have: nothing is run again.
+RESULT is @ for the last run, which is meant without it, @-1 for the one before, an
+id or the beginning of one, or a path.`,
+		Example: `  stampede report
+  stampede report @-1 -o json=before.json
+  stampede report sweep.json -o csv=sweep.csv -o markdown`,
+		Args:              oneResult,
 		ValidArgsFunction: completeRuns(&folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			return a.show(archive.Folder(folder), append(args, archive.Last)[0], output)
+			return a.reportOn(archive.Folder(folder), append(args, archive.Last)[0], output)
 		},
 	}
 	registerFolder(cmd, &folder)
-	registerOutput(cmd, &output)
+	registerOutput(cmd, &output, "")
 	return cmd
 }
 
-func (a *app) show(folder archive.Folder, name string, output []string) error {
+func (a *app) reportOn(folder archive.Folder, name string, output []string) error {
 	path, err := folder.Find(name)
 	if err != nil {
 		return usage(err)
 	}
-	f, err := archive.Read(path)
+	v, err := archive.ReadAny(path)
 	if err != nil {
 		return usage(err)
 	}
-	outs, err := openOutputs(output, a.out)
+	outs, err := openOutputs(output, results.KindOf(v), a.out)
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
-	return outs.write(f, path)
+	return outs.write(v, path)
 }
 
-func oneRun(_ *cobra.Command, args []string) error {
+func oneResult(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usagef("stampede show takes one run, got %q too", args[1])
+		return usagef("stampede %s takes one result, got %q too", cmd.Name(), args[1])
 	}
 	return nil
 }

@@ -95,12 +95,12 @@ func (f *runFlags) register(a *app, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.hold, "hold", time.Millisecond, "how long a holder keeps what it got")
 	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
-	f.registerFixed(cmd, 1800*time.Millisecond)
+	f.registerFixed(cmd, 1800*time.Millisecond, results.KindRun)
 	f.saving.register(cmd)
 }
 
 // registerFixed adds the flags of what is the same at all levels of a sweep.
-func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration) {
+func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kind string) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.think, "think", 0, "how long a client rests between two rounds")
 	flags.DurationVar(&f.duration, "duration", duration, "how long each run is measured")
@@ -114,7 +114,7 @@ func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration) {
 	flags.StringVar(&f.background.text, "background", "", backgroundUsage)
 	f.load.register(cmd)
 	flags.DurationVar(&f.bin, "bin", metrics.DefaultBin, "how wide the bins of the herd's time line are, of which a result file has 100")
-	registerOutput(cmd, &f.output)
+	registerOutput(cmd, &f.output, kind)
 }
 
 func (f *runFlags) check() error {
@@ -239,7 +239,7 @@ func (f *runFlags) drawSeed() {
 // perform does the jobs one after the other, all into one file. The flags say
 // where that goes.
 func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs []job) error {
-	outs, err := openOutputs(f.output, a.out)
+	outs, err := openOutputs(f.output, results.KindRun, a.out)
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ Interrupted it shows what it has, and says how to go on with --resume.`,
 
 func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	f.choice.registerOthers(a, cmd, []string{"native:"})
-	f.registerFixed(cmd, 2*time.Second)
+	f.registerFixed(cmd, 2*time.Second, results.KindSweep)
 	f.axes.register(cmd)
 	flags := cmd.Flags()
 	flags.IntVar(&f.repeat, "repeat", 3, "how often each level is measured, or the answer of --slo confirmed")
@@ -145,7 +145,7 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 	if err != nil {
 		return err
 	}
-	outs, err := openOutputs(f.output, a.out)
+	outs, err := openOutputs(f.output, results.KindSweep, a.out)
 	if err != nil {
 		return err
 	}

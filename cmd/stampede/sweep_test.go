@@ -84,7 +84,7 @@ func sweepTo(t *testing.T, s *sweep) (table string, file results.Sweep) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sweep.json")
 	var out bytes.Buffer
-	outs, err := openOutputs([]string{"table", "json=" + path}, &out)
+	outs, err := openOutputs([]string{"table", "json=" + path}, results.KindSweep, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func TestSweepSavesWhatBreaks(t *testing.T) {
 		return measure(ctx, c)
 	}
 	path := filepath.Join(t.TempDir(), "sweep.json")
-	outs, err := openOutputs([]string{"json=" + path}, nil)
+	outs, err := openOutputs([]string{"json=" + path}, results.KindSweep, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

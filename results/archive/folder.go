@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -75,15 +76,21 @@ func (f Folder) IDs() ([]string, error) {
 }
 
 // Read reads a saved result. The error is one line that names the path.
-func Read(path string) (results.File, error) {
+func Read(path string) (results.File, error) { return read(path, results.Read) }
+
+// ReadAny reads a result of any kind. The error is one line that names the path.
+func ReadAny(path string) (results.View, error) { return read(path, results.ReadAny) }
+
+func read[V any](path string, parse func(io.Reader) (V, error)) (V, error) {
+	var none V
 	f, err := os.Open(path)
 	if err != nil {
-		return results.File{}, err
+		return none, err
 	}
 	defer f.Close()
-	r, err := results.Read(f)
+	v, err := parse(f)
 	if err != nil {
-		return results.File{}, fmt.Errorf("%s: %w", path, err)
+		return none, fmt.Errorf("%s: %w", path, err)
 	}
-	return r, nil
+	return v, nil
 }

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/docs"
+	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/results"
+)
+
+func (a *app) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema [run|sweep|count|comparison]",
+		Short: "Print the JSON Schema of what -o json writes",
+		Long: `Schema prints what a program can rely on that reads results: the JSON Schema of
+runs, or of another kind of results, with a description of every property.`,
+		Example: `  stampede schema > result.schema.json
+  stampede schema count`,
+		ValidArgs: results.Kinds(),
+		RunE:      func(_ *cobra.Command, args []string) error { return a.schema(args) },
+	}
+}
+
+func (a *app) schema(args []string) error {
+	if len(args) > 1 {
+		return usagef("stampede schema takes one kind of results, got %q too", args[1])
+	}
+	kind := append(args, results.KindRun)[0]
+	text, ok := docs.Schema(kind)
+	if !ok {
+		return usage(nearest.Unknown("kind of results", kind, results.Kinds()))
+	}
+	_, err := a.out.Write(text)
+	return err
+}
