@@ -1,0 +1,187 @@
+package dashboards
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/stampede-bench/stampede/telemetry"
+)
+
+// A panel asks for what it shows.
+type panel struct {
+	Title, Description string
+	Targets            []struct{ Expr, LegendFormat string }
+}
+
+func panels(t *testing.T) map[string][]panel {
+	t.Helper()
+	files, err := filepath.Glob("grafana/*.json")
+	if err != nil || len(files) < 4 {
+		t.Fatalf("dashboards %v, %v", files, err)
+	}
+	all := make(map[string][]panel)
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d struct {
+			UID, Title string
+			Panels     []panel
+		}
+		if err := json.Unmarshal(text, &d); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !strings.HasPrefix(d.UID, "stampede-") || len(d.Panels) == 0 {
+			t.Errorf("%s: id %q with %d panels", name, d.UID, len(d.Panels))
+		}
+		all[name] = d.Panels
+	}
+	return all
+}
+
+// query is a panel's expression with what Grafana puts in.
+func query(expr string) string {
+	return strings.NewReplacer("$__rate_interval", "1m", "$__range", "1m", "$recipe", ".*", "$backend", ".*", "$instance", ".*").Replace(expr)
+}
+
+// Each panel of each dashboard, and each rule, finds something in what a real
+// Prometheus scraped of real runs and of a real server.
+func TestEveryPanelAndRuleFindsSomething(t *testing.T) {
+	runs, server := scene(t)
+	p := startPrometheus(t, runs, server)
+	for name, panels := range panels(t) {
+		for _, panel := range panels {
+			for _, target := range panel.Targets {
+				expr := query(target.Expr)
+				if strings.Contains(expr, "$") {
+					t.Errorf("%s, %q: a variable that is not known in %s", name, panel.Title, expr)
+				}
+				awaitSome(p, name+", "+panel.Title, expr)
+			}
+		}
+	}
+	for _, r := range rules(t) {
+		if r.Record != "" {
+			awaitSome(p, r.Record, r.Record)
+		}
+	}
+	awaitSome(p, "the herd's alert", `ALERTS{alertname="StampedeHerd",alertstate="firing",stampede_form="sheep"}`)
+	if firing, err := p.values(`ALERTS{alertname="StampedeHerd",stampede_form!="sheep"}`); err != nil || len(firing) > 0 {
+		t.Errorf("the alert of a herd is raised for a form that makes none, or is a naive one: %v, %v", firing, err)
+	}
+}
+
+// What a query names that no run and no server has is found.
+func TestNoPanelNamesAMetricThatIsNot(t *testing.T) {
+	have := prometheusNames()
+	check := func(where, expr string) {
+		for _, name := range named(expr) {
+			if !slices.Contains(have, name) {
+				t.Errorf("%s: no metric %s in %s", where, name, expr)
+			}
+		}
+	}
+	for name, panels := range panels(t) {
+		for _, panel := range panels {
+			if panel.Title == "" || panel.Description == "" {
+				t.Errorf("%s: a panel %q that does not say what it shows", name, panel.Title)
+			}
+			for _, target := range panel.Targets {
+				check(name, target.Expr)
+			}
+		}
+	}
+	for _, r := range rules(t) {
+		check(r.Record+r.Alert, r.Expr)
+	}
+	if got := named(`rate(stampede_sheep_total{stampede_form="one-node"}[1m])`); !slices.Equal(got, []string{"stampede_sheep_total"}) || slices.Contains(have, got[0]) {
+		t.Errorf("a metric that is not is taken for one: %q", got)
+	}
+}
+
+func TestPromtoolAcceptsTheRules(t *testing.T) {
+	if _, err := exec.LookPath("promtool"); err != nil {
+		if os.Getenv("REQUIRE_BACKENDS") == "all" {
+			t.Fatal("no promtool: scripts/install-test-deps installs it")
+		}
+		t.Skip("no promtool is installed")
+	}
+	for _, args := range [][]string{{"check", "config", "prometheus/prometheus.yml"}, {"test", "rules", "prometheus/rules_test.yml"}} {
+		if out, err := exec.Command("promtool", args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// A rule records or alerts.
+type rule struct{ Record, Alert, Expr string }
+
+func rules(t *testing.T) (all []rule) {
+	t.Helper()
+	text, err := os.ReadFile("prometheus/rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct{ Groups []struct{ Rules []rule } }
+	if err := yaml.Unmarshal(text, &file); err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
+	}
+	if len(all) == 0 {
+		t.Fatal("there is no rule")
+	}
+	return all
+}
+
+// named are the metrics that an expression names, not those that rules record.
+func named(expr string) (names []string) {
+	for _, m := range regexp.MustCompile(`\bstampede_[a-z_]+[{\[ )]`).FindAllString(expr, -1) {
+		if m = m[:len(m)-1]; strings.Count(expr, m+"=")+strings.Count(expr, m+"!=") == 0 && !grouping(expr, m) {
+			names = append(names, m)
+		}
+	}
+	return names
+}
+
+// grouping tells whether the word is a label that the expression groups by.
+func grouping(expr, word string) bool {
+	for _, m := range regexp.MustCompile(`(by|without) \(([^)]*)\)`).FindAllStringSubmatch(expr, -1) {
+		if slices.Contains(strings.Split(strings.ReplaceAll(m[2], " ", ""), ","), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// prometheusNames are the metrics as Prometheus calls them.
+func prometheusNames() (names []string) {
+	suffix := map[string]string{"s": "_seconds", "By": "_bytes"}
+	for _, m := range telemetry.Metrics() {
+		name := strings.ReplaceAll(m.Name, ".", "_") + suffix[m.Unit]
+		names = append(names, name, name+"_total")
+	}
+	return names
+}
+
+// awaitSome waits until a query finds a number.
+func awaitSome(p *prom, who, expr string) {
+	p.t.Helper()
+	p.await(who+" finds something: "+expr, func() bool {
+		values, err := p.values(expr)
+		if err != nil {
+			p.t.Fatalf("%s: %s: %v", who, expr, err)
+		}
+		return slices.ContainsFunc(values, func(v string) bool { return v != "NaN" })
+	})
+}
