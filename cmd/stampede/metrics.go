@@ -7,13 +7,50 @@ import (
 	"github.com/spf13/pflag"
 	"go.opentelemetry.io/otel/sdk/metric"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/telemetry"
+	"github.com/stampede-bench/stampede/workloads"
 )
 
 const metricsAddr = "metrics-addr"
 
 func registerMetrics(flags *pflag.FlagSet, addr *string) {
 	flags.StringVar(addr, metricsAddr, "", "`HOST:PORT` at which Prometheus finds /metrics while the command goes on (default: none)")
+}
+
+// A showing is how runs are shown to tools that keep metrics while they go on, if at
+// all.
+type showing struct {
+	addr      string
+	collector *telemetry.Collector // nil if nobody asked
+}
+
+// start shows runs until the function that it returns is called.
+func (s *showing) start(ctx context.Context, a *app) (stop func(), err error) {
+	c := new(telemetry.Collector)
+	to, err := a.expose(ctx, s.addr, c)
+	if err != nil {
+		return nil, err
+	}
+	if to.endpoint != nil || to.pusher != nil {
+		s.collector = c
+	}
+	return func() { to.hide(ctx) }, nil
+}
+
+// watch has a run shown; its end must be told.
+func (s *showing) watch(p *workloads.Plan) (end func(*metrics.Record)) {
+	if s.collector == nil {
+		return func(*metrics.Record) {}
+	}
+	about := telemetry.Run{Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family),
+		Backend: p.Service.Info().Name, Clients: p.Clients}
+	p.Watch = func(l *workloads.Live) { s.collector.Begin(about, l) }
+	return func(r *metrics.Record) {
+		if r != nil {
+			s.collector.End(about, *r)
+		}
+	}
 }
 
 // A shown is what shows metrics to other programs until it is hidden.

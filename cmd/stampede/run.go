@@ -46,6 +46,7 @@ type runFlags struct {
 	saving           saving
 	file             string
 	bin              time.Duration // of the herd's time line
+	showing          showing
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -115,6 +116,7 @@ func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kin
 	f.load.register(cmd)
 	flags.DurationVar(&f.bin, "bin", metrics.DefaultBin, "how wide the bins of the herd's time line are, of which a result file has 100")
 	registerOutput(cmd, &f.output, kind)
+	registerMetrics(flags, &f.showing.addr)
 }
 
 func (f *runFlags) check() error {
@@ -244,7 +246,13 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 		return err
 	}
 	defer outs.discard()
-	for _, j := range jobs {
+	hide, err := f.showing.start(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer hide()
+	for i, j := range jobs {
+		jobs[i].flags.showing = f.showing
 		j.flags.announce(a, j.sources, j.flags.plan(len(j.chosen)))
 	}
 	b := &bench{app: a, progress: newProgress(a.err, f.quiet), file: file}
@@ -345,7 +353,9 @@ func (f *runFlags) measure(ctx context.Context, s drivers.Service, form workload
 		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: f.seed, Open: f.load.open, Bin: f.bin,
 		Progress: tell,
 	}
+	end := f.showing.watch(&p)
 	record, err := workloads.Run(ctx, p)
+	end(record)
 	if record == nil {
 		return nil, interrupted(ctx, err)
 	}

@@ -17,7 +17,7 @@ import (
 // ofCommand are the flags of run that say what becomes of the result. A scenario
 // file says what is run, and has a seed of its own.
 func ofCommand() []string {
-	return []string{"file", "output", "save", "no-save", "quiet", "seed"}
+	return []string{"file", metricsAddr, "output", "save", "no-save", "quiet", "seed"}
 }
 
 // scenarioKeys are what a scenario can be told: the recipe, and what the flags of

@@ -79,7 +79,7 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 // for those of what becomes of the results.
 func changed(flags *pflag.FlagSet) (words []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if slices.Contains([]string{"output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
+		if slices.Contains([]string{metricsAddr, "output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
 			return
 		}
 		values := []string{f.Value.String()}
@@ -150,6 +150,11 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 		return err
 	}
 	defer outs.discard()
+	hide, err := s.flags.showing.start(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer hide()
 	s.flags.announce(a, s.sources, s.flags.plan(s.levels, len(s.forms)))
 	return s.finish(outs, s.on(ctx))
 }
