@@ -39,8 +39,27 @@ type Record struct {
 	Server    *drivers.Counters
 	Errors    map[string]int64 // by sentinel text
 	Warnings  []string
+	Doubts    []Doubt // those of the warnings that make figures worth nothing
 	Intervals []Interval
 }
+
+// A Doubt is why a run may have measured something else than the service.
+type Doubt struct {
+	Kind string // one of the constants
+	Text string // with its numbers
+}
+
+// The kinds of doubts.
+const (
+	ClientBound = "client-bound" // the generator kept the machine busy
+	Starved     = "starved"      // the generator did not get the processor when it was due
+	Stolen      = "stolen"       // other machines on the same hardware took processor time
+	Skipped     = "skipped"      // arrivals that nobody ever had: response times are lower bounds
+	Unfinished  = "unfinished"   // arrivals that were begun and not finished: the same
+	Behind      = "behind"       // less was done than was offered
+	Abandoned   = "abandoned"    // rounds were cut off: counts are not of whole rounds
+	Bystanders  = "bystanders"   // the background skipped arrivals or left them unfinished
+)
 
 // A Phase is one of a recipe's own steps with its latencies in nanoseconds.
 // Service time counts from the call, response time from when it was due. Either
@@ -128,9 +147,10 @@ func (s Safety) With(other Safety, details int) Safety {
 
 // Generator is how the load generator itself fared.
 type Generator struct {
-	CPUCores float64                 // processor time used per second of the window
-	GCPause  time.Duration           // total stop-the-world time
-	Lag      *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
+	CPUCores    float64                 // processor time used per second of the window
+	StolenCores float64                 // what the hypervisor gave to other machines, per second of the window; 0 where it does not tell
+	GCPause     time.Duration           // total stop-the-world time
+	Lag         *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
 	// What became of the arrivals of an open loop that were due in the window;
 	// 0 in a closed one.
 	Offered    int64

@@ -7,16 +7,18 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/prometheus/procfs"
 )
 
 // A Sampler watches the load generator itself, this process: one that is short
 // of processor time measures itself instead of the service.
 type Sampler struct {
-	began time.Time
-	cpu   time.Duration // at the start
-	pause time.Duration // at the start
-	stop  chan struct{}
-	lag   chan *hdrhistogram.Histogram
+	began  time.Time
+	cpu    time.Duration // at the start
+	stolen float64       // at the start
+	pause  time.Duration // at the start
+	stop   chan struct{}
+	lag    chan *hdrhistogram.Histogram
 }
 
 // lagEvery is how often the schedule lag is sampled.
@@ -25,11 +27,12 @@ const lagEvery = 10 * time.Millisecond
 // StartSampler begins to watch; Stop ends it and must be called.
 func StartSampler() *Sampler {
 	s := &Sampler{
-		began: time.Now(),
-		cpu:   cpuTime(),
-		pause: gcPause(),
-		stop:  make(chan struct{}),
-		lag:   make(chan *hdrhistogram.Histogram),
+		began:  time.Now(),
+		cpu:    cpuTime(),
+		stolen: stolenTime(),
+		pause:  gcPause(),
+		stop:   make(chan struct{}),
+		lag:    make(chan *hdrhistogram.Histogram),
 	}
 	go s.sampleLag()
 	return s
@@ -38,7 +41,7 @@ func StartSampler() *Sampler {
 // Stop returns what was seen since the start. It is called once.
 func (s *Sampler) Stop() Generator {
 	close(s.stop)
-	return Generator{Lag: <-s.lag, GCPause: gcPause() - s.pause, CPUCores: s.CPUCores()}
+	return Generator{Lag: <-s.lag, GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), StolenCores: s.stolenCores()}
 }
 
 // CPUCores is the processor time used since the start, per second of it.
@@ -48,6 +51,16 @@ func (s *Sampler) CPUCores() float64 {
 		return 0
 	}
 	return float64(cpuTime()-s.cpu) / float64(took)
+}
+
+// stolenCores is the time since the start that the hypervisor gave to other
+// machines while this one had work for a processor, per second of it.
+func (s *Sampler) stolenCores() float64 {
+	took := time.Since(s.began)
+	if took <= 0 {
+		return 0
+	}
+	return max(stolenTime()-s.stolen, 0) / took.Seconds()
 }
 
 // Cores is how many processors this process may use at once.
@@ -82,6 +95,20 @@ func cpuTime() time.Duration {
 		return 0 // cannot fail with these arguments
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// stolenTime is how many seconds other machines were given in place of this one
+// since it started, all processors together; 0 where nobody tells.
+func stolenTime() float64 {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return 0 // no Linux
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return 0
+	}
+	return stat.CPUTotal.Steal
 }
 
 // gcPause is the total time for which the collector has stopped this process.

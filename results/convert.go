@@ -33,7 +33,7 @@ func FromRecord(s Setting, r *metrics.Record) Run {
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
 		Preload:     s.Preload, Herd: herd(r), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator), Disturbed: r.Disturbed,
-		Errors: r.Errors, Warnings: append([]string{}, r.Warnings...), Intervals: intervals(r.Intervals),
+		Errors: r.Errors, Warnings: append([]string{}, r.Warnings...), Doubts: doubts(r.Doubts), Intervals: intervals(r.Intervals),
 	}
 	run.Phases, run.Latency = phases(r.Phases)
 	run.mixed(s, r.Mix)
@@ -162,7 +162,7 @@ func SafetyOf(s metrics.Safety) Safety {
 
 func generator(g metrics.Generator) Generator {
 	return Generator{
-		CPUCores: g.CPUCores, GCPauseNS: g.GCPause, Lag: distribution(g.Lag),
+		CPUCores: g.CPUCores, StolenCores: g.StolenCores, GCPauseNS: g.GCPause, Lag: distribution(g.Lag),
 		Offered: g.Offered, Late: g.Late, Skipped: g.Skipped, Unfinished: g.Unfinished,
 	}
 }
@@ -176,4 +176,26 @@ func intervals(all []metrics.Interval) []Interval {
 		})
 	}
 	return out
+}
+
+// doubts is empty, not nil, without any: nil is of a file that does not know.
+func doubts(all []metrics.Doubt) []Doubt {
+	out := []Doubt{}
+	for _, d := range all {
+		out = append(out, Doubt(d))
+	}
+	return out
+}
+
+// Doubted is why figures of the run may prove nothing. A file from before doubts
+// were noted does not tell which of its warnings are doubts, so that all are.
+func (r Run) Doubted() []Doubt {
+	if r.Doubts != nil {
+		return r.Doubts
+	}
+	var all []Doubt
+	for _, w := range r.Warnings {
+		all = append(all, Doubt{Text: w})
+	}
+	return all
 }

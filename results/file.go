@@ -101,7 +101,16 @@ type Run struct {
 	Disturbed bool             `json:"disturbed,omitempty"`
 	Errors    map[string]int64 `json:"errors"` // how often, by the error's text
 	Warnings  []string         `json:"warnings"`
+	Doubts    []Doubt          `json:"doubts"` // those of the warnings for which figures prove nothing; missing in older files
 	Intervals []Interval       `json:"intervals"`
+}
+
+// A Doubt is why a run may have measured something else than the service.
+type Doubt struct {
+	// Kind is "client-bound", "starved", "stolen", "skipped", "unfinished",
+	// "behind", "abandoned" or "bystanders".
+	Kind string `json:"kind"`
+	Text string `json:"text"` // as the warnings have it
 }
 
 // Open is how work comes in an open loop.
@@ -278,13 +287,14 @@ type Safety struct {
 
 // Generator is how the load generator itself fared.
 type Generator struct {
-	CPUCores   float64       `json:"cpu_cores"`
-	GCPauseNS  time.Duration `json:"gc_pause_ns"`
-	Lag        *Distribution `json:"lag_ns,omitempty"`  // how late timers ran
-	Offered    int64         `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
-	Late       int64         `json:"late"`              // for which nobody was free when they were due
-	Skipped    int64         `json:"skipped"`           // that nobody ever had
-	Unfinished int64         `json:"unfinished"`        // that somebody had and did not finish
+	CPUCores    float64       `json:"cpu_cores"`
+	StolenCores float64       `json:"stolen_cores,omitempty"` // that the hypervisor gave to other machines
+	GCPauseNS   time.Duration `json:"gc_pause_ns"`
+	Lag         *Distribution `json:"lag_ns,omitempty"`  // how late timers ran
+	Offered     int64         `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
+	Late        int64         `json:"late"`              // for which nobody was free when they were due
+	Skipped     int64         `json:"skipped"`           // that nobody ever had
+	Unfinished  int64         `json:"unfinished"`        // that somebody had and did not finish
 }
 
 // Server is what a server counted for itself. Apache ZooKeeper counts

@@ -2,8 +2,11 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // Limits are told of the last level of a series, where they show most.
@@ -66,12 +69,10 @@ func askLimit(runs []Run, c Curve) string {
 func generatorLimit(runs []Run) string {
 	bound, text := 0, ""
 	for _, r := range runs {
-		for _, w := range r.Warnings {
-			if strings.HasPrefix(w, "client-bound") || strings.HasPrefix(w, "generator starved") {
-				bound++
-				_, text, _ = strings.Cut(w, ": ")
-				break
-			}
+		i := slices.IndexFunc(r.Doubts, func(d Doubt) bool { return d.Kind == metrics.ClientBound || d.Kind == metrics.Starved })
+		if i >= 0 {
+			bound++
+			_, text, _ = strings.Cut(r.Doubts[i].Text, ": ")
 		}
 	}
 	if 2*bound < len(runs) || bound == 0 {

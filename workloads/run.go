@@ -131,6 +131,6 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record.Safety = all.verdict()
 	record.Safety = r.beside.voids(record.Safety)
 	record.Errors = r.errors
-	record.Warnings = r.warnings(record)
+	r.warn(record)
 	return record
 }

@@ -14,31 +14,46 @@ const (
 	saturated = 0.85
 	// starved is by how much one in a hundred of its timers is late.
 	starved = 20 * time.Millisecond
+	// stolen is the share of the machine's processors that it was not given.
+	stolen = 0.05
+	// behind is the share of what was offered that must have been done.
+	behind = 0.95
 )
 
-func (r *runner) warnings(m *metrics.Record) []string {
-	var w []string
-	warn := func(is bool, format string, args ...any) {
+// warn notes what to mind of the numbers, and which of it makes them doubtful.
+func (r *runner) warn(m *metrics.Record) {
+	warn := func(format string, args ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...)) }
+	doubt := func(is bool, kind, format string, args ...any) {
 		if is {
-			w = append(w, fmt.Sprintf(format, args...))
+			warn(format, args...)
+			m.Doubts = append(m.Doubts, metrics.Doubt{Kind: kind, Text: m.Warnings[len(m.Warnings)-1]})
 		}
 	}
 	g, cores := m.Generator, metrics.Cores()
-	warn(r.cut, "rounds did not end within %v and were abandoned: counts are not of whole rounds", endTime)
-	warn(g.CPUCores > saturated*float64(cores),
+	doubt(r.cut, metrics.Abandoned, "rounds did not end within %v and were abandoned: counts are not of whole rounds", endTime)
+	doubt(g.CPUCores > saturated*float64(cores), metrics.ClientBound,
 		"client-bound: the generator used %.1f of %d cores; the service may be faster than this", g.CPUCores, cores)
-	if lag := time.Duration(g.Lag.ValueAtQuantile(99)); lag > starved {
-		warn(true, "generator starved: one timer in a hundred was %v late or more; times are too long by as much", lag.Round(time.Millisecond))
-	}
-	bounds := func(of string, g metrics.Generator) {
-		warn(g.Skipped > 0, "%d of %d %sarrivals found nobody free before the end: the response times are at least these", g.Skipped, g.Offered, of)
-		warn(g.Unfinished > 0, "%d of %d %sarrivals were not finished: the response times are at least these", g.Unfinished, g.Offered, of)
-	}
-	bounds("", g)
+	lag := time.Duration(g.Lag.ValueAtQuantile(99))
+	doubt(lag > starved, metrics.Starved,
+		"generator starved: one timer in a hundred was %v late or more; times are too long by as much", lag.Round(time.Millisecond))
+	doubt(g.StolenCores > stolen*float64(cores), metrics.Stolen,
+		"time stolen: other machines had %.2f of the %d cores; times are too long", g.StolenCores, cores)
+	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
+	doubt(g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "")
+	doubt(g.Skipped+g.Unfinished == 0 && float64(m.Rounds+int64(r.plan.Clients)) < behind*float64(g.Offered), metrics.Behind,
+		"rate not reached: %d rounds of %d that were offered", m.Rounds, g.Offered)
 	if b := m.Background; b != nil {
-		bounds("background ", b.Generator)
-		lost := b.Errors[drivers.ErrSessionLost.Error()]
-		warn(lost > 0, "sessions that the background lost: %d", lost)
+		g, lost := b.Generator, b.Errors[drivers.ErrSessionLost.Error()]
+		doubt(g.Skipped > 0, metrics.Bystanders, notServed, g.Skipped, g.Offered, "background ")
+		doubt(g.Unfinished > 0, metrics.Bystanders, notFinished, g.Unfinished, g.Offered, "background ")
+		if lost > 0 {
+			warn("sessions that the background lost: %d", lost)
+		}
 	}
-	return w
 }
+
+// Of so many arrivals, how many make the times lower bounds, and whose.
+const (
+	notServed   = "%d of %d %sarrivals found nobody free before the end: the response times are at least these"
+	notFinished = "%d of %d %sarrivals were not finished: the response times are at least these"
+)
