@@ -92,18 +92,17 @@ func TestParseObjective(t *testing.T) {
 		"acquire.response.p99<50ms":    "acquire.response.p99<50ms",
 		"handoff.service.p999 < 1.5ms": "handoff.service.p999<1.5ms",
 		"release.max<1s":               "release.response.max<1s",
+		"rounds_per_s >= 500/s":        "rounds_per_s>=500",
 	} {
 		if o, err := sweeps.ParseObjective(given, phases); err != nil || o.String() != want {
 			t.Errorf("%s is read as %v, %v", given, o, err)
 		}
 	}
 	for given, want := range map[string]string{
-		"aquire.response.p99<50ms":  `unknown phase "aquire": did you mean "acquire"?`,
-		"acquire.respons.p99<50ms":  `unknown time "respons": did you mean "response"?`,
-		"acquire.response.p95<50ms": `unknown percentile "p95": did you mean "p90"?`,
-		"acquire.p99":               `objective "acquire.p99": want PHASE.response.p99<DURATION such as acquire.response.p99<50ms`,
-		"acquire.p99<50":            `objective "acquire.p99<50": want PHASE.response.p99<DURATION such as acquire.response.p99<50ms`,
-		"p99<50ms":                  `objective "p99<50ms": want PHASE.response.p99<DURATION such as acquire.response.p99<50ms`,
+		"aquire.response.p99<50ms":  `unknown metric "aquire.response.p99": did you mean "acquire.response.p99"?`,
+		"acquire.response.p95<50ms": `unknown metric "acquire.response.p95": did you mean "acquire.response.p90"?`,
+		"acquire.p99":               `"acquire.p99": want FIGURE < LIMIT, or another of <= > >= ==, such as acquire.p99<50ms`,
+		"acquire.p99<50":            `acquire.response.p99 "50": want a duration such as 50ms`,
 	} {
 		if _, err := sweeps.ParseObjective(given, phases); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", given, err, want)
@@ -137,7 +136,7 @@ func TestJudge(t *testing.T) {
 		{unfinished, false, "2 of 80 arrivals were not served"},
 		{unsafe, false, "the form broke its promise"},
 	} {
-		if met, _, why := o.Judge(c.run); met != c.met || why != c.why {
+		if met, why := o.Judge(c.run); met != c.met || why != c.why {
 			t.Errorf("met %v, %q; want %v, %q", met, why, c.met, c.why)
 		}
 	}

@@ -43,7 +43,7 @@ func (s *sweep) search(ctx context.Context, at int) error {
 		if err != nil {
 			return false, err
 		}
-		met, _, reason := s.objective.Judge(run)
+		met, reason := s.objective.Judge(run)
 		if reason != "" {
 			why[level] = reason
 		}

@@ -47,7 +47,7 @@ const rules = `
 	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
 	workloads/recipetest:          workloads/... metrics drivers
 	telemetry:                     metrics drivers/native
-	sweeps:                        results internal/nearest
+	sweeps:                        results results/figures
 	dashboards:
 
 	cmd/...:                       ...

@@ -5,4 +5,5 @@
 // those that a run with such phases can have. A Figure tells its value of a run,
 // its unit, which direction is better, and whether it depends on how fast the
 // machine is.
+// [ParseBound] reads what is asked of one, "acquire.response.p99<50ms".
 package figures

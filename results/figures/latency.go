@@ -1,17 +1,16 @@
 package figures
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
 )
 
-// latencies are the figures of a phase.
-func latencies(phase string) []Figure {
+// latencies are the figures of a phase that is called by the name.
+func latencies(name string, of func(results.Run) results.Latency) []Figure {
 	return append(
-		distribution(phase+".response", Nanoseconds, true, "time of "+phase+" from when it was due", func(r results.Run) *results.Distribution { return r.Latency[phase].Response }),
-		distribution(phase+".service", Nanoseconds, true, "time of "+phase+" from its call", func(r results.Run) *results.Distribution { return r.Latency[phase].Service })...)
+		distribution(name+".response", Nanoseconds, true, "time of "+name+" from when it was due", func(r results.Run) *results.Distribution { return of(r).Response }),
+		distribution(name+".service", Nanoseconds, true, "time of "+name+" from its call", func(r results.Run) *results.Distribution { return of(r).Service })...)
 }
 
 // distribution are the figures of a distribution.
@@ -57,9 +56,10 @@ func statistics() []statistic {
 
 // long is the name with the word for the times, where it is left out.
 func long(name string, phases []string) string {
-	phase, rest, _ := strings.Cut(name, ".")
-	if slices.Contains(phases, phase) && !strings.Contains(rest, ".") {
-		return phase + ".response." + rest
+	for _, phase := range append([]string{"background.read", "background.write"}, phases...) {
+		if rest, ok := strings.CutPrefix(name, phase+"."); ok && !strings.Contains(rest, ".") {
+			return phase + ".response." + rest
+		}
 	}
 	return name
 }

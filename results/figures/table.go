@@ -1,7 +1,9 @@
 package figures
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stampede-bench/stampede/internal/nearest"
 	"github.com/stampede-bench/stampede/results"
@@ -9,9 +11,9 @@ import (
 
 // All are the figures that a run with such phases can have.
 func All(phases []string) []Figure {
-	all := general()
+	all := slices.Concat(general(), whole(), server(), loads())
 	for _, p := range phases {
-		all = append(all, latencies(p)...)
+		all = append(all, latencies(p, func(r results.Run) results.Latency { return r.Latency[p] })...)
 	}
 	return all
 }
@@ -24,9 +26,12 @@ func Parse(name string, phases []string) (Figure, error) {
 	if i := slices.IndexFunc(all, func(f Figure) bool { return f.Name == long(name, phases) }); i >= 0 {
 		return all[i], nil
 	}
-	names := make([]string, len(all))
-	for i, f := range all {
-		names[i] = f.Name
+	var names []string
+	for _, f := range all {
+		names = append(names, f.Name, strings.Replace(f.Name, ".response.", ".", 1))
+	}
+	if nearest.Name(name, names) == "" { // they are too many to be told
+		return Figure{}, fmt.Errorf("unknown metric %q: stampede help thresholds shows which there are", name)
 	}
 	return Figure{}, nearest.Unknown("metric", name, names)
 }
@@ -43,15 +48,21 @@ func general() []Figure {
 		perRound("rpcs", func(p results.PerRound) float64 { return p.RPCs }),
 		perRound("bytes_in", func(p results.PerRound) float64 { return p.BytesIn }),
 		perRound("bytes_out", func(p results.PerRound) float64 { return p.BytesOut }),
+		{"read_write_ratio", Number, Neither, false, "reads to each write", known(func(r results.Run) *float64 { return r.Cost.ReadWriteRatio })},
 		{"wasted", Share, Less, false, "share of notifications after which a client went back to sleep", wasted},
 		{"safety.violations", Number, Less, false, "how often the form broke its promise", exact(func(r results.Run) int64 { return r.Safety.Violations })},
+		{"safety.checked", Number, Neither, true, "how many things were checked", exact(func(r results.Run) int64 { return r.Safety.Checked })},
 		{"safety.belief_overlaps", Number, Less, false, "how often two believed to hold after a disturbance", exact(func(r results.Run) int64 { return r.Safety.BeliefOverlaps })},
 		{"identities.broken", Number, Less, false, "relations of the counts that do not hold", broken},
-		{"fairness.jain", Share, More, false, "Jain's index of the rounds of each client", fairness(func(f results.Fairness) float64 { return f.Jain })},
+		{"fairness.jain", Number, More, false, "Jain's index of the rounds of each client", fairness(func(f results.Fairness) float64 { return f.Jain })},
 		{"fairness.inversions", Number, Less, false, "grants out of the order in which clients came", fairness(func(f results.Fairness) float64 { return float64(f.Inversions) })},
 		{"fairness.longest_wait", Nanoseconds, Less, true, "the longest that a client waited", fairness(func(f results.Fairness) float64 { return float64(f.LongestWaitNS) })},
 		{"errors", Number, Less, false, "operations that failed", exact(failures)},
 		{"generator.cpu_cores", Number, Neither, true, "processors that the clients kept busy", func(r results.Run) (float64, bool) { return r.Generator.CPUCores, true }},
+		{"generator.stolen_cores", Number, Less, true, "processors that the hypervisor gave to others", func(r results.Run) (float64, bool) { return r.Generator.StolenCores, true }},
+		{"generator.gc_pause", Nanoseconds, Less, true, "how long the clients' collector stopped them", exact(func(r results.Run) int64 { return int64(r.Generator.GCPauseNS) })},
+		{"rate.offered", PerSecond, Neither, true, "arrivals in a second, in an open loop", func(r results.Run) (float64, bool) { return r.OfferedPerS, r.Generator.Offered > 0 }},
+		{"rate.achieved", Share, More, true, "rounds completed of those that were offered", achieved},
 		{"generator.late", Number, Less, true, "arrivals for which nobody was free when they were due", exact(func(r results.Run) int64 { return r.Generator.Late })},
 		{"generator.skipped", Number, Less, true, "arrivals that nobody ever had", exact(func(r results.Run) int64 { return r.Generator.Skipped })},
 		{"generator.unfinished", Number, Less, true, "arrivals that were begun and not finished", exact(func(r results.Run) int64 { return r.Generator.Unfinished })},
@@ -65,8 +76,19 @@ func exact(of func(results.Run) int64) func(results.Run) (float64, bool) {
 	return func(r results.Run) (float64, bool) { return float64(of(r)), true }
 }
 
+// known is a value that is nil where it is not known.
+func known(of func(results.Run) *float64) func(results.Run) (float64, bool) {
+	return func(r results.Run) (float64, bool) {
+		v := of(r)
+		if v == nil {
+			return 0, false
+		}
+		return *v, true
+	}
+}
+
 func perRound(what string, of func(results.PerRound) float64) Figure {
-	f := Figure{Name: what + "_per_round", Unit: PerRound, Better: Less, About: what + " that a round cost"}
+	f := Figure{Name: what + "_per_round", Unit: PerRound, Better: Less, About: strings.ReplaceAll(what, "_", " ") + " that a round cost"}
 	if what == "bytes_in" || what == "bytes_out" {
 		f.Unit = Bytes
 	}
@@ -77,6 +99,13 @@ func perRound(what string, of func(results.PerRound) float64) Figure {
 		return of(*r.Cost.PerRound), true
 	}
 	return f
+}
+
+func achieved(r results.Run) (float64, bool) {
+	if r.Generator.Offered == 0 {
+		return 0, false
+	}
+	return float64(r.Rounds) / float64(r.Generator.Offered), true
 }
 
 func wasted(r results.Run) (float64, bool) {
@@ -109,8 +138,10 @@ func fairness(of func(results.Fairness) float64) func(results.Run) (float64, boo
 	}
 }
 
-func failures(r results.Run) (n int64) {
-	for _, times := range r.Errors {
+func failures(r results.Run) int64 { return sum(r.Errors) }
+
+func sum(errors map[string]int64) (n int64) {
+	for _, times := range errors {
 		n += times
 	}
 	return n

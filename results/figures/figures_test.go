@@ -1,0 +1,134 @@
+package figures_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// distribution has as its values times as many units as their order says.
+func distribution(unit int64) *results.Distribution {
+	at := func(n int64) *int64 { n *= unit; return &n }
+	return &results.Distribution{Min: unit, Mean: 2 * float64(unit), P50: at(3), P90: at(4), P99: at(5), P999: at(6), Max: 7 * unit}
+}
+
+func signed(unit int64) *results.Signed {
+	at := func(n int64) *int64 { n *= unit; return &n }
+	return &results.Signed{Min: -unit, P50: at(2), P99: at(3), Max: 4 * unit}
+}
+
+// full is a run that has every number there is.
+func full() results.Run {
+	ms := int64(time.Millisecond)
+	phase := results.Latency{Response: distribution(2 * ms), Service: distribution(ms)}
+	ratio := 9.0
+	return results.Run{
+		Rounds: 1900, ThroughputPerS: 950, OfferedPerS: 1000,
+		Latency: map[string]results.Latency{"acquire": phase},
+		Herd:    results.Herd{Fanout: distribution(10), Drain: distribution(ms), Useful: 1, Wasted: 3},
+		Cost: results.Cost{ReadWriteRatio: &ratio,
+			PerRound: &results.PerRound{Notifications: 1.5, Reads: 2.5, Writes: 3.5, FailedWrites: 4.5, RPCs: 5.5, BytesIn: 2048, BytesOut: 512},
+			Whole:    results.Totals{Notifications: 2000, Reads: 4000, Writes: 6000, FailedWrites: 500, RPCs: 8000}, WholeRounds: 2000,
+			Expected: &results.Expected{Identities: []results.Identity{{Holds: true}, {}}}},
+		Fanout: &results.Fanout{Notifications: 75, Missed: 25,
+			FromAck: results.FromAck{First: signed(ms), Median: signed(2 * ms), Last: signed(3 * ms), Each: signed(4 * ms)}},
+		Mix: &results.Mix{Retries: 8}, ReadRatio: &results.ReadRatio{Asked: 0.9, Achieved: 0.91},
+		Background: &results.Background{ThroughputPerS: 500, ReadRatio: results.ReadRatio{Achieved: 0.5}, Late: 1, Skipped: 2, Unfinished: 3,
+			Errors: map[string]int64{"a": 4, "b": 5}, Latency: map[string]results.Latency{"read": phase, "write": phase}},
+		Fairness: &results.Fairness{Jain: 0.998, Inversions: 6, LongestWaitNS: 70 * time.Millisecond},
+		Safety:   results.Safety{Checked: 1900, Violations: 1, BeliefOverlaps: 2},
+		Generator: results.Generator{CPUCores: 1.25, StolenCores: 0.1, GCPauseNS: time.Millisecond, Lag: distribution(ms),
+			Offered: 2000, Late: 10, Skipped: 20, Unfinished: 30},
+		Server: &results.Server{Notifications: 1900, Reads: 3800, Writes: 5700},
+		Errors: map[string]int64{"session lost": 7},
+	}
+}
+
+// The golden is every figure of a run that has them all, with its value; read it
+// before you let it be rewritten.
+func TestAll(t *testing.T) {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for _, f := range figures.All([]string{"acquire"}) {
+		v, known := f.Of(full())
+		if !known || seen[f.Name] || f.About == "" {
+			t.Errorf("%s: known %v, seen before %v, about %q", f.Name, known, seen[f.Name], f.About)
+		}
+		seen[f.Name] = true
+		timed := "exact"
+		if f.Timed {
+			timed = "timed"
+		}
+		fmt.Fprintf(&b, "%s = %s · %s · %s · %s\n", f.Name, f.Format(v), timed, []string{"less", "more", "neither"}[f.Better], f.About)
+	}
+	if os.Getenv("UPDATE") != "" {
+		os.WriteFile("testdata/all.txt", []byte(b.String()), 0o644)
+	}
+	want, err := os.ReadFile("testdata/all.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// What a run has not is not known, rather than 0: only what is counted anyway is.
+func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
+	var known []string
+	for _, f := range figures.All([]string{"acquire"}) {
+		if _, ok := f.Of(results.Run{}); ok {
+			known = append(known, f.Name)
+		}
+	}
+	want := []string{"rounds", "safety.violations", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
+		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.unfinished"}
+	if diff := cmp.Diff(want, known); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A percentile that too few observations support is not known.
+func TestTooFewObservations(t *testing.T) {
+	r := full()
+	r.Latency["acquire"].Response.P99 = nil
+	r.Fanout.FromAck.Last.P99 = nil
+	for _, name := range []string{"acquire.p99", "from_ack.last.p99"} {
+		f, err := figures.Parse(name, []string{"acquire"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, known := f.Of(r); known {
+			t.Errorf("%s is %v", name, v)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	phases := []string{"acquire", "handoff"}
+	for name, want := range map[string]string{
+		"acquire.p99": "acquire.response.p99", "handoff.service.max": "handoff.service.max", "background.read.p50": "background.read.response.p50",
+		"notifications_per_round": "notifications_per_round", "fanout.max": "fanout.max",
+	} {
+		if f, err := figures.Parse(name, phases); err != nil || f.Name != want {
+			t.Errorf("%s is read as %q, %v", name, f.Name, err)
+		}
+	}
+	for name, want := range map[string]string{
+		"aquire.response.p99":    `unknown metric "aquire.response.p99": did you mean "acquire.response.p99"?`,
+		"acquire.p95":            `unknown metric "acquire.p95": did you mean "acquire.p90"?`,
+		"notification_per_round": `unknown metric "notification_per_round": did you mean "notifications_per_round"?`,
+		"release.p99":            `unknown metric "release.p99": stampede help thresholds shows which there are`,
+	} {
+		if _, err := figures.Parse(name, phases); err == nil || err.Error() != want {
+			t.Errorf("%s:\n got %v\nwant %s", name, err, want)
+		}
+	}
+}
