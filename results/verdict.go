@@ -34,15 +34,17 @@ func Worst(verdicts ...Verdict) Verdict {
 
 // A Gate is one thing that was asked of one run, and what came of it.
 type Gate struct {
-	Text    string `json:"text"`    // as it was asked for, e.g. "lock.acquire.response.p99<50ms"
-	Subject string `json:"subject"` // the run, in words: "lock/predecessor, 32 clients, native:"
-	Run     int    `json:"run"`     // its place in the file's runs
-	Figure  string `json:"figure"`  // e.g. "acquire.response.p99"
-	Unit    string `json:"unit"`    // "ns", "B", "/s", "/round", "share", ""
+	Text     string `json:"text"`               // as it was asked for, e.g. "lock.acquire.response.p99<50ms"
+	Scenario string `json:"scenario,omitempty"` // the one that it was asked in; left out where it was asked of the whole file
+	Subject  string `json:"subject"`            // the run, in words: "lock/predecessor, 32 clients, native:"
+	Run      int    `json:"run"`                // its place in the file's runs, -1 where none that it is about was done
+	Figure   string `json:"figure"`             // e.g. "acquire.response.p99"
+	Unit     string `json:"unit"`               // "ns", "B", "/s", "/round", "share", ""
+	Op       string `json:"op"`                 // "<", "<=", ">", ">=", "=="
 	// Measured is null where it is not known, and Limit where that follows from
 	// something that is not known.
 	Measured *float64 `json:"measured"`
 	Limit    *float64 `json:"limit"`
-	Verdict  Verdict  `json:"verdict"` // Pass, Failed, Regression against a baseline, Invalid
+	Verdict  Verdict  `json:"verdict"` // Pass, Failed, Regression against a baseline, Inconclusive without one, Invalid, Violated
 	Why      string   `json:"why,omitempty"`
 }

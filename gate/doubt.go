@@ -1,0 +1,54 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// The kinds of doubts that do not bear on every figure that depends on time; the
+// words are those of results.Doubt.
+const (
+	skipped    = "skipped"
+	unfinished = "unfinished"
+	abandoned  = "abandoned"
+	bystanders = "bystanders"
+)
+
+// doubtful is the first doubt for which the figure proves nothing, "" if there is
+// none. What is counted exactly does not depend on how fast the generator was.
+func doubtful(f figures.Figure, r results.Run) string {
+	for _, d := range r.Doubted() {
+		if bears(d.Kind, f) {
+			return d.Text
+		}
+	}
+	return ""
+}
+
+func bears(kind string, f figures.Figure) bool {
+	beside := strings.HasPrefix(f.Name, "background.")
+	switch {
+	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "rate."):
+		return false // they are what doubts are made of
+	case kind == abandoned:
+		return f.Timed || f.Unit == figures.PerRound
+	case kind == bystanders:
+		return beside && f.Timed
+	case kind == skipped || kind == unfinished:
+		return !beside && f.Timed
+	}
+	return f.Timed
+}
+
+// brokenAnyway tells whether a threshold is not met although the run is doubtful:
+// where arrivals were not served, times are at least what was measured.
+func (t Threshold) brokenAnyway(r results.Run, measured, limit float64) bool {
+	upper := t.op == figures.Below || t.op == figures.AtMost
+	bound := !slices.ContainsFunc(r.Doubted(), func(d results.Doubt) bool {
+		return bears(d.Kind, t.figure) && d.Kind != skipped && d.Kind != unfinished
+	})
+	return bound && upper && t.figure.Unit == figures.Nanoseconds && !t.op.Holds(measured, limit)
+}

@@ -1,0 +1,149 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// Judge holds the file's runs against the thresholds, in their order, and says what
+// follows from all of it. The baseline may be nil where no threshold needs one.
+func Judge(f results.File, thresholds []Threshold, baseline *results.File) ([]results.Gate, results.Verdict) {
+	c := court{file: f, rows: Rows(f.Runs), baseline: baseline}
+	var gates []results.Gate
+	for _, t := range thresholds {
+		gates = append(gates, c.judge(t)...)
+	}
+	return gates, Verdict(gates, f.Runs)
+}
+
+// Verdict is what follows from the gates and from the runs themselves: a broken
+// promise voids everything, and a relation of the counts that does not hold is a
+// regression.
+func Verdict(gates []results.Gate, runs []results.Run) results.Verdict {
+	verdicts := []results.Verdict{Found(runs)}
+	for _, g := range gates {
+		verdicts = append(verdicts, g.Verdict)
+	}
+	return results.Worst(verdicts...)
+}
+
+// Found is the verdict on runs of which nothing was asked.
+func Found(runs []results.Run) results.Verdict {
+	found := results.Pass
+	for _, r := range runs {
+		if r.Safety.Violations > 0 {
+			return results.Violated
+		}
+		if e := r.Cost.Expected; e != nil && slices.ContainsFunc(e.Identities, func(i results.Identity) bool { return !i.Holds }) {
+			found = results.Regression
+		}
+	}
+	return found
+}
+
+// A court judges one file.
+type court struct {
+	file     results.File
+	rows     []Row // of the file's runs
+	baseline *results.File
+}
+
+// judge holds every run that the threshold is about against it. None is no pass:
+// the form was skipped, or the command was interrupted.
+func (c court) judge(t Threshold) (gates []results.Gate) {
+	for i, row := range c.rows {
+		if t.selects(row) && (t.Scenario == "" || t.Scenario == row.Scenario) {
+			gates = append(gates, c.judgeRun(t, i))
+		}
+	}
+	if len(gates) == 0 {
+		gates = []results.Gate{{Text: t.Text, Scenario: t.Scenario, Subject: "no run", Run: -1, Figure: t.figure.Name, Unit: string(t.figure.Unit), Op: string(t.op),
+			Verdict: results.Invalid, Why: "no run that it is about was done"}}
+	}
+	return gates
+}
+
+// judgeRun holds the run at a place against the threshold.
+func (c court) judgeRun(t Threshold, at int) results.Gate {
+	run := c.file.Runs[at]
+	g := results.Gate{Text: t.Text, Scenario: t.Scenario, Subject: c.rows[at].String(), Run: at, Figure: t.figure.Name, Unit: string(t.figure.Unit), Op: string(t.op)}
+	g.Measured = value(t.figure, run)
+	l := c.limit(t, at)
+	g.Limit = l.value
+	switch why := doubtful(t.figure, run); {
+	case run.Safety.Violations > 0:
+		g.Verdict, g.Why = results.Violated, "the form broke its promise"
+	case g.Measured == nil:
+		g.Verdict, g.Why = results.Invalid, unknown(t.figure)
+	case l.value == nil || l.verdict != "":
+		g.Verdict, g.Why = l.verdict, l.why
+	case why != "" && !t.brokenAnyway(run, *g.Measured, *g.Limit):
+		g.Verdict, g.Why = results.Invalid, why
+	case t.op.Holds(*g.Measured, *g.Limit):
+		g.Verdict = results.Pass
+	case t.NeedsBaseline():
+		g.Verdict = results.Regression
+	default:
+		g.Verdict = results.Failed
+	}
+	return g
+}
+
+// value is the figure's of the run, nil if it is not known.
+func value(f figures.Figure, r results.Run) *float64 {
+	v, known := f.Of(r)
+	if !known {
+		return nil
+	}
+	return &v
+}
+
+// unknown says why a figure is not known.
+func unknown(f figures.Figure) string {
+	if last := f.Name[strings.LastIndex(f.Name, ".")+1:]; strings.HasPrefix(last, "p") {
+		return "too few observations"
+	}
+	return "the run has no such figure"
+}
+
+// A limit is what a figure is held against. With a verdict nothing can be held
+// against it, and why.
+type limit struct {
+	value   *float64
+	verdict results.Verdict
+	why     string
+}
+
+func (c court) limit(t Threshold, at int) limit {
+	switch o := t.operand; o.kind {
+	case ofRun:
+		return c.limitOfRun(o, at)
+	case ofBaseline:
+		return c.limitOfBaseline(t, c.file.Runs[at])
+	default:
+		return limit{value: &o.value}
+	}
+}
+
+// limitOfRun is that of a ratio to another run of the file.
+func (c court) limitOfRun(o operand, at int) limit {
+	i, err := o.partner(at, c.rows)
+	if err != nil {
+		return limit{verdict: results.Invalid, why: err.Error()}
+	}
+	run, who := c.file.Runs[i], strings.TrimSuffix(c.rows[i].String(), ":")+": "
+	v := value(o.other.figure, run)
+	switch why := doubtful(o.other.figure, run); {
+	case run.Safety.Violations > 0:
+		return limit{verdict: results.Violated, why: who + "the form broke its promise"}
+	case v == nil:
+		return limit{verdict: results.Invalid, why: who + unknown(o.other.figure)}
+	case why != "":
+		return limit{verdict: results.Invalid, why: who + why}
+	}
+	*v *= o.value
+	return limit{value: v}
+}

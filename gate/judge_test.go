@@ -1,0 +1,192 @@
+package gate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/gate"
+	"github.com/stampede-bench/stampede/results"
+)
+
+// herding is a run of a lock whose hand-off takes a millisecond at its p99 in the
+// recipe, and ten in the naive form.
+func herding(form string, clients int) results.Run {
+	family, p99, woken := "recipe", time.Millisecond, int64(1000)
+	if form == "one-node" {
+		family, p99, woken = "naive", 10*time.Millisecond, 1000*int64(clients)
+	}
+	ns := func(d time.Duration) *int64 { n := int64(d); return &n }
+	return results.Run{Recipe: "lock", Form: form, Family: family, Clients: clients, Phases: []string{"acquire", "handoff"},
+		Backend: results.Backend{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Started: "own process"},
+		HoldNS:  time.Millisecond, Rounds: 1000, ThroughputPerS: 500,
+		Latency: map[string]results.Latency{
+			"acquire": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2)}},
+			"handoff": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2), P90: ns(p99 / 2), P99: ns(p99), HDR: "HISTFAAA"}}},
+		Cost: results.Cost{PerRound: &results.PerRound{Notifications: float64(woken) / 1000, Reads: 3, Writes: 2},
+			Whole: results.Totals{Notifications: woken, Reads: 3000, Writes: 2000}, WholeRounds: 1000},
+		Safety: results.Safety{Checked: 1000}, Doubts: []results.Doubt{}}
+}
+
+func file(runs ...results.Run) results.File {
+	return results.File{Schema: results.Schema, Host: results.Host{OS: "linux", Kernel: "6.1", CPU: "some", Cores: 2}, Runs: runs}
+}
+
+// judged is one threshold on the file: of each run it is about, the verdict and
+// what it stands on.
+func judged(t *testing.T, text string, f results.File, base *results.File) (lines []string, v results.Verdict) {
+	t.Helper()
+	th, err := gate.Parse(text, "", gate.Rows(f.Runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gates, v := gate.Judge(f, []gate.Threshold{th}, base)
+	for _, g := range gates {
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s@%d: %s %s %s: %s: %s", f.Runs[g.Run].Form, f.Runs[g.Run].Clients,
+			show(g.Measured, g.Unit), g.Op, show(g.Limit, g.Unit), g.Verdict, g.Why), ": "))
+	}
+	return lines, v
+}
+
+func show(v *float64, unit string) string {
+	if v == nil {
+		return "n/a"
+	}
+	return results.Value(*v, unit)
+}
+
+func TestJudge(t *testing.T) {
+	f := file(herding("predecessor", 32), herding("one-node", 32))
+	for _, c := range []struct {
+		text    string
+		verdict results.Verdict
+		lines   []string
+	}{
+		{"predecessor.handoff.p99<5ms", results.Pass, []string{"predecessor@32: 1.00 ms < 5.00 ms: pass"}},
+		{"handoff.p99<5ms", results.Failed, []string{"predecessor@32: 1.00 ms < 5.00 ms: pass", "one-node@32: 10.0 ms < 5.00 ms: failed"}},
+		{"lock@32.whole.notifications_per_round <= 1", results.Failed, []string{"predecessor@32: 1.00 <= 1.00: pass", "one-node@32: 32.0 <= 1.00: failed"}},
+		{"predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", results.Pass, []string{"predecessor@32: 1.00 ms < 5.00 ms: pass"}},
+		{"predecessor.handoff.p99 < 0.05 * one-node.handoff.p99", results.Failed, []string{"predecessor@32: 1.00 ms < 500 µs: failed"}},
+		{"predecessor.handoff.p99 < 2 * handoff.p50", results.Failed, []string{"predecessor@32: 1.00 ms < 1.00 ms: failed"}},
+		{"predecessor.acquire.p99<5ms", results.Invalid, []string{"predecessor@32: n/a < 5.00 ms: invalid: too few observations"}},
+		{"predecessor.handoff.p99 < one-node.acquire.p99", results.Invalid, []string{"predecessor@32: 1.00 ms < n/a: invalid: lock/one-node, 32 clients, native: too few observations"}},
+		{"predecessor.rate.achieved>99%", results.Invalid, []string{"predecessor@32: n/a > 99.0 %: invalid: the run has no such figure"}},
+	} {
+		lines, v := judged(t, c.text, f, nil)
+		if diff := cmp.Diff(c.lines, lines); diff != "" || v != c.verdict {
+			t.Errorf("%s: %s (-want +got):\n%s", c.text, v, diff)
+		}
+	}
+}
+
+// Doubts make what depends on time invalid, whether it would pass or not, and leave
+// what is counted.
+func TestDoubtsAreNoPass(t *testing.T) {
+	for _, c := range []struct {
+		kind, text string
+		verdict    results.Verdict
+	}{
+		{"client-bound", "handoff.p99<5ms", results.Invalid}, {"client-bound", "handoff.p99<5us", results.Invalid},
+		{"client-bound", "rounds_per_s>5", results.Invalid}, {"starved", "handoff.p99<5ms", results.Invalid},
+		{"stolen", "handoff.p99<5ms", results.Invalid}, {"behind", "handoff.p99<5ms", results.Invalid},
+		{"client-bound", "whole.notifications_per_round<=1", results.Pass}, {"client-bound", "whole.notifications_per_round<1", results.Failed},
+		{"client-bound", "generator.cpu_cores<1", results.Pass},
+		{"skipped", "handoff.p99<5ms", results.Invalid}, {"unfinished", "handoff.p99<5ms", results.Invalid},
+		{"skipped", "handoff.p99<5us", results.Failed}, // it is at least what was measured
+		{"skipped", "whole.notifications_per_round<=1", results.Pass},
+		{"abandoned", "whole.notifications_per_round<=1", results.Invalid}, {"abandoned", "safety.violations==0", results.Pass},
+		{"bystanders", "handoff.p99<5ms", results.Pass}, {"bystanders", "background.read.p99<5ms", results.Invalid},
+		{"", "handoff.p99<5ms", results.Invalid}, // from before doubts had kinds
+	} {
+		r := herding("predecessor", 32)
+		one := int64(1)
+		r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{P99: &one}}}}
+		r.Doubts = []results.Doubt{{Kind: c.kind, Text: "why"}}
+		if c.kind == "" {
+			r.Doubts, r.Warnings = nil, []string{"why"}
+		}
+		lines, v := judged(t, c.text, file(r), nil)
+		if v != c.verdict || v == results.Invalid && !strings.HasSuffix(lines[0], ": why") {
+			t.Errorf("%s, %s: %s, %q; want %s", c.kind, c.text, v, lines, c.verdict)
+		}
+	}
+}
+
+// What it is held against must have been measured well, too.
+func TestDoubtsOfThePartner(t *testing.T) {
+	naive := herding("one-node", 32)
+	naive.Doubts = []results.Doubt{{Kind: "stolen", Text: "time stolen"}}
+	lines, v := judged(t, "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", file(herding("predecessor", 32), naive), nil)
+	if v != results.Invalid || !strings.HasSuffix(lines[0], ": time stolen") {
+		t.Errorf("%s, %q", v, lines)
+	}
+}
+
+// A violation voids the numbers, also for a threshold that they would meet; and it
+// decides although nothing was asked.
+func TestViolations(t *testing.T) {
+	r := herding("predecessor", 32)
+	r.Safety.Violations = 2
+	for _, text := range []string{"safety.violations==0", "handoff.p99<5ms"} {
+		if lines, v := judged(t, text, file(r), nil); v != results.Violated || !strings.Contains(lines[0], "violated: the form broke its promise") {
+			t.Errorf("%s: %s, %q", text, v, lines)
+		}
+	}
+	if lines, v := judged(t, "one-node.handoff.p99 > 2 * predecessor.handoff.p99", file(r, herding("one-node", 32)), nil); v != results.Violated {
+		t.Errorf("held against void numbers: %s, %q", v, lines)
+	}
+	if _, v := gate.Judge(file(r), nil, nil); v != results.Violated {
+		t.Errorf("nothing asked: %s", v)
+	}
+}
+
+// If several things are wrong, the worst decides.
+func TestTheWorstDecides(t *testing.T) {
+	broken := herding("predecessor", 32)
+	broken.Cost.Expected = &results.Expected{Identities: []results.Identity{{Holds: false}}}
+	base := file(herding("predecessor", 32))
+	base.Host.CPU = "another"
+	f := file(broken)
+	var all []gate.Threshold
+	for _, c := range []struct {
+		text string
+		want results.Verdict
+	}{
+		{"handoff.p99<5ms", results.Regression}, // for the counts that do not relate as they must
+		{"handoff.p99<=2*baseline", results.Regression},
+		{"handoff.p99<5us", results.Failed},
+	} {
+		th, err := gate.Parse(c.text, "", gate.Rows(f.Runs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, th)
+		if _, v := gate.Judge(f, all, &base); v != c.want {
+			t.Errorf("with %s it is %s, want %s", c.text, v, c.want)
+		}
+	}
+	if v := results.Worst(results.Invalid, results.Inconclusive, results.Pass, results.Better); v != results.Invalid {
+		t.Errorf("the worst is %s", v)
+	}
+	if v := results.Worst(results.Failed, results.Violated, results.Regression); v != results.Violated {
+		t.Errorf("the worst is %s", v)
+	}
+}
+
+// A threshold about a form that was skipped does not pass.
+func TestNoRunIsNoPass(t *testing.T) {
+	both := file(herding("predecessor", 32), herding("one-node", 32))
+	th, err := gate.Parse("one-node.handoff.p99<50ms", "", gate.Rows(both.Runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gates, v := gate.Judge(file(both.Runs[0]), []gate.Threshold{th}, nil)
+	want := []results.Gate{{Text: "one-node.handoff.p99<50ms", Subject: "no run", Run: -1, Figure: "handoff.response.p99", Unit: "ns", Op: "<",
+		Verdict: results.Invalid, Why: "no run that it is about was done"}}
+	if diff := cmp.Diff(want, gates); diff != "" || v != results.Invalid {
+		t.Errorf("%s (-want +got):\n%s", v, diff)
+	}
+}
