@@ -16,8 +16,8 @@ type TableOptions struct {
 	Saved string // where the file was written, "" if nowhere
 }
 
-// WriteTable writes the file for people: what was run, what it shows, the numbers,
-// what to mind, and the command that does it again.
+// WriteTable writes the file for people: what was run, what was decided, what it
+// shows, the numbers, what to mind, and the command that does it again.
 func (f File) WriteTable(w io.Writer, o TableOptions) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", heading(f))
@@ -25,6 +25,7 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 		o.emphasize(&b, interrupted)
 		fmt.Fprintln(&b)
 	}
+	f.judgement(&b, o)
 	groups := byBackend(f.Runs)
 	for _, line := range f.Findings() {
 		o.emphasize(&b, line)

@@ -44,19 +44,6 @@ func (o Op) Holds(value, limit float64) bool {
 	return value == limit
 }
 
-// Sign is how people write it: "≤".
-func (o Op) Sign() string {
-	switch o {
-	case AtMost:
-		return "≤"
-	case AtLeast:
-		return "≥"
-	case Equals:
-		return "="
-	}
-	return string(o)
-}
-
 // Not is the op that holds where this one does not, "" if there is none.
 func (o Op) Not() Op {
 	return map[Op]Op{Below: AtLeast, AtMost: Above, Above: AtMost, AtLeast: Below}[o]

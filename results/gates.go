@@ -1,0 +1,165 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// judgement writes what was decided, and of each threshold what was measured; it
+// writes nothing where nothing was asked.
+func (f File) judgement(w io.Writer, o TableOptions) {
+	if len(f.Gates) == 0 {
+		return
+	}
+	o.emphasize(w, f.decision())
+	fmt.Fprintln(w)
+	g := grid{columns: []column{{head: "threshold", left: true}, {head: "run", left: true, space: 3}, {head: "measured", space: 3},
+		{head: "limit", space: 3}, {head: "verdict", left: true, space: 3}}}
+	g.rows = f.gateLines()
+	g.write(w)
+	fmt.Fprintln(w)
+}
+
+// decision is the verdict in one sentence.
+func (f File) decision() string {
+	thresholds := distinctGates(f.Gates)
+	of := func(verdicts ...Verdict) (n int) {
+		for _, gates := range thresholds {
+			if slices.ContainsFunc(gates, func(g Gate) bool { return slices.Contains(verdicts, g.Verdict) }) {
+				n++
+			}
+		}
+		return n
+	}
+	some := func(n int) string {
+		switch {
+		case len(thresholds) == 1:
+			return "the threshold is"
+		case n == 1:
+			return fmt.Sprintf("1 of %d thresholds is", len(thresholds))
+		}
+		return fmt.Sprintf("%d of %d thresholds are", n, len(thresholds))
+	}
+	word := strings.ToUpper(string(f.Verdict))
+	switch f.Verdict {
+	case Violated:
+		return word + ": a form broke its promise; its numbers are void."
+	case Failed, Regression:
+		if n := of(Failed, Regression); n > 0 {
+			return fmt.Sprintf("%s: %s not met.", word, some(n))
+		}
+		return word + ": a count is not what holds under any schedule."
+	case Invalid, Inconclusive:
+		return fmt.Sprintf("%s: %s not decided.", word, some(of(Invalid, Inconclusive)))
+	}
+	return fmt.Sprintf("%s: %s met.", word, some(len(thresholds)))
+}
+
+// distinctGates are the gates of each threshold.
+func distinctGates(gates []Gate) (all [][]Gate) {
+	for _, g := range gates {
+		i := slices.IndexFunc(all, func(of []Gate) bool { return of[0].Text == g.Text && of[0].Scenario == g.Scenario })
+		if i < 0 {
+			all = append(all, nil)
+			i = len(all) - 1
+		}
+		all[i] = append(all[i], g)
+	}
+	return all
+}
+
+// mostGates is how many lines of one threshold are shown that is not met.
+const mostGates = 5
+
+// gateLines are a line for each threshold that all its runs meet, with the run that
+// is nearest to the limit, and one for each run that does not.
+func (f File) gateLines() (lines [][]string) {
+	for _, gates := range distinctGates(f.Gates) {
+		var met, not []Gate
+		for _, g := range gates {
+			if g.Verdict == Pass || g.Verdict == Better {
+				met = append(met, g)
+			} else {
+				not = append(not, g)
+			}
+		}
+		for _, g := range not[:min(len(not), mostGates)] {
+			lines = append(lines, f.gateLine(g, f.aboutGate(g)))
+		}
+		if more := len(not) - mostGates; more > 0 {
+			lines = append(lines, []string{gates[0].title(), fmt.Sprintf("and %s more", Count(int64(more))), "", "", ""})
+		}
+		if len(met) > 0 {
+			g := slices.MaxFunc(met, func(a, b Gate) int { return cmp.Compare(a.closeness(), b.closeness()) })
+			who := f.aboutGate(g)
+			if len(met) > 1 {
+				who = plural(len(met), "run")
+			}
+			lines = append(lines, f.gateLine(g, who))
+		}
+	}
+	return lines
+}
+
+// closeness is the more the nearer a gate that is met comes to its limit.
+func (g Gate) closeness() float64 {
+	if strings.HasPrefix(g.Op, ">") {
+		return *g.Limit - *g.Measured
+	}
+	return *g.Measured - *g.Limit
+}
+
+func (f File) gateLine(g Gate, who string) []string {
+	value := func(v *float64, before string) string {
+		if v == nil {
+			return absent
+		}
+		return before + Value(*v, g.Unit)
+	}
+	verdict := string(g.Verdict)
+	if g.Why != "" {
+		verdict += ": " + g.Why
+	}
+	return []string{g.title(), who, value(g.Measured, ""), value(g.Limit, sign(g.Op)+" "), verdict}
+}
+
+// title is what was asked, and of which scenario.
+func (g Gate) title() string {
+	if g.Scenario != "" {
+		return g.Scenario + ": " + g.Text
+	}
+	return g.Text
+}
+
+// aboutGate is the run that a gate is about, without what all runs of the file
+// have.
+func (f File) aboutGate(g Gate) string {
+	if g.Run < 0 || g.Run >= len(f.Runs) {
+		return g.Subject
+	}
+	r := f.Runs[g.Run]
+	text := fmt.Sprintf("%s/%s, %s", r.Recipe, r.Form, clients(r.Clients))
+	if r.Scenario != "" && g.Scenario == "" {
+		text = r.Scenario + ": " + text
+	}
+	if len(distinct(f.Runs, func(r Run) string { return r.Backend.URL })) > 1 {
+		text += ", " + r.Backend.URL
+	}
+	return text
+}
+
+// sign is how people write an op: "≤".
+func sign(op string) string {
+	switch op {
+	case "<=":
+		return "≤"
+	case ">=":
+		return "≥"
+	case "==":
+		return "="
+	}
+	return op
+}
