@@ -47,15 +47,19 @@ func (l *Latency) Record(service, response time.Duration) {
 	recordDuration(l.lap, response)
 }
 
-// Lap returns the median and the 99th percentile of the response times since the
-// Lap before, 0 if there were none.
-func (l *Latency) Lap() (p50, p99 time.Duration) {
+// A Lap is how long a phase took, from when it was due, in a part of the window.
+type Lap struct {
+	Phase    string
+	Count    int64
+	P50, P99 time.Duration // 0 without any
+}
+
+// Lap returns what was recorded since the Lap before.
+func (l *Latency) Lap() Lap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p50 = time.Duration(l.lap.ValueAtQuantile(50))
-	p99 = time.Duration(l.lap.ValueAtQuantile(99))
-	l.lap.Reset()
-	return p50, p99
+	defer l.lap.Reset()
+	return Lap{l.name, l.lap.TotalCount(), time.Duration(l.lap.ValueAtQuantile(50)), time.Duration(l.lap.ValueAtQuantile(99))}
 }
 
 // Reset forgets everything: the end of the warm-up.

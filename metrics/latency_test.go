@@ -31,19 +31,19 @@ func TestLatency(t *testing.T) {
 
 func TestLap(t *testing.T) {
 	l := NewLatency("acquire")
-	if p50, p99 := l.Lap(); p50 != 0 || p99 != 0 {
-		t.Errorf("an empty lap has %v and %v", p50, p99)
+	if lap := l.Lap(); lap != (Lap{Phase: "acquire"}) {
+		t.Errorf("an empty lap has %+v", lap)
 	}
 	for range 99 {
 		l.Record(0, time.Millisecond)
 	}
 	l.Record(0, time.Second)
-	p50, p99 := l.Lap()
-	if h := l.Phase().Response; !h.ValuesAreEquivalent(int64(p50), int64(time.Millisecond)) || p99 != p50 {
-		t.Errorf("lap of %v and %v, not twice 1ms", p50, p99)
+	lap := l.Lap()
+	if h := l.Phase().Response; !h.ValuesAreEquivalent(int64(lap.P50), int64(time.Millisecond)) || lap.P99 != lap.P50 || lap.Count != 100 {
+		t.Errorf("lap %+v, not twice 1ms of 100", lap)
 	}
-	if p50, _ := l.Lap(); p50 != 0 {
-		t.Errorf("the next lap begins with %v", p50)
+	if lap := l.Lap(); lap.P50 != 0 || lap.Count != 0 {
+		t.Errorf("the next lap begins with %+v", lap)
 	}
 }
 

@@ -86,7 +86,7 @@ func (w *barrierWorkload) Begin() {
 	w.open.Reset()
 }
 
-func (w *barrierWorkload) Lap() (p50, p99 time.Duration) { return w.pass.Lap() }
+func (w *barrierWorkload) Lap() metrics.Lap { return w.pass.Lap() }
 
 func (w *barrierWorkload) End(r *metrics.Record) {
 	r.Phases = []metrics.Phase{w.pass.Phase(), w.open.Phase()}

@@ -66,7 +66,7 @@ func (w *configWorkload) Begin() {
 	w.update.Reset()
 }
 
-func (w *configWorkload) Lap() (p50, p99 time.Duration) { return w.converge.Lap() }
+func (w *configWorkload) Lap() metrics.Lap { return w.converge.Lap() }
 
 func (w *configWorkload) End(r *metrics.Record) {
 	r.Phases = []metrics.Phase{w.converge.Phase(), w.update.Phase()}

@@ -91,7 +91,7 @@ func (w *doubleBarrierWorkload) Begin() {
 	w.leave.Reset()
 }
 
-func (w *doubleBarrierWorkload) Lap() (p50, p99 time.Duration) { return w.enter.Lap() }
+func (w *doubleBarrierWorkload) Lap() metrics.Lap { return w.enter.Lap() }
 
 func (w *doubleBarrierWorkload) End(r *metrics.Record) {
 	r.Phases = []metrics.Phase{w.enter.Phase(), w.leave.Phase()}

@@ -73,7 +73,7 @@ func (w *fanoutWorkload) Begin() {
 	}
 }
 
-func (w *fanoutWorkload) Lap() (p50, p99 time.Duration) { return w.write.Lap() }
+func (w *fanoutWorkload) Lap() metrics.Lap { return w.write.Lap() }
 
 func (w *fanoutWorkload) End(r *metrics.Record) {
 	r.Phases = append([]metrics.Phase{w.write.Phase()}, phases(w.tellings.phases())...)

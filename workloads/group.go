@@ -84,7 +84,7 @@ func (w *groupWorkload) Begin() {
 	w.change.Reset()
 }
 
-func (w *groupWorkload) Lap() (p50, p99 time.Duration) { return w.converge.Lap() }
+func (w *groupWorkload) Lap() metrics.Lap { return w.converge.Lap() }
 
 func (w *groupWorkload) End(r *metrics.Record) {
 	r.Phases = []metrics.Phase{w.converge.Phase(), w.change.Phase()}

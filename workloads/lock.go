@@ -109,7 +109,7 @@ func (w *lockWorkload) phases() []*metrics.Latency {
 	return append(slices.Clone(w.steps), w.handoff, w.release)
 }
 
-func (w *lockWorkload) Lap() (p50, p99 time.Duration) { return w.steps[0].Lap() }
+func (w *lockWorkload) Lap() metrics.Lap { return w.steps[0].Lap() }
 
 func (w *lockWorkload) End(r *metrics.Record) {
 	r.Phases = phases(w.phases())

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
@@ -148,7 +147,7 @@ func (w *mixWorkload) kinds() (kinds []int) {
 	return kinds
 }
 
-func (w *mixWorkload) Lap() (p50, p99 time.Duration) { return w.timed[w.kinds()[0]].Lap() }
+func (w *mixWorkload) Lap() metrics.Lap { return w.timed[w.kinds()[0]].Lap() }
 
 func (w *mixWorkload) End(r *metrics.Record) {
 	m := metrics.Mix{Retries: w.retries.Load()}

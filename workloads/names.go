@@ -79,7 +79,7 @@ func (w *namesWorkload) Begin() {
 	w.update.Reset()
 }
 
-func (w *namesWorkload) Lap() (p50, p99 time.Duration) { return w.lookup.Lap() }
+func (w *namesWorkload) Lap() metrics.Lap { return w.lookup.Lap() }
 
 func (w *namesWorkload) End(r *metrics.Record) {
 	r.Phases = []metrics.Phase{w.lookup.Phase(), w.converge.Phase(), w.update.Phase()}

@@ -186,7 +186,7 @@ func (w *queueWorkload) Begin() {
 	w.line.Reset()
 }
 
-func (w *queueWorkload) Lap() (p50, p99 time.Duration) { return w.put.Lap() }
+func (w *queueWorkload) Lap() metrics.Lap { return w.put.Lap() }
 
 func (w *queueWorkload) End(r *metrics.Record) {
 	r.Phases = []metrics.Phase{w.put.Phase(), w.handoff.Phase(), w.take.Phase()}

@@ -45,7 +45,7 @@ type Progress struct {
 	Measuring bool          // false while it warms up or ends
 	Elapsed   time.Duration // of the window
 	Rounds    int64
-	P99       time.Duration // of the first phase, in the last interval; 0 if unknown
+	Lap       metrics.Lap // of the first phase, in the last interval
 	Errors    int64
 	CPUCores  float64 // the generator's own
 }

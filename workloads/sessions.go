@@ -97,7 +97,7 @@ func (w *stormWorkload) phases() []*metrics.Latency {
 	return []*metrics.Latency{w.back, w.over, w.ordinary, w.calm}
 }
 
-func (w *stormWorkload) Lap() (p50, p99 time.Duration) { return w.back.Lap() }
+func (w *stormWorkload) Lap() metrics.Lap { return w.back.Lap() }
 
 func (w *stormWorkload) End(r *metrics.Record) {
 	r.Phases = phases(w.phases())

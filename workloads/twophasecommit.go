@@ -125,7 +125,7 @@ func (w *commitWorkload) Begin() {
 	w.decide.Reset()
 }
 
-func (w *commitWorkload) Lap() (p50, p99 time.Duration) { return w.decide.Lap() }
+func (w *commitWorkload) Lap() metrics.Lap { return w.decide.Lap() }
 
 func (w *commitWorkload) End(r *metrics.Record) {
 	// First what a site waits for: the vote is one write, whatever the form.

@@ -37,11 +37,12 @@ func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.C
 	lap := func() {
 		now, elapsed, done := r.crew.meter.Counts(), time.Since(opened), r.done.Load()
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
-		i.P50, i.P99 = r.crew.instances[0].Lap() // they share it
+		first := r.crew.instances[0].Lap() // they share it
+		i.P50, i.P99 = first.P50, first.P99
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		intervals = append(intervals, i)
 		last, from, rounds = now, elapsed, done
-		r.tell(elapsed, i, self)
+		r.tell(elapsed, first, self)
 	}
 	for {
 		select {
@@ -59,11 +60,11 @@ func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.C
 	}
 }
 
-func (r *runner) tell(elapsed time.Duration, i metrics.Interval, self *metrics.Sampler) {
+func (r *runner) tell(elapsed time.Duration, first metrics.Lap, self *metrics.Sampler) {
 	if r.plan.Progress == nil {
 		return
 	}
-	p := Progress{Measuring: true, Elapsed: elapsed, Rounds: r.done.Load(), P99: i.P99, CPUCores: self.CPUCores()}
+	p := Progress{Measuring: true, Elapsed: elapsed, Rounds: r.done.Load(), Lap: first, CPUCores: self.CPUCores()}
 	r.mu.Lock()
 	for _, n := range r.errors {
 		p.Errors += n

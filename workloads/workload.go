@@ -59,9 +59,8 @@ type Workload interface {
 	Together() bool
 	// Begin opens the measured window: what was timed so far is forgotten.
 	Begin()
-	// Lap is the median and the 99th percentile of the response time of the
-	// recipe's first phase since the last Lap, 0 without any.
-	Lap() (p50, p99 time.Duration)
+	// Lap is of the response time of the recipe's first phase since the last Lap.
+	Lap() metrics.Lap
 	// End closes the window and fills in what the workload timed: Rounds,
 	// Phases, Fairness.
 	End(r *metrics.Record)

@@ -43,8 +43,8 @@ func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads
 		of = fmt.Sprintf("%s of %s rounds", results.Count(s.Rounds), results.Count(f.rounds))
 	}
 	p99 := "n/a"
-	if s.P99 > 0 {
-		p99 = results.Duration(s.P99)
+	if s.Lap.P99 > 0 {
+		p99 = results.Duration(s.Lap.P99)
 	}
 	p.note("%s%v · %d clients · %s · %s rounds/s · p99 %s · %s errors · client %.1f of %d cores",
 		p.ahead(), form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), p99, results.Count(s.Errors), s.CPUCores, metrics.Cores())
