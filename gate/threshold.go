@@ -133,3 +133,6 @@ func (t Threshold) IsAbsolute() bool { return t.operand.kind == ofValue }
 
 // NeedsBaseline tells whether it is held against a baseline.
 func (t Threshold) NeedsBaseline() bool { return t.operand.kind == ofBaseline }
+
+// Figure is the name of the figure that it is about.
+func (t Threshold) Figure() string { return t.figure.Name }

@@ -69,6 +69,9 @@ func (p *parser) syntax(err error) {
 	if strings.HasPrefix(text, "mapping values are not allowed") {
 		text += `: quote a value with a colon behind it, such as "native:"`
 	}
+	if strings.Contains(text, "expected alphabetic or numeric character") {
+		text += `: quote a threshold that begins with *, such as "*.safety.violations == 0"`
+	}
 	p.faults.Add(line, "not YAML: %s", text)
 }
 
@@ -95,11 +98,12 @@ func (p *parser) version(root *yaml.Node) bool {
 func (p *parser) top(root *yaml.Node) {
 	var scenarios *yaml.Node
 	p.mapping(root, fields{
-		"version":   func(*yaml.Node) {},
-		"about":     func(v *yaml.Node) { p.file.About = p.word("about", v) },
-		"seed":      func(v *yaml.Node) { p.seed(v) },
-		"scenarios": func(v *yaml.Node) { scenarios = v },
-		"reference": func(v *yaml.Node) { p.reference(v) },
+		"version":    func(*yaml.Node) {},
+		"about":      func(v *yaml.Node) { p.file.About = p.word("about", v) },
+		"seed":       func(v *yaml.Node) { p.seed(v) },
+		"scenarios":  func(v *yaml.Node) { scenarios = v },
+		"reference":  func(v *yaml.Node) { p.reference(v) },
+		"thresholds": func(v *yaml.Node) { p.file.Thresholds = p.thresholds(v) },
 	}, &p.shared)
 	if scenarios == nil {
 		p.faults.Add(root.Line, "no scenarios: name at least one below scenarios:")
@@ -131,12 +135,30 @@ func (p *parser) scenarios(n *yaml.Node) {
 			p.faults.Add(s.Line, "scenario %q: want settings below it, such as recipe: lock", s.Name)
 			continue
 		}
-		p.mapping(value, fields{"seed": func(v *yaml.Node) {
-			p.faults.Add(v.Line, "seed is one for the whole file: set it beside version")
-		}}, &s.Settings)
+		p.mapping(value, fields{
+			"seed":       func(v *yaml.Node) { p.faults.Add(v.Line, "seed is one for the whole file: set it beside version") },
+			"thresholds": func(v *yaml.Node) { s.Thresholds = p.thresholds(v) },
+		}, &s.Settings)
 		s.Settings = append(s.Settings, p.inherited(s)...)
 		p.file.Scenarios = append(p.file.Scenarios, s)
 	}
+}
+
+// thresholds are one, or a list.
+func (p *parser) thresholds(n *yaml.Node) (all []Threshold) {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	if len(items) == 0 {
+		p.faults.Add(n.Line, "thresholds has no value")
+	}
+	for _, item := range items {
+		if text := p.word("thresholds", item); text != "" {
+			all = append(all, Threshold{text, item.Line})
+		}
+	}
+	return all
 }
 
 // nameLetters are what names of scenarios are made of.

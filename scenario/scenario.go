@@ -16,7 +16,15 @@ type File struct {
 	About     string // in a line, "" if it does not say
 	Seed      string // of all scenarios, "" if it does not say
 	Scenarios []Scenario
-	Reference *results.Reference // nil if it has none
+	// Thresholds are of all scenarios; what they mean is not looked into here.
+	Thresholds []Threshold
+	Reference  *results.Reference // nil if it has none
+}
+
+// A Threshold is what is asked of the runs, as it was written.
+type Threshold struct {
+	Text string
+	Line int
 }
 
 // A Scenario is some runs of one file.
@@ -24,6 +32,8 @@ type Scenario struct {
 	Name     string
 	Line     int
 	Settings []Setting // its own, and those of the file that it does not replace
+	// Thresholds are about its own runs alone.
+	Thresholds []Threshold
 }
 
 // A Setting is a value, or several, as they were written.

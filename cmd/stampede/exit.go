@@ -19,6 +19,23 @@ const (
 	exitInvalid    = 97 // nothing was shown: measured badly, or not often enough
 )
 
+// An exitMeaning says what an exit code is for.
+type exitMeaning struct{ code, meaning string }
+
+// exitCodes are all there are, by number.
+func exitCodes() []exitMeaning {
+	return []exitMeaning{
+		{"0", "it went through and everything was as it must be"},
+		{"1", "it could not be done: a service did not answer or refused, a run broke off"},
+		{"2", "the command line cannot be meant, or a file that it names cannot be read; nothing was started"},
+		{"96", "a form broke its promise, e.g. two clients held a lock at once: its numbers are void"},
+		{"97", "nothing was shown: a threshold is about something that was measured badly or not at all; with --inconclusive=fail also where the baseline has nothing of the kind"},
+		{"98", "a regression: a count is not what the cost model says, or worse than the baseline allows"},
+		{"99", "a threshold is not met"},
+		{"130, 143", "interrupted; what was measured until then has been written"},
+	}
+}
+
 // A coded error has an exit code of its own.
 type coded struct {
 	error

@@ -1,6 +1,9 @@
 package main
 
-import "github.com/stampede-bench/stampede/workloads/catalog"
+import (
+	"github.com/stampede-bench/stampede/gate"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
 
 // A job is what one bench does at a time: forms on sources, as the flags say.
 type job struct {
@@ -30,4 +33,24 @@ func (a *app) job(recipes []string, f runFlags) (_ job, err error) {
 		return job{}, err
 	}
 	return job{flags: f, chosen: chosen, sources: sources}, nil
+}
+
+// rowsOf are the runs that there will be, unless a form is skipped, as thresholds
+// see them.
+func rowsOf(jobs []job) (rows []gate.Row) {
+	for _, j := range jobs {
+		var forms []gate.Row
+		for _, form := range j.chosen {
+			forms = append(forms, gate.Row{Scenario: j.scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Phases: form.Phases()})
+		}
+		for _, s := range j.sources {
+			for _, clients := range j.flags.clients {
+				for _, row := range forms {
+					row.URL, row.Clients = s.name, clients
+					rows = append(rows, row)
+				}
+			}
+		}
+	}
+	return rows
 }

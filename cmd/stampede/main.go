@@ -66,6 +66,7 @@ each costs: notifications, reads and writes per round, and the time they take.
   stampede count            exactly what each form costs, at rest
   stampede sweep            how each form scales, and from where on the naive one is worse
   stampede runs, report     what was run before, in any format
+  stampede gate, baseline   whether it was as it must be
   stampede init, validate   scenario files, for stampede run -f
   stampede schema           what a file of results has in it, for programs
   stampede list             recipes, forms and backends
@@ -79,8 +80,9 @@ each costs: notifications, reads and writes per round, and the time they take.
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.runsCommand(), a.reportCommand(), a.schemaCommand(),
-		a.initCommand(), a.validateCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand())
+	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.runsCommand(), a.reportCommand(), a.gateCommand(), a.baselineCommand(), a.schemaCommand(),
+		a.initCommand(), a.validateCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand(),
+		a.thresholdsTopic(), exitCodesTopic())
 	return root
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/gate"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/scenario"
@@ -44,6 +45,7 @@ type runFlags struct {
 	mix              mixFlags
 	background       backgroundFlag
 	saving           saving
+	gates            gateFlags
 	file             string
 	bin              time.Duration // of the herd's time line
 	showing          showing
@@ -98,6 +100,7 @@ func (f *runFlags) register(a *app, cmd *cobra.Command) {
 	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
 	f.registerFixed(cmd, 1800*time.Millisecond, results.KindRun)
 	f.saving.register(cmd)
+	f.gates.register(cmd)
 }
 
 // registerFixed adds the flags of what is the same at all levels of a sweep.
@@ -205,6 +208,7 @@ func (f *runFlags) command(recipes []string) []string {
 	} else {
 		line = append(line, "--duration", f.duration.String())
 	}
+	line = append(line, f.gates.words()...)
 	return append(line, "--seed", fmt.Sprint(f.seed))
 }
 
@@ -228,8 +232,12 @@ func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	asked, err := f.gates.resolve(rowsOf([]job{j}), nil)
+	if err != nil {
+		return err
+	}
 	about := chosenRecipes(j.chosen)
-	return a.perform(ctx, f, results.New(tool(), j.flags.command(about), about, f.seed), []job{j})
+	return a.perform(ctx, f, results.New(tool(), j.flags.command(about), about, f.seed), []job{j}, asked)
 }
 
 func (f *runFlags) drawSeed() {
@@ -238,9 +246,9 @@ func (f *runFlags) drawSeed() {
 	}
 }
 
-// perform does the jobs one after the other, all into one file. The flags say
-// where that goes.
-func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs []job) error {
+// perform does the jobs one after the other, all into one file, and judges that.
+// The flags say where it goes.
+func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs []job, asked docket) error {
 	outs, err := openOutputs(f.output, results.KindRun, a.out)
 	if err != nil {
 		return err
@@ -255,7 +263,7 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 		jobs[i].flags.showing = f.showing
 		j.flags.announce(a, j.sources, j.flags.plan(len(j.chosen)))
 	}
-	b := &bench{app: a, progress: newProgress(a.err, f.quiet), file: file}
+	b := &bench{app: a, progress: newProgress(a.err, f.quiet), file: file, alarm: alarm{asked.aborts, nil}}
 	began := time.Now()
 	runErr := b.runAll(ctx, jobs)
 	b.file.Took = time.Since(began)
@@ -264,6 +272,7 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 		return runErr
 	}
 	b.file.Interrupted = runErr != nil
+	asked.judge(&b.file, b.alarm.went)
 	saved, unsaved := f.saving.keep(b.file)
 	if err := outs.write(b.file, saved); err != nil {
 		return err
@@ -271,7 +280,7 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 	if unsaved != nil {
 		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
 	}
-	return verdictOn(b.file.Runs)
+	return asked.verdict(b.file)
 }
 
 // A bench is one stampede run under way.
@@ -280,6 +289,7 @@ type bench struct {
 	job      // under way
 	progress *progress
 	file     results.File
+	alarm    alarm
 }
 
 func (b *bench) runAll(ctx context.Context, jobs []job) error {
@@ -333,10 +343,22 @@ func (b *bench) adviseClient(i drivers.Info) {
 }
 
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
-	run, err := b.flags.measure(ctx, s, form, clients, func(p workloads.Progress) { b.progress.run(form, clients, b.flags, p) })
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	row := results.Run{Scenario: b.scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
+		Backend: results.Backend(s.Info()), Clients: clients}
+	run, err := b.flags.measure(ctx, s, form, clients, func(p workloads.Progress) {
+		b.progress.run(form, clients, b.flags, p)
+		if b.alarm.heeds(underWay(row, p), len(b.file.Runs), figuresUnderWay(p)) {
+			end()
+		}
+	})
 	if run != nil {
 		run.Scenario = b.scenario
 		b.file.Runs = append(b.file.Runs, *run)
+	}
+	if err == nil && b.alarm.heeds(*run, len(b.file.Runs)-1, nil) {
+		return workloads.ErrInterrupted
 	}
 	return err
 }
@@ -394,21 +416,9 @@ func expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results
 	return e
 }
 
-// verdictOn is the error of runs that went through and found something.
-func verdictOn(runs []results.Run) error {
-	differs := false
-	for _, r := range runs {
-		if r.Safety.Violations > 0 {
-			return verdict(exitViolation, "a form broke its promise")
-		}
-		differs = differs || r.Cost.Expected != nil &&
-			slices.ContainsFunc(r.Cost.Expected.Identities, func(i results.Identity) bool { return !i.Holds })
-	}
-	if differs {
-		return verdict(exitRegression, "a count is not what holds under any schedule")
-	}
-	return nil
-}
+// verdictOn is the error of runs that went through and found something although
+// nothing was asked of them.
+func verdictOn(runs []results.Run) error { return decided(gate.Found(runs), false) }
 
 // interrupted makes an error that came because the context ended an interruption.
 func interrupted(ctx context.Context, err error) error {

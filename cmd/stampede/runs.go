@@ -65,6 +65,9 @@ func (a *app) listRun(path, id string, back int) error {
 	if f.Interrupted {
 		when += " · interrupted"
 	}
+	if f.Verdict != "" {
+		when += " · " + string(f.Verdict)
+	}
 	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, results.Bytes(info.Size()), f.About(), f.Headline())
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stampede-bench/stampede/gate"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/scenario"
 )
@@ -24,9 +25,13 @@ func (a *app) runFile(cmd *cobra.Command, recipes []string, f runFlags) error {
 	if err != nil {
 		return a.told(err)
 	}
-	jobs, err := a.jobs(file, cmd.Flags())
+	jobs, written, err := a.jobs(file, cmd.Flags())
 	if err != nil {
 		return a.told(err)
+	}
+	asked, err := f.gates.resolve(rowsOf(jobs), written)
+	if err != nil {
+		return err
 	}
 	if !wasGiven(cmd.Flags().Lookup("seed")) && file.Seed != "" {
 		f.seed, _ = strconv.ParseUint(file.Seed, 10, 64) // it was checked
@@ -41,7 +46,7 @@ func (a *app) runFile(cmd *cobra.Command, recipes []string, f runFlags) error {
 	if given := replaced(file, cmd.Flags()); file.Reference != nil && len(given) > 0 {
 		result.Reference.Differs = append(result.Reference.Differs, "the file was run with other settings: "+strings.Join(given, " "))
 	}
-	return a.perform(cmd.Context(), f, result, jobs)
+	return a.perform(cmd.Context(), f, result, jobs, asked)
 }
 
 // parseScenario reads a file that comes with stampede, or any other.
@@ -58,18 +63,45 @@ func (a *app) parseScenario(name string) (scenario.File, error) {
 }
 
 // jobs are those of all scenarios of a file, in which whatever was asked for by
-// flags replaces what the file says.
-func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]job, error) {
+// flags replaces what the file says, and the thresholds that it has for them.
+func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]job, []gate.Threshold, error) {
 	faults := scenario.Faults{Name: file.Name}
 	var jobs []job
 	for _, s := range file.Scenarios {
 		j, err := a.scenarioJob(s, asked, &faults)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		jobs = append(jobs, j)
 	}
-	return jobs, faults.Err()
+	if err := faults.Err(); err != nil {
+		return nil, nil, err
+	}
+	var thresholds []gate.Threshold
+	if flag := asked.Lookup("threshold"); flag == nil || !wasGiven(flag) {
+		thresholds = written(file, rowsOf(jobs), &faults)
+	}
+	return jobs, thresholds, faults.Err()
+}
+
+// written are the thresholds of the file. What is wrong with one is added to the
+// faults.
+func written(file scenario.File, rows []gate.Row, faults *scenario.Faults) (all []gate.Threshold) {
+	read := func(thresholds []scenario.Threshold, of string) {
+		for _, t := range thresholds {
+			parsed, err := gate.Parse(t.Text, of, rows)
+			if err != nil {
+				faults.Add(t.Line, "threshold %v", err)
+				continue
+			}
+			all = append(all, parsed)
+		}
+	}
+	read(file.Thresholds, "")
+	for _, s := range file.Scenarios {
+		read(s.Thresholds, s.Name)
+	}
+	return all
 }
 
 // scenarioJob is the job of a scenario. What is wrong with a setting is added to

@@ -14,10 +14,16 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// ofCommand are the flags of run that say what becomes of the result. A scenario
+// ofResult are the flags of run that say what becomes of the result. A scenario
 // file says what is run, and has a seed of its own.
-func ofCommand() []string {
+func ofResult() []string {
 	return []string{"file", metricsAddr, "output", "save", "no-save", "quiet", "seed"}
+}
+
+// ofCommand are the flags that are no settings of a scenario, whose thresholds are
+// written down in another way.
+func ofCommand() []string {
+	return append(ofResult(), "threshold", "abort-on", "baseline", "inconclusive")
 }
 
 // scenarioKeys are what a scenario can be told: the recipe, and what the flags of
@@ -107,7 +113,7 @@ func must(err error) {
 // fileCommand is the line that does the same again, without what is secret.
 func fileCommand(asked *pflag.FlagSet, f runFlags) []string {
 	line := append([]string{"stampede", "run", "-f", f.file}, words(asked, func(flag *pflag.Flag) bool {
-		return !slices.Contains(ofCommand(), flag.Name)
+		return !slices.Contains(ofResult(), flag.Name)
 	})...)
 	return append(line, "--seed", fmt.Sprint(f.seed))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -36,7 +37,7 @@ func (a *app) validateFile(name string) error {
 	if err != nil {
 		return err
 	}
-	jobs, err := a.jobs(file, &pflag.FlagSet{})
+	jobs, thresholds, err := a.jobs(file, &pflag.FlagSet{})
 	if err != nil {
 		return err
 	}
@@ -44,6 +45,10 @@ func (a *app) validateFile(name string) error {
 	for _, j := range jobs {
 		runs += len(j.chosen) * len(j.flags.clients) * len(j.sources)
 	}
-	fmt.Fprintf(a.out, "%s: ok, %s, %s\n", name, counted(len(jobs), "scenario"), counted(runs, "run"))
+	about := []string{counted(len(jobs), "scenario"), counted(runs, "run")}
+	if n := len(thresholds); n > 0 {
+		about = append(about, counted(n, "threshold"))
+	}
+	fmt.Fprintf(a.out, "%s: ok, %s\n", name, strings.Join(about, ", "))
 	return nil
 }

@@ -26,16 +26,22 @@ func (f Folder) Path(id string) string { return filepath.Join(string(f), id+suff
 // Save writes the result into the folder, whole or not at all, and makes the
 // folder where it is missing. What is there is never overwritten.
 func (f Folder) Save(r results.File) error {
+	path := f.Path(r.ID)
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("%s is there already", path)
+	}
+	return Write(path, r)
+}
+
+// Write writes the result to the path, whole or not at all, whatever is there, and
+// makes the folder where it is missing.
+func Write(path string, r results.File) error {
 	var text bytes.Buffer
 	if err := r.WriteJSON(&text); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(string(f), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
-	}
-	path := f.Path(r.ID)
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is there already", path)
 	}
 	return replace(path, text.Bytes())
 }

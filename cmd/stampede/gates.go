@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/gate"
+	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// A gateFlags is what a person asks of runs.
+type gateFlags struct {
+	thresholds   []string
+	abortOn      []string
+	baseline     string
+	inconclusive string
+}
+
+// What becomes of an inconclusive verdict.
+const (
+	warn = "warn"
+	fail = "fail"
+)
+
+func (g *gateFlags) register(cmd *cobra.Command) {
+	g.registerJudging(cmd)
+	cmd.Flags().StringArrayVar(&g.abortOn, "abort-on", nil, "end the command as soon as a `CONDITION` comes true, such as errors>100; repeatable")
+	complete(cmd, "abort-on", figureWords)
+}
+
+// registerJudging adds the flags by which runs are judged that are over.
+func (g *gateFlags) registerJudging(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&g.thresholds, "threshold", nil, "what must hold, `[RUN.]FIGURE<LIMIT`, such as lock.handoff.p99<5ms; repeatable; see stampede help thresholds")
+	flags.StringVar(&g.baseline, "baseline", "", "`FILE` of an earlier result to hold the runs against; stampede baseline update writes one")
+	flags.StringVar(&g.inconclusive, "inconclusive", warn, "what becomes of a verdict that decides nothing: warn or fail")
+	complete(cmd, "threshold", figureWords)
+	complete(cmd, "inconclusive", func() []string { return []string{warn, fail} })
+}
+
+// figureWords are the figures that runs of every kind have.
+func figureWords() (words []string) {
+	for _, f := range figures.All(nil) {
+		words = append(words, f.Name+"\t"+f.About)
+	}
+	return words
+}
+
+// words are the flags by which the same is asked again.
+func (g *gateFlags) words() (words []string) {
+	for _, text := range g.thresholds {
+		words = append(words, "--threshold", text)
+	}
+	for _, text := range g.abortOn {
+		words = append(words, "--abort-on", text)
+	}
+	if g.baseline != "" {
+		words = append(words, "--baseline", g.baseline)
+	}
+	if g.inconclusive != warn {
+		words = append(words, "--inconclusive", g.inconclusive)
+	}
+	return words
+}
+
+// A docket is what is asked of the runs of one command.
+type docket struct {
+	thresholds []gate.Threshold
+	aborts     []gate.Threshold // that end it as soon as they are not met
+	baseline   *results.File
+	strict     bool // what is inconclusive is no pass
+}
+
+// resolve checks all that can be checked before anything is started. The rows are
+// the runs there will be. What was written down is asked where no flag asks.
+func (g *gateFlags) resolve(rows []gate.Row, written []gate.Threshold) (d docket, err error) {
+	if have := []string{warn, fail}; !slices.Contains(have, g.inconclusive) {
+		return d, usagef("--inconclusive: %w", nearest.Unknown("choice", g.inconclusive, have))
+	}
+	d.strict, d.thresholds = g.inconclusive == fail, written
+	if len(g.thresholds) > 0 {
+		d.thresholds = nil
+	}
+	for _, text := range g.thresholds {
+		t, err := gate.Parse(text, "", rows)
+		if err != nil {
+			return d, usagef("--threshold %w", err)
+		}
+		d.thresholds = append(d.thresholds, t)
+	}
+	for _, text := range g.abortOn {
+		t, err := abort(text, rows)
+		if err != nil {
+			return d, usagef("--abort-on %w", err)
+		}
+		d.aborts = append(d.aborts, t)
+	}
+	return d, d.takeBaseline(g.baseline, rows)
+}
+
+// abort is the threshold that is not met when the condition comes true.
+func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
+	t, err := gate.Parse(condition, "", rows)
+	if err != nil {
+		return t, err
+	}
+	if !t.IsAbsolute() {
+		return t, fmt.Errorf("%q: while runs go on there is nothing to compare with: want a value, such as errors>100", condition)
+	}
+	return t.Opposite()
+}
+
+// takeBaseline reads the baseline, and asks the usual of it where nothing is asked.
+func (d *docket) takeBaseline(path string, rows []gate.Row) error {
+	needed := slices.IndexFunc(d.thresholds, gate.Threshold.NeedsBaseline)
+	if path == "" {
+		if needed >= 0 {
+			return usagef("threshold %q: it is held against a baseline: say which with --baseline FILE", d.thresholds[needed].Text)
+		}
+		return nil
+	}
+	base, err := readBaseline(path)
+	if err != nil {
+		return err
+	}
+	d.baseline = &base
+	if needed < 0 {
+		usual := gate.Defaults(rows, base)
+		if len(usual) == 0 {
+			return usagef("--baseline %s: it has none of these runs: %s", path, base.About())
+		}
+		d.thresholds = append(d.thresholds, usual...)
+	}
+	return nil
+}
+
+func readBaseline(path string) (results.File, error) {
+	if _, err := os.Stat(path); err != nil {
+		return results.File{}, usagef("--baseline %s: %v: stampede baseline update writes one", path, bare(err))
+	}
+	f, err := archive.Read(path)
+	if err != nil {
+		return f, usagef("--baseline %w", err)
+	}
+	return f, nil
+}
+
+// judge writes into the file what was decided, if anything was asked. Gates that
+// went off while a run was under way stand for what the whole run says.
+func (d docket) judge(f *results.File, went []results.Gate) {
+	all := slices.Concat(d.thresholds, d.aborts)
+	if len(all) == 0 {
+		return
+	}
+	f.Gates, f.Verdict = gate.Judge(*f, all, d.baseline)
+	for _, g := range went {
+		f.Gates = slices.DeleteFunc(f.Gates, func(other results.Gate) bool { return other.Text == g.Text && other.Run == g.Run })
+		f.Gates = append(f.Gates, g)
+	}
+	f.Verdict = gate.Verdict(f.Gates, f.Runs)
+}
+
+// verdict is the error of a file that was judged.
+func (d docket) verdict(f results.File) error {
+	if f.Verdict == "" {
+		return verdictOn(f.Runs)
+	}
+	return decided(f.Verdict, d.strict)
+}
