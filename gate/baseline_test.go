@@ -78,12 +78,12 @@ func TestDefaults(t *testing.T) {
 		texts = append(texts, th.Text)
 	}
 	want := []string{
-		"lock/predecessor@2.whole.notifications_per_round <= 1.05 * baseline",
-		"lock/predecessor@2.whole.reads_per_round <= 1.05 * baseline",
-		"lock/predecessor@2.whole.writes_per_round <= 1.05 * baseline",
-		"lock/predecessor@2.rounds_per_s >= 0.8 * baseline",
-		"lock/predecessor@2.acquire.response.p50 <= 1.5 * baseline",
-		"lock/predecessor@2.handoff.response.p99 <= 1.5 * baseline",
+		"lock/predecessor@2.whole.notifications_per_round <= 1.5 * baseline",
+		"lock/predecessor@2.whole.reads_per_round <= 1.25 * baseline",
+		"lock/predecessor@2.whole.writes_per_round <= 1.25 * baseline",
+		"lock/predecessor@2.rounds_per_s >= 0.6 * baseline",
+		"lock/predecessor@2.acquire.response.p50 <= 2 * baseline",
+		"lock/predecessor@2.handoff.response.p99 <= 2 * baseline",
 	}
 	if diff := cmp.Diff(want, texts); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -94,6 +94,21 @@ func TestDefaults(t *testing.T) {
 	base.Runs[0].ThroughputPerS *= 2
 	if _, v := gate.Judge(f, defaults, &base); v != results.Regression {
 		t.Errorf("half as fast as the baseline is %s", v)
+	}
+	base.Runs[0].DurationNS = 100 * time.Millisecond
+	base.Runs[0].Cost.Whole.Notifications = 0
+	if left := gate.Defaults(gate.Rows(f.Runs), base); len(left) != 2 || left[0].Text != want[1] || left[1].Text != want[2] {
+		t.Errorf("of a short run without notifications: %+v", left)
+	}
+}
+
+// One more notification to a round, which is a herd of two, is no chance.
+func TestDefaultsFindAHerd(t *testing.T) {
+	f, base := file(herding("predecessor", 32)), file(herding("predecessor", 32))
+	f.Runs[0].Cost.Whole.Notifications *= 2
+	gates, v := gate.Judge(f, gate.Defaults(gate.Rows(f.Runs), base), &base)
+	if v != results.Regression || gates[0].Verdict != results.Regression {
+		t.Errorf("%s: %+v", v, gates)
 	}
 }
 

@@ -3,23 +3,30 @@ package gate
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// What is asked against a baseline where nobody says what. Counts hardly depend
-// on the machine; of single runs' times only what is far off shows anything.
+// What is asked against a baseline where nobody says what. Two runs of the same
+// thing differ by chance, their speed by a sixth from day to day on a machine that
+// others use, too: what is three times as far off shows something, and times of
+// runs shorter than a second show nothing. A herd is farther off than any chance;
+// what is nearer takes pairs of runs to show.
 const (
-	countsWithin     = 1.05
-	throughputWithin = 0.8
-	tailWithin       = 1.5
+	countsWithin     = 1.25
+	countsMore       = 0.5 // of a round, where a quarter of the count is less
+	throughputWithin = 0.6
+	tailWithin       = 2
+	longEnough       = 900 * time.Millisecond
 )
 
 // Defaults are the thresholds on a baseline where none is given: for each row that
-// is in it too the counts over whole rounds, the throughput, and for each phase
-// the highest percentile that the baseline has. Naive forms are there to be
-// compared with and have none, and loads have no counts.
+// is in it too the counts over whole rounds, and of runs that are long enough the
+// throughput, and for each phase the highest percentile that the baseline has.
+// Naive forms are there to be compared with and have none, and loads have no
+// counts.
 func Defaults(rows []Row, baseline results.File) (all []Threshold) {
 	done := map[string]bool{}
 	for _, row := range rows {
@@ -53,21 +60,38 @@ func baseRow(row Row, baseline results.File) (results.Run, bool) {
 func defaults(row Row, base results.Run) (texts []string) {
 	ask := func(figure string, op figures.Op, factor float64) {
 		f, err := figures.Parse(figure, row.Phases)
-		if err != nil || value(f, base) == nil {
+		if err != nil || value(f, base) == nil || factor == 0 {
 			return
 		}
-		texts = append(texts, fmt.Sprintf("%s/%s@%d.%s %s %g * %s", row.Recipe, row.Form, row.Clients, figure, op, factor, baselineWord))
+		texts = append(texts, fmt.Sprintf("%s/%s@%d.%s %s %.3g * %s", row.Recipe, row.Form, row.Clients, figure, op, factor, baselineWord))
 	}
 	if row.Family != "load" {
 		for _, what := range []string{"notifications", "reads", "writes"} {
-			ask("whole."+what+"_per_round", figures.AtMost, countsWithin)
+			figure := "whole." + what + "_per_round"
+			ask(figure, figures.AtMost, allowance(figure, base))
 		}
+	}
+	if base.DurationNS < longEnough {
+		return texts
 	}
 	ask("rounds_per_s", figures.AtLeast, throughputWithin)
 	for _, phase := range row.Phases {
 		ask(tail(phase, base), figures.AtMost, tailWithin)
 	}
 	return texts
+}
+
+// allowance is the factor of a count, 0 if there is none since it is 0 itself.
+func allowance(figure string, base results.Run) float64 {
+	f, err := figures.Parse(figure, nil)
+	if err != nil {
+		return 0
+	}
+	v := value(f, base)
+	if v == nil || *v == 0 {
+		return 0
+	}
+	return max(countsWithin, (*v+countsMore) / *v)
 }
 
 // tail is the highest percentile of the phase that the run has up to p99, by

@@ -22,7 +22,7 @@ func herding(form string, clients int) results.Run {
 	ns := func(d time.Duration) *int64 { n := int64(d); return &n }
 	return results.Run{Recipe: "lock", Form: form, Family: family, Clients: clients, Phases: []string{"acquire", "handoff"},
 		Backend: results.Backend{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Started: "own process"},
-		HoldNS:  time.Millisecond, Rounds: 1000, ThroughputPerS: 500,
+		HoldNS:  time.Millisecond, DurationNS: 2 * time.Second, Rounds: 1000, ThroughputPerS: 500,
 		Latency: map[string]results.Latency{
 			"acquire": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2)}},
 			"handoff": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2), P90: ns(p99 / 2), P99: ns(p99), HDR: "HISTFAAA"}}},

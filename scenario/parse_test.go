@@ -59,6 +59,9 @@ scenarios:
     recipe: [lock, queue]
     clients: 4
     duration: 1s
+    thresholds:
+      - put.p99<5ms
+      - queue.wasted < 0.5 * lock.wasted
 reference:
   source: the paper
   figure: rounds/s
@@ -68,6 +71,7 @@ reference:
     three servers: [776, 2.5e3]
   differs:
     - the year
+thresholds: "*.safety.violations == 0"
 `), keys())
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +85,10 @@ reference:
 			{Name: "inherits", Line: 11, Settings: []scenario.Setting{
 				set(12, "recipe", "lock"), set(5, "clients", "2", "8"), set(6, "rounds", "100"), backend}},
 			{Name: "replaces", Line: 13, Settings: []scenario.Setting{
-				set(14, "recipe", "lock", "queue"), set(15, "clients", "4"), set(16, "duration", "1s"), backend}},
+				set(14, "recipe", "lock", "queue"), set(15, "clients", "4"), set(16, "duration", "1s"), backend},
+				Thresholds: []scenario.Threshold{{Text: "put.p99<5ms", Line: 18}, {Text: "queue.wasted < 0.5 * lock.wasted", Line: 19}}},
 		},
+		Thresholds: []scenario.Threshold{{Text: "*.safety.violations == 0", Line: 29}},
 		Reference: &results.Reference{Source: "the paper", Figure: results.RoundsPerS, Across: results.AcrossScenarios,
 			Columns: []string{"inherits", "replaces"},
 			Rows:    []results.ReferenceRow{{Label: "three servers", Figures: []float64{776, 2500}}},

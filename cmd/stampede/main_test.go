@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ func TestMain(m *testing.M) {
 		"stampede": main,
 		// stampede with one form more, which is broken.
 		"broken-stampede": func() { os.Exit(execute(append(catalog.Forms(), freeForAll()), os.Args[1:])) },
+		// stampede whose lock that avoids the herd has been replaced by the one that
+		// makes it.
+		"herding-stampede": func() { os.Exit(execute(herding(), os.Args[1:])) },
 	})
 }
 
@@ -123,6 +127,16 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if err := compiled.Validate(result); (err != nil) != neg {
 		ts.Fatalf("%s as a %s: %v", args[1], args[0], err)
 	}
+}
+
+// herding are all forms, of which one does not do what it is called after.
+func herding() []workloads.Form {
+	forms := catalog.Forms()
+	find := func(name string) int {
+		return slices.IndexFunc(forms, func(f workloads.Form) bool { return f.String() == name })
+	}
+	forms[find("lock/predecessor")].New = forms[find("lock/one-node")].New
+	return forms
 }
 
 // freeForAll is a lock that everybody holds who asks for it.
