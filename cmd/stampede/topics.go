@@ -40,7 +40,7 @@ meant that has the figure. LIMIT is one of
     --threshold 'predecessor.whole.notifications_per_round <= 1' \
     --threshold 'predecessor.handoff.p99 < 0.5 * one-node.handoff.p99'
 
-Counts do not depend on the machine: gate on them first. Ratios inside one command
+Counts hardly depend on the machine: gate on them first. Ratios inside one command
 come second; absolute times are loose limits against accidents. A time that was
 measured badly, or of too few observations, is neither a pass nor a failure but
 invalid, and the exit code 97.
