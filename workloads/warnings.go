@@ -16,6 +16,8 @@ const (
 	starved = 20 * time.Millisecond
 	// stolen is the share of the machine's processors that it was not given.
 	stolen = 0.05
+	// leastStolen is too much for chance: the kernel counts in ticks of 10 ms.
+	leastStolen = 30 * time.Millisecond
 	// behind is the share of what was offered that must have been done.
 	behind = 0.95
 )
@@ -36,7 +38,7 @@ func (r *runner) warn(m *metrics.Record) {
 	lag := time.Duration(g.Lag.ValueAtQuantile(99))
 	doubt(lag > starved, metrics.Starved,
 		"generator starved: one timer in a hundred was %v late or more; times are too long by as much", lag.Round(time.Millisecond))
-	doubt(g.StolenCores > stolen*float64(cores), metrics.Stolen,
+	doubt(g.StolenCores > stolen*float64(cores) && g.StolenCores*m.Duration.Seconds() > leastStolen.Seconds(), metrics.Stolen,
 		"time stolen: other machines had %.2f of the %d cores; times are too long", g.StolenCores, cores)
 	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
 	doubt(g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "")

@@ -24,6 +24,7 @@ func TestDoubts(t *testing.T) {
 		{metrics.ClientBound, func(_ *runner, m *metrics.Record) { m.Generator.CPUCores = 0.9 * cores }},
 		{"", func(_ *runner, m *metrics.Record) { m.Generator.CPUCores = 0.8 * cores }},
 		{metrics.Stolen, func(_ *runner, m *metrics.Record) { m.Generator.StolenCores = 0.06 * cores }},
+		{"", func(_ *runner, m *metrics.Record) { m.Generator.StolenCores, m.Duration = 0.4, 50*time.Millisecond }}, // two ticks
 		{"", func(_ *runner, m *metrics.Record) { m.Generator.StolenCores = 0.04 * cores }},
 		{metrics.Starved, func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(30 * time.Millisecond)) }},
 		{metrics.Skipped, func(_ *runner, m *metrics.Record) { m.Generator.Offered, m.Generator.Skipped = 100, 1 }},
@@ -34,7 +35,7 @@ func TestDoubts(t *testing.T) {
 		{metrics.Bystanders, func(_ *runner, m *metrics.Record) { m.Background.Generator.Unfinished = 1 }},
 	} {
 		r := &runner{plan: Plan{Clients: 4}}
-		m := &metrics.Record{Background: &metrics.Record{}}
+		m := &metrics.Record{Duration: time.Second, Background: &metrics.Record{}}
 		m.Generator.Lag = hdrhistogram.New(1, int64(time.Hour), 3)
 		c.make(r, m)
 		r.warn(m)
