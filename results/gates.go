@@ -14,7 +14,7 @@ func (f File) judgement(w io.Writer, o TableOptions) {
 	if len(f.Gates) == 0 {
 		return
 	}
-	o.emphasize(w, f.decision())
+	o.emphasize(w, f.Decision())
 	fmt.Fprintln(w)
 	g := grid{columns: []column{{head: "threshold", left: true}, {head: "run", left: true, space: 3}, {head: "measured", space: 3},
 		{head: "limit", space: 3}, {head: "verdict", left: true, space: 3}}}
@@ -23,8 +23,8 @@ func (f File) judgement(w io.Writer, o TableOptions) {
 	fmt.Fprintln(w)
 }
 
-// decision is the verdict in one sentence.
-func (f File) decision() string {
+// Decision is the verdict in one sentence, of a file of which something was asked.
+func (f File) Decision() string {
 	thresholds := distinctGates(f.Gates)
 	of := func(verdicts ...Verdict) (n int) {
 		for _, gates := range thresholds {

@@ -15,8 +15,10 @@ type alarm struct {
 }
 
 // heeds tells whether the run at the place of the file does not meet one of them,
-// by the figures that are known, nil for all.
+// by the figures that are known, nil for all. Doubts are no reason to go on: what
+// looks as if it did harm may do some.
 func (a *alarm) heeds(run results.Run, at int, known []string) bool {
+	run.Doubts, run.Warnings = []results.Doubt{}, nil
 	for _, t := range a.aborts {
 		if known != nil && !slices.Contains(known, t.Figure()) {
 			continue

@@ -65,7 +65,7 @@ func (a *app) gate(folder archive.Folder, name string, g gateFlags, output []str
 	if err := outs.write(f, path); err != nil {
 		return err
 	}
-	return asked.verdict(f)
+	return a.conclude(asked, f, outs)
 }
 
 // find reads a run that was saved, or a file.

@@ -166,10 +166,14 @@ func (d docket) judge(f *results.File, went []results.Gate) {
 	f.Verdict = gate.Verdict(f.Gates, f.Runs)
 }
 
-// verdict is the error of a file that was judged.
-func (d docket) verdict(f results.File) error {
+// conclude is the error of a file that was judged and written. Where no table went
+// to standard output, what is no pass is said in a line of its own.
+func (a *app) conclude(d docket, f results.File, outs outputs) error {
 	if f.Verdict == "" {
 		return verdictOn(f.Runs)
+	}
+	if f.Verdict != results.Pass && !outs.tell() {
+		fmt.Fprintf(a.err, "stampede: %s\n", f.Decision())
 	}
 	return decided(f.Verdict, d.strict)
 }

@@ -163,6 +163,11 @@ func (all outputs) paths(kept string) string {
 	return strings.Join(paths, ", ")
 }
 
+// tell tells whether there is a table on standard output.
+func (all outputs) tell() bool {
+	return slices.ContainsFunc(all, func(o *output) bool { return o.format.Name == "table" && o.path == "" })
+}
+
 // jsonPath is the file that has the whole result, "" if none has.
 func (all outputs) jsonPath() string {
 	for _, o := range all {

@@ -280,7 +280,7 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 	if unsaved != nil {
 		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
 	}
-	return asked.verdict(b.file)
+	return a.conclude(asked, b.file, outs)
 }
 
 // A bench is one stampede run under way.
