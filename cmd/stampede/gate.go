@@ -44,8 +44,9 @@ func (a *app) gate(folder archive.Folder, name string, g gateFlags, output []str
 	}
 	rows := gate.Rows(f.Runs)
 	var again []gate.Threshold
+	var undone []results.Gate
 	if len(g.thresholds) == 0 {
-		if again, err = askedBefore(f, rows); err != nil {
+		if again, undone, err = askedBefore(f, rows); err != nil {
 			return usage(err)
 		}
 	}
@@ -53,7 +54,7 @@ func (a *app) gate(folder archive.Folder, name string, g gateFlags, output []str
 	if err != nil {
 		return err
 	}
-	if len(asked.thresholds) == 0 {
+	if len(asked.thresholds)+len(undone) == 0 {
 		return usagef("%s was run without thresholds: say what to judge it by, with --threshold or --baseline", name)
 	}
 	outs, err := openOutputs(output, results.KindRun, a.out)
@@ -61,7 +62,7 @@ func (a *app) gate(folder archive.Folder, name string, g gateFlags, output []str
 		return err
 	}
 	defer outs.discard()
-	asked.judge(&f, nil)
+	asked.judge(&f, undone)
 	if err := outs.write(f, path); err != nil {
 		return err
 	}
@@ -79,17 +80,22 @@ func find(folder archive.Folder, name string) (path string, f results.File, err 
 	return path, f, nil
 }
 
-// askedBefore are the thresholds that a file was judged by.
-func askedBefore(f results.File, rows []gate.Row) (all []gate.Threshold, err error) {
+// askedBefore are the thresholds that a file was judged by, and the gates of those
+// that no run was done for, which stay as they are.
+func askedBefore(f results.File, rows []gate.Row) (all []gate.Threshold, undone []results.Gate, err error) {
 	for _, g := range f.Gates {
+		if g.Run < 0 {
+			undone = append(undone, g)
+			continue
+		}
 		if slices.ContainsFunc(all, func(t gate.Threshold) bool { return t.Text == g.Text && t.Scenario == g.Scenario }) {
 			continue
 		}
 		t, err := gate.Parse(g.Text, g.Scenario, rows)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, t)
 	}
-	return all, nil
+	return all, undone, nil
 }

@@ -151,15 +151,16 @@ func readBaseline(path string) (results.File, error) {
 	return f, nil
 }
 
-// judge writes into the file what was decided, if anything was asked. Gates that
-// went off while a run was under way stand for what the whole run says.
-func (d docket) judge(f *results.File, went []results.Gate) {
+// judge writes into the file what was decided, if anything was asked. Gates that are
+// settled, since they went off while a run was under way, stand for what the whole
+// run says.
+func (d docket) judge(f *results.File, settled []results.Gate) {
 	all := slices.Concat(d.thresholds, d.aborts)
-	if len(all) == 0 {
+	if len(all)+len(settled) == 0 {
 		return
 	}
-	f.Gates, f.Verdict = gate.Judge(*f, all, d.baseline)
-	for _, g := range went {
+	f.Gates, _ = gate.Judge(*f, all, d.baseline)
+	for _, g := range settled {
 		f.Gates = slices.DeleteFunc(f.Gates, func(other results.Gate) bool { return other.Text == g.Text && other.Run == g.Run })
 		f.Gates = append(f.Gates, g)
 	}
