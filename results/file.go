@@ -101,7 +101,7 @@ type Run struct {
 	Disturbed bool             `json:"disturbed,omitempty"`
 	Errors    map[string]int64 `json:"errors"` // how often, by the error's text
 	Warnings  []string         `json:"warnings"`
-	Doubts    []Doubt          `json:"doubts"` // those of the warnings for which figures prove nothing; missing in older files
+	Doubts    []Doubt          `json:"doubts,omitzero"` // those of the warnings for which figures prove nothing; missing in older files
 	Intervals []Interval       `json:"intervals"`
 }
 
