@@ -405,8 +405,7 @@ func expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results
 		return nil
 	}
 	e := &results.Expected{}
-	each := p.Clients / max(p.Groups, 1)
-	if v, known := model.NotificationsPerRound(form.Recipe, p.Settings.Params(each), p.Settings.Params(each-1)); known {
+	if v, known := model.NotificationsPerRound(form.Recipe, p.Settings.Params(p.Clients/max(p.Groups, 1))); known {
 		e.NotificationsPerRound = &v
 	}
 	for _, i := range model.Identities {

@@ -19,17 +19,16 @@ func Rounds(recipe string, p Params) (int64, bool) {
 // NotificationsPerRound is what a round costs at rest with all clients there: what
 // the last of them adds to it, where a client more is a round more. Few wait for
 // the first rounds and the last ones, so that the mean of all is less than what a
-// round costs under load. The last client must change nothing of p but how many
-// there are; it is false where it does, and where the model does not determine it.
-func (m Model) NotificationsPerRound(recipe string, with, without Params) (float64, bool) {
-	rounds, known := Rounds(recipe, with)
+// round costs under load. It is false where the model does not determine it.
+func (m Model) NotificationsPerRound(recipe string, p Params) (float64, bool) {
+	without := p
+	without.Clients--
+	rounds, known := Rounds(recipe, p)
 	before, _ := Rounds(recipe, without)
-	last := without
-	last.Clients = with.Clients
-	if !known || without.Clients < 1 || last != with {
+	if !known || without.Clients < max(1, without.Writers) {
 		return 0, false
 	}
-	all, fewer := m.Settled(with), m.Settled(without)
+	all, fewer := m.Settled(p), m.Settled(without)
 	if all.Most != nil || fewer.Most != nil {
 		return 0, false
 	}

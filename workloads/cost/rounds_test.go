@@ -15,6 +15,7 @@ func TestNotificationsPerRound(t *testing.T) {
 		{"lock", "poll", 8, 0, true},
 		{"election", "watch-leader", 8, 7, true},
 		{"shared-lock", "nearest", 8, 1, true},
+		{"shared-lock", "children-watch", 8, 8, true},
 		{"double-barrier", "ready", 8, 15, true},
 		{"double-barrier", "children-watch", 8, 64, true},
 		{"config", "watch", 8, 8, true},
@@ -27,17 +28,9 @@ func TestNotificationsPerRound(t *testing.T) {
 		if !ok {
 			t.Fatalf("no model of %s/%s", c.recipe, c.form)
 		}
-		got, known := m.NotificationsPerRound(c.recipe, at(c.n), at(c.n-1))
+		got, known := m.NotificationsPerRound(c.recipe, at(c.n))
 		if got != c.want || known != c.known {
 			t.Errorf("%s/%s, %d clients: %v, %v; want %v, %v", c.recipe, c.form, c.n, got, known, c.want, c.known)
 		}
-	}
-}
-
-// A client that writes where others read is no step that could be counted on.
-func TestNotificationsPerRoundOfUnlikeClients(t *testing.T) {
-	m, _ := Of("shared-lock", "lowest-write")
-	if v, known := m.NotificationsPerRound("shared-lock", Params{Clients: 5, Writers: 2}, Params{Clients: 4, Writers: 1}); known {
-		t.Errorf("with another writer: %v, want that it is not known", v)
 	}
 }
