@@ -54,3 +54,6 @@ func slopeMargin(x, y []float64, a, b float64) float64 {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: free}.Quantile((1 + Confidence) / 2)
 	return t * math.Sqrt(squares/free/spread)
 }
+
+// At is the curve's value at n.
+func (p Power) At(n float64) float64 { return p.Factor * math.Pow(n, p.Exponent.Value) }

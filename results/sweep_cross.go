@@ -68,8 +68,8 @@ func (s Sweep) tail(l Level) string {
 func (s Sweep) pairs(naive, calm []Level, worse func(naive, calm Level) (float64, bool)) (all []fit.Point, ok bool) {
 	for _, a := range naive {
 		for _, b := range calm {
-			at := a.on(s.Axes[0])
-			if at != b.on(s.Axes[0]) || at == 0 { // which has no place on a logarithmic scale
+			at := a.On(s.Axes[0])
+			if at != b.On(s.Axes[0]) || at == 0 { // which has no place on a logarithmic scale
 				continue
 			}
 			times, known := worse(a, b)

@@ -40,7 +40,7 @@ func (s Sweep) curve(levels []Level) Curve {
 // N−1 of those who wait is a power of N only where N is large.
 func (s Sweep) grow(c *Curve, levels []Level) {
 	levels = levels[max(0, min(len(levels)/2, len(levels)-3)):]
-	c.GrowthFrom = levels[0].on(s.Axes[0])
+	c.GrowthFrom = levels[0].On(s.Axes[0])
 	for name, of := range map[string]func(*PerRound) float64{
 		perNotification: func(p *PerRound) float64 { return p.Notifications },
 		perOperation:    func(p *PerRound) float64 { return p.Reads + p.Writes },
@@ -56,7 +56,7 @@ func (s Sweep) grow(c *Curve, levels []Level) {
 func (s Sweep) values(levels []Level, of func(Run) (float64, bool)) []fit.Level {
 	var all []fit.Level
 	for _, l := range levels {
-		at := fit.Level{N: l.on(s.Axes[0])}
+		at := fit.Level{N: l.On(s.Axes[0])}
 		for _, r := range s.at(l) {
 			if v, ok := of(r); ok {
 				at.Values = append(at.Values, v)
@@ -89,7 +89,7 @@ func (s Sweep) scale(levels []Level) (*USL, string) {
 		u.KneeLow, u.KneeHigh = finite(low), finite(high)
 	}
 	for _, l := range levels {
-		n := l.on(s.Axes[0])
+		n := l.On(s.Axes[0])
 		u.Residuals = append(u.Residuals, Residual{n, l.Throughput.Value, law.At(n)})
 	}
 	return u, ""

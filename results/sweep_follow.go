@@ -75,7 +75,7 @@ func (s Sweep) phases(levels []Level) (all []string) {
 
 // ends names the first and the last of the levels: "from 0 % to 100 % reads".
 func (s Sweep) ends(levels []Level) string {
-	from, to := levels[0].on(s.Axes[0]), levels[len(levels)-1].on(s.Axes[0])
+	from, to := levels[0].On(s.Axes[0]), levels[len(levels)-1].On(s.Axes[0])
 	if s.Axes[0] == "reads" {
 		return fmt.Sprintf("from %s to %s", shareAsked(from), place("reads", to))
 	}

@@ -131,8 +131,8 @@ func across(runs []Run, of func(Run) (float64, bool)) (Estimate, bool) {
 	return Estimate(fit.Median(values)), true
 }
 
-// on is the level's place on an axis.
-func (l Level) on(axis string) float64 {
+// On is the level's place on an axis.
+func (l Level) On(axis string) float64 {
 	switch axis {
 	case "rate":
 		return l.Rate
@@ -175,7 +175,7 @@ func (s Sweep) beside(l Level) string {
 	if len(s.Axes) < 2 {
 		return ""
 	}
-	return place(s.Axes[1], l.on(s.Axes[1]))
+	return place(s.Axes[1], l.On(s.Axes[1]))
 }
 
 // series parts the levels into those along the first axis of one form.
@@ -190,6 +190,29 @@ func (s Sweep) series() (all [][]Level) {
 			all = append(all, nil)
 		}
 		all[i] = append(all[i], l)
+	}
+	return all
+}
+
+// A Series is the levels of one form along the first axis, at one level of the
+// second.
+type Series struct {
+	Name   string // of the form, and of what else sets it apart
+	Beside string // the level of the second axis, "" if there is none
+	Levels []Level
+	Curve  *Curve // nil where there is none through them
+}
+
+// Series are the sweep's levels as curves are drawn through them.
+func (s Sweep) Series() (all []Series) {
+	for _, levels := range s.series() {
+		l := levels[0]
+		series := Series{Beside: s.beside(l), Levels: levels}
+		series.Name = s.form(l.Recipe, l.Form, l.Backend.URL, series.Beside)
+		if i := slices.IndexFunc(s.Curves, func(c Curve) bool { return c.of(l) && c.Beside == series.Beside }); i >= 0 {
+			series.Curve = &s.Curves[i]
+		}
+		all = append(all, series)
 	}
 	return all
 }

@@ -113,7 +113,7 @@ func (s Sweep) warn(w io.Writer, levels []Level) {
 		}
 		if lost > 0 {
 			fmt.Fprintf(w, "  warning: %s, %s: arrivals were not served in %d of %s: response times are at least these\n",
-				l.Form, place(s.Axes[0], l.on(s.Axes[0])), lost, plural(len(runs), "run"))
+				l.Form, place(s.Axes[0], l.On(s.Axes[0])), lost, plural(len(runs), "run"))
 		}
 	}
 }
