@@ -35,7 +35,8 @@ const rules = `
 	results:                       metrics drivers fit
 	results/figures:               results internal/nearest
 	results/archive:               results
-	results/charts:                results results/figures fit
+	results/resulttest:            results metrics fit
+	results/charts:                results fit
 	results/report:                results results/figures results/charts
 	results/formats:               results results/figures
 	effect:                        fit
@@ -65,6 +66,8 @@ const testRules = `
 	telemetry:      drivers/...
 	dashboards:     telemetry drivers/... workloads/...
 	results:        drivers/...
+	results/charts: results/resulttest
+	results/report: results/resulttest
 	workloads/...:  workloads/... recipes naive metrics drivers/...
 	...:
 `
