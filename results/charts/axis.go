@@ -1,0 +1,130 @@
+package charts
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/plot"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// An axis is one direction of a panel.
+type axis struct {
+	label    string // what, and in which unit
+	log      bool
+	low      float64 // of what is shown
+	high     float64
+	ticks    []plot.Tick
+	gridless bool
+}
+
+// Ticks makes it a plot.Ticker.
+func (a axis) Ticks(float64, float64) []plot.Tick { return a.ticks }
+
+// logarithmic is an axis over the values, which must be above zero, with labels at
+// round numbers.
+func logarithmic(label string, values []float64, write func(float64) string) axis {
+	a := axis{label: label, log: true, low: slices.Min(values), high: slices.Max(values)}
+	if a.high < 2*a.low { // a flat line needs some room to be flat in
+		a.low, a.high = a.low/2, a.high*2
+	}
+	a.low, a.high = a.low/1.15, a.high*1.15
+	for _, marks := range [][]float64{{1}, {1, 3}, {1, 2, 5}, {1, 1.5, 2, 3, 5, 7}} {
+		a.ticks = decades(a.low, a.high, marks, write)
+		if len(a.ticks) >= 3 {
+			break
+		}
+	}
+	return a
+}
+
+// decades are the powers of ten within a range, times each of the marks.
+func decades(low, high float64, marks []float64, write func(float64) string) (ticks []plot.Tick) {
+	for power := math.Floor(math.Log10(low)); power <= math.Log10(high); power++ {
+		for _, m := range marks {
+			if v := m * math.Pow(10, power); low <= v && v <= high {
+				ticks = append(ticks, plot.Tick{Value: v, Label: write(v)})
+			}
+		}
+	}
+	return ticks
+}
+
+// linear is an axis from zero over the values.
+func linear(label string, values []float64, write func(float64) string) axis {
+	a := axis{label: label, low: min(0, slices.Min(values)), high: max(0, slices.Max(values))}
+	if a.low == a.high {
+		a.high = 1
+	}
+	step := niceStep((a.high - a.low) / 5)
+	a.low, a.high = step*math.Floor(a.low/step+1e-9), step*math.Ceil(a.high/step-1e-9)
+	for i := math.Round(a.low / step); i*step <= a.high+step/2; i++ {
+		a.ticks = append(a.ticks, plot.Tick{Value: i * step, Label: write(i * step)})
+	}
+	return a
+}
+
+// niceStep is the round number next to a step: 1, 2 or 5 times a power of ten.
+func niceStep(step float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(step)))
+	for _, m := range []float64{1, 2, 5} {
+		if step <= m*power*1.0001 {
+			return m * power
+		}
+	}
+	return 10 * power
+}
+
+// exactly is a logarithmic axis with a label at each of the levels, unless those
+// are too many to be read.
+func exactly(label string, levels []float64, write func(float64) string) axis {
+	a := logarithmic(label, levels, write)
+	levels = slices.Compact(slices.Sorted(slices.Values(levels)))
+	if len(levels) > 10 {
+		return a
+	}
+	a.ticks = nil
+	for _, v := range levels {
+		a.ticks = append(a.ticks, plot.Tick{Value: v, Label: write(v)})
+	}
+	return a
+}
+
+// number writes a tick: "0.5", "2 000".
+func number(v float64) string {
+	v = math.Round(v*1e9) / 1e9
+	if v == math.Trunc(v) {
+		return results.Count(int64(v))
+	}
+	return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "-", "−", 1)
+}
+
+// clock writes a duration given in nanoseconds as short as it can be: "100 µs".
+func clock(ns float64) string {
+	for _, u := range []struct {
+		size time.Duration
+		name string
+	}{{time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "µs"}} {
+		if math.Abs(ns) >= float64(u.size)*0.9999 {
+			return number(math.Round(ns/float64(u.size)*1e3)/1e3) + " " + u.name
+		}
+	}
+	if ns == 0 {
+		return "0"
+	}
+	return number(math.Round(ns)) + " ns"
+}
+
+// valuesOf are what the points of all lines have.
+func valuesOf(all []line, of func(point) float64) (values []float64) {
+	for _, l := range all {
+		for _, p := range l.at {
+			values = append(values, of(p))
+		}
+	}
+	return values
+}

@@ -1,0 +1,209 @@
+package charts
+
+import (
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/resulttest"
+)
+
+var update = flag.Bool("update", false, "write the goldens anew")
+
+// kinds are a result of each kind, and the charts of it.
+func kinds() map[string]any {
+	return map[string]any{
+		"lock":       resulttest.Lock(),
+		"sweep":      resulttest.Sweep(),
+		"scaling":    resulttest.Scaling(),
+		"reads":      resulttest.Reads(),
+		"count":      resulttest.Count(),
+		"comparison": resulttest.Comparison(),
+	}
+}
+
+// once are the kinds, made the first time that they are asked for: histograms take
+// their time under the race detector.
+var once = sync.OnceValue(kinds)
+
+func TestChartsOfEachKind(t *testing.T) {
+	want := map[string][]string{
+		"lock":       {"lock-notifications", "lock-latency-handoff", "lock-timeline", "lock-time", "lock-latency-acquire"},
+		"sweep":      {"lock-notifications", "lock-latency-by-clients", "lock-throughput", "lock-latency-handoff", "lock-timeline"},
+		"scaling":    {"mix-throughput", "mix-latency-by-clients", "mix-latency-read"},
+		"reads":      {"mix-throughput", "mix-latency-by-reads"},
+		"count":      {"lock-notifications"},
+		"comparison": {"changes"},
+	}
+	got := map[string][]string{}
+	for kind, result := range once() {
+		for _, c := range Of(result) {
+			got[kind] = append(got[kind], c.Name)
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("charts (-want +got):\n%s", diff)
+	}
+}
+
+// What a chart says to those who cannot see it is prose, and read as such.
+func TestAbout(t *testing.T) {
+	var got strings.Builder
+	all := once()
+	for _, kind := range []string{"lock", "sweep", "scaling", "reads", "count", "comparison"} {
+		for _, c := range Of(all[kind]) {
+			got.WriteString(kind + " " + c.Name + "\n  " + c.About + "\n  " + c.Caption + "\n")
+		}
+	}
+	golden(t, "about.txt", got.String())
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(filepath.Join("testdata", name), []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestSVG(t *testing.T) {
+	for kind, result := range once() {
+		for _, c := range Of(result) {
+			for form, svg := range map[string]string{"inline": c.Inline(), "file": c.alone()} {
+				t.Run(kind+"/"+c.Name+"/"+form, func(t *testing.T) {
+					texts := wellFormed(t, svg)
+					checkNames(t, c, texts)
+					if !strings.Contains(svg, `role="img"`) || !strings.Contains(svg, `viewBox="0 0 420 `) {
+						t.Error("no role or no view box")
+					}
+					loads := strings.NewReplacer(`xmlns="http://www.w3.org/2000/svg"`, "").Replace(svg)
+					if regexp.MustCompile(`(?i)https?:|href|url\(|<script|<image|@import`).MatchString(loads) {
+						t.Error("it refers to something outside")
+					}
+				})
+			}
+		}
+	}
+}
+
+// wellFormed are the texts of the elements of XML.
+func wellFormed(t *testing.T, svg string) (texts []string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(svg))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return texts
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, ok := token.(xml.CharData); ok {
+			texts = append(texts, string(text))
+		}
+	}
+}
+
+// checkNames looks for the title, what is said of the chart and the names of axes
+// and series among the texts.
+func checkNames(t *testing.T, c Chart, texts []string) {
+	t.Helper()
+	all := strings.Join(texts, " ")
+	if !strings.HasPrefix(c.About, c.Title) || !regexp.MustCompile(`\d`).MatchString(strings.TrimPrefix(c.About, c.Title)) {
+		t.Errorf("said of it: %q, want the title and numbers", c.About)
+	}
+	wanted := append([]string{c.Title, c.About}, c.titleLines()...)
+	for i, p := range c.panels {
+		wanted = append(wanted, p.y.label)
+		if i == len(c.panels)-1 {
+			wanted = append(wanted, p.x.label)
+			if p.x.label == "" {
+				t.Error("the first axis has no name")
+			}
+		}
+		for _, l := range p.lines {
+			wanted = append(wanted, l.name)
+		}
+		if len(p.x.ticks) < 2 || len(p.y.ticks) < 2 {
+			t.Errorf("%d and %d ticks, want at least 2 on each axis", len(p.x.ticks), len(p.y.ticks))
+		}
+	}
+	for _, w := range wanted {
+		if !strings.Contains(all, w) {
+			t.Errorf("no text %q", w)
+		}
+	}
+}
+
+// Each chart is a file, whose name no scenario can make a path of.
+func TestFiles(t *testing.T) {
+	f := resulttest.Lock()
+	for i := range f.Runs {
+		f.Runs[i].Scenario = "../a b"
+	}
+	var names []string
+	for _, file := range Files(f) {
+		names = append(names, file.Name)
+		if !strings.HasPrefix(file.SVG, "<?xml") || !strings.Contains(file.SVG, "prefers-color-scheme:dark") {
+			t.Errorf("%s is no file of its own: %.60s", file.Name, file.SVG)
+		}
+	}
+	want := []string{"a-b-lock-notifications.svg", "a-b-lock-latency-handoff.svg", "a-b-lock-timeline.svg", "a-b-lock-time.svg", "a-b-lock-latency-acquire.svg"}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+// Every colour is a variable that has a value in light and in dark.
+func TestPainted(t *testing.T) {
+	for _, c := range Of(resulttest.Lock()) {
+		svg := c.Inline()
+		if left := regexp.MustCompile(`(fill|stroke):#\w+`).FindString(svg); left != "" {
+			t.Errorf("%s: %s is no variable", c.Name, left)
+		}
+		for _, m := range regexp.MustCompile(`var\((--\w+)`).FindAllStringSubmatch(svg, -1) {
+			for _, dark := range []bool{false, true} {
+				if !strings.Contains(Variables(dark), m[1]+":") {
+					t.Errorf("%s: %s has no value (dark: %v)", c.Name, m[1], dark)
+				}
+			}
+		}
+	}
+}
+
+func TestNoChartWithoutData(t *testing.T) {
+	one := resulttest.Lock()
+	one.Runs = one.Runs[:2] // one level, on which no curve is
+	bare := results.File{Runs: []results.Run{{Recipe: "lock", Form: "predecessor", Clients: 2}}}
+	idle := results.Sweep{Axes: []string{"clients"}}
+	for name, result := range map[string]any{
+		"no run": results.File{}, "nothing measured": bare, "no level": idle,
+		"nothing counted": results.CountReport{}, "nothing compared": results.Comparison{}, "no result": 1,
+	} {
+		if all := Of(result); len(all) > 0 {
+			t.Errorf("%s: %q and others, want no chart", name, all[0].Name)
+		}
+	}
+	if i := slices.IndexFunc(Of(one), func(c Chart) bool { return c.Name == "lock-notifications" }); i >= 0 {
+		t.Error("one level of clients has a chart against clients")
+	}
+}

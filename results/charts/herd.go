@@ -1,0 +1,128 @@
+package charts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/fit"
+	"github.com/stampede-bench/stampede/results"
+)
+
+// notifications is what a round cost against how many clients there were: the herd
+// itself. It needs two levels.
+func notifications(s subject) *Chart {
+	measured := map[string][]point{}
+	model := map[string][]point{}
+	for _, r := range s.runs {
+		if r.Cost.PerRound == nil {
+			continue
+		}
+		if v := r.Cost.PerRound.Notifications; v > 0 {
+			measured[s.key(r)] = append(measured[s.key(r)], point{x: float64(r.Clients), y: v})
+		}
+		modelled(model, s.key(r), r)
+	}
+	return herd(s, measured, model)
+}
+
+func herd(s subject, measured, model map[string][]point) *Chart {
+	p := panel{height: tall}
+	var told []string
+	drawn := "Points were measured"
+	for _, name := range s.series() {
+		look := s.looks[name]
+		if len(model[name]) > 1 {
+			p.lines = append(p.lines, line{look: look.faint(), at: sorted(model[name]), joined: true, thin: true})
+		}
+		dots := sorted(measured[name])
+		if len(dots) == 0 {
+			continue
+		}
+		grows, law := s.power(name)
+		if len(law) > 0 {
+			p.lines = append(p.lines, line{look: look, at: law, joined: true, thin: true})
+		}
+		p.lines = append(p.lines, line{name: name + grows, look: look, at: dots, marked: true})
+		first, last := dots[0], dots[len(dots)-1]
+		told = append(told, fmt.Sprintf("%s: %s with %s clients, %s with %s%s", name, results.Rate(first.y), number(first.x), results.Rate(last.y), number(last.x), strings.Replace(grows, " ∝", ", growing as", 1)))
+	}
+	xs := valuesOf(p.lines, func(p point) float64 { return p.x })
+	if len(slices.Compact(slices.Sorted(slices.Values(xs)))) < 2 {
+		return nil
+	}
+	if slices.ContainsFunc(p.lines, func(l line) bool { return l.thin && l.look.ink != muted }) {
+		drawn += ", coloured lines are powers of N, the clients, fitted to their upper half"
+	}
+	if slices.ContainsFunc(p.lines, func(l line) bool { return l.look.ink == muted }) {
+		drawn += ", grey lines are what the cost model says of a round with all clients there"
+	}
+	p.x = exactly("clients", xs, number)
+	p.y = logarithmic("notifications per round", valuesOf(p.lines, func(p point) float64 { return p.y }), number)
+	c := &Chart{
+		Name:    slug(s.name, "notifications"),
+		Title:   titled("Notifications per round against clients", s),
+		Caption: "A line that climbs is a herd; one that lies flat is none. " + drawn + ".",
+		panels:  []panel{p},
+	}
+	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	return c
+}
+
+// faint is the look of what was reckoned, beneath what was measured.
+func (l look) faint() look { return look{ink: muted, shape: l.shape} }
+
+// power is the power of the clients that a form's notifications follow, and its
+// line; "" and nothing where they follow none. It is fitted to the upper half of the
+// levels, three at least: the N−1 of those who wait is a power of N only where N is
+// large.
+func (s subject) power(name string) (grows string, law []point) {
+	values := map[float64][]float64{}
+	for _, r := range s.runs {
+		if s.key(r) == name && r.Cost.PerRound != nil {
+			values[float64(r.Clients)] = append(values[float64(r.Clients)], r.Cost.PerRound.Notifications)
+		}
+	}
+	var levels []fit.Level
+	for _, n := range slices.Sorted(maps.Keys(values)) {
+		levels = append(levels, fit.Level{N: n, Values: values[n]})
+	}
+	levels = levels[max(0, min(len(levels)/2, len(levels)-3)):]
+	p, ok := fit.Grow(levels)
+	if !ok {
+		return "", nil
+	}
+	for _, l := range levels {
+		for _, v := range l.Values {
+			if off := v / p.At(l.N); off > loose || off < 1/loose {
+				return "", nil
+			}
+		}
+	}
+	for _, n := range []float64{levels[0].N, levels[len(levels)-1].N} {
+		law = append(law, point{x: n, y: p.At(n)})
+	}
+	if e := p.Exponent.Value; -0.05 < e && e < 0.05 {
+		return ", flat", law
+	}
+	return strings.Replace(fmt.Sprintf(" ∝ N^%.2f", p.Exponent.Value), "-", "−", 1), law
+}
+
+// loose is how many times what a power says a value may be for the power to be
+// drawn at all.
+const loose = 1.5
+
+func sorted(points []point) []point {
+	points = slices.Clone(points)
+	slices.SortStableFunc(points, byX)
+	return points
+}
+
+// titled adds the recipe's name where there are several.
+func titled(title string, s subject) string {
+	if s.name == "" {
+		return title
+	}
+	return title + ", " + s.name
+}

@@ -1,0 +1,141 @@
+package charts
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"gonum.org/v1/plot"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// beyond is how many observations must lie beyond a percentile for it to be shown.
+const beyond = 10
+
+// latencies is how long a phase took in all forms with the most clients, by
+// percentile. Percentiles are spread out towards 100 %, where herds show.
+func latencies(s subject, phase string) *Chart {
+	forms, clients := s.crowd()
+	c := &Chart{
+		Name:    slug(s.name, "latency", phase),
+		Title:   titled(fmt.Sprintf("%s latency by percentile, %s clients", upper(results.Label(phase)), results.Count(int64(clients))), s),
+		Caption: fmt.Sprintf("Lower is faster. A line ends where fewer than %d observations lie beyond.", beyond),
+	}
+	p := panel{height: tall}
+	var told []string
+	for _, runs := range forms {
+		name := s.key(runs[0])
+		if l := (line{name: name, look: s.looks[name], at: curve(merged(runs, phase)), joined: true}); len(l.at) > 1 {
+			p.lines = append(p.lines, l)
+			last := l.at[len(l.at)-1]
+			told = append(told, fmt.Sprintf("%s: %s at 50 %%, %s at %s", l.name, results.Duration(time.Duration(at(l.at, 2))),
+				results.Duration(time.Duration(last.y)), percentile(1-1/last.x)))
+		}
+	}
+	if len(p.lines) == 0 {
+		return nil
+	}
+	p.x = percentiles(p.lines)
+	p.y = logarithmic(results.Label(phase)+" took", valuesOf(p.lines, func(p point) float64 { return p.y }), clock)
+	if n := len(forms[0]); n > 1 {
+		c.Caption += fmt.Sprintf(" Each is of %d runs, put together.", n)
+	}
+	c.panels = []panel{p}
+	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	return c
+}
+
+// merged is the histogram of what clients waited in all of the runs, nil without
+// any.
+func merged(runs []results.Run, phase string) *hdrhistogram.Histogram {
+	var all *hdrhistogram.Histogram
+	for _, r := range runs {
+		d := r.Waited(phase)
+		if d == nil {
+			continue
+		}
+		h, err := hdrhistogram.Decode([]byte(d.HDR))
+		switch {
+		case err != nil:
+			return nil
+		case all == nil:
+			all = h
+		default:
+			all.Merge(h)
+		}
+	}
+	return all
+}
+
+// curve is a histogram by percentile: x is 1/(1−p), of which each decade is a nine
+// more, and y nanoseconds.
+func curve(h *hdrhistogram.Histogram) (all []point) {
+	if h == nil || h.TotalCount() <= beyond {
+		return nil
+	}
+	most := float64(h.TotalCount()) / beyond
+	const steps = 120
+	for i := range steps + 1 {
+		x := math.Pow(most, float64(i)/steps)
+		if y := float64(h.ValueAtQuantile(100 * (1 - 1/x))); y > 0 {
+			all = append(all, point{x: x, y: y})
+		}
+	}
+	return all
+}
+
+// at is the value at the first point that is as far as x.
+func at(all []point, x float64) float64 {
+	for _, p := range all {
+		if p.x >= x*0.999 {
+			return p.y
+		}
+	}
+	return all[len(all)-1].y
+}
+
+// percentiles is the axis of 1/(1−p).
+func percentiles(lines []line) axis {
+	a := axis{label: "percentile", log: true, low: 1, high: 2}
+	for _, l := range lines {
+		a.high = max(a.high, l.at[len(l.at)-1].x)
+	}
+	marks := []float64{1, 2, 10, 100, 1e3, 1e4, 1e5, 1e6}
+	if a.high < 300 { // there is room for more
+		marks = append(marks, 4, 20, 50)
+	}
+	for _, x := range marks {
+		if x <= a.high {
+			a.ticks = append(a.ticks, plot.Tick{Value: x, Label: percentile(1 - 1/x)})
+		}
+	}
+	return a
+}
+
+// percentile writes a share as near to 100 % as it is: "99.9 %".
+func percentile(p float64) string {
+	decimals := 0
+	if p > 0 && p < 1 {
+		decimals = max(0, int(math.Ceil(-math.Log10(1-p)-1e-9))-2)
+	}
+	return fmt.Sprintf("%.*f %%", decimals, 100*p)
+}
+
+// slug is the parts as the name of a file.
+func slug(parts ...string) string {
+	words := strings.FieldsFunc(strings.Join(parts, "-"), func(c rune) bool {
+		return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	})
+	return strings.Join(words, "-")
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

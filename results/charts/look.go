@@ -1,0 +1,117 @@
+package charts
+
+import (
+	"image/color"
+	"slices"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// An ink is a colour by what it is for. In SVG it is a CSS variable of that name,
+// whose value in light and in dark surroundings the page says, or the file itself.
+type ink string
+
+const (
+	paper   ink = "paper"
+	text    ink = "ink"
+	muted   ink = "muted"
+	grid    ink = "grid"
+	band    ink = "band"
+	recipe  ink = "recipe"
+	naive   ink = "naive"
+	library ink = "library"
+	load    ink = "load"
+)
+
+// A tint is what an ink looks like.
+type tint struct {
+	ink         ink
+	light, dark color.NRGBA
+}
+
+// tints are all inks. Those of series are Okabe and Ito's hues, which people who
+// see colours otherwise tell apart, as dark or as light as text must be.
+func tints() []tint {
+	return []tint{
+		{paper, rgb(0xffffff), rgb(0x14171a)},
+		{text, rgb(0x1b1f23), rgb(0xe6e8ea)},
+		{muted, rgb(0x59616a), rgb(0x9aa3ac)},
+		{grid, rgb(0xe3e6e9), rgb(0x2c3238)},
+		{band, rgb(0xeef1f4), rgb(0x22272c)},
+		{recipe, rgb(0x0072b2), rgb(0x56b4e9)},
+		{naive, rgb(0xb84a00), rgb(0xf08a4b)},
+		{library, rgb(0x00775a), rgb(0x2fc79a)},
+		{load, rgb(0x9a4c7f), rgb(0xd994bd)},
+	}
+}
+
+// light is the ink on white paper, which it is drawn with until it is a variable.
+func (i ink) light() color.NRGBA {
+	all := tints()
+	return all[slices.IndexFunc(all, func(t tint) bool { return t.ink == i })].light
+}
+
+func rgb(hex uint32) color.NRGBA {
+	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
+}
+
+// A look is how a series is told from others: by colour, and without it by shape
+// and dashes.
+type look struct {
+	ink   ink
+	shape draw.GlyphDrawer
+	dash  []vg.Length
+}
+
+func shapes() []draw.GlyphDrawer {
+	return []draw.GlyphDrawer{draw.CircleGlyph{}, draw.PyramidGlyph{}, draw.BoxGlyph{}, draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}}
+}
+
+func dashes() [][]vg.Length {
+	return [][]vg.Length{nil, {7, 3}, {2, 2.5}, {8, 2.5, 2, 2.5}, {12, 3}, {4, 2}, {1, 3}}
+}
+
+// nth is the look of the i-th series in a colour.
+func nth(i int, of ink) look {
+	return look{of, shapes()[i%len(shapes())], dashes()[i%len(dashes())]}
+}
+
+// looksOf are the looks of a subject's series. Families have their colours; where
+// there is only one, its series have one each.
+func looksOf(runs []results.Run) map[string]look {
+	families := map[string]bool{}
+	for _, r := range runs {
+		families[r.Family] = true
+	}
+	s := subject{runs: runs}
+	looks := map[string]look{}
+	for _, r := range runs {
+		if _, known := looks[s.key(r)]; known {
+			continue
+		}
+		of := familyInk(r.Family)
+		if len(families) == 1 {
+			of = colours()[len(looks)%len(colours())]
+		}
+		looks[s.key(r)] = nth(len(looks), of)
+	}
+	return looks
+}
+
+// colours are those of series.
+func colours() []ink { return []ink{recipe, naive, library, load} }
+
+func familyInk(family string) ink {
+	switch family {
+	case "naive":
+		return naive
+	case "library":
+		return library
+	case "load":
+		return load
+	}
+	return recipe
+}

@@ -1,0 +1,111 @@
+package charts
+
+import (
+	ximage "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	letters "gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// A panel is one system of coordinates and what is drawn in it.
+type panel struct {
+	heading string // which part of the chart it is, "" of the only one
+	x, y    axis
+	bands   []rectangle
+	rules   []rule
+	lines   []line
+	height  vg.Length // of all, its labels included
+	margin  vg.Length // right of it, for the names of lines
+}
+
+// A line is one series of points.
+type line struct {
+	name   string // written at its end, "" if it has none
+	look   look
+	at     []point
+	joined bool // by a line
+	marked bool // with the look's shape at each point
+	filled bool // down to the axis
+	thin   bool // what was reckoned, not measured
+}
+
+// A point may have an interval.
+type point struct {
+	x, y      float64
+	low, high float64 // both 0 without one
+}
+
+// A rectangle is a part of the plane that means something.
+type rectangle struct{ left, right, bottom, top float64 }
+
+// A rule is a place on the first axis that means something.
+type rule struct {
+	x    float64
+	name string
+}
+
+const (
+	small = 11 // of ticks and labels
+	large = 13 // of titles
+)
+
+func typeface(size vg.Length, of ink, bold bool) letters.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+	if bold {
+		f.Weight = ximage.WeightBold
+	}
+	return letters.Style{Color: of.light(), Font: f, Handler: plot.DefaultTextHandler}
+}
+
+// plot makes it one of gonum's.
+func (p panel) plot() *plot.Plot {
+	g := plot.New()
+	g.BackgroundColor = nil
+	g.X.Padding, g.Y.Padding = 4, 4
+	for _, a := range []struct {
+		to   *plot.Axis
+		from axis
+	}{{&g.X, p.x}, {&g.Y, p.y}} {
+		a.to.Min, a.to.Max = a.from.low, a.from.high
+		a.to.Tick.Marker = a.from
+		a.to.Tick.Label.Font = typeface(small, muted, false).Font
+		a.to.Tick.Label.Color = muted.light()
+		a.to.Tick.Length = 4
+		a.to.Color, a.to.Tick.Color = muted.light(), muted.light()
+		if a.from.log {
+			a.to.Scale = plot.LogScale{}
+		}
+	}
+	// Marks at the left would repeat what the grid shows.
+	g.Y.LineStyle.Width, g.Y.Tick.Length = 0, 0
+	g.X.Label.Text = p.x.label
+	g.X.Label.TextStyle.Font, g.X.Label.TextStyle.Color = typeface(small, muted, false).Font, muted.light()
+	g.X.Label.Padding = 3
+	if !p.y.gridless {
+		lines := plotter.NewGrid()
+		lines.Vertical.Width = 0
+		lines.Horizontal = draw.LineStyle{Color: grid.light(), Width: 0.8}
+		g.Add(lines)
+	}
+	g.Add(p.marks()...)
+	// What was added must not widen the axes.
+	g.X.Min, g.X.Max, g.Y.Min, g.Y.Max = p.x.low, p.x.high, p.y.low, p.y.high
+	return g
+}
+
+// marks are what is drawn, the first undermost.
+func (p panel) marks() (all []plot.Plotter) {
+	for _, b := range p.bands {
+		all = append(all, b)
+	}
+	for _, r := range p.rules {
+		all = append(all, r)
+	}
+	for _, l := range p.lines {
+		all = append(all, l)
+	}
+	return append(all, names(p.lines))
+}

@@ -1,0 +1,162 @@
+package charts
+
+import (
+	"image/color"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/plot/vg"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/resulttest"
+)
+
+// Whatever is written in an ink can be read on the paper: contrast is at least 4.5.
+func TestContrast(t *testing.T) {
+	var on tint
+	for _, i := range tints() {
+		switch i.ink {
+		case paper:
+			on = i
+		case grid, band:
+		default:
+			for scheme, pair := range map[string][2]color.NRGBA{"light": {i.light, on.light}, "dark": {i.dark, on.dark}} {
+				if c := contrast(pair[0], pair[1]); c < 4.5 {
+					t.Errorf("%s in %s: contrast %.2f, want 4.5", i.ink, scheme, c)
+				}
+			}
+		}
+	}
+	if c := contrast(rgb(0xffffff), rgb(0xcccccc)); c >= 4.5 {
+		t.Errorf("grey on white: contrast %.2f, want less than 4.5", c)
+	}
+}
+
+func contrast(a, b color.NRGBA) float64 {
+	bright, dark := luminance(a), luminance(b)
+	if bright < dark {
+		bright, dark = dark, bright
+	}
+	return (bright + 0.05) / (dark + 0.05)
+}
+
+func luminance(c color.NRGBA) float64 {
+	part := func(v uint8) float64 {
+		s := float64(v) / 255
+		if s <= 0.04045 {
+			return s / 12.92
+		}
+		return math.Pow((s+0.055)/1.055, 2.4)
+	}
+	return 0.2126*part(c.R) + 0.7152*part(c.G) + 0.0722*part(c.B)
+}
+
+func TestLooksDiffer(t *testing.T) {
+	looks := looksOf(resulttest.Lock().Runs)
+	a, b := looks["predecessor"], looks["one-node"]
+	if a.ink != recipe || b.ink != naive {
+		t.Errorf("inks %s and %s, want those of their families", a.ink, b.ink)
+	}
+	if a.shape == b.shape || len(a.dash) == len(b.dash) {
+		t.Error("without colour they look the same")
+	}
+}
+
+// A curve ends where fewer than ten observations lie beyond.
+func TestCurveEnds(t *testing.T) {
+	all := curve(resulttest.Times(4000, time.Millisecond))
+	if end := all[len(all)-1].x; math.Abs(end-400) > 1e-6 { // 99.75 %, beyond which there are ten
+		t.Errorf("it ends at 1/(1−p) = %v, want 400", end)
+	}
+	if v := at(all, 2); math.Abs(v/1e6-1) > 0.05 {
+		t.Errorf("the median is %v ns, want a millisecond", v)
+	}
+	if all := curve(resulttest.Times(10, time.Millisecond)); all != nil {
+		t.Errorf("%d points of ten observations, want none", len(all))
+	}
+}
+
+func TestMergedIsOfAllRuns(t *testing.T) {
+	r := resulttest.Predecessor(8)
+	if n := merged([]results.Run{r, r, r}, "handoff").TotalCount(); n != 12000 {
+		t.Errorf("%d observations, want those of three runs of 4000", n)
+	}
+	r.Latency["handoff"] = results.Latency{Service: &results.Distribution{HDR: "nothing of the kind"}}
+	if merged([]results.Run{r}, "handoff") != nil {
+		t.Error("a histogram that cannot be read is shown")
+	}
+}
+
+func TestPower(t *testing.T) {
+	of := func(values map[int]float64) (string, int) {
+		var s subject
+		for n, v := range values {
+			s.runs = append(s.runs, results.Run{Recipe: "lock", Form: "form", Clients: n, Cost: results.Cost{PerRound: &results.PerRound{Notifications: v}}})
+		}
+		grows, law := s.power("form")
+		return grows, len(law)
+	}
+	for _, c := range []struct {
+		values map[int]float64
+		want   string
+		points int
+	}{
+		{map[int]float64{2: 1, 4: 3, 8: 8, 16: 16, 32: 32}, " ∝ N^1.00", 2}, // of the upper half
+		{map[int]float64{4: 1, 8: 1, 16: 1}, ", flat", 2},
+		{map[int]float64{4: 16, 8: 8, 16: 4}, " ∝ N^−1.00", 2},
+		{map[int]float64{4: 1, 8: 30, 16: 2}, "", 0}, // no power
+		{map[int]float64{4: 1, 8: 2}, "", 0},         // too few
+		{map[int]float64{4: 0, 8: 2, 16: 4}, "", 0},
+	} {
+		if grows, points := of(c.values); grows != c.want || points != c.points {
+			t.Errorf("%v: %q and %d points, want %q and %d", c.values, grows, points, c.want, c.points)
+		}
+	}
+}
+
+func TestTicks(t *testing.T) {
+	words := func(a axis) (all []string) {
+		for _, tick := range a.ticks {
+			all = append(all, tick.Label)
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		axis axis
+		want []string
+	}{
+		"times":       {logarithmic("", []float64{60e3, 4e7}, clock), []string{"100 µs", "1 ms", "10 ms"}},
+		"near times":  {logarithmic("", []float64{1e6, 3e6}, clock), []string{"1 ms", "1.5 ms", "2 ms", "3 ms"}},
+		"levels":      {exactly("", []float64{2, 8, 8, 32}, number), []string{"2", "8", "32"}},
+		"from zero":   {linear("", []float64{870, 300}, number), []string{"0", "200", "400", "600", "800", "1\u202f000"}},
+		"around zero": {linear("", []float64{-12, 9}, number), []string{"−15", "−10", "−5", "0", "5", "10"}},
+		"percentiles": {percentiles([]line{{at: []point{{x: 1200}}}}), []string{"0 %", "50 %", "90 %", "99 %", "99.9 %"}},
+		"reads":       {along("reads", []float64{0, 0.5, 1}), []string{"0 %", "50 %", "100 %"}},
+	} {
+		if diff := cmp.Diff(c.want, words(c.axis)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestNamesKeepApart(t *testing.T) {
+	places := []place{{y: 50}, {y: 51}, {y: 10}, {y: 49}}
+	for i := range places {
+		places[i].end.Y = places[i].y
+	}
+	if !spread(places, 0, 60) {
+		t.Error("no name moved far")
+	}
+	var last vg.Length
+	for i, p := range places {
+		if i > 0 && p.y-last < apart || p.y < 0 || p.y > 60 {
+			t.Errorf("name %d at %v, after one at %v", i, p.y, last)
+		}
+		last = p.y
+	}
+	if spread([]place{{y: 10, end: vg.Point{Y: 10}}, {y: 40, end: vg.Point{Y: 40}}}, 0, 60) {
+		t.Error("names moved that had room")
+	}
+}

@@ -1,0 +1,101 @@
+package charts
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"image/color"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// width is that of every chart. It is narrow, so that on a phone the text in it,
+// which shrinks with it, can still be read.
+const width vg.Length = 420
+
+// fonts have the measures of Liberation Sans, by which text is laid out, where they
+// are there at all.
+const fonts = `Arial,Helvetica,&quot;Liberation Sans&quot;,system-ui,sans-serif`
+
+// Inline is the chart as an element of a page, which must give the variables of
+// [Variables] their values.
+func (c Chart) Inline() string { return c.element("") }
+
+// A File is a chart as a file of its own.
+type File struct{ Name, SVG string }
+
+// Files are the charts of a result as files, named by what they show. They bring
+// their colours, light and dark, with them.
+func Files(result any) (all []File) {
+	for _, c := range Of(result) {
+		all = append(all, File{c.Name + ".svg", c.alone()})
+	}
+	return all
+}
+
+func (c Chart) alone() string {
+	style := fmt.Sprintf("<style>:root{%s;color-scheme:light dark}\n@media (prefers-color-scheme:dark){:root{%s}}</style>\n"+
+		`<rect width="100%%" height="100%%" style="fill:var(--paper)"/>`+"\n", Variables(false), Variables(true))
+	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + c.element(style) + "\n"
+}
+
+// Variables are the colours as CSS declares them.
+func Variables(dark bool) string {
+	var all []string
+	for _, t := range tints() {
+		value := t.light
+		if dark {
+			value = t.dark
+		}
+		all = append(all, "--"+string(t.ink)+":"+hex(value))
+	}
+	return strings.Join(all, ";")
+}
+
+// element is the svg element, with what comes first in it.
+func (c Chart) element(first string) string {
+	canvas := vgsvg.New(width, c.height())
+	c.draw(draw.New(canvas))
+	var b bytes.Buffer
+	canvas.WriteTo(&b) // into memory
+	body := b.String()
+	body = body[strings.Index(body, "<g "):]
+	body = painted(lettered(body))
+	id := "chart-" + c.Name
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %[1]g %[2]g" role="img" aria-labelledby="%[3]s-title %[3]s-about" font-family="%[4]s">`+"\n"+
+		`<title id="%[3]s-title">%[5]s</title><desc id="%[3]s-about">%[6]s</desc>`+"\n%[7]s%[8]s",
+		float64(width), float64(c.height()), id, fonts, html.EscapeString(c.Title), html.EscapeString(c.About), first, strings.TrimSpace(body))
+}
+
+// painted has variables in place of the colours that it was drawn with. Those stay
+// behind, for viewers that know no variables.
+func painted(svg string) string {
+	var pairs []string
+	for _, t := range tints() {
+		pairs = append(pairs, ":"+hex(t.light), fmt.Sprintf(":var(--%s,%s)", t.ink, hex(t.light)))
+	}
+	return strings.NewReplacer(pairs...).Replace(svg)
+}
+
+func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
+
+// drawn is text as vgsvg writes it.
+var drawn = regexp.MustCompile(`<text x="([^"]+)" y="([^"]+)" transform="scale\(1, -1\)"\s+style="[^"]*font-weight:(\w+)[^"]*font-size:(\d+)px;fill:([^"]*)">([^<]*)</text>`)
+
+// lettered leaves the typeface of text to the viewer, but tells it how wide the
+// text was when room was made for it: a wider face must not run into what is
+// beside it.
+func lettered(svg string) string {
+	return drawn.ReplaceAllStringFunc(svg, func(element string) string {
+		m := drawn.FindStringSubmatch(element)
+		size, _ := strconv.Atoi(m[4]) // as the expression says
+		wide := typeface(vg.Length(size), text, m[3] == "bold").Width(html.UnescapeString(m[6]))
+		return fmt.Sprintf(`<text x="%s" y="%s" transform="scale(1,-1)" textLength="%.1f" lengthAdjust="spacingAndGlyphs" font-size="%s" font-weight="%s" style="fill:%s">%s</text>`,
+			m[1], m[2], float64(wide), m[4], m[3], m[5], m[6])
+	})
+}

@@ -1,0 +1,103 @@
+package charts
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/stampede-bench/stampede/fit"
+	"github.com/stampede-bench/stampede/results"
+)
+
+// growth is a sweep's notifications per round against clients.
+func growth(s results.Sweep, of subject) *Chart {
+	if s.Axes[0] != "clients" || len(s.Axes) > 1 {
+		return nil
+	}
+	measured, model := map[string][]point{}, map[string][]point{}
+	for _, l := range s.Levels {
+		r := s.Runs[l.Runs[0]]
+		if !of.has(r) {
+			continue
+		}
+		if e, known := l.PerRound["notifications"]; known && e.Value > 0 {
+			measured[of.key(r)] = append(measured[of.key(r)], estimated(float64(l.Clients), e))
+		}
+		modelled(model, of.key(r), r)
+	}
+	return herd(of, measured, model)
+}
+
+// throughput is a sweep's rounds a second along its first axis, with the law of
+// scale where one was fitted, and how far the medians are off it.
+func throughput(s results.Sweep, of subject) *Chart {
+	main, off := panel{height: tall}, panel{height: 110, heading: "off the law"}
+	var told []string
+	for i, series := range of.swept(s) {
+		l := line{name: series.Name, look: of.lookOf(s, series, i), marked: true}
+		for _, level := range series.Levels {
+			l.at = append(l.at, estimated(level.On(s.Axes[0]), level.Throughput))
+		}
+		law := scaled(series.Curve)
+		l.joined = law == nil
+		if law != nil {
+			main.lines = append(main.lines, line{look: l.look, at: law, joined: true, thin: true})
+			off.lines = append(off.lines, line{look: l.look, at: residuals(series.Curve.USL), marked: true})
+			main.rules = append(main.rules, knee(series, l.at)...)
+		}
+		main.lines = append(main.lines, l)
+		first, last := l.at[0], l.at[len(l.at)-1]
+		told = append(told, fmt.Sprintf("%s: %s a second at %s, %s at %s", l.name, results.Rate(first.y), onAxis(s.Axes[0], first.x), results.Rate(last.y), onAxis(s.Axes[0], last.x)))
+	}
+	if len(main.lines) == 0 || len(main.lines[0].at) < 2 {
+		return nil
+	}
+	main.x = along(s.Axes[0], placesOf(s, of))
+	main.y = linear(done(of)+"/s", intervalsOf(main.lines), number)
+	c := &Chart{Name: slug(of.name, "throughput"), Title: titled("Throughput by "+axisName(s.Axes[0]), of), panels: []panel{main}}
+	c.Caption = "Medians with their intervals."
+	if len(off.lines) > 0 {
+		c.Caption = "Medians with their intervals, and the Universal Scalability Law fitted to them; below, how far they are off it."
+		off.x, off.y = main.x, around("difference in %", off.lines)
+		c.panels[0].x.label = ""
+		c.panels = append(c.panels, off)
+	}
+	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	return c
+}
+
+func estimated(x float64, e results.Estimate) point {
+	return point{x: x, y: e.Value, low: e.Low, high: e.High}
+}
+
+// scaled is the curve of a law, nil without one.
+func scaled(c *results.Curve) (law []point) {
+	if c == nil || c.USL == nil || len(c.USL.Residuals) < 2 {
+		return nil
+	}
+	u := fit.USL{Alpha: c.USL.Alpha, Beta: c.USL.Beta, Gamma: c.USL.Gamma}
+	first, last := c.USL.Residuals[0].N, c.USL.Residuals[len(c.USL.Residuals)-1].N
+	const steps = 60
+	for i := range steps + 1 {
+		n := first * math.Pow(last/first, float64(i)/steps)
+		law = append(law, point{x: n, y: u.At(n)})
+	}
+	return law
+}
+
+// knee is where throughput is greatest, if that was measured.
+func knee(s results.Series, at []point) []rule {
+	k := s.Curve.USL.Knee
+	if k == nil || *k > at[len(at)-1].x || *k < at[0].x {
+		return nil
+	}
+	return []rule{{x: *k, name: fmt.Sprintf("most at %s", number(math.Round(*k)))}}
+}
+
+// residuals are how far medians are off the law, in percent.
+func residuals(u *results.USL) (all []point) {
+	for _, r := range u.Residuals {
+		all = append(all, point{x: r.N, y: 100 * (r.Measured/r.Fitted - 1)})
+	}
+	return all
+}

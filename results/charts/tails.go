@@ -1,0 +1,83 @@
+package charts
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// tails is the highest percentile that the levels have along a sweep's first axis:
+// of the telling phase, where all levels must have it, or of all that a mix does,
+// where it is left out at levels with few of these.
+func tails(s results.Sweep, of subject) *Chart {
+	phases := []string{of.telling()}
+	if of.runs[0].Mix != nil {
+		phases = of.runs[0].Phases
+	}
+	for _, percentile := range []string{"p99", "p90", "p50"} {
+		p := panel{height: tall}
+		known := true
+		for i, series := range of.swept(s) {
+			if len(phases) > 1 {
+				p.lines = append(p.lines, tailsOfAll(s, series, phases, percentile, len(p.lines))...)
+				continue
+			}
+			l := line{name: series.Name, look: of.lookOf(s, series, i), at: tail(s.Axes[0], series, phases[0], percentile), marked: true, joined: true}
+			known = known && len(l.at) > 1 && len(l.at) == len(tail(s.Axes[0], series, phases[0], "p50"))
+			p.lines = append(p.lines, l)
+		}
+		if known && len(p.lines) > 0 {
+			return tailsOf(s, of, p, phases, percentile)
+		}
+	}
+	return nil
+}
+
+// tailsOfAll are those of each phase of a series, in a colour of its own, after so
+// many other lines.
+func tailsOfAll(s results.Sweep, series results.Series, phases []string, percentile string, others int) (all []line) {
+	for i, phase := range phases {
+		l := line{name: results.Label(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
+		if series.Beside != "" {
+			l.name += ", " + series.Beside
+		}
+		if len(l.at) > 1 {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// tail is a percentile along the axis, where it is known.
+func tail(axis string, series results.Series, phase, percentile string) (at []point) {
+	for _, level := range series.Levels {
+		if e, known := level.Latency[phase][percentile]; known && e.Value > 0 {
+			at = append(at, estimated(level.On(axis), e))
+		}
+	}
+	return at
+}
+
+func tailsOf(s results.Sweep, of subject, p panel, phases []string, percentile string) *Chart {
+	what := "latency"
+	if len(phases) == 1 {
+		what = results.Label(phases[0])
+	}
+	p.x = along(s.Axes[0], placesOf(s, of))
+	p.y = logarithmic(what+" "+percentile, intervalsOf(p.lines), clock)
+	var told []string
+	for _, l := range p.lines {
+		last := l.at[len(l.at)-1]
+		told = append(told, fmt.Sprintf("%s: %s at %s", l.name, results.Duration(time.Duration(last.y)), onAxis(s.Axes[0], last.x)))
+	}
+	c := &Chart{
+		Name:    slug(of.name, "latency", "by", s.Axes[0]),
+		Title:   titled(fmt.Sprintf("%s %s by %s", upper(what), percentile, axisName(s.Axes[0])), of),
+		Caption: "Lower is faster. Medians with their intervals.",
+		panels:  []panel{p},
+	}
+	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	return c
+}

@@ -1,0 +1,99 @@
+package charts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// fewest is how many intervals are too few for a course of anything.
+const fewest = 3
+
+// overTime is how throughput and latency went with the most clients.
+func overTime(s subject) *Chart {
+	forms, clients := s.crowd()
+	rates, tails := panel{height: 130}, panel{height: 150}
+	var told []string
+	for _, runs := range forms {
+		r := runs[len(runs)-1]
+		name := s.key(r)
+		l := line{name: name, look: s.looks[name], joined: true, marked: len(r.Intervals) <= 12}
+		if l.at = rounds(r); len(l.at) < fewest {
+			continue
+		}
+		rates.lines = append(rates.lines, l)
+		told = append(told, fmt.Sprintf("%s: from %s to %s rounds a second", name, results.Rate(least(l.at)), results.Rate(most(l.at))))
+		if l.at = waits(r); len(l.at) > 0 {
+			tails.lines = append(tails.lines, l)
+		}
+	}
+	if len(rates.lines) == 0 {
+		return nil
+	}
+	what := "Throughput"
+	rates.x = seconds(rates.lines)
+	rates.y = linear("rounds/s", valuesOf(rates.lines, func(p point) float64 { return p.y }), number)
+	c := &Chart{Name: slug(s.name, "time"), Caption: "What drifts or jumps here was not steady, and its means say little."}
+	c.panels = []panel{rates}
+	if len(tails.lines) > 0 {
+		what = "Throughput and latency"
+		c.panels[0].x.label = ""
+		tails.x = rates.x
+		tails.y = logarithmic(results.Label(s.first())+" p99", valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
+		c.panels = append(c.panels, tails)
+	}
+	c.Title = titled(fmt.Sprintf("%s over time, %s clients", what, results.Count(int64(clients))), s)
+	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	return c
+}
+
+// rounds are how many there were in a second, by interval, at its middle.
+func rounds(r results.Run) (all []point) {
+	for i, v := range r.Intervals {
+		if long := lasted(r, i); whole(r, i) {
+			all = append(all, point{x: middle(r, i), y: float64(v.Rounds) / long.Seconds()})
+		}
+	}
+	return all
+}
+
+// waits are the 99th percentiles by interval, of those in which anything ended.
+func waits(r results.Run) (all []point) {
+	for i, v := range r.Intervals {
+		if v.P99 > 0 && whole(r, i) {
+			all = append(all, point{x: middle(r, i), y: float64(v.P99)})
+		}
+	}
+	return all
+}
+
+// lasted is how long an interval was: until the next, or the window's end.
+func lasted(r results.Run, i int) time.Duration {
+	if i+1 < len(r.Intervals) {
+		return r.Intervals[i+1].T - r.Intervals[i].T
+	}
+	return r.DurationNS - r.Intervals[i].T
+}
+
+// whole tells whether an interval is not the rest of the window, which is too short
+// to say anything.
+func whole(r results.Run, i int) bool { return 2*lasted(r, i) > lasted(r, 0) }
+
+func middle(r results.Run, i int) float64 {
+	return (r.Intervals[i].T + lasted(r, i)/2).Seconds()
+}
+
+func seconds(lines []line) axis {
+	return linear("seconds into the window", valuesOf(lines, func(p point) float64 { return p.x }), number)
+}
+
+func least(at []point) float64 {
+	return slices.MinFunc(at, func(a, b point) int { return int(a.y - b.y) }).y
+}
+
+func most(at []point) float64 {
+	return slices.MaxFunc(at, func(a, b point) int { return int(a.y - b.y) }).y
+}

@@ -1,0 +1,74 @@
+package charts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// timeline is what happened around a trigger, a panel for each form, on one scale.
+func timeline(s subject) *Chart {
+	forms, clients := s.crowd()
+	c := &Chart{Name: slug(s.name, "timeline"), Title: titled(fmt.Sprintf("The herd around a trigger, %s clients", results.Count(int64(clients))), s)}
+	var told []string
+	var bin time.Duration
+	for _, runs := range forms {
+		r := runs[len(runs)-1]
+		t := r.Herd.Timeline
+		if t == nil || t.Triggers == 0 {
+			continue
+		}
+		bin = t.BinNS
+		name := s.key(r)
+		look := look{ink: s.looks[name].ink}
+		c.panels = append(c.panels, panel{
+			heading: name, height: 118,
+			rules: []rule{{}},
+			lines: []line{
+				{name: "notified", look: look, at: steps(t, t.Notifications), joined: true, filled: true, thin: true},
+				{name: "reads", look: nth(2, muted), at: steps(t, t.Reads), joined: true, thin: true},
+			},
+		})
+		told = append(told, fmt.Sprintf("%s: at most %s notifications and %s reads in a bin, mean of %s triggers", name,
+			results.Rate(slices.Max(t.Notifications)), results.Rate(slices.Max(t.Reads)), results.Count(t.Triggers)))
+	}
+	if len(c.panels) == 0 {
+		return nil
+	}
+	onOneScale(c.panels, "per bin of "+clock(float64(bin)))
+	c.Caption = "At zero the first of those that a write woke is told. Mean over the triggers; all forms on one scale."
+	c.About = c.Title + ", in bins of " + clock(float64(bin)) + ". " + strings.Join(told, "; ") + "."
+	return c
+}
+
+// steps are the bins of a time line as a line with corners.
+func steps(t *results.Timeline, bins []float64) (all []point) {
+	for i, v := range bins {
+		from := float64(t.FromNS + time.Duration(i)*t.BinNS)
+		all = append(all, point{x: from, y: v}, point{x: from + float64(t.BinNS), y: v})
+	}
+	return all
+}
+
+// onOneScale gives all panels the same axes, and only the last a name of the first.
+func onOneScale(panels []panel, each string) {
+	var all []line
+	for _, p := range panels {
+		all = append(all, p.lines...)
+	}
+	x := linear("from the first notification of a trigger", valuesOf(all, func(p point) float64 { return p.x }), clock)
+	xs := valuesOf(all, func(p point) float64 { return p.x })
+	x.low, x.high = slices.Min(xs), slices.Max(xs)
+	y := linear(each, valuesOf(all, func(p point) float64 { return p.y }), number)
+	for i := range panels {
+		panels[i].x, panels[i].y = x, y
+		if i < len(panels)-1 {
+			panels[i].x.label = ""
+		} else {
+			panels[i].height += 14
+		}
+	}
+}
