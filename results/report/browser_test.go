@@ -1,0 +1,214 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"github.com/stampede-bench/stampede/results/charts"
+	"github.com/stampede-bench/stampede/results/resulttest"
+)
+
+// A sight is what a browser makes of a page.
+type sight struct {
+	Plots    int      `json:"plots"`
+	Empty    int      `json:"empty"`    // plots in which nothing is drawn
+	Outside  []string `json:"outside"`  // texts that are cut off
+	Crossing []string `json:"crossing"` // pairs of texts one on the other
+	Overflow int      `json:"overflow"` // pixels that the page is too wide
+	Paper    string   `json:"paper"`
+	Ink      string   `json:"ink"`
+	Label    string   `json:"label"` // the colour of a text in a plot
+
+	requests, messages []string
+}
+
+const look = `(() => {
+	const plots = [...document.querySelectorAll('figure svg')];
+	const texts = plots.map(p => [...p.querySelectorAll('text')]);
+	const inside = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
+	const cross = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+	const box = e => e.getBoundingClientRect();
+	return {
+		plots: plots.length,
+		empty: plots.filter(p => { const b = p.getBBox(); return !(b.width > 100 && b.height > 50 && p.querySelectorAll('path').length > 2); }).length,
+		outside: plots.flatMap((p, i) => texts[i].filter(t => !inside(box(t), box(p))).map(t => t.textContent)),
+		crossing: texts.flatMap(all => all.flatMap((a, i) => all.slice(i + 1).filter(b => cross(box(a), box(b))).map(b => a.textContent + ' | ' + b.textContent))),
+		overflow: document.documentElement.scrollWidth - innerWidth,
+		paper: getComputedStyle(document.body).backgroundColor,
+		ink: getComputedStyle(document.body).color,
+		label: texts.length ? getComputedStyle(texts[0][0]).fill : '',
+	};
+})()`
+
+// browser starts a Chromium, which is skipped where there is none, unless there
+// must be.
+func browser(t *testing.T) context.Context {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("REQUIRE_BACKENDS") == "all" {
+			t.Fatalf("REQUIRE_BACKENDS=all, but %v", err)
+		}
+		t.Skipf("no browser to look with: %v: scripts/install-test-deps installs it", err)
+	}
+	options := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+	}
+	ctx, end := chromedp.NewContext(t.Context(), chromedp.WithAllocatorOptions(options...))
+	t.Cleanup(end)
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return ctx
+}
+
+// see opens a page in a window of its own, and does then what is to be done.
+func see(t *testing.T, browser context.Context, page string, width int64, media emulation.SetEmulatedMediaParams, then ...func(context.Context)) sight {
+	t.Helper()
+	ctx, end := chromedp.NewContext(browser)
+	defer end()
+	var mu sync.Mutex
+	var requests, messages []string
+	listen(t, ctx, &mu, &requests, &messages)
+	path := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, media); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate("file://"+path)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := chromedp.Run(ctx, chromedp.Evaluate[sight](look))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, do := range then {
+		do(ctx)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	// The page itself is asked for, too.
+	s.requests = slices.DeleteFunc(requests, func(url string) bool { return url == "file://"+path })
+	s.messages = messages
+	return s
+}
+
+// shown is a medium with light or dark surroundings.
+func shown(medium, scheme string) emulation.SetEmulatedMediaParams {
+	return emulation.SetEmulatedMediaParams{Media: medium, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+}
+
+func listen(t *testing.T, ctx context.Context, mu *sync.Mutex, requests, messages *[]string) {
+	t.Helper()
+	err := chromedp.Listen(ctx, func(ev any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := ev.(type) {
+		case *network.EventRequestWillBeSent:
+			*requests = append(*requests, e.Request.URL)
+		case *runtime.EventConsoleAPICalled:
+			*messages = append(*messages, fmt.Sprint(e.Type))
+		case *runtime.EventExceptionThrown:
+			*messages = append(*messages, e.ExceptionDetails.Text)
+		case *log.EventEntryAdded:
+			*messages = append(*messages, e.Entry.Text)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Call(ctx, network.Enable, network.EnableParams{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestInABrowser(t *testing.T) {
+	ctx := browser(t)
+	papers := map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}
+	for kind, result := range once() {
+		page, _ := written(t, result)
+		for _, at := range []struct {
+			width  int64
+			scheme string
+		}{{1280, "light"}, {390, "dark"}} {
+			t.Run(fmt.Sprint(kind, "/", at.width, " ", at.scheme), func(t *testing.T) {
+				s := see(t, ctx, page, at.width, shown("screen", at.scheme))
+				for _, fault := range faults(s) {
+					t.Error(fault)
+				}
+				if want := len(charts.Of(result)); s.Plots != want {
+					t.Errorf("%d plots, want %d", s.Plots, want)
+				}
+				if s.Paper != papers[at.scheme] || s.Plots > 0 && s.Label != s.Ink {
+					t.Errorf("paper %s, text %s, titles of plots %s; want paper %s and one colour", s.Paper, s.Ink, s.Label, papers[at.scheme])
+				}
+			})
+		}
+	}
+}
+
+// faults are what no page may have.
+func faults(s sight) (all []string) {
+	for _, f := range []struct {
+		what  string
+		which []string
+	}{{"asked for", s.requests}, {"console", s.messages}, {"text cut off", s.Outside}, {"text on text", s.Crossing}} {
+		for _, w := range f.which {
+			all = append(all, f.what+": "+w)
+		}
+	}
+	if s.Empty > 0 {
+		all = append(all, fmt.Sprintf("empty plots: %d", s.Empty))
+	}
+	if s.Overflow > 0 {
+		all = append(all, fmt.Sprintf("too wide: %d px", s.Overflow))
+	}
+	return all
+}
+
+// A page with every fault is told of every one.
+func TestABrowserSeesFaults(t *testing.T) {
+	const page = `<body style="margin:0"><div style="width:2000px">wide</div><img src="missing.png">
+<figure><svg viewBox="0 0 100 100" width="100"><text x="10" y="50">one</text><text x="12" y="51">other</text><text x="95" y="90">beyond the edge</text></svg></figure>
+<script>console.error("out loud")</script>`
+	got := strings.Join(faults(see(t, browser(t), page, 390, shown("screen", "light"))), "\n")
+	for _, want := range []string{"too wide", "missing.png", "console: error", "text on text: one | other", "text cut off: beyond the edge", "empty plots: 1"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("not seen: %q; seen:\n%s", want, got)
+		}
+	}
+}
+
+// On paper it is dark on white whatever the screen is like.
+func TestPrints(t *testing.T) {
+	page, _ := written(t, resulttest.Gated())
+	s := see(t, browser(t), page, 700, shown("print", "dark"), func(ctx context.Context) {
+		pdf, err := chromedp.Run(ctx, chromedp.PrintToPDF())
+		if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) {
+			t.Errorf("printed: %.20q, %v", pdf, err)
+		}
+	})
+	if s.Paper != "rgb(255, 255, 255)" || s.Ink != "rgb(27, 31, 35)" {
+		t.Errorf("%s on %s, want dark on white", s.Ink, s.Paper)
+	}
+	for _, fault := range faults(s) {
+		t.Error(fault)
+	}
+}

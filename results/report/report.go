@@ -1,0 +1,121 @@
+package report
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/charts"
+)
+
+//go:embed page.html page.css
+var files embed.FS
+
+// A page is what a report shows, from top to bottom.
+type page struct {
+	Title    string
+	Heading  string // what was done
+	Verdict  badge
+	Findings []string
+	Key      []string // which form is of which kind
+	Trust    []remark // whether to believe it
+	Gates    []gate
+	Changes  []change
+	First    []charts.Chart // side by side
+	Rest     []charts.Chart
+	Tables   []results.Table
+	Notes    []string
+	Facts    []fact
+	Backends []results.Backend
+	Command  string
+	JSON     template.JS
+	Style    template.CSS
+	Light    template.CSS
+	Dark     template.CSS
+}
+
+// A remark is something to know before believing the numbers.
+type remark struct {
+	Badge badge
+	Text  string
+}
+
+// A fact is one thing about where and how it was measured.
+type fact struct{ Name, Value string }
+
+// Write writes the report of a results.File, Sweep, CountReport or Comparison.
+func Write(w io.Writer, result any) error {
+	p, err := pageOf(result)
+	if err != nil {
+		return err
+	}
+	all := charts.Of(result)
+	p.First, p.Rest = all[:min(2, len(all))], all[min(2, len(all)):]
+	if err := p.embed(result); err != nil {
+		return err
+	}
+	t, err := template.New("page.html").Funcs(template.FuncMap{"svg": svg, "heads": heads}).ParseFS(files, "page.html")
+	if err != nil {
+		return fmt.Errorf("read the report's template: %w", err)
+	}
+	return t.Execute(w, p)
+}
+
+func pageOf(result any) (page, error) {
+	switch r := result.(type) {
+	case results.File:
+		return ofFile(r), nil
+	case results.Sweep:
+		return ofSweep(r), nil
+	case results.CountReport:
+		return ofCount(r), nil
+	case results.Comparison:
+		return ofComparison(r), nil
+	}
+	return page{}, fmt.Errorf("no report of a %T", result)
+}
+
+// embed puts in what the page brings with it: its style, and the result, in which
+// nothing can end the element that it is in.
+func (p *page) embed(result any) error {
+	style, err := files.ReadFile("page.css")
+	if err != nil {
+		return fmt.Errorf("read the report's style: %w", err)
+	}
+	raw, err := json.Marshal(result) // which escapes <, > and &
+	if err != nil {
+		return fmt.Errorf("write the result into the report: %w", err)
+	}
+	p.JSON, p.Style = template.JS(raw), template.CSS(style)
+	p.Light, p.Dark = template.CSS(charts.Variables(false)), template.CSS(charts.Variables(true))
+	return nil
+}
+
+// svg is a chart as an element of the page.
+func svg(c charts.Chart) template.HTML { return template.HTML(c.Inline()) }
+
+// A head is a heading over several columns.
+type head struct {
+	Text string
+	Span int
+}
+
+// heads are the headings over columns, nil if there are none.
+func heads(columns []results.Column) (all []head) {
+	there := false
+	for _, c := range columns {
+		there = there || c.Over != ""
+		if last := len(all) - 1; last >= 0 && c.Over == "" && !c.Begins && all[last].Text != "" {
+			all[last].Span++
+			continue
+		}
+		all = append(all, head{c.Over, 1})
+	}
+	if !there {
+		return nil
+	}
+	return all
+}

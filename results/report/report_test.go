@@ -1,0 +1,245 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/resulttest"
+)
+
+func kinds() map[string]any {
+	return map[string]any{
+		"lock": resulttest.Lock(), "gated": resulttest.Gated(), "sweep": resulttest.Sweep(), "scaling": resulttest.Scaling(),
+		"reads": resulttest.Reads(), "count": resulttest.Count(), "comparison": resulttest.Comparison(), "nothing": results.File{},
+	}
+}
+
+// once are the kinds, made the first time that they are asked for: histograms take
+// their time under the race detector.
+var once = sync.OnceValue(kinds)
+
+// written is the report and its elements.
+func written(t *testing.T, result any) (text string, root *html.Node) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Write(&b, result); err != nil {
+		t.Fatal(err)
+	}
+	text = b.String()
+	root, err := html.Parse(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text, root
+}
+
+// find are the elements of a name.
+func find(root *html.Node, of atom.Atom) (all []*html.Node) {
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.DataAtom == of {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
+func attribute(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// words are an element's text with single spaces.
+func words(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data + " ")
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func TestStructure(t *testing.T) {
+	for kind, result := range once() {
+		t.Run(kind, func(t *testing.T) {
+			_, root := written(t, result)
+			for of, want := range map[atom.Atom]int{atom.H1: 1, atom.Main: 1, atom.Header: 1, atom.Footer: 1, atom.Script: 1} {
+				if got := len(find(root, of)); got != want {
+					t.Errorf("%d elements %v, want %d", got, of, want)
+				}
+			}
+			for _, th := range find(root, atom.Th) {
+				if attribute(th, "scope") == "" {
+					t.Errorf("the heading %q is of nothing", words(th))
+				}
+			}
+			for _, table := range find(root, atom.Table) {
+				if len(find(table, atom.Caption)) == 0 && attribute(table.Parent, "aria-labelledby") == "" {
+					t.Errorf("a table without a name: %.60s", words(table))
+				}
+			}
+			checkColumns(t, root)
+			for _, figure := range find(root, atom.Figure) {
+				if len(find(figure, atom.Figcaption)) != 1 || len(find(figure, atom.Svg)) != 1 {
+					t.Error("a figure without chart or caption")
+				}
+			}
+		})
+	}
+}
+
+// checkColumns makes sure that each row of a table, headings included, fills it.
+func checkColumns(t *testing.T, root *html.Node) {
+	t.Helper()
+	for _, table := range find(root, atom.Table) {
+		widths := map[int]bool{}
+		for _, row := range find(table, atom.Tr) {
+			n := 0
+			for cell := range row.ChildNodes() {
+				span := 1
+				fmt.Sscan(attribute(cell, "colspan"), &span) // 1 without one
+				if cell.Type == html.ElementNode {
+					n += span
+				}
+			}
+			widths[n] = true
+		}
+		if len(widths) != 1 {
+			t.Errorf("rows of unlike widths: %v in %.60s", widths, words(table))
+		}
+	}
+}
+
+// Nothing in the file makes a browser ask for anything else, or run anything.
+func TestNeedsNothingElse(t *testing.T) {
+	for kind, result := range once() {
+		_, root := written(t, result)
+		for n := range root.Descendants() {
+			if n.DataAtom == atom.Script && attribute(n, "type") != "application/json" {
+				t.Errorf("%s: a script", kind)
+			}
+			for _, a := range n.Attr {
+				if regexp.MustCompile(`^(src|href|action|data|poster|srcset|on\w+)$`).MatchString(a.Key) {
+					t.Errorf("%s: %s=%q", kind, a.Key, a.Val)
+				}
+			}
+			if n.DataAtom == atom.Style && regexp.MustCompile(`url\(|@import`).MatchString(n.FirstChild.Data) {
+				t.Errorf("%s: the style refers to something outside", kind)
+			}
+		}
+	}
+}
+
+// The result in the page is the whole result, whatever there is in it.
+func TestResultRoundTrips(t *testing.T) {
+	f := resulttest.Gated()
+	f.Command = append(f.Command, `</script><script>alert("it ran")</script>`, "<!-- \u2028 & 'quoted'")
+	text, root := written(t, f)
+	if strings.Contains(text, "<script>alert") {
+		t.Error("what was in the result became an element")
+	}
+	got, err := results.Read(strings.NewReader(find(root, atom.Script)[0].FirstChild.Data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(f, got); diff != "" {
+		t.Errorf("result (-written +read):\n%s", diff)
+	}
+	for kind, result := range once() {
+		_, root := written(t, result)
+		want, _ := json.Marshal(result)
+		if got := find(root, atom.Script)[0].FirstChild.Data; got != string(want) {
+			t.Errorf("%s: the result in the page is another", kind)
+		}
+	}
+}
+
+// first is what the first section says, which must be enough to know what won, by
+// how much, and whether to believe it.
+func first(t *testing.T, result any) string {
+	t.Helper()
+	_, root := written(t, result)
+	return words(find(root, atom.Section)[0])
+}
+
+func TestFirstScreen(t *testing.T) {
+	broken := resulttest.Lock()
+	broken.Runs[0].Cost.Expected.Identities[0].Holds = false
+	violated := resulttest.Gated()
+	violated.Runs[1].Safety.Violations = 3
+	interrupted := resulttest.Lock()
+	interrupted.Interrupted = true
+	differs := resulttest.Count()
+	differs.Settled[0].Notifications.Counted++
+	for _, c := range []struct {
+		result any
+		want   []string
+	}{
+		{resulttest.Lock(), []string{"○ No verdict", "With 128 clients a release wakes 115 in the naive form and 1 in the recipe", "times slower", "predecessor is the recipe",
+			"No thresholds were set", "✓ Every form kept its promise: 32 000 checks", "✓ Counts relate as they must under any schedule, in 8 of 8 runs"}},
+		{resulttest.Gated(), []string{"✕ Failed", "! one-node with 128 clients: the clients kept <all> cores busy & may be what was measured"}},
+		{broken, []string{"▼ Regression", "✕ Counts relate as they must in only 7 of 8 runs"}},
+		{violated, []string{"✕ Violated", "SAFETY VIOLATED", "its numbers are void"}},
+		{interrupted, []string{"! It was interrupted"}},
+		{resulttest.Count(), []string{"✓ Pass", "With 16 clients one write wakes at most: predecessor 1, one-node 15.", "All 6 counts are what the model says."}},
+		{differs, []string{"▼ Regression", "1 of 6 counts are NOT what the model says."}},
+		{resulttest.Comparison(), []string{"▼ Regression", "wire against go-zookeeper is worse: release.response.p99 +24.0 %.", "! not the same client"}},
+		{results.File{}, []string{"No verdict", "Nothing was measured: no run was begun."}},
+	} {
+		got := first(t, c.result)
+		for _, want := range c.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("no %q in:\n%s", want, got)
+			}
+		}
+	}
+}
+
+// Each verdict has a word and a sign of its own kind.
+func TestBadges(t *testing.T) {
+	want := map[results.Verdict]badge{
+		results.Pass: {"Pass", "good", "✓"}, results.Better: {"Better", "good", "▲"},
+		results.Inconclusive: {"Inconclusive", "unsure", "≈"}, results.Invalid: {"Invalid", "unsure", "?"},
+		results.Regression: {"Regression", "bad", "▼"}, results.Failed: {"Failed", "bad", "✕"}, results.Violated: {"Violated", "bad", "✕"},
+		"": {"No verdict", "none", "○"},
+	}
+	for v, b := range want {
+		if got := badgeOf(v); got != b {
+			t.Errorf("%q: %v, want %v", v, got, b)
+		}
+	}
+}
+
+func TestThresholdsHaveTheirValues(t *testing.T) {
+	_, root := written(t, resulttest.Gated())
+	got := words(find(root, atom.Table)[0])
+	for _, want := range []string{
+		"✕ Failed lock.acquire.response.p99<50ms 149 ms 50.0 ms lock/predecessor, 128 clients",
+		"✓ Pass lock.notifications_per_round<=1 1.00 1.00",
+		"? Invalid predecessor.handoff.p999 < 0.5 * one-node.handoff.p999 n/a n/a lock/predecessor, 128 clients too few rounds",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}
+
+func TestWhatIsNoResult(t *testing.T) {
+	if err := Write(&bytes.Buffer{}, "words"); err == nil {
+		t.Error("no error of what is no result")
+	}
+}

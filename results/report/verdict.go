@@ -1,0 +1,122 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// A badge is a verdict as one sees it: a word, and a sign whose shape says the same
+// as its colour.
+type badge struct {
+	Word string
+	Kind string // "good", "bad", "unsure", "none": the class of its style
+	Sign string
+}
+
+func badgeOf(v results.Verdict) badge {
+	switch v {
+	case results.Pass:
+		return badge{"Pass", "good", "✓"}
+	case results.Better:
+		return badge{"Better", "good", "▲"}
+	case results.Inconclusive:
+		return badge{"Inconclusive", "unsure", "≈"}
+	case results.Invalid:
+		return badge{"Invalid", "unsure", "?"}
+	case results.Regression:
+		return badge{"Regression", "bad", "▼"}
+	case results.Failed:
+		return badge{"Failed", "bad", "✕"}
+	case results.Violated:
+		return badge{"Violated", "bad", "✕"}
+	}
+	return badge{"No verdict", "none", "○"}
+}
+
+// A gate is a threshold with what was measured.
+type gate struct {
+	results.Gate
+	Badge           badge
+	Measured, Limit string
+}
+
+func gates(all []results.Gate) (shown []gate) {
+	for _, g := range all {
+		shown = append(shown, gate{g, badgeOf(g.Verdict), valued(g.Measured, g.Unit), valued(g.Limit, g.Unit)})
+	}
+	return shown
+}
+
+func valued(v *float64, unit string) string {
+	if v == nil {
+		return "n/a"
+	}
+	return figures.Figure{Unit: figures.Unit(unit)}.Format(*v)
+}
+
+// decided is the verdict on runs: what was decided, and without anything asked of
+// them whether their form kept its promise.
+func decided(f results.File) badge {
+	if slices.ContainsFunc(f.Runs, func(r results.Run) bool { return r.Safety.Violations > 0 }) {
+		return badgeOf(results.Violated)
+	}
+	if hold, of := results.Holding(f.Runs); f.Verdict == "" && hold < of {
+		return badgeOf(results.Regression)
+	}
+	return badgeOf(f.Verdict)
+}
+
+// trust is whether the numbers can be believed: promises, counts, and warnings.
+func trust(f results.File) (all []remark) {
+	good, bad, unsure := badge{"holds", "good", "✓"}, badge{"broken", "bad", "✕"}, badge{"mind", "unsure", "!"}
+	if len(f.Gates) == 0 {
+		all = append(all, remark{badge{"none", "none", "○"}, "No thresholds were set, so nothing was passed or failed."})
+	}
+	if f.Interrupted {
+		all = append(all, remark{unsure, "It was interrupted: the last run may be partial, and others are missing."})
+	}
+	var checked, violations int64
+	for _, r := range f.Runs {
+		checked, violations = checked+r.Safety.Checked, violations+r.Safety.Violations
+	}
+	switch {
+	case violations > 0:
+		all = append(all, remark{bad, fmt.Sprintf("A form broke its promise in %s of %s checks: its numbers are void.", results.Count(violations), results.Count(checked))})
+	case checked > 0:
+		all = append(all, remark{good, fmt.Sprintf("Every form kept its promise: %s checks of safety.", results.Count(checked))})
+	}
+	if hold, of := results.Holding(f.Runs); of > 0 && hold == of {
+		all = append(all, remark{good, fmt.Sprintf("Counts relate as they must under any schedule, in %d of %d runs.", hold, of)})
+	} else if of > 0 {
+		all = append(all, remark{bad, fmt.Sprintf("Counts relate as they must in only %d of %d runs.", hold, of)})
+	}
+	for _, w := range warnings(f.Runs) {
+		all = append(all, remark{unsure, w})
+	}
+	return all
+}
+
+// warnings are those of the runs, each once, with the forms that it is of.
+func warnings(runs []results.Run) (lines []string) {
+	var texts []string
+	of := map[string][]string{}
+	for _, r := range runs {
+		for _, text := range r.Warnings {
+			if len(of[text]) == 0 {
+				texts = append(texts, text)
+			}
+			of[text] = append(of[text], fmt.Sprintf("%s with %s clients", r.Form, results.Count(int64(r.Clients))))
+		}
+	}
+	for _, text := range texts {
+		who := of[text][0]
+		if more := len(of[text]) - 1; more > 0 {
+			who += fmt.Sprintf(" and %d more", more)
+		}
+		lines = append(lines, who+": "+text)
+	}
+	return lines
+}
