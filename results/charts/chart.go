@@ -18,9 +18,8 @@ type Chart struct {
 	panels []panel
 }
 
-// Of are the charts of a results.File, Sweep, CountReport or Comparison that there
-// are data for, the most telling first.
-func Of(result any) []Chart {
+// Of are the charts of a result that there are data for, the most telling first.
+func Of(result results.View) []Chart {
 	switch r := result.(type) {
 	case results.File:
 		return ofFile(r)

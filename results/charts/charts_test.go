@@ -22,8 +22,8 @@ import (
 var update = flag.Bool("update", false, "write the goldens anew")
 
 // kinds are a result of each kind, and the charts of it.
-func kinds() map[string]any {
-	return map[string]any{
+func kinds() map[string]results.View {
+	return map[string]results.View{
 		"lock":       resulttest.Lock(),
 		"sweep":      resulttest.Sweep(),
 		"scaling":    resulttest.Scaling(),
@@ -195,9 +195,9 @@ func TestNoChartWithoutData(t *testing.T) {
 	one.Runs = one.Runs[:2] // one level, on which no curve is
 	bare := results.File{Runs: []results.Run{{Recipe: "lock", Form: "predecessor", Clients: 2}}}
 	idle := results.Sweep{Axes: []string{"clients"}}
-	for name, result := range map[string]any{
+	for name, result := range map[string]results.View{
 		"no run": results.File{}, "nothing measured": bare, "no level": idle,
-		"nothing counted": results.CountReport{}, "nothing compared": results.Comparison{}, "no result": 1,
+		"nothing counted": results.CountReport{}, "nothing compared": results.Comparison{},
 	} {
 		if all := Of(result); len(all) > 0 {
 			t.Errorf("%s: %q and others, want no chart", name, all[0].Name)

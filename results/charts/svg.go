@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/stampede-bench/stampede/results"
 )
 
 // width is that of every chart. It is narrow, so that on a phone the text in it,
@@ -31,7 +33,7 @@ type File struct{ Name, SVG string }
 
 // Files are the charts of a result as files, named by what they show. They bring
 // their colours, light and dark, with them.
-func Files(result any) (all []File) {
+func Files(result results.View) (all []File) {
 	for _, c := range Of(result) {
 		all = append(all, File{c.Name + ".svg", c.alone()})
 	}

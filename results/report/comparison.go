@@ -16,8 +16,9 @@ type change struct {
 }
 
 func ofComparison(c results.Comparison) page {
+	said := c.Page()
 	p := page{
-		Title: c.ID, Heading: fmt.Sprintf("stampede · %s → %s", c.Base.Label, c.New.Label), Verdict: badgeOf(c.Verdict),
+		Title: c.ID, Heading: said.Heading, Findings: said.Finding, Verdict: badgeOf(c.Verdict),
 		Command: results.CommandLine(c.Command), Facts: measuredOn(c.Tool, c.Host, c.Started, c.Took),
 		Backends: backends(append(append([]results.Run{}, c.Base.Runs...), c.New.Runs...)),
 	}
@@ -33,7 +34,6 @@ func ofComparison(c results.Comparison) page {
 	for _, ch := range c.Changes {
 		p.Changes = append(p.Changes, changed(ch))
 	}
-	p.Findings = found(c)
 	return p
 }
 
@@ -49,26 +49,6 @@ func changed(ch results.Change) change {
 		shown.P = fmt.Sprintf("%.3f", *ch.P)
 	}
 	return shown
-}
-
-// found says what decided the verdict, or that nothing is shown.
-func found(c results.Comparison) []string {
-	var parts []string
-	for _, ch := range c.Changes {
-		if ch.Gated && ch.Verdict == c.Verdict && ch.Effect != nil {
-			parts = append(parts, fmt.Sprintf("%s %s", ch.Figure, percent(ch.Effect.Value)))
-		}
-	}
-	sides := fmt.Sprintf("%s against %s", c.New.Label, c.Base.Label)
-	switch {
-	case len(parts) == 0:
-		return []string{fmt.Sprintf("%s: nothing was decided.", sides)}
-	case c.Verdict == results.Regression:
-		return []string{fmt.Sprintf("%s is worse: %s.", sides, strings.Join(parts, ", "))}
-	case c.Verdict == results.Inconclusive, c.Verdict == results.Invalid:
-		return []string{fmt.Sprintf("%s: neither shown to be worse nor shown not to be: %s.", sides, strings.Join(parts, ", "))}
-	}
-	return []string{fmt.Sprintf("%s is no worse: %s.", sides, strings.Join(parts, ", "))}
 }
 
 // percent writes a share as a change, with its sign.

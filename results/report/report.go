@@ -46,12 +46,9 @@ type remark struct {
 // A fact is one thing about where and how it was measured.
 type fact struct{ Name, Value string }
 
-// Write writes the report of a results.File, Sweep, CountReport or Comparison.
-func Write(w io.Writer, result any) error {
-	p, err := pageOf(result)
-	if err != nil {
-		return err
-	}
+// Write writes the report of a result of any kind.
+func Write(w io.Writer, result results.View) error {
+	p := pageOf(result)
 	all := charts.Of(result)
 	p.First, p.Rest = all[:min(2, len(all))], all[min(2, len(all)):]
 	if err := p.embed(result); err != nil {
@@ -64,23 +61,21 @@ func Write(w io.Writer, result any) error {
 	return t.Execute(w, p)
 }
 
-func pageOf(result any) (page, error) {
+func pageOf(result results.View) page {
 	switch r := result.(type) {
-	case results.File:
-		return ofFile(r), nil
 	case results.Sweep:
-		return ofSweep(r), nil
+		return ofSweep(r)
 	case results.CountReport:
-		return ofCount(r), nil
+		return ofCount(r)
 	case results.Comparison:
-		return ofComparison(r), nil
+		return ofComparison(r)
 	}
-	return page{}, fmt.Errorf("no report of a %T", result)
+	return ofFile(result.(results.File)) // the only other kind there is
 }
 
 // embed puts in what the page brings with it: its style, and the result, in which
 // nothing can end the element that it is in.
-func (p *page) embed(result any) error {
+func (p *page) embed(result results.View) error {
 	style, err := files.ReadFile("page.css")
 	if err != nil {
 		return fmt.Errorf("read the report's style: %w", err)
