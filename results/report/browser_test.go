@@ -69,6 +69,13 @@ func browser(t *testing.T) context.Context {
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 	}
+	// It leaves things in the folder for temporary files, even when it ends well.
+	folder, err := os.MkdirTemp("", "browser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(folder) })
+	t.Setenv("TMPDIR", folder)
 	ctx, end := chromedp.NewContext(t.Context(), chromedp.WithAllocatorOptions(options...))
 	t.Cleanup(end)
 	if err := chromedp.Do(ctx); err != nil {
