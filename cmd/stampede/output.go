@@ -54,6 +54,10 @@ func openOutputs(specs []string, kind string, std io.Writer) (outputs, error) {
 			return nil, usage(err)
 		}
 		o := &output{format: format, path: path, std: std}
+		if o.path == "" && format.Files != nil {
+			all.discard()
+			return nil, usagef("-o %s: there are several files: give them a folder, -o %s=FOLDER", name, name)
+		}
 		if o.path == "" {
 			if toStd != "" {
 				all.discard()
@@ -83,6 +87,9 @@ func findFormat(name, kind string) (formats.Format, error) {
 }
 
 func (o *output) open() (err error) {
+	if o.format.Files != nil {
+		return o.openFolder()
+	}
 	info, err := os.Stat(o.path)
 	switch {
 	case err == nil && info.IsDir():
@@ -105,24 +112,34 @@ func bare(err error) error {
 	return err
 }
 
-// write writes the view to all of them. Kept is where else it is, "" if nowhere.
+// write writes the view to all of them, also when one cannot be written. Kept is
+// where else it is, "" if nowhere.
 func (all outputs) write(v results.View, kept string) error {
 	saved := all.paths(kept)
+	var errs []error
 	for _, o := range all {
 		if err := o.write(v, saved); err != nil {
-			return fmt.Errorf("write %s: %w", o.format.Name, err)
+			errs = append(errs, fmt.Errorf("write %s: %w", o.format.Name, err))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (o *output) write(v results.View, saved string) error {
-	if o.file == nil {
+	switch {
+	case o.format.Files != nil:
+		return o.writeFolder(v)
+	case o.file == nil:
 		return o.render(o.std, v, saved)
 	}
 	if err := o.render(o.file, v, saved); err != nil {
 		return err
 	}
+	return o.done()
+}
+
+// done moves what was written to where it belongs.
+func (o *output) done() error {
 	if err := o.file.Close(); err != nil || o.direct {
 		o.file = nil
 		return err

@@ -38,7 +38,7 @@ const rules = `
 	results/resulttest:            results metrics fit
 	results/charts:                results fit
 	results/report:                results results/figures results/charts
-	results/formats:               results results/figures
+	results/formats:               results results/figures results/charts results/report
 	effect:                        fit
 	gate:                          results results/figures internal/nearest
 	scenario:                      results internal/nearest

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/charts"
+	"github.com/stampede-bench/stampede/results/report"
 )
 
 // A Format is one way to write a result.
@@ -15,6 +17,9 @@ type Format struct {
 	For   string   // whom or what it is for, in a few words
 	Kinds []string // of the results that it can show: see results.KindOf
 	Write func(io.Writer, results.View, Options) error
+	// Files is instead of Write where there are several, which go into a folder;
+	// nil elsewhere.
+	Files func(results.View) []charts.File
 }
 
 // Options are what is shown besides the result.
@@ -30,14 +35,16 @@ func All() []Format {
 	all := results.Kinds()
 	runs := []string{results.KindRun, results.KindSweep, results.KindComparison}
 	return []Format{
-		{"table", "people at a terminal", []string{results.KindRun, results.KindSweep, results.KindCount}, writeTable},
-		{"markdown", "pull requests, wikis", all, writeMarkdown},
-		{"json", "programs, later reports", all, writeJSON},
-		{"csv", "spreadsheets, data frames: a row for each run", all, writeCSV},
-		{"junit", "CI systems that show tests", all, writeJUnit},
-		{"github", "GitHub Actions: annotations, step summary", all, writeGitHub},
-		{"bench", "benchstat: the Go benchmark format", runs, writeBench},
-		{"hlog", "HdrHistogram tools: every latency in full", runs, writeHlog},
+		{"table", "people at a terminal", []string{results.KindRun, results.KindSweep, results.KindCount}, writeTable, nil},
+		{"html", "people with a browser: one page with charts", all, writeHTML, nil},
+		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", all, nil, charts.Files},
+		{"markdown", "pull requests, wikis", all, writeMarkdown, nil},
+		{"json", "programs, later reports", all, writeJSON, nil},
+		{"csv", "spreadsheets, data frames: a row for each run", all, writeCSV, nil},
+		{"junit", "CI systems that show tests", all, writeJUnit, nil},
+		{"github", "GitHub Actions: annotations, step summary", all, writeGitHub, nil},
+		{"bench", "benchstat: the Go benchmark format", runs, writeBench, nil},
+		{"hlog", "HdrHistogram tools: every latency in full", runs, writeHlog, nil},
 	}
 }
 
@@ -73,6 +80,8 @@ func writeTable(w io.Writer, v results.View, o Options) error {
 }
 
 func writeJSON(w io.Writer, v results.View, _ Options) error { return results.WriteJSON(w, v) }
+
+func writeHTML(w io.Writer, v results.View, _ Options) error { return report.Write(w, v) }
 
 // A side is the runs of one side of a comparison, or all of a file that has none.
 type side struct {

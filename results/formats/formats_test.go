@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,11 +30,12 @@ func samples() map[string]results.View {
 var payload = regexp.MustCompile(`HISTF\S+`)
 
 // Each format of each sample is a golden, to be read before it is let rewritten.
-// The table's are beside it, and the JSON has a schema.
+// The table's are beside it, the JSON has a schema, and pages and
+// charts have tests of their own.
 func TestGoldens(t *testing.T) {
 	for name, v := range samples() {
 		for _, f := range Of(results.KindOf(v)) {
-			if f.Name == "table" || f.Name == "json" {
+			if slices.Contains([]string{"table", "json", "html", "svg"}, f.Name) {
 				continue
 			}
 			t.Run(name+"/"+f.Name, func(t *testing.T) {
@@ -96,6 +98,12 @@ func TestOldFiles(t *testing.T) {
 			t.Errorf("%s is taken for a %s", path, results.KindOf(v))
 		}
 		for _, f := range Of(results.KindOf(v)) {
+			if f.Files != nil {
+				if drawn := len(f.Files(v)); drawn == 0 && kind != "count" { // of one level
+					t.Errorf("%s as %s is nothing", path, f.Name)
+				}
+				continue
+			}
 			if text := written(t, f.Name, v); len(text) < 200 && f.Name != "github" {
 				t.Errorf("%s as %s is no more than %q", path, f.Name, text)
 			}
@@ -109,7 +117,7 @@ func TestOldFiles(t *testing.T) {
 func TestRefuse(t *testing.T) {
 	for _, f := range All() {
 		if f.Name == "hlog" {
-			const want = "hlog cannot show a count: choose from table, markdown, json, csv, junit, github"
+			const want = "hlog cannot show a count: choose from table, html, svg, markdown, json, csv, junit, github"
 			if got := f.Refuse(results.KindCount).Error(); got != want {
 				t.Errorf("error %q, want %q", got, want)
 			}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// openFolder makes sure that files can be put into the output's folder. One that
+// is not there is made when there is something to put into it.
+func (o *output) openFolder() error {
+	in := o.path
+	info, err := os.Stat(o.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		in = filepath.Dir(filepath.Clean(o.path))
+	case err != nil:
+		return bare(err)
+	case !info.IsDir():
+		return errors.New("it is a file: a folder is wanted")
+	}
+	probe, err := os.CreateTemp(in, ".stampede-*")
+	if err != nil {
+		return bare(err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// writeFolder writes each file, whole or not at all.
+func (o *output) writeFolder(v results.View) error {
+	files := o.format.Files(v)
+	if len(files) == 0 {
+		return errors.New("there is nothing to draw")
+	}
+	if err := os.MkdirAll(o.path, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		one := &output{path: filepath.Join(o.path, f.Name)}
+		if err := one.open(); err != nil {
+			return err
+		}
+		defer outputs{one}.discard()
+		if _, err := one.file.WriteString(f.SVG); err != nil {
+			return err
+		}
+		if err := one.done(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
