@@ -1,0 +1,128 @@
+package effect_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/stampede-bench/stampede/effect"
+	"github.com/stampede-bench/stampede/fit"
+)
+
+func TestFewPairsAreSaidToBeFew(t *testing.T) {
+	for n, confidence := range map[int]float64{1: 0, 2: 0.5, 5: 1 - 2./32, 6: 1 - 2./64} {
+		d := make([]float64, n)
+		for i := range d {
+			d[i] = float64(i + 1)
+		}
+		e := effect.Pairs(d)
+		if e.Low != 1 || e.High != float64(n) || e.Confidence != confidence {
+			t.Errorf("%d pairs: %+v, want from 1 to %d with %v", n, e, n, confidence)
+		}
+	}
+}
+
+// A count that is 0 on one side only differs infinitely.
+func TestInfiniteDifferences(t *testing.T) {
+	inf := math.Inf(1)
+	all := []float64{inf, inf, inf, inf, inf, inf}
+	if e, p := effect.Pairs(all), effect.PairsP(all); e.Low != inf || e.High != inf || p != 2./64 {
+		t.Errorf("%+v, %v", e, p)
+	}
+	both := []float64{inf, -inf, inf, -inf, inf, -inf}
+	if e := effect.Pairs(both); e.Value != 0 || e.Low != -inf || e.High != inf {
+		t.Errorf("%+v", e)
+	}
+	if e := effect.Shift([]float64{-inf, -inf}, []float64{-inf, -inf}); e.Value != 0 {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestNothingDiffers(t *testing.T) {
+	none := make([]float64, 10)
+	if e, p := effect.Pairs(none), effect.PairsP(none); e.Value != 0 || e.Low != 0 || e.High != 0 || p != 1 {
+		t.Errorf("%+v, %v", e, p)
+	}
+	if p := effect.ShiftP(none, none); p != 1 {
+		t.Errorf("%v", p)
+	}
+}
+
+func TestShiftPIsSignificantFromFourOn(t *testing.T) {
+	if p := effect.ShiftP([]float64{1, 2, 3}, []float64{4, 5, 6}); math.Abs(p-0.1) > 1e-12 {
+		t.Errorf("three and three: %v, want 2 of 20", p)
+	}
+	if p := effect.ShiftP([]float64{1, 2, 3, 4}, []float64{5, 6, 7, 8}); math.Abs(p-2./70) > 1e-12 {
+		t.Errorf("four and four: %v, want 2 of 70", p)
+	}
+}
+
+func TestHolm(t *testing.T) {
+	near := cmpopts.EquateApprox(0, 1e-12)
+	for _, c := range []struct{ p, want []float64 }{
+		{nil, []float64{}},
+		{[]float64{0.04}, []float64{0.04}},
+		{[]float64{0.04, 0.01, 0.03}, []float64{0.06, 0.03, 0.06}},
+		{[]float64{0.5, 0.6, 0.001}, []float64{1, 1, 0.003}},
+	} {
+		if diff := cmp.Diff(c.want, effect.Holm(c.p), near); diff != "" {
+			t.Errorf("%v: %s", c.p, diff)
+		}
+	}
+}
+
+func TestFewestPairs(t *testing.T) {
+	for figures, want := range map[int]int{0: 6, 1: 6, 2: 7, 3: 7, 4: 8, 25: 10, 26: 11} {
+		if got := effect.FewestPairs(figures); got != want {
+			t.Errorf("%d figures: %d pairs, want %d", figures, got, want)
+		}
+	}
+}
+
+func TestDecide(t *testing.T) {
+	const minimum = 0.05
+	for _, c := range []struct {
+		name             string
+		value, low, high float64
+		p                float64
+		want             effect.Decision
+	}{
+		{"worse", 0.08, 0.02, 0.15, 0.01, effect.Regression},
+		{"as much worse as matters", 0.05, 0.02, 0.15, 0.01, effect.Regression},
+		{"worse, but by too little to matter", 0.02, 0.01, 0.04, 0.01, effect.Pass},
+		{"worse, perhaps by too little to matter", 0.04, 0.01, 0.08, 0.01, effect.Inconclusive},
+		{"worse, were it the only figure", 0.08, 0.02, 0.15, 0.06, effect.Inconclusive},
+		{"perhaps worse", 0.04, -0.02, 0.08, 0.3, effect.Inconclusive},
+		{"no worse", 0, -0.04, 0.04, 1, effect.Pass},
+		{"perhaps better, and no worse", -0.1, -0.3, 0.04, 0.2, effect.Pass},
+		{"better", -0.1, -0.3, -0.04, 0.01, effect.Better},
+		{"unknown", -0.1, -0.3, 0.4, 0.5, effect.Inconclusive},
+	} {
+		e := fit.Estimate{Value: c.value, Low: c.low, High: c.high, Confidence: 0.95}
+		if got := effect.Decide(e, c.p, minimum); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	few := fit.Estimate{Value: 3, Low: 2, High: 4, Confidence: 0.94}
+	if got := effect.Decide(few, 0, minimum); got != effect.Inconclusive {
+		t.Errorf("of too few pairs: %v", got)
+	}
+}
+
+// More pairs are surer, so that their floor is lower; a machine without noise has
+// none.
+func TestFloor(t *testing.T) {
+	noisy := []float64{-0.2, -0.1, -0.05, 0.02, 0.03, 0.08, 0.15, 0.21, -0.12, 0.01}
+	few, many := effect.Floor(noisy, 6, 1), effect.Floor(noisy, 40, 1)
+	if !(0 < many && many < few && few < 0.2) {
+		t.Errorf("%v of 6 pairs, %v of 40", few, many)
+	}
+	if again := effect.Floor(noisy, 6, 1); again != few {
+		t.Errorf("%v and %v from one seed", few, again)
+	}
+	if calm := effect.Floor(make([]float64, 20), 10, 1); calm != 0 {
+		t.Errorf("%v without noise", calm)
+	}
+}
