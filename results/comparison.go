@@ -1,6 +1,10 @@
 package results
 
-import "time"
+import (
+	"fmt"
+	"io"
+	"time"
+)
 
 // KindComparison is the kind of a Comparison.
 const KindComparison = "comparison"
@@ -31,7 +35,16 @@ type Comparison struct {
 	Calibrated string   `json:"calibrated,omitempty"`
 	Warnings   []string `json:"warnings"`
 	Changes    []Change `json:"changes"`
-	Verdict    Verdict  `json:"verdict"`
+	// Confirmation is what as many pairs more showed of the regressions that the
+	// first had shown; left out where none were asked for or needed. The verdicts
+	// of Changes have taken it in.
+	Confirmation []Change `json:"confirmation,omitempty"`
+	// Means are the geometric means of changes of one figure over several subjects.
+	Means []Mean `json:"means,omitempty"`
+	// Quantiles are of files of which there are too few to tell noise from a
+	// difference.
+	Quantiles []Quantile `json:"quantiles,omitempty"`
+	Verdict   Verdict    `json:"verdict"` // "" where nothing is decided
 }
 
 // A Side is one of the two.
@@ -49,15 +62,49 @@ type Change struct {
 	Gated   bool    `json:"gated"` // the verdict counts
 	Base    float64 `json:"base"`  // medians
 	New     float64 `json:"new"`
-	// Ratios are new divided by base, of each pair; of unpaired files there are none.
+	// Ratios are new divided by base, of each pair; of unpaired files there are
+	// none. A pair of which base has nothing and new something is left out.
 	Ratios []float64 `json:"ratios,omitempty"`
-	// Effect is the change and its interval, null where there are too few runs.
+	// Effect is the change and its interval, null where there are too few runs, or
+	// where base has nothing and new something.
 	Effect *Estimate `json:"effect"`
 	// P is the probability of such a difference where there is none; Adjusted is
 	// that after Holm over the gated figures.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"p_adjusted,omitempty"`
 	Minimum  float64  `json:"minimum_effect"`
-	Verdict  Verdict  `json:"verdict"` // Pass, Better, Inconclusive, Regression, Invalid, Violated
+	Verdict  Verdict  `json:"verdict"` // Pass, Better, Inconclusive, Regression, Invalid, Violated; "" where nothing is decided
 	Why      string   `json:"why,omitempty"`
+}
+
+// A Mean is the geometric mean of the changes of a figure.
+type Mean struct {
+	Figure   string  `json:"figure"`
+	Change   float64 `json:"change"` // of the medians, a share of the base
+	Subjects int     `json:"subjects"`
+}
+
+// A Quantile is one of the times that a phase took, over all runs of a side taken
+// together.
+type Quantile struct {
+	Subject  string  `json:"subject,omitempty"`
+	Phase    string  `json:"phase"`
+	Quantile float64 `json:"quantile"` // 0.5, 0.9, 0.99 or 0.999
+	BaseNS   int64   `json:"base_ns"`
+	NewNS    int64   `json:"new_ns"`
+}
+
+// WriteJSON writes the comparison.
+func (c Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+
+// ReadComparison reads what a comparison has written. The error is one line.
+func ReadComparison(r io.Reader) (Comparison, error) {
+	c, err := read[Comparison](r)
+	if err != nil {
+		return Comparison{}, err
+	}
+	if c.Kind != KindComparison {
+		return Comparison{}, fmt.Errorf("not the file of a comparison: its kind is %q", c.Kind)
+	}
+	return c, nil
 }

@@ -26,6 +26,9 @@ import (
 // defaultWarmup lets connections and caches get warm.
 const defaultWarmup = 200 * time.Millisecond
 
+// defaultHold is as short as it can be and yet keep others waiting.
+const defaultHold = time.Millisecond
+
 // defaultAbortRate has most transactions commit, and some abort.
 const defaultAbortRate = 0.1
 
@@ -96,7 +99,7 @@ puts it all in one result. Flags that are given win over the file.`,
 func (f *runFlags) register(a *app, cmd *cobra.Command) {
 	f.choice.register(a, cmd, []string{"native:"}, []int{2, 8, 32, 128})
 	flags := cmd.Flags()
-	flags.DurationVar(&f.hold, "hold", time.Millisecond, "how long a holder keeps what it got")
+	flags.DurationVar(&f.hold, "hold", defaultHold, "how long a holder keeps what it got")
 	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
 	f.registerFixed(cmd, 1800*time.Millisecond, results.KindRun)
 	f.saving.register(cmd)

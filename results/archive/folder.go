@@ -43,11 +43,11 @@ func Write(path string, r results.File) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return replace(path, text.Bytes())
+	return Replace(path, text.Bytes())
 }
 
-// replace puts the text where the path is, by way of a file beside it.
-func replace(path string, text []byte) error {
+// Replace puts the text where the path is, by way of a file beside it.
+func Replace(path string, text []byte) error {
 	beside, err := os.CreateTemp(filepath.Dir(path), ".saving-*")
 	if err != nil {
 		return err

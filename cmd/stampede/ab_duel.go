@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/changes"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// defaultPaired is how long each run of a pair is measured: many short runs tell
+// more than few long ones.
+const defaultPaired = time.Second
+
+// A duel is two sides that run by turns.
+type duel struct {
+	*app
+	flags    pairFlags
+	sides    [2]side
+	progress *progress
+	services map[string]reached // by what must be the same for sides to share one
+	took     time.Duration
+}
+
+// duel checks all that can be checked before anything is started.
+func (a *app) duel(asked *pflag.FlagSet, words []string, f pairFlags) (*duel, error) {
+	d := &duel{app: a, flags: f, progress: newProgress(a.err, f.quiet), services: map[string]reached{}}
+	for i, name := range []string{"BASE", "NEW"} {
+		var err error
+		if d.sides[i], err = a.side(name, words[i], asked); err != nil {
+			return nil, err
+		}
+	}
+	base, other := d.sides[0], d.sides[1]
+	if len(base.flags.clients) != len(other.flags.clients) {
+		return nil, usagef("BASE has %s and NEW %s of clients: there must be as many, since they are compared one by one",
+			counted(len(base.flags.clients), "number"), counted(len(other.flags.clients), "number"))
+	}
+	if (base.binary == "") != (other.binary == "") {
+		return nil, usagef("one side is a program of its own and the other is not: name both, since a run that starts its server anew is not like one that does not")
+	}
+	return d, nil
+}
+
+func (d *duel) levels() int { return len(d.sides[0].flags.clients) }
+
+// phases are those that both sides time.
+func (d *duel) phases() []string {
+	others := d.sides[1].form.Phases()
+	return slices.DeleteFunc(d.sides[0].form.Phases(), func(p string) bool { return !slices.Contains(others, p) })
+}
+
+// subject is what is compared at a level, "" if there is only one.
+func (d *duel) subject(level int) string {
+	base, other := d.sides[0].flags.clients[level], d.sides[1].flags.clients[level]
+	switch {
+	case d.levels() == 1:
+		return ""
+	case base != other:
+		return fmt.Sprintf("%d → %d clients", base, other)
+	}
+	return counted(base, "client")
+}
+
+// runs is how many a set of pairs has.
+func (d *duel) runs() int { return 2 * d.flags.pairs * d.levels() }
+
+// open opens the services of both sides, once where they can share one.
+func (d *duel) open(ctx context.Context) error {
+	for _, s := range d.sides {
+		if _, there := d.services[s.sharedBy()]; there || s.binary != "" {
+			continue
+		}
+		d.progress.note("opening %s", s.source.name)
+		service, err := s.flags.dial(ctx, s.source)
+		if err != nil {
+			return interrupted(ctx, s.flags.explained(s.source, err))
+		}
+		d.services[s.sharedBy()] = service
+	}
+	for _, s := range d.sides {
+		if s.binary != "" {
+			continue
+		}
+		if why := d.services[s.sharedBy()].lacks(s.form.Form); why != "" {
+			return usagef("%s", why)
+		}
+	}
+	return nil
+}
+
+func (d *duel) close() (err error) {
+	for _, s := range d.services {
+		if e := s.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// set does a set of pairs, by turns: base, new, new, base. Of one that broke off
+// there are the pairs that went through. No two sets have the same seeds.
+func (d *duel) set(ctx context.Context, nth int) ([]changes.Subject, error) {
+	subjects := make([]changes.Subject, d.levels())
+	for level := range subjects {
+		subjects[level].Name = d.subject(level)
+	}
+	for pair := range d.flags.pairs {
+		order := [2]int{0, 1}
+		if pair%2 == 1 {
+			order = [2]int{1, 0}
+		}
+		for level := range subjects {
+			var runs [2]results.Run
+			for _, i := range order {
+				run, err := d.measure(ctx, d.sides[i], level, d.flags.seed+uint64(nth*d.flags.pairs+pair))
+				if err != nil {
+					return subjects, err
+				}
+				runs[i] = *run
+				d.progress.done(1)
+			}
+			subjects[level].Base = append(subjects[level].Base, runs[0])
+			subjects[level].New = append(subjects[level].New, runs[1])
+		}
+	}
+	return subjects, nil
+}
+
+// measure does one run of a side. One that was interrupted is none.
+func (d *duel) measure(ctx context.Context, s side, level int, seed uint64) (*results.Run, error) {
+	f := s.at(level, seed)
+	if s.binary != "" {
+		d.progress.note("%s%s", d.progress.ahead(), s.label)
+		return s.runBinary(ctx, f)
+	}
+	clients := f.clients[0]
+	run, err := f.measure(ctx, d.services[s.sharedBy()].Service, s.form.Form, clients,
+		func(p workloads.Progress) { d.progress.run(s.form.Form, clients, f, p) })
+	if err != nil {
+		return nil, s.flags.explained(s.source, err)
+	}
+	return run, nil
+}
+
+// takes says about how long a set takes, "" where that is not known.
+func (d *duel) takes() string {
+	var all time.Duration
+	for _, s := range d.sides {
+		if s.flags.windowRounds() > 0 {
+			return ""
+		}
+		all += time.Duration(d.flags.pairs*d.levels()) * (s.flags.warmup + s.flags.duration)
+	}
+	return fmt.Sprintf(": about %v", all.Round(time.Second))
+}
+
+// announceServices says what is about to be done to services that are somebody's.
+func (d *duel) announceServices() {
+	told := map[string]bool{}
+	for _, s := range d.sides {
+		if !told[s.sharedBy()] {
+			s.flags.announce(d.app, []source{s.source}, s.flags.plan(d.flags.pairs))
+		}
+		told[s.sharedBy()] = true
+	}
+}

@@ -1,0 +1,94 @@
+package results
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"time"
+)
+
+// KindCalibration is the kind of a Calibration.
+const KindCalibration = "calibration"
+
+// A Calibration is what a machine makes of two sides that are the same: noise.
+type Calibration struct {
+	Schema      int           `json:"schema"`
+	Kind        string        `json:"kind"`    // KindCalibration
+	Started     time.Time     `json:"started"` // UTC
+	Tool        Tool          `json:"tool"`
+	Host        Host          `json:"host"`
+	Command     []string      `json:"command"`
+	Seed        uint64        `json:"seed"`
+	Took        time.Duration `json:"took_ns"`
+	Interrupted bool          `json:"interrupted,omitempty"` // and not kept
+	Pairs       int           `json:"pairs"`
+	Settings    []Noise       `json:"settings"`
+	Warnings    []string      `json:"warnings"`
+}
+
+// Noise is that of one setting.
+type Noise struct {
+	Setting string        `json:"setting"` // the words of stampede run that say it
+	Figures []FigureNoise `json:"figures"`
+}
+
+// FigureNoise is by how much a figure differs from itself.
+type FigureNoise struct {
+	Figure string    `json:"figure"`
+	Unit   string    `json:"unit"`
+	Shown  bool      `json:"shown"` // among those that are gated unless others are named
+	Median float64   `json:"median"`
+	Ratios []float64 `json:"ratios"` // of one run divided by the other, of each pair
+	// The 95th percentile of the difference that one pair shows, or the estimate of
+	// ten and twenty, as a share.
+	One    float64 `json:"one_pair"`
+	Ten    float64 `json:"ten_pairs"`
+	Twenty float64 `json:"twenty_pairs"`
+}
+
+// WriteJSON writes the calibration.
+func (c Calibration) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+
+// WriteTable writes the calibration for people.
+func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "stampede calibrate · %s of two that are the same · seed %d · %s\n\n", plural(c.Pairs, "pair"), c.Seed, c.Took.Round(time.Second))
+	o.emphasize(&b, c.finding())
+	for _, s := range c.Settings {
+		g := &grid{columns: []column{{head: "figure", left: true}, {head: "median", space: 3}, {head: "1 pair", over: "95 % of differences are within", space: 3},
+			{head: "10 pairs", space: 3}, {head: "20 pairs", space: 3}}}
+		for _, f := range s.Figures {
+			if f.Shown {
+				g.rows = append(g.rows, []string{f.Figure, inUnit(f.Median, f.Unit), "±" + shareOf(f.One), "±" + shareOf(f.Ten), "±" + shareOf(f.Twenty)})
+			}
+		}
+		fmt.Fprintf(&b, "\n  %s\n", s.Setting)
+		g.write(&b)
+	}
+	fmt.Fprintln(&b)
+	for _, text := range c.Warnings {
+		fmt.Fprintf(&b, "  warning: %s\n", text)
+	}
+	if o.Saved != "" {
+		fmt.Fprintf(&b, "  saved: %s, where ab finds it\n", o.Saved)
+	}
+	fmt.Fprintf(&b, "  again: %s\n", commandLine(c.Command))
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// finding names the figure that is the least sure.
+func (c Calibration) finding() string {
+	if c.Interrupted {
+		return "Interrupted: nothing was kept."
+	}
+	var noisiest FigureNoise
+	for _, s := range c.Settings {
+		for _, f := range s.Figures {
+			if f.Shown && f.Ten >= noisiest.Ten {
+				noisiest = f
+			}
+		}
+	}
+	return fmt.Sprintf("Of what does not differ, ten pairs show up to ±%s in %s.", shareOf(noisiest.Ten), noisiest.Figure)
+}

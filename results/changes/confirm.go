@@ -1,0 +1,29 @@
+package changes
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// Regressed are the gated figures that are shown to be worse: what a confirmation
+// is asked about.
+func Regressed(all []results.Change) []results.Change {
+	return slices.DeleteFunc(slices.Clone(all), func(c results.Change) bool { return !c.Gated || c.Verdict != results.Regression })
+}
+
+// Confirm takes back regressions that as many pairs more, judged by themselves, did
+// not find again.
+func Confirm(first, again []results.Change) []results.Change {
+	confirmed := slices.Clone(first)
+	for i, c := range confirmed {
+		at := slices.IndexFunc(again, func(a results.Change) bool { return a.Subject == c.Subject && a.Figure == c.Figure })
+		if at < 0 || again[at].Verdict == results.Regression {
+			continue
+		}
+		confirmed[i].Verdict = results.Inconclusive
+		confirmed[i].Why = fmt.Sprintf("not found again: %s", again[at].Verdict)
+	}
+	return confirmed
+}

@@ -1,0 +1,71 @@
+package changes
+
+import (
+	"fmt"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// tolerated is the share of the runs that may be doubtful. The estimates bear that
+// some runs are disturbed; were these left out instead, whoever measures would
+// choose what counts.
+const tolerated = 0.2
+
+// doubts says why the figure proves nothing in so many of the runs, "" if it does.
+func doubts(f figures.Figure, runs []results.Run) string {
+	n, why := 0, ""
+	for _, r := range runs {
+		if d := doubt(f, r); d != "" {
+			n, why = n+1, d
+		}
+	}
+	if float64(n) <= tolerated*float64(len(runs)) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d runs are doubtful: %s", n, len(runs), why)
+}
+
+// doubt is the first reason to doubt the figure of the run. What crosses the wire in
+// a round does not depend on the clock, unless rounds were cut off.
+func doubt(f figures.Figure, r results.Run) string {
+	for _, d := range r.Doubted() {
+		if f.Timed || d.Kind == metrics.Abandoned {
+			return d.Text
+		}
+	}
+	return ""
+}
+
+// Doubted says, a line for each kind of doubt, in how many of the runs there is one.
+func Doubted(side string, runs []results.Run) (lines []string) {
+	count, last, order := map[string]int{}, map[string]string{}, []string{}
+	for _, r := range runs {
+		for _, d := range r.Doubted() {
+			if count[d.Kind] == 0 {
+				order = append(order, d.Kind)
+			}
+			count[d.Kind]++
+			last[d.Kind] = d.Text
+		}
+	}
+	for _, kind := range order {
+		lines = append(lines, fmt.Sprintf("%s: %d of %d runs: %s", side, count[kind], len(runs), last[kind]))
+	}
+	return lines
+}
+
+// broken says in how many runs a form broke its promise, "" if in none.
+func broken(runs []results.Run) string {
+	n := 0
+	for _, r := range runs {
+		if r.Safety.Violations > 0 {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the form broke its promise in %d of %d runs", n, len(runs))
+}

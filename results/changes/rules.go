@@ -1,0 +1,207 @@
+package changes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/stampede-bench/stampede/effect"
+	"github.com/stampede-bench/stampede/fit"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// A Subject is runs of both sides that are alike but for what is compared.
+type Subject struct {
+	Name    string // "" if there is only one
+	Base    []results.Run
+	New     []results.Run // of pairs, in the order of Base
+	Metrics []Metric
+}
+
+// Rules are by what is decided.
+type Rules struct {
+	Paired  bool
+	Minimum float64 // the effect that matters, a share
+	// Floor is what the machine makes of no difference, a share, 0 where nothing
+	// is known of that. Less than that never matters.
+	Floor func(subject, figure string) float64
+}
+
+// Changes are those of all metrics of all subjects. The gated ones are judged
+// together.
+func (r Rules) Changes(subjects []Subject) []results.Change {
+	var all []change
+	for _, s := range subjects {
+		for _, m := range s.Metrics {
+			if c, ok := r.change(s, m); ok {
+				all = append(all, c)
+			}
+		}
+	}
+	r.adjust(all)
+	written := []results.Change{}
+	for _, c := range all {
+		c.decide()
+		written = append(written, c.Change)
+	}
+	return written
+}
+
+// A change is one that is being decided.
+type change struct {
+	results.Change
+	better figures.Direction
+	logs   fit.Estimate // of the logarithms of the ratios
+}
+
+// change is that of one metric, not decided yet; false of one that is not gated and
+// not known.
+func (r Rules) change(s Subject, m Metric) (change, bool) {
+	runs := slices.Concat(s.Base, s.New)
+	f, unknown := m.in(runs)
+	c := change{better: f.Better, Change: results.Change{Subject: s.Name, Figure: f.Name, Unit: string(f.Unit), Gated: m.Gated, Minimum: r.Minimum}}
+	if r.Floor != nil {
+		c.Minimum = max(c.Minimum, r.Floor(s.Name, f.Name))
+	}
+	base, others := values(f, s.Base), values(f, s.New)
+	if len(base) == 0 || len(others) == 0 || unknown > 0 && !m.Gated {
+		c.void(results.Invalid, "n/a: too few observations")
+		return c, m.Gated
+	}
+	c.Base, c.New = fit.Median(base).Value, fit.Median(others).Value
+	if unknown > 0 {
+		c.void(results.Invalid, fmt.Sprintf("n/a in %d of %d runs: too few observations; a longer --duration has more", unknown, len(runs)))
+		return c, true
+	}
+	r.estimate(&c, base, others)
+	if why := doubts(f, runs); why != "" {
+		c.void(results.Invalid, why)
+	}
+	if why := broken(runs); why != "" {
+		c.void(results.Violated, why)
+	}
+	return c, true
+}
+
+func (c *change) void(v results.Verdict, why string) { c.Verdict, c.Why = v, why }
+
+func values(f figures.Figure, runs []results.Run) (all []float64) {
+	for _, r := range runs {
+		if v, known := f.Of(r); known {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// estimate works out how large the change is, and how sure that is.
+func (r Rules) estimate(c *change, base, others []float64) {
+	var p float64
+	if r.Paired {
+		d := make([]float64, len(base))
+		for i := range d {
+			d[i] = logRatio(base[i], others[i])
+			if ratio := math.Exp(d[i]); !math.IsInf(ratio, 0) {
+				c.Ratios = append(c.Ratios, ratio)
+			}
+		}
+		c.logs, p = effect.Pairs(d), effect.PairsP(d)
+	} else {
+		c.logs, p = effect.Shift(logs(base), logs(others)), effect.ShiftP(base, others)
+	}
+	switch {
+	case c.logs.Confidence < fit.Confidence && r.Paired:
+		c.void(results.Inconclusive, fmt.Sprintf("%d pairs tell nothing: it takes %d", len(base), effect.FewestPairs(1)))
+		return
+	case c.logs.Confidence < fit.Confidence:
+		c.void(results.Inconclusive, fmt.Sprintf("%d against %d runs tell nothing: it takes four and four", len(base), len(others)))
+		return
+	}
+	c.P = &p
+	if e := c.logs; !math.IsInf(e.High, 1) {
+		c.Effect = &results.Estimate{Value: math.Expm1(e.Value), Low: math.Expm1(e.Low), High: math.Expm1(e.High), Confidence: e.Confidence}
+	}
+}
+
+func logs(values []float64) []float64 {
+	all := make([]float64, len(values))
+	for i, v := range values {
+		all[i] = math.Log(v)
+	}
+	return all
+}
+
+// logRatio is 0 where both have nothing.
+func logRatio(base, other float64) float64 {
+	if base == other {
+		return 0
+	}
+	return math.Log(other) - math.Log(base)
+}
+
+// adjust takes into account how many gated figures are judged together.
+func (r Rules) adjust(all []change) {
+	var p []float64
+	var of []*change
+	for i := range all {
+		if c := &all[i]; c.Gated && c.P != nil {
+			p, of = append(p, *c.P), append(of, c)
+		}
+	}
+	for i, adjusted := range effect.Holm(p) {
+		of[i].Adjusted = &adjusted
+	}
+}
+
+// decide says what follows, unless it was void.
+func (c *change) decide() {
+	if c.Verdict != "" || c.better == figures.Neither {
+		return
+	}
+	worse, limit := c.logs, math.Log1p(c.Minimum)
+	if c.better == figures.More {
+		worse = fit.Estimate{Value: -worse.Value, Low: -worse.High, High: -worse.Low, Confidence: worse.Confidence}
+		limit = -math.Log1p(-min(c.Minimum, 1)) // less than nothing there cannot be
+	}
+	p := *c.P
+	if c.Adjusted != nil {
+		p = *c.Adjusted
+	}
+	c.Verdict = map[effect.Decision]results.Verdict{effect.Regression: results.Regression, effect.Pass: results.Pass,
+		effect.Better: results.Better, effect.Inconclusive: results.Inconclusive}[effect.Decide(worse, p, limit)]
+}
+
+// Verdict is what the gated changes come to, "" of none.
+func Verdict(all []results.Change) results.Verdict {
+	var verdicts []results.Verdict
+	for _, c := range all {
+		if c.Gated {
+			verdicts = append(verdicts, c.Verdict)
+		}
+	}
+	return results.Worst(verdicts...)
+}
+
+// Means are the geometric means of the changes of figures that several subjects
+// have.
+func Means(all []results.Change) (means []results.Mean) {
+	ratios, order := map[string][]float64{}, []string{}
+	for _, c := range all {
+		if !(c.Base > 0 && c.New > 0) {
+			continue
+		}
+		if ratios[c.Figure] == nil {
+			order = append(order, c.Figure)
+		}
+		ratios[c.Figure] = append(ratios[c.Figure], c.New/c.Base)
+	}
+	for _, figure := range order {
+		if r := ratios[figure]; len(r) > 1 {
+			means = append(means, results.Mean{Figure: figure, Change: stat.GeometricMean(r, nil) - 1, Subjects: len(r)})
+		}
+	}
+	return means
+}

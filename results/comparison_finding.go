@@ -1,0 +1,131 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Finding says what the comparison shows, in a sentence or two.
+func (c Comparison) Finding() []string {
+	gated := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return !x.Gated })
+	of := func(v Verdict) []Change {
+		return slices.DeleteFunc(slices.Clone(gated), func(x Change) bool { return x.Verdict != v })
+	}
+	switch {
+	case c.Interrupted:
+		return []string{fmt.Sprintf("Interrupted: %d of %s went through, and nothing is decided.", c.pairs(), plural(c.Planned, "pair"))}
+	case len(of(Violated)) > 0:
+		return []string{"The numbers are void: " + of(Violated)[0].Why + "."}
+	case len(gated) == 0:
+		return []string{"Nothing was compared: the two sides have nothing in common."}
+	}
+	var lines []string
+	say := func(v Verdict, format string) {
+		if all := of(v); len(all) > 0 {
+			lines = append(lines, fmt.Sprintf(format, c.inWords(all)))
+		}
+	}
+	shown := c.shown()
+	say(Regression, "NEW is worse: %s, shown in "+shown+".")
+	say(Better, "NEW is better: %s, shown in "+shown+".")
+	say(Invalid, "What was measured proves nothing of %s.")
+	say(Inconclusive, "Neither a difference that matters nor its absence is shown of %s"+c.advice()+".")
+	switch n := len(of(Pass)); {
+	case n == len(gated):
+		lines = append(lines, fmt.Sprintf("No difference is shown that matters (%s), in %s.", c.minima(gated), shown))
+	case n > 0:
+		lines = append(lines, fmt.Sprintf("No worse: %s.", c.inWords(of(Pass))))
+	}
+	return lines
+}
+
+// pairs are those of which both runs went through.
+func (c Comparison) pairs() int { return min(len(c.Base.Runs), len(c.New.Runs)) / max(1, c.subjects()) }
+
+func (c Comparison) subjects() int {
+	var names []string
+	for _, x := range c.Changes {
+		if !slices.Contains(names, x.Subject) {
+			names = append(names, x.Subject)
+		}
+	}
+	return len(names)
+}
+
+// shown is in how many observations.
+func (c Comparison) shown() string {
+	switch {
+	case c.Paired && c.Confirmation != nil:
+		return fmt.Sprintf("%s and again in %d more", plural(c.Planned, "pair"), c.pairs()-c.Planned)
+	case c.Paired:
+		return plural(c.pairs(), "pair")
+	}
+	return fmt.Sprintf("%d against %s", len(c.Base.Runs), plural(len(c.New.Runs), "run"))
+}
+
+// advice says what would tell more.
+func (c Comparison) advice() string {
+	if c.Paired {
+		return ": more pairs, or longer runs, may tell"
+	}
+	return ": more runs may tell, or stampede ab, which does them by turns"
+}
+
+// inWords are the changes, those of one figure at several levels with the subject.
+func (c Comparison) inWords(changes []Change) string {
+	words := make([]string, len(changes))
+	for i, x := range changes {
+		words[i] = x.inWords()
+		if c.subjects() > 1 {
+			words[i] += " (" + x.Subject + ")"
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+func (x Change) inWords() string {
+	if x.Verdict != Regression && x.Verdict != Better {
+		return x.Figure
+	}
+	if x.Effect == nil {
+		return fmt.Sprintf("%s where there was none", x.Figure)
+	}
+	switch v := x.Effect.Value; {
+	case v >= 1:
+		return fmt.Sprintf("%s times the %s", Rate(1+v), x.Figure)
+	case v > 0:
+		return fmt.Sprintf("%.1f %% more %s", 100*v, x.Figure)
+	default:
+		return fmt.Sprintf("%.1f %% less %s", -100*v, x.Figure)
+	}
+}
+
+// minima are the least and the greatest effect that matters.
+func (c Comparison) minima(changes []Change) string {
+	least, most := changes[0].Minimum, changes[0].Minimum
+	for _, x := range changes {
+		least, most = min(least, x.Minimum), max(most, x.Minimum)
+	}
+	if least == most {
+		return "±" + shareOf(least)
+	}
+	return "±" + shareOf(least) + " to ±" + shareOf(most)
+}
+
+// shareOf writes a share with one decimal: "5.0 %".
+func shareOf(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
+
+// byHowMuch writes a change with its sign: "+41.2 %", "−0.5 %", and what is more than
+// ten times as much as that: "× 35.2".
+func byHowMuch(v float64) string {
+	if v >= 9 {
+		return "× " + Rate(1+v)
+	}
+	text := fmt.Sprintf("%+.1f %%", 100*v)
+	if math.Abs(v) < 0.0005 {
+		text = "0.0 %" // which has no sign
+	}
+	return strings.Replace(text, "-", "−", 1)
+}

@@ -1,0 +1,175 @@
+package results
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// WriteTable writes the comparison for people: what it shows, the figures with
+// their intervals, what to mind, and the command that does it again.
+func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n\n", c.heading())
+	for _, line := range c.Finding() {
+		o.emphasize(&b, line)
+	}
+	fmt.Fprintf(&b, "\n  BASE  %s\n  NEW   %s\n", c.Base.Label, c.New.Label)
+	for _, of := range bySubject(c.Changes) {
+		fmt.Fprintln(&b)
+		if title := of[0].Subject; title != "" {
+			fmt.Fprintf(&b, "  %s\n", title)
+		}
+		c.changes(of).write(&b)
+	}
+	c.more(&b)
+	for _, text := range c.Warnings {
+		fmt.Fprintf(&b, "  warning: %s\n", text)
+	}
+	c.foot(&b, o)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func (c Comparison) heading() string {
+	command := "stampede compare"
+	if c.Paired {
+		command = "stampede ab"
+	}
+	parts := []string{command}
+	if c.Paired {
+		parts = append(parts, plural(c.Planned, "pair")+" in turns", fmt.Sprintf("seed %d", c.Seed), c.Took.Round(time.Second).String())
+	}
+	return strings.Join(parts, " · ")
+}
+
+func bySubject(changes []Change) (groups [][]Change) {
+	for _, x := range changes {
+		i := slices.IndexFunc(groups, func(g []Change) bool { return g[0].Subject == x.Subject })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], x)
+	}
+	return groups
+}
+
+// changes is the table of those of one subject.
+func (c Comparison) changes(of []Change) *grid {
+	g := &grid{columns: []column{{head: "figure", left: true}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "change", space: 3},
+		{head: "95 % interval", space: 3}, {head: "matters", space: 3}, {head: "verdict", left: true, space: 3}}}
+	for _, x := range of {
+		g.rows = append(g.rows, []string{x.Figure, inUnit(x.Base, x.Unit), inUnit(x.New, x.Unit), c.change(x), x.interval(), "±" + shareOf(x.Minimum), x.verdict()})
+	}
+	return g
+}
+
+// change is by how much; of files it is ~ where no difference is shown.
+func (c Comparison) change(x Change) string {
+	switch {
+	case x.Effect == nil:
+		return absent
+	case !c.Paired && x.Effect.Low <= 0 && x.Effect.High >= 0:
+		return "~"
+	}
+	return byHowMuch(x.Effect.Value)
+}
+
+func (x Change) interval() string {
+	if x.Effect == nil {
+		return absent
+	}
+	return "[" + byHowMuch(x.Effect.Low) + ", " + byHowMuch(x.Effect.High) + "]"
+}
+
+// verdict is in parentheses where it does not count.
+func (x Change) verdict() string {
+	text := string(x.Verdict)
+	if x.Verdict == Regression {
+		text = "REGRESSION"
+	}
+	if !x.Gated && text != "" {
+		text = "(" + text + ")"
+	}
+	if x.Why != "" {
+		text += ": " + x.Why
+	}
+	return text
+}
+
+// inUnit writes a value with its unit.
+func inUnit(v float64, unit string) string {
+	switch {
+	case unit == "ns":
+		return Duration(time.Duration(v))
+	case unit == "B":
+		return Bytes(int64(v))
+	case unit == "/s":
+		return Rate(v) + " /s"
+	case unit == "" && v == math.Trunc(v):
+		return Count(int64(v))
+	}
+	return Rate(v)
+}
+
+// more writes what there is beside the changes.
+func (c Comparison) more(w io.Writer) {
+	if len(c.Confirmation) > 0 {
+		fmt.Fprintln(w, "\n  once more, what had been a regression")
+		c.changes(c.Confirmation).write(w)
+	}
+	if len(c.Means) > 0 {
+		g := &grid{columns: []column{{head: "geometric mean", left: true}, {head: "change", space: 3}, {head: "over", space: 3}}}
+		for _, m := range c.Means {
+			g.rows = append(g.rows, []string{m.Figure, byHowMuch(m.Change), fmt.Sprint(m.Subjects)})
+		}
+		fmt.Fprintln(w)
+		g.write(w)
+	}
+	if len(c.Quantiles) > 0 {
+		fmt.Fprintln(w)
+		c.quantiles().write(w)
+	}
+	fmt.Fprintln(w)
+}
+
+func (c Comparison) quantiles() *grid {
+	g := &grid{columns: []column{{head: "histograms", left: true}, {head: "quantile", space: 3}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "difference", space: 3}, {head: "change", space: 3}}}
+	for _, q := range c.Quantiles {
+		change := absent
+		if q.BaseNS > 0 {
+			change = byHowMuch(float64(q.NewNS)/float64(q.BaseNS) - 1)
+		}
+		g.rows = append(g.rows, []string{strings.TrimPrefix(q.Subject+", "+q.Phase, ", "), fmt.Sprintf("p%v", 100*q.Quantile),
+			Duration(time.Duration(q.BaseNS)), Duration(time.Duration(q.NewNS)), Duration(time.Duration(q.NewNS - q.BaseNS)), change})
+	}
+	return g
+}
+
+// foot says how it was decided, and how to do it again.
+func (c Comparison) foot(w io.Writer, o TableOptions) {
+	gated := 0
+	for _, x := range c.Changes {
+		if x.Gated {
+			gated++
+		}
+	}
+	if gated > 1 {
+		fmt.Fprintf(w, "  intervals are of each figure by itself, verdicts by Holm over all %d\n", gated)
+	}
+	if gated < len(c.Changes) {
+		fmt.Fprintln(w, "  in parentheses: shown, and not gated")
+	}
+	if c.Calibrated != "" {
+		fmt.Fprintf(w, "  noise: %s\n", c.Calibrated)
+	}
+	if o.Saved != "" {
+		fmt.Fprintf(w, "  saved: %s\n", o.Saved)
+	}
+	fmt.Fprintf(w, "  again: %s\n", commandLine(c.Command))
+}

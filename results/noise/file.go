@@ -1,0 +1,126 @@
+package noise
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/effect"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
+)
+
+// A File is where calibrations are kept. It need not exist.
+type File string
+
+// A Floor is one setting on one machine.
+type Floor struct {
+	Host    results.Host         `json:"host"`
+	Setting string               `json:"setting"`
+	Started time.Time            `json:"started"` // UTC
+	Pairs   int                  `json:"pairs"`
+	Ratios  map[string][]float64 `json:"ratios"` // by figure
+}
+
+// contents are what is in the file.
+type contents struct {
+	Schema int     `json:"schema"`
+	Floors []Floor `json:"floors"`
+}
+
+// Keep adds what the calibration found, in place of what was known of the same
+// machine and settings.
+func (f File) Keep(c results.Calibration) error {
+	all, err := f.read()
+	if err != nil {
+		return err
+	}
+	for _, s := range c.Settings {
+		floor := Floor{Host: c.Host, Setting: s.Setting, Started: c.Started, Pairs: c.Pairs, Ratios: map[string][]float64{}}
+		for _, figure := range s.Figures {
+			floor.Ratios[figure.Figure] = figure.Ratios
+		}
+		all.Floors = append(slices.DeleteFunc(all.Floors, func(old Floor) bool { return old.of(c.Host, s.Setting) }), floor)
+	}
+	return f.write(all)
+}
+
+func (f File) write(all contents) error {
+	var text bytes.Buffer
+	if err := json.NewEncoder(&text).Encode(all); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(string(f)), 0o755); err != nil {
+		return err
+	}
+	return archive.Replace(string(f), text.Bytes())
+}
+
+// Find is what is known of the machine and the setting, false if nothing is.
+func (f File) Find(host results.Host, setting string) (Floor, bool, error) {
+	all, err := f.read()
+	if err != nil {
+		return Floor{}, false, err
+	}
+	i := slices.IndexFunc(all.Floors, func(floor Floor) bool { return floor.of(host, setting) })
+	if i < 0 {
+		return Floor{}, false, nil
+	}
+	return all.Floors[i], true, nil
+}
+
+func (f File) read() (contents, error) {
+	text, err := os.ReadFile(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return contents{Schema: results.Schema}, nil
+	}
+	if err != nil {
+		return contents{}, err
+	}
+	var all contents
+	if err := json.Unmarshal(text, &all); err != nil || all.Schema < 1 {
+		return contents{}, fmt.Errorf("%s: not a file of stampede calibrate: remove it, or name another with --noise", f)
+	}
+	if all.Schema > results.Schema {
+		return contents{}, fmt.Errorf("%s: of schema %d: this stampede reads up to %d; use a newer one", f, all.Schema, results.Schema)
+	}
+	return all, nil
+}
+
+func (f Floor) of(host results.Host, setting string) bool {
+	return f.Host == host && f.Setting == setting
+}
+
+// Share is how large a difference so many pairs show where there is none, as a
+// share of the base: 0 of a figure of which nothing is known.
+func (f Floor) Share(figure string, pairs int) float64 {
+	return Share(f.Ratios[figure], pairs)
+}
+
+// seed is always the same: who asks twice is told the same.
+const seed = 1
+
+// most is what an infinite share is written as: one run had nothing of what the
+// other had.
+const most = 1000
+
+// Share is how large a difference so many pairs show where there is none, if so
+// many pairs differed by such ratios. A figure that both sides had nothing of does
+// not differ.
+func Share(ratios []float64, pairs int) float64 {
+	if len(ratios) == 0 {
+		return 0
+	}
+	logs := make([]float64, len(ratios))
+	for i, r := range ratios {
+		logs[i] = math.Log(r)
+	}
+	return min(most, math.Expm1(effect.Floor(logs, pairs, seed)))
+}
