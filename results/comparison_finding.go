@@ -20,6 +20,8 @@ func (c Comparison) Finding() []string {
 		return []string{"The numbers are void: " + of(Violated)[0].Why + "."}
 	case len(gated) == 0:
 		return []string{"Nothing was compared: the two sides have nothing in common."}
+	case !c.Paired && !slices.ContainsFunc(gated, func(x Change) bool { return x.P != nil }):
+		return []string{c.tooFew()}
 	}
 	var lines []string
 	say := func(v Verdict, format string) {
@@ -39,6 +41,15 @@ func (c Comparison) Finding() []string {
 		lines = append(lines, fmt.Sprintf("No worse: %s.", c.inWords(of(Pass))))
 	}
 	return lines
+}
+
+// tooFew says that nothing can be decided, and what would be needed.
+func (c Comparison) tooFew() string {
+	runs := "One run on a side proves nothing"
+	if min(len(c.Base.Runs), len(c.New.Runs)) > c.subjects() {
+		runs = "So few runs prove nothing"
+	}
+	return runs + ", whatever the numbers look like: it takes four and four, or stampede ab, which does them by turns."
 }
 
 // pairs are those of which both runs went through.
@@ -62,7 +73,7 @@ func (c Comparison) shown() string {
 	case c.Paired:
 		return plural(c.pairs(), "pair")
 	}
-	return fmt.Sprintf("%d against %s", len(c.Base.Runs), plural(len(c.New.Runs), "run"))
+	return "saved runs"
 }
 
 // advice says what would tell more.
@@ -73,14 +84,21 @@ func (c Comparison) advice() string {
 	return ": more runs may tell, or stampede ab, which does them by turns"
 }
 
-// inWords are the changes, those of one figure at several levels with the subject.
+// mostInWords is how many changes a sentence bears.
+const mostInWords = 4
+
+// inWords are the changes, where there are several subjects with theirs.
 func (c Comparison) inWords(changes []Change) string {
-	words := make([]string, len(changes))
-	for i, x := range changes {
-		words[i] = x.inWords()
+	var words []string
+	for _, x := range changes[:min(mostInWords, len(changes))] {
+		word := x.inWords()
 		if c.subjects() > 1 {
-			words[i] += " (" + x.Subject + ")"
+			word += " (" + x.Subject + ")"
 		}
+		words = append(words, word)
+	}
+	if left := len(changes) - len(words); left > 0 {
+		return strings.Join(words, ", ") + fmt.Sprintf(" and %d more", left)
 	}
 	return strings.Join(words, ", ")
 }

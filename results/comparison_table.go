@@ -18,7 +18,11 @@ func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
 	for _, line := range c.Finding() {
 		o.emphasize(&b, line)
 	}
-	fmt.Fprintf(&b, "\n  BASE  %s\n  NEW   %s\n", c.Base.Label, c.New.Label)
+	first := "OLD "
+	if c.Paired {
+		first = "BASE"
+	}
+	fmt.Fprintf(&b, "\n  %s  %s\n  NEW   %s\n", first, c.Base.Label, c.New.Label)
 	for _, of := range bySubject(c.Changes) {
 		fmt.Fprintln(&b)
 		if title := of[0].Subject; title != "" {

@@ -24,7 +24,6 @@ type duel struct {
 	sides    [2]side
 	progress *progress
 	services map[string]reached // by what must be the same for sides to share one
-	took     time.Duration
 }
 
 // duel checks all that can be checked before anything is started.
@@ -146,6 +145,20 @@ func (d *duel) measure(ctx context.Context, s side, level int, seed uint64) (*re
 		return nil, s.flags.explained(s.source, err)
 	}
 	return run, nil
+}
+
+// alone opens the services, does one set of pairs and closes them.
+func (d *duel) alone(ctx context.Context) (subjects []changes.Subject, err error) {
+	defer func() {
+		if e := d.close(); err == nil {
+			err = e
+		}
+	}()
+	if err := d.open(ctx); err != nil {
+		return nil, err
+	}
+	d.progress.of(d.runs(), 0)
+	return d.set(ctx, 0)
 }
 
 // takes says about how long a set takes, "" where that is not known.

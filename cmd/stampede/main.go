@@ -66,8 +66,10 @@ each costs: notifications, reads and writes per round, and the time they take.
   stampede count            exactly what each form costs, at rest
   stampede sweep            how each form scales, and from where on the naive one is worse
   stampede ab               which of two is faster, and whether that is sure
+  stampede calibrate        what this machine makes of no difference, for ab to know
   stampede runs, report     what was run before, in any format
   stampede gate, baseline   whether it was as it must be
+  stampede compare          saved runs against others
   stampede init, validate   scenario files, for stampede run -f
   stampede schema           what a file of results has in it, for programs
   stampede list             recipes, forms and backends
@@ -81,7 +83,7 @@ each costs: notifications, reads and writes per round, and the time they take.
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.abCommand(), a.runsCommand(), a.reportCommand(), a.gateCommand(), a.baselineCommand(), a.schemaCommand(),
+	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.abCommand(), a.calibrateCommand(), a.compareCommand(), a.runsCommand(), a.reportCommand(), a.gateCommand(), a.baselineCommand(), a.schemaCommand(),
 		a.initCommand(), a.validateCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand(),
 		a.thresholdsTopic(), exitCodesTopic())
 	return root

@@ -117,7 +117,7 @@ func (r Rules) estimate(c *change, base, others []float64) {
 		c.void(results.Inconclusive, fmt.Sprintf("%d pairs tell nothing: it takes %d", len(base), effect.FewestPairs(1)))
 		return
 	case c.logs.Confidence < fit.Confidence:
-		c.void(results.Inconclusive, fmt.Sprintf("%d against %d runs tell nothing: it takes four and four", len(base), len(others)))
+		c.void(results.Inconclusive, "") // which is said once, of all figures
 		return
 	}
 	c.P = &p

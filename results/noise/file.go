@@ -107,9 +107,9 @@ func (f Floor) Share(figure string, pairs int) float64 {
 // seed is always the same: who asks twice is told the same.
 const seed = 1
 
-// most is what an infinite share is written as: one run had nothing of what the
+// Most is what an infinite share is written as: one run had nothing of what the
 // other had.
-const most = 1000
+const Most = 1000
 
 // Share is how large a difference so many pairs show where there is none, if so
 // many pairs differed by such ratios. A figure that both sides had nothing of does
@@ -122,5 +122,5 @@ func Share(ratios []float64, pairs int) float64 {
 	for i, r := range ratios {
 		logs[i] = math.Log(r)
 	}
-	return min(most, math.Expm1(effect.Floor(logs, pairs, seed)))
+	return min(Most, math.Expm1(effect.Floor(logs, pairs, seed)))
 }

@@ -1,0 +1,60 @@
+package changes
+
+import (
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/effect"
+	"github.com/stampede-bench/stampede/fit"
+	"github.com/stampede-bench/stampede/results"
+)
+
+// beyond is how many observations must lie beyond a quantile for it to mean
+// anything.
+const beyond = 10
+
+// Quantiles are those of the times of each phase on both sides, the histograms of a
+// side's runs taken together: of subjects that have too few runs for anything to be
+// shown.
+func Quantiles(s Subject) (all []results.Quantile) {
+	if effect.Shift(make([]float64, len(s.Base)), make([]float64, len(s.New))).Confidence >= fit.Confidence {
+		return nil
+	}
+	for _, phase := range s.Base[0].Phases {
+		base, other := merged(s.Base, phase), merged(s.New, phase)
+		if base == nil || other == nil {
+			continue
+		}
+		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
+			if least := min(base.TotalCount(), other.TotalCount()); float64(least)*(1-q) < beyond {
+				continue
+			}
+			all = append(all, results.Quantile{Subject: s.Name, Phase: phase, Quantile: q,
+				BaseNS: base.ValueAtQuantile(100 * q), NewNS: other.ValueAtQuantile(100 * q)})
+		}
+	}
+	return all
+}
+
+// merged is the histogram of a phase's response times, or service times where there
+// are no others, of all runs; nil where one has none that can be read.
+func merged(runs []results.Run, phase string) (all *hdrhistogram.Histogram) {
+	for _, r := range runs {
+		d := r.Latency[phase].Response
+		if d == nil {
+			d = r.Latency[phase].Service
+		}
+		if d == nil {
+			return nil
+		}
+		h, err := hdrhistogram.Decode([]byte(d.HDR))
+		if err != nil {
+			return nil
+		}
+		if all == nil {
+			all = h
+		} else {
+			all.Merge(h)
+		}
+	}
+	return all
+}

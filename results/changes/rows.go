@@ -1,0 +1,199 @@
+package changes
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// Rows are the runs of saved files that are alike on both sides, in the order of
+// the new ones, and what is unlike about them, a line each. Runs are alike of one
+// recipe and form, on one backend, with as many clients. Where nothing is, the
+// backend's URL is not looked at, and where still nothing is and each side has one
+// kind of runs only, these are held against each other.
+func Rows(base, other []results.File) (rows []Subject, warnings []string) {
+	for _, name := range []func(results.Run) string{exactly, byName, anything} {
+		if rows, warnings = match(base, other, name); len(rows) > 0 {
+			break
+		}
+	}
+	if len(rows) == 1 {
+		rows[0].Name = ""
+	}
+	for _, r := range rows {
+		for _, line := range unlike(r.Base, r.New) {
+			warnings = append(warnings, strings.TrimPrefix(r.Name+": "+line, ": "))
+		}
+	}
+	return rows, append(warnings, hosts(base, other)...)
+}
+
+func exactly(r results.Run) string { return described(r, r.Backend.URL) }
+
+func byName(r results.Run) string { return described(r, r.Backend.Name) }
+
+func anything(results.Run) string { return "" }
+
+func described(r results.Run, backend string) string {
+	parts := []string{fmt.Sprintf("%s/%s on %s, %d clients", r.Recipe, r.Form, backend, r.Clients)}
+	if r.Scenario != "" {
+		parts = append(parts, r.Scenario)
+	}
+	if r.Groups > 1 {
+		parts = append(parts, fmt.Sprintf("%d groups", r.Groups))
+	}
+	if r.Open != nil {
+		parts = append(parts, r.Open.Rate+"/s")
+	}
+	if r.ReadRatio != nil {
+		parts = append(parts, fmt.Sprintf("%v reads", r.ReadRatio.Asked))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// match pairs the runs of one name, and says which have none on the other side.
+func match(base, other []results.File, name func(results.Run) string) (rows []Subject, warnings []string) {
+	old, fresh := byKind(base, name), byKind(other, name)
+	for _, k := range fresh {
+		i := slices.IndexFunc(old, func(o kind) bool { return o.name == k.name })
+		if i < 0 {
+			warnings = append(warnings, "only in NEW: "+k.name)
+			continue
+		}
+		rows = append(rows, Subject{Name: k.name, Base: old[i].runs, New: k.runs})
+	}
+	for _, k := range old {
+		if !slices.ContainsFunc(fresh, func(o kind) bool { return o.name == k.name }) {
+			warnings = append(warnings, "only in OLD: "+k.name)
+		}
+	}
+	if name(results.Run{}) == "" && (kinds(base) != 1 || kinds(other) != 1) {
+		return nil, []string{"the two sides have no recipe, form and number of clients in common"}
+	}
+	return rows, warnings
+}
+
+func kinds(files []results.File) int { return len(byKind(files, exactly)) }
+
+// A kind is the runs that are called alike.
+type kind struct {
+	name string
+	runs []results.Run
+}
+
+// byKind are the runs of the files, but for those that were broken off.
+func byKind(files []results.File, name func(results.Run) string) (all []kind) {
+	for _, f := range files {
+		runs := f.Runs
+		if f.Interrupted && len(runs) > 0 {
+			runs = runs[:len(runs)-1]
+		}
+		for _, r := range runs {
+			i := slices.IndexFunc(all, func(k kind) bool { return k.name == name(r) })
+			if i < 0 {
+				i = len(all)
+				all = append(all, kind{name: name(r)})
+			}
+			all[i].runs = append(all[i].runs, r)
+		}
+	}
+	return all
+}
+
+// unlike says which settings differ between the sides, a line each.
+func unlike(base, other []results.Run) (lines []string) {
+	for _, s := range []struct {
+		name string
+		of   func(results.Run) string
+	}{
+		{"form", func(r results.Run) string { return r.Recipe + "/" + r.Form }},
+		{"clients", func(r results.Run) string { return fmt.Sprint(r.Clients) }},
+		{"backend", func(r results.Run) string { return r.Backend.URL }},
+		{"server", func(r results.Run) string { return r.Backend.Server }},
+		{"durability", func(r results.Run) string { return r.Backend.Durability }},
+		{"client library", func(r results.Run) string { return r.Backend.Client }},
+		{"reads", func(r results.Run) string { return r.Backend.Reads }},
+		{"server's process", func(r results.Run) string { return r.Backend.Started }},
+		{"groups", func(r results.Run) string { return fmt.Sprint(max(1, r.Groups)) }},
+		{"loop", loop},
+		{"hold", func(r results.Run) string { return r.HoldNS.String() }},
+		{"think", func(r results.Run) string { return r.ThinkNS.String() }},
+		{"mix", func(r results.Run) string { return dereferenced(r.Mix) }},
+		{"preload", func(r results.Run) string { return dereferenced(r.Preload) }},
+		{"background", background},
+	} {
+		if a, b := each(base, s.of), each(other, s.of); a != b {
+			lines = append(lines, fmt.Sprintf("not the same %s: %s and %s", s.name, a, b))
+		}
+	}
+	return lines
+}
+
+func loop(r results.Run) string {
+	if r.Open == nil {
+		return "closed"
+	}
+	return fmt.Sprintf("%s/s, %s", r.Open.Rate, r.Open.Arrival)
+}
+
+func dereferenced[V any](v *V) string {
+	if v == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%+v", *v)
+}
+
+// background is what was asked for, without what came of it.
+func background(r results.Run) string {
+	if r.Background == nil {
+		return "none"
+	}
+	b := r.Background
+	return fmt.Sprintf("%d clients, %v/s", b.Clients, b.RatePerS)
+}
+
+// each are the different values of the runs.
+func each(runs []results.Run, of func(results.Run) string) string {
+	var all []string
+	for _, r := range runs {
+		if v := cmp.Or(of(r), "unknown"); !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// hosts says whether the files are of one machine and one stampede.
+func hosts(base, other []results.File) (lines []string) {
+	values := func(files []results.File, of func(results.File) string) string {
+		var all []string
+		for _, f := range files {
+			if v := of(f); !slices.Contains(all, v) {
+				all = append(all, v)
+			}
+		}
+		slices.Sort(all)
+		return strings.Join(all, "; ")
+	}
+	host := func(f results.File) string {
+		h := f.Host
+		return fmt.Sprintf("%d × %s, %d MiB, %s %s", h.Cores, h.CPU, h.MemoryBytes>>20, h.OS, h.Kernel)
+	}
+	if a, b := values(base, host), values(other, host); a != b {
+		lines = append(lines, fmt.Sprintf("not the same machine: %s and %s", a, b))
+	}
+	return lines
+}
+
+// Label is the ids of the files.
+func Label(files []results.File) string {
+	var ids []string
+	for _, f := range files {
+		ids = append(ids, f.ID)
+	}
+	return strings.Join(ids, ", ")
+}
