@@ -55,7 +55,7 @@ func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
 	fmt.Fprintf(&b, "stampede calibrate · %s of two that are the same · seed %d · %s\n\n", plural(c.Pairs, "pair"), c.Seed, c.Took.Round(time.Second))
 	o.emphasize(&b, c.finding())
 	for _, s := range c.Settings {
-		g := &grid{columns: []column{{head: "figure", left: true}, {head: "median", space: 3}, {head: "1 pair", over: "95 % of differences are within", space: 3},
+		g := &grid{columns: []column{{head: "figure", left: true}, {head: "median", space: 3}, {head: "1 pair", over: "95 % within", space: 3},
 			{head: "10 pairs", space: 3}, {head: "20 pairs", space: 3}}}
 		for _, f := range s.Figures {
 			if f.Shown {

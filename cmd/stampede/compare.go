@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,6 +90,9 @@ func (a *app) compare(args []string, dash int, f compareFlags) (err error) {
 			return usage(err)
 		}
 	}
+	if err := eachOnce(slices.Concat(sides[0], sides[1])); err != nil {
+		return err
+	}
 	subjects, warnings := changes.Rows(sides[0], sides[1])
 	for i := range subjects {
 		subjects[i].Metrics = f.metrics(subjects[i])
@@ -125,6 +129,19 @@ func readRuns(folder archive.Folder, names []string) (files []results.File, path
 		files, paths = append(files, file), append(paths, path)
 	}
 	return files, paths, nil
+}
+
+// eachOnce refuses a run that is named twice: it would count as two, and prove what
+// nobody has measured.
+func eachOnce(files []results.File) error {
+	seen := map[string]bool{}
+	for _, f := range files {
+		if seen[f.ID] {
+			return usagef("%s is there twice: a run is one observation, however often it is named", f.ID)
+		}
+		seen[f.ID] = true
+	}
+	return nil
 }
 
 // metrics are those that a subject is compared by; a figure that it does not have

@@ -19,7 +19,7 @@ func Confirm(first, again []results.Change) []results.Change {
 	confirmed := slices.Clone(first)
 	for i, c := range confirmed {
 		at := slices.IndexFunc(again, func(a results.Change) bool { return a.Subject == c.Subject && a.Figure == c.Figure })
-		if at < 0 || again[at].Verdict == results.Regression {
+		if c.Verdict != results.Regression || at < 0 || again[at].Verdict == results.Regression {
 			continue
 		}
 		confirmed[i].Verdict = results.Inconclusive

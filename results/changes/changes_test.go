@@ -1,0 +1,290 @@
+package changes_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/changes"
+	"github.com/stampede-bench/stampede/results/figures"
+)
+
+// run is a run of the lock of so many rounds in a second, each with a hand-off that
+// took as long and so many notifications.
+func run(rounds int64, handoff time.Duration, notifications float64) results.Run {
+	h := hdrhistogram.New(1, int64(time.Hour), 3)
+	h.RecordValues(int64(handoff), rounds)
+	return results.FromRecord(results.Setting{Recipe: "lock", Form: "predecessor", Clients: 8, Groups: 1,
+		Backend: drivers.Info{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Reads: "local"}},
+		&metrics.Record{Duration: time.Second, Rounds: rounds, Phases: []metrics.Phase{{Name: "handoff", Response: h, Service: h}},
+			Counts: metrics.Counts{Notifications: int64(notifications * float64(rounds))}})
+}
+
+// runs are ten with a little noise, the rounds and times the factor as many.
+func runs(factor float64) (all []results.Run) {
+	for i := range 10 {
+		noise := 1 + 0.01*float64(i%5-2)
+		all = append(all, run(int64(5000*factor*noise), time.Duration(float64(time.Millisecond)/factor/noise), 1))
+	}
+	return all
+}
+
+func judged(base, other []results.Run, rules changes.Rules) []results.Change {
+	return rules.Changes([]changes.Subject{{Base: base, New: other, Metrics: changes.Default([]string{"acquire", "handoff"})}})
+}
+
+func verdicts(all []results.Change) (words []string) {
+	for _, c := range all {
+		words = append(words, c.Figure+": "+string(c.Verdict))
+	}
+	return words
+}
+
+func want(t *testing.T, got []results.Change, words ...string) {
+	t.Helper()
+	if diff := cmp.Diff(words, verdicts(got)); diff != "" {
+		t.Errorf("verdicts (-want +got):\n%s", diff)
+	}
+}
+
+var paired = changes.Rules{Paired: true, Minimum: 0.05}
+
+func TestWorseAndBetter(t *testing.T) {
+	names := []string{"rounds_per_s", "handoff.response.p50", "handoff.response.p90", "notifications_per_round"}
+	all := func(v string) (words []string) {
+		for _, n := range names[:3] {
+			words = append(words, n+": "+v)
+		}
+		return append(words, names[3]+": pass")
+	}
+	slower := judged(runs(1), runs(0.8), paired)
+	// 5 000 rounds have fifty beyond the 99th percentile.
+	names[2] = "handoff.response.p99"
+	want(t, slower, all("regression")...)
+	want(t, judged(runs(0.8), runs(1), paired), all("better")...)
+	want(t, judged(runs(1), runs(1), paired), all("pass")...)
+	if v := changes.Verdict(slower); v != results.Regression {
+		t.Errorf("verdict %s", v)
+	}
+	c := slower[0]
+	if math.Abs(c.Effect.Value+0.2) > 0.001 || len(c.Ratios) != 10 || c.Unit != "/s" || *c.Adjusted < *c.P {
+		t.Errorf("%+v", c)
+	}
+	want(t, judged(runs(1), runs(0.8), changes.Rules{Minimum: 0.05}), all("regression")...)
+}
+
+// What the machine makes of no difference does not matter.
+func TestNoiseFloor(t *testing.T) {
+	rules := paired
+	rules.Floor = func(subject, figure string) float64 {
+		if figure == "rounds_per_s" {
+			return 0.3
+		}
+		return 0.01
+	}
+	got := judged(runs(1), runs(0.8), rules)
+	want(t, got, "rounds_per_s: pass", "handoff.response.p50: regression", "handoff.response.p99: regression", "notifications_per_round: pass")
+	if got[0].Minimum != 0.3 || got[1].Minimum != 0.05 {
+		t.Errorf("%v and %v matter", got[0].Minimum, got[1].Minimum)
+	}
+}
+
+// A percentile that some runs have too few observations for is that of which there
+// are enough, and if there are none, it says so.
+func TestTooFewObservations(t *testing.T) {
+	few := runs(1)
+	few[3] = run(200, time.Millisecond, 1) // two beyond the 99th percentile
+	want(t, judged(few, runs(1), paired), "rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p90: pass", "notifications_per_round: pass")
+	few[3] = run(50, time.Millisecond, 1)
+	got := judged(few, runs(1), paired)
+	want(t, got, "rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p99: invalid", "notifications_per_round: pass")
+	if got[2].Why != "n/a in 1 of 20 runs: too few observations; a longer --duration has more" {
+		t.Error(got[2].Why)
+	}
+}
+
+// Times of runs that are doubtful prove nothing, and what is counted does all the
+// same. One such run is borne.
+func TestDoubtfulRuns(t *testing.T) {
+	doubtful := func(n int, kind string) []results.Run {
+		all := runs(1)
+		for i := range n {
+			all[i].Doubts = []results.Doubt{{Kind: kind, Text: "client-bound: 1.9 of 2 cores"}}
+		}
+		return all
+	}
+	want(t, judged(doubtful(4, metrics.ClientBound), runs(1), paired),
+		"rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p99: pass", "notifications_per_round: pass")
+	got := judged(doubtful(5, metrics.ClientBound), runs(1), paired)
+	want(t, got, "rounds_per_s: invalid", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "notifications_per_round: pass")
+	if got[0].Why != "5 of 20 runs are doubtful: client-bound: 1.9 of 2 cores" {
+		t.Error(got[0].Why)
+	}
+	want(t, judged(doubtful(5, metrics.Abandoned), runs(1), paired),
+		"rounds_per_s: invalid", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "notifications_per_round: invalid")
+	if lines := changes.Doubted("BASE", doubtful(5, metrics.Starved)); len(lines) != 1 || lines[0] != "BASE: 5 of 10 runs: client-bound: 1.9 of 2 cores" {
+		t.Error(lines)
+	}
+}
+
+func TestBrokenPromiseVoidsAll(t *testing.T) {
+	bad := runs(1)
+	bad[7].Safety.Violations = 2
+	got := judged(runs(1), bad, paired)
+	if v := changes.Verdict(got); v != results.Violated || got[0].Why != "the form broke its promise in 1 of 20 runs" {
+		t.Errorf("%s: %s", v, got[0].Why)
+	}
+}
+
+// What base has nothing of has no ratio, and is worse all the same.
+func TestFromNothing(t *testing.T) {
+	silent := make([]results.Run, 10)
+	for i := range silent {
+		silent[i] = run(5000, time.Millisecond, 0)
+	}
+	metric := []changes.Metric{{Figure: parse(t, "notifications_per_round"), Gated: true}}
+	got := paired.Changes([]changes.Subject{{Base: silent, New: runs(1), Metrics: metric}})
+	if c := got[0]; c.Verdict != results.Regression || c.Effect != nil || len(c.Ratios) != 0 {
+		t.Errorf("%+v", c)
+	}
+	got = paired.Changes([]changes.Subject{{Base: runs(1), New: silent, Metrics: metric}})
+	if c := got[0]; c.Verdict != results.Better || c.Effect.Value != -1 {
+		t.Errorf("%+v", c)
+	}
+	want(t, paired.Changes([]changes.Subject{{Base: silent, New: silent, Metrics: metric}}), "notifications_per_round: pass")
+}
+
+func parse(t *testing.T, name string) figures.Figure {
+	t.Helper()
+	f, err := figures.Parse(name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Figures beside those that are gated are shown where they are known, change nothing
+// about the others, and what is neither better nor worse has no verdict.
+func TestOthers(t *testing.T) {
+	gated := changes.Default([]string{"handoff"})
+	s := changes.Subject{Base: runs(1), New: runs(0.8), Metrics: append(gated, changes.Others([]string{"handoff"}, gated)...)}
+	all := paired.Changes([]changes.Subject{s})
+	by := map[string]results.Change{}
+	for _, c := range all {
+		if by[c.Figure].Figure != "" {
+			t.Errorf("%s is there twice", c.Figure)
+		}
+		by[c.Figure] = c
+	}
+	if *by["rounds_per_s"].Adjusted != *judged(runs(1), runs(0.8), paired)[0].Adjusted {
+		t.Error("figures that are not gated are corrected for")
+	}
+	if c := by["handoff.service.p50"]; c.Verdict != results.Regression || c.Gated {
+		t.Errorf("%+v", c)
+	}
+	if c := by["rounds"]; c.Verdict != "" || c.Effect == nil {
+		t.Errorf("%+v", c)
+	}
+	if _, there := by["fairness.jain"]; there {
+		t.Error("a figure that no run has")
+	}
+}
+
+func TestConfirm(t *testing.T) {
+	first := judged(runs(1), runs(0.8), paired)
+	if again := changes.Confirm(first, judged(runs(1), runs(0.8), paired)); changes.Verdict(again) != results.Regression {
+		t.Errorf("%v", verdicts(again))
+	}
+	calm := changes.Confirm(first, judged(runs(1), runs(1), paired))
+	want(t, calm, "rounds_per_s: inconclusive", "handoff.response.p50: inconclusive", "handoff.response.p99: inconclusive", "notifications_per_round: pass")
+	if calm[0].Why != "not found again: pass" || first[0].Verdict != results.Regression {
+		t.Errorf("%q, and at first %s", calm[0].Why, first[0].Verdict)
+	}
+	if n := len(changes.Regressed(first)); n != 3 {
+		t.Errorf("%d regressions, want 3", n)
+	}
+}
+
+func TestMeans(t *testing.T) {
+	means := changes.Means([]results.Change{
+		{Subject: "a", Figure: "rounds_per_s", Base: 100, New: 200}, {Subject: "b", Figure: "rounds_per_s", Base: 100, New: 50},
+		{Subject: "a", Figure: "errors", Base: 0, New: 2}, {Subject: "b", Figure: "errors", Base: 1, New: 2},
+	})
+	if len(means) != 1 || means[0].Subjects != 2 || math.Abs(means[0].Change) > 1e-12 {
+		t.Errorf("%+v: twice as much and half as much is no change", means)
+	}
+}
+
+func files(all ...[]results.Run) (fs []results.File) {
+	for _, r := range all {
+		fs = append(fs, results.File{Runs: r})
+	}
+	return fs
+}
+
+func TestRows(t *testing.T) {
+	two, eight, odd := run(9, 1, 1), run(9, 1, 1), run(9, 1, 1)
+	two.Clients, odd.Form = 2, "one-node"
+	rows, warnings := changes.Rows(files([]results.Run{two, eight}, []results.Run{two, eight}), files([]results.Run{eight, two, odd}))
+	if len(rows) != 2 || len(rows[0].Base) != 2 || len(rows[0].New) != 1 || rows[0].Name != "lock/predecessor on native:, 8 clients" {
+		t.Errorf("%+v", rows)
+	}
+	if diff := cmp.Diff([]string{"only in NEW: lock/one-node on native:, 8 clients"}, warnings); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Runs of unlike settings are compared where nothing else can be, with a warning
+// that names each.
+func TestUnlikeSettings(t *testing.T) {
+	base, other := run(9, 1, 1), run(9, 1, 1)
+	other.Backend = results.Backend{Name: "native", URL: "native:?durability=fsync", Durability: "fsync", Client: "wire", Reads: "sync"}
+	other.HoldNS = time.Millisecond
+	fs := files([]results.Run{other})
+	fs[0].Host.Cores = 64
+	rows, warnings := changes.Rows(files([]results.Run{base}), fs)
+	if len(rows) != 1 || rows[0].Name != "" {
+		t.Fatalf("%+v", rows)
+	}
+	text := strings.Join(warnings, "\n")
+	for _, want := range []string{"not the same backend: native: and native:?durability=fsync", "not the same durability: memory and fsync",
+		"not the same client library: go-zookeeper and wire", "not the same reads: local and sync", "not the same hold: 0s and 1ms", "not the same machine: 0 × "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s\nis missing in\n%s", want, text)
+		}
+	}
+	other.Form = "one-node"
+	if rows, _ := changes.Rows(files([]results.Run{base}), files([]results.Run{other})); len(rows) != 1 {
+		t.Errorf("one form and another are not compared: %+v", rows)
+	}
+	if rows, _ := changes.Rows(files([]results.Run{base}), files([]results.Run{other, run(9, 1, 1)})); len(rows) != 1 || rows[0].New[0].Form != "predecessor" {
+		t.Errorf("%+v", rows)
+	}
+	third := other
+	third.Clients = 2
+	if rows, warnings := changes.Rows(files([]results.Run{base}), files([]results.Run{other, third})); len(rows) != 0 || !strings.Contains(warnings[0], "in common") {
+		t.Errorf("%+v, %v", rows, warnings)
+	}
+}
+
+// Histograms are merged, never averaged, and left alone where a test can be made.
+func TestQuantiles(t *testing.T) {
+	s := changes.Subject{Name: "a", Base: []results.Run{run(50, time.Millisecond, 1), run(150, 3*time.Millisecond, 1)}, New: []results.Run{run(400, 2*time.Millisecond, 1)}}
+	got := changes.Quantiles(s)
+	if len(got) != 2 || got[0].Quantile != 0.5 || got[1].Quantile != 0.9 {
+		t.Fatalf("%+v: want the median and the 90th percentile, which ten lie beyond", got)
+	}
+	if ratio := float64(got[0].BaseNS) / float64(got[0].NewNS); math.Abs(ratio-1.5) > 0.01 {
+		t.Errorf("%+v: want 3 ms and 2 ms", got[0])
+	}
+	if got := changes.Quantiles(changes.Subject{Base: runs(1), New: runs(1)}); got != nil {
+		t.Errorf("%+v of ten runs a side", got)
+	}
+}

@@ -1,0 +1,91 @@
+package noise_test
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/noise"
+)
+
+func calibrated(cores, pairs int, settings ...string) results.Calibration {
+	c := results.Calibration{Host: results.Host{Cores: cores}, Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Pairs: pairs}
+	for _, s := range settings {
+		c.Settings = append(c.Settings, results.Noise{Setting: s, Figures: []results.FigureNoise{{Figure: "rounds_per_s", Ratios: []float64{0.9, 1.1, 1.02, 0.97}}}})
+	}
+	return c
+}
+
+func keep(t *testing.T, f noise.File, all ...results.Calibration) {
+	t.Helper()
+	for _, c := range all {
+		if err := f.Keep(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The newest of a machine and setting replaces the one before, and no other.
+func TestKeptIsFound(t *testing.T) {
+	f := noise.File(filepath.Join(t.TempDir(), "of", "noise.json"))
+	keep(t, f, calibrated(2, 20, "lock", "queue"), calibrated(4, 30, "lock"), calibrated(2, 40, "lock"))
+	for _, c := range []struct {
+		cores, pairs int
+		setting      string
+	}{{2, 40, "lock"}, {2, 20, "queue"}, {4, 30, "lock"}, {4, 0, "queue"}, {8, 0, "lock"}} {
+		floor, known, err := f.Find(results.Host{Cores: c.cores}, c.setting)
+		if err != nil || known != (c.pairs > 0) || floor.Pairs != c.pairs {
+			t.Errorf("%s on %d cores: %d pairs, %v, %v; want %d", c.setting, c.cores, floor.Pairs, known, err, c.pairs)
+		}
+	}
+}
+
+func TestNothingIsKnownAtFirst(t *testing.T) {
+	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
+	if _, known, err := f.Find(results.Host{}, "lock"); known || err != nil {
+		t.Errorf("%v, %v", known, err)
+	}
+}
+
+func TestFileOfSomethingElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "noise.json")
+	for text, want := range map[string]string{
+		"{}":             ": not a file of stampede calibrate: remove it, or name another with --noise",
+		"hello":          ": not a file of stampede calibrate: remove it, or name another with --noise",
+		`{"schema": 99}`: ": of schema 99: this stampede reads up to 1; use a newer one",
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := noise.File(path).Find(results.Host{}, "lock")
+		if err == nil || err.Error() != path+want {
+			t.Errorf("%s: %v", text, err)
+		}
+		if err := noise.File(path).Keep(calibrated(2, 20, "lock")); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: kept there: %v", text, err)
+		}
+		if left, _ := os.ReadFile(path); string(left) != text {
+			t.Errorf("%s was overwritten", text)
+		}
+	}
+}
+
+func TestShare(t *testing.T) {
+	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
+	keep(t, f, calibrated(2, 20, "lock"))
+	floor, _, _ := f.Find(results.Host{Cores: 2}, "lock")
+	ten, forty := floor.Share("rounds_per_s", 10), floor.Share("rounds_per_s", 40)
+	if !(0 < forty && forty < ten && ten < 0.11) {
+		t.Errorf("%v of 10 pairs, %v of 40", ten, forty)
+	}
+	if got := floor.Share("errors", 10); got != 0 {
+		t.Errorf("%v of a figure that is not known", got)
+	}
+	if got := noise.Share([]float64{0, 0, 0}, 10); math.IsInf(got, 0) || math.IsNaN(got) {
+		t.Errorf("%v, which JSON has no word for", got)
+	}
+}
