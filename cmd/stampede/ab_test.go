@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A slowdown of 20 % is found: both sides go through a proxy, and every answer takes
+// a fifth longer through the one than through the other.
+func TestAbFindsASlowdown(t *testing.T) {
+	const answer = 4 * time.Millisecond
+	server, _ := given(t)
+	base, slow := delaying(t, server, answer), delaying(t, server, answer*6/5)
+	c, code := ab(t, "zookeeper://"+base, "zookeeper://"+slow, "--metric", "rounds_per_s",
+		"--clients", "2", "--hold", "0", "--warmup", "0", "--rounds", "12")
+	change := c.Changes[0]
+	if len(change.Ratios) != 10 || *change.P > 0.05 || change.Effect.High >= 0 || change.Effect.Value > -0.05 {
+		t.Errorf("%d pairs, p %v, %+v: want fewer rounds, by more than 5 %%", len(change.Ratios), *change.P, *change.Effect)
+	}
+	// Where other machines take the processors away it says that instead.
+	if doubtful := change.Verdict == results.Invalid; !doubtful && (change.Verdict != results.Regression || code != exitRegression) {
+		t.Errorf("%s, exit code %d: want a regression", change.Verdict, code)
+	}
+}
+
+// ab runs two sides and returns what it found, and its exit code.
+func ab(t *testing.T, base, other string, flags ...string) (results.Comparison, int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ab.json")
+	cmd := exec.CommandContext(t.Context(), "stampede", append([]string{"ab", base, other, "--quiet", "-o", "json=" + file}, flags...)...)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	defer f.Close()
+	c, err := results.ReadComparison(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, cmd.ProcessState.ExitCode()
+}
+
+// delaying is the address of a proxy that hands on to the server at once what it is
+// sent, and back what the server says so much later.
+func delaying(t *testing.T, server string, by time.Duration) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			up, err := net.Dial("tcp", server)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			go func() {
+				io.Copy(up, client)
+				up.Close()
+			}()
+			go later(client, up, by)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+// later copies what comes, each piece so long after it has come.
+func later(to, from net.Conn, by time.Duration) {
+	type piece struct {
+		due  time.Time
+		text []byte
+	}
+	pieces := make(chan piece, 1024)
+	go func() {
+		defer close(pieces)
+		for {
+			text := make([]byte, 64<<10)
+			n, err := from.Read(text)
+			if n > 0 {
+				pieces <- piece{time.Now().Add(by), text[:n]}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	for p := range pieces {
+		time.Sleep(time.Until(p.due))
+		to.Write(p.text)
+	}
+	to.Close()
+}
+
+// Interrupted, ab says what it has, decides nothing and leaves nothing behind, by
+// itself and with programs that do the runs.
+func TestAbInterrupted(t *testing.T) {
+	for _, c := range []struct{ name, side string }{{"itself", ""}, {"programs", program(t) + " "}} {
+		t.Run(c.name, func(t *testing.T) {
+			addr, watcher := given(t)
+			file := filepath.Join(t.TempDir(), "ab.json")
+			var stderr bytes.Buffer
+			run := exec.CommandContext(t.Context(), "stampede", "ab", c.side+"lock", c.side+"lock", "--backend", "zookeeper://"+addr,
+				"--clients", "4", "--warmup", "0", "--duration", "1h", "-o", "json="+file)
+			run.Stderr, run.Dir = &stderr, filepath.Dir(file)
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			awaitHolder(t, watcher)
+			if err := run.Process.Signal(syscall.SIGINT); err != nil {
+				t.Fatal(err)
+			}
+			var exit *exec.ExitError
+			if err := run.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+				t.Errorf("%v, want exit code 130; stderr: %s", err, &stderr)
+			}
+			wantUndecided(t, file)
+			if _, there, err := watcher.Exists(t.Context(), workloads.DefaultNamespace, nil); err != nil || there {
+				t.Errorf("%s is there: %v, %v", workloads.DefaultNamespace, there, err)
+			}
+		})
+	}
+}
+
+// A program whose ab is killed ends too, and takes its nodes away.
+func TestProgramEndsWithAb(t *testing.T) {
+	addr, watcher := given(t)
+	side := program(t) + " lock"
+	run := exec.CommandContext(t.Context(), "stampede", "ab", side, side, "--backend", "zookeeper://"+addr,
+		"--clients", "2", "--warmup", "0", "--duration", "1h", "-q")
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	awaitHolder(t, watcher)
+	run.Process.Kill()
+	run.Wait()
+	for {
+		var changed drivers.Wait
+		_, there, err := watcher.Exists(t.Context(), workloads.DefaultNamespace, changed.Fire)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !there {
+			return
+		}
+		if _, err := changed.Await(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// program is a path of the stampede that is tested.
+func program(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("stampede")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func wantUndecided(t *testing.T, file string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c, err := results.ReadComparison(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Interrupted || c.Verdict != "" || len(c.Base.Runs) != 0 || len(c.Changes) != 0 {
+		t.Errorf("interrupted %v, verdict %q, %d runs: want nothing decided of no pair", c.Interrupted, c.Verdict, len(c.Base.Runs))
+	}
+}
+
+// What is inconclusive passes unless somebody says that it must not; what proves
+// nothing never does.
+func TestAbExitCodes(t *testing.T) {
+	for _, c := range []struct {
+		verdict      results.Verdict
+		inconclusive string
+		want         int
+	}{
+		{results.Better, "fail", exitOK}, {results.Pass, "fail", exitOK},
+		{results.Inconclusive, "warn", exitOK}, {results.Inconclusive, "fail", exitInvalid},
+		{results.Invalid, "warn", exitInvalid}, {results.Regression, "warn", exitRegression}, {results.Violated, "warn", exitViolation},
+	} {
+		j := &judged{duel: &duel{progress: newProgress(io.Discard, true)}, flags: abFlags{inconclusive: c.inconclusive}}
+		j.file.Changes = []results.Change{{Figure: "rounds_per_s", Gated: true, Verdict: c.verdict}, {Figure: "errors", Verdict: results.Regression}}
+		got := exitOK
+		if err := j.finish(nil, nil, nil); err != nil {
+			got = exitCode(err)
+		}
+		if got != c.want || j.file.Verdict != c.verdict {
+			t.Errorf("%s with --inconclusive %s: exit code %d, verdict %s; want %d", c.verdict, c.inconclusive, got, j.file.Verdict, c.want)
+		}
+	}
+}
