@@ -17,7 +17,7 @@ COUNT ?= 20
 # cannot be kept while doing so.
 FUZZTIME ?= 1m
 
-.PHONY: help run test race fuzz lint bench bench-servers twins deps
+.PHONY: help run test race fuzz lint bench bench-servers aa twins deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -46,6 +46,9 @@ bench: ## all benchmarks, without the tests
 
 bench-servers: deps ## the native server against Apache ZooKeeper, in one run of some minutes
 	$(GO) run ./internal/versus
+
+aa: ## ab on two sides that are the same, TIMES (20) times; fails if more than one in 20 is called worse; ARGS=… are ab's own
+	@scripts/aa $(ARGS)
 
 twins: ## what sets each naive form apart from the recipe of the same name
 	@for recipe in recipes/*.go; do \

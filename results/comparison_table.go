@@ -68,7 +68,11 @@ func (c Comparison) changes(of []Change) *grid {
 	g := &grid{columns: []column{{head: "figure", left: true}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "change", space: 3},
 		{head: "95 % interval", space: 3}, {head: "matters", space: 3}, {head: "verdict", left: true, space: 3}}}
 	for _, x := range of {
-		g.rows = append(g.rows, []string{x.Figure, inUnit(x.Base, x.Unit), inUnit(x.New, x.Unit), c.change(x), x.interval(), "±" + shareOf(x.Minimum), x.verdict()})
+		base, other := inUnit(x.Base, x.Unit), inUnit(x.New, x.Unit)
+		if x.Verdict == Invalid && x.P == nil && x.Base == 0 && x.New == 0 {
+			base, other = absent, absent // of too few observations there is no median
+		}
+		g.rows = append(g.rows, []string{x.Figure, base, other, c.change(x), x.interval(), "±" + shareOf(x.Minimum), x.verdict()})
 	}
 	return g
 }

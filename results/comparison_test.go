@@ -43,6 +43,7 @@ func TestComparisonTable(t *testing.T) {
 	c := compared(10, mixed()...)
 	c.Changes[2].Minimum = 0.081
 	c.Changes = append(c.Changes, Change{Figure: "fairness.jain", Unit: "share", Base: 0.998, New: 0.998, Verdict: Pass, Minimum: 0.05})
+	c.Changes = append(c.Changes, Change{Figure: "acquire.response.p999", Unit: "ns", Gated: true, Minimum: 0.05, Verdict: Invalid, Why: "n/a: too few observations"})
 	c.Calibrated = "floor of 20 A/A pairs, 2 h old"
 	c.Warnings = []string{"BASE: 1 of 10 runs: client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}
 	wantComparison(t, c, "comparison.txt")
