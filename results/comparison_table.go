@@ -29,6 +29,7 @@ func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
 			fmt.Fprintf(&b, "  %s\n", title)
 		}
 		c.changes(of).write(&b)
+		whys(&b, of)
 	}
 	c.more(&b)
 	for _, text := range c.Warnings {
@@ -104,10 +105,25 @@ func (x Change) verdict() string {
 	if !x.Gated && text != "" {
 		text = "(" + text + ")"
 	}
-	if x.Why != "" {
-		text += ": " + x.Why
-	}
 	return text
+}
+
+// whys says why verdicts are as they are, where that is not by the numbers.
+func whys(w io.Writer, of []Change) {
+	var reasons []string
+	figures := map[string][]string{}
+	for _, x := range of {
+		if x.Why == "" {
+			continue
+		}
+		if figures[x.Why] == nil {
+			reasons = append(reasons, x.Why)
+		}
+		figures[x.Why] = append(figures[x.Why], x.Figure)
+	}
+	for _, why := range reasons {
+		fmt.Fprintf(w, "  %s: %s\n", strings.Join(figures[why], ", "), why)
+	}
 }
 
 // inUnit writes a value with its unit.

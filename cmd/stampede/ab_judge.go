@@ -183,10 +183,14 @@ func (j *judged) finish(outs outputs, args []string, broken error) error {
 	}
 	j.file.Interrupted = broken != nil
 	j.file.Command = abCommandLine("ab", args, j.flags.given, j.flags.seed)
-	j.file.Warnings = append(changes.Doubted("BASE", j.file.Base.Runs), changes.Doubted("NEW", j.file.New.Runs)...)
-	if broken == nil {
+	unlawful := append(changes.Unlawful("BASE", j.file.Base.Runs), changes.Unlawful("NEW", j.file.New.Runs)...)
+	j.file.Warnings = slices.Concat(unlawful, changes.Doubted("BASE", j.file.Base.Runs), changes.Doubted("NEW", j.file.New.Runs), []string{})
+	switch {
+	case broken == nil && len(unlawful) > 0:
+		j.file.Verdict = results.Worst(changes.Verdict(j.file.Changes), results.Regression)
+	case broken == nil:
 		j.file.Verdict = changes.Verdict(j.file.Changes)
-	} else {
+	default:
 		j.file.Changes = j.undecided()
 	}
 	if err := outs.write(j.file, ""); err != nil {

@@ -2,6 +2,7 @@ package changes
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
@@ -68,4 +69,23 @@ func broken(runs []results.Run) string {
 		return ""
 	}
 	return fmt.Sprintf("the form broke its promise in %d of %d runs", n, len(runs))
+}
+
+// Unlawful says in how many runs of a side a count is not what holds under any
+// schedule; nothing if in none.
+func Unlawful(side string, runs []results.Run) (lines []string) {
+	n, formula := 0, ""
+	for _, r := range runs {
+		if r.Cost.Expected == nil {
+			continue
+		}
+		i := slices.IndexFunc(r.Cost.Expected.Identities, func(i results.Identity) bool { return !i.Holds })
+		if i >= 0 {
+			n, formula = n+1, r.Cost.Expected.Identities[i].Formula
+		}
+	}
+	if n > 0 {
+		lines = append(lines, fmt.Sprintf("%s: IDENTITY BROKEN in %d of %d runs: %s", side, n, len(runs), formula))
+	}
+	return lines
 }
