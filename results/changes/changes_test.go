@@ -9,7 +9,6 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/changes"
@@ -21,10 +20,11 @@ import (
 func run(rounds int64, handoff time.Duration, notifications float64) results.Run {
 	h := hdrhistogram.New(1, int64(time.Hour), 3)
 	h.RecordValues(int64(handoff), rounds)
-	return results.FromRecord(results.Setting{Recipe: "lock", Form: "predecessor", Clients: 8, Groups: 1,
-		Backend: drivers.Info{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Reads: "local"}},
+	r := results.FromRecord(results.Setting{Recipe: "lock", Form: "predecessor", Clients: 8, Groups: 1},
 		&metrics.Record{Duration: time.Second, Rounds: rounds, Phases: []metrics.Phase{{Name: "handoff", Response: h, Service: h}},
 			Counts: metrics.Counts{Notifications: int64(notifications * float64(rounds))}})
+	r.Backend = results.Backend{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Reads: "local"}
+	return r
 }
 
 // runs are ten with a little noise, the rounds and times the factor as many.
