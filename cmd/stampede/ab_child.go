@@ -27,7 +27,11 @@ func (s side) runBinary(ctx context.Context, f runFlags) (*results.Run, error) {
 	child.Stdout, child.Stderr, child.Env = &stdout, &stderr, childEnvironment(f)
 	// A terminal's interruption is for this process only, which passes it on once:
 	// a second one would keep the child from taking its nodes away.
-	child.SysProcAttr = endsWithParent()
+	//
+	// Note: the kernel is not asked to signal the child when this process is killed.
+	// It does so for each thread that ends, so that the child may be told twice. As
+	// it is the child ends its run and takes its nodes away.
+	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
 	child.WaitDelay = childGrace
 	ended := child.Run()

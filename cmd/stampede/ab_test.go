@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -141,33 +140,6 @@ func TestAbInterrupted(t *testing.T) {
 				t.Errorf("%s is there: %v, %v", workloads.DefaultNamespace, there, err)
 			}
 		})
-	}
-}
-
-// A program whose ab is killed ends too, and takes its nodes away.
-func TestProgramEndsWithAb(t *testing.T) {
-	addr, watcher := given(t)
-	side := program(t) + " lock"
-	run := exec.CommandContext(t.Context(), "stampede", "ab", side, side, "--backend", "zookeeper://"+addr,
-		"--clients", "2", "--warmup", "0", "--duration", "1h", "-q")
-	if err := run.Start(); err != nil {
-		t.Fatal(err)
-	}
-	awaitHolder(t, watcher)
-	run.Process.Kill()
-	run.Wait()
-	for {
-		var changed drivers.Wait
-		_, there, err := watcher.Exists(t.Context(), workloads.DefaultNamespace, changed.Fire)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !there {
-			return
-		}
-		if _, err := changed.Await(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
