@@ -47,23 +47,20 @@ type FigureNoise struct {
 }
 
 // WriteJSON writes the calibration.
-func (c Calibration) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+func (c Calibration) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }
+
+func (c Calibration) heading() string {
+	return fmt.Sprintf("stampede calibrate · %s of two that are the same · seed %d · %s", plural(c.Pairs, "pair"), c.Seed, c.Took.Round(time.Second))
+}
 
 // WriteTable writes the calibration for people.
 func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "stampede calibrate · %s of two that are the same · seed %d · %s\n\n", plural(c.Pairs, "pair"), c.Seed, c.Took.Round(time.Second))
+	fmt.Fprintf(&b, "%s\n\n", c.heading())
 	o.emphasize(&b, c.finding())
 	for _, s := range c.Settings {
-		g := &grid{columns: []column{{head: "figure", left: true}, {head: "median", space: 3}, {head: "1 pair", over: "95 % within", space: 3},
-			{head: "10 pairs", space: 3}, {head: "20 pairs", space: 3}}}
-		for _, f := range s.Figures {
-			if f.Shown {
-				g.rows = append(g.rows, []string{f.Figure, inUnit(f.Median, f.Unit), "±" + shareOf(f.One), "±" + shareOf(f.Ten), "±" + shareOf(f.Twenty)})
-			}
-		}
 		fmt.Fprintf(&b, "\n  %s\n", s.Setting)
-		g.write(&b)
+		s.table().write(&b)
 	}
 	fmt.Fprintln(&b)
 	for _, text := range c.Warnings {
@@ -75,6 +72,18 @@ func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
 	fmt.Fprintf(&b, "  again: %s\n", commandLine(c.Command))
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// table is that of the figures that are shown.
+func (s Noise) table() *grid {
+	g := &grid{columns: []column{{head: "figure", left: true}, {head: "median", space: 3}, {head: "1 pair", over: "95 % within", space: 3},
+		{head: "10 pairs", space: 3}, {head: "20 pairs", space: 3}}}
+	for _, f := range s.Figures {
+		if f.Shown {
+			g.rows = append(g.rows, []string{f.Figure, Value(f.Median, f.Unit), "±" + shareOf(f.One), "±" + shareOf(f.Ten), "±" + shareOf(f.Twenty)})
+		}
+	}
+	return g
 }
 
 // finding names the figure that is the least sure.

@@ -95,7 +95,7 @@ type Quantile struct {
 }
 
 // WriteJSON writes the comparison.
-func (c Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c) }
+func (c Comparison) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }
 
 // ReadComparison reads what a comparison has written. The error is one line.
 func ReadComparison(r io.Reader) (Comparison, error) {

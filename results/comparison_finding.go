@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Finding says what the comparison shows, in a sentence or two.
-func (c Comparison) Finding() []string {
+// Findings say in words what the comparison shows, a sentence each.
+func (c Comparison) Findings() []string {
 	gated := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return !x.Gated })
 	of := func(v Verdict) []Change {
 		return slices.DeleteFunc(slices.Clone(gated), func(x Change) bool { return x.Verdict != v })

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,15 +13,11 @@ import (
 // their intervals, what to mind, and the command that does it again.
 func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n\n", c.heading())
-	for _, line := range c.Finding() {
+	fmt.Fprintf(&b, "%s\n\n", c.Heading())
+	for _, line := range c.Findings() {
 		o.emphasize(&b, line)
 	}
-	first := "OLD "
-	if c.Paired {
-		first = "BASE"
-	}
-	fmt.Fprintf(&b, "\n  %s  %s\n  NEW   %s\n", first, c.Base.Label, c.New.Label)
+	fmt.Fprintf(&b, "\n  %-4s  %s\n  NEW   %s\n", c.first(), c.Base.Label, c.New.Label)
 	for _, of := range bySubject(c.Changes) {
 		fmt.Fprintln(&b)
 		if title := of[0].Subject; title != "" {
@@ -31,7 +26,11 @@ func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
 		c.changes(of).write(&b)
 		whys(&b, of)
 	}
-	c.more(&b)
+	for _, p := range c.parts() {
+		fmt.Fprintf(&b, "\n  %s\n", p.title)
+		p.grid.write(&b)
+	}
+	fmt.Fprintln(&b)
 	for _, text := range c.Warnings {
 		fmt.Fprintf(&b, "  warning: %s\n", text)
 	}
@@ -40,7 +39,16 @@ func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
 	return err
 }
 
-func (c Comparison) heading() string {
+// first is what the first side is called.
+func (c Comparison) first() string {
+	if c.Paired {
+		return "BASE"
+	}
+	return "OLD"
+}
+
+// Heading says in one line what was compared.
+func (c Comparison) Heading() string {
 	command := "stampede compare"
 	if c.Paired {
 		command = "stampede ab"
@@ -69,7 +77,7 @@ func (c Comparison) changes(of []Change) *grid {
 	g := &grid{columns: []column{{head: "figure", left: true}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "change", space: 3},
 		{head: "95 % interval", space: 3}, {head: "matters", space: 3}, {head: "verdict", left: true, space: 3}}}
 	for _, x := range of {
-		base, other := inUnit(x.Base, x.Unit), inUnit(x.New, x.Unit)
+		base, other := Value(x.Base, x.Unit), Value(x.New, x.Unit)
 		if x.Verdict == Invalid && x.P == nil && x.Base == 0 && x.New == 0 {
 			base, other = absent, absent // of too few observations there is no median
 		}
@@ -126,44 +134,32 @@ func whys(w io.Writer, of []Change) {
 	}
 }
 
-// inUnit writes a value with its unit.
-func inUnit(v float64, unit string) string {
-	switch {
-	case unit == "ns":
-		return Duration(time.Duration(v))
-	case unit == "B":
-		return Bytes(int64(v))
-	case unit == "/s":
-		return Rate(v) + " /s"
-	case unit == "" && v == math.Trunc(v):
-		return Count(int64(v))
-	}
-	return Rate(v)
+// A part is a table beside that of the changes.
+type part struct {
+	title string
+	grid  *grid
 }
 
-// more writes what there is beside the changes.
-func (c Comparison) more(w io.Writer) {
+// parts are what there is beside the changes.
+func (c Comparison) parts() (all []part) {
 	if len(c.Confirmation) > 0 {
-		fmt.Fprintln(w, "\n  once more, what had been a regression")
-		c.changes(c.Confirmation).write(w)
+		all = append(all, part{"once more, what had been a regression", c.changes(c.Confirmation)})
 	}
 	if len(c.Means) > 0 {
-		g := &grid{columns: []column{{head: "geometric mean", left: true}, {head: "change", space: 3}, {head: "over", space: 3}}}
+		g := &grid{columns: []column{{head: "figure", left: true}, {head: "change", space: 3}, {head: "over", space: 3}}}
 		for _, m := range c.Means {
-			g.rows = append(g.rows, []string{m.Figure, byHowMuch(m.Change), fmt.Sprint(m.Subjects)})
+			g.rows = append(g.rows, []string{m.Figure, byHowMuch(m.Change), plural(m.Subjects, "row")})
 		}
-		fmt.Fprintln(w)
-		g.write(w)
+		all = append(all, part{"geometric means", g})
 	}
 	if len(c.Quantiles) > 0 {
-		fmt.Fprintln(w)
-		c.quantiles().write(w)
+		all = append(all, part{"histograms", c.quantiles()})
 	}
-	fmt.Fprintln(w)
+	return all
 }
 
 func (c Comparison) quantiles() *grid {
-	g := &grid{columns: []column{{head: "histograms", left: true}, {head: "quantile", space: 3}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "difference", space: 3}, {head: "change", space: 3}}}
+	g := &grid{columns: []column{{head: "phase", left: true}, {head: "quantile", space: 3}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "difference", space: 3}, {head: "change", space: 3}}}
 	for _, q := range c.Quantiles {
 		change := absent
 		if q.BaseNS > 0 {
@@ -175,8 +171,8 @@ func (c Comparison) quantiles() *grid {
 	return g
 }
 
-// foot says how it was decided, and how to do it again.
-func (c Comparison) foot(w io.Writer, o TableOptions) {
+// notes say how it was decided.
+func (c Comparison) notes() (lines []string) {
 	gated := 0
 	for _, x := range c.Changes {
 		if x.Gated {
@@ -184,13 +180,21 @@ func (c Comparison) foot(w io.Writer, o TableOptions) {
 		}
 	}
 	if gated > 1 {
-		fmt.Fprintf(w, "  intervals are of each figure by itself, verdicts by Holm over all %d\n", gated)
+		lines = append(lines, fmt.Sprintf("intervals are of each figure by itself, verdicts by Holm over all %d", gated))
 	}
 	if gated < len(c.Changes) {
-		fmt.Fprintln(w, "  in parentheses: shown, and not gated")
+		lines = append(lines, "in parentheses: shown, and not gated")
 	}
 	if c.Calibrated != "" {
-		fmt.Fprintf(w, "  noise: %s\n", c.Calibrated)
+		lines = append(lines, "noise: "+c.Calibrated)
+	}
+	return lines
+}
+
+// foot says how it was decided, and how to do it again.
+func (c Comparison) foot(w io.Writer, o TableOptions) {
+	for _, line := range c.notes() {
+		fmt.Fprintf(w, "  %s\n", line)
 	}
 	if o.Saved != "" {
 		fmt.Fprintf(w, "  saved: %s\n", o.Saved)

@@ -92,7 +92,7 @@ func TestComparisonFinding(t *testing.T) {
 		{one, "One run on a side proves nothing, whatever the numbers look like: it takes four and four, or stampede ab, which does them by turns."},
 		{cut, "Interrupted: 3 of 10 pairs went through, and nothing is decided."},
 	} {
-		if got := strings.Join(c.of.Finding(), " "); got != c.want {
+		if got := strings.Join(c.of.Findings(), " "); got != c.want {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}

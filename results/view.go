@@ -28,6 +28,8 @@ func KindOf(v View) string {
 		return KindCount
 	case Comparison:
 		return KindComparison
+	case Calibration:
+		return KindCalibration
 	}
 	return KindRun
 }

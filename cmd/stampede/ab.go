@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/effect"
 	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/changes"
 	"github.com/stampede-bench/stampede/results/figures"
 )
@@ -74,7 +75,7 @@ first and then go on would find what is not there.`,
 			return a.ab(cmd, args, f)
 		},
 	}
-	f.pairFlags.register(a, cmd, 10)
+	f.pairFlags.register(a, cmd, 10, results.KindComparison)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.metric, "metric", nil, "`FIGURE` that counts, repeatable (default: rounds_per_s, the telling phase's p50 and p99, notifications_per_round)")
 	flags.BoolVar(&f.all, "all", false, "show all figures; those that do not count are in parentheses")
@@ -86,12 +87,12 @@ first and then go on would find what is not there.`,
 	return cmd
 }
 
-func (f *pairFlags) register(a *app, cmd *cobra.Command, pairs int) {
+func (f *pairFlags) register(a *app, cmd *cobra.Command, pairs int, kind string) {
 	f.choice.register(a, cmd, []string{"native:"}, []int{8})
 	flags := cmd.Flags()
 	flags.DurationVar(&f.hold, "hold", defaultHold, "how long a holder keeps what it got")
 	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
-	f.registerFixed(cmd, defaultPaired)
+	f.registerFixed(cmd, defaultPaired, kind)
 	flags.IntVar(&f.pairs, "pairs", pairs, "how many pairs of runs, chosen beforehand, at least 6")
 	flags.StringVar(&f.noise, "noise", savedNoise, "`FILE` of what stampede calibrate found")
 }
@@ -192,7 +193,7 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 	if err := j.findNoise(); err != nil {
 		return usage(err)
 	}
-	outs, err := openOutputs(f.output, a.out)
+	outs, err := openOutputs(f.output, results.KindComparison, a.out)
 	if err != nil {
 		return err
 	}

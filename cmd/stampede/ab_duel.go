@@ -24,6 +24,7 @@ type duel struct {
 	sides    [2]side
 	progress *progress
 	services map[string]reached // by what must be the same for sides to share one
+	hide     func()             // from tools that keep metrics
 }
 
 // duel checks all that can be checked before anything is started.
@@ -69,8 +70,12 @@ func (d *duel) subject(level int) string {
 // runs is how many a set of pairs has.
 func (d *duel) runs() int { return 2 * d.flags.pairs * d.levels() }
 
-// open opens the services of both sides, once where they can share one.
-func (d *duel) open(ctx context.Context) error {
+// open opens the services of both sides, once where they can share one, and shows
+// the runs to tools that keep metrics.
+func (d *duel) open(ctx context.Context) (err error) {
+	if d.hide, err = d.flags.showing.start(ctx, d.app); err != nil {
+		return err
+	}
 	for _, s := range d.sides {
 		if _, there := d.services[s.sharedBy()]; there || s.binary != "" {
 			continue
@@ -94,6 +99,9 @@ func (d *duel) open(ctx context.Context) error {
 }
 
 func (d *duel) close() (err error) {
+	if d.hide != nil {
+		d.hide()
+	}
 	for _, s := range d.services {
 		if e := s.Close(); err == nil {
 			err = e
@@ -139,6 +147,7 @@ func (d *duel) measure(ctx context.Context, s side, level int, seed uint64) (*re
 		return s.runBinary(ctx, f)
 	}
 	clients := f.clients[0]
+	f.showing = d.flags.showing
 	run, err := f.measure(ctx, d.services[s.sharedBy()].Service, s.form.Form, clients,
 		func(p workloads.Progress) { d.progress.run(s.form.Form, clients, f, p) })
 	if err != nil {

@@ -47,7 +47,7 @@ SIDE is said as for ab: a form, a backend, settings, or another stampede.`,
 			return a.calibrate(cmd, args, f)
 		},
 	}
-	f.register(a, cmd, fewestCalibrated)
+	f.register(a, cmd, fewestCalibrated, results.KindCalibration)
 	cmd.Flags().Lookup("pairs").Usage = fmt.Sprintf("how many pairs of runs, at least %d", fewestCalibrated)
 	cmd.Flags().Lookup("noise").Usage = "`FILE` that keeps what was found"
 	return cmd
@@ -66,7 +66,7 @@ func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
 	if _, _, err := noise.File(f.noise).Find(results.ThisHost(), ""); err != nil {
 		return usage(err)
 	}
-	outs, err := openOutputs(f.output, a.out)
+	outs, err := openOutputs(f.output, results.KindCalibration, a.out)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ machine did meanwhile: stampede ab runs both sides by turns.`,
 	flags.BoolVar(&f.all, "all", false, "show all figures")
 	flags.StringVar(&f.minimum, "minimum-effect", "5%", "what matters: a `SHARE` such as 5% or 0.05")
 	flags.BoolVar(&f.failOnRegression, "fail-on-regression", false, "exit with 98 where a figure is shown to be worse, and with 96 where a form broke its promise")
-	registerOutput(cmd, &f.output)
+	registerOutput(cmd, &f.output, results.KindComparison)
 	complete(cmd, "metric", a.metricWords)
 	return cmd
 }
@@ -100,7 +100,7 @@ func (a *app) compare(args []string, dash int, f compareFlags) (err error) {
 	if err := f.known(subjects); err != nil {
 		return err
 	}
-	outs, err := openOutputs(f.output, a.out)
+	outs, err := openOutputs(f.output, results.KindComparison, a.out)
 	if err != nil {
 		return err
 	}

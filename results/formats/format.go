@@ -33,13 +33,14 @@ type Options struct {
 // All are the formats, those for people first.
 func All() []Format {
 	all := results.Kinds()
+	everything := append(results.Kinds(), results.KindCalibration)
 	runs := []string{results.KindRun, results.KindSweep, results.KindComparison}
 	return []Format{
-		{"table", "people at a terminal", []string{results.KindRun, results.KindSweep, results.KindCount}, writeTable, nil},
+		{"table", "people at a terminal", everything, writeTable, nil},
 		{"html", "people with a browser: one page with charts", all, writeHTML, nil},
 		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", all, nil, charts.Files},
 		{"markdown", "pull requests, wikis", all, writeMarkdown, nil},
-		{"json", "programs, later reports", all, writeJSON, nil},
+		{"json", "programs, later reports", everything, writeJSON, nil},
 		{"csv", "spreadsheets, data frames: a row for each run", all, writeCSV, nil},
 		{"junit", "CI systems that show tests", all, writeJUnit, nil},
 		{"github", "GitHub Actions: annotations, step summary", all, writeGitHub, nil},
