@@ -39,7 +39,6 @@ const rules = `
 	results/charts:                results fit
 	results/changes:               results results/figures effect fit metrics
 	results/noise:                 results results/archive effect
-	results/charts:                results results/figures fit
 	results/report:                results results/figures results/charts
 	results/formats:               results results/figures results/charts results/report
 	effect:                        fit
