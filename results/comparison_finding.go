@@ -8,7 +8,10 @@ import (
 )
 
 // Findings say in words what the comparison shows, a sentence each.
-func (c Comparison) Findings() []string {
+func (c Comparison) Findings() []string { return c.findings("NEW") }
+
+// findings are those with the new side called by the name.
+func (c Comparison) findings(name string) []string {
 	gated := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return !x.Gated })
 	of := func(v Verdict) []Change {
 		return slices.DeleteFunc(slices.Clone(gated), func(x Change) bool { return x.Verdict != v })
@@ -30,8 +33,12 @@ func (c Comparison) Findings() []string {
 		}
 	}
 	shown := c.shown()
-	say(Regression, "NEW is worse: %s, shown in "+shown+".")
-	say(Better, "NEW is better: %s, shown in "+shown+".")
+	if all := of(Regression); len(all) > 0 {
+		lines = append(lines, fmt.Sprintf("%s is worse: %s, shown in %s.", name, c.inWords(all), shown))
+	}
+	if all := of(Better); len(all) > 0 {
+		lines = append(lines, fmt.Sprintf("%s is better: %s, shown in %s.", name, c.inWords(all), shown))
+	}
 	say(Invalid, "What was measured proves nothing of %s.")
 	say(Inconclusive, "Neither a difference that matters nor its absence is shown of %s"+c.advice()+".")
 	switch n := len(of(Pass)); {

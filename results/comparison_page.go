@@ -8,7 +8,7 @@ import (
 
 // Page is what the comparison says.
 func (c Comparison) Page() Page {
-	p := Page{Heading: c.Heading() + " · " + c.Base.Label + " → " + c.New.Label, Finding: c.Findings(), Tables: c.Tables(), Command: commandLine(c.Command)}
+	p := Page{Heading: c.Heading() + " · " + c.Base.Label + " → " + c.New.Label, Finding: c.findings(c.New.Label), Tables: c.Tables(), Command: commandLine(c.Command)}
 	if c.Interrupted {
 		p.Broken, p.Finding = p.Finding[0], nil
 	}
