@@ -29,8 +29,8 @@ func (s side) runBinary(ctx context.Context, f runFlags) (*results.Run, error) {
 	// a second one would keep the child from taking its nodes away.
 	//
 	// Note: the kernel is not asked to signal the child when this process is killed.
-	// It does so for each thread that ends, so that the child may be told twice. As
-	// it is the child ends its run and takes its nodes away.
+	// It would do so when the thread ends that started the child, which may be long
+	// before. As it is the child ends its run and takes its nodes away.
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
 	child.WaitDelay = childGrace
