@@ -29,8 +29,8 @@ func exitCodes() []exitMeaning {
 		{"1", "it could not be done: a service did not answer or refused, a run broke off"},
 		{"2", "the command line cannot be meant, or a file that it names cannot be read; nothing was started"},
 		{"96", "a form broke its promise, e.g. two clients held a lock at once: its numbers are void"},
-		{"97", "nothing was shown: a threshold is about something that was measured badly or not at all; with --inconclusive=fail also where the baseline has nothing of the kind"},
-		{"98", "a regression: a count is not what the cost model says, or worse than the baseline allows"},
+		{"97", "nothing was shown: what a threshold or ab is about was measured badly or not at all; with --inconclusive=fail also what is not shown either way"},
+		{"98", "a regression: a count is not what the cost model says, or a figure is shown to be worse, or worse than the baseline allows"},
 		{"99", "a threshold is not met"},
 		{"130, 143", "interrupted; what was measured until then has been written"},
 	}

@@ -2,25 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
-	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/gate"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/scenario"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
-	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
 // defaultWarmup lets connections and caches get warm.
@@ -167,68 +160,6 @@ func (f *runFlags) windowRounds() int64 {
 	return f.rounds
 }
 
-// command is the line that does the same again, without what is secret.
-func (f *runFlags) command(recipes []string) []string {
-	line := append([]string{"stampede", "run"}, recipes...)
-	line = append(line, f.targets.arguments()...)
-	line = append(line, f.mix.words(f.reads)...)
-	if f.background.text != "" {
-		line = append(line, "--background", f.background.text)
-	}
-	if f.maxSessions != maxSessions {
-		line = append(line, "--max-sessions", fmt.Sprint(f.maxSessions))
-	}
-	if len(f.form) > 0 {
-		line = append(line, "--form", strings.Join(f.form, ","))
-	}
-	line = append(line, "--clients", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.clients), " ", ","), "[]"),
-		"--hold", f.hold.String())
-	if f.groups != 1 {
-		line = append(line, "--groups", fmt.Sprint(f.groups))
-	}
-	if f.readers != workloads.DefaultReaders {
-		line = append(line, "--readers", fmt.Sprint(f.readers))
-	}
-	if f.revokeEvery != workloads.DefaultRevokeEvery {
-		line = append(line, "--revoke-every", fmt.Sprint(f.revokeEvery))
-	}
-	if f.abortRate != defaultAbortRate {
-		line = append(line, "--abort-rate", fmt.Sprint(f.abortRate))
-	}
-	line = append(line, queueWords(f.queue)...)
-	line = append(line, f.load.words()...)
-	if f.think > 0 {
-		line = append(line, "--think", f.think.String())
-	}
-	if f.warmup != defaultWarmup {
-		line = append(line, "--warmup", f.warmup.String())
-	}
-	if f.bin != metrics.DefaultBin {
-		line = append(line, "--bin", f.bin.String())
-	}
-	if f.rounds > 0 {
-		line = append(line, "--rounds", fmt.Sprint(f.rounds))
-	} else {
-		line = append(line, "--duration", f.duration.String())
-	}
-	line = append(line, f.gates.words()...)
-	return append(line, "--seed", fmt.Sprint(f.seed))
-}
-
-// plan says how long all runs of so many forms take.
-func (f *runFlags) plan(forms int) plan {
-	runs := len(f.clients) * forms
-	p := plan{rate: f.load.plan(), background: f.background.plan(), nodes: f.mix.nodes + f.background.Mix.Keys}
-	switch {
-	case f.rounds > 0:
-		p.duration = fmt.Sprintf("%s of %s after %v", counted(runs, "run"), counted(int(f.rounds), "round"), f.warmup)
-	default:
-		each := f.warmup + f.duration
-		p.duration = fmt.Sprintf("%s of %v: about %v", counted(runs, "run"), each, time.Duration(runs)*each)
-	}
-	return p
-}
-
 func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
 	f.drawSeed()
 	j, err := a.job(recipes, f)
@@ -247,175 +178,6 @@ func (f *runFlags) drawSeed() {
 	if f.seed == 0 {
 		f.seed = rand.Uint64N(1 << 32)
 	}
-}
-
-// perform does the jobs one after the other, all into one file, and judges that.
-// The flags say where it goes.
-func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs []job, asked docket) error {
-	outs, err := openOutputs(f.output, results.KindRun, a.out)
-	if err != nil {
-		return err
-	}
-	defer outs.discard()
-	hide, err := f.showing.start(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer hide()
-	for i, j := range jobs {
-		jobs[i].flags.showing = f.showing
-		j.flags.announce(a, j.sources, j.flags.plan(len(j.chosen)))
-	}
-	b := &bench{app: a, progress: newProgress(a.err, f.quiet), file: file, alarm: alarm{asked.aborts, nil}}
-	began := time.Now()
-	runErr := b.runAll(ctx, jobs)
-	b.file.Took = time.Since(began)
-	b.progress.clear()
-	if runErr != nil && !errors.Is(runErr, workloads.ErrInterrupted) {
-		return runErr
-	}
-	b.file.Interrupted = runErr != nil
-	asked.judge(&b.file, b.alarm.went)
-	saved, unsaved := f.saving.keep(b.file)
-	if err := outs.write(b.file, saved); err != nil {
-		return err
-	}
-	if unsaved != nil {
-		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
-	}
-	return a.conclude(asked, b.file, outs)
-}
-
-// A bench is one stampede run under way.
-type bench struct {
-	*app
-	job      // under way
-	progress *progress
-	file     results.File
-	alarm    alarm
-}
-
-func (b *bench) runAll(ctx context.Context, jobs []job) error {
-	for _, b.job = range jobs {
-		for _, s := range b.sources {
-			if err := b.runOn(ctx, s); err != nil {
-				return b.flags.explained(s, err)
-			}
-		}
-	}
-	return nil
-}
-
-func (b *bench) runOn(ctx context.Context, s source) (err error) {
-	b.progress.note("opening %s", s.name)
-	service, err := b.flags.dial(ctx, s)
-	if err != nil {
-		return interrupted(ctx, err)
-	}
-	defer func() {
-		if e := service.Close(); err == nil {
-			err = e
-		}
-	}()
-	forms, skipped, err := service.served(b.chosen)
-	if err != nil {
-		return err
-	}
-	b.file.Skipped = append(b.file.Skipped, skipped...)
-	b.adviseClient(service.Info())
-	for _, clients := range b.flags.clients {
-		for _, form := range forms {
-			if err := b.runForm(ctx, service.Service, form, clients); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// manySessions is how many are better opened through the client that is made for
-// that many.
-const manySessions = 1000
-
-// adviseClient says so, in one line for each backend.
-func (b *bench) adviseClient(i drivers.Info) {
-	if most := slices.Max(b.flags.clients); most > manySessions && i.Client == zookeeper.Client && !b.flags.quiet {
-		fmt.Fprintf(b.err, "stampede: %s sessions through %s hold 3 MiB of buffers each: with ?client=%s in the backend's URL a few KiB\n",
-			results.Count(int64(most)), i.Client, pipeline.Client)
-	}
-}
-
-func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
-	ctx, end := context.WithCancel(ctx)
-	defer end()
-	row := results.Run{Scenario: b.scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
-		Backend: results.Backend(s.Info()), Clients: clients}
-	run, err := b.flags.measure(ctx, s, form, clients, func(p workloads.Progress) {
-		b.progress.run(form, clients, b.flags, p)
-		if b.alarm.heeds(underWay(row, p), len(b.file.Runs), figuresUnderWay(p)) {
-			end()
-		}
-	})
-	if run != nil {
-		run.Scenario = b.scenario
-		b.file.Runs = append(b.file.Runs, *run)
-	}
-	if err == nil && b.alarm.heeds(*run, len(b.file.Runs)-1, nil) {
-		return workloads.ErrInterrupted
-	}
-	return err
-}
-
-// measure does one run. Of one that was interrupted it returns what was measured
-// until then, nil if nothing was.
-func (f *runFlags) measure(ctx context.Context, s drivers.Service, form workloads.Form, clients int, tell func(workloads.Progress)) (*results.Run, error) {
-	p := workloads.Plan{
-		Service: s, Form: form, Clients: clients, Groups: f.groups,
-		Settings: workloads.Settings{Hold: f.hold, Think: f.think, Namespace: f.namespace,
-			Readers: f.readers, RevokeEvery: f.revokeEvery, AbortRate: f.abortRate, Queue: f.queue,
-			Mix: f.mix.MixSettings},
-		Preload: f.mix.preload, Background: f.background.Background,
-		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: f.seed, Open: f.load.open, Bin: f.bin,
-		Progress: tell,
-	}
-	end := f.showing.watch(&p)
-	record, err := workloads.Run(ctx, p)
-	end(record)
-	if record == nil {
-		return nil, interrupted(ctx, err)
-	}
-	setting := results.Setting{
-		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups,
-		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
-		Reads: f.mix.Reads, Background: f.background.setting(), Expected: expected(form, p, record),
-	}
-	if form.Recipe == "mix" {
-		setting.Mix = f.mix.setting()
-	}
-	if p := f.mix.preload; p.Nodes > 0 {
-		setting.Preload = &results.Preload{Nodes: p.Nodes, Watches: p.Watches}
-	}
-	run := results.FromRecord(setting, record)
-	return &run, err
-}
-
-// expected holds a run's counts against what is true of the form under any
-// schedule. That is said of whole, undisturbed rounds: a lost reply costs a read
-// more.
-func expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results.Expected {
-	model, ok := cost.Of(form.Recipe, form.Name)
-	if !ok || r.Disturbed {
-		return nil
-	}
-	e := &results.Expected{}
-	if v, known := model.NotificationsPerRound(form.Recipe, p.Settings.Params(p.Clients/max(p.Groups, 1))); known {
-		e.NotificationsPerRound = &v
-	}
-	for _, i := range model.Identities {
-		left, right, holds := i.Check(r.Whole, r.WholeRounds)
-		e.Identities = append(e.Identities, results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds})
-	}
-	return e
 }
 
 // verdictOn is the error of runs that went through and found something although

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// perform does the jobs one after the other, all into one file, and judges that.
+// The flags say where it goes.
+func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs []job, asked docket) error {
+	outs, err := openOutputs(f.output, results.KindRun, a.out)
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	hide, err := f.showing.start(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer hide()
+	for i, j := range jobs {
+		jobs[i].flags.showing = f.showing
+		j.flags.announce(a, j.sources, j.flags.plan(len(j.chosen)))
+	}
+	b := &bench{app: a, progress: newProgress(a.err, f.quiet), file: file, alarm: alarm{asked.aborts, nil}}
+	began := time.Now()
+	runErr := b.runAll(ctx, jobs)
+	b.file.Took = time.Since(began)
+	b.progress.clear()
+	broken := runErr != nil && !errors.Is(runErr, workloads.ErrInterrupted)
+	if broken && len(b.file.Runs) == 0 {
+		return runErr
+	}
+	b.file.Interrupted = runErr != nil
+	asked.judge(&b.file, b.alarm.went)
+	saved, unsaved := f.saving.keep(b.file)
+	if err := outs.write(b.file, saved); err != nil {
+		return err
+	}
+	if unsaved != nil {
+		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
+	}
+	if broken { // what was measured before is shown
+		return runErr
+	}
+	return a.conclude(asked, b.file, outs)
+}
+
+// A bench is one stampede run under way.
+type bench struct {
+	*app
+	job      // under way
+	progress *progress
+	file     results.File
+	alarm    alarm
+}
+
+func (b *bench) runAll(ctx context.Context, jobs []job) error {
+	for _, b.job = range jobs {
+		for _, s := range b.sources {
+			if err := b.runOn(ctx, s); err != nil {
+				return b.flags.explained(s, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) runOn(ctx context.Context, s source) (err error) {
+	b.progress.note("opening %s", s.name)
+	service, err := b.flags.dial(ctx, s)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	defer func() {
+		if e := service.Close(); err == nil {
+			err = e
+		}
+	}()
+	forms, skipped, err := service.served(b.chosen)
+	if err != nil {
+		return err
+	}
+	b.file.Skipped = append(b.file.Skipped, skipped...)
+	b.adviseClient(service.Info())
+	for _, clients := range b.flags.clients {
+		for _, form := range forms {
+			if err := b.runForm(ctx, service.Service, form, clients); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// manySessions is how many are better opened through the client that is made for
+// that many.
+const manySessions = 1000
+
+// adviseClient says so, in one line for each backend.
+func (b *bench) adviseClient(i drivers.Info) {
+	if most := slices.Max(b.flags.clients); most > manySessions && i.Client == zookeeper.Client && !b.flags.quiet {
+		fmt.Fprintf(b.err, "stampede: %s sessions through %s hold 3 MiB of buffers each: with ?client=%s in the backend's URL a few KiB\n",
+			results.Count(int64(most)), i.Client, pipeline.Client)
+	}
+}
+
+func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	row := results.Run{Scenario: b.scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
+		Backend: results.Backend(s.Info()), Clients: clients}
+	run, err := b.flags.measure(ctx, s, form, clients, func(p workloads.Progress) {
+		b.progress.run(form, clients, b.flags, p)
+		if b.alarm.heeds(underWay(row, p), len(b.file.Runs), figuresUnderWay(p)) {
+			end()
+		}
+	})
+	if run != nil {
+		run.Scenario = b.scenario
+		b.file.Runs = append(b.file.Runs, *run)
+	}
+	if err == nil && b.alarm.heeds(*run, len(b.file.Runs)-1, nil) {
+		return workloads.ErrInterrupted
+	}
+	return err
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/cost"
+)
+
+// measure does one run. Of one that was interrupted it returns what was measured
+// until then, nil if nothing was.
+func (f *runFlags) measure(ctx context.Context, s drivers.Service, form workloads.Form, clients int, tell func(workloads.Progress)) (*results.Run, error) {
+	p := workloads.Plan{
+		Service: s, Form: form, Clients: clients, Groups: f.groups,
+		Settings: workloads.Settings{Hold: f.hold, Think: f.think, Namespace: f.namespace,
+			Readers: f.readers, RevokeEvery: f.revokeEvery, AbortRate: f.abortRate, Queue: f.queue,
+			Mix: f.mix.MixSettings},
+		Preload: f.mix.preload, Background: f.background.Background,
+		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: f.seed, Open: f.load.open, Bin: f.bin,
+		Progress: tell,
+	}
+	end := f.showing.watch(&p)
+	record, err := workloads.Run(ctx, p)
+	end(record)
+	if record == nil {
+		return nil, interrupted(ctx, err)
+	}
+	setting := results.Setting{
+		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups,
+		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
+		Reads: f.mix.Reads, Background: f.background.setting(), Expected: expected(form, p, record),
+	}
+	if form.Recipe == "mix" {
+		setting.Mix = f.mix.setting()
+	}
+	if p := f.mix.preload; p.Nodes > 0 {
+		setting.Preload = &results.Preload{Nodes: p.Nodes, Watches: p.Watches}
+	}
+	run := results.FromRecord(setting, record)
+	return &run, err
+}
+
+// expected holds a run's counts against what is true of the form under any
+// schedule. That is said of whole, undisturbed rounds: a lost reply costs a read
+// more.
+func expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results.Expected {
+	model, ok := cost.Of(form.Recipe, form.Name)
+	if !ok || r.Disturbed {
+		return nil
+	}
+	e := &results.Expected{}
+	if v, known := model.NotificationsPerRound(form.Recipe, p.Settings.Params(p.Clients/max(p.Groups, 1))); known {
+		e.NotificationsPerRound = &v
+	}
+	for _, i := range model.Identities {
+		left, right, holds := i.Check(r.Whole, r.WholeRounds)
+		e.Identities = append(e.Identities, results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds})
+	}
+	return e
+}
