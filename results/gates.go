@@ -18,7 +18,13 @@ func (f File) judgement(w io.Writer, o TableOptions) {
 	fmt.Fprintln(w)
 	g := grid{columns: []column{{head: "threshold", left: true}, {head: "run", left: true, space: 3}, {head: "measured", space: 3},
 		{head: "limit", space: 3}, {head: "verdict", left: true, space: 3}}}
-	g.rows = f.gateLines()
+	for _, a := range f.Answers() {
+		verdict := string(a.Verdict)
+		if a.Why != "" {
+			verdict += ": " + a.Why
+		}
+		g.rows = append(g.rows, []string{a.Asked, a.Of, a.Measured, a.Limit, verdict})
+	}
 	g.write(w)
 	fmt.Fprintln(w)
 }
@@ -74,9 +80,17 @@ func distinctGates(gates []Gate) (all [][]Gate) {
 // mostGates is how many lines of one threshold are shown that is not met.
 const mostGates = 5
 
-// gateLines are a line for each threshold that all its runs meet, with the run that
-// is nearest to the limit, and one for each run that does not.
-func (f File) gateLines() (lines [][]string) {
+// An Answer is a line of what came of a threshold.
+type Answer struct {
+	Asked, Of       string // the threshold, and which run, or how many
+	Measured, Limit string // with their units, "n/a" where not known; "" of a line for the rest
+	Verdict         Verdict
+	Why             string
+}
+
+// Answers are one for each threshold that all its runs meet, with the run that is
+// nearest to the limit, and one for each run that does not.
+func (f File) Answers() (all []Answer) {
 	for _, gates := range distinctGates(f.Gates) {
 		var met, not []Gate
 		for _, g := range gates {
@@ -87,10 +101,10 @@ func (f File) gateLines() (lines [][]string) {
 			}
 		}
 		for _, g := range not[:min(len(not), mostGates)] {
-			lines = append(lines, f.gateLine(g, f.aboutGate(g)))
+			all = append(all, g.answer(f.aboutGate(g)))
 		}
 		if more := len(not) - mostGates; more > 0 {
-			lines = append(lines, []string{gates[0].title(), fmt.Sprintf("and %s more", Count(int64(more))), "", "", ""})
+			all = append(all, Answer{Asked: gates[0].title(), Of: fmt.Sprintf("and %s more", Count(int64(more)))})
 		}
 		if len(met) > 0 {
 			g := slices.MaxFunc(met, func(a, b Gate) int { return cmp.Compare(a.closeness(), b.closeness()) })
@@ -98,10 +112,10 @@ func (f File) gateLines() (lines [][]string) {
 			if len(met) > 1 {
 				who = plural(len(met), "run")
 			}
-			lines = append(lines, f.gateLine(g, who))
+			all = append(all, g.answer(who))
 		}
 	}
-	return lines
+	return all
 }
 
 // closeness is the more the nearer a gate that is met comes to its limit.
@@ -112,18 +126,14 @@ func (g Gate) closeness() float64 {
 	return *g.Measured - *g.Limit
 }
 
-func (f File) gateLine(g Gate, who string) []string {
+func (g Gate) answer(who string) Answer {
 	value := func(v *float64, before string) string {
 		if v == nil {
 			return absent
 		}
 		return before + Value(*v, g.Unit)
 	}
-	verdict := string(g.Verdict)
-	if g.Why != "" {
-		verdict += ": " + g.Why
-	}
-	return []string{g.title(), who, value(g.Measured, ""), value(g.Limit, sign(g.Op)+" "), verdict}
+	return Answer{g.title(), who, value(g.Measured, ""), value(g.Limit, sign(g.Op)+" "), g.Verdict, g.Why}
 }
 
 // title is what was asked, and of which scenario.

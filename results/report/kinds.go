@@ -25,7 +25,7 @@ func ofSweep(s results.Sweep) page {
 // ofRuns is what a page of runs has, whatever was made of them.
 func ofRuns(f results.File) page {
 	p := page{
-		Title: cmp.Or(f.ID, "stampede"), Verdict: decided(f), Key: key(f.Runs), Trust: trust(f), Gates: gates(f.Gates),
+		Title: cmp.Or(f.ID, "stampede"), Verdict: decided(f), Key: key(f.Runs), Trust: trust(f), Gates: gates(f),
 		Facts: append(measuredOn(f.Tool, f.Host, f.Started, f.Took), fact{"Seed", fmt.Sprint(f.Seed)}),
 		Notes: f.Skipped, Command: results.CommandLine(f.Command), Backends: backends(f.Runs),
 	}

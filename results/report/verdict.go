@@ -1,11 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/figures"
 )
 
 // A badge is a verdict as one sees it: a word, and a sign whose shape says the same
@@ -36,25 +37,29 @@ func badgeOf(v results.Verdict) badge {
 	return badge{"No verdict", "none", "○"}
 }
 
-// A gate is a threshold with what was measured.
+// A gate is a line of a threshold with what was measured.
 type gate struct {
-	results.Gate
-	Badge           badge
-	Measured, Limit string
+	results.Answer
+	Badge badge
 }
 
-func gates(all []results.Gate) (shown []gate) {
-	for _, g := range all {
-		shown = append(shown, gate{g, badgeOf(g.Verdict), valued(g.Measured, g.Unit), valued(g.Limit, g.Unit)})
+// gates are what is not met first.
+func gates(f results.File) (shown []gate) {
+	for _, a := range f.Answers() {
+		g := gate{Answer: a}
+		if a.Verdict != "" { // not of a line for the rest
+			g.Badge = badgeOf(a.Verdict)
+		}
+		shown = append(shown, g)
 	}
+	met := func(g gate) int {
+		if g.Verdict == results.Pass {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(shown, func(a, b gate) int { return cmp.Compare(met(a), met(b)) })
 	return shown
-}
-
-func valued(v *float64, unit string) string {
-	if v == nil {
-		return "n/a"
-	}
-	return figures.Figure{Unit: figures.Unit(unit)}.Format(*v)
 }
 
 // decided is the verdict on runs: what was decided, and without anything asked of
@@ -74,6 +79,9 @@ func trust(f results.File) (all []remark) {
 	good, bad, unsure := badge{"holds", "good", "✓"}, badge{"broken", "bad", "✕"}, badge{"mind", "unsure", "!"}
 	if len(f.Gates) == 0 {
 		all = append(all, remark{badge{"none", "none", "○"}, "No thresholds were set, so nothing was passed or failed."})
+	} else {
+		_, said, _ := strings.Cut(f.Decision(), ": ") // the word stands beside it
+		all = append(all, remark{badgeOf(f.Verdict), strings.ToUpper(said[:1]) + said[1:]})
 	}
 	if f.Interrupted {
 		all = append(all, remark{unsure, "It was interrupted: the last run may be partial, and others are missing."})
