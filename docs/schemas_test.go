@@ -3,20 +3,16 @@ package docs
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"os"
 	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 )
-
-var update = flag.Bool("update", false, "write the schemas anew")
 
 const module = "github.com/stampede-bench/stampede"
 
@@ -35,18 +31,7 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	t.Chdir("..") // where the comments are found
 	for _, kind := range results.Kinds() {
 		got, path := generate(t, kind), "docs/"+File(kind)
-		if *update {
-			if err := os.WriteFile(path, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s is not what the types say; go test ./docs -update (-file +types):\n%s", path, diff)
-		}
+		golden.Compare(t, path, got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/golden"
 )
 
 // passed is a run of a scenario that took so long.
@@ -61,12 +62,12 @@ func TestBesideCreates(t *testing.T) {
 	wantTable(t, f, "beside-creates.txt")
 }
 
-func wantTable(t *testing.T, f File, golden string) {
+func wantTable(t *testing.T, f File, name string) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.WriteTable(&b, TableOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	compareGolden(t, golden, b.Bytes())
+	golden.Compare(t, "testdata/"+name, b.Bytes())
 	checkWidth(t, b.String())
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/internal/golden"
 )
 
 // compared is a comparison of so many pairs.
@@ -134,12 +136,12 @@ func TestCalibrationTable(t *testing.T) {
 
 func wantComparison(t *testing.T, v interface {
 	WriteTable(io.Writer, TableOptions) error
-}, golden string) {
+}, name string) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := v.WriteTable(&b, TableOptions{Saved: "a.json"}); err != nil {
 		t.Fatal(err)
 	}
-	compareGolden(t, golden, b.Bytes())
+	golden.Compare(t, "testdata/"+name, b.Bytes())
 	checkWidth(t, b.String())
 }

@@ -2,12 +2,10 @@ package results
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stampede-bench/stampede/internal/golden"
 )
 
 // asked is a gate on the run at a place.
@@ -57,19 +55,7 @@ func TestJudgement(t *testing.T) {
 			f.Gates, f.Verdict = c.gates, c.verdict
 			var b strings.Builder
 			f.judgement(&b, TableOptions{})
-			golden := filepath.Join("testdata", "gates-"+name+".txt")
-			if *update {
-				if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), b.String()); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			golden.Compare(t, "testdata/gates-"+name+".txt", []byte(b.String()))
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 )
 
@@ -31,6 +32,6 @@ func TestStormTable(t *testing.T) {
 	if err := f.WriteTable(&b, TableOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	compareGolden(t, "storms.txt", b.Bytes())
+	golden.Compare(t, "testdata/storms.txt", b.Bytes())
 	checkWidth(t, b.String())
 }

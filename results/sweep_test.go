@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/fit"
+	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 )
 
@@ -166,7 +167,7 @@ func TestSweepTable(t *testing.T) {
 			if err := made().WriteTable(&b, TableOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			compareGolden(t, "sweep-"+strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
+			golden.Compare(t, "testdata/"+"sweep-"+strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
 			checkWidth(t, b.String())
 		})
 	}

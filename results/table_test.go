@@ -2,23 +2,17 @@ package results
 
 import (
 	"bytes"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 )
-
-var update = flag.Bool("update", false, "write the goldens anew")
 
 // A sample is a run in a few numbers.
 type sample struct {
@@ -264,7 +258,7 @@ func TestTable(t *testing.T) {
 			if err := f.WriteTable(&b, o); err != nil {
 				t.Fatal(err)
 			}
-			compareGolden(t, strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
+			golden.Compare(t, "testdata/"+strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
 			checkWidth(t, b.String())
 		})
 	}
@@ -278,22 +272,5 @@ func checkWidth(t *testing.T, text string) {
 		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); cells && n > 122 {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
-	}
-}
-
-func compareGolden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, diff)
 	}
 }

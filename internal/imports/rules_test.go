@@ -6,6 +6,7 @@ package imports
 // a package is its own.
 const rules = `
 	internal/nearest:
+	internal/golden:
 	internal/imports:
 
 	docs:                          results
@@ -67,11 +68,11 @@ const testRules = `
 	metrics:        drivers/...
 	telemetry:      drivers/...
 	dashboards:     telemetry drivers/... workloads/...
-	results:        drivers/...
-	results/charts: results/resulttest
+	results:        drivers/... internal/golden
+	results/charts: results/resulttest internal/golden
 	results/report: results/resulttest
 	workloads/...:  workloads/... recipes naive metrics drivers/...
-	...:
+	...:            internal/golden
 `
 
 // nevers are what no edit of the rules may allow, however indirectly: a package

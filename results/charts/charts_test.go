@@ -3,10 +3,7 @@ package charts
 import (
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,11 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
-
-var update = flag.Bool("update", false, "write the goldens anew")
 
 // kinds are a result of each kind, and the charts of it.
 func kinds() map[string]results.View {
@@ -66,23 +62,7 @@ func TestAbout(t *testing.T) {
 			got.WriteString(kind + " " + c.Name + "\n  " + c.About + "\n  " + c.Caption + "\n")
 		}
 	}
-	golden(t, "about.txt", got.String())
-}
-
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(filepath.Join("testdata", name), []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", name, diff)
-	}
+	golden.Compare(t, "testdata/about.txt", []byte(got.String()))
 }
 
 func TestSVG(t *testing.T) {

@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,12 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 )
-
-var update = flag.Bool("update", false, "write the goldens anew")
 
 // samples are results of every kind.
 func samples() map[string]results.View {
@@ -39,7 +35,7 @@ func TestGoldens(t *testing.T) {
 				continue
 			}
 			t.Run(name+"/"+f.Name, func(t *testing.T) {
-				compareGolden(t, name+"."+f.Name, payload.ReplaceAll(written(t, f.Name, v), []byte("HISTF…")))
+				golden.Compare(t, "testdata/"+name+"."+f.Name, payload.ReplaceAll(written(t, f.Name, v), []byte("HISTF…")))
 			})
 		}
 	}
@@ -57,23 +53,6 @@ func written(t *testing.T, format string, v results.View) []byte {
 		}
 	}
 	return b.Bytes()
-}
-
-func compareGolden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", path, diff)
-	}
 }
 
 // Files that the first stampedes wrote are shown in every format that shows their

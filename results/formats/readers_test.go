@@ -13,6 +13,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 	"github.com/joshdk/go-junit"
 
+	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figures"
 )
@@ -67,12 +68,12 @@ func TestBenchstatReads(t *testing.T) {
 		}
 		return path
 	}
-	compareGolden(t, "benchstat.txt", benchstat(t, "old="+file("old", 1000*time.Microsecond, 2000), "new="+file("new", 1250*time.Microsecond, 1600)))
+	golden.Compare(t, "testdata/benchstat.txt", benchstat(t, "old="+file("old", 1000*time.Microsecond, 2000), "new="+file("new", 1250*time.Microsecond, 1600)))
 	sides := filepath.Join(folder, "sides")
 	if err := os.WriteFile(sides, written(t, "bench", compared()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	compareGolden(t, "benchstat-sides.txt", benchstat(t, "-col", "side", sides))
+	golden.Compare(t, "testdata/benchstat-sides.txt", benchstat(t, "-col", "side", sides))
 }
 
 func benchstat(t *testing.T, args ...string) []byte {
