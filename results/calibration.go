@@ -29,7 +29,31 @@ type Calibration struct {
 // Noise is that of one setting.
 type Noise struct {
 	Setting string        `json:"setting"` // the words of stampede run that say it
+	Of      Sample        `json:"of"`
 	Figures []FigureNoise `json:"figures"`
+}
+
+// A Sample is what tells by a run whether others are of the same.
+type Sample struct {
+	Recipe     string        `json:"recipe"`
+	Form       string        `json:"form"`
+	URL        string        `json:"url"`
+	Clients    int           `json:"clients"`
+	Groups     int           `json:"groups"`
+	HoldNS     time.Duration `json:"hold_ns"`
+	DurationNS time.Duration `json:"duration_ns"`
+}
+
+// Sample is the run's.
+func (r Run) Sample() Sample {
+	return Sample{r.Recipe, r.Form, r.Backend.URL, r.Clients, r.Groups, r.HoldNS, r.DurationNS}
+}
+
+// Like tells whether the samples are of the same, their lengths within a tenth.
+func (s Sample) Like(other Sample) bool {
+	long, short := max(s.DurationNS, other.DurationNS), min(s.DurationNS, other.DurationNS)
+	s.DurationNS, other.DurationNS = 0, 0
+	return s == other && 10*(long-short) <= long
 }
 
 // FigureNoise is by how much a figure differs from itself.
@@ -67,7 +91,7 @@ func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
 		fmt.Fprintf(&b, "  warning: %s\n", text)
 	}
 	if o.Saved != "" {
-		fmt.Fprintf(&b, "  saved: %s, where ab finds it\n", o.Saved)
+		fmt.Fprintf(&b, "  saved: %s, where ab and gates find it\n", o.Saved)
 	}
 	fmt.Fprintf(&b, "  again: %s\n", commandLine(c.Command))
 	_, err := w.Write(b.Bytes())

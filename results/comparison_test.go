@@ -122,7 +122,7 @@ func TestComparisonIsReadAgain(t *testing.T) {
 
 func TestCalibrationTable(t *testing.T) {
 	c := Calibration{Pairs: 20, Seed: 42, Took: 48 * time.Second, Command: []string{"stampede", "calibrate"},
-		Settings: []Noise{{"lock --backend native: --form predecessor --clients 8", []FigureNoise{
+		Settings: []Noise{{Setting: "lock --backend native: --form predecessor --clients 8", Figures: []FigureNoise{
 			{"rounds_per_s", "/s", true, 546, nil, 0.081, 0.031, 0.022},
 			{"handoff.response.p50", "ns", true, 408_000, nil, 0.22, 0.108, 0.069},
 			{"errors", "", false, 0, nil, 9, 9, 9},

@@ -94,7 +94,7 @@ func (f *pairFlags) register(a *app, cmd *cobra.Command, pairs int, kind string)
 	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
 	f.registerFixed(cmd, defaultPaired, kind)
 	flags.IntVar(&f.pairs, "pairs", pairs, "how many pairs of runs, chosen beforehand, at least 6")
-	flags.StringVar(&f.noise, "noise", savedNoise, "`FILE` of what stampede calibrate found")
+	registerNoise(flags, &f.noise)
 }
 
 func twoSides(_ *cobra.Command, args []string) error {

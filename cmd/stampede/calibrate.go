@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -94,7 +93,7 @@ func (d *duel) keep(outs outputs, file results.Calibration, subjects []changes.S
 	kept := ""
 	if !file.Interrupted {
 		for level, s := range subjects {
-			file.Settings = append(file.Settings, results.Noise{Setting: d.sides[0].setting(level), Figures: noises(s, d.phases())})
+			file.Settings = append(file.Settings, results.Noise{Setting: d.sides[0].setting(level), Of: s.Base[0].Sample(), Figures: noises(s, d.phases())})
 			runs = append(append(runs, s.Base...), s.New...)
 		}
 		file.Warnings = append(file.Warnings, changes.Doubted("A/A", runs)...)
@@ -148,18 +147,5 @@ func noiseOf(s changes.Subject, f figures.Figure) (results.FigureNoise, bool) {
 	}
 	c := changes.Rules{Paired: true}.Changes([]changes.Subject{known})[0]
 	return results.FigureNoise{Figure: c.Figure, Unit: c.Unit, Median: c.Base, Ratios: c.Ratios,
-		One: pairNoise(c.Ratios), Ten: noise.Share(c.Ratios, 10), Twenty: noise.Share(c.Ratios, 20)}, true
-}
-
-// pairNoise is the 95th percentile of what single pairs differ by.
-func pairNoise(ratios []float64) float64 {
-	sizes := make([]float64, len(ratios))
-	for i, r := range ratios {
-		sizes[i] = math.Expm1(math.Abs(math.Log(r)))
-	}
-	slices.Sort(sizes)
-	if len(sizes) == 0 {
-		return 0
-	}
-	return min(sizes[len(sizes)*95/100], noise.Most)
+		One: noise.OfPair(c.Ratios), Ten: noise.Share(c.Ratios, 10), Twenty: noise.Share(c.Ratios, 20)}, true
 }

@@ -4,14 +4,17 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/stampede-bench/stampede/gate"
 	"github.com/stampede-bench/stampede/internal/nearest"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/figures"
+	"github.com/stampede-bench/stampede/results/noise"
 )
 
 // A gateFlags is what a person asks of runs.
@@ -19,6 +22,7 @@ type gateFlags struct {
 	thresholds   []string
 	abortOn      []string
 	baseline     string
+	noise        string // where what the machine makes of no difference is kept
 	inconclusive string
 }
 
@@ -39,9 +43,15 @@ func (g *gateFlags) registerJudging(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&g.thresholds, "threshold", nil, "what must hold, `[RUN.]FIGURE<LIMIT`, such as lock.handoff.p99<5ms; repeatable; see stampede help thresholds")
 	flags.StringVar(&g.baseline, "baseline", "", "`FILE` of an earlier result to hold the runs against; stampede baseline update writes one")
+	registerNoise(flags, &g.noise)
 	flags.StringVar(&g.inconclusive, "inconclusive", warn, "what becomes of a verdict that decides nothing: warn or fail")
 	complete(cmd, "threshold", figureWords)
 	complete(cmd, "inconclusive", func() []string { return []string{warn, fail} })
+}
+
+// registerNoise adds the flag of where calibrations are kept.
+func registerNoise(flags *pflag.FlagSet, file *string) {
+	flags.StringVar(file, "noise", savedNoise, "`FILE` of what stampede calibrate found")
 }
 
 // figureWords are the figures that runs of every kind have.
@@ -62,6 +72,9 @@ func (g *gateFlags) words() (words []string) {
 	}
 	if g.baseline != "" {
 		words = append(words, "--baseline", g.baseline)
+		if g.noise != savedNoise {
+			words = append(words, "--noise", g.noise)
+		}
 	}
 	if g.inconclusive != warn {
 		words = append(words, "--inconclusive", g.inconclusive)
@@ -74,7 +87,8 @@ type docket struct {
 	thresholds []gate.Threshold
 	aborts     []gate.Threshold // that end it as soon as they are not met
 	baseline   *results.File
-	strict     bool // what is inconclusive is no pass
+	floors     []noise.Floor // of this machine, where there is a baseline
+	strict     bool          // what is inconclusive is no pass
 }
 
 // resolve checks all that can be checked before anything is started. The rows are
@@ -101,7 +115,7 @@ func (g *gateFlags) resolve(rows []gate.Row, written []gate.Threshold) (d docket
 		}
 		d.aborts = append(d.aborts, t)
 	}
-	return d, d.takeBaseline(g.baseline, rows)
+	return d, d.takeBaseline(g, rows)
 }
 
 // abort is the threshold that is not met when the condition comes true.
@@ -117,7 +131,8 @@ func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
 }
 
 // takeBaseline reads the baseline, and asks the usual of it where nothing is asked.
-func (d *docket) takeBaseline(path string, rows []gate.Row) error {
+func (d *docket) takeBaseline(g *gateFlags, rows []gate.Row) error {
+	path := g.baseline
 	needed := slices.IndexFunc(d.thresholds, gate.Threshold.NeedsBaseline)
 	if path == "" {
 		if needed >= 0 {
@@ -130,6 +145,9 @@ func (d *docket) takeBaseline(path string, rows []gate.Row) error {
 		return err
 	}
 	d.baseline = &base
+	if d.floors, err = noise.File(g.noise).Of(results.ThisHost()); err != nil {
+		return usage(err)
+	}
 	if needed < 0 {
 		usual := gate.Defaults(rows, base)
 		if len(usual) == 0 {
@@ -160,11 +178,22 @@ func (d docket) judge(f *results.File, settled []results.Gate) {
 		return
 	}
 	f.Gates, _ = gate.Judge(*f, all, d.baseline)
+	gate.Excuse(f.Gates, f.Runs, d.noise)
 	for _, g := range settled {
 		f.Gates = slices.DeleteFunc(f.Gates, func(other results.Gate) bool { return other.Text == g.Text && other.Run == g.Run })
 		f.Gates = append(f.Gates, g)
 	}
 	f.Verdict = gate.Verdict(f.Gates, f.Runs)
+}
+
+// noise is what calibrations say of a run's figure, the newest that is of the same.
+func (d docket) noise(r results.Run, figure string) (share float64, known string) {
+	for _, f := range slices.Backward(d.floors) {
+		if f.Of.Like(r.Sample()) {
+			return noise.OfPair(f.Ratios[figure]), fmt.Sprintf("%d A/A pairs, %s old", f.Pairs, age(time.Since(f.Started)))
+		}
+	}
+	return 0, ""
 }
 
 // conclude is the error of a file that was judged and written. Where no table went

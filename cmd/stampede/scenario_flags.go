@@ -23,7 +23,7 @@ func ofResult() []string {
 // ofCommand are the flags that are no settings of a scenario, whose thresholds are
 // written down in another way.
 func ofCommand() []string {
-	return append(ofResult(), "threshold", "abort-on", "baseline", "inconclusive")
+	return append(ofResult(), "threshold", "abort-on", "baseline", "noise", "inconclusive")
 }
 
 // scenarioKeys are what a scenario can be told: the recipe, and what the flags of

@@ -24,6 +24,7 @@ type File string
 type Floor struct {
 	Host    results.Host         `json:"host"`
 	Setting string               `json:"setting"`
+	Of      results.Sample       `json:"of"`
 	Started time.Time            `json:"started"` // UTC
 	Pairs   int                  `json:"pairs"`
 	Ratios  map[string][]float64 `json:"ratios"` // by figure
@@ -43,7 +44,7 @@ func (f File) Keep(c results.Calibration) error {
 		return err
 	}
 	for _, s := range c.Settings {
-		floor := Floor{Host: c.Host, Setting: s.Setting, Started: c.Started, Pairs: c.Pairs, Ratios: map[string][]float64{}}
+		floor := Floor{Host: c.Host, Setting: s.Setting, Of: s.Of, Started: c.Started, Pairs: c.Pairs, Ratios: map[string][]float64{}}
 		for _, figure := range s.Figures {
 			floor.Ratios[figure.Figure] = figure.Ratios
 		}
@@ -76,6 +77,12 @@ func (f File) Find(host results.Host, setting string) (Floor, bool, error) {
 	return all.Floors[i], true, nil
 }
 
+// Of are those of the machine, the newest last.
+func (f File) Of(host results.Host) ([]Floor, error) {
+	all, err := f.read()
+	return slices.DeleteFunc(all.Floors, func(floor Floor) bool { return floor.Host != host }), err
+}
+
 func (f File) read() (contents, error) {
 	text, err := os.ReadFile(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,6 +109,20 @@ func (f Floor) of(host results.Host, setting string) bool {
 // share of the base: 0 of a figure of which nothing is known.
 func (f Floor) Share(figure string, pairs int) float64 {
 	return Share(f.Ratios[figure], pairs)
+}
+
+// OfPair is the 95th percentile of what single pairs differ by, as a share: two runs
+// of the same differ by more in one case of twenty.
+func OfPair(ratios []float64) float64 {
+	sizes := make([]float64, len(ratios))
+	for i, r := range ratios {
+		sizes[i] = math.Expm1(math.Abs(math.Log(r)))
+	}
+	slices.Sort(sizes)
+	if len(sizes) == 0 {
+		return 0
+	}
+	return min(sizes[len(sizes)*95/100], Most)
 }
 
 // seed is always the same: who asks twice is told the same.

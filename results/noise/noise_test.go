@@ -89,3 +89,37 @@ func TestShare(t *testing.T) {
 		t.Errorf("%v, which JSON has no word for", got)
 	}
 }
+
+// The floors of a machine are told from others', and a pair's noise is what few
+// pairs exceed, in either direction.
+func TestFloorsOfAMachine(t *testing.T) {
+	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
+	keep(t, f, calibrated(2, 20, "lock", "queue"), calibrated(4, 30, "lock"))
+	floors, err := f.Of(results.Host{Cores: 2})
+	if err != nil || len(floors) != 2 || floors[0].Setting != "lock" || floors[1].Setting != "queue" {
+		t.Errorf("%+v, %v", floors, err)
+	}
+	if got := noise.OfPair([]float64{1, 1.1, 0.8}); math.Abs(got-0.25) > 1e-9 {
+		t.Errorf("noise %v, want that of the pair that differs most, 0.25", got)
+	}
+}
+
+func TestSamplesOfTheSame(t *testing.T) {
+	one := results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, DurationNS: time.Second}.Sample()
+	for _, c := range []struct {
+		change func(*results.Sample)
+		want   bool
+	}{
+		{func(*results.Sample) {}, true},
+		{func(s *results.Sample) { s.DurationNS = 1050 * time.Millisecond }, true},
+		{func(s *results.Sample) { s.DurationNS = 2 * time.Second }, false},
+		{func(s *results.Sample) { s.Clients = 9 }, false},
+		{func(s *results.Sample) { s.Form = "one-node" }, false},
+	} {
+		other := one
+		c.change(&other)
+		if one.Like(other) != c.want || other.Like(one) != c.want {
+			t.Errorf("%+v like %+v: want %v", one, other, c.want)
+		}
+	}
+}
