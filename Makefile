@@ -16,6 +16,7 @@ COUNT ?= 20
 # that goes into making one input small: coverage that depends on the scheduler
 # cannot be kept while doing so.
 FUZZTIME ?= 1m
+FUZZED ?= .
 
 .PHONY: help run test race fuzz lint bench bench-servers aa twins deps
 
@@ -31,8 +32,8 @@ test: deps ## all tests, after installing what they need where that is possible
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
 
-fuzz: ## each fuzzer for FUZZTIME (1m), one on each core
-	@grep -roE '^func Fuzz\w+' --include='*_test.go' . | sed 's|/[^/]*:func | |' | \
+fuzz: ## each fuzzer of FUZZED (.) for FUZZTIME (1m), one on each core
+	@grep -roE '^func Fuzz\w+' --include='*_test.go' $(FUZZED) | sed 's|/[^/]*:func | |' | \
 		xargs -n 2 -P $$(getconf _NPROCESSORS_ONLN) sh -c '$(GO) test -run="^$$" -fuzz="^$$2$$" -parallel=1 \
 			-fuzztime=$(FUZZTIME) -fuzzminimizetime=1s "$$1"' fuzz
 
