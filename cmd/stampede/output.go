@@ -94,10 +94,14 @@ func (o *output) open() (err error) {
 	switch {
 	case err == nil && info.IsDir():
 		return errors.New("it is a directory")
-	case err == nil && !info.Mode().IsRegular():
+	case err == nil && (!info.Mode().IsRegular() || strings.HasPrefix(o.path, "/dev/")): // where a name may stand for an open file
 		o.direct = true
-		o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
+		o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_APPEND, 0)
 		return bare(err)
+	case err == nil: // what a link leads to is replaced, not the link
+		if o.path, err = filepath.EvalSymlinks(o.path); err != nil {
+			return bare(err)
+		}
 	}
 	o.file, err = os.CreateTemp(filepath.Dir(o.path), ".stampede-*")
 	return bare(err)
