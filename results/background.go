@@ -85,5 +85,5 @@ func (b Background) about() string {
 	if b.RatePerS > 0 {
 		rate = " at " + Rate(b.RatePerS) + "/s"
 	}
-	return fmt.Sprintf("background of %s%s, %s reads", clients(b.Clients), rate, share(b.ReadRatio.Asked))
+	return fmt.Sprintf("background of %s%s, %s reads", Clients(b.Clients), rate, share(b.ReadRatio.Asked))
 }

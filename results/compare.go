@@ -130,7 +130,7 @@ func (r *Reference) column(run Run) string {
 }
 
 func (r *Reference) label(run Run) string {
-	what := fmt.Sprintf("%s, %s", run.Recipe+"/"+run.Form, clients(run.Clients))
+	what := fmt.Sprintf("%s, %s", run.Recipe+"/"+run.Form, Clients(run.Clients))
 	if r.Across == AcrossClients {
 		what = fmt.Sprintf("%s, %s", run.Scenario, run.Form)
 	}

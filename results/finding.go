@@ -44,7 +44,7 @@ func violations(runs []Run) (lines []string) {
 			continue
 		}
 		lines = append(lines, fmt.Sprintf("SAFETY VIOLATED: %s/%s with %s broke its promise %s in %s checks; its numbers are void.",
-			r.Recipe, r.Form, clients(r.Clients), times(r.Safety.Violations), Count(r.Safety.Checked)))
+			r.Recipe, r.Form, Clients(r.Clients), times(r.Safety.Violations), Count(r.Safety.Checked)))
 		if len(r.Safety.Details) > 0 {
 			lines = append(lines, "  "+r.Safety.Details[0])
 		}
@@ -194,12 +194,13 @@ func roundOf(recipe string) string {
 // crowd is how many clients there were.
 func (r Run) crowd() string {
 	if r.Groups > 1 {
-		return fmt.Sprintf("%s in %d groups", clients(r.Clients), r.Groups)
+		return fmt.Sprintf("%s in %d groups", Clients(r.Clients), r.Groups)
 	}
-	return clients(r.Clients)
+	return Clients(r.Clients)
 }
 
-func clients(n int) string {
+// Clients writes how many there are: "1 client", "128 clients".
+func Clients(n int) string {
 	if n == 1 {
 		return "1 client"
 	}

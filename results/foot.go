@@ -11,7 +11,7 @@ import (
 // warn writes what to mind of the numbers above, a line each.
 func warn(w io.Writer, runs []Run) {
 	for _, r := range runs {
-		who := fmt.Sprintf("%s, %s", r.Form, clients(r.Clients))
+		who := fmt.Sprintf("%s, %s", r.Form, Clients(r.Clients))
 		for _, text := range r.Warnings {
 			fmt.Fprintf(w, "  warning: %s\n", oneLine(who+": "+text))
 		}
@@ -71,7 +71,7 @@ func identities(w io.Writer, runs []Run) {
 			if !i.Holds {
 				good = false
 				broken = append(broken, fmt.Sprintf("IDENTITY BROKEN: %s, %s: %s gives %s and %s",
-					r.Form, clients(r.Clients), i.Formula, Count(i.Left), Count(i.Right)))
+					r.Form, Clients(r.Clients), i.Formula, Count(i.Left), Count(i.Right)))
 			}
 		}
 		if good {

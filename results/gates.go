@@ -151,7 +151,7 @@ func (f File) aboutGate(g Gate) string {
 		return g.Subject
 	}
 	r := f.Runs[g.Run]
-	text := fmt.Sprintf("%s/%s, %s", r.Recipe, r.Form, clients(r.Clients))
+	text := fmt.Sprintf("%s/%s, %s", r.Recipe, r.Form, Clients(r.Clients))
 	if r.Scenario != "" && g.Scenario == "" {
 		text = r.Scenario + ": " + text
 	}

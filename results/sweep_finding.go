@@ -89,7 +89,7 @@ func (s Sweep) held(c Capacity) string {
 func (c Capacity) with() string {
 	text := ""
 	if c.Clients > 0 {
-		text = " with " + clients(c.Clients)
+		text = " with " + Clients(c.Clients)
 	}
 	if c.Groups > 1 {
 		text += fmt.Sprintf(" over %s", plural(c.Groups, c.Recipe))

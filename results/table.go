@@ -114,7 +114,7 @@ func heading(f File) string {
 	}
 	parts = append(parts, fmt.Sprintf("seed %d", f.Seed))
 	if len(f.Runs) > 0 && f.Scenario == "" {
-		levels := distinct(f.Runs, func(r Run) string { return clients(r.Clients) })
+		levels := distinct(f.Runs, func(r Run) string { return Clients(r.Clients) })
 		forms := distinct(f.Runs, func(r Run) string { return r.Recipe + "/" + r.Form })
 		parts = append(parts, plural(len(levels), "level")+" × "+plural(len(forms), "form"))
 	}

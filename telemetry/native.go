@@ -24,19 +24,10 @@ type nativeServer struct {
 type serverMetric struct {
 	Metric
 	grows bool // it is a sum, and not what there is now
-	parts []serverPart
-}
-
-type serverPart struct {
-	attributes []attribute.KeyValue
-	of         func(native.Stats) int64
+	parts []part[native.Stats, int64]
 }
 
 func nativeMetrics() []serverMetric {
-	only := func(of func(native.Stats) int64) []serverPart { return []serverPart{{nil, of}} }
-	kind := func(key, value string, of func(native.Stats) int64) serverPart {
-		return serverPart{[]attribute.KeyValue{attribute.String(key, value)}, of}
-	}
 	return []serverMetric{
 		{Metric{"stampede.server.connections", "{connection}", "connections to the server"}, false,
 			only(func(s native.Stats) int64 { return s.Connections })},
@@ -50,11 +41,11 @@ func nativeMetrics() []serverMetric {
 			only(func(s native.Stats) int64 { return s.Watches })},
 		{Metric{"stampede.server.data", "By", "bytes of paths and data"}, false,
 			only(func(s native.Stats) int64 { return s.Bytes })},
-		{Metric{"stampede.server.packets", "{packet}", "packets on all connections"}, true, []serverPart{
+		{Metric{"stampede.server.packets", "{packet}", "packets on all connections"}, true, []part[native.Stats, int64]{
 			kind("network.io.direction", "receive", func(s native.Stats) int64 { return s.PacketsReceived }),
 			kind("network.io.direction", "transmit", func(s native.Stats) int64 { return s.PacketsSent }),
 		}},
-		{Metric{"stampede.server.operations", "{operation}", "requests answered; heartbeats are among the reads"}, true, []serverPart{
+		{Metric{"stampede.server.operations", "{operation}", "requests answered; heartbeats are among the reads"}, true, []part[native.Stats, int64]{
 			kind("stampede.operation", "read", func(s native.Stats) int64 { return s.Reads }),
 			kind("stampede.operation", "write", func(s native.Stats) int64 { return s.Writes }),
 		}},

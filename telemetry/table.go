@@ -30,22 +30,26 @@ var running = Metric{"stampede.run.clients", "{client}", "clients of the run tha
 // A counter is a sum that only grows.
 type counter struct {
 	Metric
-	parts []part
+	parts []part[metrics.Record, float64]
 }
 
-// A part is a counter's value for some attributes.
-type part struct {
+// A part is a metric's value for some attributes, of a source such as a run.
+type part[Source any, Value int64 | float64] struct {
 	attributes []attribute.KeyValue
-	of         func(metrics.Record) float64
+	of         func(Source) Value
+}
+
+// only is the one part of a metric that has no attributes of its own.
+func only[S any, V int64 | float64](of func(S) V) []part[S, V] { return []part[S, V]{{nil, of}} }
+
+// kind is the part of one value of an attribute.
+func kind[S any, V int64 | float64](key, value string, of func(S) V) part[S, V] {
+	return part[S, V]{[]attribute.KeyValue{attribute.String(key, value)}, of}
 }
 
 func counters() []counter {
 	count := func(of func(metrics.Counts) int64) func(metrics.Record) float64 {
 		return func(r metrics.Record) float64 { return float64(of(r.Counts)) }
-	}
-	only := func(of func(metrics.Record) float64) []part { return []part{{nil, of}} }
-	kind := func(key, value string, of func(metrics.Record) float64) part {
-		return part{[]attribute.KeyValue{attribute.String(key, value)}, of}
 	}
 	return []counter{
 		{Metric{"stampede.run.duration", "s", "time measured"},
@@ -54,16 +58,16 @@ func counters() []counter {
 			only(func(r metrics.Record) float64 { return float64(r.Rounds) })},
 		{Metric{"stampede.notifications", "{notification}", "notifications that the server sent"},
 			only(count(func(c metrics.Counts) int64 { return c.Notifications }))},
-		{Metric{"stampede.operations", "{operation}", "operations that the server answered"}, []part{
+		{Metric{"stampede.operations", "{operation}", "operations that the server answered"}, []part[metrics.Record, float64]{
 			kind("stampede.operation", "read", count(func(c metrics.Counts) int64 { return c.Reads })),
 			kind("stampede.operation", "write", count(func(c metrics.Counts) int64 { return c.Writes - c.FailedWrites })),
 			kind("stampede.operation", "failed_write", count(func(c metrics.Counts) int64 { return c.FailedWrites })),
 		}},
-		{Metric{"stampede.network.io", "By", "bytes on the wire, seen from the clients"}, []part{
+		{Metric{"stampede.network.io", "By", "bytes on the wire, seen from the clients"}, []part[metrics.Record, float64]{
 			kind("network.io.direction", "receive", count(func(c metrics.Counts) int64 { return c.BytesIn })),
 			kind("network.io.direction", "transmit", count(func(c metrics.Counts) int64 { return c.BytesOut })),
 		}},
-		{Metric{"stampede.wakeups", "{wakeup}", "notifications after which a client went on, or back to sleep"}, []part{
+		{Metric{"stampede.wakeups", "{wakeup}", "notifications after which a client went on, or back to sleep"}, []part[metrics.Record, float64]{
 			kind("stampede.wakeup", "useful", count(func(c metrics.Counts) int64 { return c.Useful })),
 			kind("stampede.wakeup", "wasted", count(func(c metrics.Counts) int64 { return c.Wasted })),
 		}},

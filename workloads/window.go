@@ -65,11 +65,9 @@ func (r *runner) tell(elapsed time.Duration, first metrics.Lap, self *metrics.Sa
 		return
 	}
 	p := Progress{Measuring: true, Elapsed: elapsed, Rounds: r.done.Load(), Lap: first, CPUCores: self.CPUCores()}
-	r.mu.Lock()
-	for _, n := range r.errors {
+	for _, n := range r.failures() {
 		p.Errors += n
 	}
-	r.mu.Unlock()
 	r.plan.Progress(p)
 }
 

@@ -80,9 +80,9 @@ first and then go on would find what is not there.`,
 	flags.StringArrayVar(&f.metric, "metric", nil, "`FIGURE` that counts, repeatable (default: rounds_per_s, the telling phase's p50 and p99, notifications_per_round)")
 	flags.BoolVar(&f.all, "all", false, "show all figures; those that do not count are in parentheses")
 	flags.StringVar(&f.minimum, "minimum-effect", "5%", "what matters: a `SHARE` such as 5% or 0.05")
-	flags.StringVar(&f.inconclusive, "inconclusive", "warn", "what to do about what is not shown either way: warn, or fail with exit code 97")
+	flags.StringVar(&f.inconclusive, "inconclusive", warn, "what to do about what is not shown either way: warn, or fail with exit code 97")
 	flags.BoolVar(&f.confirm, "confirm", false, "call it a regression only if as many pairs more find it again")
-	complete(cmd, "inconclusive", inconclusive)
+	complete(cmd, "inconclusive", outcomes)
 	complete(cmd, "metric", a.metricWords)
 	return cmd
 }
@@ -104,8 +104,6 @@ func twoSides(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func inconclusive() []string { return []string{"warn", "fail"} }
-
 func (a *app) metricWords() (words []string) {
 	for _, f := range figures.All([]string{"handoff", "acquire"}) {
 		words = append(words, f.Name+"\t"+f.About)
@@ -122,8 +120,8 @@ func (a *app) completeSides(*cobra.Command, []string, string) (words []string, _
 
 // check checks the flags that only ab has.
 func (f *abFlags) check() (err error) {
-	if !slices.Contains(inconclusive(), f.inconclusive) {
-		return usage(nearest.Unknown("choice for --inconclusive", f.inconclusive, inconclusive()))
+	if !slices.Contains(outcomes(), f.inconclusive) {
+		return usage(nearest.Unknown("choice for --inconclusive", f.inconclusive, outcomes()))
 	}
 	if f.effect, err = parseShare(f.minimum); err != nil {
 		return usagef("--minimum-effect %s: %v", f.minimum, err)

@@ -73,7 +73,7 @@ func (d *duel) runs() int { return 2 * d.flags.pairs * d.levels() }
 // open opens the services of both sides, once where they can share one, and shows
 // the runs to tools that keep metrics.
 func (d *duel) open(ctx context.Context) (err error) {
-	if d.hide, err = d.flags.showing.start(ctx, d.app); err != nil {
+	if d.hide, err = d.showRuns(ctx, d.flags.metricsAddr); err != nil {
 		return err
 	}
 	for _, s := range d.sides {
@@ -147,8 +147,7 @@ func (d *duel) measure(ctx context.Context, s side, level int, seed uint64) (*re
 		return s.runBinary(ctx, f)
 	}
 	clients := f.clients[0]
-	f.showing = d.flags.showing
-	run, err := f.measure(ctx, d.services[s.sharedBy()].Service, s.form.Form, clients,
+	run, err := d.runOnce(ctx, &f, d.services[s.sharedBy()].Service, s.form.Form, clients,
 		func(p workloads.Progress) { d.progress.run(s.form.Form, clients, f, p) })
 	if err != nil {
 		return nil, s.flags.explained(s.source, err)

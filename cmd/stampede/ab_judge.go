@@ -196,7 +196,7 @@ func (j *judged) finish(outs outputs, args []string, broken error) error {
 	if err := outs.write(j.file, ""); err != nil {
 		return err
 	}
-	return decided(j.file.Verdict, j.flags.inconclusive == "fail")
+	return decided(j.file.Verdict, j.flags.inconclusive == fail)
 }
 
 // undecided are the changes without what they would prove if there were more.

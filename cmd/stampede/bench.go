@@ -22,13 +22,12 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 		return err
 	}
 	defer outs.discard()
-	hide, err := f.showing.start(ctx, a)
+	hide, err := a.showRuns(ctx, f.metricsAddr)
 	if err != nil {
 		return err
 	}
 	defer hide()
-	for i, j := range jobs {
-		jobs[i].flags.showing = f.showing
+	for _, j := range jobs {
 		j.flags.announce(a, j.sources, j.flags.plan(len(j.chosen)))
 	}
 	b := &bench{app: a, progress: newProgress(a.err, f.quiet), file: file, alarm: alarm{asked.aborts, nil}}
@@ -119,7 +118,7 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 	defer end()
 	row := results.Run{Scenario: b.scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
 		Backend: results.Backend(s.Info()), Clients: clients}
-	run, err := b.flags.measure(ctx, s, form, clients, func(p workloads.Progress) {
+	run, err := b.runOnce(ctx, &b.flags, s, form, clients, func(p workloads.Progress) {
 		b.progress.run(form, clients, b.flags, p)
 		if b.alarm.heeds(underWay(row, p), len(b.file.Runs), figuresUnderWay(p)) {
 			end()

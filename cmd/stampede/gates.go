@@ -32,6 +32,8 @@ const (
 	fail = "fail"
 )
 
+func outcomes() []string { return []string{warn, fail} }
+
 func (g *gateFlags) register(cmd *cobra.Command) {
 	g.registerJudging(cmd)
 	cmd.Flags().StringArrayVar(&g.abortOn, "abort-on", nil, "end the command as soon as a `CONDITION` comes true, such as errors>100; repeatable")
@@ -46,7 +48,7 @@ func (g *gateFlags) registerJudging(cmd *cobra.Command) {
 	registerNoise(flags, &g.noise)
 	flags.StringVar(&g.inconclusive, "inconclusive", warn, "what becomes of a verdict that decides nothing: warn or fail")
 	complete(cmd, "threshold", figureWords)
-	complete(cmd, "inconclusive", func() []string { return []string{warn, fail} })
+	complete(cmd, "inconclusive", outcomes)
 }
 
 // registerNoise adds the flag of where calibrations are kept.
@@ -94,8 +96,8 @@ type docket struct {
 // resolve checks all that can be checked before anything is started. The rows are
 // the runs there will be. What was written down is asked where no flag asks.
 func (g *gateFlags) resolve(rows []gate.Row, written []gate.Threshold) (d docket, err error) {
-	if have := []string{warn, fail}; !slices.Contains(have, g.inconclusive) {
-		return d, usagef("--inconclusive: %w", nearest.Unknown("choice", g.inconclusive, have))
+	if !slices.Contains(outcomes(), g.inconclusive) {
+		return d, usagef("--inconclusive: %w", nearest.Unknown("choice", g.inconclusive, outcomes()))
 	}
 	d.strict, d.thresholds = g.inconclusive == fail, written
 	if len(g.thresholds) > 0 {

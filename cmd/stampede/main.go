@@ -16,6 +16,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/telemetry"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -52,6 +53,8 @@ func execute(forms []workloads.Form, args []string) int {
 type app struct {
 	forms    []workloads.Form
 	out, err io.Writer
+	// runs is told of every run that goes on; nil unless somebody watches.
+	runs *telemetry.Collector
 }
 
 func (a *app) root() *cobra.Command {

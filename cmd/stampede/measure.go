@@ -10,9 +10,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// measure does one run. Of one that was interrupted it returns what was measured
+// runOnce does one run as the flags say. Of one that was interrupted it returns what was measured
 // until then, nil if nothing was.
-func (f *runFlags) measure(ctx context.Context, s drivers.Service, form workloads.Form, clients int, tell func(workloads.Progress)) (*results.Run, error) {
+func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form workloads.Form, clients int, tell func(workloads.Progress)) (*results.Run, error) {
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients, Groups: f.groups,
 		Settings: workloads.Settings{Hold: f.hold, Think: f.think, Namespace: f.namespace,
@@ -22,9 +22,7 @@ func (f *runFlags) measure(ctx context.Context, s drivers.Service, form workload
 		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: f.seed, Open: f.load.open, Bin: f.bin,
 		Progress: tell,
 	}
-	end := f.showing.watch(&p)
-	record, err := workloads.Run(ctx, p)
-	end(record)
+	record, err := a.drive(ctx, p)
 	if record == nil {
 		return nil, interrupted(ctx, err)
 	}

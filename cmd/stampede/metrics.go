@@ -18,39 +18,33 @@ func registerMetrics(flags *pflag.FlagSet, addr *string) {
 	flags.StringVar(addr, metricsAddr, "", "`HOST:PORT` at which Prometheus finds /metrics while the command goes on (default: none)")
 }
 
-// A showing is how runs are shown to tools that keep metrics while they go on, if at
-// all.
-type showing struct {
-	addr      string
-	collector *telemetry.Collector // nil if nobody asked
-}
-
-// start shows runs until the function that it returns is called.
-func (s *showing) start(ctx context.Context, a *app) (stop func(), err error) {
+// showRuns shows all runs of the command to tools that keep metrics, if anybody
+// asked, until the function that it returns is called.
+func (a *app) showRuns(ctx context.Context, addr string) (stop func(), err error) {
 	c := new(telemetry.Collector)
-	to, err := a.expose(ctx, s.addr, c)
+	to, err := a.expose(ctx, addr, c)
 	if err != nil {
 		return nil, err
 	}
 	if to.endpoint != nil || to.pusher != nil {
-		s.collector = c
+		a.runs = c
 	}
 	return func() { to.hide(ctx) }, nil
 }
 
-// watch has a run shown; its end must be told.
-func (s *showing) watch(p *workloads.Plan) (end func(*metrics.Record)) {
-	if s.collector == nil {
-		return func(*metrics.Record) {}
+// drive does the plan, and shows it while it goes on.
+func (a *app) drive(ctx context.Context, p workloads.Plan) (*metrics.Record, error) {
+	if a.runs == nil {
+		return workloads.Run(ctx, p)
 	}
 	about := telemetry.Run{Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family),
 		Backend: p.Service.Info().Name, Clients: p.Clients}
-	p.Watch = func(l *workloads.Live) { s.collector.Begin(about, l) }
-	return func(r *metrics.Record) {
-		if r != nil {
-			s.collector.End(about, *r)
-		}
+	p.Watch = func(l *workloads.Live) { a.runs.Begin(about, l) }
+	record, err := workloads.Run(ctx, p)
+	if record != nil {
+		a.runs.End(about, *record)
 	}
+	return record, err
 }
 
 // A shown is what shows metrics to other programs until it is hidden.

@@ -44,7 +44,7 @@ type runFlags struct {
 	gates            gateFlags
 	file             string
 	bin              time.Duration // of the herd's time line
-	showing          showing
+	metricsAddr      string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -115,7 +115,7 @@ func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kin
 	f.load.register(cmd)
 	flags.DurationVar(&f.bin, "bin", metrics.DefaultBin, "how wide the bins of the herd's time line are, of which a result file has 100")
 	registerOutput(cmd, &f.output, kind)
-	registerMetrics(flags, &f.showing.addr)
+	registerMetrics(flags, &f.metricsAddr)
 }
 
 func (f *runFlags) check() error {

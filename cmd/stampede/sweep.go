@@ -150,7 +150,7 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 		return err
 	}
 	defer outs.discard()
-	hide, err := s.flags.showing.start(ctx, a)
+	hide, err := a.showRuns(ctx, s.flags.metricsAddr)
 	if err != nil {
 		return err
 	}

@@ -72,8 +72,7 @@ func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, err
 	if f.load.isOpen() && s.flags.slo != "" {
 		f.duration = max(f.duration, 11*f.load.windowOf(s.objective.Rounds())/10)
 	}
-	f.showing = s.flags.showing
-	run, err := f.measure(ctx, subject.service, subject.form, c.Level.Clients,
+	run, err := s.runOnce(ctx, &f, subject.service, subject.form, c.Level.Clients,
 		func(p workloads.Progress) { s.progress.run(subject.form, c.Level.Clients, f, p) })
 	if err != nil {
 		return nil, s.flags.explained(subject.source, err)

@@ -40,7 +40,7 @@ const rules = `
 	results/charts:                results fit
 	results/changes:               results results/figures effect fit metrics
 	results/noise:                 results results/archive effect
-	results/report:                results results/figures results/charts
+	results/report:                results results/charts
 	results/formats:               results results/figures results/charts results/report
 	effect:                        fit
 	gate:                          results results/figures internal/nearest

@@ -97,18 +97,11 @@ func ofFile(f results.File) (all []check) {
 
 // checkOf is what all checks of a run have in common.
 func checkOf(r results.Run) check {
-	c := check{suite: r.Recipe + " on " + r.Backend.URL, recipe: r.Recipe, form: r.Form, subject: crowd(r.Clients)}
+	c := check{suite: r.Recipe + " on " + r.Backend.URL, recipe: r.Recipe, form: r.Form, subject: results.Clients(r.Clients)}
 	if r.Scenario != "" {
 		c.suite = r.Scenario + ": " + c.suite
 	}
 	return c
-}
-
-func crowd(clients int) string {
-	if clients == 1 {
-		return "1 client"
-	}
-	return results.Count(int64(clients)) + " clients"
 }
 
 func (c check) gate(g results.Gate) check {
@@ -163,7 +156,7 @@ func (c check) identity(i results.Identity) check {
 
 func ofCount(r results.CountReport) (all []check) {
 	for _, s := range r.Settled {
-		of := check{suite: s.Recipe + " on " + s.Backend.URL, recipe: s.Recipe, form: s.Form, subject: crowd(s.Clients)}
+		of := check{suite: s.Recipe + " on " + s.Backend.URL, recipe: s.Recipe, form: s.Form, subject: results.Clients(s.Clients)}
 		all = append(all, of.promise(s.Safety, 0))
 		for _, e := range []struct {
 			name string

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/figures"
 )
 
 // A change is one figure of both sides, in words.
@@ -38,8 +37,7 @@ func ofComparison(c results.Comparison) page {
 }
 
 func changed(ch results.Change) change {
-	f := figures.Figure{Unit: figures.Unit(ch.Unit)}
-	shown := change{Subject: ch.Subject, Figure: ch.Figure, Base: f.Format(ch.Base), New: f.Format(ch.New),
+	shown := change{Subject: ch.Subject, Figure: ch.Figure, Base: results.Value(ch.Base, ch.Unit), New: results.Value(ch.New, ch.Unit),
 		Effect: "n/a", Interval: "n/a", Minimum: "±" + percent(ch.Minimum)[1:], P: "n/a", Badge: badgeOf(ch.Verdict), Why: ch.Why}
 	if e := ch.Effect; e != nil {
 		shown.Effect = percent(e.Value)
