@@ -1,0 +1,35 @@
+package drivers
+
+import "context"
+
+// An Ensemble is a Service whose servers the run has started: processes of their
+// own, which can be broken and mended one by one.
+type Ensemble interface {
+	Service
+	// Members are its servers, in an order that stays.
+	Members() []Member
+}
+
+// A Member is one server of an ensemble. What is done to it is done when the
+// call returns; nothing waits until the ensemble has got over it. Doing what
+// cannot be done to a member as it is (killing it twice) is an error.
+type Member interface {
+	// Name tells it from the others: "1", "2", ….
+	Name() string
+	// Address is where it takes sessions, host:port, before and after a restart.
+	Address() string
+	// Leads asks the member whether it is the leader. One that does not answer
+	// is an error; a server by itself leads.
+	Leads(ctx context.Context) (bool, error)
+	// Kill ends its process by SIGKILL, and returns when it is gone. What it had
+	// on disk stays.
+	Kill() error
+	// Restart starts a killed member on what it left on disk. It returns when the
+	// process runs, which may be long before it serves.
+	Restart(ctx context.Context) error
+	// Stop stops its process by SIGSTOP: its connections stay, and nothing comes
+	// over them.
+	Stop() error
+	// Continue lets a stopped process go on.
+	Continue() error
+}
