@@ -18,6 +18,7 @@ const rules = `
 	drivers/wire/captured:
 	drivers/claim:                 drivers
 	drivers/child:                 internal/nearest
+	drivers/faults:                drivers internal/nearest
 	drivers/native/tree:           drivers/wire
 	drivers/native/journal:        drivers/wire drivers/native/tree
 	drivers/native:                drivers drivers/wire drivers/child drivers/native/tree drivers/native/journal
@@ -47,7 +48,7 @@ const rules = `
 	scenario:                      results internal/nearest
 	workloads/cost:                metrics
 	workloads/pace:
-	workloads:                     workloads/cost workloads/pace metrics drivers
+	workloads:                     workloads/cost workloads/pace metrics drivers drivers/faults
 	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
 	workloads/recipetest:          workloads/... metrics drivers
 	telemetry:                     metrics drivers/native

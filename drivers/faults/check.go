@@ -1,0 +1,61 @@
+package faults
+
+import (
+	"fmt"
+	"time"
+)
+
+// Powers is what can be broken where a run goes on.
+type Powers struct {
+	Service string // what errors call it
+	Servers int    // that the run has started; 0: they are given
+	// Forgets: a server that is killed has nothing on disk to go on with.
+	Forgets bool
+	Clients int
+	Holder  bool // one client has something that the others want
+	Window  time.Duration
+}
+
+// Check tells of the first fault that could not be done there, in one line that
+// says what would be right.
+func (s Schedule) Check(p Powers) error {
+	for _, f := range s {
+		if err := f.check(p); err != nil {
+			return fmt.Errorf("fault %q: %w", f, err)
+		}
+	}
+	return nil
+}
+
+func (f Fault) check(p Powers) error {
+	if end := f.End(); end >= p.Window {
+		return fmt.Errorf("its last step comes at %s, and the run is over at %s", duration(end), duration(p.Window))
+	}
+	if f.Whom.servers() {
+		return f.checkServers(p)
+	}
+	switch w := f.Whom; {
+	case w.word == holder && !p.Holder:
+		return fmt.Errorf("nobody holds anything in this recipe: name client=1 or clients=25%%")
+	case w.word == client && w.n > p.Clients:
+		return fmt.Errorf("there are %d clients", p.Clients)
+	}
+	return nil
+}
+
+func (f Fault) checkServers(p Powers) error {
+	switch w := f.Whom; {
+	case p.Servers == 0:
+		return fmt.Errorf("%s is a given service: only servers that the run starts can be broken", p.Service)
+	case w.word == follower && p.Servers == 1:
+		return fmt.Errorf("%s is one server, which has no followers: say servers=3", p.Service)
+	case w.word == member && w.n > p.Servers:
+		return fmt.Errorf("%s has %d servers", p.Service, p.Servers)
+	}
+	for _, s := range f.Steps {
+		if p.Forgets && (s.Verb == Kill || s.Verb == Restart) {
+			return fmt.Errorf("%s keeps everything in memory, which would be gone: say durability=fsync", p.Service)
+		}
+	}
+	return nil
+}

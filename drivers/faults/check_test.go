@@ -1,0 +1,80 @@
+package faults_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/faults"
+)
+
+func TestCheck(t *testing.T) {
+	three := faults.Powers{Service: "zookeeper:?servers=3", Servers: 3, Clients: 8, Holder: true, Window: time.Minute}
+	given := faults.Powers{Service: "zookeeper://zk1:2181", Clients: 8, Holder: true, Window: time.Minute}
+	memory := faults.Powers{Service: "native:", Servers: 1, Forgets: true, Clients: 8, Window: time.Minute}
+	for _, c := range []struct {
+		on          faults.Powers
+		fault, want string
+	}{
+		{three, "at=10s kill leader for=5s", ""},
+		{three, "at=10s kill member=3 for=5s", ""},
+		{three, "at=10s expire holder", ""},
+		{three, "at=10s kill member=4", `fault "at=10s kill member=4": zookeeper:?servers=3 has 3 servers`},
+		{three, "at=10s cut client=9", `fault "at=10s cut client=9": there are 8 clients`},
+		{three, "at=58s kill leader for=2s", `fault "at=58s kill leader for=2s": its last step comes at 1m, and the run is over at 1m`},
+		{given, "at=10s cut clients=all", ""},
+		{given, "at=10s kill leader", `fault "at=10s kill leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
+		{memory, "at=10s stop leader for=1s", ""},
+		{memory, "at=10s kill follower", `fault "at=10s kill follower": native: is one server, which has no followers: say servers=3`},
+		{memory, "at=10s stop leader, kill after=1s", `fault "at=10s stop leader, kill after=1s": native: keeps everything in memory, which would be gone: say durability=fsync`},
+		{memory, "at=10s expire holder", `fault "at=10s expire holder": nobody holds anything in this recipe: name client=1 or clients=25%`},
+	} {
+		f, err := faults.Parse(c.fault)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := (faults.Schedule{f}).Check(c.on); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// What is made up can be done there, can be written down and done again, and is
+// over before the end; one seed is one schedule.
+func TestNemesis(t *testing.T) {
+	for _, p := range []faults.Powers{
+		{Service: "given", Clients: 3, Window: 30 * time.Second},
+		{Service: "memory", Servers: 1, Forgets: true, Clients: 3, Holder: true, Window: 30 * time.Second},
+		{Service: "three", Servers: 3, Clients: 3, Holder: true, Window: 30 * time.Second},
+	} {
+		verbs := map[faults.Verb]bool{}
+		for seed := range uint64(200) {
+			s := faults.Nemesis(seed, p, 2*time.Second)
+			if err := s.Check(p); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			if s.String() != faults.Nemesis(seed, p, 2*time.Second).String() || s.String() == faults.Nemesis(seed+1, p, 2*time.Second).String() {
+				t.Fatalf("seed %d: two schedules, or that of another", seed)
+			}
+			for _, f := range s {
+				verbs[f.Steps[0].Verb] = true
+				if again, err := faults.Parse(f.String()); err != nil || again.String() != f.String() {
+					t.Fatalf("seed %d: %s: %v", seed, f, err)
+				}
+			}
+		}
+		want := 7
+		if p.Servers > 0 {
+			want++
+		}
+		if p.Servers > 0 && !p.Forgets {
+			want += 2
+		}
+		if len(verbs) != want {
+			t.Errorf("%s: %d kinds of faults: %v, want %d", p.Service, len(verbs), verbs, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// chosen are those whom a fault is done to.
+type chosen struct {
+	name             string // "member 2, the leader"
+	servers, clients []int
+}
+
+const (
+	// patience is how long a fault waits for somebody to whom it can be done: an
+	// election may be under way.
+	patience = 15 * time.Second
+	again    = 10 * time.Millisecond
+)
+
+// find finds out whom the words mean just now. It waits a while for somebody,
+// and returns nobody if the context ends.
+func (d *doing) find(ctx context.Context, w Whom) (*chosen, error) {
+	deadline := time.Now().Add(patience)
+	for {
+		if who := d.choose(ctx, w); who != nil || ctx.Err() != nil {
+			return who, nil
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("there was no %s for %v", w, patience)
+		}
+		if !until(ctx, time.Now().Add(again)) {
+			return nil, nil
+		}
+	}
+}
+
+func (d *doing) choose(ctx context.Context, w Whom) *chosen {
+	switch w.word {
+	case leader, follower:
+		return d.byRole(ctx, w.word == leader)
+	case member:
+		return d.named([]int{w.n - 1}, "")
+	case members:
+		return d.named(firsts(len(d.Servers)), "")
+	case holder:
+		if i, holds := d.Holder(); holds {
+			return &chosen{name: fmt.Sprintf("client %d, the holder", i+1), clients: []int{i}}
+		}
+		return nil
+	case client:
+		return &chosen{name: fmt.Sprintf("client %d", w.n), clients: []int{w.n - 1}}
+	}
+	n := w.count(len(d.Clients))
+	return &chosen{name: fmt.Sprintf("%d of %d clients", n, len(d.Clients)), clients: d.some(n, len(d.Clients))}
+}
+
+// byRole asks the servers that run, in an order by chance, which of them leads.
+// Whoever does not lead is a follower only if somebody leads.
+func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	found := -1
+	led := false
+	for _, i := range d.some(len(d.Servers), len(d.Servers)) {
+		if !d.runs(i) {
+			continue
+		}
+		l, err := d.Servers[i].Leads(ctx)
+		if err != nil {
+			continue
+		}
+		led = led || l
+		if l == leads {
+			found = i
+		}
+	}
+	if !led || found < 0 {
+		return nil
+	}
+	if leads {
+		return d.named([]int{found}, ", the leader")
+	}
+	return d.named([]int{found}, ", a follower")
+}
+
+func (d *doing) runs(i int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, down := d.down[i]
+	return !down
+}
+
+func (d *doing) named(servers []int, role string) *chosen {
+	var names []string
+	for _, i := range servers {
+		names = append(names, d.Servers[i].Name())
+	}
+	word := "member "
+	if len(names) > 1 {
+		word = "members "
+	}
+	return &chosen{name: word + strings.Join(names, ", ") + role, servers: servers}
+}

@@ -1,0 +1,186 @@
+package faults_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/faults"
+)
+
+// A diary is what was done to whom.
+type diary struct {
+	mu    sync.Mutex
+	start time.Time
+	lines []string
+}
+
+func (d *diary) note(format string, args ...any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lines = append(d.lines, fmt.Sprintf("%v ", time.Since(d.start))+fmt.Sprintf(format, args...))
+}
+
+// A server is an ensemble's member on paper.
+type server struct {
+	*diary
+	name   string
+	leads  func() bool
+	broken error
+}
+
+func (s *server) Name() string    { return s.name }
+func (s *server) Address() string { return s.name }
+func (s *server) Leads(context.Context) (bool, error) {
+	return s.leads(), nil
+}
+func (s *server) Kill() error                   { s.note("kill %s", s.name); return s.broken }
+func (s *server) Restart(context.Context) error { s.note("restart %s", s.name); return s.broken }
+func (s *server) Stop() error                   { s.note("stop %s", s.name); return s.broken }
+func (s *server) Continue() error               { s.note("continue %s", s.name); return s.broken }
+
+// A client is a session on paper.
+type client struct {
+	*diary
+	number int
+	line   faults.Line
+	frozen bool
+}
+
+func (c *client) Line() *faults.Line           { return &c.line }
+func (c *client) Expire(context.Context) error { c.note("expire %d", c.number); return nil }
+func (c *client) Freeze()                      { c.frozen = true; c.note("freeze %d", c.number) }
+func (c *client) Thaw() {
+	if c.frozen {
+		c.frozen = false
+		c.note("thaw %d", c.number)
+	}
+}
+func (c *client) Lose(op drivers.Op) { c.note("lose %v of %d", op, c.number) }
+
+// paper is three servers, of which the second leads, and four clients.
+func paper() (*diary, faults.Subjects) {
+	d := &diary{start: time.Now()}
+	on := faults.Subjects{Holder: func() (int, bool) { return 2, true }}
+	for i := range 3 {
+		on.Servers = append(on.Servers, &server{diary: d, name: fmt.Sprint(i + 1), leads: func() bool { return i == 1 }})
+	}
+	for i := range 4 {
+		on.Clients = append(on.Clients, &client{diary: d, number: i + 1})
+	}
+	return d, on
+}
+
+func schedule(t *testing.T, lines ...string) (s faults.Schedule) {
+	t.Helper()
+	for _, line := range lines {
+		f, err := faults.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = append(s, f)
+	}
+	return s
+}
+
+// Each step is done at its time, to the same that the fault began with, and told
+// of; the words mean whom they mean when it is done.
+func TestDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, on := paper()
+		var told []string
+		err := schedule(t, "at=10s kill leader, restart after=5s", "at=1s stop member=3 for=500ms", "at=2s restart member=1",
+			"at=3s expire holder", "at=4s freeze client=1 for=1s", "at=6s lose client=2 reply=set").Do(t.Context(), on,
+			func(done faults.Done) { told = append(told, fmt.Sprintf("%v %s", done.When.Sub(d.start), done.What)) })
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]string{"1s stop 3", "1.5s continue 3", "2s kill 1", "2s restart 1", "3s expire 3", "4s freeze 1", "5s thaw 1",
+			fmt.Sprintf("6s lose %v of 2", drivers.OpSet), "10s kill 2", "15s restart 2"}, d.lines); diff != "" {
+			t.Errorf("what was done (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"1s stop member 3", "1.5s continue member 3", "2s restart member 1", "3s expire client 3, the holder",
+			"4s freeze client 1", "5s thaw client 1", "6s lose client 2", "10s kill member 2, the leader", "15s restart member 2, the leader"}, told); diff != "" {
+			t.Errorf("what was told (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// When the run is over what is broken is mended, and nothing more is done.
+func TestDoMendsAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, on := paper()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		err := schedule(t, "at=1s kill leader for=5s", "at=1s stop member=1 for=5s", "at=1s freeze client=4 for=5s", "at=3s kill member=3").
+			Do(ctx, on, func(faults.Done) {})
+		if err != nil {
+			t.Error(err)
+		}
+		slices.Sort(d.lines)
+		if diff := cmp.Diff([]string{"1s freeze 4", "1s kill 2", "1s stop 1", "2s continue 1", "2s restart 2", "2s thaw 4"}, d.lines); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// Two faults at the same moment do not fell the same follower.
+func TestFollowersAreNotFelledTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, on := paper()
+		if err := schedule(t, "at=1s kill follower for=5s", "at=1s kill follower for=5s").Do(t.Context(), on, func(faults.Done) {}); err != nil {
+			t.Error(err)
+		}
+		slices.Sort(d.lines)
+		if diff := cmp.Diff([]string{"1s kill 1", "1s kill 3", "6s restart 1", "6s restart 3"}, d.lines); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A fault waits for an election that is under way, for a while; then it is an
+// error, and so is one that fails. None is left out silently.
+func TestFaultsThatCannotBeDone(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault string
+		after time.Duration // from when on there is a leader and a holder; 0: never
+		fails bool
+		want  string
+	}{
+		"election":  {fault: "at=1s kill leader", after: 5 * time.Second},
+		"no leader": {fault: "at=1s kill leader", want: `fault "at=1s kill leader": there was no leader for 15s`},
+		"no role":   {fault: "at=1s stop follower", want: `fault "at=1s stop follower": there was no follower for 15s`},
+		"no holder": {fault: "at=1s expire holder", want: `fault "at=1s expire holder": there was no holder for 15s`},
+		"fails":     {fault: "at=1s kill member=1", fails: true, want: `fault "at=1s kill member=1": kill member 1: no permission`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d, on := paper()
+				there := func() bool { return c.after > 0 && time.Since(d.start) >= c.after }
+				on.Holder = func() (int, bool) { return 0, there() }
+				for _, s := range on.Servers {
+					s.(*server).leads = func() bool { return s.Name() == "2" && there() }
+					if c.fails {
+						s.(*server).broken = errors.New("no permission")
+					}
+				}
+				err := schedule(t, c.fault).Do(t.Context(), on, func(faults.Done) {})
+				switch {
+				case c.want == "" && (err != nil || !strings.HasPrefix(d.lines[0], c.after.String()+" kill 2")):
+					t.Errorf("%v, %q", err, d.lines)
+				case c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)):
+					t.Errorf("got  %v\nwant %s", err, c.want)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package faults_test
+
+import (
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/faults"
+)
+
+// onLine is what goes through a line: the session's end and the server's.
+func onLine(l *faults.Line) (session, server net.Conn) {
+	far, server := net.Pipe()
+	return l.Through(far), server
+}
+
+// arrives sends a word and returns how long it took to the other end.
+func arrives(t *testing.T, from, to net.Conn, word string) time.Duration {
+	t.Helper()
+	began := time.Now()
+	go io.WriteString(from, word)
+	got := make([]byte, len(word))
+	if _, err := io.ReadFull(to, got); err != nil || string(got) != word {
+		t.Fatalf("%q arrived, %v; want %q", got, err, word)
+	}
+	return time.Since(began)
+}
+
+func TestLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := new(faults.Line)
+		session, server := onLine(l)
+		defer server.Close()
+		defer session.Close()
+		check := func(when string, want time.Duration) {
+			t.Helper()
+			if up, down := arrives(t, session, server, "request"), arrives(t, server, session, "reply!!"); up != want || down != want {
+				t.Errorf("%s: up in %v, down in %v, want %v", when, up, down, want)
+			}
+		}
+		check("as it was", 0)
+		l.Delay(50 * time.Millisecond)
+		check("late", 50*time.Millisecond)
+		l.Mend()
+		l.Throttle(7)
+		check("narrow", time.Second)
+		l.Mend()
+		check("mended", 0)
+	})
+}
+
+// What is under way at the same time is late once, not one after the other.
+func TestLineIsLateInParallel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := new(faults.Line)
+		l.Delay(time.Second)
+		session, server := onLine(l)
+		defer server.Close()
+		defer session.Close()
+		began := time.Now()
+		go func() {
+			for range 5 {
+				io.WriteString(session, "word")
+				time.Sleep(time.Millisecond)
+			}
+		}()
+		io.ReadFull(server, make([]byte, 20))
+		if took := time.Since(began); took != time.Second+4*time.Millisecond {
+			t.Errorf("five words took %v, want a second and what lay between them", took)
+		}
+	})
+}
+
+// Nothing passes a silent line, a new connection's neither, and nobody is told;
+// afterwards all of it comes, in order.
+func TestSilentLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := new(faults.Line)
+		l.Silence()
+		l.Silence()
+		session, server := onLine(l)
+		defer server.Close()
+		defer session.Close()
+		io.WriteString(session, "one")
+		io.WriteString(session, "two")
+		server.SetReadDeadline(time.Now().Add(time.Hour))
+		if n, err := server.Read(make([]byte, 9)); n > 0 || err == nil {
+			t.Fatalf("%d bytes, %v; want nothing for an hour", n, err)
+		}
+		server.SetReadDeadline(time.Time{})
+		l.Mend()
+		got := make([]byte, 6)
+		if io.ReadFull(server, got); string(got) != "onetwo" {
+			t.Errorf("%q arrived afterwards", got)
+		}
+	})
+}
+
+// Of a session that gives its connection up in silence nothing is left behind,
+// as the bubble would tell.
+func TestClosedInSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := new(faults.Line)
+		session, server := onLine(l)
+		l.Silence()
+		io.WriteString(session, "request")
+		session.Close()
+		if _, err := server.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("the server sees %v, want the end", err)
+		}
+	})
+}
+
+// What was sent before a connection was closed arrives.
+func TestClosedAfterRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := new(faults.Line)
+		l.Delay(time.Second)
+		session, server := onLine(l)
+		io.WriteString(session, "goodbye")
+		session.Close()
+		if got, err := io.ReadAll(server); string(got) != "goodbye" || err != nil {
+			t.Errorf("%q arrived, %v", got, err)
+		}
+	})
+}
+
+func TestCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := new(faults.Line)
+		session, server := onLine(l)
+		l.Cut()
+		if _, err := session.Read(make([]byte, 1)); err == nil {
+			t.Error("the session's end lives on")
+		}
+		if _, err := server.Read(make([]byte, 1)); err == nil {
+			t.Error("the server's end lives on")
+		}
+		next, far := onLine(l)
+		defer next.Close()
+		defer far.Close()
+		if took := arrives(t, next, far, "again"); took != 0 {
+			t.Errorf("the next connection took %v", took)
+		}
+	})
+}

@@ -1,0 +1,77 @@
+package faults
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Nemesis is a schedule made up by chance, of what can be done there. The same
+// seed makes the same one. Something happens about every period, from the first
+// period on, and the last is left to recover in.
+func Nemesis(seed uint64, p Powers, every time.Duration) Schedule {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var s Schedule
+	for at := every; at < p.Window-2*every; at += every {
+		late := time.Duration(r.Int64N(int64(every)/2 + 1)).Truncate(time.Millisecond)
+		f := some(r, p, every)
+		f.At = at + late
+		s = append(s, f)
+	}
+	return s
+}
+
+// some is one fault that can be done there, which is over before the next begins.
+func some(r *rand.Rand, p Powers, every time.Duration) Fault {
+	choices := troubles(p)
+	f := choices[r.IntN(len(choices))]
+	lasts := (every / 4).Truncate(time.Millisecond) + time.Millisecond
+	verb := f.Steps[0].Verb
+	switch verb {
+	case Delay:
+		f.Steps[0].By = time.Duration(1+r.IntN(50)) * time.Millisecond
+	case Throttle:
+		f.Steps[0].To = int64(4+r.IntN(60)) << 10
+	case Lose:
+		f.Steps[0].Reply = lossy[[]string{"create", "delete", "set"}[r.IntN(3)]]
+	}
+	if d, _ := find(verb); d.undone != "" {
+		f.Steps = append(f.Steps, Step{Verb: d.undone, After: lasts})
+	}
+	if f.Whom.word == client {
+		f.Whom.n = 1 + r.IntN(p.Clients)
+	}
+	return f
+}
+
+// troubles are the kinds of faults that can be done there.
+func troubles(p Powers) (all []Fault) {
+	add := func(v Verb, w Whom) { all = append(all, Fault{Whom: w, Steps: []Step{{Verb: v}}}) }
+	one, half := Whom{word: client}, Whom{word: clients, share: 0.5}
+	for _, v := range []Verb{Expire, Cut, Delay, Throttle, Silence, Lose, Freeze} {
+		add(v, one)
+	}
+	add(Cut, half)
+	add(Silence, half)
+	if p.Holder {
+		add(Freeze, Whom{word: holder})
+		add(Expire, Whom{word: holder})
+	}
+	if p.Servers == 0 {
+		return all
+	}
+	for _, w := range roles(p.Servers) {
+		add(Stop, w)
+		if !p.Forgets {
+			add(Kill, w)
+			add(Restart, w)
+		}
+	}
+	return all
+}
+
+func roles(servers int) []Whom {
+	if servers == 1 {
+		return []Whom{{word: leader}}
+	}
+	return []Whom{{word: leader}, {word: follower}}
+}

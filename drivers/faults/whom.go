@@ -1,0 +1,88 @@
+package faults
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/stampede-bench/stampede/internal/nearest"
+)
+
+// Whom is to whom something is done. The zero Whom is nobody.
+type Whom struct {
+	word  string  // one of the constants below
+	n     int     // of member and client: which, from 1
+	share float64 // of clients: 1 for all
+}
+
+const (
+	leader   = "leader"   // the server that leads when it is done
+	follower = "follower" // one that runs and does not lead
+	member   = "member"   // member=2
+	members  = "members"  // members=all
+	holder   = "holder"   // the client that has what all want
+	client   = "client"   // client=3
+	clients  = "clients"  // clients=25% or clients=all
+)
+
+func words() []string { return []string{leader, follower, member, members, holder, client, clients} }
+
+// servers tells whether they are servers, not clients.
+func (w Whom) servers() bool {
+	switch w.word {
+	case leader, follower, member, members:
+		return true
+	}
+	return false
+}
+
+// String is what parseWhom reads.
+func (w Whom) String() string {
+	switch {
+	case w.word == member || w.word == client:
+		return w.word + "=" + strconv.Itoa(w.n)
+	case w.word == members || w.word == clients && w.share == 1:
+		return w.word + "=all"
+	case w.word == clients:
+		return w.word + "=" + strconv.FormatFloat(100*w.share, 'f', -1, 64) + "%"
+	}
+	return w.word
+}
+
+func parseWhom(text string) (Whom, error) {
+	word, value, given := strings.Cut(text, "=")
+	w := Whom{word: word}
+	var err error
+	switch word {
+	case leader, follower, holder:
+		if given {
+			return Whom{}, fmt.Errorf("%s takes no value", word)
+		}
+	case member, client:
+		if w.n, err = strconv.Atoi(value); err != nil || w.n < 1 {
+			return Whom{}, fmt.Errorf("%s: want %s=1, %s=2, …", text, word, word)
+		}
+	case members:
+		if value != "all" {
+			return Whom{}, fmt.Errorf("%s: want members=all, member=1, leader or follower", text)
+		}
+	case clients:
+		w.share, err = parseShare(value)
+	default:
+		return Whom{}, nearest.Unknown("target", word, words())
+	}
+	return w, err
+}
+
+// parseShare reads "25%" or "all".
+func parseShare(value string) (float64, error) {
+	if value == "all" {
+		return 1, nil
+	}
+	number, percent := strings.CutSuffix(value, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if err != nil || !percent || !(share > 0) || share > 100 {
+		return 0, fmt.Errorf("clients=%s: want a share such as clients=25%%, or clients=all", value)
+	}
+	return share / 100, nil
+}
