@@ -3,6 +3,7 @@ package drivers
 import (
 	"context"
 	"fmt"
+	"net"
 	"time"
 )
 
@@ -82,6 +83,9 @@ type Options struct {
 	// service did what was asked, and the client does not know. It may block,
 	// which holds the connection up.
 	LoseReply func(Message) bool
+	// Through, if set, is what each connection of the session is made to go
+	// through, for instance a network that is broken on purpose.
+	Through func(net.Conn) net.Conn
 }
 
 // DefaultSessionTimeout is that of Options whose SessionTimeout is 0.

@@ -50,9 +50,14 @@ func New(cfg Config) (*Ensemble, error) {
 	return e, nil
 }
 
-// Connect connects to one of the servers.
-func (e *Ensemble) Connect(ctx context.Context, address string) (net.Conn, error) {
-	return e.connect(ctx, address)
+// Connect connects to one of the servers, through what a session's
+// [drivers.Options.Through] says.
+func (e *Ensemble) Connect(ctx context.Context, address string, through func(net.Conn) net.Conn) (net.Conn, error) {
+	conn, err := e.connect(ctx, address)
+	if err == nil && through != nil {
+		conn = through(conn)
+	}
+	return conn, err
 }
 
 // Spread returns the index of the server that the next session tries first: each

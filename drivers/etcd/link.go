@@ -37,6 +37,9 @@ func (l *link) Close() error {
 // link connects to a server.
 func (t *tap) link(ctx context.Context, address string) (net.Conn, error) {
 	conn, err := t.dial(ctx, address)
+	if err == nil && t.through != nil {
+		conn = t.through(conn)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.dialing = err

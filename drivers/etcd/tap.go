@@ -25,7 +25,9 @@ type tap struct {
 	lose   func(drivers.Message) bool // nil: nothing is lost
 	dial   func(ctx context.Context, address string) (net.Conn, error)
 	broken func() // what the session does about it
-	keys   keyspace
+	// through, if set, is what each connection is made to go through.
+	through func(net.Conn) net.Conn
+	keys    keyspace
 
 	losing sync.Mutex // held while lose is asked
 
@@ -43,7 +45,7 @@ var cut = drivers.Message{Kind: drivers.Cut}
 
 func newTap(o drivers.Options, keys keyspace, dial func(context.Context, string) (net.Conn, error)) *tap {
 	return &tap{
-		probe: o.Probe, lose: o.LoseReply, keys: keys, dial: dial,
+		probe: o.Probe, lose: o.LoseReply, through: o.Through, keys: keys, dial: dial,
 		links: map[*link]bool{}, foreigners: map[*foreignStream]int64{}, advanced: make(chan struct{}),
 	}
 }

@@ -58,7 +58,7 @@ func (c *Conn) timeout() time.Duration {
 func (c *Conn) attempt(ctx context.Context, address string) (*line, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout()/time.Duration(len(c.ensemble.Servers)+1))
 	defer cancel()
-	nc, err := c.ensemble.Connect(ctx, address)
+	nc, err := c.ensemble.Connect(ctx, address, c.options.Through)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (s *Service) open(o drivers.Options) *Conn {
 	c.dialer = &dialer{servers: s.Servers, turn: s.Spread(),
 		arrived: make(chan struct{}, 1), refused: make(chan struct{})}
 	c.connect = func(ctx context.Context, address string) (*wire.Tap, error) {
-		conn, err := s.Connect(ctx, address)
+		conn, err := s.Connect(ctx, address, o.Through)
 		if err != nil {
 			return nil, err
 		}
