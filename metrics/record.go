@@ -41,6 +41,9 @@ type Record struct {
 	Warnings  []string
 	Doubts    []Doubt // those of the warnings that make figures worth nothing
 	Intervals []Interval
+	// What was broken on purpose in the window, and what the clients had of it.
+	Breaks     []Break
+	Recoveries []Recovery
 }
 
 // A Doubt is why a run may have measured something else than the service.

@@ -26,7 +26,8 @@ func (b Background) plan(p Plan) Plan {
 	mix := Plan{
 		Service: p.Service, Form: Form{Recipe: "mix", Name: "background", Family: Load, New: Mixes}, Clients: b.Clients,
 		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: unending,
-		Seed: p.Seed + 1, // other choices than the recipe's
+		Seed:  p.Seed + 1, // other choices than the recipe's
+		rough: p.rough,
 	}
 	if b.Rate > 0 {
 		mix.Open = pace.Options{Rate: pace.Of(b.Rate)}

@@ -174,7 +174,7 @@ func (o *barrierOpener) Turn(ctx context.Context) (int64, error) {
 	if err := r.share.waiting.wait(ctx); err != nil {
 		return 0, err
 	}
-	keep(ctx, o.settings.Hold)
+	o.seat.keep(ctx, o.settings.Hold)
 	if err := o.openBarrier(ctx, r); err != nil {
 		return 0, err
 	}

@@ -28,6 +28,8 @@ type crew struct {
 	watchers []drivers.Conn // of the preload
 	nodes    int            // about how many there are besides the clients' own
 	seats    []*Seat
+	trouble  *trouble      // nil where nothing is broken on purpose
+	patience time.Duration // the session time-out of admin; 0: as usual
 }
 
 func newCrew(p Plan) *crew {
@@ -35,8 +37,13 @@ func newCrew(p Plan) *crew {
 	// Whichever member of an etcd is asked answers a serializable read, with what
 	// that member has.
 	s.readsLag = p.Service.Info().Reads == "serializable"
+	var patience time.Duration
+	if p.rough {
+		patience = roughPatience
+	}
 	return &crew{service: p.Service, form: p.Form, instances: newInstances(p.Groups, p.Form, s), meter: metrics.NewMeter(),
-		place: s.namespace(), seed: p.Seed, nodes: p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys}
+		place: s.namespace(), seed: p.Seed, nodes: p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
+		trouble: newTrouble(p), patience: patience}
 }
 
 // muster makes the subtree and opens a session for each of the plan's clients, and
@@ -53,7 +60,7 @@ func (c *crew) muster(ctx context.Context, p Plan) error {
 
 // prepare makes the subtree, with what n clients share.
 func (c *crew) prepare(ctx context.Context, n int) error {
-	admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}})
+	admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}, SessionTimeout: c.patience})
 	if err != nil {
 		return err
 	}
@@ -70,6 +77,7 @@ func (c *crew) prepare(ctx context.Context, n int) error {
 // seat opens the sessions, each with what the tap makes of its probe.
 func (c *crew) seat(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
 	c.seats = c.instances.seats(n)
+	c.trouble.prepare(c)
 	return inParallel(len(c.seats), func(i int) error {
 		s := c.seats[i]
 		s.Marks, s.Rand = c.meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
@@ -137,6 +145,10 @@ func (c *crew) dismiss() error {
 	return errors.Join(append(errs, c.admin.Close())...)
 }
 
+// roughPatience is the session time-out of who makes and removes the subtree where
+// things are broken on purpose, which it has to outlive. The service may allow less.
+const roughPatience = 2 * time.Minute
+
 // dismissTime bounds how long a run's end may take on a service that has
 // stopped answering.
 const dismissTime = 10 * time.Second
@@ -146,11 +158,12 @@ const removeTime = time.Millisecond
 
 // open gives the seat a new session.
 func (s *Seat) open(ctx context.Context) error {
-	conn, err := s.service.Dial(ctx, drivers.Options{OnState: s.onState, Probe: s.probe})
+	conn, err := s.service.Dial(ctx, s.harm.options(drivers.Options{OnState: s.onState, Probe: s.probe}))
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
 	s.Conn = conn
+	s.harm.opened(conn)
 	return nil
 }
 

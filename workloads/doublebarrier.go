@@ -145,7 +145,7 @@ func (c *doubleBarrierClient) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	keep(v.inside, c.settings.Hold)
+	c.seat.keep(v.inside, c.settings.Hold)
 	if err := v.goOut(ctx); err != nil {
 		return 0, err
 	}

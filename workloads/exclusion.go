@@ -41,6 +41,8 @@ type hold struct {
 	ended  bool
 	// deposed: somebody else ended it, by force and rightly.
 	deposed bool
+	// mistaken: others held while it believed that it did, which is told once.
+	mistaken bool
 }
 
 func (h *hold) disturbed() bool { return h.seat.Disturbances() != h.calm }
@@ -83,6 +85,16 @@ func (x *exclusion) granted(h *hold, now time.Time) (time.Duration, bool) {
 	handoff := now.Sub(x.released)
 	x.released = time.Time{}
 	return handoff, true
+}
+
+// holder is the seat, by its index, of the latest of the holds that go on.
+func (x *exclusion) holder() (index int, holds bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.holding) == 0 {
+		return 0, false
+	}
+	return x.holding[len(x.holding)-1].seat.Index, true
 }
 
 func (x *exclusion) checkToken(h *hold) {
@@ -149,6 +161,10 @@ func (x *exclusion) suspect(earlier, later *hold, what string) {
 func (x *exclusion) judge(c conflict) {
 	verdict, count := "violation", &x.safety.Violations
 	if excuse := c.excuse(); excuse != "" {
+		if c.earlier.mistaken {
+			return
+		}
+		c.earlier.mistaken = true
 		verdict, count = "belief overlap after "+excuse, &x.safety.BeliefOverlaps
 		if c.earlier.token != drivers.NoSeq && c.later.token != drivers.NoSeq {
 			x.safety.TokensRefused++

@@ -118,6 +118,9 @@ func (w *lockWorkload) End(r *metrics.Record) {
 	r.Fairness = &fairness
 }
 
+// Holder is who was granted the lock last and still has it.
+func (w *lockWorkload) Holder() (index int, holds bool) { return w.court.holder() }
+
 func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict(w.force.Load()) }
 
 // Settle lets all arrive, one at a time, and then all release, one at a time.
@@ -196,7 +199,7 @@ func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	keep(held, c.settings.Hold)
+	c.seat.keep(held, c.settings.Hold)
 	if err := c.releaseLock(ctx); err != nil {
 		return 0, err
 	}
@@ -225,6 +228,7 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 		return nil, fmt.Errorf("%s: %w", c.words.acquire, err)
 	}
 	c.queue.Granted(c.seat.Index)
+	c.seat.harm.served(now)
 	h.token = c.lock.Token()
 	if handoff, ok := c.court.granted(h, now); ok {
 		c.handoff.Record(handoff, handoff)
@@ -258,6 +262,13 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	}
 	c.release.Record(took, took)
 	return nil
+}
+
+// keep lets time pass in a round, unless the client is frozen: then it goes on when
+// it is thawed.
+func (s *Seat) keep(ctx context.Context, d time.Duration) {
+	keep(ctx, d)
+	s.harm.stand()
 }
 
 // keep lets time pass, but not beyond the end of ctx.

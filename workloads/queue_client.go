@@ -49,7 +49,7 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 	}
 	if c.takes {
 		rounds, err = c.takeItem(ctx)
-		keep(ctx, c.settings.Hold)
+		c.seat.keep(ctx, c.settings.Hold)
 	}
 	return rounds, err
 }

@@ -171,7 +171,7 @@ func (c *revocableClient) revokeLock(ctx context.Context) error {
 // if the holder listens at all.
 func (c *revocableClient) keepUntilAsked(held context.Context) error {
 	if c.seat.Rand.IntN(deafEvery) == 0 {
-		keep(held, c.settings.Hold)
+		c.seat.keep(held, c.settings.Hold)
 		return nil
 	}
 	listening, cancel := context.WithTimeout(held, c.settings.Hold)

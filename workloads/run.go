@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/faults"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
@@ -31,6 +32,8 @@ type Plan struct {
 	Preload Preload
 	// Background goes on beside the recipe, counted by itself.
 	Background Background
+	// Faults are done to the service and the clients in the window.
+	Faults faults.Schedule
 	// Bin is how wide the bins of the herd's time line are; 0 means
 	// metrics.DefaultBin.
 	Bin time.Duration
@@ -38,6 +41,9 @@ type Plan struct {
 	Progress func(Progress)
 	// Watch, if set, is handed the run when its window opens; see Live.
 	Watch func(*Live)
+
+	// rough: connections may break for long, on purpose.
+	rough bool
 }
 
 // Progress is what a run can say while it goes.
@@ -57,6 +63,11 @@ var ErrInterrupted = errors.New("interrupted")
 // Run drives the plan and returns what it measured. With an error other than
 // ErrInterrupted there is no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
+	if p.rough = len(p.Faults) > 0; p.rough {
+		if err := p.Faults.Check(p.powers()); err != nil {
+			return nil, err
+		}
+	}
 	c := newCrew(p)
 	if p.Bin > 0 {
 		c.meter.SetBin(p.Bin)
@@ -108,12 +119,14 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	all.begin()
 	r.begun.Store(true)
 	r.beside.begin()
+	r.crew.trouble.begin(r)
 	opened, before := time.Now(), meter.Counts()
 	live := r.goLive(opened, before, self)
 	record.Intervals = r.measure(ctx, opened, before, self)
 	record.Duration = time.Since(opened)
 	record.Counts = meter.Counts().Sub(before)
 	record.Generator = self.Stop()
+	r.crew.trouble.end()
 	r.beside.end()
 	r.drain(record)
 	all.end(record)
@@ -131,6 +144,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record.Safety = all.verdict()
 	record.Safety = r.beside.voids(record.Safety)
 	record.Errors = r.errors
+	r.crew.trouble.tell(record)
 	r.warn(record)
 	return record
 }

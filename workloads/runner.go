@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -87,9 +88,27 @@ func (r *runner) client(s *Seat) {
 		if r.noteError(s, err); r.failed() || r.rounds.Err() != nil {
 			return
 		}
-		if err := s.open(r.rounds); err != nil {
-			r.noteError(s, err)
+		if !errors.Is(err, drivers.ErrSessionLost) {
+			s.Conn.Close() // what is left of it goes with the session
 		}
+		if !r.reopen(s) {
+			return
+		}
+	}
+}
+
+// reopen gives a seat a new session, and tells whether the run goes on. Where
+// things are broken on purpose it may have to try again.
+func (r *runner) reopen(s *Seat) bool {
+	for {
+		err := s.open(r.rounds)
+		if err == nil {
+			return true
+		}
+		if r.noteError(s, err); r.failed() || r.rounds.Err() != nil {
+			return false
+		}
+		keep(r.rounds, lapTime)
 	}
 }
 
@@ -105,6 +124,7 @@ func (r *runner) attend(s *Seat) error {
 			return err
 		}
 		s.turns++
+		s.harm.turned()
 		r.ended(rounds)
 	}
 	f, ok := c.(Finisher)
@@ -151,17 +171,36 @@ func (r *runner) failed() bool {
 	return r.failure != nil
 }
 
-// noteError counts an error. A lost session is part of life; any other means
+// noteError counts an error. A lost session is part of life, and where things are
+// broken on purpose so is a connection that is lost or not had; any other means
 // that the run cannot go on.
 func (r *runner) noteError(s *Seat, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if errors.Is(err, drivers.ErrSessionLost) {
-		r.errors[drivers.ErrSessionLost.Error()]++
+	sentinel := drivers.ErrSessionLost
+	if !errors.Is(err, sentinel) {
+		sentinel = drivers.ErrConnectionLoss
+	}
+	if sentinel == drivers.ErrConnectionLoss && !(r.plan.rough && unreached(err)) {
+		r.fail(fmt.Errorf("%s: %v: %w", s.name, r.plan.Form, err))
 		return
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.errors[sentinel.Error()]++
+	s.harm.failed(sentinel)
+}
+
+// unreached tells whether an error is the connection's, not the form's.
+func unreached(err error) bool {
+	var network net.Error
+	return errors.Is(err, drivers.ErrConnectionLoss) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network)
+}
+
+// fail ends the run.
+func (r *runner) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.failure == nil && r.rounds.Err() == nil {
-		r.failure = fmt.Errorf("%s: %v: %w", s.name, r.plan.Form, err)
+		r.failure = err
 	}
 	r.halt()
 }

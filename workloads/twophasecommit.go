@@ -179,7 +179,7 @@ func (s *commitSite) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	keep(ctx, s.settings.Hold)
+	s.seat.keep(ctx, s.settings.Hold)
 	if err := r.conclude(ctx, s.wants()); err != nil {
 		return 0, err
 	}

@@ -24,7 +24,7 @@ const lapTime = 250 * time.Millisecond
 
 // measure lets the window pass and cuts it into intervals.
 func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.Counts, self *metrics.Sampler) []metrics.Interval {
-	laps := time.NewTicker(lapTime)
+	laps := time.NewTicker(r.crew.trouble.lap())
 	defer laps.Stop()
 	var end <-chan time.Time
 	if r.plan.Rounds == 0 {
@@ -42,6 +42,7 @@ func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.C
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		intervals = append(intervals, i)
 		last, from, rounds = now, elapsed, done
+		r.crew.trouble.sample(now)
 		r.tell(elapsed, first, self)
 	}
 	for {

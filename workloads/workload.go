@@ -107,6 +107,7 @@ type Seat struct {
 	probe        drivers.Probe
 	service      drivers.Service
 	disturbances atomic.Int64
+	harm         *harm // nil where nothing is broken on purpose
 }
 
 // Arrive waits until the client has something to do: in a closed loop until it
@@ -139,6 +140,7 @@ func (s *Seat) onState(state drivers.State) {
 	if state != drivers.Connected {
 		s.disturbances.Add(1)
 	}
+	s.harm.state(state)
 }
 
 // Disturbances counts how often the seat's session was disconnected or lost.

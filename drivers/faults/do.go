@@ -109,6 +109,9 @@ func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error)
 	d.choosing.Lock()
 	defer d.choosing.Unlock()
 	who, err := d.find(ctx, f.Whom)
+	for err == nil && who != nil && f.Steps[0].Verb == Freeze && !d.frozen(f.Whom, who) {
+		who, err = d.find(ctx, f.Whom)
+	}
 	if err != nil || who == nil {
 		return nil, err
 	}
@@ -125,6 +128,22 @@ func until(ctx context.Context, due time.Time) bool {
 	case <-ctx.Done():
 		return false
 	}
+}
+
+// frozen freezes them, and tells whether they are still whom the words mean: a
+// holder may have gone on meanwhile.
+func (d *doing) frozen(w Whom, who *chosen) bool {
+	for _, i := range who.clients {
+		d.Clients[i].Freeze()
+	}
+	if w.word != holder {
+		return true
+	}
+	if i, holds := d.Holder(); holds && i == who.clients[0] {
+		return true
+	}
+	d.Clients[who.clients[0]].Thaw()
+	return false
 }
 
 // do does one step of a fault to all whom it is done to, and tells of it.

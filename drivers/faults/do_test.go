@@ -58,7 +58,12 @@ type client struct {
 
 func (c *client) Line() *faults.Line           { return &c.line }
 func (c *client) Expire(context.Context) error { c.note("expire %d", c.number); return nil }
-func (c *client) Freeze()                      { c.frozen = true; c.note("freeze %d", c.number) }
+func (c *client) Freeze() {
+	if !c.frozen {
+		c.frozen = true
+		c.note("freeze %d", c.number)
+	}
+}
 func (c *client) Thaw() {
 	if c.frozen {
 		c.frozen = false

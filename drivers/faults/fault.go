@@ -76,6 +76,16 @@ func (s Step) words(w Whom) string {
 	return strings.Join(all, " ")
 }
 
+// OnClients tells whether something is done to sessions or their connections.
+func (s Schedule) OnClients() bool {
+	for _, f := range s {
+		if !f.Whom.servers() {
+			return true
+		}
+	}
+	return false
+}
+
 // String is a fault a line.
 func (s Schedule) String() string {
 	var lines []string

@@ -1,0 +1,210 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A holding workload has something that one client has and others want.
+type holding interface {
+	// Holder is the seat, by its index, that has it just now, if one has.
+	Holder() (index int, holds bool)
+}
+
+// Holds tells whether a run of the form has a holder, for faults that are done to it.
+func (f Form) Holds() bool {
+	_, ok := f.New(Settings{}).(holding)
+	return ok
+}
+
+// powers are what can be broken in the run.
+func (p Plan) powers() faults.Powers {
+	i := p.Service.Info()
+	powers := faults.Powers{Service: i.URL, Forgets: i.Durability == "memory", Clients: p.Clients, Holder: p.Form.Holds(), Window: p.Duration}
+	if e, ok := p.Service.(drivers.Ensemble); ok {
+		powers.Servers = len(e.Members())
+	}
+	return powers
+}
+
+// A trouble is the faults of a run that goes on. All of its methods work on a nil
+// one, in whose run nothing is broken.
+type trouble struct {
+	schedule faults.Schedule
+	service  drivers.Service
+	subjects faults.Subjects
+	diary    *metrics.Diary
+	cancel   context.CancelFunc
+	done     chan struct{} // closed when everything is mended
+	err      error         // valid after done
+	watching sync.WaitGroup
+}
+
+func newTrouble(p Plan) *trouble {
+	if len(p.Faults) == 0 {
+		return nil
+	}
+	t := &trouble{schedule: p.Faults, service: p.Service, done: make(chan struct{})}
+	t.subjects.Seed = p.Seed
+	if e, ok := p.Service.(drivers.Ensemble); ok {
+		t.subjects.Servers = e.Members()
+	}
+	return t
+}
+
+// prepare makes the seats ready for what is to be done to them.
+func (t *trouble) prepare(c *crew) {
+	if t == nil {
+		return
+	}
+	t.diary = metrics.NewDiary(len(c.seats))
+	for i, s := range c.seats {
+		s.harm = &harm{number: i, diary: t.diary, lined: t.schedule.OnClients()}
+		t.subjects.Clients = append(t.subjects.Clients, &victim{s, t.service})
+	}
+	t.subjects.Holder = c.holder
+}
+
+// holder is the seat that holds something, of whichever instance.
+func (c *crew) holder() (int, bool) {
+	for i, s := range c.seats {
+		w, ok := c.instances[s.instance].(holding)
+		if !ok {
+			continue
+		}
+		if index, holds := w.Holder(); holds && index == s.Index {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// begin lets the faults come, from now on.
+func (t *trouble) begin(r *runner) {
+	if t == nil {
+		return
+	}
+	var ctx context.Context
+	ctx, t.cancel = context.WithCancel(r.rounds)
+	t.diary.Begin()
+	t.diary.Counted(r.crew.meter.Counts())
+	go func() {
+		defer close(t.done)
+		t.err = t.schedule.Do(ctx, t.subjects, func(d faults.Done) {
+			t.diary.Broke(d.What, d.Began, d.Step == 0)
+			t.diary.Counted(r.crew.meter.Counts())
+			if len(d.Servers) > 0 {
+				t.watching.Go(func() { t.awaitLeader(ctx) })
+			}
+		})
+		if t.err != nil {
+			r.fail(t.err)
+		}
+	}()
+}
+
+const (
+	lookEvery = 20 * time.Millisecond
+	lookTime  = 200 * time.Millisecond
+)
+
+// awaitLeader waits until a server says that it leads.
+func (t *trouble) awaitLeader(ctx context.Context) {
+	for ctx.Err() == nil {
+		if t.led(ctx) {
+			t.diary.Led()
+			return
+		}
+		keep(ctx, lookEvery)
+	}
+}
+
+func (t *trouble) led(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
+	defer cancel()
+	var found atomic.Bool
+	var all sync.WaitGroup
+	for _, m := range t.subjects.Servers {
+		all.Go(func() {
+			if leads, err := m.Leads(ctx); err == nil && leads {
+				found.Store(true)
+			}
+		})
+	}
+	all.Wait()
+	return found.Load()
+}
+
+// end mends what is broken still.
+func (t *trouble) end() {
+	if t == nil || t.cancel == nil {
+		return
+	}
+	t.cancel()
+	<-t.done
+	t.watching.Wait()
+}
+
+// faultLap is how long one interval of the result is in a run in which things are
+// broken: short enough to see when it goes on.
+const faultLap = 100 * time.Millisecond
+
+func (t *trouble) lap() time.Duration {
+	if t == nil {
+		return lapTime
+	}
+	return faultLap
+}
+
+// sample notes what has crossed the wire.
+func (t *trouble) sample(c metrics.Counts) {
+	if t != nil {
+		t.diary.Counted(c)
+	}
+}
+
+// tell fills in what was broken, and what came of it.
+func (t *trouble) tell(r *metrics.Record) {
+	if t == nil {
+		return
+	}
+	r.Breaks, r.Recoveries = t.diary.Breaks(), t.diary.Recoveries(r.Duration)
+}
+
+// A victim is a client as faults see it.
+type victim struct {
+	*Seat
+	service drivers.Service
+}
+
+// Line is what the seat's connections go through.
+func (v *victim) Line() *faults.Line { return &v.harm.line }
+
+// Expire has the service end the session that the seat has just now.
+func (v *victim) Expire(ctx context.Context) error {
+	e, ok := v.service.(drivers.Expirer)
+	if !ok {
+		return drivers.ErrUnsupported
+	}
+	err := e.Expire(ctx, *v.harm.conn.Load())
+	if errors.Is(err, drivers.ErrSessionLost) { // it has just ended by itself
+		return nil
+	}
+	return err
+}
+
+// Freeze has the client not go on.
+func (v *victim) Freeze() { v.harm.frost.close() }
+
+// Thaw lets it go on.
+func (v *victim) Thaw() { v.harm.frost.open() }
+
+// Lose has the reply of the next such request lost.
+func (v *victim) Lose(op drivers.Op) { v.harm.lose.Store(uint32(op)) }

@@ -1,0 +1,126 @@
+package workloads_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// broken is a plan in which these faults come.
+func broken(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) workloads.Lock, lines ...string) workloads.Plan {
+	t.Helper()
+	p := plan(s, open)
+	p.Warmup, p.Duration = time.Second, time.Minute
+	p.Settings.Hold = 10 * time.Millisecond
+	for _, line := range lines {
+		fault, err := faults.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Faults = append(p.Faults, fault)
+	}
+	return p
+}
+
+func ran(t *testing.T, p workloads.Plan) *metrics.Record {
+	t.Helper()
+	r, err := workloads.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Safety.Violations > 0 {
+		t.Errorf("%+v", r.Safety)
+	}
+	return r
+}
+
+// A holder that is stopped for longer than its session lasts believes that it
+// holds on, while the next one does: that is shown, and its token is refused. It
+// is no violation, and a form without tokens has nothing to refuse it by.
+func TestZombieHolder(t *testing.T) {
+	for name, open := range map[string]func(c drivers.Conn, path string) workloads.Lock{"predecessor": predecessor, "one-node": oneNode} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				r := ran(t, broken(t, s, open, "at=5005ms freeze holder for=20s"))
+				refused := map[string]int64{"predecessor": 1}[name]
+				if r.Safety.BeliefOverlaps != 1 || r.Safety.TokensRefused != refused {
+					t.Errorf("%d overlaps, %d tokens refused; want 1 and %d: %q", r.Safety.BeliefOverlaps, r.Safety.TokensRefused, refused, r.Safety.Details)
+				}
+				if len(r.Breaks) != 2 || !strings.HasPrefix(r.Breaks[0].What, "freeze client ") || !strings.HasSuffix(r.Breaks[1].What, ", the holder") ||
+					r.Breaks[1].At-r.Breaks[0].At != 20*time.Second {
+					t.Errorf("%+v", r.Breaks)
+				}
+			})
+		})
+	}
+}
+
+// The others wait until the session of a holder that is gone has ended, and no
+// longer.
+func TestRecoveryFromAHolderThatIsGone(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r := ran(t, broken(t, s, predecessor, "at=5005ms freeze holder for=20s"))
+		if len(r.Recoveries) != 1 {
+			t.Fatalf("%+v", r.Recoveries)
+		}
+		got := r.Recoveries[0]
+		if timeout := drivers.DefaultSessionTimeout; got.Pause < timeout-5*time.Second || got.Pause > timeout+2*time.Second ||
+			got.Served == nil || *got.Served > got.Pause || got.Back == nil || *got.Back < *got.Served {
+			t.Errorf("%s", told(got))
+		}
+		if got.Lost != 1 || got.Disconnected != 1 || got.Usual > 100*time.Millisecond || got.LongestStall < 20*time.Second || got.Before < 90 || got.Before > 100 {
+			t.Errorf("%s", told(got))
+		}
+	})
+}
+
+func told(r metrics.Recovery) string {
+	moment := func(d *time.Duration) string {
+		if d == nil {
+			return "never"
+		}
+		return d.String()
+	}
+	return fmt.Sprintf("%+v: noticed %s, reconnected %s, served %s, back %s", r, moment(r.Noticed), moment(r.Reconnected), moment(r.Served), moment(r.Back))
+}
+
+// Every fault that can be done to clients is survived by the forms of all kinds,
+// and seen to have happened.
+func TestFaultsOfClients(t *testing.T) {
+	for line, happened := range map[string]func(r metrics.Recovery) bool{
+		"at=5s cut clients=all":                    func(r metrics.Recovery) bool { return r.Disconnected == 5 && r.Lost == 0 && r.Counts.Rearms > 0 },
+		"at=5s expire clients=all":                 func(r metrics.Recovery) bool { return r.Lost == 5 && r.Errors[drivers.ErrSessionLost.Error()] == 5 },
+		"at=5s expire holder":                      func(r metrics.Recovery) bool { return r.Lost == 1 && r.Noticed != nil && r.Reconnected != nil },
+		"at=5s lose client=2 reply=create":         func(r metrics.Recovery) bool { return r.Disconnected == 1 && r.Lost == 0 },
+		"at=5s silence clients=all for=5s":         func(r metrics.Recovery) bool { return r.Pause >= 5*time.Second && *r.Served >= 5*time.Second },
+		"at=5s delay clients=all by=100ms for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back >= 10*time.Second },
+		"at=5s throttle clients=all to=1k for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back >= 10*time.Second },
+		"at=5s freeze clients=all, thaw after=2s":  func(r metrics.Recovery) bool { return r.Pause >= 2*time.Second && r.Lost == 0 },
+	} {
+		t.Run(line, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				r := ran(t, broken(t, s, predecessor, line))
+				if len(r.Recoveries) != 1 || !happened(r.Recoveries[0]) {
+					t.Errorf("%q, %s", r.Breaks, told(r.Recoveries[0]))
+				}
+			})
+		})
+	}
+}
+
+// What cannot be done where the run goes on ends it before it begins.
+func TestFaultsThatCannotBe(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		for _, line := range []string{"at=5s kill leader for=1s", "at=5s cut client=6", "at=2m cut client=1"} {
+			if _, err := workloads.Run(t.Context(), broken(t, s, predecessor, line)); err == nil || !strings.HasPrefix(err.Error(), `fault "`+line[:10]) {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+	})
+}
