@@ -22,6 +22,7 @@ type Setting struct {
 	Background           *Background // nil without one
 	Hold, Think, Warmup  time.Duration
 	Expected             *Expected
+	Faults               []string // what was to be broken, a line each
 }
 
 // FromRecord writes down what was measured.
@@ -35,6 +36,7 @@ func FromRecord(s Setting, r *metrics.Record) Run {
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator), Disturbed: r.Disturbed,
 		Errors: r.Errors, Warnings: append([]string{}, r.Warnings...), Doubts: doubts(r.Doubts), Intervals: intervals(r.Intervals),
 	}
+	run.Faults = breakage(s.Faults, r)
 	run.Phases, run.Latency = phases(r.Phases)
 	run.mixed(s, r.Mix)
 	run.beside(s, r.Background)

@@ -103,6 +103,8 @@ type Run struct {
 	Warnings  []string         `json:"warnings"`
 	Doubts    []Doubt          `json:"doubts,omitzero"` // those of the warnings for which figures prove nothing; missing in older files
 	Intervals []Interval       `json:"intervals"`
+	// Faults are what was broken on purpose; left out where nothing was.
+	Faults *Breakage `json:"faults,omitempty"`
 }
 
 // A Doubt is why a run may have measured something else than the service.

@@ -27,6 +27,9 @@ func finding(runs []Run) []string {
 	if measured[0].Fanout != nil {
 		return tellings(measured)
 	}
+	if lines := outages(measured); lines != nil {
+		return lines
+	}
 	if slices.ContainsFunc(measured, Run.open) {
 		return offers(measured)
 	}

@@ -53,6 +53,9 @@ func (f File) Tables() (all []Table) {
 			title += ": " + strings.Join(runs[0].settings(), " · ")
 		}
 		all = append(all, tabled(title, table(runs), func(w io.Writer) { warn(w, runs) }))
+		if g := recoveryTable(runs); g != nil {
+			all = append(all, tabled("What was broken, and what the clients had of it: "+title, g, func(io.Writer) {}))
+		}
 	}
 	return all
 }

@@ -37,6 +37,7 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 		}
 		table(runs).write(&b)
 		warn(&b, runs)
+		writeRecoveries(&b, runs)
 	}
 	beside(&b, f.Runs)
 	f.compare(&b)
@@ -142,6 +143,9 @@ func (r Run) settings() (parts []string) {
 	}
 	if b := r.Background; b != nil {
 		parts = append(parts, b.about())
+	}
+	if r.Faults != nil {
+		parts = append(parts, plural(len(r.Faults.Schedule), "fault"))
 	}
 	if r.ThinkNS > 0 {
 		parts = append(parts, "think "+setting(r.ThinkNS))

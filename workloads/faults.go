@@ -34,6 +34,12 @@ func (p Plan) powers() faults.Powers {
 	return powers
 }
 
+// Nemesis are faults that are made up by the plan's seed, about so often, of what
+// can be broken where it runs.
+func (p Plan) Nemesis(every time.Duration) faults.Schedule {
+	return faults.Nemesis(p.Seed, p.powers(), every)
+}
+
 // A trouble is the faults of a run that goes on. All of its methods work on a nil
 // one, in whose run nothing is broken.
 type trouble struct {

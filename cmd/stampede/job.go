@@ -21,6 +21,9 @@ func (a *app) job(recipes []string, f runFlags) (_ job, err error) {
 	if err := f.background.check(); err != nil {
 		return job{}, err
 	}
+	if err := f.faults.check(f.rounds); err != nil {
+		return job{}, err
+	}
 	f.further = f.furtherSessions()
 	chosen, sources, err := f.choice.resolve(a.forms, recipes)
 	if err != nil {

@@ -88,7 +88,7 @@ each costs: notifications, reads and writes per round, and the time they take.
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.abCommand(), a.calibrateCommand(), a.compareCommand(), a.runsCommand(), a.reportCommand(), a.gateCommand(), a.baselineCommand(), a.schemaCommand(),
 		a.initCommand(), a.validateCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand(),
-		a.thresholdsTopic(), exitCodesTopic())
+		a.thresholdsTopic(), a.faultsTopic(), exitCodesTopic())
 	return root
 }
 

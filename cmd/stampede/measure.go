@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
@@ -20,7 +21,10 @@ func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form 
 			Mix: f.mix.MixSettings},
 		Preload: f.mix.preload, Background: f.background.Background,
 		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: f.seed, Open: f.load.open, Bin: f.bin,
-		Progress: tell,
+		Faults: f.faults.schedule, Progress: tell,
+	}
+	if f.faults.nemesis > 0 {
+		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.faults.nemesis)...)
 	}
 	record, err := a.drive(ctx, p)
 	if record == nil {
@@ -30,6 +34,7 @@ func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form 
 		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups,
 		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
 		Reads: f.mix.Reads, Background: f.background.setting(), Expected: expected(form, p, record),
+		Faults: lines(p.Faults),
 	}
 	if form.Recipe == "mix" {
 		setting.Mix = f.mix.setting()

@@ -40,6 +40,7 @@ type runFlags struct {
 	load             load
 	mix              mixFlags
 	background       backgroundFlag
+	faults           faultFlags
 	saving           saving
 	gates            gateFlags
 	file             string
@@ -113,6 +114,7 @@ func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kin
 	f.mix.register(cmd)
 	flags.StringVar(&f.background.text, "background", "", backgroundUsage)
 	f.load.register(cmd)
+	f.faults.register(flags)
 	flags.DurationVar(&f.bin, "bin", metrics.DefaultBin, "how wide the bins of the herd's time line are, of which a result file has 100")
 	registerOutput(cmd, &f.output, kind)
 	registerMetrics(flags, &f.metricsAddr)

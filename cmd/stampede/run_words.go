@@ -39,6 +39,7 @@ func (f *runFlags) command(recipes []string) []string {
 	}
 	line = append(line, queueWords(f.queue)...)
 	line = append(line, f.load.words()...)
+	line = append(line, f.faults.words()...)
 	if f.think > 0 {
 		line = append(line, "--think", f.think.String())
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/faults"
 	"github.com/stampede-bench/stampede/scenario"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -53,6 +54,12 @@ func checks(f *pflag.Flag) func(string) error {
 	if f.Name == "backend" {
 		return func(value string) error {
 			_, err := backends.Parse(value)
+			return err
+		}
+	}
+	if f.Name == "fault" {
+		return func(value string) error {
+			_, err := faults.Parse(value)
 			return err
 		}
 	}

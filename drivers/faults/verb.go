@@ -52,6 +52,22 @@ func deeds() []deed {
 	}
 }
 
+// Verbs are what can be done, a line each: the verb, whom it is done to with the
+// parameters it takes, and what it means.
+func Verbs() (rows [][3]string) {
+	for _, d := range deeds() {
+		shape := "CLIENTS"
+		if d.servers {
+			shape = "MEMBERS"
+		}
+		if d.takes != "" {
+			shape += " " + d.takes + "=" + map[string]string{by: "50ms", to: "64k", reply: "create"}[d.takes]
+		}
+		rows = append(rows, [3]string{string(d.verb), shape, d.about})
+	}
+	return rows
+}
+
 // The parameters of verbs.
 const (
 	by    = "by"

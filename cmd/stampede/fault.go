@@ -1,0 +1,60 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/drivers/faults"
+)
+
+// A faultFlags is what a person asked to be broken.
+type faultFlags struct {
+	texts    []string
+	nemesis  time.Duration
+	schedule faults.Schedule // as texts have it
+}
+
+func (f *faultFlags) register(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.texts, "fault", nil, "what is broken, when, and to whom, repeatable: `'at=10s kill leader for=5s'`; stampede help faults")
+	flags.DurationVar(&f.nemesis, "nemesis", 0, "break something by chance about so often, by the seed")
+}
+
+// check reads the words. Faults come at times of the window, so that its length must
+// be known.
+func (f *faultFlags) check(rounds int64) error {
+	f.schedule = nil
+	if len(f.texts) > 0 && rounds > 0 {
+		return usagef("--fault: comes at a time of --duration; leave --rounds out")
+	}
+	for _, text := range f.texts {
+		fault, err := faults.Parse(text)
+		if err != nil {
+			return usagef("--%v", err)
+		}
+		f.schedule = append(f.schedule, fault)
+	}
+	if f.nemesis != 0 {
+		return checkDuration("nemesis", f.nemesis, 100*time.Millisecond)
+	}
+	return nil
+}
+
+// words are those on a command line that ask for the same.
+func (f *faultFlags) words() (line []string) {
+	for _, fault := range f.schedule {
+		line = append(line, "--fault", fault.String())
+	}
+	if f.nemesis > 0 {
+		line = append(line, "--nemesis", f.nemesis.String())
+	}
+	return line
+}
+
+// lines are the faults as they are written down.
+func lines(s faults.Schedule) (all []string) {
+	for _, f := range s {
+		all = append(all, f.String())
+	}
+	return all
+}

@@ -1,0 +1,73 @@
+package results
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// broken are runs of both forms in which the same was broken, and one of fewer
+// clients that never got over it.
+func broken() []Run {
+	schedule := []string{"at=10s kill leader for=5s", "at=30s cut clients=all"}
+	after := func(seconds float64) *time.Duration {
+		d := time.Duration(seconds * float64(time.Second))
+		return &d
+	}
+	run := func(form, family string, clients int, slower float64, notifications int64) Run {
+		r := sample{form: form, family: family, clients: clients, rounds: 5000, notif: 1, reads: 3, writes: 2, handoff: time.Millisecond,
+			acquire: 20 * time.Millisecond, fanout: 1}.record()
+		r.Disturbed = true
+		r.Breaks = []metrics.Break{{At: 10 * time.Second, What: "kill member 2, the leader"}, {At: 15 * time.Second, What: "restart member 2, the leader"},
+			{At: 30 * time.Second, What: "cut 32 of 32 clients"}}
+		r.Recoveries = []metrics.Recovery{
+			{Break: r.Breaks[0], Span: 20 * time.Second, Noticed: after(0.003), Led: after(1.2), Reconnected: after(1.9 * slower), Pause: *after(2.1 * slower),
+				Served: after(2.1 * slower), Stall: *after(2.3 * slower), LongestStall: *after(2.9 * slower), Usual: 40 * time.Millisecond, Back: after(2.4 * slower),
+				Before: 650, After: 600, Disconnected: clients, Counts: metrics.Counts{Notifications: notifications, Reads: 3 * notifications, Rearms: int64(clients)}},
+			{Break: r.Breaks[2], Span: 10 * time.Second, Noticed: after(0.001), Reconnected: after(0.01), Pause: *after(0.012), Served: after(0.011),
+				Stall: *after(0.05), LongestStall: *after(0.09), Back: after(0.011), Disconnected: clients, Counts: metrics.Counts{Notifications: 650, Reads: 1950, Rearms: int64(clients)}},
+		}
+		return FromRecord(Setting{Recipe: "lock", Form: form, Family: family, Backend: native(), Clients: clients, Hold: time.Millisecond, Faults: schedule}, r)
+	}
+	never := run("predecessor", "recipe", 2, 1, 5)
+	first := &never.Faults.Recovery[0]
+	first.LedNS, first.ReconnectedNS, first.ServedNS, first.BackNS, first.PauseNS = nil, nil, nil, nil, 20*time.Second
+	return []Run{never, run("predecessor", "recipe", 32, 1, 31), run("one-node", "naive", 32, 1.4, 9000)}
+}
+
+func TestRecoveryTable(t *testing.T) {
+	runs := broken()
+	f := File{Command: []string{"stampede", "run"}, Seed: 42, Took: time.Minute, Runs: runs}
+	var b bytes.Buffer
+	if err := f.WriteTable(&b, TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	golden.Compare(t, "testdata/faults.txt", b.Bytes())
+	if tables := f.Tables(); len(tables) != 2 || len(tables[1].Rows) != 6 {
+		t.Errorf("%d tables for other formats, want the runs' and that of the faults", len(tables))
+	}
+}
+
+// A run that never gets over a fault says so first.
+func TestOutages(t *testing.T) {
+	runs := broken()
+	for _, c := range []struct {
+		run  Run
+		want string
+	}{
+		{runs[0], `lock/predecessor: after "kill member 2, the leader" nobody was served for 20.0 s, and nobody was to the end.`},
+		{runs[1], `lock/predecessor: after "kill member 2, the leader" nobody was served for 2.10 s; after 2.40 s it did nine tenths of what it did before.`},
+	} {
+		if got := outages([]Run{c.run}); len(got) != 1 || got[0] != c.want {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+	slow := runs[1]
+	slow.Faults.Recovery[0].BackNS = nil
+	if got := outages([]Run{slow})[0]; got != `lock/predecessor: after "kill member 2, the leader" nobody was served for 2.10 s; it did not get back to nine tenths of what it did before.` {
+		t.Error(got)
+	}
+}
