@@ -213,7 +213,7 @@ const fenceTime = 5 * time.Second
 func (r *runner) arrived(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
 	defer cancel()
-	if r.crew.fence(ctx) != nil {
+	if err := r.crew.fence(ctx); err != nil && !errors.Is(err, drivers.ErrSessionLost) { // nothing comes to one that is lost
 		r.cut = true
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 )
 
@@ -25,17 +26,64 @@ import (
 //
 //	SEEDS=500 go test -run Schedules ./workloads/catalog
 func TestFormsUnderManySchedules(t *testing.T) {
-	seeds, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64)
-	if err != nil {
-		seeds = 2
-	}
 	for _, f := range ownForms(t) {
 		t.Run(f.String(), func(t *testing.T) {
-			for seed := range seeds {
+			for seed := range seeds() {
 				synctest.Test(t, func(t *testing.T) { underSchedule(t, f, seed) })
 			}
 		})
 	}
+}
+
+// Every form keeps its promise and goes on whatever is done to its clients: their
+// sessions end, their connections break, are slow, narrow or silent, they
+// themselves stand still, and replies are lost. Each seed is a schedule.
+//
+//	SEEDS=500 go test -run Faults ./workloads/catalog
+func TestFormsUnderFaults(t *testing.T) {
+	for _, f := range ownForms(t) {
+		t.Run(f.String(), func(t *testing.T) {
+			for seed := range seeds() {
+				synctest.Test(t, func(t *testing.T) { underFaults(t, f, seed) })
+			}
+		})
+	}
+}
+
+func underFaults(t *testing.T, f workloads.Form, seed uint64) {
+	server := native.New(native.Options{Tick: 500 * time.Millisecond})
+	defer server.Close()
+	s, err := pipeline.New(ensemble.Config{Servers: []string{"in-process"},
+		Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := workloads.Plan{
+		Service: s, Form: f, Clients: 4, Duration: 15 * time.Second, Seed: seed,
+		Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 50 * time.Millisecond, Mix: workloads.MixSettings{
+			Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, Watchers: 1}},
+	}
+	p.Faults = p.Nemesis(2 * time.Second)
+	r, err := workloads.Run(t.Context(), p)
+	switch {
+	case err != nil:
+		t.Errorf("seed %d: %v\n%s", seed, err, p.Faults)
+	case r.Safety.Violations != 0 || r.Safety.Checked == 0:
+		t.Errorf("seed %d: %+v\n%s", seed, r.Safety, p.Faults)
+	case len(r.Recoveries) != len(p.Faults):
+		t.Errorf("seed %d: %d faults of %d came\n%s", seed, len(r.Recoveries), len(p.Faults), p.Faults)
+	case slices.ContainsFunc(r.Doubts, func(d metrics.Doubt) bool { return d.Kind == metrics.Abandoned }):
+		t.Errorf("seed %d: rounds were abandoned\n%s", seed, p.Faults)
+	}
+}
+
+// seeds is how many schedules are tried of each form.
+func seeds() uint64 {
+	n, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64)
+	if err != nil {
+		return 2
+	}
+	return n
 }
 
 // ownForms are all that no library ships, which may give up at a lost reply.
