@@ -70,9 +70,18 @@ func connectZooKeeper(through func(ensemble.Config) (zooKeeperService, error)) f
 			Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == ensemble.ReadSync,
 			TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 		})
-		return &zooKeeper{s, o}, err
+		service := &zooKeeper{s, o}
+		if o.started != nil {
+			return &startedZooKeeper{service}, err
+		}
+		return service, err
 	}
 }
+
+// A startedZooKeeper is one whose servers the run has started.
+type startedZooKeeper struct{ *zooKeeper }
+
+func (s *startedZooKeeper) Members() []drivers.Member { return s.opened.started.Members() }
 
 func (s *zooKeeper) Info() drivers.Info { return s.opened.describe(s.zooKeeperService.Info()) }
 

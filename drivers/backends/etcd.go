@@ -19,8 +19,17 @@ func connectEtcd(o opened, encryption *tls.Config) (drivers.Service, error) {
 		Endpoints: o.servers, Prefix: o.target.chroot, Serializable: o.target.reads == etcd.ReadSerializable,
 		TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 	})
-	return &etcdService{s, o}, err
+	service := &etcdService{s, o}
+	if o.started != nil {
+		return &startedEtcd{service}, err
+	}
+	return service, err
 }
+
+// A startedEtcd is one whose servers the run has started.
+type startedEtcd struct{ *etcdService }
+
+func (s *startedEtcd) Members() []drivers.Member { return s.opened.started.Members() }
 
 func (s *etcdService) Info() drivers.Info { return s.opened.describe(s.Service.Info()) }
 

@@ -24,6 +24,7 @@ type Target struct {
 	chroot         string        // "" or a path that begins with a slash
 	sessionTimeout time.Duration // 0: the default
 	reads          string        // one of the backend's; "": its first
+	members        int           // how many servers are started
 	durability     string        // one of the backend's; of a started server only
 	security       drivers.Security
 }
@@ -46,7 +47,7 @@ func (t Target) Backend() Backend { return t.backend }
 // histories. They are refused, and not repeated in the error.
 func Parse(given string) (Target, error) {
 	scheme, rest, found := strings.Cut(given, ":")
-	t := Target{url: given}
+	t := Target{url: given, members: 1}
 	var known bool
 	if t.backend, known = find(scheme); !known {
 		return Target{}, nearest.Unknown("backend", scheme, schemes())
@@ -146,6 +147,11 @@ func (t *Target) parseQuery(query string) error {
 			return err
 		}
 	}
+	if values.Has(servers.Name) {
+		if err := t.setServers(values.Get(servers.Name)); err != nil {
+			return err
+		}
+	}
 	if t.client = t.backend.clients[0]; values.Has(library.Name) {
 		if err := t.setClient(values.Get(library.Name)); err != nil {
 			return err
@@ -154,6 +160,24 @@ func (t *Target) parseQuery(query string) error {
 	if t.durability = t.backend.durability[0]; values.Has(durability.Name) {
 		return t.setDurability(values.Get(durability.Name))
 	}
+	return nil
+}
+
+// maxServers is as many as a machine can be expected to run beside the clients.
+const maxServers = 9
+
+func (t *Target) setServers(given string) error {
+	if t.Given() {
+		return errors.New("servers is for a service that is started: a given one has those of its addresses")
+	}
+	n, err := strconv.Atoi(given)
+	switch {
+	case err != nil || n < 1 || n > maxServers:
+		return fmt.Errorf("servers=%s: want 1, 3, 5, 7 or 9", given)
+	case n%2 == 0:
+		return fmt.Errorf("servers=%d: want an odd number: with %d no more of them may fail than with %d", n, n, n-1)
+	}
+	t.members = n
 	return nil
 }
 

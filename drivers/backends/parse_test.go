@@ -84,7 +84,7 @@ func TestParseRefuses(t *testing.T) {
 		"native:?reads=synch":     `backend "native:": unknown read mode "synch": did you mean "sync"?`,
 		"zookeeper:?client=wired": `backend "zookeeper:": unknown client "wired": did you mean "wire"?`,
 		"native:?client":          `backend "native:": unknown client "": there is go-zookeeper, wire`,
-		"etcd:?client=wire":       `backend "etcd:": unknown key "client": there is session-timeout, reads, durability`,
+		"etcd:?client=wire":       `backend "etcd:": unknown key "client": there is servers, session-timeout, reads, durability`,
 		"native:?reads":           `backend "native:": unknown read mode "": there is local, sync`,
 	} {
 		_, err := Parse(given)

@@ -5,7 +5,8 @@ import (
 	"context"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/drivers/native"
 )
 
 // Open starts a server, if the URL names none, and returns the service. The
@@ -17,10 +18,10 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 	}
 	o := opened{target: t, servers: t.servers}
 	if o.servers == nil {
-		if o.process, err = child.Start(ctx, t.backend.Scheme, t.durability); err != nil {
+		if o.started, err = t.start(ctx); err != nil {
 			return nil, err
 		}
-		o.servers = []string{o.process.Addr()}
+		o.servers = o.started.Addresses()
 	}
 	s, err := t.client.connect(o, encryption)
 	if err != nil {
@@ -30,18 +31,27 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 	return s, nil
 }
 
+// start starts the servers.
+func (t Target) start(ctx context.Context) (*local.Ensemble, error) {
+	kind := t.backend.local
+	kind.Role = t.backend.Scheme
+	return local.Start(ctx, kind, local.Plan{
+		Servers: t.members, Durability: t.durability, InMemory: t.durability == native.Memory,
+	})
+}
+
 // An opened target is what all services have in common, whoever's client they
 // are used through.
 type opened struct {
 	target  Target
 	servers []string
-	process *child.Process // nil if the service was given
+	started *local.Ensemble // nil if the service was given
 }
 
 // describe says whose server it is that the client has asked.
 func (o opened) describe(i drivers.Info) drivers.Info {
 	i.Name, i.URL, i.Server = o.target.backend.Scheme, o.target.url, o.target.backend.server+i.Server
-	if o.process != nil {
+	if o.started != nil {
 		i.Durability, i.Started = o.target.durability, "own process"
 	}
 	return i
@@ -54,8 +64,8 @@ func (o opened) options(d drivers.Options) drivers.Options {
 }
 
 func (o opened) stop() error {
-	if o.process == nil {
+	if o.started == nil {
 		return nil
 	}
-	return o.process.Stop()
+	return o.started.Close()
 }

@@ -2,13 +2,10 @@ package backends_test
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -140,7 +137,7 @@ func TestNativeOnDisk(t *testing.T) {
 	if got := s.Info().Durability; got != "fsync" {
 		t.Errorf("durability %q", got)
 	}
-	if logs, _ := filepath.Glob(tmp + "/stampede-native-*/log-*"); len(logs) != 1 {
+	if logs, _ := filepath.Glob(tmp + "/stampede-native-*/1/log-*"); len(logs) != 1 {
 		t.Errorf("logs: %v, want one", logs)
 	}
 	if err := s.Close(); err != nil {
@@ -266,31 +263,6 @@ func TestNothingOutlivesAKilledRun(t *testing.T) {
 				t.Errorf("left behind: %v (%v)", left, err)
 			}
 		})
-	}
-}
-
-// The process between us and the JVM is killed instead.
-func TestJVMGoesWithItsReaper(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux ties a process to its parent")
-	}
-	if !slices.Contains(startable(t), "zookeeper:") {
-		t.Skip("no ZooKeeper here")
-	}
-	t.Setenv("TMPDIR", t.TempDir()) // nobody is left to remove the server's directory
-	reaper, err := child.Start(t.Context(), "zookeeper")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := net.Dial("tcp", reaper.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	syscall.Kill(reaper.PID(), syscall.SIGKILL)
-	// The JVM's end is the connection's.
-	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
-		t.Errorf("the connection ended with %v, want that the server is gone", err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
+	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
@@ -19,7 +20,8 @@ type Backend struct {
 	URLs    []string // the shapes of its URLs
 	Keys    []Key    // what its query may set
 
-	role       child.Role // runs a server of this kind; its argument is the durability
+	role       child.Role // runs a server of this kind; its argument is its local.Place
+	local      local.Kind // how such servers are told apart; its Role is the scheme
 	clients    []client   // the libraries that speak to it, the default first
 	port       string     // where a given server listens unless its URL says otherwise
 	durability []string   // what a server that a run starts can do, the default first
@@ -58,6 +60,12 @@ var library = Key{
 	Summary: "what sessions are opened through: go-zookeeper (the library that most use) or wire (made for many sessions; has persistent watches)",
 }
 
+var servers = Key{
+	Name:    "servers",
+	Example: "3",
+	Summary: "how many servers to start, each a process of its own: 1, 3, 5, 7 or 9",
+}
+
 var durability = Key{
 	Name:    "durability",
 	Example: "no-fsync",
@@ -81,7 +89,8 @@ func List() []Backend {
 			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
 			Keys: []Key{sessionTimeout, reads, library, nativeDurability},
 
-			role:       runNative,
+			role:       local.InPlace(runNative),
+			local:      local.Kind{Serves: servesAtOnce, Leads: ensemble.Leads},
 			clients:    zooKeeperClients(),
 			port:       "2181",
 			durability: []string{native.Memory, native.Fsync},
@@ -94,9 +103,10 @@ func List() []Backend {
 			About: "the service that the recipes were written for: each session's calls are answered " +
 				"in order, and its watches fire before it can see the change",
 			URLs: []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
-			Keys: []Key{sessionTimeout, reads, library},
+			Keys: []Key{servers, sessionTimeout, reads, library},
 
-			role:       runZooKeeper,
+			role:       local.InPlace(zookeeper.RunMember),
+			local:      local.Kind{Serves: zookeeper.Serves, Leads: ensemble.Leads},
 			clients:    zooKeeperClients(),
 			port:       "2181",
 			durability: []string{"fsync"},
@@ -109,9 +119,10 @@ func List() []Backend {
 				"each on its own: a watch may fire after a reply that shows the change. Names of " +
 				"sequential nodes do not sort, and sessions last for whole seconds",
 			URLs: []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
-			Keys: []Key{sessionTimeout, etcdReads, durability},
+			Keys: []Key{servers, sessionTimeout, etcdReads, durability},
 
-			role:       runEtcd,
+			role:       local.InPlace(etcd.RunMember),
+			local:      local.Kind{Serves: etcd.Serves, Leads: etcd.Leads},
 			clients:    []client{{name: etcd.Client, persistent: true, connect: connectEtcd}},
 			port:       "2379",
 			durability: []string{etcd.Fsync, etcd.NoFsync},
@@ -134,26 +145,21 @@ func ReadModes() []string {
 }
 
 // Roles are what a run may start this binary again as: a server of each kind,
-// in the role of its scheme.
+// in the role of its scheme, and what keeps their directory.
 func Roles() map[string]child.Role {
-	roles := map[string]child.Role{}
+	roles := map[string]child.Role{local.KeeperRole: local.Keep}
 	for _, b := range List() {
 		roles[b.Scheme] = b.role
 	}
 	return roles
 }
 
-func runNative(ctx context.Context, args []string, ready func(string)) error {
-	return native.Run(ctx, nativeOptions(), args[0], ready)
+func runNative(ctx context.Context, p local.Place, announce func(pid string)) error {
+	return native.Run(ctx, nativeOptions(), p, announce)
 }
 
-func runZooKeeper(ctx context.Context, _ []string, ready func(string)) error {
-	return zookeeper.RunLocal(ctx, ready)
-}
-
-func runEtcd(ctx context.Context, args []string, ready func(string)) error {
-	return etcd.RunMember(ctx, args[0], ready)
-}
+// servesAtOnce is of a server that listens before it announces itself.
+func servesAtOnce(context.Context, local.Place) error { return nil }
 
 func find(scheme string) (Backend, bool) {
 	list := List()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -19,7 +20,7 @@ type Process struct {
 	role string
 	addr string
 	cmd  *exec.Cmd
-	pipe io.Closer // held open as long as the child shall live
+	pipe *os.File // held open as long as the child shall live
 	said tail
 
 	done chan struct{} // closed when the child has ended
@@ -33,16 +34,48 @@ type Process struct {
 // The context bounds the start only; the child lives until Stop or the end of
 // this process. An error is one line, in the child's own words where it had any.
 func Start(ctx context.Context, role string, args ...string) (*Process, error) {
+	return start(ctx, command(role, args), role)
+}
+
+// StartKept is Start for a child that has nothing to put away. On Linux it is
+// killed when this process is gone, so that it ends even while it is stopped
+// (SIGSTOP). The keeper, where it is not nil, puts things away for it: the context
+// of the keeper's role does not end before the child, and whatever the child has
+// started, is gone.
+func StartKept(ctx context.Context, keeper *Process, role string, args ...string) (*Process, error) {
+	c := command(role, args)
+	dieWithParent(c.SysProcAttr)
+	if keeper != nil {
+		// What the child starts inherits it in its turn.
+		c.ExtraFiles = []*os.File{keeper.pipe}
+	}
+	return start(ctx, c, role)
+}
+
+// command is this binary in a role.
+func command(role string, args []string) *exec.Cmd {
+	return &exec.Cmd{
+		Args:        append([]string{role}, args...),
+		Env:         append(os.Environ(), variable+"="+role),
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		// A grandchild that outlives the child must not keep Wait waiting for the
+		// end of its stderr.
+		WaitDelay: time.Second,
+	}
+}
+
+func start(ctx context.Context, c *exec.Cmd, role string) (*Process, error) {
 	if _, isChild := os.LookupEnv(variable); isChild {
 		return nil, errors.New("a child process must call child.Dispatch before it starts children")
 	}
-	p := &Process{role: role, done: make(chan struct{})}
-	lines, err := p.launch(args)
+	p := &Process{role: role, cmd: c, done: make(chan struct{})}
+	c.Stderr = &p.said
+	launched, first := make(chan error, 1), make(chan string, 1)
+	go p.run(launched, first)
+	err := <-launched
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", role, err)
 	}
-	first := make(chan string, 1)
-	go p.watch(lines, first)
 	select {
 	case line := <-first:
 		err = p.heed(line)
@@ -56,38 +89,48 @@ func Start(ctx context.Context, role string, args ...string) (*Process, error) {
 	return p, nil
 }
 
-// launch starts the child and returns its standard output.
-func (p *Process) launch(args []string) (io.Reader, error) {
-	self, err := os.Executable()
+// run launches the child, hands on its first line, "" if it ends without one, and
+// waits for its end, all on one thread: the kernel ties a child's death signal to
+// the thread that started it.
+func (p *Process) run(launched chan<- error, first chan<- string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	stdout, err := p.launch()
+	launched <- err
 	if err != nil {
-		return nil, err
+		return
 	}
-	p.cmd = exec.Command(self, args...)
-	p.cmd.Env = append(os.Environ(), variable+"="+p.role)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	p.cmd.Stderr = &p.said
-	// A grandchild that outlives the child must not keep Wait waiting for the
-	// end of its stderr.
-	p.cmd.WaitDelay = time.Second
-	if p.pipe, err = p.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	return stdout, p.cmd.Start()
-}
-
-// watch hands on the child's first line, "" if it ends without one, and waits
-// for its end.
-func (p *Process) watch(stdout io.Reader, first chan<- string) {
 	r := bufio.NewReader(stdout)
 	line, _ := r.ReadString('\n')
 	first <- strings.TrimSpace(line)
 	io.Copy(io.Discard, r)
 	p.err = p.cmd.Wait()
 	close(p.done)
+}
+
+// launch starts the child and returns its standard output.
+func (p *Process) launch() (io.Reader, error) {
+	var err error
+	if p.cmd.Path, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	p.cmd.Args[0] = p.cmd.Path
+	stdin, pipe, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer stdin.Close()
+	p.cmd.Stdin = stdin
+	stdout, err := p.cmd.StdoutPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		pipe.Close()
+		return nil, err
+	}
+	p.pipe = pipe
+	return stdout, nil
 }
 
 // heed takes in what the child said first.

@@ -20,7 +20,8 @@ const (
 	changes = 500
 )
 
-// forget lets the member forget older things until the context ends.
+// forget lets all members forget older things until the context ends, as long as
+// this one leads: what one asks for, all do.
 func forget(ctx context.Context, s *etcdserver.EtcdServer) {
 	tick := time.NewTicker(history)
 	defer tick.Stop()
@@ -30,6 +31,9 @@ func forget(ctx context.Context, s *etcdserver.EtcdServer) {
 		case <-tick.C:
 		case <-ctx.Done():
 			return
+		}
+		if s.Leader() != s.MemberID() {
+			continue
 		}
 		now := s.KV().Rev()
 		old := min(before, now-changes)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/claim"
 )
 
@@ -16,12 +15,12 @@ import (
 // for no time, over a member that syncs: one of the calls that the herd-avoiding
 // recipe makes, and the library's.
 func BenchmarkHandOff(b *testing.B) {
-	p, err := child.Start(b.Context(), "etcd", Fsync)
+	p, err := started(b.Context(), Fsync)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer p.Stop()
-	s := service(b, Config{Endpoints: []string{p.Addr()}})
+	defer p.Close()
+	s := service(b, Config{Endpoints: p.Addresses()})
 	for _, clients := range []int{2, 32, 128} {
 		b.Run(fmt.Sprintf("line-%d", clients), func(b *testing.B) {
 			handOff(b, s, clients, func(c *Conn, dir string) handing {

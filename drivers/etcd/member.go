@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+
+	"github.com/stampede-bench/stampede/drivers/local"
 )
 
 // What a member does with a write before it answers.
@@ -20,33 +25,24 @@ const (
 	NoFsync = "no-fsync"
 )
 
-// RunMember runs a cluster of one member on free ports of the loopback interface
-// until the context ends. It announces the address of the clients' port once the
-// member answers there. Its data is in a temporary directory (TMPDIR says
-// where), which is removed with it.
-func RunMember(ctx context.Context, durability string, announce func(address string)) error {
-	if durability != Fsync && durability != NoFsync {
-		return fmt.Errorf("durability %q: want %s or %s", durability, Fsync, NoFsync)
+// RunMember runs a member in its place, in a process of its own, until the context
+// ends. It announces the id of this process when that has what it needs; [Serves]
+// tells when it serves.
+func RunMember(ctx context.Context, p local.Place, announce func(pid string)) error {
+	if p.Durability != Fsync && p.Durability != NoFsync {
+		return fmt.Errorf("durability %q: want %s or %s", p.Durability, Fsync, NoFsync)
 	}
-	dir, err := os.MkdirTemp("", "stampede-etcd-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	member, err := embed.StartEtcd(memberConfig(dir, durability))
+	announce(strconv.Itoa(os.Getpid()))
+	member, err := embed.StartEtcd(memberConfig(p))
 	if err != nil {
 		return fmt.Errorf("start etcd: %w", err)
 	}
 	defer member.Close()
-	select {
-	case <-member.Server.ReadyNotify():
-	case <-ctx.Done():
-		return nil
-	}
 	go forget(ctx, member.Server)
-	announce(member.Clients[0].Addr().String())
 	select {
 	case <-ctx.Done():
+		// The others end as well: there is nobody to hand the lead over to.
+		member.Server.HardStop()
 		return nil
 	case err := <-member.Err():
 		return fmt.Errorf("etcd ended: %w", err)
@@ -64,16 +60,26 @@ const (
 	quota = 8 << 30
 )
 
-func memberConfig(dir, durability string) *embed.Config {
-	anyPort := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}
+func memberConfig(p local.Place) *embed.Config {
+	at := func(address string) []url.URL { return []url.URL{{Scheme: "http", Host: address}} }
 	c := embed.NewConfig()
-	c.Dir = dir
-	c.ListenClientUrls, c.AdvertiseClientUrls = anyPort, anyPort
-	c.ListenPeerUrls, c.AdvertisePeerUrls = anyPort, anyPort
-	c.InitialCluster = c.InitialClusterFromName(c.Name)
+	c.Name, c.Dir = memberName(p, p.Number), p.Dir
+	c.ListenClientUrls, c.AdvertiseClientUrls = at(p.Own().Clients), at(p.Own().Clients)
+	c.ListenPeerUrls, c.AdvertisePeerUrls = at(p.Own().Peers), at(p.Own().Peers)
+	var all []string
+	for i, m := range p.Members {
+		all = append(all, memberName(p, i+1)+"=http://"+m.Peers)
+	}
+	c.InitialCluster = strings.Join(all, ",")
 	c.TickMs, c.ElectionMs = uint(heartbeat.Milliseconds()), uint(election.Milliseconds())
 	c.QuotaBackendBytes = quota
-	c.UnsafeNoFsync = durability == NoFsync
+	c.UnsafeNoFsync = p.Durability == NoFsync
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return c
+}
+
+// memberName is a name that no member of another cluster on this machine has: in
+// it is the directory of the whole.
+func memberName(p local.Place, number int) string {
+	return filepath.Base(filepath.Dir(p.Dir)) + "-" + strconv.Itoa(number)
 }

@@ -1,31 +1,25 @@
 package etcd
 
 import (
-	"context"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/local"
 )
 
 func TestMemberLeavesNothingBehind(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	address, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- RunMember(ctx, NoFsync, func(a string) { address <- a }) }()
-	select {
-	case a := <-address:
-		if !strings.HasPrefix(a, "127.0.0.1:") {
-			t.Errorf("serves at %s, want the loopback interface only", a)
-		}
-	case err := <-ended:
-		t.Fatalf("ended before it was ready: %v", err)
+	e, err := started(t.Context(), NoFsync)
+	if err != nil {
+		t.Fatal(err)
 	}
-	cancel()
-	if err := <-ended; err != nil {
+	if a := e.Addresses()[0]; !strings.HasPrefix(a, "127.0.0.1:") {
+		t.Errorf("serves at %s, want the loopback interface only", a)
+	}
+	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
 	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
@@ -34,7 +28,7 @@ func TestMemberLeavesNothingBehind(t *testing.T) {
 }
 
 func TestMemberRefusesWhatItDoesNotKnow(t *testing.T) {
-	err := RunMember(t.Context(), "nofsync", func(string) { t.Error("it is ready") })
+	err := RunMember(t.Context(), local.Place{Durability: "nofsync"}, func(string) { t.Error("it is ready") })
 	if want := `durability "nofsync": want fsync or no-fsync`; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -175,16 +175,19 @@ func (s *Service) session(o drivers.Options) (*Conn, error) {
 
 // endpoints are the endpoints, another one first for each session.
 func (s *Service) endpoints() []string {
-	scheme := "http://"
-	if s.config.TLS != nil {
-		scheme = "https://"
-	}
 	first := int(s.dialed.Add(1))
 	all := make([]string, len(s.config.Endpoints))
 	for i := range all {
-		all[i] = scheme + s.config.Endpoints[(first+i)%len(all)]
+		all[i] = s.scheme() + s.config.Endpoints[(first+i)%len(all)]
 	}
 	return all
+}
+
+func (s *Service) scheme() string {
+	if s.config.TLS != nil {
+		return "https://"
+	}
+	return "http://"
 }
 
 // patience is how gRPC goes about a connection that it does not get.

@@ -9,19 +9,24 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
+	"github.com/stampede-bench/stampede/drivers/local"
 )
 
 func TestMain(m *testing.M) {
-	child.Dispatch(map[string]child.Role{"etcd": func(ctx context.Context, args []string, ready func(string)) error {
-		return RunMember(ctx, args[0], ready)
-	}})
+	child.Dispatch(map[string]child.Role{local.KeeperRole: local.Keep, "etcd": local.InPlace(RunMember)})
 	os.Exit(m.Run())
+}
+
+// started starts a cluster of one member.
+func started(ctx context.Context, durability string) (*local.Ensemble, error) {
+	return local.Start(ctx, local.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
+		local.Plan{Servers: 1, Durability: durability})
 }
 
 // member is one for all tests, which does not wait for the disk. It ends with
 // this process.
-var member = sync.OnceValues(func() (*child.Process, error) {
-	return child.Start(context.Background(), "etcd", NoFsync)
+var member = sync.OnceValues(func() (*local.Ensemble, error) {
+	return started(context.Background(), NoFsync)
 })
 
 // quick is the service of the common member.
@@ -32,7 +37,7 @@ func quick(t testing.TB) *Service {
 		t.Fatal(err)
 	}
 	// A prefix of its own lets every test begin with nothing.
-	return service(t, Config{Endpoints: []string{p.Addr()}, Prefix: "/" + t.Name()})
+	return service(t, Config{Endpoints: p.Addresses(), Prefix: "/" + t.Name()})
 }
 
 func service(t testing.TB, cfg Config) *Service {

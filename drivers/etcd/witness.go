@@ -93,11 +93,7 @@ func (s *Service) askVersion() (string, error) {
 }
 
 func (s *Service) ask(ctx context.Context, path string) (io.ReadCloser, error) {
-	scheme := "http://"
-	if s.config.TLS != nil {
-		scheme = "https://"
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+s.config.Endpoints[0]+path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.scheme()+s.config.Endpoints[0]+path, nil)
 	if err != nil {
 		return nil, err
 	}

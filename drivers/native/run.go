@@ -6,39 +6,38 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 
+	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/native/journal"
 )
 
-// Run serves on a free port of the loopback interface, which it announces,
-// until the context ends, in a process of its own. The durability is Memory or
-// Fsync; what is on disk is in a temporary directory (TMPDIR says where), which
-// is removed at the end.
-func Run(ctx context.Context, o Options, durability string, announce func(address string)) error {
+// Run serves in its place, in a process of its own, until the context ends. It
+// announces the id of this process when the address takes connections. The
+// durability is Memory or Fsync.
+//
+// With Fsync a server that was killed goes on with what it had, and with Memory
+// with nothing: its clients' sessions are then unknown to it.
+func Run(ctx context.Context, o Options, p local.Place, announce func(pid string)) error {
 	BoundGarbage()
-	switch durability {
+	switch p.Durability {
 	case Memory:
-		return run(ctx, o, announce)
+		return run(ctx, o, p, announce)
 	case Fsync:
-		return runOnDisk(ctx, o, announce)
+		return runOnDisk(ctx, o, p, announce)
 	}
-	return fmt.Errorf("durability %q: want %s or %s", durability, Memory, Fsync)
+	return fmt.Errorf("durability %q: want %s or %s", p.Durability, Memory, Fsync)
 }
 
-func runOnDisk(ctx context.Context, o Options, announce func(address string)) error {
-	dir, err := os.MkdirTemp("", "stampede-native-")
-	if err != nil {
+func runOnDisk(ctx context.Context, o Options, p local.Place, announce func(pid string)) (err error) {
+	if o.Journal, err = journal.Open(p.Dir); err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if o.Journal, err = journal.Open(dir); err != nil {
-		return err
-	}
-	return errors.Join(run(ctx, o, announce), o.Journal.Close())
+	return errors.Join(run(ctx, o, p, announce), o.Journal.Close())
 }
 
-func run(ctx context.Context, o Options, announce func(address string)) error {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func run(ctx context.Context, o Options, p local.Place, announce func(pid string)) error {
+	l, err := net.Listen("tcp", p.Own().Clients)
 	if err != nil {
 		return fmt.Errorf("native server: %w", err)
 	}
@@ -46,6 +45,6 @@ func run(ctx context.Context, o Options, announce func(address string)) error {
 	defer s.Close()
 	stop := context.AfterFunc(ctx, s.Close)
 	defer stop()
-	announce(l.Addr().String())
+	announce(strconv.Itoa(os.Getpid()))
 	return s.Serve(l)
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -109,13 +113,20 @@ func TestMetricsCountWhatTheServerDid(t *testing.T) {
 	}
 }
 
-// Run announces where it serves, go-zookeeper can read what srvr prints, and
+// Run announces who serves, go-zookeeper can read what srvr prints, and
 // the end of the context ends it.
 func TestRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	address, ended := make(chan string, 1), make(chan error, 1)
-	go func() { ended <- Run(ctx, Options{}, Memory, func(a string) { address <- a }) }()
-	at := <-address
+	at, err := child.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := local.Place{Number: 1, Members: []local.Addresses{{Clients: at}}, Durability: Memory}
+	serving, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- Run(ctx, Options{}, place, func(pid string) { serving <- pid }) }()
+	if got, want := <-serving, strconv.Itoa(os.Getpid()); got != want {
+		t.Errorf("announced %s, want the id of this process, %s", got, want)
+	}
 	stats, ok := zk.FLWSrvr([]string{at}, 10*time.Second)
 	if !ok || stats[0].Mode != zk.ModeStandalone || stats[0].Version != Version || stats[0].NodeCount != 5 {
 		t.Errorf("%+v", stats[0])

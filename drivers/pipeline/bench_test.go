@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
@@ -19,17 +19,13 @@ import (
 // the same native server in a process of its own: with one call and with 256 under
 // way on one session. The processor's time and the allocations are the client's.
 func BenchmarkClients(b *testing.B) {
-	server, err := child.Start(b.Context(), "native")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer server.Stop()
+	address := backendtest.Shared(b, "native:").(drivers.Ensemble).Members()[0].Address()
 	clients := []struct {
 		name string
 		conn drivers.Conn
 	}{
-		{pipeline.Client, dialThrough(b, pipeline.New, server.Addr())},
-		{zookeeper.Client, dialThrough(b, zookeeper.New, server.Addr())},
+		{pipeline.Client, dialThrough(b, pipeline.New, address)},
+		{zookeeper.Client, dialThrough(b, zookeeper.New, address)},
 	}
 	for name, call := range map[string]func(context.Context, drivers.Conn) error{"get": get, "set": set} {
 		for _, outstanding := range []int{1, 256} {
@@ -101,12 +97,8 @@ func processorTime(b *testing.B) time.Duration {
 
 // BenchmarkSessions is what a session that asks for nothing keeps in memory.
 func BenchmarkSessions(b *testing.B) {
-	server, err := child.Start(b.Context(), "native")
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer server.Stop()
-	s := open(b, pipeline.Config{Servers: []string{server.Addr()}})
+	address := backendtest.Shared(b, "native:").(drivers.Ensemble).Members()[0].Address()
+	s := open(b, pipeline.Config{Servers: []string{address}})
 	before := inUse()
 	var open []drivers.Conn
 	for b.Loop() {

@@ -2,13 +2,14 @@ package zookeeper
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"time"
+
+	"github.com/stampede-bench/stampede/drivers/local"
 )
 
 // The files of a local server, in its directory.
@@ -46,15 +47,46 @@ log4j.appender.out.layout.ConversionPattern=%p %m%n
 `
 )
 
+// quorum is a member of an ensemble, beside what every server is. A follower has
+// 10 s to find a leader and 2.5 s to be heard of, in ticks: the latter are as many
+// as in the configuration that ZooKeeper comes with.
+const quorum = `initLimit=20
+syncLimit=5
+`
+
 // WriteConfig writes what [Installation.Command] runs a server by, at an address
 // and with what it keeps in dir, and has it log nothing but errors.
 func WriteConfig(dir, addr string) error {
+	return writeConfig(dir, addr, "")
+}
+
+// writeMember is WriteConfig for a member.
+func writeMember(p local.Place) error {
+	if len(p.Members) == 1 {
+		return WriteConfig(p.Dir, p.Own().Clients)
+	}
+	if err := os.WriteFile(filepath.Join(p.Dir, "myid"), []byte(strconv.Itoa(p.Number)), 0o600); err != nil {
+		return err
+	}
+	lines := quorum
+	for i, m := range p.Members {
+		_, votes, err := net.SplitHostPort(m.Votes)
+		if err != nil {
+			return err
+		}
+		lines += fmt.Sprintf("server.%d=%s:%s\n", i+1, m.Peers, votes)
+	}
+	return writeConfig(p.Dir, p.Own().Clients, lines)
+}
+
+// writeConfig writes the files of a server with further lines for its zoo.cfg.
+func writeConfig(dir, addr, lines string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return err
 	}
 	for name, text := range map[string]string{
-		configName:         fmt.Sprintf(config, dir, host, port),
+		configName:         fmt.Sprintf(config, dir, host, port) + lines,
 		"log4j.properties": log4j,
 		"logback.xml":      logback,
 	} {
@@ -63,35 +95,6 @@ func WriteConfig(dir, addr string) error {
 		}
 	}
 	return nil
-}
-
-// serving returns true when the server at the address takes sessions and keeps
-// its data in dir, which a stranger on the same port would not; false when the
-// context ended before.
-func serving(ctx context.Context, addr, dir string) bool {
-	s, err := New(Config{Servers: []string{addr}})
-	if err != nil {
-		return false
-	}
-	again := time.NewTicker(10 * time.Millisecond)
-	defer again.Stop()
-	for !s.keepsDataIn(ctx, dir) {
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return false
-		}
-	}
-	return true
-}
-
-// keepsDataIn does not wait long: a server that is about to start never answers
-// some of the words that come just then, and does when asked again.
-func (s *Service) keepsDataIn(ctx context.Context, dir string) bool {
-	ctx, cancel := context.WithTimeout(ctx, 250*time.Millisecond)
-	defer cancel()
-	conf, err := s.Word(ctx, s.Servers[0], "conf")
-	return err == nil && strings.Contains(conf, "dataDir="+dir)
 }
 
 // lastWords is the line of a log that tells why the server ended: the last

@@ -2,13 +2,19 @@ package zookeeper
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/local"
 )
 
 // requireLocal skips where no server can be started, unless it must be.
@@ -22,23 +28,16 @@ func requireLocal(t testing.TB) {
 	}
 }
 
-func TestRunLocal(t *testing.T) {
+func TestLocalServer(t *testing.T) {
 	requireLocal(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	addr := make(chan string, 1)
-	ended := make(chan error, 1)
-	go func() { ended <- RunLocal(ctx, func(a string) { addr <- a }) }()
-	select {
-	case a := <-addr:
-		looksServing(t, a)
-	case err := <-ended:
-		t.Fatalf("ended before it was ready: %v", err)
+	e, err := local.Start(t.Context(), kind(), local.Plan{Servers: 1})
+	if err != nil {
+		t.Fatal(err)
 	}
-	cancel()
-	if err := <-ended; err != nil {
+	looksServing(t, e.Addresses()[0])
+	if err := e.Close(); err != nil {
 		t.Errorf("at the end: %v", err)
 	}
 	left, err := os.ReadDir(tmp)
@@ -67,29 +66,68 @@ func looksServing(t *testing.T, addr string) {
 	}
 }
 
-// A server that cannot listen says so in its log, and the port is found taken.
-func TestRunMeetsATakenPort(t *testing.T) {
+// A server that cannot listen says so in its log, and whoever has its port is not
+// taken for it.
+func TestMemberMeetsATakenPort(t *testing.T) {
 	requireLocal(t)
-	from, err := FindInstallation()
-	if err != nil {
-		t.Fatal(err)
-	}
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close()
 	go answerNobody(taken)
-	dir := t.TempDir()
-	err = runAt(t.Context(), from, dir, taken.Addr().String(), func(string) {
-		t.Error("ready, though somebody else has the port")
-	})
-	if !errors.Is(err, errPortTaken) {
-		t.Errorf("got %v, want %v", err, errPortTaken)
+	place := alone(t, taken.Addr().String())
+	serving, giveUp := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- Serves(serving, place) }()
+	err = RunMember(t.Context(), place, func(string) {})
+	if err == nil || !strings.HasPrefix(err.Error(), "ZooKeeper ended (exit status 1): ") || !strings.Contains(err.Error(), "BindException") {
+		t.Errorf("got %v, want that it ended, and the BindException", err)
 	}
-	if got := lastWords(filepath.Join(dir, logName)); !strings.Contains(got, "BindException") {
-		t.Errorf("last words %q, want the BindException", got)
+	giveUp()
+	if err := <-served; !errors.Is(err, context.Canceled) {
+		t.Errorf("it serves, says %v, though somebody else has the port", err)
 	}
+}
+
+// The process between us and the JVM is killed.
+func TestJVMGoesWithItsReaper(t *testing.T) {
+	requireLocal(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux ties a process to its parent")
+	}
+	address, err := child.FreeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := alone(t, address)
+	text, err := json.Marshal(place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reaper, err := child.Start(t.Context(), "zookeeper", string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reaper.Stop()
+	if err := Serves(t.Context(), place); err != nil {
+		t.Fatal(err)
+	}
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	syscall.Kill(reaper.PID(), syscall.SIGKILL)
+	// The JVM's end is the connection's.
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the connection ended with %v, want that the server is gone", err)
+	}
+}
+
+// alone is the place of a server by itself.
+func alone(t *testing.T, address string) local.Place {
+	return local.Place{Number: 1, Members: []local.Addresses{{Clients: address}}, Dir: t.TempDir()}
 }
 
 // answerNobody lets clients connect and closes on them.
@@ -121,8 +159,8 @@ func TestServingIsNotFooledByAStranger(t *testing.T) {
 		}
 		cancel()
 	}()
-	if serving(ctx, l.Addr().String(), "/tmp/ours") {
-		t.Error("took another server for its own")
+	if err := Serves(ctx, alone(t, l.Addr().String())); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: took another server for its own", err)
 	}
 }
 

@@ -9,18 +9,23 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/local"
 )
 
 func TestMain(m *testing.M) {
-	child.Dispatch(map[string]child.Role{"zookeeper": func(ctx context.Context, _ []string, ready func(string)) error {
-		return RunLocal(ctx, ready)
-	}})
+	child.Dispatch(map[string]child.Role{local.KeeperRole: local.Keep, "zookeeper": local.InPlace(RunMember)})
 	os.Exit(m.Run())
 }
 
-// local is the one server of all tests that need one. It ends with this process.
-var local = sync.OnceValues(func() (*child.Process, error) {
-	return child.Start(context.Background(), "zookeeper")
+// kind is an Apache ZooKeeper.
+func kind() local.Kind {
+	return local.Kind{Role: "zookeeper", Serves: Serves, Leads: ensemble.Leads}
+}
+
+// apache is the one server of all tests that need one. It ends with this process.
+var apache = sync.OnceValues(func() (*local.Ensemble, error) {
+	return local.Start(context.Background(), kind(), local.Plan{Servers: 1})
 })
 
 // fixture is a place of its own on the local server.
@@ -35,17 +40,18 @@ type fixture struct {
 func onLocal(tb testing.TB) *fixture {
 	tb.Helper()
 	requireLocal(tb)
-	server, err := local()
+	server, err := apache()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	tb.Cleanup(cancel)
-	s, err := New(Config{Servers: []string{server.Addr()}})
+	address := server.Addresses()[0]
+	s, err := New(Config{Servers: []string{address}})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	f := &fixture{Service: s, address: server.Addr(), ctx: ctx}
+	f := &fixture{Service: s, address: address, ctx: ctx}
 	made, err := f.dial(tb, drivers.Options{}).Create(ctx, "/test-", nil, drivers.Sequential)
 	if err != nil {
 		tb.Fatal(err)

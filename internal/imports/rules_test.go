@@ -19,13 +19,14 @@ const rules = `
 	drivers/claim:                 drivers
 	drivers/child:                 internal/nearest
 	drivers/faults:                drivers internal/nearest
+	drivers/local:                 drivers drivers/child
 	drivers/native/tree:           drivers/wire
 	drivers/native/journal:        drivers/wire drivers/native/tree
-	drivers/native:                drivers drivers/wire drivers/child drivers/native/tree drivers/native/journal
+	drivers/native:                drivers drivers/wire drivers/local drivers/native/tree drivers/native/journal
 	drivers/ensemble:              drivers drivers/wire
 	drivers/pipeline:              drivers drivers/wire drivers/ensemble
-	drivers/zookeeper:             drivers drivers/wire drivers/child drivers/ensemble
-	drivers/etcd:                  drivers drivers/child
+	drivers/zookeeper:             drivers drivers/wire drivers/local drivers/ensemble
+	drivers/etcd:                  drivers drivers/local
 	drivers/backends:              drivers/... internal/nearest
 	drivers/backends/backendtest:  drivers/...
 	drivers/drivertest:            drivers drivers/wire

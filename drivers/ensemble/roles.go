@@ -1,0 +1,34 @@
+package ensemble
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Leads asks a server whether it is the leader, or a server by itself.
+func Leads(ctx context.Context, address string) (bool, error) {
+	e, err := New(Config{Servers: []string{address}})
+	if err != nil {
+		return false, err
+	}
+	return e.leads(ctx, e.Servers[0])
+}
+
+// errNoRole: what ZooKeeper answers while it looks for a leader.
+var errNoRole = errors.New("it is neither leader nor follower just now")
+
+func (e *Ensemble) leads(ctx context.Context, address string) (bool, error) {
+	text, err := e.Word(ctx, address, "srvr")
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(text) {
+		if mode, found := strings.CutPrefix(line, "Mode: "); found {
+			mode = strings.TrimSpace(mode)
+			return mode == "leader" || mode == "standalone", nil
+		}
+	}
+	return false, fmt.Errorf("%s: srvr: %w", address, errNoRole)
+}

@@ -1,0 +1,89 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
+
+	"github.com/stampede-bench/stampede/drivers/local"
+)
+
+// Serves returns when a member that [RunMember] runs takes sessions, which it does
+// not before its cluster has a leader. It must have the name of our member, which a
+// stranger on the same port would not.
+func Serves(ctx context.Context, p local.Place) error {
+	s, err := New(Config{Endpoints: []string{p.Own().Clients}})
+	if err != nil {
+		return err
+	}
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !s.isMember(ctx, memberName(p, p.Number)) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// isMember asks for the members, as of now, so that only one that is in touch with
+// the leader answers.
+func (s *Service) isMember(ctx context.Context, name string) bool {
+	c, err := s.direct(s.config.Endpoints[0])
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	answer, err := c.MemberList(ctx)
+	return err == nil && slices.ContainsFunc(answer.Members, func(m *pb.Member) bool {
+		return m.ID == answer.Header.MemberId && m.Name == name
+	})
+}
+
+// Leads asks a server whether it is the leader, or a server by itself.
+func Leads(ctx context.Context, address string) (bool, error) {
+	s, err := New(Config{Endpoints: []string{address}})
+	if err != nil {
+		return false, err
+	}
+	return s.leads(ctx, address)
+}
+
+func (s *Service) leads(ctx context.Context, address string) (bool, error) {
+	c, err := s.direct(address)
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	status, err := c.Status(ctx, address)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("etcd %s: status: %w", address, err)
+	case status.Leader == 0:
+		return false, fmt.Errorf("etcd %s: status: it knows of no leader just now", address)
+	}
+	return status.Leader == status.Header.MemberId, nil
+}
+
+// direct is a client of one server, for what is asked of that one.
+func (s *Service) direct(address string) (*clientv3.Client, error) {
+	return clientv3.New(clientv3.Config{
+		Endpoints:   []string{s.scheme() + address},
+		TLS:         s.config.TLS,
+		Username:    s.config.Username,
+		Password:    string(s.config.Password),
+		DialTimeout: s.config.DialTimeout,
+		DialOptions: []grpc.DialOption{s.patience()},
+		Logger:      zap.NewNop(),
+	})
+}

@@ -1,0 +1,185 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/child"
+)
+
+// A Kind is what sets the servers of one backend apart from another's.
+type Kind struct {
+	// Role is what a member is started as, with its place as the argument. It
+	// announces the id of the process that serves when there is one, and ends
+	// with that process.
+	Role string
+	// Serves returns when the member takes sessions, and its ensemble has a
+	// leader, or when the context ends. It is not taken in by somebody else who
+	// listens at the member's address.
+	Serves func(ctx context.Context, p Place) error
+	// Leads asks the server at an address whether it is the leader.
+	Leads func(ctx context.Context, address string) (bool, error)
+}
+
+// An Ensemble is the servers of one service.
+type Ensemble struct {
+	kind    Kind
+	keeper  *child.Process // nil where nothing is on disk
+	members []*member
+
+	close    sync.Once
+	closeErr error
+}
+
+// A Plan is how many servers to start, and what they do with a write.
+type Plan struct {
+	Servers    int
+	Durability string
+	// InMemory: the servers keep nothing on disk.
+	InMemory bool
+}
+
+// attempts is how often Start looks for ports that nobody takes between its choice
+// and their use.
+const attempts = 5
+
+// Start starts the servers and returns when all serve. The context bounds the
+// start only.
+func Start(ctx context.Context, k Kind, p Plan) (e *Ensemble, err error) {
+	for range attempts {
+		if e, err = start(ctx, k, p); err == nil {
+			return e, nil
+		}
+		if ctx.Err() != nil || e.free() {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("every port chosen for %s was taken before it could listen: %w", k.Role, err)
+}
+
+// start is one attempt. Where it fails the ensemble is closed, and good for
+// nothing but to say where it was.
+func start(ctx context.Context, k Kind, p Plan) (*Ensemble, error) {
+	e := &Ensemble{kind: k}
+	err := e.settle(ctx, p)
+	if err == nil {
+		err = e.begin(ctx)
+	}
+	if err != nil {
+		e.Close()
+		return e, err
+	}
+	return e, nil
+}
+
+// settle gives every member its place.
+func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
+	dir := ""
+	if !p.InMemory {
+		if e.keeper, err = child.Start(ctx, KeeperRole, e.kind.Role); err != nil {
+			return err
+		}
+		dir = e.keeper.Addr()
+	}
+	all := make([]Addresses, p.Servers)
+	for i := range all {
+		for _, a := range []*string{&all[i].Clients, &all[i].Peers, &all[i].Votes} {
+			if *a, err = child.FreeAddr(); err != nil {
+				return err
+			}
+		}
+		m := &member{kind: e.kind, keeper: e.keeper,
+			place: Place{Number: i + 1, Members: all, Durability: p.Durability}}
+		if dir != "" {
+			m.place.Dir = filepath.Join(dir, strconv.Itoa(i+1))
+			if err := os.Mkdir(m.place.Dir, 0o700); err != nil {
+				return err
+			}
+		}
+		e.members = append(e.members, m)
+	}
+	return nil
+}
+
+// begin starts the members side by side, since none of several serves before the
+// others do.
+func (e *Ensemble) begin(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	failed := make(chan error, len(e.members))
+	var all sync.WaitGroup
+	for _, m := range e.members {
+		all.Go(func() {
+			if err := m.begin(ctx); err != nil {
+				failed <- err
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	select {
+	case err := <-failed: // the first is what the others failed for
+		return err
+	default:
+		return nil
+	}
+}
+
+// free tells whether nobody listens where the members should have.
+func (e *Ensemble) free() bool {
+	for _, m := range e.members {
+		own := m.place.Own()
+		for _, a := range []string{own.Clients, own.Peers, own.Votes} {
+			l, err := net.Listen("tcp", a)
+			if err != nil {
+				return false
+			}
+			l.Close()
+		}
+	}
+	return true
+}
+
+// Addresses are where the members take sessions.
+func (e *Ensemble) Addresses() []string {
+	var all []string
+	for _, m := range e.members {
+		all = append(all, m.Address())
+	}
+	return all
+}
+
+// Members are the servers, in an order that stays.
+func (e *Ensemble) Members() []drivers.Member {
+	var all []drivers.Member
+	for _, m := range e.members {
+		all = append(all, m)
+	}
+	return all
+}
+
+// Close ends the servers, however they are, and removes what they had on disk. The
+// error tells of those that had ended before, and that nobody has killed. Closing
+// twice is harmless and returns the same.
+func (e *Ensemble) Close() error {
+	e.close.Do(func() {
+		errs := make([]error, len(e.members)+1)
+		var all sync.WaitGroup
+		for i, m := range e.members {
+			all.Go(func() { errs[i] = m.end() })
+		}
+		all.Wait()
+		if e.keeper != nil {
+			errs[len(e.members)] = e.keeper.Stop()
+		}
+		e.closeErr = errors.Join(errs...)
+	})
+	return e.closeErr
+}

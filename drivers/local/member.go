@@ -1,0 +1,155 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"github.com/stampede-bench/stampede/drivers/child"
+)
+
+// A member is one server of an ensemble.
+type member struct {
+	kind   Kind
+	place  Place
+	keeper *child.Process
+
+	mu      sync.Mutex
+	process *child.Process // nil before it is started, and when it was killed
+	server  int            // the process that serves: that one, or one that it has started
+	stopped bool
+}
+
+// Name is its number.
+func (m *member) Name() string { return strconv.Itoa(m.place.Number) }
+
+// Address is where it takes sessions.
+func (m *member) Address() string { return m.place.Own().Clients }
+
+// Leads asks it whether it is the leader.
+func (m *member) Leads(ctx context.Context) (bool, error) { return m.kind.Leads(ctx, m.Address()) }
+
+// begin starts the member and returns when it serves.
+func (m *member) begin(ctx context.Context) error {
+	if err := m.Restart(ctx); err != nil {
+		return err
+	}
+	serving, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- m.kind.Serves(serving, m.place) }()
+	select {
+	case err := <-served:
+		if err != nil {
+			return fmt.Errorf("start %s: %w", m.kind.Role, err)
+		}
+		return nil
+	case <-m.process.Done():
+		cancel()
+		<-served
+		return fmt.Errorf("start %w", m.process.Stop())
+	}
+}
+
+// Restart starts the member, on what it has on disk.
+func (m *member) Restart(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.process != nil {
+		return fmt.Errorf("restart member %s: it has not been killed", m.Name())
+	}
+	p, err := child.StartKept(ctx, m.keeper, m.kind.Role, m.place.argument())
+	if err != nil {
+		return err
+	}
+	if m.server, err = strconv.Atoi(p.Addr()); err != nil {
+		return errors.Join(fmt.Errorf("start %s: announced %q, want a process id", m.kind.Role, p.Addr()), p.Stop())
+	}
+	m.process = p
+	return nil
+}
+
+// Kill ends its process, also one that is stopped.
+func (m *member) Kill() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.runs("kill"); err != nil {
+		return err
+	}
+	m.kill()
+	return nil
+}
+
+// kill returns when the process that serves is gone, and its parent too where
+// that is not ourselves: that one ends with it. How is no news.
+func (m *member) kill() {
+	syscall.Kill(m.server, syscall.SIGKILL)
+	<-m.process.Done()
+	m.process.Stop()
+	m.process, m.stopped = nil, false
+}
+
+// Stop stops its process.
+func (m *member) Stop() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.runs("stop"); err != nil {
+		return err
+	}
+	if m.stopped {
+		return fmt.Errorf("stop member %s: it is stopped already", m.Name())
+	}
+	if err := syscall.Kill(m.server, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stop member %s: %w", m.Name(), err)
+	}
+	m.stopped = true
+	return awaitStopped(m.server)
+}
+
+// Continue lets it go on.
+func (m *member) Continue() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.runs("continue"); err != nil {
+		return err
+	}
+	if !m.stopped {
+		return fmt.Errorf("continue member %s: it is not stopped", m.Name())
+	}
+	if err := syscall.Kill(m.server, syscall.SIGCONT); err != nil {
+		return fmt.Errorf("continue member %s: %w", m.Name(), err)
+	}
+	m.stopped = false
+	return nil
+}
+
+// runs returns why something cannot be done to the process that serves: there is
+// none. Its id may be somebody else's by now.
+func (m *member) runs(what string) error {
+	if m.process == nil {
+		return fmt.Errorf("%s member %s: it has been killed", what, m.Name())
+	}
+	select {
+	case <-m.process.Done():
+		return fmt.Errorf("%s member %s: it has ended by itself", what, m.Name())
+	default:
+		return nil
+	}
+}
+
+// end ends the member for good. One that is stopped cannot be asked to.
+func (m *member) end() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.process == nil:
+		return nil
+	case m.stopped:
+		m.kill()
+		return nil
+	}
+	return m.process.Stop()
+}

@@ -1,0 +1,39 @@
+package zookeeper
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/local"
+)
+
+// Serves returns when a member that [RunMember] runs takes sessions, which it does
+// not before its ensemble has a leader and it has found it. It must keep its data
+// in its directory, which a stranger on the same port would not.
+func Serves(ctx context.Context, p local.Place) error {
+	e, err := ensemble.New(Config{Servers: []string{p.Own().Clients}})
+	if err != nil {
+		return err
+	}
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !keepsDataIn(ctx, e, p.Dir) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// keepsDataIn does not wait long: a server that is about to start never answers
+// some of the words that come just then, and does when asked again.
+func keepsDataIn(ctx context.Context, e *ensemble.Ensemble, dir string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 250*time.Millisecond)
+	defer cancel()
+	conf, err := e.Word(ctx, e.Servers[0], "conf")
+	return err == nil && strings.Contains(conf, "dataDir="+dir)
+}
