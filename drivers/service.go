@@ -30,8 +30,8 @@ type Info struct {
 	// "sync" (what was acknowledged before it), "linearizable" or
 	// "serializable".
 	Reads string
-	// Started says where it runs: "own process", "in process", or "" for a
-	// given address.
+	// Started says where it runs: "own process", "3 own processes", "in process",
+	// or "" for a given address.
 	Started string
 }
 

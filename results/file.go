@@ -130,7 +130,7 @@ type Backend struct {
 	Durability string `json:"durability"` // "fsync", "memory", "unknown"
 	Client     string `json:"client"`     // the client library
 	Reads      string `json:"reads"`      // "local", "sync", "linearizable", "serializable"; "" in files before it was noted
-	Started    string `json:"started"`    // "own process", "in process", "" for a given address
+	Started    string `json:"started"`    // "own process", "3 own processes", "in process", "" for a given address
 }
 
 // A Latency is one phase: service time counts from the call, response time from

@@ -67,7 +67,7 @@ type zooKeeper struct {
 func connectZooKeeper(through func(ensemble.Config) (zooKeeperService, error)) func(opened, *tls.Config) (drivers.Service, error) {
 	return func(o opened, encryption *tls.Config) (drivers.Service, error) {
 		s, err := through(ensemble.Config{
-			Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == ensemble.ReadSync,
+			Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == ensemble.ReadSync, Clients: o.target.clients,
 			TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 		})
 		service := &zooKeeper{s, o}

@@ -16,7 +16,7 @@ type etcdService struct {
 
 func connectEtcd(o opened, encryption *tls.Config) (drivers.Service, error) {
 	s, err := etcd.New(etcd.Config{
-		Endpoints: o.servers, Prefix: o.target.chroot, Serializable: o.target.reads == etcd.ReadSerializable,
+		Endpoints: o.servers, Prefix: o.target.chroot, Serializable: o.target.reads == etcd.ReadSerializable, Clients: o.target.clients,
 		TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 	})
 	service := &etcdService{s, o}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/spread"
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
@@ -25,6 +26,7 @@ type Target struct {
 	sessionTimeout time.Duration // 0: the default
 	reads          string        // one of the backend's; "": its first
 	members        int           // how many servers are started
+	clients        string        // one of spread.Names
 	durability     string        // one of the backend's; of a started server only
 	security       drivers.Security
 }
@@ -47,7 +49,7 @@ func (t Target) Backend() Backend { return t.backend }
 // histories. They are refused, and not repeated in the error.
 func Parse(given string) (Target, error) {
 	scheme, rest, found := strings.Cut(given, ":")
-	t := Target{url: given, members: 1}
+	t := Target{url: given, members: 1, clients: spread.All}
 	var known bool
 	if t.backend, known = find(scheme); !known {
 		return Target{}, nearest.Unknown("backend", scheme, schemes())
@@ -152,6 +154,11 @@ func (t *Target) parseQuery(query string) error {
 			return err
 		}
 	}
+	if values.Has(clients.Name) {
+		if err := t.setClients(values.Get(clients.Name)); err != nil {
+			return err
+		}
+	}
 	if t.client = t.backend.clients[0]; values.Has(library.Name) {
 		if err := t.setClient(values.Get(library.Name)); err != nil {
 			return err
@@ -178,6 +185,18 @@ func (t *Target) setServers(given string) error {
 		return fmt.Errorf("servers=%d: want an odd number: with %d no more of them may fail than with %d", n, n, n-1)
 	}
 	t.members = n
+	return nil
+}
+
+// setClients comes after setServers.
+func (t *Target) setClients(given string) error {
+	if !slices.Contains(spread.Names(), given) {
+		return nearest.Unknown("place for clients", given, spread.Names())
+	}
+	if n := max(t.members, len(t.servers)); given == spread.Followers && n == 1 {
+		return errors.New("clients=followers: one server has no followers")
+	}
+	t.clients = given
 	return nil
 }
 

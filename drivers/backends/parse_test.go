@@ -84,8 +84,20 @@ func TestParseRefuses(t *testing.T) {
 		"native:?reads=synch":     `backend "native:": unknown read mode "synch": did you mean "sync"?`,
 		"zookeeper:?client=wired": `backend "zookeeper:": unknown client "wired": did you mean "wire"?`,
 		"native:?client":          `backend "native:": unknown client "": there is go-zookeeper, wire`,
-		"etcd:?client=wire":       `backend "etcd:": unknown key "client": there is servers, session-timeout, reads, durability`,
-		"native:?reads":           `backend "native:": unknown read mode "": there is local, sync`,
+		"etcd:?client=wire":       `backend "etcd:": unknown key "client": did you mean "clients"?`,
+		"native:?clients=leader":  `backend "native:": unknown key "clients": did you mean "client"?`,
+		"zookeeper:?servers=2":    `backend "zookeeper:": servers=2: want an odd number: with 2 no more of them may fail than with 1`,
+		"etcd:?servers=6":         `backend "etcd:": servers=6: want an odd number: with 6 no more of them may fail than with 5`,
+		"etcd:?servers=x":         `backend "etcd:": servers=x: want 1, 3, 5, 7 or 9`,
+		"etcd:?servers=0":         `backend "etcd:": servers=0: want 1, 3, 5, 7 or 9`,
+		"zookeeper:?servers=11":   `backend "zookeeper:": servers=11: want 1, 3, 5, 7 or 9`,
+		"zookeeper:?servers":      `backend "zookeeper:": servers=: want 1, 3, 5, 7 or 9`,
+		"etcd://h?servers=3": `backend "etcd://h": ` +
+			`servers is for a service that is started: a given one has those of its addresses`,
+		"etcd:?servers=3&clients=leaders": `backend "etcd:": unknown place for clients "leaders": did you mean "leader"?`,
+		"etcd:?clients=followers":         `backend "etcd:": clients=followers: one server has no followers`,
+		"zookeeper://h?clients=followers": `backend "zookeeper://h": clients=followers: one server has no followers`,
+		"native:?reads":                   `backend "native:": unknown read mode "": there is local, sync`,
 	} {
 		_, err := Parse(given)
 		if err == nil || err.Error() != want {
@@ -105,6 +117,26 @@ func TestClientOfTheURL(t *testing.T) {
 		target, err := Parse(given)
 		if err != nil || target.client.name != want {
 			t.Errorf("%s: %q (%v), want %q", given, target.client.name, err, want)
+		}
+	}
+}
+
+// How many servers there are, and at which of them sessions are opened.
+func TestServersOfTheURL(t *testing.T) {
+	for given, want := range map[string]struct {
+		members int
+		clients string
+	}{
+		"native:":                                {1, "all"},
+		"zookeeper:":                             {1, "all"},
+		"zookeeper:?servers=1&clients=leader":    {1, "leader"},
+		"zookeeper:?clients=followers&servers=5": {5, "followers"},
+		"etcd:?servers=9":                        {9, "all"},
+		"etcd://a,b?clients=followers":           {1, "followers"},
+	} {
+		target, err := Parse(given)
+		if err != nil || target.members != want.members || target.clients != want.clients {
+			t.Errorf("%s: %d servers, clients at %s (%v), want %d and %s", given, target.members, target.clients, err, want.members, want.clients)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package backends
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/local"
@@ -53,6 +54,9 @@ func (o opened) describe(i drivers.Info) drivers.Info {
 	i.Name, i.URL, i.Server = o.target.backend.Scheme, o.target.url, o.target.backend.server+i.Server
 	if o.started != nil {
 		i.Durability, i.Started = o.target.durability, "own process"
+		if n := len(o.servers); n > 1 {
+			i.Started = fmt.Sprintf("%d own processes", n)
+		}
 	}
 	return i
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/spread"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -66,6 +67,12 @@ var servers = Key{
 	Summary: "how many servers to start, each a process of its own: 1, 3, 5, 7 or 9",
 }
 
+var clients = Key{
+	Name:    "clients",
+	Example: spread.Leader,
+	Summary: "at which servers sessions are opened: all in turn, the leader, or the followers in turn; one whose server goes away connects to any",
+}
+
 var durability = Key{
 	Name:    "durability",
 	Example: "no-fsync",
@@ -103,7 +110,7 @@ func List() []Backend {
 			About: "the service that the recipes were written for: each session's calls are answered " +
 				"in order, and its watches fire before it can see the change",
 			URLs: []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
-			Keys: []Key{servers, sessionTimeout, reads, library},
+			Keys: []Key{sessionTimeout, reads, library, servers, clients},
 
 			role:       local.InPlace(zookeeper.RunMember),
 			local:      local.Kind{Serves: zookeeper.Serves, Leads: ensemble.Leads},
@@ -119,7 +126,7 @@ func List() []Backend {
 				"each on its own: a watch may fire after a reply that shows the change. Names of " +
 				"sequential nodes do not sort, and sessions last for whole seconds",
 			URLs: []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
-			Keys: []Key{servers, sessionTimeout, etcdReads, durability},
+			Keys: []Key{sessionTimeout, etcdReads, servers, clients, durability},
 
 			role:       local.InPlace(etcd.RunMember),
 			local:      local.Kind{Serves: etcd.Serves, Leads: etcd.Leads},

@@ -28,6 +28,9 @@ type Config struct {
 	// SyncReads makes a sync before every read of a [drivers.Conn], so that it
 	// shows what anybody was acknowledged before it, on an ensemble too.
 	SyncReads bool
+	// Clients is where sessions are opened, one of [spread.Names]; "" means all
+	// servers in turn.
+	Clients string
 	// Dial connects to a server; nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }

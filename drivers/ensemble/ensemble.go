@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/spread"
 )
 
 // An Ensemble is the servers of one service. Its fields are read only.
@@ -22,8 +23,8 @@ type Ensemble struct {
 
 	connect func(ctx context.Context, address string) (net.Conn, error)
 	version func() (string, error) // asks a server once
-	dialed  atomic.Uint32          // sessions so far
-	rooted  atomic.Bool            // the chroot was seen to exist
+	spread  *spread.Spread
+	rooted  atomic.Bool // the chroot was seen to exist
 }
 
 // New returns the ensemble; nothing is connected yet.
@@ -46,6 +47,7 @@ func New(cfg Config) (*Ensemble, error) {
 	if cfg.TLS != nil {
 		e.connect = encrypted(e.connect, cfg.TLS)
 	}
+	e.spread = spread.New(cfg.Clients, e.Servers, e.leads)
 	e.version = sync.OnceValues(e.askVersion)
 	return e, nil
 }
@@ -60,9 +62,14 @@ func (e *Ensemble) Connect(ctx context.Context, address string, through func(net
 	return conn, err
 }
 
-// Spread returns the index of the server that the next session tries first: each
-// in turn.
-func (e *Ensemble) Spread() int { return int(e.dialed.Add(1)) % len(e.Servers) }
+// Next returns the index of the server that the next session tries first.
+func (e *Ensemble) Next(ctx context.Context) (int, error) {
+	first, err := e.spread.Next(ctx)
+	if err != nil {
+		return 0, e.Unreachable(err, nil)
+	}
+	return first, nil
+}
 
 const (
 	firstBackoff = 10 * time.Millisecond

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -14,23 +15,33 @@ import (
 // taking the session over on a connection of its own and closing it there, and
 // returns when the service knows of no such session any more.
 func (e *Ensemble) Expire(ctx context.Context, session wire.ConnectResponse) error {
-	for ctx.Err() == nil {
+	unreached := 0 // servers, one after the other
+	for try := 0; ctx.Err() == nil; try++ {
 		// The client may take its session back just then.
-		gone, err := e.closeSession(ctx, session)
-		if err != nil {
-			return fmt.Errorf("expire: %s: %w", e.Name(), err)
-		}
-		if gone {
+		gone, err := e.closeSession(ctx, e.Servers[try%len(e.Servers)], session)
+		switch {
+		case gone:
 			return nil
+		case err == nil:
+			unreached = 0
+		default:
+			if unreached++; unreached == len(e.Servers) {
+				return fmt.Errorf("expire: %s: %w", e.Name(), err)
+			}
 		}
 	}
 	return fmt.Errorf("expire: %s: %w", e.Name(), context.Cause(ctx))
 }
 
+// expiryTime bounds the attempt at one server, which may be stopped.
+const expiryTime = 2 * time.Second
+
 // closeSession makes an attempt and tells whether there was no such session any
-// more. It fails where the service cannot be reached.
-func (e *Ensemble) closeSession(ctx context.Context, session wire.ConnectResponse) (gone bool, err error) {
-	nc, err := e.connect(ctx, e.Servers[0])
+// more. It fails where the server cannot be reached.
+func (e *Ensemble) closeSession(ctx context.Context, server string, session wire.ConnectResponse) (gone bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, expiryTime)
+	defer cancel()
+	nc, err := e.connect(ctx, server)
 	if err != nil {
 		return false, err
 	}

@@ -74,10 +74,11 @@ func (l line) Release(ctx context.Context) error { return l.place.Remove(ctx) }
 
 func handOff(b *testing.B, s *Service, clients int, lock func(c *Conn, dir string) handing) {
 	all := make([]handing, clients)
-	dir := fmt.Sprintf("/%s-%d", "lock", s.dialed.Load())
+	dir := ""
 	for i := range all {
 		c := dial(b, s, drivers.Options{})
 		if i == 0 {
+			dir = fmt.Sprintf("/lock-%x", c.lease.id)
 			create(b, c, dir, 0)
 		}
 		all[i] = lock(c, dir)

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -19,6 +18,7 @@ import (
 	"google.golang.org/grpc/backoff"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/spread"
 )
 
 // Config says where an etcd service is and how it is used.
@@ -31,6 +31,9 @@ type Config struct {
 	// Serializable reads are answered by the server at hand from what it has,
 	// which may be old. The default is linearizable reads.
 	Serializable bool
+	// Clients is where sessions are opened, one of [spread.Names]; "" means all
+	// endpoints in turn.
+	Clients string
 	// TLS, if set, is how connections are encrypted, and with which
 	// certificates.
 	TLS *tls.Config
@@ -77,8 +80,8 @@ func (c Config) Validate() error {
 // A Service is an etcd service at given addresses.
 type Service struct {
 	config  Config
-	dialed  atomic.Uint32 // sessions so far, to spread them over the endpoints
-	http    *http.Client  // for what a server says of itself
+	spread  *spread.Spread
+	http    *http.Client // for what a server says of itself
 	version func() (string, error)
 	witness witness
 }
@@ -103,6 +106,7 @@ func New(cfg Config) (*Service, error) {
 		Timeout:   cfg.DialTimeout,
 		Transport: &http.Transport{TLSClientConfig: cfg.TLS, DisableKeepAlives: true},
 	}}
+	s.spread = spread.New(cfg.Clients, cfg.Endpoints, s.leads)
 	s.version = sync.OnceValues(s.askVersion)
 	return s, nil
 }
@@ -137,7 +141,11 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.DialTimeout)
 	defer cancel()
-	c, err := s.session(o)
+	first, err := s.spread.Next(ctx)
+	if err != nil {
+		return nil, s.unreachable(err, nil)
+	}
+	c, err := s.session(o, first)
 	if err != nil {
 		return nil, s.unreachable(err, nil)
 	}
@@ -148,8 +156,9 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	return c, nil
 }
 
-// session makes a session that has not been opened.
-func (s *Service) session(o drivers.Options) (*Conn, error) {
+// session makes a session that has not been opened, and tries one of the endpoints
+// first.
+func (s *Service) session(o drivers.Options, first int) (*Conn, error) {
 	keys := keyspace(s.config.Prefix)
 	c := &Conn{options: o, keys: keys, serializable: s.config.Serializable, crew: make(crew), done: make(chan struct{})}
 	c.tap = newTap(o, keys, s.config.Dial)
@@ -162,7 +171,7 @@ func (s *Service) session(o drivers.Options) (*Conn, error) {
 	}
 	var err error
 	c.library, err = clientv3.New(clientv3.Config{
-		Endpoints:   s.endpoints(),
+		Endpoints:   s.endpoints(first),
 		TLS:         s.config.TLS,
 		Username:    s.config.Username,
 		Password:    string(s.config.Password),
@@ -173,9 +182,8 @@ func (s *Service) session(o drivers.Options) (*Conn, error) {
 	return c, err
 }
 
-// endpoints are the endpoints, another one first for each session.
-func (s *Service) endpoints() []string {
-	first := int(s.dialed.Add(1))
+// endpoints are the endpoints in turn, beginning with one of them.
+func (s *Service) endpoints(first int) []string {
 	all := make([]string, len(s.config.Endpoints))
 	for i := range all {
 		all[i] = s.scheme() + s.config.Endpoints[(first+i)%len(all)]

@@ -30,8 +30,12 @@ const (
 	deletes    = "etcd_mvcc_delete_total"
 )
 
-// Reset begins the count anew.
+// Reset begins the count anew. Of several members no count is to be had: each
+// counts all writes, and of the reads its own and those of all transactions.
 func (s *Service) Reset(ctx context.Context) error {
+	if n := len(s.config.Endpoints); n > 1 {
+		return fmt.Errorf("what %d members count: %w", n, drivers.ErrUnsupported)
+	}
 	now, err := s.metrics(ctx)
 	if err != nil {
 		return err
@@ -59,9 +63,9 @@ func (s *Service) Counters(ctx context.Context) (drivers.Counters, error) {
 	}, nil
 }
 
-// metrics are the counters among what the first endpoint tells Prometheus.
+// metrics are the counters among what the endpoint tells Prometheus.
 func (s *Service) metrics(ctx context.Context) (map[string]int64, error) {
-	body, err := s.ask(ctx, "/metrics")
+	body, err := s.ask(ctx, s.config.Endpoints[0], "/metrics")
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +81,20 @@ func (s *Service) metrics(ctx context.Context) (map[string]int64, error) {
 	return counters, lines.Err()
 }
 
-func (s *Service) askVersion() (string, error) {
+// askVersion asks the first endpoint that answers.
+func (s *Service) askVersion() (version string, err error) {
+	for _, endpoint := range s.config.Endpoints {
+		if version, err = s.versionOf(endpoint); err == nil {
+			return version, nil
+		}
+	}
+	return "", err
+}
+
+func (s *Service) versionOf(endpoint string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.DialTimeout)
 	defer cancel()
-	body, err := s.ask(ctx, "/version")
+	body, err := s.ask(ctx, endpoint, "/version")
 	if err != nil {
 		return "", err
 	}
@@ -92,8 +106,8 @@ func (s *Service) askVersion() (string, error) {
 	return "etcd " + told.Etcdserver, nil
 }
 
-func (s *Service) ask(ctx context.Context, path string) (io.ReadCloser, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.scheme()+s.config.Endpoints[0]+path, nil)
+func (s *Service) ask(ctx context.Context, endpoint, path string) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.scheme()+endpoint+path, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,11 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := newConn(s, o)
+	first, err := s.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newConn(s, o, first)
 	if err := c.open(ctx); err != nil {
 		return nil, err
 	}

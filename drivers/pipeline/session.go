@@ -50,7 +50,7 @@ var (
 	_ drivers.PersistentWatcher = (*Conn)(nil)
 )
 
-func newConn(s *Service, o drivers.Options) *Conn {
+func newConn(s *Service, o drivers.Options, first int) *Conn {
 	if o.SessionTimeout == 0 {
 		o.SessionTimeout = drivers.DefaultSessionTimeout
 	}
@@ -66,7 +66,7 @@ func newConn(s *Service, o drivers.Options) *Conn {
 		},
 		done: make(chan struct{}),
 		gone: make(chan struct{}),
-		turn: s.Spread(),
+		turn: first - 1,
 	}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c

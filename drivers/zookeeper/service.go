@@ -34,7 +34,11 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := s.open(o)
+	first, err := s.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := s.open(o, first)
 	if err := s.establish(ctx, c); err != nil {
 		c.Close()
 		return nil, err

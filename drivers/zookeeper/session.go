@@ -29,8 +29,9 @@ func (s *session) timeout() time.Duration {
 	return time.Duration(s.granted.Timeout) * time.Millisecond
 }
 
-// open starts the library, which goes on trying until it has a session.
-func (s *Service) open(o drivers.Options) *Conn {
+// open starts the library, which goes on trying until it has a session, beginning
+// with one of the servers.
+func (s *Service) open(o drivers.Options, first int) *Conn {
 	if o.SessionTimeout == 0 {
 		o.SessionTimeout = drivers.DefaultSessionTimeout
 	}
@@ -43,7 +44,7 @@ func (s *Service) open(o drivers.Options) *Conn {
 		gone:     make(chan struct{}),
 	}
 	c.session.opened = make(chan struct{})
-	c.dialer = &dialer{servers: s.Servers, turn: s.Spread(),
+	c.dialer = &dialer{servers: s.Servers, turn: first - 1,
 		arrived: make(chan struct{}, 1), refused: make(chan struct{})}
 	c.connect = func(ctx context.Context, address string) (*wire.Tap, error) {
 		conn, err := s.Connect(ctx, address, o.Through)

@@ -19,14 +19,15 @@ const rules = `
 	drivers/claim:                 drivers
 	drivers/child:                 internal/nearest
 	drivers/faults:                drivers internal/nearest
+	drivers/spread:
 	drivers/local:                 drivers drivers/child
 	drivers/native/tree:           drivers/wire
 	drivers/native/journal:        drivers/wire drivers/native/tree
 	drivers/native:                drivers drivers/wire drivers/local drivers/native/tree drivers/native/journal
-	drivers/ensemble:              drivers drivers/wire
+	drivers/ensemble:              drivers drivers/wire drivers/spread
 	drivers/pipeline:              drivers drivers/wire drivers/ensemble
 	drivers/zookeeper:             drivers drivers/wire drivers/local drivers/ensemble
-	drivers/etcd:                  drivers drivers/local
+	drivers/etcd:                  drivers drivers/local drivers/spread
 	drivers/backends:              drivers/... internal/nearest
 	drivers/backends/backendtest:  drivers/...
 	drivers/drivertest:            drivers drivers/wire

@@ -1,0 +1,122 @@
+package spread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Where sessions are opened.
+const (
+	All       = "all"
+	Leader    = "leader"
+	Followers = "followers"
+)
+
+// Names are all of these, the default first.
+func Names() []string { return []string{All, Leader, Followers} }
+
+// Leads asks a server whether it is the leader. One that cannot say is an error.
+type Leads func(ctx context.Context, server string) (bool, error)
+
+// A Spread chooses servers for sessions.
+//
+// Note: it is where a session is opened that is chosen. One whose server goes away
+// connects to any other, as it would without a choice: where it waited for a server
+// of the right kind, it could do so for as long as there is none, and be lost.
+type Spread struct {
+	over    string // one of Names, or "" for All
+	servers []string
+	leads   Leads
+
+	turn  atomic.Uint32
+	asks  chan struct{} // has something in it while somebody asks; guards all below
+	fit   []int         // what to choose from, as of asked
+	asked time.Time
+}
+
+// New returns a spread over servers; over is one of Names, and "" is All.
+func New(over string, servers []string, leads Leads) *Spread {
+	return &Spread{over: over, servers: servers, leads: leads, asks: make(chan struct{}, 1)}
+}
+
+// Next returns the index of the server that the next session is to be opened at.
+// Where just now there is none, as in an election, it waits for one.
+func (s *Spread) Next(ctx context.Context) (int, error) {
+	turn := int(s.turn.Add(1))
+	if s.over == "" || s.over == All {
+		return turn % len(s.servers), nil
+	}
+	select {
+	case s.asks <- struct{}{}:
+		defer func() { <-s.asks }()
+	case <-ctx.Done():
+		return 0, s.none(nil, ctx)
+	}
+	if err := s.refresh(ctx); err != nil {
+		return 0, err
+	}
+	return s.fit[turn%len(s.fit)], nil
+}
+
+const (
+	// lasting is for how long an answer is taken for true: who leads changes
+	// seldom, and thousands of sessions may be opened in a second.
+	lasting = time.Second
+	// patience is how long a server may take to answer: one that is stopped
+	// never does.
+	patience = 500 * time.Millisecond
+	// again is how long to wait before asking anew, where no server fits.
+	again = 20 * time.Millisecond
+)
+
+// refresh finds out which servers fit, unless that is known, and waits until one
+// does.
+func (s *Spread) refresh(ctx context.Context) error {
+	for len(s.fit) == 0 || time.Since(s.asked) > lasting {
+		fit, err := s.ask(ctx)
+		if s.fit, s.asked = fit, time.Now(); len(fit) > 0 {
+			return nil
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return s.none(err, ctx)
+		}
+	}
+	return nil
+}
+
+// none is why there is no server: what one of them answered, if any did.
+func (s *Spread) none(err error, ctx context.Context) error {
+	why := context.Cause(ctx)
+	if err != nil && !errors.Is(err, why) {
+		why = fmt.Errorf("%w (%w)", err, why)
+	}
+	return fmt.Errorf("clients=%s: no server to open a session at: %w", s.over, why)
+}
+
+// ask asks all servers at once and returns which fit. The error is of one that
+// does not say.
+func (s *Spread) ask(ctx context.Context) (fit []int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	leads, errs := make([]bool, len(s.servers)), make([]error, len(s.servers))
+	var all sync.WaitGroup
+	for i, server := range s.servers {
+		all.Go(func() { leads[i], errs[i] = s.leads(ctx, server) })
+	}
+	all.Wait()
+	for i := range s.servers {
+		switch {
+		case errs[i] != nil:
+			err = errs[i]
+		case leads[i] == (s.over == Leader):
+			fit = append(fit, i)
+		}
+	}
+	return fit, err
+}
