@@ -24,6 +24,7 @@ type Ensemble struct {
 	connect func(ctx context.Context, address string) (net.Conn, error)
 	version func() (string, error) // asks a server once
 	spread  *spread.Spread
+	shown   atomic.Int64 // see Shown
 	rooted  atomic.Bool // the chroot was seen to exist
 }
 

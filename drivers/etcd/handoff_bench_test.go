@@ -15,7 +15,7 @@ import (
 // for no time, over a member that syncs: one of the calls that the herd-avoiding
 // recipe makes, and the library's.
 func BenchmarkHandOff(b *testing.B) {
-	p, err := started(b.Context(), Fsync)
+	p, err := started(b.Context(), 1, Fsync)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 func TestMemberLeavesNothingBehind(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	e, err := started(t.Context(), NoFsync)
+	e, err := started(t.Context(), 1, NoFsync)
 	if err != nil {
 		t.Fatal(err)
 	}

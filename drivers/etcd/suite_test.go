@@ -17,16 +17,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// started starts a cluster of one member.
-func started(ctx context.Context, durability string) (*local.Ensemble, error) {
+// started starts a cluster of so many members.
+func started(ctx context.Context, members int, durability string) (*local.Ensemble, error) {
 	return local.Start(ctx, local.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
-		local.Plan{Servers: 1, Durability: durability})
+		local.Plan{Servers: members, Durability: durability})
 }
 
 // member is one for all tests, which does not wait for the disk. It ends with
 // this process.
 var member = sync.OnceValues(func() (*local.Ensemble, error) {
-	return started(context.Background(), NoFsync)
+	return started(context.Background(), 1, NoFsync)
 })
 
 // quick is the service of the common member.

@@ -36,6 +36,7 @@ type call struct {
 	done    chan struct{} // has room for one
 
 	answer   wire.Err
+	position int64 // of the reply
 	err      error // of the connection
 	name     string
 	bytes    []byte

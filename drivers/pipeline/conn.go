@@ -83,9 +83,21 @@ func (c *Conn) Sync(ctx context.Context, path string) error {
 
 // Fence is a sync of a path of its own: the server answers it when it has
 // caught up with the leader, and sends the notifications of all that it has
-// applied before the answer.
+// applied before the answer. It is made again as long as the server has not got as
+// far as some session has seen: see [ensemble.Ensemble.Shown].
 func (c *Conn) Fence(ctx context.Context) error {
-	return c.simply(ctx, request{op: drivers.OpFence, code: wire.OpSync, path: wire.FencePath})
+	shown := c.ensemble.Shown()
+	for {
+		k, err := c.do(ctx, request{op: drivers.OpFence, code: wire.OpSync, path: wire.FencePath})
+		if err != nil {
+			return err
+		}
+		reached := k.position
+		c.free(k)
+		if reached >= shown {
+			return nil
+		}
+	}
 }
 
 // simply makes a call whose answer is only whether it succeeded.

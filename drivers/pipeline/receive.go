@@ -59,7 +59,8 @@ func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) err
 	if k == nil || k.xid != h.Xid {
 		return errOrder
 	}
-	k.answer = h.Err
+	k.answer, k.position = h.Err, h.Zxid
+	l.conn.ensemble.Show(h.Zxid)
 	malformed := k.decode(d)
 	if err := l.hear(replyTo(k, h, payload)); err != nil {
 		return err

@@ -150,14 +150,20 @@ func (c *Conn) Sync(ctx context.Context, path string) error {
 
 // Fence is a sync of a path of its own: the server answers it when it has
 // caught up with the leader, and sends the notifications of all that it has
-// applied before the answer.
+// applied before the answer. It is made again as long as the server has not got as
+// far as some session has seen: see [ensemble.Ensemble.Shown].
 func (c *Conn) Fence(ctx context.Context) error {
-	k, err := c.do(ctx, request{op: drivers.OpFence, path: wire.FencePath})
-	if err != nil {
-		return err
+	shown := c.ensemble.Shown()
+	for {
+		k, err := c.do(ctx, request{op: drivers.OpFence, path: wire.FencePath})
+		if err != nil {
+			return err
+		}
+		c.calls.put(k)
+		if c.position.Load() >= shown {
+			return nil
+		}
 	}
-	c.calls.put(k)
-	return nil
 }
 
 // Done is closed when the session is lost or closed.

@@ -143,6 +143,7 @@ func (l *listener) Message(m drivers.Message) {
 		}
 	case drivers.Reply:
 		c.position.Store(max(c.position.Load(), m.Pos)) // replies come one at a time
+		c.ensemble.Show(m.Pos)
 		if m.Op == drivers.OpClose || m.Op == drivers.OpOpen && m.Err != nil {
 			c.closed.Store(true)
 		}

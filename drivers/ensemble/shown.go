@@ -1,0 +1,23 @@
+package ensemble
+
+// Show takes note of the position that a reply had, to whichever session. One
+// server needs no such note.
+func (e *Ensemble) Show(position int64) {
+	if len(e.Servers) == 1 {
+		return
+	}
+	for {
+		shown := e.shown.Load()
+		if position <= shown || e.shown.CompareAndSwap(shown, position) {
+			return
+		}
+	}
+}
+
+// Shown is the last position that any session has been shown on an ensemble. A
+// server whose replies have got there has sent the notifications of all up to it.
+//
+// A sync is no proof of that where the server is the leader: it answers one as it
+// answers a read, and others may have committed, and been acknowledged, what it has
+// yet to apply itself.
+func (e *Ensemble) Shown() int64 { return e.shown.Load() }

@@ -1,0 +1,21 @@
+package etcd
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/drivertest"
+)
+
+// What holds on one member holds where sessions are on several.
+func TestSuiteOnAnEnsemble(t *testing.T) {
+	e, err := started(t.Context(), 3, NoFsync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	s := service(t, Config{Endpoints: e.Addresses()})
+	open := func(*testing.T) drivers.Service { return s }
+	drivertest.Run(t, open)
+	drivertest.RunPersistent(t, open)
+}
