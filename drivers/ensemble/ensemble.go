@@ -25,7 +25,7 @@ type Ensemble struct {
 	version func() (string, error) // asks a server once
 	spread  *spread.Spread
 	shown   atomic.Int64 // see Shown
-	rooted  atomic.Bool // the chroot was seen to exist
+	rooted  atomic.Bool  // the chroot was seen to exist
 }
 
 // New returns the ensemble; nothing is connected yet.

@@ -37,7 +37,7 @@ func Serves(ctx context.Context, p local.Place) error {
 // isMember asks for the members, as of now, so that only one that is in touch with
 // the leader answers.
 func (s *Service) isMember(ctx context.Context, name string) bool {
-	c, err := s.direct(s.config.Endpoints[0])
+	c, err := s.direct(ctx, s.config.Endpoints[0])
 	if err != nil {
 		return false
 	}
@@ -60,7 +60,7 @@ func Leads(ctx context.Context, address string) (bool, error) {
 }
 
 func (s *Service) leads(ctx context.Context, address string) (bool, error) {
-	c, err := s.direct(address)
+	c, err := s.direct(ctx, address)
 	if err != nil {
 		return false, err
 	}
@@ -75,8 +75,14 @@ func (s *Service) leads(ctx context.Context, address string) (bool, error) {
 	return status.Leader == status.Header.MemberId, nil
 }
 
-// direct is a client of one server, for what is asked of that one.
-func (s *Service) direct(address string) (*clientv3.Client, error) {
+// direct is a client of one server, for what is asked of that one. The library would
+// wait for as long as nobody listens there, so that is found out before.
+func (s *Service) direct(ctx context.Context, address string) (*clientv3.Client, error) {
+	c, err := s.config.Dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	c.Close()
 	return clientv3.New(clientv3.Config{
 		Endpoints:   []string{s.scheme() + address},
 		TLS:         s.config.TLS,

@@ -1,0 +1,103 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+func TestMain(m *testing.M) {
+	roles := backends.Roles()
+	for name, role := range roles {
+		roles[name] = witnessed(role)
+	}
+	roles["run"] = run
+	child.Dispatch(roles)
+	os.Exit(m.Run())
+}
+
+// aliveVariable names a named pipe which every process that is started holds open
+// for as long as it lives.
+const aliveVariable = "STAMPEDE_TEST_ALIVE"
+
+func witnessed(role child.Role) child.Role {
+	return func(ctx context.Context, args []string, ready func(string)) error {
+		if pipe := os.Getenv(aliveVariable); pipe != "" {
+			alive, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+			if err != nil {
+				return err
+			}
+			defer alive.Close()
+		}
+		return role(ctx, args, ready)
+	}
+}
+
+// run opens a backend, stops the last of its servers, and closes nothing.
+func run(ctx context.Context, args []string, ready func(string)) error {
+	target, err := backends.Parse(args[0])
+	if err != nil {
+		return err
+	}
+	service, err := target.Open(ctx)
+	if err != nil {
+		return err
+	}
+	members := service.(drivers.Ensemble).Members()
+	if err := members[len(members)-1].Stop(); err != nil {
+		return err
+	}
+	ready("open")
+	select {}
+}
+
+// startTime is ample on a machine that is busy with other tests.
+const startTime = time.Minute
+
+// open starts a backend whose files are in a directory of the test's own.
+func open(t *testing.T, url string) (s drivers.Ensemble, tmp string) {
+	t.Helper()
+	need(t, url)
+	tmp = t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	target, err := backends.Parse(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	defer cancel()
+	service, err := target.Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := service.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return service.(drivers.Ensemble), tmp
+}
+
+// need skips a test that needs a ZooKeeper which is not there, unless it must be.
+func need(t *testing.T, url string) {
+	t.Helper()
+	if _, err := zookeeper.FindInstallation(); url[0] == 'z' && errors.Is(err, zookeeper.ErrNotInstalled) {
+		backendtest.Lacking(t, err)
+	}
+}
+
+// empty checks that nothing was left in a directory.
+func empty(t *testing.T, tmp string) {
+	t.Helper()
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
