@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,47 +19,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	roles := backends.Roles()
-	for name, role := range roles {
-		roles[name] = witnessed(role)
-	}
-	roles["opener"] = opener
-	child.Dispatch(roles)
+	child.Dispatch(backends.Roles())
 	os.Exit(m.Run())
-}
-
-// aliveVariable names a named pipe which every server that a test starts holds
-// open for as long as it lives.
-const aliveVariable = "STAMPEDE_TEST_ALIVE"
-
-func witnessed(role child.Role) child.Role {
-	return func(ctx context.Context, args []string, ready func(string)) error {
-		if pipe := os.Getenv(aliveVariable); pipe != "" {
-			alive, err := os.OpenFile(pipe, os.O_WRONLY, 0)
-			if err != nil {
-				return err
-			}
-			defer alive.Close()
-		}
-		return role(ctx, args, ready)
-	}
-}
-
-// opener opens a backend and a session, as a command would, and closes neither.
-func opener(ctx context.Context, args []string, ready func(string)) error {
-	target, err := backends.Parse(args[0])
-	if err != nil {
-		return err
-	}
-	service, err := target.Open(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err := service.Dial(ctx, drivers.Options{}); err != nil {
-		return err
-	}
-	ready("open")
-	select {}
 }
 
 // startable are the URLs of the backends that can be started here.
@@ -234,36 +194,6 @@ func TestInProcess(t *testing.T) {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}
 	})
-}
-
-// A run is killed, in a way that it cannot catch, with a backend open.
-func TestNothingOutlivesAKilledRun(t *testing.T) {
-	for _, url := range startable(t) {
-		t.Run(url, func(t *testing.T) {
-			tmp, pipe := t.TempDir(), filepath.Join(t.TempDir(), "alive")
-			if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			t.Setenv("TMPDIR", tmp)
-			t.Setenv(aliveVariable, pipe)
-			gone := make(chan error, 1)
-			go func() {
-				_, err := os.ReadFile(pipe) // until no server holds it
-				gone <- err
-			}()
-			run, err := child.Start(t.Context(), "opener", url)
-			if err != nil {
-				t.Fatal(err)
-			}
-			syscall.Kill(run.PID(), syscall.SIGKILL)
-			if err := <-gone; err != nil {
-				t.Fatal(err)
-			}
-			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
-				t.Errorf("left behind: %v (%v)", left, err)
-			}
-		})
-	}
 }
 
 func TestStartErrorSaysWhatToDo(t *testing.T) {

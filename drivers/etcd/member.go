@@ -37,12 +37,11 @@ func RunMember(ctx context.Context, p local.Place, announce func(pid string)) er
 	if err != nil {
 		return fmt.Errorf("start etcd: %w", err)
 	}
-	defer member.Close()
 	go forget(ctx, member.Server)
 	select {
 	case <-ctx.Done():
-		// The others end as well: there is nobody to hand the lead over to.
-		member.Server.HardStop()
+		// It is not closed: that takes long where the others end as well, or are
+		// stopped, and what it has on disk is not needed any more.
 		return nil
 	case err := <-member.Err():
 		return fmt.Errorf("etcd ended: %w", err)

@@ -3,6 +3,7 @@ package local_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -41,7 +43,8 @@ func witnessed(role child.Role) child.Role {
 	}
 }
 
-// run opens a backend, stops the last of its servers, and closes nothing.
+// run opens a backend, stops the last of its servers, announces the processes of
+// all, and closes nothing.
 func run(ctx context.Context, args []string, ready func(string)) error {
 	target, err := backends.Parse(args[0])
 	if err != nil {
@@ -55,7 +58,11 @@ func run(ctx context.Context, args []string, ready func(string)) error {
 	if err := members[len(members)-1].Stop(); err != nil {
 		return err
 	}
-	ready("open")
+	said := "open"
+	for _, m := range members {
+		said += fmt.Sprintf(" %d", local.Server(m))
+	}
+	ready(said)
 	select {}
 }
 

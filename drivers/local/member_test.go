@@ -145,7 +145,6 @@ func dial(t *testing.T, s drivers.Service) drivers.Conn {
 	for {
 		c, err := s.Dial(ctx, drivers.Options{})
 		if err == nil {
-			t.Cleanup(func() { c.Close() })
 			return c
 		}
 		if ctx.Err() != nil {
@@ -156,14 +155,18 @@ func dial(t *testing.T, s drivers.Service) drivers.Conn {
 
 func create(t *testing.T, s drivers.Service, path string) {
 	t.Helper()
-	if _, err := dial(t, s).Create(t.Context(), path, nil, 0); err != nil {
+	c := dial(t, s)
+	defer c.Close()
+	if _, err := c.Create(t.Context(), path, nil, 0); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func exists(t *testing.T, s drivers.Service, path string) bool {
 	t.Helper()
-	_, found, err := drivers.Steady(dial(t, s)).Exists(t.Context(), path, nil)
+	c := dial(t, s)
+	defer c.Close()
+	_, found, err := drivers.Steady(c).Exists(t.Context(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
