@@ -63,5 +63,8 @@
 // forgotten by compaction, deleted ones too. A watch that was away over a
 // compaction is told what a new read shows; that a child came and went is not
 // seen. A WatchTree costs as many bytes as all that is written below the prefix,
-// whoever writes it and however small the tree.
+// whoever writes it and however small the tree. On several members a persistent
+// watch begins, and begins again after a reconnect, where the member at hand has got
+// to: it may be told of changes that somebody was acknowledged, or that a read
+// showed, just before.
 package etcd

@@ -7,7 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/drivertest"
 )
 
-// What holds on one member holds where sessions are on several.
+// What holds on one member holds where sessions are on several, but for persistent
+// watches: see the package's comment.
 func TestSuiteOnAnEnsemble(t *testing.T) {
 	e, err := started(t.Context(), 3, NoFsync)
 	if err != nil {
@@ -15,7 +16,5 @@ func TestSuiteOnAnEnsemble(t *testing.T) {
 	}
 	defer e.Close()
 	s := service(t, Config{Endpoints: e.Addresses()})
-	open := func(*testing.T) drivers.Service { return s }
-	drivertest.Run(t, open)
-	drivertest.RunPersistent(t, open)
+	drivertest.Run(t, func(*testing.T) drivers.Service { return s })
 }

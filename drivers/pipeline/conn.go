@@ -78,17 +78,22 @@ func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]dr
 
 // Sync brings the server that this session is connected to up to date.
 func (c *Conn) Sync(ctx context.Context, path string) error {
-	return c.simply(ctx, request{op: drivers.OpSync, code: wire.OpSync, path: path})
+	return c.catchUp(ctx, request{op: drivers.OpSync, code: wire.OpSync, path: path})
 }
 
 // Fence is a sync of a path of its own: the server answers it when it has
 // caught up with the leader, and sends the notifications of all that it has
-// applied before the answer. It is made again as long as the server has not got as
-// far as some session has seen: see [ensemble.Ensemble.Shown].
+// applied before the answer.
 func (c *Conn) Fence(ctx context.Context) error {
+	return c.catchUp(ctx, request{op: drivers.OpFence, code: wire.OpSync, path: wire.FencePath})
+}
+
+// catchUp makes a sync, and again as long as the server has not got as far as some
+// session had been shown: see [ensemble.Ensemble.Shown].
+func (c *Conn) catchUp(ctx context.Context, r request) error {
 	shown := c.ensemble.Shown()
 	for {
-		k, err := c.do(ctx, request{op: drivers.OpFence, code: wire.OpSync, path: wire.FencePath})
+		k, err := c.do(ctx, r)
 		if err != nil {
 			return err
 		}
