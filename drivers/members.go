@@ -21,10 +21,11 @@ type Member interface {
 	// Leads asks the member whether it is the leader. One that does not answer
 	// is an error; a server by itself leads.
 	Leads(ctx context.Context) (bool, error)
-	// Kill ends its process by SIGKILL, and returns when it is gone. What it had
-	// on disk stays.
+	// Kill ends its process by SIGKILL, also one that is stopped, and returns when
+	// it is gone. What it had on disk stays.
 	Kill() error
-	// Restart starts a killed member on what it left on disk. It returns when the
+	// Restart starts a killed member on what it left on disk, which is nothing where
+	// its durability is memory. It returns when the
 	// process runs, which may be long before it serves.
 	Restart(ctx context.Context) error
 	// Stop stops its process by SIGSTOP: its connections stay, and nothing comes

@@ -26,7 +26,9 @@ type Config struct {
 	Username string
 	Password drivers.Secret
 	// SyncReads makes a sync before every read of a [drivers.Conn], so that it
-	// shows what anybody was acknowledged before it, on an ensemble too.
+	// shows what anybody was acknowledged before it, on an ensemble too. At its
+	// leader the sync is ZooKeeper's own and may come a moment short of that: see
+	// [Ensemble.Shown].
 	SyncReads bool
 	// Clients is where sessions are opened, one of [spread.Names]; "" means all
 	// servers in turn.

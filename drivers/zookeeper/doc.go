@@ -1,5 +1,5 @@
 // Package zookeeper opens sessions with a ZooKeeper service through
-// github.com/go-zookeeper/zk, and runs a local server.
+// github.com/go-zookeeper/zk, and runs local servers.
 //
 // A [Service] is given by addresses; a [Conn] is one session. What the library
 // lacks is added around it: contexts (each call of the library has a goroutine,
@@ -12,5 +12,6 @@
 // Connections may be encrypted, beneath the tap, and sessions may have digest
 // credentials, which the library repeats on every connection.
 //
-// [RunLocal] runs a server of this machine's installation.
+// [RunMember] runs a server of this machine's installation, by itself or as one of an
+// ensemble.
 package zookeeper
