@@ -192,13 +192,25 @@ func TestNothingOutlivesAKilledRun(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, pid := range servers {
-				// Whoever inherits the dead may leave them in state Z for a while.
-				text, err := os.ReadFile("/proc/" + pid + "/stat")
-				if err == nil && !strings.Contains(string(text), ") Z ") {
-					t.Errorf("server %s is still there", pid)
-				}
+				awaitEnd(t, pid)
 			}
 			empty(t, tmp)
 		})
+	}
+}
+
+// awaitEnd waits until a process is gone: it closes what it holds before it is.
+// Whoever inherits the dead may leave them in state Z for a while.
+func awaitEnd(t *testing.T, pid string) {
+	t.Helper()
+	deadline := time.Now().Add(startTime)
+	for {
+		text, err := os.ReadFile("/proc/" + pid + "/stat")
+		if err != nil || strings.Contains(string(text), ") Z ") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("server %s is still there", pid)
+		}
 	}
 }
