@@ -105,3 +105,24 @@ func TestRecoveriesFollowEachOther(t *testing.T) {
 		}
 	})
 }
+
+// A fault that nobody has anything of is not charged with a longer wait that comes
+// by chance much later.
+func TestRecoveryFromNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := metrics.NewDiary(1)
+		d.Begin()
+		start := time.Now()
+		for at := time.Duration(0); at < 10*time.Second; at += 10 * time.Millisecond {
+			if at != 8*time.Second {
+				d.Served(0, start.Add(at))
+			}
+		}
+		time.Sleep(5*time.Second + 3*time.Millisecond)
+		d.Broke("cut 1 of 1 clients", time.Now(), true)
+		r := d.Recoveries(10 * time.Second)[0]
+		if r.Pause != 10*time.Millisecond || *r.Served != 7*time.Millisecond || *r.Back != 7*time.Millisecond {
+			t.Errorf("a pause of %v, served after %v, back after %v", r.Pause, r.Served, r.Back)
+		}
+	})
+}

@@ -22,7 +22,8 @@ type Recovery struct {
 	Led         *time.Duration // until there was a leader, where there had to be another
 	Reconnected *time.Duration // until the last of those that were disconnected was connected again
 	// Pause is the longest time in which nobody was served, of which a part lies
-	// behind the fault; Served is when it was over: the first grant after it.
+	// behind the fault; Served is when it was over: the first grant after it. Where
+	// none was twice as long as it was before, it is the one that the fault fell in.
 	Pause  time.Duration
 	Served *time.Duration
 	// Stall is the same of each client by itself: the middle one's and the
@@ -57,7 +58,7 @@ func (d *Diary) recovery(f Break, before, until time.Duration) Recovery {
 		r.Led = led
 	}
 	all := d.everybody()
-	r.Pause, r.Served = longestGap(all, f.At, until)
+	r.Pause, r.Served = pause(all, before, f.At, until)
 	r.Usual = d.usual(before, f.At)
 	r.Stall, r.LongestStall = d.stalls(f.At, until)
 	r.Before = rate(all, max(before, f.At-5*over), f.At)
@@ -109,6 +110,20 @@ func longestGap(moments []time.Duration, from, until time.Duration) (gap time.Du
 			}
 		}
 		last = m
+	}
+	return gap, ended
+}
+
+// pause is the longest gap behind a fault, if it is out of the ordinary, and else
+// the one that the fault fell in.
+func pause(moments []time.Duration, before, fault, until time.Duration) (gap time.Duration, ended *time.Duration) {
+	usual, _ := longestGap(moments, before, fault)
+	gap, ended = longestGap(moments, fault, until)
+	if fault-before < over || gap > 2*usual {
+		return gap, ended
+	}
+	if i, _ := slices.BinarySearch(moments, fault); i < len(moments) && moments[i] < until {
+		return longestGap(moments[:i+1], fault, moments[i]+1)
 	}
 	return gap, ended
 }

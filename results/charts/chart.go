@@ -34,11 +34,18 @@ func Of(result results.View) []Chart {
 }
 
 func ofFile(f results.File) (all []Chart) {
+	broken := func(r results.Run) bool { return r.Faults != nil }
 	for _, s := range subjects(f.Runs) {
+		if slices.ContainsFunc(s.runs, broken) {
+			all = append(all, some(overTime(s))...)
+		}
 		all = append(all, some(notifications(s), latencies(s, s.telling()))...)
 	}
 	for _, s := range subjects(f.Runs) {
-		all = append(all, some(timeline(s), overTime(s))...)
+		all = append(all, some(timeline(s))...)
+		if !slices.ContainsFunc(s.runs, broken) {
+			all = append(all, some(overTime(s))...)
+		}
 		if first := s.first(); first != s.telling() {
 			all = append(all, some(latencies(s, first))...)
 		}

@@ -34,6 +34,8 @@ func overTime(s subject) *Chart {
 		return nil
 	}
 	what := "Throughput"
+	marks, broken := breaks(forms[0][len(forms[0])-1])
+	rates.rules, tails.rules = marks, unnamed(marks)
 	rates.x = seconds(rates.lines)
 	rates.y = linear("rounds/s", valuesOf(rates.lines, func(p point) float64 { return p.y }), number)
 	c := &Chart{Name: slug(s.name, "time"), Caption: "What drifts or jumps here was not steady, and its means say little."}
@@ -45,9 +47,34 @@ func overTime(s subject) *Chart {
 		tails.y = logarithmic(results.Label(s.first())+" p99", valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
 		c.panels = append(c.panels, tails)
 	}
+	if broken != "" {
+		c.Caption = broken
+		told = append(told, broken)
+	}
 	c.Title = titled(fmt.Sprintf("%s over time, %s clients", what, results.Count(int64(clients))), s)
 	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
 	return c
+}
+
+// breaks are the moments at which something was broken on purpose, by number, and
+// what the numbers mean.
+func breaks(r results.Run) (marks []rule, meaning string) {
+	if r.Faults == nil {
+		return nil, ""
+	}
+	var all []string
+	for i, b := range r.Faults.Done {
+		marks = append(marks, rule{x: b.AtNS.Seconds(), name: fmt.Sprint(i + 1)})
+		all = append(all, fmt.Sprintf("%d: %s", i+1, b.What))
+	}
+	return marks, "What was broken: " + strings.Join(all, "; ")
+}
+
+func unnamed(marks []rule) (all []rule) {
+	for _, m := range marks {
+		all = append(all, rule{x: m.x})
+	}
+	return all
 }
 
 // rounds are how many there were in a second, by interval, at its middle.
