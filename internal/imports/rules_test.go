@@ -50,6 +50,7 @@ const rules = `
 	scenario:                      results internal/nearest
 	workloads/cost:                metrics
 	workloads/pace:
+	workloads/history:
 	workloads:                     workloads/cost workloads/pace metrics drivers drivers/faults
 	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
 	workloads/recipetest:          workloads/... metrics drivers

@@ -1,0 +1,63 @@
+package history
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// String tells the history, a line each.
+func (l Lock) String() string { return told(l) }
+
+// String tells the history, a line each.
+func (r Register) String() string { return told(r) }
+
+func told(ops []Op) string {
+	var lines []string
+	for _, op := range ops {
+		lines = append(lines, op.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// String is "client 3, 1.2s to 1.3s: got the lock with token 17".
+func (o Op) String() string {
+	when := fmt.Sprintf("%v to %v", at(o.Called), at(o.Returned))
+	if o.Returned == Never {
+		when = fmt.Sprintf("from %v, not answered", at(o.Called))
+	}
+	return fmt.Sprintf("client %d, %s: %s", o.Client+1, when, words(o.What))
+}
+
+func at(d time.Duration) time.Duration { return d.Round(time.Microsecond) }
+
+func words(what any) string {
+	switch w := what.(type) {
+	case Grant:
+		if w.Token == NoToken {
+			return "got the lock"
+		}
+		return fmt.Sprintf("got the lock with token %d", w.Token)
+	case Release:
+		return "gave it up, or it was taken"
+	case Read:
+		return fmt.Sprintf("read version %d", w.Version)
+	case Write:
+		return w.words()
+	}
+	return ""
+}
+
+func (w Write) words() string {
+	over := ""
+	if w.Over != AnyVersion {
+		over = fmt.Sprintf(" over version %d", w.Over)
+	}
+	switch {
+	case w.Refused:
+		return "set" + over + ", refused"
+	case w.Version == unknown:
+		return "set" + over
+	}
+	return fmt.Sprintf("set%s, which made version %d", over, w.Version)
+}
