@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -36,6 +37,20 @@ func (f *faultFlags) check(rounds int64) error {
 	}
 	if f.nemesis != 0 {
 		return checkDuration("nemesis", f.nemesis, 100*time.Millisecond)
+	}
+	return nil
+}
+
+// possible tells whether all of it can be done in all runs of the job.
+func (f *faultFlags) possible(j job) error {
+	for _, s := range j.sources {
+		for _, form := range j.chosen {
+			err := f.schedule.Check(faults.Powers{Service: s.name, Servers: s.servers, Forgets: !s.durable,
+				Clients: slices.Min(j.flags.clients), Holder: form.Holds(), Window: j.flags.duration})
+			if err != nil {
+				return usagef("--%v", err)
+			}
+		}
 	}
 	return nil
 }

@@ -35,7 +35,8 @@ func (a *app) job(recipes []string, f runFlags) (_ job, err error) {
 	if err := f.check(); err != nil {
 		return job{}, err
 	}
-	return job{flags: f, chosen: chosen, sources: sources}, nil
+	j := job{flags: f, chosen: chosen, sources: sources}
+	return j, f.faults.possible(j)
 }
 
 // rowsOf are the runs that there will be, unless a form is skipped, as thresholds

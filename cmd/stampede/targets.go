@@ -26,7 +26,10 @@ type targets struct {
 type source struct {
 	name  string
 	given bool // by its address, so that it is somebody's
-	open  func(context.Context) (drivers.Service, error)
+	// servers are how many are started for it, durable: with what they were told on disk.
+	servers int
+	durable bool
+	open    func(context.Context) (drivers.Service, error)
 }
 
 func (t *targets) register(cmd *cobra.Command, backend []string) {
@@ -78,7 +81,9 @@ func (t *targets) resolve(reads string) ([]source, error) {
 		if target, err = target.With(o); err != nil {
 			return nil, usage(err)
 		}
-		sources = append(sources, source{target.String(), target.Given(), target.Open})
+		s := source{name: target.String(), given: target.Given(), open: target.Open}
+		s.servers, s.durable = target.Started()
+		sources = append(sources, s)
 	}
 	return sources, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/spread"
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
@@ -38,6 +39,15 @@ func (t Target) String() string { return t.url }
 // Given tells whether the URL has an address. A target without one is started
 // for the run.
 func (t Target) Given() bool { return t.servers != nil }
+
+// Started is how many servers are started for it, none of a given one, and whether
+// they have on disk what they were told.
+func (t Target) Started() (servers int, durable bool) {
+	if t.Given() {
+		return 0, false
+	}
+	return t.members, t.durability != native.Memory
+}
 
 // Backend is the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
