@@ -1,0 +1,153 @@
+package telemetry_test
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/telemetry"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// BenchmarkOff is what an operation costs more in a run that could be shown than in
+// one that cannot. Nothing of telemetry is on an operation's path, so that what is
+// asked is whether being handed to a collector, at which nobody looks, changes
+// anything there: telemetry that is off does less than that. Blocks of the two take
+// turns, now the one first and now the other, and the difference is that of the
+// fastest of each, since what else the machine does only adds. The operations are
+// made by a client that only counts and times.
+func BenchmarkOff(b *testing.B) {
+	s := inProcess(b)
+	var c telemetry.Collector
+	var took [2][]float64
+	const block = 50_000
+	for turn := 0; b.Loop(); turn++ {
+		for i := range 2 {
+			side := (turn + i) % 2
+			r := counted(b, s, block, watching(&c, side == 1))
+			took[side] = append(took[side], float64(r.Duration)/float64(r.Rounds))
+		}
+	}
+	off, handed := slices.Min(took[0]), slices.Min(took[1])
+	b.ReportMetric(0, "ns/op") // of a block, which says nothing
+	b.ReportMetric(off, "off-ns")
+	b.ReportMetric(handed-off, "added-ns")
+}
+
+// Neither a run that nobody watches nor one that is handed to a collector at which
+// nobody looks allocates anything for an operation.
+func TestOffAllocatesNothing(t *testing.T) {
+	s := inProcess(t)
+	var c telemetry.Collector
+	for name, watch := range map[string]func(*workloads.Live){"off": nil, "handed over": watching(&c, true)} {
+		if n := allocations(t, s, watch, 0); n >= 0.01 {
+			t.Errorf("%s: %.3f allocations an operation, want none", name, n)
+		}
+	}
+	if n := allocations(t, s, nil, 1); n < 0.99 || n > 1.01 {
+		t.Errorf("%.3f allocations an operation are found where there is one", n)
+	}
+}
+
+// watching hands a run to the collector, if it is to be.
+func watching(c *telemetry.Collector, is bool) func(*workloads.Live) {
+	if !is {
+		return nil
+	}
+	return func(l *workloads.Live) { c.Begin(one, l) }
+}
+
+// allocations are those of an operation: what a long run has more than a short one.
+func allocations(t *testing.T, s drivers.Service, watch func(*workloads.Live), more int) float64 {
+	const short, long = 1000, 101_000
+	var n [2]uint64
+	for i, rounds := range []int64{short, long} {
+		p := counting(s, rounds, watch)
+		p.Form.New = func(workloads.Settings) workloads.Workload { return newCounter(more) }
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := workloads.Run(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		n[i] = after.Mallocs - before.Mallocs
+	}
+	return (float64(n[1]) - float64(n[0])) / (long - short)
+}
+
+func inProcess(t testing.TB) drivers.Service {
+	s, err := backends.InProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// counted drives one client for so many rounds.
+func counted(b *testing.B, s drivers.Service, rounds int64, watch func(*workloads.Live)) *metrics.Record {
+	r, err := workloads.Run(b.Context(), counting(s, rounds, watch))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return r
+}
+
+func counting(s drivers.Service, rounds int64, watch func(*workloads.Live)) workloads.Plan {
+	f := workloads.Form{Recipe: "counter", Name: "counter", Family: workloads.Load,
+		New: func(workloads.Settings) workloads.Workload { return newCounter(0) }}
+	return workloads.Plan{Service: s, Form: f, Clients: 1, Rounds: rounds, Duration: time.Minute, Watch: watch}
+}
+
+// A counter is a workload whose operation is all that a run does with one for its
+// own result, and no more: it is counted as if it had crossed the wire, and timed.
+type counter struct {
+	workloads.Workload // has no Settle
+	timed              *metrics.Latency
+	more               int // allocations of each operation
+}
+
+func newCounter(more int) *counter { return &counter{timed: metrics.NewLatency("count"), more: more} }
+
+func (c *counter) Setup(context.Context, drivers.Conn, string, int) error { return nil }
+func (c *counter) Together() bool                                         { return false }
+func (c *counter) Begin()                                                 { c.timed.Reset() }
+func (c *counter) Lap() metrics.Lap                                       { return c.timed.Lap() }
+func (c *counter) Verdict() metrics.Safety                                { return metrics.Safety{} }
+
+func (c *counter) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{c.timed.Phase()}
+	r.Rounds = r.Phases[0].Service.TotalCount()
+}
+
+func (c *counter) Join(s *workloads.Seat) (workloads.Client, error) {
+	return &countingClient{counter: c, marks: s.Marks, path: []byte("/counted")}, nil
+}
+
+type countingClient struct {
+	*counter
+	marks *metrics.Session
+	path  []byte
+	kept  []byte
+}
+
+func (c *countingClient) Turn(context.Context) (int64, error) {
+	began := time.Now()
+	c.marks.Message(drivers.Message{Kind: drivers.Request, Op: drivers.OpGet, Path: c.path, Size: 40})
+	c.marks.Message(drivers.Message{Kind: drivers.Reply, Op: drivers.OpGet, Pos: 1, Size: 100})
+	for range c.more {
+		c.kept = make([]byte, 8)
+	}
+	took := time.Since(began)
+	c.timed.Record(took, took)
+	return 1, nil
+}
