@@ -160,6 +160,10 @@ type Generator struct {
 	Late       int64 // nobody was free when they were due
 	Skipped    int64 // nobody ever had them
 	Unfinished int64 // somebody had them and did not finish
+	// Waiting is about how many are due that nobody has had, and Behind for how long
+	// the first of them has been; both are 0 when the run is over.
+	Waiting int64
+	Behind  time.Duration
 }
 
 // An Interval is one slice of the window.

@@ -3,6 +3,7 @@ package metrics
 import (
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"syscall"
 	"time"
 
@@ -18,7 +19,10 @@ type Sampler struct {
 	stolen float64       // at the start
 	pause  time.Duration // at the start
 	stop   chan struct{}
-	lag    chan *hdrhistogram.Histogram
+	done   chan struct{} // closed when lag is not sampled any more
+
+	mu  sync.Mutex
+	lag *hdrhistogram.Histogram
 }
 
 // lagEvery is how often the schedule lag is sampled.
@@ -32,7 +36,8 @@ func StartSampler() *Sampler {
 		stolen: stolenTime(),
 		pause:  gcPause(),
 		stop:   make(chan struct{}),
-		lag:    make(chan *hdrhistogram.Histogram),
+		done:   make(chan struct{}),
+		lag:    newDurations(),
 	}
 	go s.sampleLag()
 	return s
@@ -41,7 +46,16 @@ func StartSampler() *Sampler {
 // Stop returns what was seen since the start. It is called once.
 func (s *Sampler) Stop() Generator {
 	close(s.stop)
-	return Generator{Lag: <-s.lag, GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), StolenCores: s.stolenCores()}
+	<-s.done
+	return s.SoFar()
+}
+
+// SoFar is what was seen since the start, until now. It may be asked from any
+// goroutine.
+func (s *Sampler) SoFar() Generator {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return Generator{Lag: s.lag.Clone(), GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), StolenCores: s.stolenCores()}
 }
 
 // CPUCores is the processor time used since the start, per second of it.
@@ -70,20 +84,21 @@ func Cores() int { return runtime.GOMAXPROCS(0) }
 // those that passed while the goroutine could not run: a long stall is many late
 // wake-ups, not one.
 func (s *Sampler) sampleLag() {
-	lag := newDurations()
+	defer close(s.done)
 	due := time.Now().Add(lagEvery)
 	timer := time.NewTimer(lagEvery)
 	defer timer.Stop()
 	for {
 		select {
 		case <-s.stop:
-			s.lag <- lag
 			return
 		case <-timer.C:
 		}
+		s.mu.Lock()
 		for now := time.Now(); !due.After(now); due = due.Add(lagEvery) {
-			recordDuration(lag, now.Sub(due))
+			recordDuration(s.lag, now.Sub(due))
 		}
+		s.mu.Unlock()
 		timer.Reset(time.Until(due))
 	}
 }

@@ -43,7 +43,10 @@ type backdrop struct {
 	abandon context.CancelFunc
 	opened  time.Time
 	before  metrics.Counts
-	record  metrics.Record
+
+	seen   sync.Mutex // guards shut, and record while it is not
+	shut   bool
+	record metrics.Record
 }
 
 // raise musters the clients. dismiss must be called whether or not it fails.
@@ -92,14 +95,35 @@ func (b *backdrop) end() {
 	if b == nil {
 		return
 	}
-	b.record.Duration = time.Since(b.opened)
-	b.record.Counts = b.crew.meter.Counts().Sub(b.before)
+	b.seen.Lock()
+	defer b.seen.Unlock()
+	b.shut = true
+	b.record.Duration, b.record.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
 	b.crew.meter.End()
 	if b.pacer != nil {
 		b.pacer.End()
 		return
 	}
 	b.crew.instances.end(&b.record)
+}
+
+// soFar is what the window has seen of it until now, nil of no background: how long
+// its operations took, what they were, and how its open loop stands.
+func (b *backdrop) soFar() *metrics.Record {
+	if b == nil {
+		return nil
+	}
+	b.seen.Lock()
+	defer b.seen.Unlock()
+	r := metrics.Record{Duration: b.record.Duration, Counts: b.record.Counts, Rounds: b.record.Rounds, Phases: b.record.Phases}
+	if !b.shut {
+		r.Duration, r.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
+	}
+	b.standing(&r.Generator)
+	if !b.shut || b.pacer != nil {
+		b.crew.instances.end(&r)
+	}
+	return &r
 }
 
 // finish waits for the clients and returns what was measured, nil of no background.

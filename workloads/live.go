@@ -19,7 +19,9 @@ type Live struct {
 	self   *metrics.Sampler
 
 	mu    sync.Mutex
-	whole *metrics.Record // when the window is closed
+	shut  bool
+	now   metrics.Record  // Duration, Counts and Generator, when the window is shut
+	whole *metrics.Record // when all that was due in it is done
 }
 
 // goLive hands the run to who wants to watch it.
@@ -31,6 +33,22 @@ func (r *runner) goLive(opened time.Time, before metrics.Counts, self *metrics.S
 	return l
 }
 
+// end shuts the window: what crosses the wire from now on is not of it, and nobody
+// has seen more of it before.
+func (l *Live) end(r *metrics.Record) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = l.passing()
+	l.now.Generator = l.self.Stop()
+	l.shut = true
+	r.Duration, r.Counts, r.Generator = l.now.Duration, l.now.Counts, l.now.Generator
+}
+
+// passing is what is counted until the window is shut.
+func (l *Live) passing() metrics.Record {
+	return metrics.Record{Duration: time.Since(l.opened), Counts: l.runner.crew.meter.Counts().Sub(l.before)}
+}
+
 // close keeps what was measured in the window, after which the clients go on for
 // as long as their rounds take.
 func (l *Live) close(r *metrics.Record) {
@@ -38,22 +56,25 @@ func (l *Live) close(r *metrics.Record) {
 	defer l.mu.Unlock()
 	whole := *r
 	whole.Herd, whole.Errors = l.runner.crew.meter.SoFar(), l.runner.failures()
+	whole.Background = l.runner.beside.soFar()
 	l.whole = &whole
 }
 
 // SoFar is what was measured since the window was opened: a Record without
-// intervals, safety, and what the server and the background say.
+// intervals, safety, and what the server says.
 func (l *Live) SoFar() metrics.Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.whole != nil {
 		return *l.whole
 	}
-	meter := l.runner.crew.meter
-	r := metrics.Record{
-		Duration: time.Since(l.opened), Counts: meter.Counts().Sub(l.before), Herd: meter.SoFar(),
-		Generator: metrics.Generator{CPUCores: l.self.CPUCores()}, Errors: l.runner.failures(),
+	r := l.now
+	if !l.shut {
+		r = l.passing()
+		r.Generator = l.self.SoFar()
 	}
+	r.Herd, r.Errors, r.Background = l.runner.crew.meter.SoFar(), l.runner.failures(), l.runner.beside.soFar()
+	l.runner.standing(&r.Generator)
 	l.runner.crew.instances.end(&r)
 	return r
 }

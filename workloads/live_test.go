@@ -1,6 +1,7 @@
 package workloads_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
 // Whoever looks while a run goes on sees as much as has happened, and never less
@@ -51,4 +53,76 @@ func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
 			t.Errorf("in the end %d rounds, %+v; the record says %d, %+v", last.Rounds, last.Counts, r.Rounds, r.Counts)
 		}
 	})
+}
+
+// Of an open loop and of a background, too, nothing that is told falls again, also
+// while what was due in the window is still done.
+func TestLiveTellsOfOpenLoopsAndBackgrounds(t *testing.T) {
+	for name, rate := range map[string]float64{"closed background": 0, "open background": 200} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				p := plan(hooked{s, func(c drivers.Conn) drivers.Conn { return unhurried{c} }}, predecessor)
+				p.Settings.Hold = 10 * time.Millisecond
+				p.Open = pace.Options{Rate: pace.Of(200)}
+				p.Background = background()
+				p.Background.Rate, p.Background.Mix.Reads = rate, 1
+				var seen []metrics.Record
+				over := make(chan struct{})
+				p.Watch = func(l *workloads.Live) {
+					go func() {
+						for {
+							select {
+							case <-over:
+								return
+							case <-time.After(p.Duration / 20):
+								seen = append(seen, l.SoFar())
+							}
+						}
+					}()
+				}
+				r, err := workloads.Run(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				close(over)
+				synctest.Wait()
+				behind := false
+				for i, now := range append(seen, *r) {
+					behind = behind || now.Generator.Waiting > 0 && now.Generator.Behind > 0
+					if i > 0 {
+						neverLess(t, seen[i-1], now)
+						neverLess(t, *seen[i-1].Background, *now.Background)
+					}
+				}
+				if !behind {
+					t.Error("nobody was ever seen to wait, of more than one lock can do")
+				}
+			})
+		})
+	}
+}
+
+// An unhurried session takes a millisecond for each read, so that time passes in a
+// closed loop.
+type unhurried struct{ drivers.Conn }
+
+func (u unhurried) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	time.Sleep(time.Millisecond)
+	return u.Conn.Get(ctx, path, w)
+}
+
+func (u unhurried) Fence(ctx context.Context) error { return u.Conn.(drivers.Fencer).Fence(ctx) }
+
+func neverLess(t *testing.T, was, is metrics.Record) {
+	t.Helper()
+	a, b := was.Generator, is.Generator
+	if is.Counts.Reads < was.Counts.Reads || is.Counts.BytesIn < was.Counts.BytesIn || is.Duration < was.Duration ||
+		b.Offered < a.Offered || b.Late < a.Late || b.Skipped < a.Skipped {
+		t.Errorf("%+v, %+v after %+v, %+v", is.Counts, b, was.Counts, a)
+	}
+	for i, p := range was.Phases {
+		if p.Service.TotalCount() > is.Phases[i].Service.TotalCount() {
+			t.Errorf("%s: %d after %d", p.Name, is.Phases[i].Service.TotalCount(), p.Service.TotalCount())
+		}
+	}
 }

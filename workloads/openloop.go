@@ -18,6 +18,16 @@ func (r *runner) openLoop() {
 	}
 }
 
+// standing is how the open loop stands, if it is one.
+func (r *runner) standing(g *metrics.Generator) {
+	if r.pacer == nil {
+		return
+	}
+	s := r.pacer.Standing()
+	g.Offered, g.Late, g.Skipped, g.Unfinished = s.Offered, s.Late, s.Skipped, s.Unfinished
+	g.Waiting, g.Behind = s.Waiting, s.Lag
+}
+
 // drain lets those finish who have work that was due in the window, so that how
 // long it took them counts.
 func (r *runner) drain(record *metrics.Record) {

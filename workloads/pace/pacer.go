@@ -33,6 +33,7 @@ type Pacer struct {
 	schedule *schedule
 	due      time.Time // of the arrival that is handed out next
 	counts   Counts
+	ahead    int64         // of Unfinished: somebody was free for them when they were due, or is until they are
 	drained  chan struct{} // closed when nobody has an arrival, if somebody waits for that
 }
 
@@ -104,6 +105,7 @@ func (p *Pacer) tell() {
 type Ticket struct {
 	pacer   *Pacer
 	counted bool // what it has is of the window
+	ahead   bool // it was there before that was due
 }
 
 // Ticket returns one that has no arrival.
@@ -143,7 +145,10 @@ func (t *Ticket) take() (due time.Time, ok bool) {
 			p.counts.note(late > 0, skipped)
 		}
 		if !skipped {
-			t.counted = counted
+			t.counted, t.ahead = counted, counted && late <= 0
+			if t.ahead {
+				p.ahead++
+			}
 			return due, true
 		}
 	}
@@ -193,5 +198,8 @@ func (t *Ticket) Finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.counts.Unfinished--
+	if t.ahead {
+		p.ahead--
+	}
 	p.tell()
 }

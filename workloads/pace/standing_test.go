@@ -1,0 +1,80 @@
+package pace
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// What was handed out before it was due is not offered yet, and what nobody is
+// free for waits, for as long as its due time is past.
+func TestStandingOfAnOpenLoop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{Rate: Of(100)}, 0, time.Minute, 1)
+		ticket := p.Ticket()
+		next := func() {
+			if _, ok := ticket.Next(t.Context()); !ok {
+				t.Fatal("there is no next arrival")
+			}
+		}
+		for _, step := range []struct {
+			what string
+			do   func()
+			want Standing
+		}{
+			{"nothing is due yet", func() { time.Sleep(5 * time.Millisecond) }, Standing{}},
+			{"the first is under way, and was on time", next, Standing{}},
+			{"ten more wait for as long as it takes", func() { time.Sleep(105 * time.Millisecond) },
+				Standing{Waiting: 10, Lag: 95 * time.Millisecond}},
+			{"the second is late, and the first is done", next,
+				Standing{Counts: Counts{Offered: 2, Late: 1, Unfinished: 1}, Waiting: 9, Lag: 85 * time.Millisecond}},
+			{"at the end those that nobody had are skipped", func() { ticket.Finish(); p.End() },
+				Standing{Counts: Counts{Offered: 11, Late: 1, Skipped: 9}}},
+		} {
+			step.do()
+			if got := p.Standing(); got != step.want {
+				t.Errorf("%s: %+v, want %+v", step.what, got, step.want)
+			}
+		}
+		if got, want := p.Standing().Counts, p.Counts(); got != want {
+			t.Errorf("in the end %+v stand, and %+v are counted", got, want)
+		}
+	})
+}
+
+// Nothing that is told while an open loop goes on falls again but what is under way.
+func TestStandingNeverFalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Options{Rate: Of(100), Arrival: Poisson}, time.Second, 10*time.Second, 1)
+		for range 3 {
+			go func() {
+				for ticket := p.Ticket(); ; time.Sleep(40 * time.Millisecond) {
+					if _, ok := ticket.Next(t.Context()); !ok {
+						return
+					}
+				}
+			}()
+		}
+		var last Standing
+		look := func() {
+			now := p.Standing()
+			if now.Offered < last.Offered || now.Late < last.Late || now.Skipped < last.Skipped || now.Unfinished < 0 {
+				t.Errorf("%+v after %+v", now, last)
+			}
+			last = now
+		}
+		for range 1100 {
+			time.Sleep(10 * time.Millisecond)
+			look()
+		}
+		p.End()
+		synctest.Wait()
+		if look(); last.Offered < 800 || last.Skipped < 100 {
+			t.Errorf("%+v, want about 1,000 offered, more than three can do", last)
+		}
+		time.Sleep(time.Second) // so that all have ended
+		if look(); last.Counts != p.Counts() {
+			t.Errorf("in the end %+v stand, and %+v are counted", last, p.Counts())
+		}
+	})
+}
