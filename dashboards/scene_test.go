@@ -16,12 +16,14 @@ import (
 	"github.com/stampede-bench/stampede/telemetry"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
 // scene is a native server with runs on it, one after the other until the test
 // ends: the lock in its recipe, in its naive form, and in that form again, which
-// calls itself a recipe and "sheep". It returns where the metrics of the runs and
-// of the server are.
+// calls itself a recipe and "sheep"; then in its recipe once more, with more work
+// than it can do and a background. It returns where the metrics of the runs and of
+// the server are.
 func scene(t *testing.T) (runs, server string) {
 	t.Helper()
 	n := native.New(native.Options{})
@@ -35,7 +37,10 @@ func scene(t *testing.T) (runs, server string) {
 	sheep := forms[1]
 	sheep.Name, sheep.Family = "sheep", workloads.Recipe
 	var c telemetry.Collector
-	goOn(t, service, append(forms[:2:2], sheep), &c)
+	loaded := workloads.Plan{Form: forms[0], Open: pace.Options{Rate: pace.Of(1000), LateLimit: 100 * time.Millisecond},
+		Settings: workloads.Settings{Hold: 2 * time.Millisecond}, Background: workloads.Background{Clients: 2, Rate: 1000,
+			Mix: workloads.MixSettings{Reads: 0.5, Keys: 10}}}
+	goOn(t, service, []workloads.Plan{{Form: forms[0]}, {Form: forms[1]}, {Form: sheep}, loaded}, &c)
 	return serve(t, &c), serve(t, telemetry.Native(n))
 }
 
@@ -53,8 +58,8 @@ func serve(t *testing.T, p metric.Producer) (addr string) {
 	return e.Addr
 }
 
-// goOn runs the forms in turn until the test ends.
-func goOn(t *testing.T, s drivers.Service, forms []workloads.Form, c *telemetry.Collector) {
+// goOn runs the plans in turn until the test ends.
+func goOn(t *testing.T, s drivers.Service, plans []workloads.Plan, c *telemetry.Collector) {
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	t.Cleanup(func() {
@@ -63,7 +68,7 @@ func goOn(t *testing.T, s drivers.Service, forms []workloads.Form, c *telemetry.
 	})
 	wg.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			if err := runOnce(ctx, s, forms[i%len(forms)], c); err != nil && !errors.Is(err, workloads.ErrInterrupted) && ctx.Err() == nil {
+			if err := runOnce(ctx, s, plans[i%len(plans)], c); err != nil && !errors.Is(err, workloads.ErrInterrupted) && ctx.Err() == nil {
 				t.Error(err)
 				return
 			}
@@ -71,11 +76,12 @@ func goOn(t *testing.T, s drivers.Service, forms []workloads.Form, c *telemetry.
 	})
 }
 
-func runOnce(ctx context.Context, s drivers.Service, f workloads.Form, c *telemetry.Collector) error {
-	const clients = 8
-	about := telemetry.Run{Recipe: f.Recipe, Form: f.Name, Family: string(f.Family), Backend: "native", Clients: clients}
-	record, err := workloads.Run(ctx, workloads.Plan{Service: s, Form: f, Clients: clients, Duration: 500 * time.Millisecond,
-		Watch: func(l *workloads.Live) { c.Begin(about, l) }})
+func runOnce(ctx context.Context, s drivers.Service, p workloads.Plan, c *telemetry.Collector) error {
+	p.Service, p.Clients, p.Duration = s, 8, 500*time.Millisecond
+	about := telemetry.Run{Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family), Backend: "native",
+		Clients: p.Clients, Rate: p.Open.Rate.String()}
+	p.Watch = func(l *workloads.Live) { c.Begin(about, l) }
+	record, err := workloads.Run(ctx, p)
 	if record != nil {
 		c.End(about, *record)
 	}

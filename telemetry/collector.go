@@ -16,21 +16,26 @@ import (
 const Scope = "github.com/stampede-bench/stampede"
 
 // A Run is what tells the runs of one command apart. There are as many series as
-// forms times numbers of clients, whatever happens in them.
+// forms times levels, that is numbers of clients and rates, whatever happens in them.
 type Run struct {
 	Recipe, Form, Family string
 	Backend              string // its scheme: "zookeeper"
 	Clients              int
+	Rate                 string // at which work comes: "500/s"; "" in a closed loop
 }
 
 func (r Run) attributes() []attribute.KeyValue {
-	return []attribute.KeyValue{
+	all := []attribute.KeyValue{
 		attribute.String("stampede.recipe", r.Recipe),
 		attribute.String("stampede.form", r.Form),
 		attribute.String("stampede.family", r.Family),
 		attribute.String("stampede.backend", r.Backend),
 		attribute.Int("stampede.clients", r.Clients),
 	}
+	if r.Rate != "" {
+		all = append(all, attribute.String("stampede.rate", r.Rate))
+	}
+	return all
 }
 
 // A Source is a run that goes on.
@@ -83,12 +88,13 @@ func (c *Collector) Produce(context.Context) ([]metricdata.ScopeMetrics, error) 
 	}
 	s := newSheet(c.since, time.Now())
 	for _, r := range c.order {
-		now := c.totals[r]
+		sum, live := c.totals[r], (*metrics.Record)(nil)
 		if source := c.live[r]; source != nil {
-			now = now.clone()
-			now.add(source.SoFar())
+			now := source.SoFar()
+			sum, live = sum.clone(), &now
+			sum.add(now)
 		}
-		s.put(r, now, c.live[r] != nil)
+		s.put(r, sum, live)
 	}
 	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: Scope}, Metrics: s.metrics()}}, nil
 }

@@ -34,6 +34,10 @@ func recorded(rounds int64) metrics.Record {
 		Counts: metrics.Counts{Reads: 3 * rounds, Writes: 2 * rounds, FailedWrites: rounds, Notifications: 3 * rounds, Useful: rounds, Wasted: 2 * rounds},
 		Herd:   metrics.Herd{Fanout: fanout},
 		Errors: map[string]int64{"session lost": 1},
+		Generator: metrics.Generator{CPUCores: 0.5, StolenCores: 0.25, GCPause: time.Millisecond, Lag: took,
+			Offered: rounds, Late: rounds / 2, Skipped: rounds / 10, Waiting: 7, Behind: 3 * time.Second},
+		Background: &metrics.Record{Counts: metrics.Counts{Reads: 9 * rounds, Writes: rounds},
+			Phases: []metrics.Phase{{Name: "read", Response: took}}},
 	}
 }
 
@@ -65,6 +69,57 @@ func TestRunsOfOneKindAddUp(t *testing.T) {
 			t.Errorf("buckets %v from %d, want all in one", h.PositiveBucket.Counts, h.PositiveBucket.Offset)
 		}
 		live.Record = recorded(30)
+	}
+}
+
+// An open loop's arrivals, the background and the generator are told of by
+// themselves, and what goes up and down is 0 when the run is over.
+func TestLoadIsToldOfByItself(t *testing.T) {
+	var c telemetry.Collector
+	c.Begin(one, &soFar{recorded(100)})
+	for _, want := range []map[string]float64{
+		{"stampede.run.clients": 4, "stampede.arrivals.waiting": 7, "stampede.arrivals.lag": 3},
+		{"stampede.run.clients": 0, "stampede.arrivals.waiting": 0, "stampede.arrivals.lag": 0},
+	} {
+		got := produced(t, &c)
+		for name, v := range map[string]float64{"stampede.arrivals": 100, "stampede.background.operations": 1000, "stampede.background.arrivals": 0,
+			"stampede.generator.cpu.time": 0.5, "stampede.generator.cpu.steal.time": 0.25, "stampede.generator.gc.pause.time": 1e-3} {
+			if now := sum(t, got, name); now != v {
+				t.Errorf("%s is %v, want %v", name, now, v)
+			}
+		}
+		for name, v := range want {
+			if now := got[name].(metricdata.Gauge[float64]).DataPoints[0].Value; now != v {
+				t.Errorf("%s is %v, want %v", name, now, v)
+			}
+		}
+		for _, name := range []string{"stampede.background.response.duration", "stampede.generator.lag.duration"} {
+			if p := got[name].(metricdata.ExponentialHistogram[float64]).DataPoints; len(p) != 1 || p[0].Count != 100 {
+				t.Errorf("%s: %+v, want 100 values", name, p)
+			}
+		}
+		c.End(one, recorded(100))
+	}
+}
+
+// What became of arrivals is told apart, and the levels of a sweep of rates are.
+func TestArrivalsAndRatesAreToldApart(t *testing.T) {
+	var c telemetry.Collector
+	for _, rate := range []string{"", "100/s", "200/s"} {
+		r := one
+		r.Rate = rate
+		c.Begin(r, &soFar{recorded(100)})
+	}
+	seen := make(map[string]float64)
+	for _, p := range produced(t, &c)["stampede.arrivals"].(metricdata.Sum[float64]).DataPoints {
+		what, _ := p.Attributes.Value("stampede.arrival")
+		rate, _ := p.Attributes.Value("stampede.rate")
+		seen[strings.TrimSpace(what.AsString()+" "+rate.AsString())] = p.Value
+	}
+	want := map[string]float64{"on_time": 40, "late": 50, "skipped": 10, "on_time 100/s": 40, "late 100/s": 50, "skipped 100/s": 10,
+		"on_time 200/s": 40, "late 200/s": 50, "skipped 200/s": 10}
+	if !maps.Equal(seen, want) {
+		t.Errorf("got %v, want %v", seen, want)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A sheet is what all runs show at one moment.
@@ -12,7 +14,7 @@ type sheet struct {
 	since, now time.Time
 	sums       []metricdata.Sum[float64]
 	spreads    []metricdata.ExponentialHistogram[float64]
-	running    metricdata.Gauge[int64]
+	levels     []metricdata.Gauge[float64]
 }
 
 func newSheet(since, now time.Time) *sheet {
@@ -23,11 +25,12 @@ func newSheet(since, now time.Time) *sheet {
 	for range histograms() {
 		s.spreads = append(s.spreads, metricdata.ExponentialHistogram[float64]{Temporality: metricdata.CumulativeTemporality})
 	}
+	s.levels = make([]metricdata.Gauge[float64], len(gauges()))
 	return s
 }
 
-// put adds the points of a run.
-func (s *sheet) put(r Run, t *total, live bool) {
+// put adds the points of a run, of which now is what it has so far; nil if it is over.
+func (s *sheet) put(r Run, t *total, now *metrics.Record) {
 	about := r.attributes()
 	with := func(more ...attribute.KeyValue) attribute.Set {
 		return attribute.NewSet(append(more, about...)...)
@@ -47,11 +50,13 @@ func (s *sheet) put(r Run, t *total, live bool) {
 			s.spreads[i].DataPoints = append(s.spreads[i].DataPoints, e.point(set, s.since, s.now))
 		}
 	}
-	clients := int64(0)
-	if live {
-		clients = int64(r.Clients)
+	for i, g := range gauges() {
+		value := 0.0
+		if now != nil {
+			value = g.of(r, *now)
+		}
+		s.levels[i].DataPoints = append(s.levels[i].DataPoints, metricdata.DataPoint[float64]{Attributes: with(), Time: s.now, Value: value})
 	}
-	s.running.DataPoints = append(s.running.DataPoints, metricdata.DataPoint[int64]{Attributes: with(), Time: s.now, Value: clients})
 }
 
 func (s *sheet) metrics() (all []metricdata.Metrics) {
@@ -64,6 +69,8 @@ func (s *sheet) metrics() (all []metricdata.Metrics) {
 	for i, h := range histograms() {
 		put(h.Metric, s.spreads[i])
 	}
-	put(running, s.running)
+	for i, g := range gauges() {
+		put(g.Metric, s.levels[i])
+	}
 	return all
 }

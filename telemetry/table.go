@@ -21,11 +21,11 @@ func runMetrics() (all []Metric) {
 	for _, h := range histograms() {
 		all = append(all, h.Metric)
 	}
-	return append(all, running)
+	for _, g := range gauges() {
+		all = append(all, g.Metric)
+	}
+	return all
 }
-
-// running is the only one that goes down again.
-var running = Metric{"stampede.run.clients", "{client}", "clients of the run that goes on; 0 of one that is over"}
 
 // A counter is a sum that only grows.
 type counter struct {
@@ -51,6 +51,7 @@ func counters() []counter {
 	count := func(of func(metrics.Counts) int64) func(metrics.Record) float64 {
 		return func(r metrics.Record) float64 { return float64(of(r.Counts)) }
 	}
+	// What was measured is that of the runs themselves but where it is said.
 	return []counter{
 		{Metric{"stampede.run.duration", "s", "time measured"},
 			only(func(r metrics.Record) float64 { return r.Duration.Seconds() })},
@@ -58,11 +59,8 @@ func counters() []counter {
 			only(func(r metrics.Record) float64 { return float64(r.Rounds) })},
 		{Metric{"stampede.notifications", "{notification}", "notifications that the server sent"},
 			only(count(func(c metrics.Counts) int64 { return c.Notifications }))},
-		{Metric{"stampede.operations", "{operation}", "operations that the server answered"}, []part[metrics.Record, float64]{
-			kind("stampede.operation", "read", count(func(c metrics.Counts) int64 { return c.Reads })),
-			kind("stampede.operation", "write", count(func(c metrics.Counts) int64 { return c.Writes - c.FailedWrites })),
-			kind("stampede.operation", "failed_write", count(func(c metrics.Counts) int64 { return c.FailedWrites })),
-		}},
+		{Metric{"stampede.operations", "{operation}", "operations that the server answered"}, operations()},
+		{Metric{"stampede.background.operations", "{operation}", "those of the background, which are not among the others"}, ofBackground(operations())},
 		{Metric{"stampede.network.io", "By", "bytes on the wire, seen from the clients"}, []part[metrics.Record, float64]{
 			kind("network.io.direction", "receive", count(func(c metrics.Counts) int64 { return c.BytesIn })),
 			kind("network.io.direction", "transmit", count(func(c metrics.Counts) int64 { return c.BytesOut })),
@@ -75,8 +73,14 @@ func counters() []counter {
 			only(func(r metrics.Record) float64 { return float64(failures(r)) })},
 		{Metric{"stampede.safety.violations", "{violation}", "promises that the form broke; known when a run is over"},
 			only(func(r metrics.Record) float64 { return float64(r.Safety.Violations) })},
+		{Metric{"stampede.arrivals", "{arrival}", "arrivals of an open loop; those on time once they are done"}, arrivals()},
+		{Metric{"stampede.background.arrivals", "{arrival}", "the same of the background, if it has a rate"}, ofBackground(arrivals())},
 		{Metric{"stampede.generator.cpu.time", "s", "processor time that the clients used"},
 			only(func(r metrics.Record) float64 { return r.Generator.CPUCores * r.Duration.Seconds() })},
+		{Metric{"stampede.generator.cpu.steal.time", "s", "processor time that other machines on the same hardware took"},
+			only(func(r metrics.Record) float64 { return r.Generator.StolenCores * r.Duration.Seconds() })},
+		{Metric{"stampede.generator.gc.pause.time", "s", "time for which the collector stopped the clients"},
+			only(func(r metrics.Record) float64 { return r.Generator.GCPause.Seconds() })},
 	}
 }
 
@@ -93,17 +97,20 @@ const seconds = 1e-9 // of a nanosecond
 type histogram struct {
 	Metric
 	unit float64 // what a recorded 1 is
-	of   func(metrics.Record) map[string]*hdrhistogram.Histogram
+	of   spread
 	key  attribute.Key // of the map's keys; "" if there is but one
 }
 
+// A spread finds in a record how something is distributed, by a key of its own.
+type spread func(metrics.Record) map[string]*hdrhistogram.Histogram
+
 func histograms() []histogram {
-	one := func(of func(metrics.Herd) *hdrhistogram.Histogram) func(metrics.Record) map[string]*hdrhistogram.Histogram {
+	one := func(of func(metrics.Record) *hdrhistogram.Histogram) spread {
 		return func(r metrics.Record) map[string]*hdrhistogram.Histogram {
-			return map[string]*hdrhistogram.Histogram{"": of(r.Herd)}
+			return map[string]*hdrhistogram.Histogram{"": of(r)}
 		}
 	}
-	phases := func(of func(metrics.Phase) *hdrhistogram.Histogram) func(metrics.Record) map[string]*hdrhistogram.Histogram {
+	phases := func(of func(metrics.Phase) *hdrhistogram.Histogram) spread {
 		return func(r metrics.Record) map[string]*hdrhistogram.Histogram {
 			all := make(map[string]*hdrhistogram.Histogram)
 			for _, p := range r.Phases {
@@ -112,14 +119,19 @@ func histograms() []histogram {
 			return all
 		}
 	}
+	response := phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Response })
 	return []histogram{
 		{Metric{"stampede.phase.response.duration", "s", "time of a phase from when it was due"}, seconds,
-			phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Response }), "stampede.phase"},
+			response, "stampede.phase"},
 		{Metric{"stampede.phase.service.duration", "s", "time of a phase from its call"}, seconds,
 			phases(func(p metrics.Phase) *hdrhistogram.Histogram { return p.Service }), "stampede.phase"},
+		{Metric{"stampede.background.response.duration", "s", "time of an operation of the background from when it was due"}, seconds,
+			func(r metrics.Record) map[string]*hdrhistogram.Histogram { return response(behind(r)) }, "stampede.phase"},
 		{Metric{"stampede.write.fanout", "{notification}", "notifications that one write caused"}, 1,
-			one(func(h metrics.Herd) *hdrhistogram.Histogram { return h.Fanout }), ""},
+			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Herd.Fanout }), ""},
 		{Metric{"stampede.write.drain.duration", "s", "from the first to the last notification of one write"}, seconds,
-			one(func(h metrics.Herd) *hdrhistogram.Histogram { return h.Drain }), ""},
+			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Herd.Drain }), ""},
+		{Metric{"stampede.generator.lag.duration", "s", "by how much timers of the clients ran late"}, seconds,
+			one(func(r metrics.Record) *hdrhistogram.Histogram { return r.Generator.Lag }), ""},
 	}
 }

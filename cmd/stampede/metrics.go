@@ -39,6 +39,9 @@ func (a *app) drive(ctx context.Context, p workloads.Plan) (*metrics.Record, err
 	}
 	about := telemetry.Run{Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family),
 		Backend: p.Service.Info().Name, Clients: p.Clients}
+	if p.Open.Rate.Open() {
+		about.Rate = p.Open.Rate.String() + "/s"
+	}
 	p.Watch = func(l *workloads.Live) { a.runs.Begin(about, l) }
 	record, err := workloads.Run(ctx, p)
 	if record != nil {

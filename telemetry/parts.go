@@ -1,0 +1,58 @@
+package telemetry
+
+import "github.com/stampede-bench/stampede/metrics"
+
+// operations are the parts of what a server answered.
+func operations() []part[metrics.Record, float64] {
+	return []part[metrics.Record, float64]{
+		kind("stampede.operation", "read", func(r metrics.Record) float64 { return float64(r.Counts.Reads) }),
+		kind("stampede.operation", "write", func(r metrics.Record) float64 { return float64(r.Counts.Writes - r.Counts.FailedWrites) }),
+		kind("stampede.operation", "failed_write", func(r metrics.Record) float64 { return float64(r.Counts.FailedWrites) }),
+	}
+}
+
+// arrivals are the parts of what was offered: their sum is all that was.
+func arrivals() []part[metrics.Record, float64] {
+	return []part[metrics.Record, float64]{
+		kind("stampede.arrival", "on_time", func(r metrics.Record) float64 {
+			return float64(r.Generator.Offered - r.Generator.Late - r.Generator.Skipped)
+		}),
+		kind("stampede.arrival", "late", func(r metrics.Record) float64 { return float64(r.Generator.Late) }),
+		kind("stampede.arrival", "skipped", func(r metrics.Record) float64 { return float64(r.Generator.Skipped) }),
+	}
+}
+
+// ofBackground are the same parts of what went on beside a run.
+func ofBackground(parts []part[metrics.Record, float64]) []part[metrics.Record, float64] {
+	for i, p := range parts {
+		parts[i].of = func(r metrics.Record) float64 { return p.of(behind(r)) }
+	}
+	return parts
+}
+
+// behind is what the background measured, nothing where there is none.
+func behind(r metrics.Record) metrics.Record {
+	if r.Background == nil {
+		return metrics.Record{}
+	}
+	return *r.Background
+}
+
+// A gauge is what goes up and down while a run goes on. It is 0 when that is over.
+type gauge struct {
+	Metric
+	of func(Run, metrics.Record) float64
+}
+
+func gauges() []gauge {
+	return []gauge{
+		{Metric{"stampede.run.clients", "{client}", "clients of the run that goes on; 0 of one that is over"},
+			func(about Run, _ metrics.Record) float64 { return float64(about.Clients) }},
+		{Metric{"stampede.arrivals.waiting", "{arrival}", "about how many arrivals are due that nobody has had"},
+			func(_ Run, r metrics.Record) float64 { return float64(r.Generator.Waiting) }},
+		{Metric{"stampede.arrivals.lag", "s", "for how long the first of those that wait has been due"},
+			func(_ Run, r metrics.Record) float64 { return r.Generator.Behind.Seconds() }},
+		{Metric{"stampede.generator.cpu.limit", "{cpu}", "processors that the clients may use at once"},
+			func(Run, metrics.Record) float64 { return float64(metrics.Cores()) }},
+	}
+}
