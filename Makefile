@@ -18,7 +18,7 @@ COUNT ?= 20
 FUZZTIME ?= 1m
 FUZZED ?= .
 
-.PHONY: help run test race fuzz lint bench bench-servers aa twins deps
+.PHONY: help run test race fuzz lint bench bench-servers aa twins lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -57,6 +57,12 @@ twins: ## what sets each naive form apart from the recipe of the same name
 		case $$recipe in *_test.go|*/doc.go) continue;; esac; \
 		[ -e $$naive ] && git --no-pager diff --no-index $$recipe $$naive; \
 	done; true
+
+lab: ## every service, Prometheus and Grafana in containers, with a scenario through all; taken down at the end
+	@scripts/lab
+
+lab-down: ## takes down what a make lab left that was killed
+	@scripts/lab down
 
 deps:
 	@scripts/install-test-deps

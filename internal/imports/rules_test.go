@@ -57,6 +57,7 @@ const rules = `
 	telemetry:                     metrics drivers/native
 	sweeps:                        results results/figures
 	dashboards:
+	docker:
 
 	cmd/...:                       ...
 	examples/...:                  ...
