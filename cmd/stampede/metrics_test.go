@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	collector "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
@@ -16,7 +17,7 @@ import (
 // What runs and sweeps measured is sent when they end, if the environment says
 // where; a collector that does not take it is no reason to fail.
 func TestMetricsAreSentToWhereTheEnvironmentSays(t *testing.T) {
-	for _, command := range []string{"run", "sweep"} {
+	for command, rate := range map[string]string{"run": "", "sweep": "", "run --rate 200": "200/s"} {
 		t.Run(command, func(t *testing.T) {
 			var sent *collector.ExportMetricsServiceRequest // the last
 			c := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -27,7 +28,8 @@ func TestMetricsAreSentToWhereTheEnvironmentSays(t *testing.T) {
 				}
 				w.WriteHeader(http.StatusBadRequest)
 			}))
-			run := exec.CommandContext(t.Context(), "stampede", command, "lock", "--clients", "2,3", "--duration", "50ms", "--warmup", "0", "--quiet")
+			args := append(strings.Fields(command), "lock", "--clients", "2,3", "--duration", "50ms", "--warmup", "0", "--quiet")
+			run := exec.CommandContext(t.Context(), "stampede", args...)
 			run.Dir = t.TempDir()
 			run.Env = append(os.Environ(), "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
 			if out, err := run.CombinedOutput(); err != nil {
@@ -41,6 +43,9 @@ func TestMetricsAreSentToWhereTheEnvironmentSays(t *testing.T) {
 			for _, m := range sent.ResourceMetrics[0].ScopeMetrics[0].Metrics {
 				if m.Name == "stampede.rounds" {
 					add(forms, m.GetSum().DataPoints)
+					if got := rateOf(m.GetSum().DataPoints[0]); got != rate {
+						t.Errorf("rate %q, want %q", got, rate)
+					}
 				}
 			}
 			if len(forms) != 2 || forms["predecessor"] == 0 || forms["one-node"] == 0 {
@@ -48,6 +53,16 @@ func TestMetricsAreSentToWhereTheEnvironmentSays(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rateOf is at which rate work came, "" in a closed loop.
+func rateOf(p *v1.NumberDataPoint) string {
+	for _, a := range p.Attributes {
+		if a.Key == "stampede.rate" {
+			return a.Value.GetStringValue()
+		}
+	}
+	return ""
 }
 
 func add(forms map[string]float64, points []*v1.NumberDataPoint) {
