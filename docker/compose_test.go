@@ -2,10 +2,7 @@ package docker
 
 import (
 	"maps"
-	"net"
-	"net/url"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -146,109 +143,4 @@ func TestOnlyTheScenarioHasNoHealth(t *testing.T) {
 			t.Errorf("%s: health is checked: %v", name, !s.Healthcheck.Disable)
 		}
 	}
-}
-
-// Whatever is named by an address is a service, and waits where it is looked for.
-func TestAddressesAreThoseOfServices(t *testing.T) {
-	c := compose(t)
-	for where, addrs := range map[string][]string{"lab.yaml": backends(t), "prometheus.yml": targets(t), "grafana-datasource.yml": {datasource(t)}} {
-		if len(addrs) == 0 {
-			t.Errorf("%s names no address", where)
-		}
-		for _, addr := range addrs {
-			host, port, err := net.SplitHostPort(addr)
-			if err != nil {
-				t.Fatalf("%s: %v", where, err)
-			}
-			if s, ok := c.Services[host]; !ok || !listens(s, port) {
-				t.Errorf("%s: no service of the laboratory is at %s", where, addr)
-			}
-		}
-	}
-	if zk := c.Services["zk1"]; listens(zk, "21819") {
-		t.Error("a port that is nowhere is taken for one that is listened at")
-	}
-}
-
-// listens tells whether a service says that it is at the port: in its own
-// variables or words, or by publishing it.
-func listens(s service, port string) bool {
-	at := regexp.MustCompile(`[:;]` + port + `\b`)
-	said := slices.Concat(s.Command, s.Ports, slices.Collect(maps.Values(s.Environment)))
-	return slices.ContainsFunc(said, at.MatchString)
-}
-
-// backends are the addresses of the scenario's.
-func backends(t *testing.T) (addrs []string) {
-	t.Helper()
-	var scenario struct{ Backend []string }
-	read(t, "lab.yaml", &scenario)
-	for _, b := range scenario.Backend {
-		_, after, _ := strings.Cut(b, "://")
-		hosts, _, _ := strings.Cut(after, "/")
-		addrs = append(addrs, strings.Split(hosts, ",")...)
-	}
-	if len(addrs) != 7 {
-		t.Errorf("the scenario goes to %q, want to seven servers", addrs)
-	}
-	return addrs
-}
-
-// A scrape is Prometheus's own file.
-type scrape struct {
-	RuleFiles     []string `yaml:"rule_files"`
-	ScrapeConfigs []struct {
-		JobName       string                       `yaml:"job_name"`
-		StaticConfigs []struct{ Targets []string } `yaml:"static_configs"`
-	} `yaml:"scrape_configs"`
-}
-
-func targets(t *testing.T) (addrs []string) {
-	t.Helper()
-	var s scrape
-	read(t, "prometheus.yml", &s)
-	for _, job := range s.ScrapeConfigs {
-		for _, static := range job.StaticConfigs {
-			addrs = append(addrs, static.Targets...)
-		}
-	}
-	return addrs
-}
-
-func datasource(t *testing.T) (addr string) {
-	t.Helper()
-	var d struct{ Datasources []struct{ URL string } }
-	read(t, "grafana-datasource.yml", &d)
-	u, err := url.Parse(d.Datasources[0].URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u.Host
-}
-
-// The laboratory's Prometheus and Grafana are those of the dashboards but for the
-// addresses, and the rules are where Prometheus looks for them.
-func TestOnlyAddressesDifferFromTheDashboards(t *testing.T) {
-	for ours, theirs := range map[string]string{"prometheus.yml": "prometheus/prometheus.yml", "grafana-datasource.yml": "grafana/provisioning/datasources/prometheus.yml"} {
-		var a, b any
-		read(t, ours, &a)
-		read(t, filepath.Join("../dashboards", theirs), &b)
-		if got, want := elsewhere(t, a), elsewhere(t, b); got != want {
-			t.Errorf("%s differs from that of the dashboards:\n%s\n%s", ours, got, want)
-		}
-	}
-	rules := "../dashboards/prometheus/rules.yml:/etc/prometheus/rules.yml:ro"
-	if volumes := compose(t).Services["prometheus"].Volumes; !slices.Contains(volumes, rules) {
-		t.Errorf("the rules are not mounted: %q", volumes)
-	}
-}
-
-// elsewhere is the document with every address the same.
-func elsewhere(t *testing.T, document any) string {
-	t.Helper()
-	text, err := yaml.Marshal(document)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return regexp.MustCompile(`[a-z0-9.]+:\d{4,5}`).ReplaceAllString(string(text), "ADDRESS")
 }
