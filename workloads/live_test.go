@@ -19,9 +19,11 @@ func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
 		p := plan(s, predecessor)
 		var seen []metrics.Record
 		var live *workloads.Live
+		looked := make(chan struct{})
 		p.Watch = func(l *workloads.Live) {
 			live = l
 			go func() {
+				defer close(looked)
 				for range 3 {
 					time.Sleep(p.Duration/4 + 1)
 					synctest.Wait()
@@ -33,6 +35,7 @@ func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		<-looked
 		seen = append(seen, live.SoFar())
 		for i, now := range seen {
 			share := min(time.Duration(i+1)*(p.Duration/4+1), r.Duration)
