@@ -36,7 +36,8 @@ func newCrew(p Plan) *crew {
 	s := p.Settings
 	// Whichever member of an etcd is asked answers a serializable read, with what
 	// that member has.
-	s.readsLag = p.Service.Info().Reads == "serializable"
+	reads := p.Service.Info().Reads
+	s.readsLag, s.readsFresh = reads == "serializable", reads == "linearizable"
 	var patience time.Duration
 	if p.rough {
 		patience = roughPatience

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/history"
 )
 
 // An exclusion checks that at most one client holds at any time, or several that
@@ -41,6 +42,7 @@ type hold struct {
 	ended  bool
 	// deposed: somebody else ended it, by force and rightly.
 	deposed bool
+	grant   *history.Op // as it is recalled; nil if it is not
 	// mistaken: others held while it believed that it did, which is told once.
 	mistaken bool
 }

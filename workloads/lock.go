@@ -74,6 +74,7 @@ type lockWorkload struct {
 	path     string
 
 	court            exclusion
+	recalled         recollection
 	queue            *metrics.Queue // who asked, and who was granted
 	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
@@ -121,7 +122,9 @@ func (w *lockWorkload) End(r *metrics.Record) {
 // Holder is who was granted the lock last and still has it.
 func (w *lockWorkload) Holder() (index int, holds bool) { return w.court.holder() }
 
-func (w *lockWorkload) Verdict() metrics.Safety { return w.court.verdict(w.force.Load()) }
+func (w *lockWorkload) Verdict() metrics.Safety {
+	return w.recalled.locks(w.court.verdict(w.force.Load()))
+}
 
 // Settle lets all arrive, one at a time, and then all release, one at a time.
 // Forms that poll look Polls times during each hold, the last time just after
@@ -181,6 +184,7 @@ type lockClient struct {
 	*lockWorkload
 	seat     *Seat
 	lock     Lock
+	shared   bool             // it is of a kind that several may hold together
 	shares   bool             // the next hold, with others that share
 	acquired *metrics.Latency // the step in which it acquires
 	due      time.Time        // when it came to want the lock; zero for when it asks
@@ -219,6 +223,9 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	}
 	h := &hold{seat: c.seat, shares: c.shares, calm: c.seat.Disturbances()}
 	c.ask()
+	if c.recalls() {
+		h.grant = c.recalled.asks(c.seat.Index)
+	}
 	c.seat.Marks.PhaseBegin()
 	held, err = c.lock.Acquire(ctx)
 	now := time.Now()
@@ -233,10 +240,15 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	if handoff, ok := c.court.granted(h, now); ok {
 		c.handoff.Record(handoff, handoff)
 	}
+	c.recalled.granted(h.grant, h.token)
 	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
 	c.hold = h
 	return held, nil
 }
+
+// recalls tells whether its holds are recalled: where things are broken, and of a
+// lock that one client has at a time until it gives it up.
+func (c *lockClient) recalls() bool { return c.seat.harm != nil && !c.shared && !c.deposable }
 
 func (c *lockClient) ask() {
 	if c.shares {
@@ -251,8 +263,10 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	c.hold = nil
 	began := time.Now()
 	c.court.releasing(h, c.queue.Waiting(), began)
+	release := c.recalled.releases(h.grant)
 	err := c.lock.Release(ctx)
 	took := time.Since(began)
+	c.recalled.released(h.grant, release, err == nil && !h.disturbed())
 	if c.deposable && errors.Is(err, drivers.ErrNoNode) {
 		h.deposed, err = true, nil
 	}

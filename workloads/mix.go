@@ -77,9 +77,10 @@ type mixWorkload struct {
 	own     string   // where clients create fresh nodes
 	made    []ownNodes
 
-	fresh   freshness
-	timed   [mixKinds]*metrics.Latency
-	retries atomic.Int64 // conditional sets made again
+	fresh    freshness
+	recalled recollection
+	timed    [mixKinds]*metrics.Latency
+	retries  atomic.Int64 // conditional sets made again
 }
 
 // keysInFolder bounds what a list shows.
@@ -167,7 +168,7 @@ func (w *mixWorkload) End(r *metrics.Record) {
 	r.Mix, r.Rounds = &m, m.Reads+m.Writes
 }
 
-func (w *mixWorkload) Verdict() metrics.Safety { return w.fresh.verdict() }
+func (w *mixWorkload) Verdict() metrics.Safety { return w.recalled.registers(w.fresh.verdict()) }
 
 // Settle says that a mix has no settled cost: it is as it is chosen.
 func (w *mixWorkload) Settle(context.Context, *Stage) error {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads/history"
 )
 
 // A mixClient makes one operation after the other.
@@ -74,11 +75,30 @@ func (c *mixClient) operate(ctx context.Context) (kind int, err error) {
 }
 
 func (c *mixClient) read(ctx context.Context, key int) error {
+	asked := c.recallsRead(key)
 	_, stat, err := c.conn.Get(ctx, c.paths[key], nil)
 	if err == nil {
+		c.recalled.answer(asked, history.Read{Version: int64(stat.Version)})
 		c.shown(key, stat.Version)
 	}
 	return err
+}
+
+// recallsRead recalls a read in a run in which things are broken, where it may only
+// show what was there while it was made.
+func (c *mixClient) recallsRead(key int) *history.Op {
+	if c.seat.harm == nil || !c.settings.readsFresh {
+		return nil
+	}
+	return c.recalled.ask(key, c.seat.Index, history.Unread())
+}
+
+// recallsWrite recalls a write in a run in which things are broken.
+func (c *mixClient) recallsWrite(key int, over int32) *history.Op {
+	if c.seat.harm == nil {
+		return nil
+	}
+	return c.recalled.ask(key, c.seat.Index, history.Write{Over: int64(over)}.Unanswered())
 }
 
 // list lists the folder in which a key is.
@@ -101,12 +121,15 @@ func (c *mixClient) set(ctx context.Context, key int) error {
 			}
 			over = c.newest[key]
 		}
+		asked := c.recallsWrite(key, over)
 		stat, err := c.conn.Set(ctx, c.paths[key], c.value, over)
 		switch {
 		case err == nil:
+			c.recalled.answer(asked, history.Write{Over: int64(over), Version: int64(stat.Version)})
 			c.wrote(key, stat.Version, over)
 			return nil
 		case c.Conditional && errors.Is(err, drivers.ErrBadVersion):
+			c.recalled.answer(asked, history.Write{Over: int64(over), Refused: true})
 			c.retries.Add(1)
 		case !errors.Is(err, drivers.ErrConnectionLoss):
 			return err

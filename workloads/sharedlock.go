@@ -73,6 +73,9 @@ func (w *sharedWorkload) Join(s *Seat) (Client, error) { return w.join(s) }
 
 func (w *sharedWorkload) join(s *Seat) (*sharedClient, error) {
 	c, err := w.lockWorkload.join(s)
+	if err == nil {
+		c.shared = true
+	}
 	return &sharedClient{c}, err
 }
 

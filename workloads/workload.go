@@ -43,9 +43,11 @@ type Settings struct {
 	// client looks each of them up for every update; 0 means 3 names, twice.
 	Names, Lookups int64
 
-	readsLag bool                        // reads may show what is older than what the session has seen
-	timings  map[string]*metrics.Latency // by phase; nil: of each workload's own
-	told     *fanoutTimes                // of a fan-out; nil likewise
+	readsLag bool // reads may show what is older than what the session has seen
+	// readsFresh: they show what was acknowledged before them, by whomever.
+	readsFresh bool
+	timings    map[string]*metrics.Latency // by phase; nil: of each workload's own
+	told       *fanoutTimes                // of a fan-out; nil likewise
 }
 
 // A Workload is one recipe in one form, made ready for one run.

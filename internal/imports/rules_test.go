@@ -51,7 +51,7 @@ const rules = `
 	workloads/cost:                metrics
 	workloads/pace:
 	workloads/history:
-	workloads:                     workloads/cost workloads/pace metrics drivers drivers/faults
+	workloads:                     workloads/cost workloads/pace workloads/history metrics drivers drivers/faults
 	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
 	workloads/recipetest:          workloads/... metrics drivers
 	telemetry:                     metrics drivers/native

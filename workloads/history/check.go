@@ -59,13 +59,10 @@ func (c checker) check(ops []Op) Verdict {
 }
 
 // until is what had been asked by a moment; what had not been answered by then
-// counts as not answered. A lock that somebody only asked for changes nothing.
+// counts as not answered.
 func until(ops []Op, moment time.Duration) (all []Op) {
 	for _, op := range ops {
 		if op.Called > moment {
-			continue
-		}
-		if _, grants := op.What.(Grant); op.Returned > moment && grants {
 			continue
 		}
 		if op.Returned > moment {
@@ -82,8 +79,7 @@ func unanswered(what any) any {
 	case Write:
 		return w.Unanswered()
 	case Read:
-		w.Version = unknown
-		return w
+		return Unread()
 	}
 	return what
 }

@@ -28,7 +28,7 @@ type held struct {
 
 // locks are a lock that one client at a time has, with tokens that rise.
 func locks() checker {
-	return checker{model: porcupine.Model{
+	return checker{explain: completed, model: porcupine.Model{
 		Init: func() any { return held{by: -1, token: unknown} },
 		Step: func(state, input, _ any) (bool, any) {
 			was := state.(held)
@@ -44,6 +44,30 @@ func locks() checker {
 			return false, was
 		},
 	}}
+}
+
+// completed is the history without locks that were only asked for, in which every
+// one that somebody got is given up: at any time, if nobody saw when.
+func completed(ops []Op) (all []Op) {
+	got := map[int]Op{}
+	for _, op := range ops {
+		if _, grants := op.What.(Grant); grants && op.Returned != Never {
+			got[holdOf(op)] = op
+			all = append(all, op)
+		}
+	}
+	for _, op := range ops {
+		if _, releases := op.What.(Release); releases {
+			if _, known := got[holdOf(op)]; known {
+				all = append(all, op)
+				delete(got, holdOf(op))
+			}
+		}
+	}
+	for hold, op := range got {
+		all = append(all, Op{Client: op.Client, Called: op.Returned, Returned: Never, What: Release{hold}})
+	}
+	return all
 }
 
 // Check tells whether one client at a time can have had the lock, and if not, shows

@@ -17,6 +17,9 @@ type Write struct {
 	Refused bool  // it had another than Over
 }
 
+// Unread is a read as it is known where no answer came.
+func Unread() Read { return Read{Version: unknown} }
+
 // AnyVersion is where a write does not ask for one.
 const AnyVersion = -1
 
