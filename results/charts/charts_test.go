@@ -39,7 +39,7 @@ func TestChartsOfEachKind(t *testing.T) {
 		"sweep":      {"lock-notifications", "lock-latency-by-clients", "lock-throughput", "lock-latency-handoff", "lock-timeline"},
 		"scaling":    {"mix-throughput", "mix-latency-by-clients", "mix-latency-read"},
 		"reads":      {"mix-throughput", "mix-latency-by-reads"},
-		"count":      {"lock-notifications"},
+		"count":      {"lock-notifications", "lock-operations"},
 		"comparison": {"changes"},
 	}
 	got := map[string][]string{}

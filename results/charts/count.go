@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// ofCount are the notifications of each recipe's settled runs against clients.
+// ofCount are what a round of each recipe costs at rest, against clients.
 func ofCount(r results.CountReport) (all []Chart) {
 	var recipes []string
 	for _, s := range r.Settled {
@@ -18,12 +18,31 @@ func ofCount(r results.CountReport) (all []Chart) {
 	}
 	for _, recipe := range recipes {
 		rows := slices.DeleteFunc(slices.Clone(r.Settled), func(s results.Settled) bool { return s.Recipe != recipe })
-		all = append(all, some(counted(recipe, rows))...)
+		all = append(all, some(counted(recipe, rows, woken()), counted(recipe, rows, asked()))...)
 	}
 	return all
 }
 
-func counted(recipe string, rows []results.Settled) *Chart {
+// A toll is one kind of cost.
+type toll struct {
+	name, title, axis string
+	parts             func(results.Settled) []results.Exact
+	caption           string
+}
+
+func woken() toll {
+	return toll{"notifications", "Notifications per round", "notifications per round",
+		func(s results.Settled) []results.Exact { return []results.Exact{s.Notifications} },
+		"A line that climbs is a herd where one can go on at a time; a form that wakes nobody has none."}
+}
+
+func asked() toll {
+	return toll{"operations", "Reads and writes per round", "reads and writes per round",
+		func(s results.Settled) []results.Exact { return []results.Exact{s.Reads, s.Writes} },
+		"What the service has to answer, failed writes included."}
+}
+
+func counted(recipe string, rows []results.Settled, cost toll) *Chart {
 	// The looks are as in any other chart of these forms.
 	of := subject{name: recipe}
 	for _, row := range rows {
@@ -33,47 +52,69 @@ func counted(recipe string, rows []results.Settled) *Chart {
 	p := panel{height: tall}
 	var told []string
 	for _, name := range of.series() {
-		l, model, formula := tally(of, rows, name)
+		l, model := tally(of, rows, name, cost)
 		if len(l.at) < 2 {
 			continue
 		}
 		p.lines = append(p.lines, model, l)
-		told = append(told, fmt.Sprintf("%s: %s%s with %s clients", name, number(l.at[len(l.at)-1].y), formula, number(l.at[len(l.at)-1].x)))
+		first, last := l.at[0], l.at[len(l.at)-1]
+		told = append(told, fmt.Sprintf("%s: %s with %s clients, %s with %s", name, results.Rate(first.y), number(first.x), results.Rate(last.y), number(last.x)))
 	}
 	if len(p.lines) == 0 {
 		return nil
 	}
 	p.x = exactly("clients", valuesOf(p.lines, func(p point) float64 { return p.x }), number)
-	p.y = logarithmic("notifications", valuesOf(p.lines, func(p point) float64 { return p.y }), number)
+	p.y = logarithmic(cost.axis, valuesOf(p.lines, func(p point) float64 { return p.y }), number)
 	c := &Chart{
-		Name:    slug(recipe, "notifications"),
-		Title:   fmt.Sprintf("Notifications of a settled run against clients, %s", recipe),
-		Caption: "Points were counted; grey lines are what the cost model says, where it determines it. They must meet.",
+		Name:    slug(recipe, cost.name),
+		Title:   fmt.Sprintf("%s at rest against clients, %s", cost.title, recipe),
+		Caption: cost.caption + " Points were counted, or are the least that there can be where that is not determined; grey lines are what the cost model says. They must meet.",
 		panels:  []panel{p},
 	}
 	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
 	return c
 }
 
-// tally is what was counted of a form and what is expected of it. A count of 0 has
-// no place on the axis.
-func tally(of subject, rows []results.Settled, name string) (counted, model line, formula string) {
+// tally is what was counted of a form in a round and what is expected of it. A
+// count of 0 has no place on the axis, and older files do not say the rounds.
+func tally(of subject, rows []results.Settled, name string, cost toll) (counted, model line) {
 	look := of.looks[name]
-	counted = line{look: look, marked: true}
+	counted = line{name: name, look: look, marked: true}
 	model = line{look: look.faint(), joined: true, thin: true}
 	for _, row := range rows {
-		if of.called(row.Form, row.Backend.URL) != name || row.Notifications.Counted == 0 {
+		if of.called(row.Form, row.Backend.URL) != name || row.Rounds == 0 {
 			continue
 		}
-		n := float64(row.Clients)
-		counted.at = append(counted.at, point{x: n, y: float64(row.Notifications.Counted)})
-		if e := row.Notifications.Expected; e != nil && row.Notifications.Most == nil && *e > 0 {
-			model.at = append(model.at, point{x: n, y: float64(*e)})
-			formula = " = " + row.Notifications.Formula
+		least, expected, known := sums(cost.parts(row))
+		n, rounds := float64(row.Clients), float64(row.Rounds)
+		if least > 0 {
+			counted.at = append(counted.at, point{x: n, y: float64(least) / rounds})
+		}
+		if known && expected > 0 {
+			model.at = append(model.at, point{x: n, y: float64(expected) / rounds})
 		}
 	}
 	slices.SortFunc(counted.at, byX)
 	slices.SortFunc(model.at, byX)
-	counted.name = name + formula
-	return counted, model, formula
+	return counted, model
+}
+
+// sums are what was counted, or the least of it that there can be where that is not
+// determined, and what the model says, if it knows.
+func sums(parts []results.Exact) (least, expected int64, known bool) {
+	known = true
+	for _, e := range parts {
+		switch {
+		case e.Expected == nil:
+			known = false
+		default:
+			expected += *e.Expected
+		}
+		if e.Most == nil {
+			least += e.Counted
+		} else {
+			least += *e.Expected
+		}
+	}
+	return least, expected, known
 }

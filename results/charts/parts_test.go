@@ -160,3 +160,24 @@ func TestNamesKeepApart(t *testing.T) {
 		t.Error("names moved that had room")
 	}
 }
+
+// What is not determined even at rest is drawn at its least, and what no file says
+// not at all.
+func TestUndeterminedCountsAreTheirLeast(t *testing.T) {
+	least, most := int64(6), int64(9)
+	rows := []results.Settled{
+		{Recipe: "queue", Form: "relist", Clients: 2, Rounds: 2, Notifications: results.Exact{Counted: 8, Expected: &least, Most: &most}},
+		{Recipe: "queue", Form: "relist", Clients: 4, Rounds: 2, Notifications: results.Exact{Counted: 7, Expected: &least, Most: &most}},
+		{Recipe: "queue", Form: "relist", Clients: 8, Notifications: results.Exact{Counted: 7}}, // how many rounds?
+	}
+	c := counted("queue", rows, woken())
+	want := []point{{x: 2, y: 3}, {x: 4, y: 3}}
+	for i, l := range c.panels[0].lines {
+		if diff := cmp.Diff(want, l.at, cmp.AllowUnexported(point{})); diff != "" {
+			t.Errorf("line %d (-want +got):\n%s", i, diff)
+		}
+	}
+	if counted("queue", rows, asked()) != nil {
+		t.Error("a chart of reads and writes, of which there are none")
+	}
+}

@@ -72,8 +72,10 @@ func Count() results.CountReport {
 	for _, n := range []int64{4, 8, 16} {
 		row := results.Settled{Recipe: "lock", Clients: int(n), Rounds: n, Safety: results.Safety{Checked: n}, Backend: results.Backend{Name: "native", URL: "native:", Server: "native, as ZooKeeper 3.9.0"}}
 		row.Form, row.Family, row.Notifications, row.LargestFanout = "predecessor", "recipe", exact(n-1, "N−1"), exact(1, "1")
+		row.Reads, row.Writes = exact(3*n-2, "3N−2"), exact(2*n, "2N")
 		r.Settled = append(r.Settled, row)
 		row.Form, row.Family, row.Notifications, row.LargestFanout = "one-node", "naive", exact(n*(n-1)/2, "N(N−1)/2"), exact(n-1, "N−1")
+		row.Reads, row.Writes = exact(n*(n-1)/2, "N(N−1)/2"), exact(n*(n+3)/2, "N(N+3)/2")
 		r.Settled = append(r.Settled, row)
 	}
 	return r
