@@ -11,7 +11,7 @@ import (
 
 // The README has every exit code as help has it.
 func TestReadmeHasTheExitCodes(t *testing.T) {
-	text := readme(t)
+	text := contentOf(t, "../../README.md")
 	for _, c := range exitCodes() {
 		if row := fmt.Sprintf("| %s | %s |\n", c.code, c.meaning); !strings.Contains(text, row) {
 			t.Errorf("README.md has no row %s", row)

@@ -20,7 +20,12 @@ scenario.yaml or another file that is not there yet. With --from it is one of
 those that come with stampede, to be changed.`,
 		Example: `  stampede init
   stampede init mine.yaml --from quick`,
-		RunE: func(_ *cobra.Command, args []string) error { return a.init(args, from) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := fromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return a.init(args, from)
+		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "`NAME` of a scenario file that comes with stampede")
 	complete(cmd, "from", scenario.Names)

@@ -19,10 +19,16 @@ func (a *app) listCommand() *cobra.Command {
 		Use:   "list [recipe…]",
 		Short: "List recipes, their forms, the families, the backends and the scenarios",
 		Long: `List recipes, their forms, the families, the backends and the scenarios that come
-with stampede, or the forms of some recipes. With --long it says of each form what it costs, every client taking one
-turn, and where it comes from, and of each backend what sets it apart.`,
+with stampede, or the forms of some recipes. With --long it says of each form what
+it costs, every client taking one turn, and where it comes from, and of each
+backend what sets it apart.`,
 		ValidArgsFunction: a.completeRecipes,
-		RunE:              func(_ *cobra.Command, recipes []string) error { return a.list(recipes, long) },
+		RunE: func(cmd *cobra.Command, recipes []string) error {
+			if err := fromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return a.list(recipes, long)
+		},
 	}
 	cmd.Flags().BoolVarP(&long, "long", "l", false, "what each form costs and where it comes from, too")
 	return cmd

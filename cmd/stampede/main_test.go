@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -33,6 +34,13 @@ func TestMain(m *testing.M) {
 		// stampede whose lock that avoids the herd has been replaced by the one that
 		// makes it.
 		"herding-stampede": func() { os.Exit(execute(herding(), os.Args[1:])) },
+		// stampede that only reads its command line.
+		"parse-stampede": func() {
+			if err := parseOnly(os.Args[1:]); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(exitUsage)
+			}
+		},
 	})
 }
 

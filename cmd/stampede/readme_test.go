@@ -1,43 +1,22 @@
 package main
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-// The README's table of all recipes is what the command above it prints.
-func TestReadmeCountsAll(t *testing.T) {
-	const line = "stampede count all --clients 4,8,16,32,64"
-	_, text, found := strings.Cut(readme(t), "$ "+line+"\n…\n")
+// The table of all recipes is what the command above it prints.
+func readmeCountsAll(t *testing.T) {
+	const page, line = "../../docs/recipes/README.md", "stampede count all --clients 4,8,16,32,64"
+	_, text, found := strings.Cut(contentOf(t, page), "$ "+line+"\n…\n")
 	want, _, closed := strings.Cut(text, "```")
 	if !found || !closed {
-		t.Fatalf("README.md does not show %s", line)
+		t.Fatalf("%s does not show %s", page, line)
 	}
-	// Not this binary: under the race detector it takes minutes.
-	binary := filepath.Join(t.TempDir(), "stampede")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	out, err := exec.Command(binary, strings.Fields(line)[1:]...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rows, _ := strings.Cut(string(out), "\n  per round ")
+	_, rows, _ := strings.Cut(stampede(t, strings.Fields(line)[1:]...), "\n  per round ")
 	if diff := cmp.Diff(strings.TrimRight(want, "\n"), strings.TrimRight("  per round "+rows, "\n")); diff != "" {
-		t.Errorf("the README's table differs (-README +command):\n%s", diff)
+		t.Errorf("the table of %s differs (-page +command):\n%s", page, diff)
 	}
-}
-
-func readme(t *testing.T) string {
-	t.Helper()
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }

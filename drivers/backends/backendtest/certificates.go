@@ -18,10 +18,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// authority makes a certificate authority in dir (ca.pem), a server's
+// Authority makes a certificate authority in dir (ca.pem), a server's
 // certificate for 127.0.0.1 (server.pem) and a client's (client.pem), and
 // returns what the client needs.
-func authority(t testing.TB, dir string) drivers.Security {
+func Authority(t testing.TB, dir string) drivers.Security {
 	t.Helper()
 	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}

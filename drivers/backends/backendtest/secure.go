@@ -43,7 +43,7 @@ ssl.trustStore.location=%[1]s/ca.pem
 func SecureZooKeeper(t testing.TB) Secure {
 	t.Helper()
 	dir := t.TempDir()
-	s := Secure{Address: freeAddress(t), Security: authority(t, dir), Stranger: authority(t, t.TempDir())}
+	s := Secure{Address: freeAddress(t), Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
 	_, port, _ := net.SplitHostPort(s.Address)
 	server := launch(t, dir, fmt.Sprintf(secureConfig, dir, port))
 	cfg, err := s.Security.TLSConfig()

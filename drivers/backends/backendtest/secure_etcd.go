@@ -18,7 +18,7 @@ import (
 func SecureEtcd(t testing.TB) Secure {
 	t.Helper()
 	dir := t.TempDir()
-	s := Secure{Security: authority(t, dir), Stranger: authority(t, t.TempDir())}
+	s := Secure{Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
 	c := embed.NewConfig()
 	c.Dir = filepath.Join(dir, "data")
 	peers, clients := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}, []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// desk is a folder with what the pages take to be there, and programs that stand in
+// for others.
+func desk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	backendtest.Authority(t, dir)
+	for name, of := range map[string]string{
+		"me.pem": "client.pem", "me.key": "client.pem",
+		"stampede": built(t), "stampede-main": built(t), // as somebody has built them
+	} {
+		if err := os.Symlink(of, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		".zk": "secret\n", ".etcd": "secret\n",
+		"tmp/here": "",
+		// From the project's folder, without compiling it again; of other packages
+		// only that they are there is checked.
+		"as-typed/go": fmt.Sprintf(`#!/bin/sh
+[ "$1 $2" = "run ./cmd/stampede" ] && shift 2 && exec stampede "$@"
+for package; do :; done
+cd %q && test -d "$package"
+`, root),
+		"parsing/stampede":   "#!/bin/sh\nexec parse-stampede \"$@\"\n",
+		"parsing/make":       fmt.Sprintf("#!/bin/sh\nPATH=${PATH#*:}\nexec make -n -C %q \"$@\"\n", root),
+		"parsing/prometheus": "#!/bin/sh\n",
+		"parsing/benchstat":  "#!/bin/sh\n",
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// built is the path of stampede.
+func built(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("stampede")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// parseOnly is stampede that does nothing. It fails where there is no such command or
+// flag, or a value or an argument that the flag or the command cannot take.
+func parseOnly(args []string) error {
+	root := (&app{forms: catalog.Forms(), out: io.Discard, err: io.Discard}).root()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return flagError(cmd, err)
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+// Of what is wrong with a line parseOnly finds what it is there for.
+func TestParseOnly(t *testing.T) {
+	for line, wrong := range map[string]string{
+		"run lock --clients 2,8":      "",
+		"help thresholds":             "",
+		"completion bash":             "",
+		"baseline update --to b.json": `unknown flag "--to"`,
+		"swep":                        `unknown command "swep"`,
+		"run --client 2":              `unknown flag "--client"`,
+		"run --clients two":           "not a list of numbers",
+		"runs everything":             "takes no arguments",
+	} {
+		err := parseOnly(strings.Fields(line))
+		if (err == nil) != (wrong == "") || err != nil && !strings.Contains(err.Error(), wrong) {
+			t.Errorf("%s: error %v, want %q", line, err, wrong)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// What a person is told to type is typed, page by page, each in a folder of its
+// own, in the order of the page. Runs are as short as they can be.
+func documentedCommands(t *testing.T) {
+	typed := map[string]int{}
+	for _, page := range documents(t) {
+		text := contentOf(t, page)
+		blocks, err := consoleBlocks(text)
+		if err != nil {
+			t.Errorf("%s: %v", page, err)
+		}
+		blocks = append(blocks, mentioned(text))
+		for _, b := range blocks {
+			typed[b.mark] += len(b.commands)
+		}
+		t.Run(strings.TrimPrefix(page, "../../"), func(t *testing.T) {
+			t.Parallel()
+			dir := desk(t)
+			for _, b := range blocks {
+				for _, c := range b.commands {
+					typeIn(t, dir, b.mark, c)
+				}
+			}
+		})
+	}
+	t.Logf("commands by mark: %v", typed)
+	for mark := range marks() {
+		if typed[mark] == 0 {
+			t.Errorf("no command is marked %q, which the test knows", mark)
+		}
+	}
+}
+
+// documents are all pages there are.
+func documents(t *testing.T) (paths []string) {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "dashboards/*.md"} {
+		found, err := filepath.Glob("../../" + pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no %s (%v)", pattern, err)
+		}
+		paths = append(paths, found...)
+	}
+	return paths
+}
+
+// marks are what can follow the word console on a block's first line, and the exit
+// codes that its commands may have unless the page shows another with echo $?.
+func marks() map[string][]int {
+	return map[string][]int{
+		"": {exitOK},
+		// What it finds is the machine's.
+		"verdict": {exitOK, exitInvalid, exitRegression, exitThreshold},
+		// It is about hosts that are not there: all is checked until they are asked.
+		"elsewhere": {exitError},
+		// Only that there are such a command and such flags is checked: it does not
+		// end by itself, takes long, or needs what not every machine has.
+		"parse": {exitOK},
+	}
+}
+
+// typeIn runs a command and wants an exit code that its mark allows.
+func typeIn(t *testing.T, dir, mark string, c typedLine) {
+	t.Helper()
+	if lacks := missing(c.line); lacks != "" {
+		t.Logf("%d: not run without %s: %s", c.number, lacks, c.line)
+		return
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "sh", "-c", c.line)
+	cmd.Dir = dir
+	path := dir + "/as-typed:" + os.Getenv("PATH")
+	if mark == "parse" {
+		path = dir + "/parsing:" + path
+	}
+	cmd.Env = slices.Concat(os.Environ(), hurry(mark), []string{"HOME=" + dir, "TMPDIR=" + dir + "/tmp", "PATH=" + path})
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("%d: %s: %v", c.number, c.line, err)
+	}
+	want := marks()[mark]
+	if c.exit != nil {
+		want = []int{*c.exit}
+	}
+	if got := cmd.ProcessState.ExitCode(); !slices.Contains(want, got) {
+		t.Errorf("%d: %s: exit code %d, want one of %v:\n%s", c.number, c.line, got, want, out)
+	}
+}
+
+// hurry are settings that make runs short, where the page does not say them.
+func hurry(mark string) []string {
+	short := []string{"STAMPEDE_DURATION=100ms", "STAMPEDE_WARMUP=10ms", "STAMPEDE_REPEAT=1"}
+	if mark == "elsewhere" {
+		short = append(short, "STAMPEDE_CONNECT_TIMEOUT=100ms")
+	}
+	return short
+}
+
+// missing is what a command needs and this machine has not.
+func missing(line string) string {
+	if strings.Contains(line, "zookeeper:") && !strings.Contains(line, "zookeeper://") && os.Getenv("REQUIRE_BACKENDS") != "all" {
+		if _, err := zookeeper.FindInstallation(); err != nil {
+			return "Apache ZooKeeper"
+		}
+	}
+	return ""
+}

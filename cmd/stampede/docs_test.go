@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// The documentation says what this program does: pages are written from it, and
+// what a person is told to type is run. The program is built for that, since this
+// binary takes minutes for it under the race detector.
+func TestDocumentation(t *testing.T) {
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", filepath.Join(bin, "stampede"), ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	t.Run("README", readmeCountsAll)
+	t.Run("recipes", recipePages)
+	t.Run("manual", manualPages)
+	t.Run("commands", documentedCommands)
+}
+
+// stampede is what the program writes to standard output.
+func stampede(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("stampede", args...).Output()
+	if err != nil {
+		t.Fatalf("stampede %q: %v", args, err)
+	}
+	return string(out)
+}
+
+func contentOf(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

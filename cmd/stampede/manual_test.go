@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+const manualFolder = "../../docs/manual/"
+
+// The manual is what the commands say of themselves, a page each.
+//
+// Note: cobra/doc writes what a command says of itself as Markdown, in which our
+// lists, which are aligned, become paragraphs.
+func manualPages(t *testing.T) {
+	var help bytes.Buffer
+	root := (&app{forms: catalog.Forms(), out: &help}).root()
+	var index strings.Builder
+	index.WriteString("# The commands\n\n" +
+		"Every flag can be set by its variable, too; a flag that is given wins. These pages are\nwritten by `make docs`.\n\n| command | what it does |\n|---|---|\n")
+	wanted := []string{"README.md"}
+	for _, cmd := range root.Commands() {
+		name := cmd.Name() + ".md"
+		wanted = append(wanted, name)
+		golden.Compare(t, manualFolder+name, []byte(manualPage(cmd, &help)))
+		fmt.Fprintf(&index, "| [%s](%s) | %s |\n", cmd.CommandPath(), name, cmd.Short)
+	}
+	golden.Compare(t, manualFolder+"README.md", []byte(index.String()))
+	entries, err := os.ReadDir(manualFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !slices.Contains(wanted, e.Name()) {
+			t.Errorf("%s%s is of no command", manualFolder, e.Name())
+		}
+	}
+}
+
+// manualPage is of one command, whose help goes to where help is.
+func manualPage(cmd *cobra.Command, help *bytes.Buffer) string {
+	var page strings.Builder
+	fmt.Fprintf(&page, "# %s\n\n", cmd.CommandPath())
+	if cmd.IsAdditionalHelpTopicCommand() {
+		help.Reset()
+		must(cmd.Help())
+		fmt.Fprintf(&page, "```text\n%s\n```\n", strings.TrimSpace(help.String()))
+		return page.String()
+	}
+	describe(&page, cmd)
+	for _, sub := range cmd.Commands() {
+		fmt.Fprintf(&page, "\n## %s\n\n", sub.CommandPath())
+		describe(&page, sub)
+	}
+	return page.String()
+}
+
+// describe has examples checked as all commands that are shown.
+func describe(page *strings.Builder, cmd *cobra.Command) {
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short + "."
+	}
+	fmt.Fprintf(page, "%s\n", about)
+	if cmd.Runnable() {
+		fmt.Fprintf(page, "\n```text\n%s\n```\n", cmd.UseLine())
+	}
+	if cmd.Example != "" {
+		fmt.Fprintf(page, "\n```console parse\n%s\n```\n", strings.ReplaceAll("\n"+cmd.Example, "\n  ", "\n$ ")[1:])
+	}
+	rows := 0
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "help" {
+			return
+		}
+		if rows++; rows == 1 {
+			page.WriteString("\n| flag | variable | unless given | what it is |\n|---|---|---|---|\n")
+		}
+		page.WriteString(flagRow(f))
+	})
+}
+
+func flagRow(f *pflag.Flag) string {
+	name, about := pflag.UnquoteUsage(f)
+	flag := "--" + f.Name
+	if f.Shorthand != "" {
+		flag = "-" + f.Shorthand + ", " + flag
+	}
+	if name != "" {
+		flag += " " + name
+	}
+	unless := ""
+	switch f.DefValue {
+	case "", "0", "0s", "false", "[]":
+	default:
+		unless = "`" + strings.Trim(f.DefValue, "[]") + "`"
+	}
+	cells := strings.NewReplacer("|", "\\|", "\n", "<br>").Replace(strings.TrimSpace(about))
+	return fmt.Sprintf("| `%s` | `%s` | %s | %s |\n", strings.ReplaceAll(flag, "|", "\\|"), variable(f), unless, cells)
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// tabled is how many clients the tables of the pages are of.
+const tabled = 8
+
+// A counting is one way to count forms, for those recipes that have such forms.
+type counting struct{ flags, has string }
+
+// countings have every form, each where there is what it needs.
+func countings() []counting {
+	return []counting{
+		{"--form all --clients 8", ""},
+		{"--form persistent,recursive --clients 8 --backend native:?client=wire", string(workloads.PersistentWatches)},
+		{"--form library --clients 8 --backend etcd:", "clientv3"},
+	}
+}
+
+// of is the command for a recipe, "" if none of its forms wants it.
+func (c counting) of(recipe string) string {
+	for _, f := range catalog.Forms() {
+		if f.Recipe == recipe && (c.has == "" || f.Client == c.has || string(f.Needs) == c.has) {
+			flags := c.flags
+			if c.has == string(workloads.PersistentWatches) {
+				flags = strings.Replace(flags, "persistent,recursive", f.Name, 1)
+			}
+			return "stampede count " + recipe + " " + strings.Replace(flags, "native:?client=wire", "'native:?client=wire'", 1)
+		}
+	}
+	return ""
+}
+
+// countedForms are the counts of all forms with so many clients. Their charts are
+// held against those of the pages.
+func countedForms(t *testing.T) map[string]results.Settled {
+	folder, all := t.TempDir(), map[string]results.Settled{}
+	for i, c := range countings() {
+		args := []string{"count"}
+		for _, recipe := range recipesOf(catalog.Forms()) {
+			if c.of(recipe) != "" {
+				args = append(args, recipe)
+			}
+		}
+		args = append(args, strings.Fields(c.flags)...)
+		if i == 0 {
+			args = append(args, "--clients", "2,4,8,16,32", "-o", "svg="+folder)
+		}
+		file := filepath.Join(folder, "count.json")
+		stampede(t, append(args, "-o", "json="+file)...)
+		var report results.CountReport
+		if err := json.Unmarshal([]byte(contentOf(t, file)), &report); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range report.Settled {
+			if s.Clients == tabled {
+				all[s.Recipe+"/"+s.Form] = s
+			}
+		}
+	}
+	charts, err := filepath.Glob(folder + "/*.svg")
+	if want := 2 * len(recipesOf(catalog.Forms())); err != nil || len(charts) != want {
+		t.Fatalf("%d charts (%v), want %d", len(charts), err, want)
+	}
+	for _, chart := range charts {
+		golden.Compare(t, recipeFolder+filepath.Base(chart), []byte(contentOf(t, chart)))
+	}
+	return all
+}
+
+// stories tell a settled run of the recipe and of its naive twin, step by step.
+// Those of a queue where two consumers race for an item end differently each time,
+// and are told of one that waits.
+func (p *recipePage) stories() {
+	p.printf("\n## Step by step\n")
+	commands := []string{"--clients 3 --trace"}
+	if strings.HasSuffix(p.recipe, "queue") {
+		commands = []string{"--form one-watcher --clients 3 --items 1 --trace", "--clients 2 --items 1 --trace"}
+	}
+	for _, flags := range commands {
+		args := append([]string{"count", p.recipe}, strings.Fields(flags)...)
+		p.printf("\n```console\n$ stampede %s\n%s```\n", strings.Join(args, " "), strings.TrimPrefix(strings.TrimSuffix(inTurn(p.t, args), "\n"), "\n"))
+	}
+}
+
+// inTurn is what count --trace says when those who race for a release win by
+// turns. A race of two has two ends, and there is one at most.
+func inTurn(t *testing.T, args []string) string {
+	t.Helper()
+	for range 100 {
+		text := stampede(t, args...)
+		if !slices.ContainsFunc(strings.Split(text, "step by step"), func(form string) bool {
+			return !slices.IsSorted(releasing.FindAllString(form, -1))
+		}) {
+			return text
+		}
+	}
+	t.Fatalf("stampede %s: never in turn", strings.Join(args, " "))
+	return ""
+}
+
+// releasing is the heading of a release.
+var releasing = regexp.MustCompile(`(?m)^  \d+ releases$`)
