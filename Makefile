@@ -18,7 +18,7 @@ COUNT ?= 20
 FUZZTIME ?= 1m
 FUZZED ?= .
 
-.PHONY: help run test race fuzz lint bench bench-servers aa twins lab lab-down deps
+.PHONY: help run test race fuzz lint bench bench-servers aa twins docs lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -63,6 +63,10 @@ lab: ## every service, Prometheus and Grafana in containers, with a scenario thr
 
 lab-down: ## takes down what a make lab left that was killed
 	@scripts/lab down
+
+docs: ## the schemas of results, the recipes' pages and the manual anew; read what has changed
+	$(GO) test ./docs -update
+	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual)' -update
 
 deps:
 	@scripts/install-test-deps

@@ -78,12 +78,17 @@ func (b *consoleBlock) read(line string, number int, status bool) bool {
 // inlineCommand is a command within a sentence or a table.
 var inlineCommand = regexp.MustCompile("`(stampede [^`]+)`")
 
-// mentioned are the commands within the page's sentences.
+// mentioned are the commands within the page's sentences. Of one by itself only that
+// there is one of that name matters.
 func mentioned(page string) consoleBlock {
 	b := consoleBlock{mark: "parse"}
 	for i, line := range strings.Split(page, "\n") {
 		for _, m := range inlineCommand.FindAllStringSubmatch(line, -1) {
-			b.commands = append(b.commands, typedLine{line: strings.ReplaceAll(m[1], `\|`, "|"), number: i + 1})
+			line := strings.ReplaceAll(m[1], `\|`, "|")
+			if len(strings.Fields(line)) == 2 {
+				line += " --help"
+			}
+			b.commands = append(b.commands, typedLine{line: line, number: i + 1})
 		}
 	}
 	return b
@@ -95,7 +100,7 @@ func TestConsoleBlocks(t *testing.T) {
 	want := []consoleBlock{
 		{"", []typedLine{{line: "stampede run \\\n    --seed 7", number: 3}, {line: "stampede count", number: 6, exit: &code}}},
 		{"parse", []typedLine{{line: "make test", number: 11}}},
-		{"parse", []typedLine{{line: "stampede runs", number: 1}}},
+		{"parse", []typedLine{{line: "stampede runs --help", number: 1}}},
 	}
 	got, err := consoleBlocks(page)
 	if diff := cmp.Diff(want, append(got, mentioned(page)), cmp.AllowUnexported(consoleBlock{}, typedLine{})); err != nil || diff != "" {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -80,16 +81,21 @@ func typeIn(t *testing.T, dir, mark string, c typedLine) {
 		t.Logf("%d: not run without %s: %s", c.number, lacks, c.line)
 		return
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", c.line)
 	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it has started ends with it
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
 	path := dir + "/as-typed:" + os.Getenv("PATH")
 	if mark == "parse" {
 		path = dir + "/parsing:" + path
 	}
 	cmd.Env = slices.Concat(os.Environ(), hurry(mark), []string{"HOME=" + dir, "TMPDIR=" + dir + "/tmp", "PATH=" + path})
+	began := time.Now()
 	out, err := cmd.CombinedOutput()
+	t.Logf("%d: %.1f s: %s", c.number, time.Since(began).Seconds(), c.line)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatalf("%d: %s: %v", c.number, c.line, err)
@@ -105,7 +111,7 @@ func typeIn(t *testing.T, dir, mark string, c typedLine) {
 
 // hurry are settings that make runs short, where the page does not say them.
 func hurry(mark string) []string {
-	short := []string{"STAMPEDE_DURATION=100ms", "STAMPEDE_WARMUP=10ms", "STAMPEDE_REPEAT=1"}
+	short := []string{"STAMPEDE_DURATION=50ms", "STAMPEDE_WARMUP=10ms", "STAMPEDE_REPEAT=1"}
 	if mark == "elsewhere" {
 		short = append(short, "STAMPEDE_CONNECT_TIMEOUT=100ms")
 	}

@@ -17,7 +17,8 @@ func TestDocumentation(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	t.Run("README", readmeCountsAll)
+	t.Run("counts of all", readmeCountsAll)
+	t.Run("counts of the lock", readmeCountsTheLock)
 	t.Run("recipes", recipePages)
 	t.Run("manual", manualPages)
 	t.Run("commands", documentedCommands)

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results/formats"
+	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 // The table of all recipes is what the command above it prints.
@@ -18,5 +22,43 @@ func readmeCountsAll(t *testing.T) {
 	_, rows, _ := strings.Cut(stampede(t, strings.Fields(line)[1:]...), "\n  per round ")
 	if diff := cmp.Diff(strings.TrimRight(want, "\n"), strings.TrimRight("  per round "+rows, "\n")); diff != "" {
 		t.Errorf("the table of %s differs (-page +command):\n%s", page, diff)
+	}
+}
+
+// The README has the count of the lock as the command prints it.
+func readmeCountsTheLock(t *testing.T) {
+	const line = "go run ./cmd/stampede count lock --form all --clients 8"
+	_, text, found := strings.Cut(contentOf(t, "../../README.md"), "$ "+line+"\n")
+	want, _, closed := strings.Cut(text, "```")
+	if !found || !closed {
+		t.Fatalf("README.md does not show %s", line)
+	}
+	// What is skipped on the native server is told below the table.
+	got, _, _ := strings.Cut(strings.TrimPrefix(stampede(t, strings.Fields(line)[3:]...), "\n"), "\n  skipped: ")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the README's count differs (-README +command):\n%s", diff)
+	}
+}
+
+// Whoever looks for a format, a recipe or a page finds it named.
+func TestDocumentationNamesWhatThereIs(t *testing.T) {
+	readme, report := contentOf(t, "../../README.md"), contentOf(t, "../../docs/report.md")
+	for _, f := range formats.All() {
+		if !strings.Contains(readme, "`"+f.Name+"`") || !strings.Contains(report, "| `"+f.Name+"` | ") {
+			t.Errorf("README.md or docs/report.md has no format %s", f.Name)
+		}
+	}
+	index := contentOf(t, "../../docs/recipes/README.md")
+	for _, recipe := range recipesOf(catalog.Forms()) {
+		if !strings.Contains(index, fmt.Sprintf("](%s.md)", recipe)) {
+			t.Errorf("docs/recipes/README.md has no recipe %s", recipe)
+		}
+	}
+	docs := contentOf(t, "../../docs/README.md")
+	for _, page := range documents(t) {
+		name := strings.TrimPrefix(page, "../../docs/")
+		if !strings.Contains(name, "/") && name != "README.md" && !strings.Contains(docs, "]("+name+")") {
+			t.Errorf("docs/README.md does not lead to %s", name)
+		}
 	}
 }

@@ -123,8 +123,8 @@ func (p *recipePage) charts() {
 	for _, c := range [][2]string{{"notifications", "Notifications"}, {"operations", "Reads and writes"}} {
 		p.printf("\n![%s of a round of %s against clients](%s-%s.svg)\n", c[1], p.recipe, p.recipe, c[0])
 	}
-	p.printf("\nPoints were counted at rest, lines are what the cost model says. A form that wakes nobody has no points in the first.\n")
-	p.printf("\n```console\n$ stampede count %s --form all --clients 2,4,8,16,32 -o svg=charts\n```\n", p.recipe)
+	p.printf("\nPoints were counted at rest, lines are what the cost model says. A form that wakes nobody has no points in the first.\n"+
+		"`stampede count %s --form all --clients 2,4,8,16,32 -o svg=FOLDER` draws both.\n", p.recipe)
 }
 
 // forms says what each does, in the words of its type.

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/mod/module"
 
 	"github.com/stampede-bench/stampede/results"
 )
@@ -23,23 +24,34 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-// tool says which stampede this is, as the Go toolchain stamped it.
+// tool says which stampede this is.
 func tool() results.Tool {
-	t := results.Tool{Version: "devel", Commit: "unknown", Go: runtime.Version()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
-		return t
+		info = new(debug.BuildInfo)
 	}
+	return stamped(info)
+}
+
+// stamped is what the Go toolchain has stamped on a program: the version of its
+// module, and the commit, from a checkout or from a version that names it.
+func stamped(info *debug.BuildInfo) results.Tool {
+	t := results.Tool{Version: "devel", Commit: "unknown", Go: runtime.Version()}
 	if v := info.Main.Version; v != "" && v != "(devel)" {
 		t.Version = v
+		if rev, err := module.PseudoVersionRev(v); err == nil {
+			t.Commit = rev
+		}
 	}
+	changed := ""
 	for _, s := range info.Settings {
 		switch {
 		case s.Key == "vcs.revision":
 			t.Commit = s.Value
 		case s.Key == "vcs.modified" && s.Value == "true":
-			t.Commit += " with changes"
+			changed = " with changes"
 		}
 	}
+	t.Commit += changed
 	return t
 }

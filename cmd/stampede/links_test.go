@@ -1,0 +1,61 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// link is a link or a picture of a page, and where it leads.
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// What a page of the project refers to within the project is there.
+func TestLinksLeadSomewhere(t *testing.T) {
+	found := 0
+	for _, page := range documents(t) {
+		for _, m := range link.FindAllStringSubmatch(contentOf(t, page), -1) {
+			path, heading, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			found++
+			to := page
+			if path != "" {
+				to = filepath.Join(filepath.Dir(page), path)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: nothing at %s", page, m[1])
+			} else if heading != "" && !hasHeading(contentOf(t, to), heading) {
+				t.Errorf("%s: no heading at %s", page, m[1])
+			}
+		}
+	}
+	if found < 100 {
+		t.Errorf("%d links, want all there are", found)
+	}
+}
+
+// hasHeading tells whether a heading has the anchor, as GitHub makes it of its words.
+func hasHeading(page, anchor string) bool {
+	for line := range strings.SplitSeq(page, "\n") {
+		words := strings.TrimLeft(line, "#")
+		if words != line && strings.ReplaceAll(unspoken.ReplaceAllString(strings.ToLower(strings.TrimSpace(words)), ""), " ", "-") == anchor {
+			return true
+		}
+	}
+	return false
+}
+
+// unspoken is what no anchor has.
+var unspoken = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+
+func TestHasHeading(t *testing.T) {
+	page := "# One\n\n## Closed and open loops, etc.\n"
+	for anchor, want := range map[string]bool{"one": true, "closed-and-open-loops-etc": true, "two": false, "Closed and open loops, etc.": false} {
+		if hasHeading(page, anchor) != want {
+			t.Errorf("%s: want %v", anchor, want)
+		}
+	}
+}
