@@ -34,7 +34,7 @@ func desk(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string]string{
+	files := map[string]string{
 		".zk": "secret\n", ".etcd": "secret\n",
 		"tmp/here": "",
 		// From the project's folder, without compiling it again; of other packages
@@ -44,11 +44,13 @@ func desk(t *testing.T) string {
 for package; do :; done
 cd %q && test -d "$package"
 `, root),
-		"parsing/stampede":   "#!/bin/sh\nexec parse-stampede \"$@\"\n",
-		"parsing/make":       fmt.Sprintf("#!/bin/sh\nPATH=${PATH#*:}\nexec make -n -C %q \"$@\"\n", root),
-		"parsing/prometheus": "#!/bin/sh\n",
-		"parsing/benchstat":  "#!/bin/sh\n",
-	} {
+		"parsing/stampede": "#!/bin/sh\nexec parse-stampede \"$@\"\n",
+		"parsing/make":     fmt.Sprintf("#!/bin/sh\nPATH=${PATH#*:}\nexec make -n -C %q \"$@\"\n", root),
+	}
+	for _, foreign := range []string{"benchstat", "cp", "docker", "prometheus"} {
+		files["parsing/"+foreign] = "#!/bin/sh\n"
+	}
+	for name, content := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

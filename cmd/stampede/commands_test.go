@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,7 +35,9 @@ func documentedCommands(t *testing.T) {
 			dir := desk(t)
 			for _, b := range blocks {
 				for _, c := range b.commands {
-					typeIn(t, dir, b.mark, c)
+					if err := typeIn(t, dir, b.mark, c); err != nil {
+						t.Error(err)
+					}
 				}
 			}
 		})
@@ -49,13 +52,15 @@ func documentedCommands(t *testing.T) {
 
 // documents are all pages there are.
 func documents(t *testing.T) (paths []string) {
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "dashboards/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "*/README.md", "docs/*/*.md"} {
 		found, err := filepath.Glob("../../" + pattern)
 		if err != nil || len(found) == 0 {
 			t.Fatalf("no %s (%v)", pattern, err)
 		}
 		paths = append(paths, found...)
 	}
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
 	return paths
 }
 
@@ -74,12 +79,13 @@ func marks() map[string][]int {
 	}
 }
 
-// typeIn runs a command and wants an exit code that its mark allows.
-func typeIn(t *testing.T, dir, mark string, c typedLine) {
+// typeIn runs a command and says what is wrong with its exit code, nil if the mark
+// or the page allows it. Without what the command needs it is not run.
+func typeIn(t *testing.T, dir, mark string, c typedLine) error {
 	t.Helper()
 	if lacks := missing(c.line); lacks != "" {
-		t.Logf("%d: not run without %s: %s", c.number, lacks, c.line)
-		return
+		t.Logf("line %d is not typed without %s: %s", c.number, lacks, c.line)
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -93,19 +99,45 @@ func typeIn(t *testing.T, dir, mark string, c typedLine) {
 		path = dir + "/parsing:" + path
 	}
 	cmd.Env = slices.Concat(os.Environ(), hurry(mark), []string{"HOME=" + dir, "TMPDIR=" + dir + "/tmp", "PATH=" + path})
-	began := time.Now()
 	out, err := cmd.CombinedOutput()
-	t.Logf("%d: %.1f s: %s", c.number, time.Since(began).Seconds(), c.line)
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		t.Fatalf("%d: %s: %v", c.number, c.line, err)
+		return fmt.Errorf("line %d: %s: %w", c.number, c.line, err)
 	}
 	want := marks()[mark]
 	if c.exit != nil {
 		want = []int{*c.exit}
 	}
 	if got := cmd.ProcessState.ExitCode(); !slices.Contains(want, got) {
-		t.Errorf("%d: %s: exit code %d, want one of %v:\n%s", c.number, c.line, got, want, out)
+		return fmt.Errorf("line %d: %s: exit code %d, want one of %v:\n%s", c.number, c.line, got, want, out)
+	}
+	return nil
+}
+
+// What is wrong on a page is found.
+func wrongCommands(t *testing.T) {
+	dir, three := desk(t), 3
+	for _, c := range []struct {
+		mark  string
+		typed typedLine
+		wrong bool
+	}{
+		{"", typedLine{line: "stampede version"}, false},
+		{"", typedLine{line: "stampede vesrion"}, true},
+		{"", typedLine{line: "exit 3", exit: &three}, false},
+		{"", typedLine{line: "stampede version", exit: &three}, true},
+		{"verdict", typedLine{line: "exit 98"}, false},
+		{"verdict", typedLine{line: "exit 96"}, true},
+		{"elsewhere", typedLine{line: "stampede count --backend zookeeper://127.0.0.1:1"}, false},
+		{"elsewhere", typedLine{line: "stampede count --backend zoo://127.0.0.1:1"}, true},
+		{"parse", typedLine{line: "stampede serve --tick 1s && make test && go test -bench . ./docs"}, false},
+		{"parse", typedLine{line: "stampede serve --tock 1s"}, true},
+		{"parse", typedLine{line: "make tset"}, true},
+		{"parse", typedLine{line: "go test ./dosc"}, true},
+	} {
+		if err := typeIn(t, dir, c.mark, c.typed); (err != nil) != c.wrong {
+			t.Errorf("%q typed as %q: error %v, want one: %v", c.typed.line, c.mark, err, c.wrong)
+		}
 	}
 }
 

@@ -21,6 +21,7 @@ func TestDocumentation(t *testing.T) {
 	t.Run("counts of the lock", readmeCountsTheLock)
 	t.Run("recipes", recipePages)
 	t.Run("manual", manualPages)
+	t.Run("wrong commands", wrongCommands)
 	t.Run("commands", documentedCommands)
 }
 

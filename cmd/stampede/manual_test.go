@@ -32,7 +32,7 @@ func manualPages(t *testing.T) {
 		name := cmd.Name() + ".md"
 		wanted = append(wanted, name)
 		golden.Compare(t, manualFolder+name, []byte(manualPage(cmd, &help)))
-		fmt.Fprintf(&index, "| [%s](%s) | %s |\n", cmd.CommandPath(), name, cmd.Short)
+		fmt.Fprintf(&index, "| [%s](%s) | %s |\n", calledAs(cmd), name, cmd.Short)
 	}
 	golden.Compare(t, manualFolder+"README.md", []byte(index.String()))
 	entries, err := os.ReadDir(manualFolder)
@@ -49,7 +49,7 @@ func manualPages(t *testing.T) {
 // manualPage is of one command, whose help goes to where help is.
 func manualPage(cmd *cobra.Command, help *bytes.Buffer) string {
 	var page strings.Builder
-	fmt.Fprintf(&page, "# %s\n\n", cmd.CommandPath())
+	fmt.Fprintf(&page, "# %s\n\n", calledAs(cmd))
 	if cmd.IsAdditionalHelpTopicCommand() {
 		help.Reset()
 		must(cmd.Help())
@@ -106,4 +106,12 @@ func flagRow(f *pflag.Flag) string {
 	}
 	cells := strings.NewReplacer("|", "\\|", "\n", "<br>").Replace(strings.TrimSpace(about))
 	return fmt.Sprintf("| `%s` | `%s` | %s | %s |\n", strings.ReplaceAll(flag, "|", "\\|"), variable(f), unless, cells)
+}
+
+// calledAs is what a person types for a command, or for a topic of help.
+func calledAs(cmd *cobra.Command) string {
+	if cmd.IsAdditionalHelpTopicCommand() {
+		return "stampede help " + cmd.Name()
+	}
+	return cmd.CommandPath()
 }
