@@ -5,9 +5,11 @@ import "sync/atomic"
 // An account is what the ledger knows of one session. All but the atomics is
 // guarded by Meter.mu.
 type account struct {
-	last   atomic.Int64 // position of the latest reply
-	unsure atomic.Bool  // whether open is not empty
+	last   atomic.Int64           // position of the latest reply
+	unsure atomic.Bool            // whether open is not empty
+	latest atomic.Pointer[wakeup] // notification whose fate somebody follows, else nil
 
+	session    *Session // whose account it is
 	connected  bool
 	closing    bool
 	rearming   bool // since a cut, until the watches are set again
@@ -18,8 +20,8 @@ type account struct {
 	open       []*note          // notifications since the latest reply
 }
 
-func newAccount() *account {
-	return &account{connected: true, armed: map[*table]struct{}{}, ephemerals: map[string]int64{}}
+func newAccount(s *Session) *account {
+	return &account{session: s, connected: true, armed: map[*table]struct{}{}, ephemerals: map[string]int64{}}
 }
 
 // reached says that a reply showed everything up to pos.

@@ -33,7 +33,13 @@ func BenchmarkSet(b *testing.B) {
 
 // BenchmarkHerd is what the Meter adds to a set that wakes 128 sessions, each of
 // which reads again with a watch: per notification.
-func BenchmarkHerd(b *testing.B) {
+func BenchmarkHerd(b *testing.B) { herd(b, false) }
+
+// BenchmarkHerdFollowed is BenchmarkHerd while somebody follows one write after the
+// other.
+func BenchmarkHerdFollowed(b *testing.B) { herd(b, true) }
+
+func herd(b *testing.B, followed bool) {
 	m := NewMeter()
 	writer := m.Session()
 	var watchers []*Session
@@ -49,6 +55,9 @@ func BenchmarkHerd(b *testing.B) {
 	b.ReportAllocs()
 	for n := 0; b.Loop(); n++ {
 		if n%len(watchers) == 0 {
+			if followed {
+				m.Follow()
+			}
 			writer.Message(set)
 			done.Pos++
 			writer.Message(done)

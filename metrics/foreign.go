@@ -26,13 +26,13 @@ func (l *ledger) group(n *note) {
 	for _, f := range l.strays[c] {
 		_, told := f.told[n.account]
 		if !told && max(f.after, after) < min(f.before, n.before) {
-			l.woke(&f.wakes, n.at)
+			l.woke(&f.wakes, n)
 			f.join(n, after)
 			return
 		}
 	}
 	f := &foreign{before: unbounded, told: map[*account]struct{}{}}
-	l.woke(&f.wakes, n.at)
+	l.woke(&f.wakes, n)
 	f.join(n, after)
 	l.strays[c] = append(l.strays[c], f)
 }

@@ -37,6 +37,7 @@ type ledger struct {
 	batch    int   // length of order at which to settle again
 	window   window
 	tally    tally
+	follower *follower // nil unless somebody follows
 	line     *timeline
 }
 
@@ -204,6 +205,7 @@ func (l *ledger) notified(a *account, m *drivers.Message, at time.Time) {
 			n.armed, n.after = t, max(n.after, pos)
 		}
 	}
+	l.mark(n)
 	if !n.rearmed {
 		n.since = a.last.Load()
 	}

@@ -24,7 +24,8 @@ func (m *Meter) SetBin(bin time.Duration) { m.ledger.line = newTimeline(bin) }
 
 // Session returns the Probe of one more client session.
 func (m *Meter) Session() *Session {
-	s := &Session{meter: m, account: newAccount()}
+	s := &Session{meter: m}
+	s.account = newAccount(s)
 	s.woken.Store(outsidePhase)
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -26,6 +26,7 @@ type note struct {
 	rearmed bool       // it may be the server's catching up after a reconnect
 	lasting []*lasting // the session's persistent watches that told it
 	stray   bool       // it belongs to no write of ours
+	wakeup  *wakeup    // nil if nobody followed when it came
 }
 
 // unbounded is later than every position.
@@ -59,11 +60,11 @@ func (l *ledger) assign(n *note) {
 	w := l.causeOf(n)
 	switch {
 	case w != nil:
-		l.woke(&w.wakes, n.at)
+		l.woke(&w.wakes, n)
 	case n.pos > 0:
 		w = l.writeAt(n.pos, true)
 		l.touch(w, []byte(n.path), n.event)
-		l.woke(&w.wakes, n.at)
+		l.woke(&w.wakes, n)
 	case n.before > 0:
 		l.group(n)
 	default:

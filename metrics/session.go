@@ -58,6 +58,7 @@ func (w *watched) count(err error) {
 func (s *Session) PhaseBegin() {
 	if s.woken.Swap(0) > 0 {
 		s.wasted.Add(1)
+		s.account.fared(Wasted)
 	}
 }
 
@@ -65,6 +66,7 @@ func (s *Session) PhaseBegin() {
 func (s *Session) PhaseEnd() {
 	if s.woken.Swap(outsidePhase) > 0 {
 		s.useful.Add(1)
+		s.account.fared(Useful)
 	}
 }
 
@@ -76,6 +78,7 @@ func (s *Session) wake() {
 		if s.woken.CompareAndSwap(n, n+1) {
 			if n > 0 {
 				s.wasted.Add(1)
+				s.account.fared(Wasted)
 			}
 			return
 		}

@@ -47,11 +47,12 @@ func (t *tally) add(w wakes, foreign bool) {
 }
 
 // woke adds a notification to its trigger's.
-func (l *ledger) woke(w *wakes, at time.Time) {
-	if w.n == 0 && l.window.contains(at) {
-		l.line.trigger(at)
+func (l *ledger) woke(w *wakes, n *note) {
+	if w.n == 0 && l.window.contains(n.at) {
+		l.line.trigger(n.at)
 	}
-	w.add(at)
+	l.follower.saw(w, n)
+	w.add(n.at)
 }
 
 // draw draws the time lines that are over at a slot.
