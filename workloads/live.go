@@ -17,20 +17,33 @@ type Live struct {
 	opened time.Time
 	before metrics.Counts
 	self   *metrics.Sampler
+	seats  map[*metrics.Session]int
 
-	mu    sync.Mutex
-	shut  bool
-	now   metrics.Record  // Duration, Counts and Generator, when the window is shut
-	whole *metrics.Record // when all that was due in it is done
+	mu        sync.Mutex
+	intervals []metrics.Interval
+	shut      bool
+	now       metrics.Record  // Duration, Counts and Generator, when the window is shut
+	whole     *metrics.Record // when all that was due in it is done
 }
 
 // goLive hands the run to who wants to watch it.
 func (r *runner) goLive(opened time.Time, before metrics.Counts, self *metrics.Sampler) *Live {
 	l := &Live{runner: r, opened: opened, before: before, self: self}
 	if r.plan.Watch != nil {
+		l.seats = make(map[*metrics.Session]int, len(r.crew.seats))
+		for i, s := range r.crew.seats {
+			l.seats[s.Marks] = i
+		}
 		r.plan.Watch(l)
 	}
 	return l
+}
+
+// lap keeps an interval of the window, for those who want to know how it went.
+func (l *Live) lap(i metrics.Interval) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.intervals = append(l.intervals, i)
 }
 
 // end shuts the window: what crosses the wire from now on is not of it, and nobody
@@ -56,12 +69,13 @@ func (l *Live) close(r *metrics.Record) {
 	defer l.mu.Unlock()
 	whole := *r
 	whole.Herd, whole.Errors = l.runner.crew.meter.SoFar(), l.runner.failures()
-	whole.Background = l.runner.beside.soFar()
+	whole.Background, whole.Doubts = l.runner.beside.soFar(), generatorDoubts(&whole)
 	l.whole = &whole
 }
 
-// SoFar is what was measured since the window was opened: a Record without
-// intervals, safety, and what the server says.
+// SoFar is what was measured since the window was opened: a Record without safety,
+// doubts that are not of the generator, and what the server says. Its intervals are
+// not to be changed.
 func (l *Live) SoFar() metrics.Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,6 +87,7 @@ func (l *Live) SoFar() metrics.Record {
 		r = l.passing()
 		r.Generator = l.self.SoFar()
 	}
+	r.Intervals, r.Doubts = l.intervals, generatorDoubts(&r)
 	r.Herd, r.Errors, r.Background = l.runner.crew.meter.SoFar(), l.runner.failures(), l.runner.beside.soFar()
 	l.runner.standing(&r.Generator)
 	l.runner.crew.instances.end(&r)

@@ -2,6 +2,7 @@ package workloads_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,6 +51,12 @@ func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
 			}
 			if i > 0 && (now.Rounds <= seen[i-1].Rounds || now.Counts.Reads <= seen[i-1].Counts.Reads) {
 				t.Errorf("after %v no more than before", share)
+			}
+			if i < 3 && (now.Generator.Lag == nil || now.Generator.Lag.TotalCount() != int64(share/(10*time.Millisecond))) {
+				t.Errorf("after %v: timers %+v, want one each 10 ms", share, now.Generator.Lag)
+			}
+			if want := int(share / (250 * time.Millisecond)); i < 3 && len(now.Intervals) != want {
+				t.Errorf("after %v: %d intervals, want %d", share, len(now.Intervals), want)
 			}
 		}
 		if last := seen[3]; last.Rounds != r.Rounds || last.Counts != r.Counts {
@@ -127,5 +134,48 @@ func neverLess(t *testing.T, was, is metrics.Record) {
 		if p.Service.TotalCount() > is.Phases[i].Service.TotalCount() {
 			t.Errorf("%s: %d after %d", p.Name, is.Phases[i].Service.TotalCount(), p.Service.TotalCount())
 		}
+	}
+}
+
+// Whoever follows sees whom one release wakes: in the recipe the next one, which
+// goes on; in the naive form all others, of whom one goes on at most.
+func TestLiveFollowsARelease(t *testing.T) {
+	for name, c := range map[string]struct {
+		open  func(drivers.Conn, string) workloads.Lock
+		woken int
+	}{"recipe": {predecessor, 1}, "naive": {oneNode, 4}} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				p := plan(s, c.open)
+				p.Watch = func(l *workloads.Live) {
+					l.Follow()
+					go func() {
+						time.Sleep(p.Duration / 2)
+						synctest.Wait()
+						wantRelease(t, l, c.woken)
+						l.Unfollow()
+						if seats, _ := l.Woken(); slices.Max(seats) != metrics.Asleep {
+							t.Errorf("follows still: %v", seats)
+						}
+					}()
+				}
+				if _, err := workloads.Run(t.Context(), p); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+func wantRelease(t *testing.T, l *workloads.Live, woken int) {
+	t.Helper()
+	fates := map[metrics.Fate]int{}
+	seats, _ := l.Woken()
+	for _, f := range seats {
+		fates[f]++
+	}
+	// In the naive form somebody who was not woken may have been faster than all.
+	if fates[metrics.Asleep] != 5-woken || fates[metrics.Wasted] < woken-1 || fates[metrics.Useful]+fates[metrics.Wasted] != woken {
+		t.Errorf("fates %v, want %d woken, of whom one goes on", fates, woken)
 	}
 }

@@ -122,7 +122,8 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.crew.trouble.begin(r)
 	opened, before := time.Now(), meter.Counts()
 	live := r.goLive(opened, before, self)
-	record.Intervals = r.measure(ctx, opened, before, self)
+	r.measure(ctx, live)
+	record.Intervals = live.intervals
 	live.end(record)
 	r.crew.trouble.end()
 	r.beside.end()

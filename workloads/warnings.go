@@ -31,15 +31,11 @@ func (r *runner) warn(m *metrics.Record) {
 			m.Doubts = append(m.Doubts, metrics.Doubt{Kind: kind, Text: m.Warnings[len(m.Warnings)-1]})
 		}
 	}
-	g, cores := m.Generator, metrics.Cores()
+	g := m.Generator
 	doubt(r.cut, metrics.Abandoned, "rounds did not end within %v and were abandoned: counts are not of whole rounds", endTime)
-	doubt(g.CPUCores > saturated*float64(cores), metrics.ClientBound,
-		"client-bound: the generator used %.1f of %d cores; the service may be faster than this", g.CPUCores, cores)
-	lag := time.Duration(g.Lag.ValueAtQuantile(99))
-	doubt(lag > starved, metrics.Starved,
-		"generator starved: one timer in a hundred was %v late or more; times are too long by as much", lag.Round(time.Millisecond))
-	doubt(g.StolenCores > stolen*float64(cores) && g.StolenCores*m.Duration.Seconds() > leastStolen.Seconds(), metrics.Stolen,
-		"time stolen: other machines had %.2f of the %d cores; times are too long", g.StolenCores, cores)
+	for _, d := range generatorDoubts(m) {
+		doubt(true, d.Kind, "%s", d.Text)
+	}
 	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
 	doubt(g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "")
 	doubt(g.Skipped+g.Unfinished == 0 && float64(m.Rounds+int64(r.plan.Clients)) < behind*float64(g.Offered), metrics.Behind,
@@ -52,6 +48,24 @@ func (r *runner) warn(m *metrics.Record) {
 			warn("sessions that the background lost: %d", lost)
 		}
 	}
+}
+
+// generatorDoubts are those that the generator itself gives, at any time.
+func generatorDoubts(m *metrics.Record) (all []metrics.Doubt) {
+	doubt := func(is bool, kind, format string, args ...any) {
+		if is {
+			all = append(all, metrics.Doubt{Kind: kind, Text: fmt.Sprintf(format, args...)})
+		}
+	}
+	g, cores := m.Generator, metrics.Cores()
+	doubt(g.CPUCores > saturated*float64(cores), metrics.ClientBound,
+		"client-bound: the generator used %.1f of %d cores; the service may be faster than this", g.CPUCores, cores)
+	lag := time.Duration(g.Lag.ValueAtQuantile(99))
+	doubt(lag > starved, metrics.Starved,
+		"generator starved: one timer in a hundred was %v late or more; times are too long by as much", lag.Round(time.Millisecond))
+	doubt(g.StolenCores > stolen*float64(cores) && g.StolenCores*m.Duration.Seconds() > leastStolen.Seconds(), metrics.Stolen,
+		"time stolen: other machines had %.2f of the %d cores; times are too long", g.StolenCores, cores)
+	return all
 }
 
 // Of so many arrivals, how many make the times lower bounds, and whose.

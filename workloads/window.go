@@ -23,7 +23,7 @@ func (r *runner) wait(ctx context.Context, d time.Duration) {
 const lapTime = 250 * time.Millisecond
 
 // measure lets the window pass and cuts it into intervals.
-func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.Counts, self *metrics.Sampler) []metrics.Interval {
+func (r *runner) measure(ctx context.Context, live *Live) {
 	laps := time.NewTicker(r.crew.trouble.lap())
 	defer laps.Stop()
 	var end <-chan time.Time
@@ -32,18 +32,17 @@ func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.C
 		defer t.Stop()
 		end = t.C
 	}
-	var intervals []metrics.Interval
-	last, from, rounds := before, time.Duration(0), int64(0)
+	last, from, rounds := live.before, time.Duration(0), int64(0)
 	lap := func() {
-		now, elapsed, done := r.crew.meter.Counts(), time.Since(opened), r.done.Load()
+		now, elapsed, done := r.crew.meter.Counts(), time.Since(live.opened), r.done.Load()
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
 		first := r.crew.instances[0].Lap() // they share it
 		i.P50, i.P99 = first.P50, first.P99
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
-		intervals = append(intervals, i)
+		live.lap(i)
 		last, from, rounds = now, elapsed, done
 		r.crew.trouble.sample(now)
-		r.tell(elapsed, first, self)
+		r.tell(elapsed, first, live.self)
 	}
 	for {
 		select {
@@ -51,12 +50,12 @@ func (r *runner) measure(ctx context.Context, opened time.Time, before metrics.C
 			lap()
 		case <-end:
 			lap()
-			return intervals
+			return
 		case <-r.stop:
 			lap()
-			return intervals
+			return
 		case <-ctx.Done():
-			return intervals
+			return
 		}
 	}
 }
