@@ -29,7 +29,7 @@ type Background struct {
 }
 
 // beside is what was measured of the background that was asked for.
-func (r *Run) beside(s Setting, m *metrics.Record) {
+func (r *Run) beside(s Setting, m *metrics.Record, write writing) {
 	if m == nil || s.Background == nil {
 		return
 	}
@@ -38,7 +38,7 @@ func (r *Run) beside(s Setting, m *metrics.Record) {
 	b.Rounds, b.ThroughputPerS = m.Rounds, perSecond(m.Rounds, m.Duration)
 	b.Offered, b.Late, b.Skipped, b.Unfinished = g.Offered, g.Late, g.Skipped, g.Unfinished
 	b.Errors, b.Checked = m.Errors, m.Safety.Checked
-	b.Phases, b.Latency = phases(m.Phases)
+	b.Phases, b.Latency = phases(m.Phases, write)
 	r.Background = &b
 }
 

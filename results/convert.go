@@ -26,20 +26,30 @@ type Setting struct {
 }
 
 // FromRecord writes down what was measured.
-func FromRecord(s Setting, r *metrics.Record) Run {
+func FromRecord(s Setting, r *metrics.Record) Run { return fromRecord(s, r, distribution) }
+
+// Glance writes down what was measured until now, for those who look several times
+// a second: of distributions it has the percentiles only, since the rest takes ten
+// times as long.
+func Glance(s Setting, r *metrics.Record) Run { return fromRecord(s, r, quantiles) }
+
+// A writing is how a histogram is written down.
+type writing func(*hdrhistogram.Histogram) *Distribution
+
+func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	run := Run{
 		Scenario: s.Scenario, Recipe: s.Recipe, Form: s.Form, Family: s.Family, Backend: Backend(s.Backend),
 		Clients: s.Clients, Groups: s.Groups, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
-		Preload:     s.Preload, Herd: herd(r), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
-		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator), Disturbed: r.Disturbed,
+		Preload:     s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
+		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Disturbed: r.Disturbed,
 		Errors: r.Errors, Warnings: append([]string{}, r.Warnings...), Doubts: doubts(r.Doubts), Intervals: intervals(r.Intervals),
 	}
 	run.Faults = breakage(s.Faults, r)
-	run.Phases, run.Latency = phases(r.Phases)
+	run.Phases, run.Latency = phases(r.Phases, write)
 	run.mixed(s, r.Mix)
-	run.beside(s, r.Background)
+	run.beside(s, r.Background, write)
 	if f := r.Fairness; f != nil {
 		run.Fairness = &Fairness{Jain: metrics.Jain(f.Served), Inversions: f.Inversions, LongestWaitNS: f.LongestWait}
 	}
@@ -63,17 +73,17 @@ func perSecond(n int64, d time.Duration) float64 {
 	return float64(n) / d.Seconds()
 }
 
-func phases(all []metrics.Phase) (names []string, of map[string]Latency) {
+func phases(all []metrics.Phase, write writing) (names []string, of map[string]Latency) {
 	of = make(map[string]Latency, len(all))
 	for _, p := range all {
 		names = append(names, p.Name)
-		of[p.Name] = latency(p)
+		of[p.Name] = latency(p, write)
 	}
 	return names, of
 }
 
-func latency(p metrics.Phase) Latency {
-	l := Latency{Service: distribution(p.Service), Response: distribution(p.Response)}
+func latency(p metrics.Phase, write writing) Latency {
+	l := Latency{Service: write(p.Service), Response: write(p.Response)}
 	if p.Service != nil {
 		l.Count = p.Service.TotalCount()
 	}
@@ -86,6 +96,20 @@ const beyond = 10
 
 // distribution is nil of a histogram that is nil or empty.
 func distribution(h *hdrhistogram.Histogram) *Distribution {
+	d := quantiles(h)
+	if d == nil {
+		return nil
+	}
+	d.Min, d.Mean, d.Max = h.Min(), h.Mean(), h.Max()
+	// It encodes into memory and cannot fail but for an unknown encoding.
+	encoded, _ := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
+	d.HDR = string(encoded)
+	return d
+}
+
+// quantiles are those percentiles of a distribution that mean anything, nil of a histogram
+// that is nil or empty.
+func quantiles(h *hdrhistogram.Histogram) *Distribution {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
@@ -96,18 +120,14 @@ func distribution(h *hdrhistogram.Histogram) *Distribution {
 		v := h.ValueAtQuantile(float64(permille) / 10)
 		return &v
 	}
-	d := &Distribution{Min: h.Min(), Mean: h.Mean(), P50: at(500), P90: at(900), P99: at(990), P999: at(999), Max: h.Max()}
-	// It encodes into memory and cannot fail but for an unknown encoding.
-	encoded, _ := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
-	d.HDR = string(encoded)
-	return d
+	return &Distribution{P50: at(500), P90: at(900), P99: at(990), P999: at(999)}
 }
 
-func herd(r *metrics.Record) Herd {
+func herd(r *metrics.Record, write writing) Herd {
 	h := r.Herd
 	return Herd{
 		Triggers: h.Triggers, Foreign: h.Foreign, Notifications: h.Notifications,
-		Fanout: distribution(h.Fanout), Drain: distribution(h.Drain),
+		Fanout: write(h.Fanout), Drain: write(h.Drain),
 		Useful: r.Counts.Useful, Wasted: r.Counts.Wasted, Leftover: h.Leftover,
 		Timeline: timeline(h.Timeline),
 	}
@@ -162,9 +182,9 @@ func SafetyOf(s metrics.Safety) Safety {
 	}
 }
 
-func generator(g metrics.Generator) Generator {
+func generator(g metrics.Generator, write writing) Generator {
 	return Generator{
-		CPUCores: g.CPUCores, StolenCores: g.StolenCores, GCPauseNS: g.GCPause, Lag: distribution(g.Lag),
+		CPUCores: g.CPUCores, StolenCores: g.StolenCores, GCPauseNS: g.GCPause, Lag: write(g.Lag),
 		Offered: g.Offered, Late: g.Late, Skipped: g.Skipped, Unfinished: g.Unfinished,
 	}
 }

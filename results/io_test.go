@@ -82,6 +82,22 @@ func TestPercentilesNeedTen(t *testing.T) {
 	}
 }
 
+// A glance has the words and the percentiles of the whole, and nothing that it
+// takes long to write.
+func TestAGlanceIsTheSameInWords(t *testing.T) {
+	record := &metrics.Record{Duration: time.Second, Rounds: 3000, Counts: metrics.Counts{Notifications: 3000, Useful: 3000},
+		Phases: []metrics.Phase{{Name: "handoff", Service: spread(3000, time.Millisecond), Response: spread(3000, time.Millisecond)}}}
+	setting := Setting{Recipe: "lock", Form: "predecessor", Family: "recipe", Clients: 8}
+	whole, glance := FromRecord(setting, record), Glance(setting, record)
+	if got, want := (File{Runs: []Run{glance}}).Findings(), (File{Runs: []Run{whole}}).Findings(); !cmp.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	got, want := glance.Latency["handoff"].Response, whole.Latency["handoff"].Response
+	if *got.P99 != *want.P99 || got.P999 != nil || got.HDR != "" || want.HDR == "" {
+		t.Errorf("%+v, want the percentiles of %+v", got, want)
+	}
+}
+
 // TestTimelineIsAMean makes sure that bins are of one trigger, not of all.
 func TestTimelineIsAMean(t *testing.T) {
 	r := herding(native())[3].Herd.Timeline

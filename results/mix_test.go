@@ -46,7 +46,7 @@ func besides(runs []Run, took ...time.Duration) []Run {
 			Duration: 5 * time.Second, Rounds: 25_000, Mix: &metrics.Mix{Reads: 22_400, Writes: 2_600},
 			Phases:    []metrics.Phase{{Name: "read", Service: spread(22_400, took[i]), Response: spread(22_400, took[i])}},
 			Generator: metrics.Generator{Offered: 25_001},
-		})
+		}, distribution)
 	}
 	return runs
 }
