@@ -7,6 +7,7 @@ package imports
 const rules = `
 	internal/nearest:
 	internal/golden:
+	internal/browser:
 	internal/imports:
 
 	docs:                          results
@@ -75,7 +76,7 @@ const testRules = `
 	dashboards:     telemetry drivers/... workloads/...
 	results:        drivers/... internal/golden
 	results/charts: results/resulttest internal/golden
-	results/report: results/resulttest
+	results/report: results/resulttest internal/browser
 	workloads/...:  workloads/... recipes naive metrics drivers/...
 	...:            internal/golden
 `

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"github.com/stampede-bench/stampede/internal/browser"
 	"github.com/stampede-bench/stampede/results/charts"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
@@ -54,40 +54,10 @@ const look = `(() => {
 	};
 })()`
 
-// browser starts a Chromium, which is skipped where there is none, unless there
-// must be.
-func browser(t *testing.T) context.Context {
-	t.Helper()
-	path, err := exec.LookPath("chromium")
-	if err != nil {
-		if os.Getenv("REQUIRE_BACKENDS") == "all" {
-			t.Fatalf("REQUIRE_BACKENDS=all, but %v", err)
-		}
-		t.Skipf("no browser to look with: %v: scripts/install-test-deps installs it", err)
-	}
-	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-	}
-	// It leaves things in the folder for temporary files, even when it ends well.
-	folder, err := os.MkdirTemp("", "browser")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(folder) })
-	t.Setenv("TMPDIR", folder)
-	ctx, end := chromedp.NewContext(t.Context(), chromedp.WithAllocatorOptions(options...))
-	t.Cleanup(end)
-	if err := chromedp.Do(ctx); err != nil {
-		t.Fatal(err)
-	}
-	return ctx
-}
-
 // see opens a page in a window of its own, and does then what is to be done.
-func see(t *testing.T, browser context.Context, page string, width int64, media emulation.SetEmulatedMediaParams, then ...func(context.Context)) sight {
+func see(t *testing.T, in context.Context, page string, width int64, media emulation.SetEmulatedMediaParams, then ...func(context.Context)) sight {
 	t.Helper()
-	ctx, end := chromedp.NewContext(browser)
+	ctx, end := chromedp.NewContext(in)
 	defer end()
 	var mu sync.Mutex
 	var requests, messages []string
@@ -117,11 +87,6 @@ func see(t *testing.T, browser context.Context, page string, width int64, media 
 	return s
 }
 
-// shown is a medium with light or dark surroundings.
-func shown(medium, scheme string) emulation.SetEmulatedMediaParams {
-	return emulation.SetEmulatedMediaParams{Media: medium, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-}
-
 func listen(t *testing.T, ctx context.Context, mu *sync.Mutex, requests, messages *[]string) {
 	t.Helper()
 	err := chromedp.Listen(ctx, func(ev any) {
@@ -147,7 +112,7 @@ func listen(t *testing.T, ctx context.Context, mu *sync.Mutex, requests, message
 }
 
 func TestInABrowser(t *testing.T) {
-	ctx := browser(t)
+	ctx := browser.Start(t)
 	papers := map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}
 	for kind, result := range once() {
 		page, _ := written(t, result)
@@ -156,7 +121,7 @@ func TestInABrowser(t *testing.T) {
 			scheme string
 		}{{1280, "light"}, {390, "dark"}} {
 			t.Run(fmt.Sprint(kind, "/", at.width, " ", at.scheme), func(t *testing.T) {
-				s := see(t, ctx, page, at.width, shown("screen", at.scheme))
+				s := see(t, ctx, page, at.width, browser.Shown("screen", at.scheme))
 				for _, fault := range faults(s) {
 					t.Error(fault)
 				}
@@ -195,7 +160,7 @@ func TestABrowserSeesFaults(t *testing.T) {
 	const page = `<body style="margin:0"><div style="width:2000px">wide</div><img src="missing.png">
 <figure><svg viewBox="0 0 100 100" width="100"><text x="10" y="50">one</text><text x="12" y="51">other</text><text x="95" y="90">beyond the edge</text></svg></figure>
 <script>console.error("out loud")</script>`
-	got := strings.Join(faults(see(t, browser(t), page, 390, shown("screen", "light"))), "\n")
+	got := strings.Join(faults(see(t, browser.Start(t), page, 390, browser.Shown("screen", "light"))), "\n")
 	for _, want := range []string{"too wide", "missing.png", "console: error", "text on text: one | other", "text cut off: beyond the edge", "empty plots: 1"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("not seen: %q; seen:\n%s", want, got)
@@ -206,7 +171,7 @@ func TestABrowserSeesFaults(t *testing.T) {
 // On paper it is dark on white whatever the screen is like.
 func TestPrints(t *testing.T) {
 	page, _ := written(t, resulttest.Gated())
-	s := see(t, browser(t), page, 700, shown("print", "dark"), func(ctx context.Context) {
+	s := see(t, browser.Start(t), page, 700, browser.Shown("print", "dark"), func(ctx context.Context) {
 		pdf, err := chromedp.Run(ctx, chromedp.PrintToPDF())
 		if err != nil || !bytes.HasPrefix(pdf, []byte("%PDF-")) {
 			t.Errorf("printed: %.20q, %v", pdf, err)

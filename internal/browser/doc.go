@@ -1,0 +1,2 @@
+// Package browser is a Chromium for tests of pages.
+package browser
