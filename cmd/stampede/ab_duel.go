@@ -24,7 +24,7 @@ type duel struct {
 	sides    [2]side
 	progress *progress
 	services map[string]reached // by what must be the same for sides to share one
-	hide     func()             // from tools that keep metrics
+	hide     func()             // the runs from whoever is shown them
 }
 
 // duel checks all that can be checked before anything is started.
@@ -71,9 +71,9 @@ func (d *duel) subject(level int) string {
 func (d *duel) runs() int { return 2 * d.flags.pairs * d.levels() }
 
 // open opens the services of both sides, once where they can share one, and shows
-// the runs to tools that keep metrics.
+// the runs to whoever asked.
 func (d *duel) open(ctx context.Context) (err error) {
-	if d.hide, err = d.showRuns(ctx, d.flags.metricsAddr); err != nil {
+	if d.hide, err = d.showRuns(ctx, &d.flags.runFlags); err != nil {
 		return err
 	}
 	for _, s := range d.sides {

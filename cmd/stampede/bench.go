@@ -22,7 +22,7 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 		return err
 	}
 	defer outs.discard()
-	hide, err := a.showRuns(ctx, f.metricsAddr)
+	hide, err := a.showRuns(ctx, &f)
 	if err != nil {
 		return err
 	}
@@ -92,6 +92,7 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 	b.file.Skipped = append(b.file.Skipped, skipped...)
 	b.adviseClient(service.Info())
 	for _, clients := range b.flags.clients {
+		b.expect(service.Info(), forms, clients)
 		for _, form := range forms {
 			if err := b.runForm(ctx, service.Service, form, clients); err != nil {
 				return err

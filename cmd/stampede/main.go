@@ -16,6 +16,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/live"
 	"github.com/stampede-bench/stampede/telemetry"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -41,9 +42,9 @@ func collectSeldom() {
 
 // execute runs one command line on a catalogue and returns its exit code.
 func execute(forms []workloads.Form, args []string) int {
-	ctx, stop := signals()
+	ctx, interrupt, stop := signals()
 	defer stop()
-	a := &app{forms: forms, out: os.Stdout, err: os.Stderr}
+	a := &app{forms: forms, out: os.Stdout, err: os.Stderr, interrupt: interrupt}
 	cmd := a.root()
 	cmd.SetArgs(args)
 	return a.report(ctx, cmd.ExecuteContext(ctx))
@@ -53,8 +54,11 @@ func execute(forms []workloads.Form, args []string) int {
 type app struct {
 	forms    []workloads.Form
 	out, err io.Writer
-	// runs is told of every run that goes on; nil unless somebody watches.
+	// interrupt ends the command as SIGINT does.
+	interrupt func()
+	// runs and page are told of every run that goes on; nil unless somebody asked.
 	runs *telemetry.Collector
+	page *live.Page
 }
 
 func (a *app) root() *cobra.Command {
@@ -93,8 +97,9 @@ each costs: notifications, reads and writes per round, and the time they take.
 }
 
 // signals returns a context that ends at SIGINT or SIGTERM, with an interruption
-// as its cause. A second signal kills as if nobody had caught the first.
-func signals() (context.Context, func()) {
+// as its cause, or when interrupt is called. A second signal kills as if nobody had
+// caught the first.
+func signals() (_ context.Context, interrupt, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
@@ -105,7 +110,7 @@ func signals() (context.Context, func()) {
 			cancel(interruption{s.(syscall.Signal)})
 		}
 	}()
-	return ctx, func() {
+	return ctx, func() { cancel(interruption{syscall.SIGINT}) }, func() {
 		signal.Stop(caught)
 		close(caught)
 		cancel(nil)

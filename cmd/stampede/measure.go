@@ -26,15 +26,10 @@ func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form 
 	if f.faults.nemesis > 0 {
 		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.faults.nemesis)...)
 	}
-	record, err := a.drive(ctx, p)
-	if record == nil {
-		return nil, interrupted(ctx, err)
-	}
 	setting := results.Setting{
 		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups,
 		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
-		Reads: f.mix.Reads, Background: f.background.setting(), Expected: expected(form, p, record),
-		Faults: lines(p.Faults),
+		Reads: f.mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults),
 	}
 	if form.Recipe == "mix" {
 		setting.Mix = f.mix.setting()
@@ -42,6 +37,11 @@ func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form 
 	if p := f.mix.preload; p.Nodes > 0 {
 		setting.Preload = &results.Preload{Nodes: p.Nodes, Watches: p.Watches}
 	}
+	record, err := a.drive(ctx, p, setting)
+	if record == nil {
+		return nil, interrupted(ctx, err)
+	}
+	setting.Expected = expected(form, p, record)
 	run := results.FromRecord(setting, record)
 	return &run, err
 }

@@ -7,7 +7,9 @@ import (
 	"github.com/spf13/pflag"
 	"go.opentelemetry.io/otel/sdk/metric"
 
+	"github.com/stampede-bench/stampede/live"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/telemetry"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -18,34 +20,52 @@ func registerMetrics(flags *pflag.FlagSet, addr *string) {
 	flags.StringVar(addr, metricsAddr, "", "`HOST:PORT` at which Prometheus finds /metrics while the command goes on (default: none)")
 }
 
-// showRuns shows all runs of the command to tools that keep metrics, if anybody
-// asked, until the function that it returns is called.
-func (a *app) showRuns(ctx context.Context, addr string) (stop func(), err error) {
+// showRuns shows all runs of the command to tools that keep metrics, and on a page,
+// if anybody asked, until the function that it returns is called.
+func (a *app) showRuns(ctx context.Context, f *runFlags) (stop func(), err error) {
 	c := new(telemetry.Collector)
-	to, err := a.expose(ctx, addr, c)
+	to, err := a.expose(ctx, f.metricsAddr, c)
 	if err != nil {
+		return nil, err
+	}
+	close, err := a.openPage(f.listen)
+	if err != nil {
+		to.hide(ctx)
 		return nil, err
 	}
 	if to.endpoint != nil || to.pusher != nil {
 		a.runs = c
 	}
-	return func() { to.hide(ctx) }, nil
+	return func() { close(); to.hide(ctx) }, nil
 }
 
 // drive does the plan, and shows it while it goes on.
-func (a *app) drive(ctx context.Context, p workloads.Plan) (*metrics.Record, error) {
-	if a.runs == nil {
+func (a *app) drive(ctx context.Context, p workloads.Plan, s results.Setting) (*metrics.Record, error) {
+	if a.runs == nil && a.page == nil {
 		return workloads.Run(ctx, p)
 	}
-	about := telemetry.Run{Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family),
-		Backend: p.Service.Info().Name, Clients: p.Clients}
+	about := telemetry.Run{Recipe: s.Recipe, Form: s.Form, Family: s.Family, Backend: s.Backend.Name, Clients: s.Clients}
 	if p.Open.Rate.Open() {
 		about.Rate = p.Open.Rate.String() + "/s"
 	}
-	p.Watch = func(l *workloads.Live) { a.runs.Begin(about, l) }
+	shown := live.Run{Setting: s, Duration: p.Duration, Rounds: p.Rounds}
+	p.Watch = func(l *workloads.Live) {
+		if a.runs != nil {
+			a.runs.Begin(about, l)
+		}
+		if a.page != nil {
+			a.page.Begin(shown, l)
+		}
+	}
 	record, err := workloads.Run(ctx, p)
-	if record != nil {
+	if record == nil {
+		return nil, err
+	}
+	if a.runs != nil {
 		a.runs.End(about, *record)
+	}
+	if a.page != nil {
+		a.page.End(shown, *record)
 	}
 	return record, err
 }

@@ -46,6 +46,7 @@ type runFlags struct {
 	file             string
 	bin              time.Duration // of the herd's time line
 	metricsAddr      string
+	listen           string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -118,6 +119,7 @@ func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kin
 	flags.DurationVar(&f.bin, "bin", metrics.DefaultBin, "how wide the bins of the herd's time line are, of which a result file has 100")
 	registerOutput(cmd, &f.output, kind)
 	registerMetrics(flags, &f.metricsAddr)
+	registerLive(flags, &f.listen)
 }
 
 func (f *runFlags) check() error {

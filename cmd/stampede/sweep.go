@@ -79,7 +79,7 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 // for those of what becomes of the results.
 func changed(flags *pflag.FlagSet) (words []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if slices.Contains([]string{metricsAddr, "output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
+		if slices.Contains([]string{metricsAddr, listen, "output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
 			return
 		}
 		values := []string{f.Value.String()}
@@ -150,7 +150,7 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 		return err
 	}
 	defer outs.discard()
-	hide, err := a.showRuns(ctx, s.flags.metricsAddr)
+	hide, err := a.showRuns(ctx, &s.flags.runFlags)
 	if err != nil {
 		return err
 	}

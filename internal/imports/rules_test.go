@@ -56,6 +56,7 @@ const rules = `
 	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
 	workloads/recipetest:          workloads/... metrics drivers
 	telemetry:                     metrics drivers/native
+	live:                          metrics results results/charts
 	sweeps:                        results results/figures
 	dashboards:
 	docker:
@@ -73,6 +74,7 @@ const testRules = `
 	naive:          drivers/...
 	metrics:        drivers/...
 	telemetry:      drivers/... workloads/...
+	live:           drivers internal/browser
 	dashboards:     telemetry drivers/... workloads/...
 	results:        drivers/... internal/golden
 	results/charts: results/resulttest internal/golden

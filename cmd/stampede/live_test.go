@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"image/png"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/stampede-bench/stampede/internal/browser"
+	"github.com/stampede-bench/stampede/results"
+)
+
+var shots = flag.String("shots", "", "folder for pictures of the live page, which TestLivePage takes while it looks at it")
+
+// A watched is a stampede under way that has a live page.
+type watched struct {
+	*exec.Cmd
+	url    string
+	file   string // with its result
+	stderr chan string
+}
+
+// watch starts one and waits until it says where its page is.
+func watch(t *testing.T, arguments ...string) *watched {
+	t.Helper()
+	w := &watched{file: filepath.Join(t.TempDir(), "run.json"), stderr: make(chan string, 1)}
+	w.Cmd = exec.CommandContext(t.Context(), "stampede", append(arguments, "--listen", "127.0.0.1:0", "--no-save", "--quiet", "-o", "json="+w.file)...)
+	w.Dir = filepath.Dir(w.file)
+	err, e := w.StderrPipe()
+	if e == nil {
+		e = w.Start()
+	}
+	if e != nil {
+		t.Fatal(e)
+	}
+	lines := bufio.NewScanner(err)
+	for w.url == "" && lines.Scan() {
+		_, w.url, _ = strings.Cut(lines.Text(), "live page: ")
+	}
+	go func() {
+		var rest []string
+		for lines.Scan() {
+			rest = append(rest, lines.Text())
+		}
+		w.stderr <- strings.Join(rest, "\n")
+	}()
+	if w.url == "" {
+		t.Fatalf("no address of a page: %s", <-w.stderr)
+	}
+	return w
+}
+
+// ends waits for it to end with an exit code, and returns its result.
+func (w *watched) ends(t *testing.T, code int) results.File {
+	t.Helper()
+	stderr := <-w.stderr
+	got := 0
+	if err := w.Wait(); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		got = exit.ExitCode()
+	}
+	if got != code {
+		t.Errorf("exit code %d, want %d: %s", got, code, stderr)
+	}
+	f, err := os.Open(w.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	file, err := results.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// tab opens a page in a window of its own.
+func tab(t *testing.T, in context.Context, url string) (context.Context, context.CancelFunc) {
+	t.Helper()
+	ctx, end := chromedp.NewContext(in)
+	if err := chromedp.Do(ctx, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(url)); err != nil {
+		t.Fatal(err)
+	}
+	return ctx, end
+}
+
+// until waits until something is true on a page, at the latest when it is over.
+func until(t *testing.T, ctx context.Context, what string) {
+	t.Helper()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](fmt.Sprintf("(%s) || last?.over", what)))
+	is := false
+	if err == nil {
+		is, err = chromedp.Run(ctx, chromedp.Evaluate[bool](what))
+	}
+	if !is {
+		page, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
+		t.Fatalf("waited in vain for %s: %v\n%s", what, err, page)
+	}
+}
+
+// Of 500 clients a release lights up one in the recipe and a field in the naive form.
+// Fifty who ask for the events and never read them, and the page that is closed
+// half-way, make no difference: the run ends, and well.
+func TestLivePage(t *testing.T) {
+	in := browser.Start(t)
+	hold := "1ms"
+	if *shots != "" {
+		hold = "20ms" // all who lost have the time to go back to sleep; but in the end 500 wait for each other
+	}
+	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:?client=wire", "--hold", hold, "--duration", "3s")
+	for range 50 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(run.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		fmt.Fprintf(c, "GET /events HTTP/1.1\r\nHost: %s\r\n\r\n", strings.TrimPrefix(run.url, "http://"))
+	}
+	page, closePage := tab(t, in, run.url)
+	const panel = `document.querySelector("article.%s")?.dataset`
+	recipe, naive := fmt.Sprintf(panel, "recipe"), fmt.Sprintf(panel, "naive")
+	until(t, page, recipe+`.releases >= 1`)
+	picture(t, page, "recipe")
+	until(t, page, recipe+`.largest === "1" && `+naive+`.largest > 50`)
+	picture(t, page, "naive")
+	words, err := chromedp.Run(page, chromedp.Text(chromedp.CSS("#finding")))
+	if want := "With 500 clients a release wakes"; err != nil || !strings.Contains(words, want) || !strings.Contains(words, "go back to sleep") {
+		t.Errorf("the page finds %q, %v", words, err)
+	}
+	closePage()
+	file := run.ends(t, 0)
+	if len(file.Runs) != 2 || file.Interrupted {
+		t.Fatalf("%d runs, interrupted %v", len(file.Runs), file.Interrupted)
+	}
+	for _, r := range file.Runs {
+		if r.Rounds == 0 || r.Safety.Violations > 0 {
+			t.Errorf("%s: %d rounds, %+v", r.Form, r.Rounds, r.Safety)
+		}
+	}
+}
+
+// picture takes pictures of the page, if somebody wants to look at it.
+func picture(t *testing.T, page context.Context, name string) {
+	t.Helper()
+	if *shots == "" {
+		return
+	}
+	for _, width := range []int64{1280, 390} {
+		for _, scheme := range []string{"light", "dark"} {
+			if _, err := chromedp.Call(page, emulation.SetEmulatedMedia, browser.Shown("screen", scheme)); err != nil {
+				t.Fatal(err)
+			}
+			if err := chromedp.Do(page, chromedp.EmulateViewport(width, 790)); err != nil {
+				t.Fatal(err)
+			}
+			raw, err := chromedp.Run(page, chromedp.CaptureScreenshot())
+			if err != nil {
+				t.Fatal(err)
+			}
+			keep(t, filepath.Join(*shots, fmt.Sprintf("live-%s-%d-%s.png", name, width, scheme)), raw)
+		}
+	}
+}
+
+// keep writes a picture as small as it can be: a browser is in a hurry.
+func keep(t *testing.T, path string, raw []byte) {
+	t.Helper()
+	picture, err := png.Decode(bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(f, picture); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Who presses the button is asked first; then it ends as by Ctrl-C.
+func TestLivePageStops(t *testing.T) {
+	in := browser.Start(t)
+	run := watch(t, "run", "lock", "--clients", "4", "--warmup", "0", "--duration", "1h")
+	page, closePage := tab(t, in, run.url)
+	defer closePage()
+	click := func(id string) {
+		t.Helper()
+		if err := chromedp.Do(page, chromedp.Click(chromedp.CSS("#"+id))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const open = `document.getElementById("sure").open`
+	until(t, page, `document.querySelector("article.running") !== null && !document.getElementById("stop").disabled`)
+	click("stop")
+	until(t, page, open)
+	picture(t, page, "sure")
+	click("keep")
+	until(t, page, "!"+open+` && document.querySelector("article.running") !== null`)
+	click("stop")
+	until(t, page, open)
+	click("really")
+	until(t, page, `document.querySelector("#state .text").textContent === "over"`)
+	if file := run.ends(t, 130); !file.Interrupted || len(file.Runs) != 1 || file.Runs[0].Rounds == 0 {
+		t.Errorf("interrupted %v, %d runs; want what was measured of the first", file.Interrupted, len(file.Runs))
+	}
+}

@@ -1,0 +1,118 @@
+package live
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+)
+
+// What can be said of a run.
+const (
+	next    = "next"
+	running = "running"
+	over    = "over"
+)
+
+// A panel is what is shown of one run.
+type panel struct {
+	run      Run
+	source   Source // nil unless it goes on
+	measured metrics.Record
+	figures  results.Run // the same; without a round as long as nobody has looked
+	strobe   strobe
+	releases []release // the last few
+}
+
+func (of *panel) state() string {
+	switch {
+	case of.source != nil:
+		return running
+	case of.measured.Duration > 0:
+		return over
+	}
+	return next
+}
+
+// on is the service that it runs on.
+func (of *panel) on() string {
+	if of.run.Backend.Server != "" {
+		return of.run.Backend.Server
+	}
+	return of.run.Backend.Name
+}
+
+// look looks at the run, if it goes on.
+func (of *panel) look(now time.Time) {
+	if of.source == nil {
+		return
+	}
+	of.tell(of.source.SoFar())
+	if r, ok := of.strobe.look(of.source, now); ok {
+		of.keep(r)
+	}
+}
+
+func (of *panel) tell(record metrics.Record) {
+	if of.source != nil {
+		record.Generator.Unfinished = 0 // what is under way may be finished yet
+	}
+	of.measured = record
+	record.Intervals = nil // of a long run they are many, and no figure is made of them
+	of.figures = results.Glance(of.run.Setting, &record)
+}
+
+// rest is for as long as nobody watches.
+func (of *panel) rest() {
+	if of.source != nil {
+		of.strobe.rest(of.source)
+	}
+}
+
+func (of *panel) end(record metrics.Record) {
+	of.rest()
+	of.source = nil
+	of.tell(record)
+}
+
+// releasesKept are shown by turns when the run is over, so that the forms can be
+// seen side by side though they ran one after the other.
+const releasesKept = 4
+
+func (of *panel) keep(r release) {
+	r.N = 1
+	if n := len(of.releases); n > 0 {
+		r.N = of.releases[n-1].N + 1
+	}
+	of.releases = append(of.releases, r)
+	of.releases = of.releases[max(0, len(of.releases)-releasesKept):]
+}
+
+// share is how much of the window is over.
+func (of *panel) share() float64 {
+	switch {
+	case of.state() == over:
+		return 1
+	case of.run.Rounds > 0:
+		return min(float64(of.measured.Rounds)/float64(of.run.Rounds), 1)
+	case of.run.Duration > 0:
+		return min(of.measured.Duration.Seconds()/of.run.Duration.Seconds(), 1)
+	}
+	return 0
+}
+
+// progress says how far the run has come.
+func (of *panel) progress() string {
+	took := of.measured.Duration
+	switch of.state() {
+	case next:
+		return "comes next"
+	case over:
+		return fmt.Sprintf("over, %s rounds in %s", results.Count(of.measured.Rounds), results.Duration(took))
+	}
+	if of.run.Rounds > 0 {
+		return fmt.Sprintf("running, %s of %s rounds", results.Count(of.measured.Rounds), results.Count(of.run.Rounds))
+	}
+	return fmt.Sprintf("running, %.1f s of %v", took.Seconds(), of.run.Duration)
+}
