@@ -19,7 +19,7 @@ func finding(runs []Run) []string {
 		return []string{"Nothing was measured: no round was completed."}
 	}
 	if measured[0].isMix() {
-		return mixes(measured)
+		return append(mixes(measured), outages(measured)...)
 	}
 	if measured[0].isStorm() {
 		return storms(measured)

@@ -150,8 +150,12 @@ func outages(runs []Run) (lines []string) {
 		return slices.Equal(r.run.Faults.Schedule, worst.run.Faults.Schedule) && r.AtNS.Round(time.Second) == worst.AtNS.Round(time.Second)
 	}
 	for _, r := range all {
-		if same(r) {
-			lines = append(lines, r.outage())
+		if !same(r) {
+			continue
+		}
+		lines = append(lines, r.outage())
+		if told := beliefs(r.run); told != "" {
+			lines = append(lines, told)
 		}
 	}
 	return lines
@@ -167,4 +171,22 @@ func (r recovered) outage() string {
 		return line + "; it did not get back to nine tenths of what it did before."
 	}
 	return line + fmt.Sprintf("; after %s it did nine tenths of what it did before.", Duration(*r.BackNS))
+}
+
+// beliefs says of a run in which holders believed that they held on while others did
+// what would have kept them from doing harm.
+func beliefs(r Run) string {
+	s := r.Safety
+	if s.BeliefOverlaps == 0 {
+		return ""
+	}
+	who := "A holder that was away"
+	if s.BeliefOverlaps > 1 {
+		who = Count(s.BeliefOverlaps) + " holders that were away"
+	}
+	line := fmt.Sprintf("%s/%s: %s believed to hold on while others did: ", r.Recipe, r.Form, who)
+	if !s.Tokens {
+		return line + "the form has no fencing token by which a resource could refuse it."
+	}
+	return line + "its fencing token is older than theirs, by which a resource can refuse it."
 }

@@ -71,3 +71,22 @@ func TestOutages(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// Who believed that it held on while others did is told of, and what refuses it.
+func TestBeliefs(t *testing.T) {
+	r := broken()[1]
+	for _, c := range []struct {
+		overlaps int64
+		tokens   bool
+		want     string
+	}{
+		{0, true, ""},
+		{1, true, "lock/predecessor: A holder that was away believed to hold on while others did: its fencing token is older than theirs, by which a resource can refuse it."},
+		{2, false, "lock/predecessor: 2 holders that were away believed to hold on while others did: the form has no fencing token by which a resource could refuse it."},
+	} {
+		r.Safety.BeliefOverlaps, r.Safety.Tokens = c.overlaps, c.tokens
+		if got := beliefs(r); got != c.want {
+			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}

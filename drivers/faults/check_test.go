@@ -49,6 +49,7 @@ func TestNemesis(t *testing.T) {
 		{Service: "given", Clients: 3, Window: 30 * time.Second},
 		{Service: "memory", Servers: 1, Forgets: true, Clients: 3, Holder: true, Window: 30 * time.Second},
 		{Service: "three", Servers: 3, Clients: 3, Holder: true, Window: 30 * time.Second},
+		{Service: "servers only", Servers: 3, Window: 30 * time.Second},
 	} {
 		verbs := map[faults.Verb]bool{}
 		for seed := range uint64(200) {
@@ -67,6 +68,9 @@ func TestNemesis(t *testing.T) {
 			}
 		}
 		want := 7
+		if p.Clients == 0 {
+			want = 0
+		}
 		if p.Servers > 0 {
 			want++
 		}

@@ -58,7 +58,8 @@ func (d *doing) choose(ctx context.Context, w Whom) *chosen {
 }
 
 // byRole asks the servers that run, in an order by chance, which of them leads.
-// Whoever does not lead is a follower only if somebody leads.
+// Whoever does not lead is a follower only if somebody leads; of several it is one
+// to whom least was done.
 func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -73,7 +74,7 @@ func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
 			continue
 		}
 		led = led || l
-		if l == leads {
+		if l == leads && (found < 0 || d.hurts(i) < d.hurts(found)) {
 			found = i
 		}
 	}
@@ -84,6 +85,12 @@ func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
 		return d.named([]int{found}, ", the leader")
 	}
 	return d.named([]int{found}, ", a follower")
+}
+
+func (d *doing) hurts(i int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.hurt[i]
 }
 
 func (d *doing) runs(i int) bool {

@@ -49,7 +49,7 @@ type Done struct {
 // step when it has been done, one at a time. What cannot be done is an error: a fault is never
 // left out silently.
 func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
-	d := &doing{Subjects: on, start: time.Now(), tell: tell, rand: rand.New(rand.NewPCG(on.Seed, 0)), down: make(map[int]Verb)}
+	d := &doing{Subjects: on, start: time.Now(), tell: tell, rand: rand.New(rand.NewPCG(on.Seed, 0)), down: make(map[int]Verb), hurt: make(map[int]int)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
@@ -79,6 +79,7 @@ type doing struct {
 	mu   sync.Mutex // nothing is done to two servers at once, or told
 	rand *rand.Rand
 	down map[int]Verb // servers that do not run, and what was done to them
+	hurt map[int]int  // how often something was done to a server
 }
 
 // fault does one fault, until the context ends.
@@ -210,6 +211,7 @@ func (d *doing) server(ctx context.Context, v Verb, i int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.Servers[i]
+	d.hurt[i]++
 	switch v {
 	case Kill:
 		d.down[i] = Kill

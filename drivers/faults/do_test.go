@@ -152,6 +152,22 @@ func TestFollowersAreNotFelledTwice(t *testing.T) {
 	})
 }
 
+// One follower after the other is felled, not the same again.
+func TestFollowersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for seed := range uint64(10) {
+			d, on := paper()
+			on.Seed = seed
+			if err := schedule(t, "at=1s stop follower for=1s", "at=3s stop follower for=1s").Do(t.Context(), on, func(faults.Done) {}); err != nil {
+				t.Error(err)
+			}
+			if first, second := d.lines[0][len("1s stop "):], d.lines[2][len("3s stop "):]; first == second {
+				t.Errorf("seed %d: follower %s twice: %q", seed, first, d.lines)
+			}
+		}
+	})
+}
+
 // A fault waits for an election that is under way, for a while; then it is an
 // error, and so is one that fails. None is left out silently.
 func TestFaultsThatCannotBeDone(t *testing.T) {

@@ -47,11 +47,13 @@ func some(r *rand.Rand, p Powers, every time.Duration) Fault {
 func troubles(p Powers) (all []Fault) {
 	add := func(v Verb, w Whom) { all = append(all, Fault{Whom: w, Steps: []Step{{Verb: v}}}) }
 	one, half := Whom{word: client}, Whom{word: clients, share: 0.5}
-	for _, v := range []Verb{Expire, Cut, Delay, Throttle, Silence, Lose, Freeze} {
-		add(v, one)
+	if p.Clients > 0 {
+		for _, v := range []Verb{Expire, Cut, Delay, Throttle, Silence, Lose, Freeze} {
+			add(v, one)
+		}
+		add(Cut, half)
+		add(Silence, half)
 	}
-	add(Cut, half)
-	add(Silence, half)
 	if p.Holder {
 		add(Freeze, Whom{word: holder})
 		add(Expire, Whom{word: holder})

@@ -1,0 +1,103 @@
+package catalog_test
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// All forms keep their promise and go on while members of an ensemble are killed,
+// stopped and started again, and while their own sessions and connections are
+// broken. They run side by side, so that each schedule is tried on all of them.
+// SEEDS says how many schedules there are, RECIPES of which recipes.
+//
+//	SEEDS=50 RECIPES=lock,election go test -timeout 2h -run OnEnsembles ./workloads/catalog
+func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
+	tries := seeds()
+	if os.Getenv("SEEDS") == "" {
+		tries = 3
+	}
+	for _, url := range []string{"zookeeper:?servers=3&client=wire", "etcd:?servers=3"} {
+		t.Run(url, func(t *testing.T) {
+			s := backendtest.Shared(t, url).(drivers.Ensemble)
+			for seed := range tries {
+				underMemberFaults(t, s, seed)
+			}
+		})
+	}
+}
+
+// soak is for how long each schedule goes on, and shocks how often something
+// happens to a member in it, and to the clients of each form.
+const (
+	soak   = 16 * time.Second
+	shocks = 3 * time.Second
+)
+
+func underMemberFaults(t *testing.T, s drivers.Ensemble, seed uint64) {
+	t.Helper()
+	members := faults.Nemesis(seed, faults.Powers{Servers: len(s.Members()), Window: soak}, shocks)
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	done := 0
+	all.Go(func() {
+		err := members.Do(ctx, faults.Subjects{Servers: s.Members(), Seed: seed}, func(d faults.Done) {
+			if d.Step == 0 {
+				done++
+			}
+		})
+		if err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	})
+	var forms sync.WaitGroup
+	for _, f := range soaked(t, s) {
+		forms.Go(func() { besides(t, s, f, seed, members) })
+	}
+	forms.Wait()
+	cancel()
+	all.Wait()
+	if done != len(members) {
+		t.Errorf("seed %d: %d faults of %d came\n%s", seed, done, len(members), members)
+	}
+}
+
+// soaked are the forms that the service can run and no library ships, of the
+// recipes asked for. A storm or a fan-out has no promise that faults could break.
+func soaked(t *testing.T, s drivers.Service) []workloads.Form {
+	asked := strings.FieldsFunc(os.Getenv("RECIPES"), func(r rune) bool { return r == ',' })
+	return slices.DeleteFunc(served(t, s), func(f workloads.Form) bool {
+		return f.Client != "" || f.Family == workloads.Load && f.Recipe != "mix" || len(asked) > 0 && !slices.Contains(asked, f.Recipe)
+	})
+}
+
+// besides runs one form while others run.
+func besides(t *testing.T, s drivers.Service, f workloads.Form, seed uint64, members faults.Schedule) {
+	p := workloads.Plan{
+		Service: s, Form: f, Clients: 3, Duration: soak, Seed: seed,
+		Settings: workloads.Settings{Hold: 20 * time.Millisecond, Think: 100 * time.Millisecond, Mix: workloads.MixSettings{
+			Reads: 0.4, Creates: 0.2, Conditional: true, Keys: 5}},
+	}
+	p.Faults = faults.Nemesis(seed, faults.Powers{Clients: p.Clients, Holder: f.Holds(), Window: soak}, shocks)
+	r, err := workloads.Run(t.Context(), p)
+	switch {
+	case err != nil:
+		t.Errorf("seed %d: %v: %v\n%s\n%s", seed, f, err, members, p.Faults)
+	case r.Safety.Violations != 0:
+		t.Errorf("seed %d: %v: %+v\n%s\n%s", seed, f, r.Safety, members, p.Faults)
+	case slices.ContainsFunc(r.Doubts, func(d metrics.Doubt) bool { return d.Kind == metrics.Abandoned }):
+		t.Errorf("seed %d: %v: rounds were abandoned\n%s\n%s", seed, f, members, p.Faults)
+	case r.WholeRounds == 0:
+		t.Errorf("seed %d: %v: nothing was done", seed, f)
+	}
+}
