@@ -193,17 +193,22 @@ type victim struct {
 // Line is what the seat's connections go through.
 func (v *victim) Line() *faults.Line { return &v.harm.line }
 
-// Expire has the service end the session that the seat has just now.
+// Expire has the service end the session that the seat has just now. A service that
+// cannot be reached, since its leader is gone, is asked again for a while.
 func (v *victim) Expire(ctx context.Context) error {
 	e, ok := v.service.(drivers.Expirer)
 	if !ok {
 		return drivers.ErrUnsupported
 	}
-	err := e.Expire(ctx, *v.harm.conn.Load())
-	if errors.Is(err, drivers.ErrSessionLost) { // it has just ended by itself
-		return nil
+	for began := time.Now(); ; keep(ctx, lookEvery) {
+		err := e.Expire(ctx, *v.harm.conn.Load())
+		if errors.Is(err, drivers.ErrSessionLost) { // it has just ended by itself
+			return nil
+		}
+		if err == nil || !unreached(err) || ctx.Err() != nil || time.Since(began) > endTime {
+			return err
+		}
 	}
-	return err
 }
 
 // Freeze has the client not go on.

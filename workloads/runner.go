@@ -85,6 +85,9 @@ func (r *runner) client(s *Seat) {
 		if err == nil {
 			return
 		}
+		if r.plan.rough && !errors.Is(err, drivers.ErrSessionLost) && over(s.Conn) {
+			err = fmt.Errorf("%w: %w", drivers.ErrSessionLost, err)
+		}
 		if r.noteError(s, err); r.failed() || r.rounds.Err() != nil {
 			return
 		}
@@ -96,6 +99,21 @@ func (r *runner) client(s *Seat) {
 		}
 	}
 }
+
+// over tells whether a session has ended, of which its client may be told a little
+// later than that what it had made is gone.
+func over(c drivers.Conn) bool {
+	t := time.NewTimer(aLittle)
+	defer t.Stop()
+	select {
+	case <-c.Done():
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+const aLittle = time.Second
 
 // reopen gives a seat a new session, and tells whether the run goes on. Where
 // things are broken on purpose it may have to try again.

@@ -101,6 +101,8 @@ func (c *Conn) heartbeat(ctx context.Context) (ttl int64, err error) {
 
 // revoke ends the lease, and all that is ephemeral with it.
 func (c *Conn) revoke(ctx context.Context) error {
-	_, err := c.leases().LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: c.lease.id})
-	return err
+	if _, err := c.leases().LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: c.lease.id}); err != nil {
+		return failed("revoke", c.key, err)
+	}
+	return nil
 }
