@@ -39,7 +39,7 @@ func fanoutTable(s *sheet) {
 	latency := func(c column, phase string, percentile func(*Distribution) *int64) {
 		s.latency(c, phase, Run.latency, percentile)
 	}
-	text(column{head: "watchers", over: runs[0].Recipe + " on " + runs[0].Backend.Name},
+	text(column{head: "watchers", over: runs[0].place()},
 		func(r Run) string { return Count(int64(r.Clients)) })
 	text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
 	open := s.rates("writes/s")

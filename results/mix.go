@@ -61,7 +61,7 @@ func mixTable(s *sheet) {
 	operations := func(share func(ReadRatio) float64) func(Run) string {
 		return func(r Run) string { return Rate(r.ThroughputPerS * share(*r.ReadRatio)) }
 	}
-	s.text(column{head: "clients", over: s.runs[0].Recipe + " on " + s.runs[0].Backend.Name},
+	s.text(column{head: "clients", over: s.runs[0].place()},
 		func(r Run) string { return Count(int64(r.Clients)) })
 	from := ""
 	if s.rates("ops/s") {

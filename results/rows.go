@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -34,7 +35,7 @@ func table(runs []Run) *grid {
 		}
 	}
 
-	text(column{head: "clients", over: runs[0].Recipe + " on " + runs[0].Backend.Name},
+	text(column{head: "clients", over: runs[0].place()},
 		func(r Run) string { return Count(int64(r.Clients)) })
 	text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
 	open := s.rates("rounds/s")
@@ -193,4 +194,14 @@ func label(phase string) string {
 		return "hand-off"
 	}
 	return phase
+}
+
+// place is what was run and where, with how that was asked to be: several backends
+// may be of one kind.
+func (r Run) place() string {
+	on := r.Backend.Name
+	if _, asked, ok := strings.Cut(r.Backend.URL, "?"); ok {
+		on += ":?" + asked
+	}
+	return r.Recipe + " on " + on
 }

@@ -20,7 +20,7 @@ func (r Run) isStorm() bool { return r.Recipe == "sessions" }
 // stormTable is the numbers of what hits all sessions at once: a row for each
 // level and form.
 func stormTable(s *sheet) {
-	s.text(column{head: "clients", over: s.runs[0].Recipe + " on " + s.runs[0].Backend.Name},
+	s.text(column{head: "clients", over: s.runs[0].place()},
 		func(r Run) string { return Count(int64(r.Clients)) })
 	s.text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
 	s.text(column{head: "storms", space: 2}, func(r Run) string { return Count(r.Rounds) })

@@ -25,6 +25,7 @@ type sweepFlags struct {
 	worseBy float64
 	slo     string
 	resume  string
+	servers []int
 
 	given []string // the flags again, without what is secret
 }
@@ -44,11 +45,14 @@ The axes are --clients, --rate, --groups and --hold, and of a mix --reads and
 whose levels double unless --levels says how many there are; those of --reads are
 steps of a quarter.
 
+With --servers 1,3,5 each backend is started with as many, side by side.
+
 Interrupted it shows what it has, and says how to go on with --resume.`,
 		Example: `  stampede sweep lock --clients 2..256 --backend native
   stampede sweep lock --groups 64 --clients 64..1024 --hold 0
   stampede sweep lock --hold 0,1ms,8ms --repeat 6
   stampede sweep mix --clients 32 --reads 0..1
+  stampede sweep mix --clients 32 --reads 0..1 --backend zookeeper: --servers 1,3,5
   stampede sweep lock --clients 64 --groups 16 --rate 100..10000 --slo 'acquire.response.p99<50ms'`,
 		ValidArgsFunction: a.completeRecipes,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -72,6 +76,7 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	flags.Float64Var(&f.worseBy, "worse-by", 2, "how many times worse the naive form is to be for a crossover")
 	flags.StringVar(&f.slo, "slo", "", "search the highest --rate, or --clients, that meets an `OBJECTIVE` such as acquire.response.p99<50ms")
 	flags.StringVar(&f.resume, "resume", "", "go on with an interrupted sweep from the `FILE` that it named")
+	flags.IntSliceVar(&f.servers, "servers", nil, "start each --backend with so many servers, one `NUMBER` after the other")
 	complete(cmd, "slo", func() []string { return nil })
 }
 
@@ -94,6 +99,28 @@ func changed(flags *pflag.FlagSet) (words []string) {
 		}
 	})
 	return words
+}
+
+// size has every backend once for each number of servers.
+func (f *sweepFlags) size() error {
+	if len(f.servers) == 0 {
+		return nil
+	}
+	var all []string
+	for _, url := range f.backend {
+		if strings.Contains(url, "//") || strings.Contains(url, "servers=") {
+			return usagef("--servers: %s has its own: give a service that is started, such as zookeeper:", url)
+		}
+		url, query, asked := strings.Cut(url, "?")
+		if asked {
+			query += "&"
+		}
+		for _, n := range f.servers {
+			all = append(all, fmt.Sprintf("%s:?%sservers=%d", strings.TrimSuffix(url, ":"), query, n))
+		}
+	}
+	f.backend = all
+	return nil
 }
 
 // command is the line that does the same again.
@@ -169,6 +196,9 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 		return nil, err
 	}
 	if err := f.check(); err != nil {
+		return nil, err
+	}
+	if err := f.size(); err != nil {
 		return nil, err
 	}
 	s.at = map[sweeps.Level]job{}
