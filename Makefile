@@ -18,7 +18,10 @@ COUNT ?= 20
 FUZZTIME ?= 1m
 FUZZED ?= .
 
-.PHONY: help run test race fuzz lint bench bench-servers aa twins docs lab lab-down deps
+# How many schedules of faults make soak tries.
+SOAK ?= 50
+
+.PHONY: help run test race soak fuzz lint bench bench-servers aa twins docs lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -31,6 +34,9 @@ test: deps ## all tests, after installing what they need where that is possible
 
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
+
+soak: deps ## lock and election on ensembles of ZooKeeper and etcd, under SOAK (50) schedules of faults each
+	SEEDS=$(SOAK) RECIPES=lock,election $(GO) test $(RACE) -timeout=4h -run OnEnsembles ./workloads/catalog
 
 fuzz: ## each fuzzer of FUZZED (.) for FUZZTIME (1m), one on each core
 	@grep -roE '^func Fuzz\w+' --include='*_test.go' $(FUZZED) | sed 's|/[^/]*:func | |' | \

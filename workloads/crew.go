@@ -121,7 +121,7 @@ func (c *crew) fence(ctx context.Context) error {
 		if !ok {
 			return fmt.Errorf("fence: %w", drivers.ErrUnsupported)
 		}
-		return f.Fence(ctx)
+		return drivers.Repeat(func() error { return f.Fence(ctx) }) // a leader may just have changed
 	})
 }
 

@@ -135,6 +135,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 
 	r.halt()
 	record.Background = r.beside.finish()
+	r.hurried = ctx.Err() != nil
 	r.letEnd(clients, abandon)
 	r.arrived(ctx)
 	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()

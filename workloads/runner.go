@@ -26,6 +26,7 @@ type runner struct {
 	stop     chan struct{}   // closed with stopping
 	stopOnce sync.Once
 	begun    atomic.Bool  // the window is open
+	hurried  bool         // the run was interrupted
 	done     atomic.Int64 // rounds that ended in it
 	all      atomic.Int64 // rounds that ended at all
 
@@ -52,13 +53,21 @@ func (r *runner) halt() {
 // endTime is how long the rounds that have begun may take to end.
 const endTime = 15 * time.Second
 
+// roughEndTime is that where things are broken on purpose: sessions have to end, and
+// servers to come back, before others can go on.
+const roughEndTime = time.Minute
+
 // letEnd waits for the rounds that have begun. Those that do not end in time
 // are abandoned.
 func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc) {
 	if r.failed() {
 		abandon() // there is nothing to keep whole
 	}
-	t := time.AfterFunc(endTime, func() {
+	limit := endTime
+	if r.plan.rough && !r.hurried {
+		limit = roughEndTime
+	}
+	t := time.AfterFunc(limit, func() {
 		r.mu.Lock()
 		r.cut = true
 		r.mu.Unlock()

@@ -32,7 +32,7 @@ func (r *runner) warn(m *metrics.Record) {
 		}
 	}
 	g := m.Generator
-	doubt(r.cut, metrics.Abandoned, "rounds did not end within %v and were abandoned: counts are not of whole rounds", endTime)
+	doubt(r.cut, metrics.Abandoned, "rounds did not end in time and were abandoned: counts are not of whole rounds")
 	for _, d := range generatorDoubts(m) {
 		doubt(true, d.Kind, "%s", d.Text)
 	}

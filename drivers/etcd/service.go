@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/spread"
@@ -214,11 +215,24 @@ func (s *Service) unreachable(err, dialing error) error {
 		err = f.Cause // that it was in writing the session's key helps nobody
 	}
 	why := cmp.Or(dialing, err)
+	if code(err) == codes.DeadlineExceeded {
+		why = late{why}
+	}
 	if ours := sentinel(err); ours != nil {
 		return fmt.Errorf("%s: no session: %w (%w)", name, why, ours)
 	}
 	return fmt.Errorf("%s: no session: %w", name, why)
 }
+
+// late is an error that came because there was no answer in time, as the rest of the
+// world calls that.
+type late struct{ error }
+
+// Is makes it a context.DeadlineExceeded.
+func (late) Is(target error) bool { return target == context.DeadlineExceeded }
+
+// Unwrap is the error itself.
+func (l late) Unwrap() error { return l.error }
 
 // Expire ends a session as its expiry would: its lease is revoked.
 func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {

@@ -49,7 +49,7 @@ type Done struct {
 // step when it has been done, one at a time. What cannot be done is an error: a fault is never
 // left out silently.
 func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
-	d := &doing{Subjects: on, start: time.Now(), tell: tell, rand: rand.New(rand.NewPCG(on.Seed, 0)), down: make(map[int]Verb), hurt: make(map[int]int)}
+	d := &doing{Subjects: on, start: time.Now(), tell: tell, choosing: make(chan struct{}, 1), rand: rand.New(rand.NewPCG(on.Seed, 0)), down: make(map[int]Verb), hurt: make(map[int]int)}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
@@ -74,7 +74,9 @@ type doing struct {
 	start time.Time
 	tell  func(Done)
 
-	choosing sync.Mutex // until it is done to whom was chosen, so that no two faults choose the same
+	// choosing has room for one: until something is done to whom was chosen, so that
+	// no two faults choose the same.
+	choosing chan struct{}
 
 	mu   sync.Mutex // nothing is done to two servers at once, or told
 	rand *rand.Rand
@@ -107,8 +109,12 @@ func (d *doing) fault(ctx context.Context, number int, f Fault) error {
 // begin does the first step to whom the fault means, and returns them; nobody if
 // the context ended before.
 func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error) {
-	d.choosing.Lock()
-	defer d.choosing.Unlock()
+	select {
+	case d.choosing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil
+	}
+	defer func() { <-d.choosing }()
 	who, err := d.find(ctx, f.Whom)
 	for err == nil && who != nil && f.Steps[0].Verb == Freeze && !d.frozen(f.Whom, who) {
 		who, err = d.find(ctx, f.Whom)

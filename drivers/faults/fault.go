@@ -122,9 +122,9 @@ var units = []struct {
 	size int64
 }{{"m", 1 << 20}, {"k", 1 << 10}}
 
-// lossy are the operations whose replies can be lost: those that do harm if they
-// are done twice.
-var lossy = map[string]drivers.Op{"create": drivers.OpCreate, "delete": drivers.OpDelete, "set": drivers.OpSet}
+// lossy are the operations whose replies can be lost.
+var lossy = map[string]drivers.Op{"create": drivers.OpCreate, "delete": drivers.OpDelete, "set": drivers.OpSet,
+	"exists": drivers.OpExists, "get": drivers.OpGet, "list": drivers.OpChildren}
 
 func opName(op drivers.Op) string {
 	for name, o := range lossy {

@@ -1,7 +1,9 @@
 package faults
 
 import (
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -32,7 +34,7 @@ func some(r *rand.Rand, p Powers, every time.Duration) Fault {
 	case Throttle:
 		f.Steps[0].To = int64(4+r.IntN(60)) << 10
 	case Lose:
-		f.Steps[0].Reply = lossy[[]string{"create", "delete", "set"}[r.IntN(3)]]
+		f.Steps[0].Reply = lossy[slices.Sorted(maps.Keys(lossy))[r.IntN(len(lossy))]]
 	}
 	if d, _ := find(verb); d.undone != "" {
 		f.Steps = append(f.Steps, Step{Verb: d.undone, After: lasts})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,7 @@ var servers = []string{"a", "b", "c"}
 
 // A cluster knows who leads it: "" in an election.
 type cluster struct {
+	mu     sync.Mutex
 	leader string
 	down   string
 	asked  int
@@ -21,7 +23,16 @@ type cluster struct {
 
 var errElection = errors.New("no leader just now")
 
+// elect makes a server the leader.
+func (c *cluster) elect(server string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.leader = server
+}
+
 func (c *cluster) leads(_ context.Context, server string) (bool, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if server == "a" { // of each time that all are asked
 		c.asked++
 	}
@@ -94,7 +105,7 @@ func TestNextWaitsForAnElection(t *testing.T) {
 		got := make(chan []string)
 		go func() { got <- next(t, s, 1) }()
 		synctest.Wait()
-		c.leader = "a"
+		c.elect("a")
 		if names := <-got; names[0] != "a" {
 			t.Errorf("%v, want the leader that was elected", names)
 		}
