@@ -64,7 +64,12 @@ func breaks(r results.Run) (marks []rule, meaning string) {
 	}
 	var all []string
 	for i, b := range r.Faults.Done {
-		marks = append(marks, rule{x: b.AtNS.Seconds(), name: fmt.Sprint(i + 1)})
+		x, name := b.AtNS.Seconds(), fmt.Sprint(i+1)
+		if last := len(marks) - 1; last >= 0 && x-marks[last].x < r.DurationNS.Seconds()/100 {
+			marks[last].name += ", " + name // there is no room for both
+		} else {
+			marks = append(marks, rule{x: x, name: name})
+		}
 		all = append(all, fmt.Sprintf("%d: %s", i+1, b.What))
 	}
 	return marks, "What was broken: " + strings.Join(all, "; ")

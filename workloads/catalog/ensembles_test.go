@@ -40,8 +40,8 @@ func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
 // soak is for how long each schedule goes on, and shocks how often something
 // happens to a member in it, and to the clients of each form.
 const (
-	soak   = 16 * time.Second
-	shocks = 3 * time.Second
+	soak   = 13 * time.Second
+	shocks = 2500 * time.Millisecond
 )
 
 func underMemberFaults(t *testing.T, s drivers.Ensemble, seed uint64) {
