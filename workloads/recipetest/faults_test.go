@@ -15,7 +15,7 @@ import (
 )
 
 // What is wrong with a lock is noticed under faults as well: it breaks its promise,
-// fails, or comes to a stop, under one schedule of thirty at least. Those that are
+// fails, or comes to a stop, under one schedule of twelve at least. Those that are
 // right get through all of them.
 func TestMutantsUnderFaults(t *testing.T) {
 	type (
@@ -29,7 +29,7 @@ func TestMutantsUnderFaults(t *testing.T) {
 	all = append(all, mutant{name: "has nodes that outlive sessions", open: func(c conn, dir string) lock { return recipes.NewLock(undead{c}, dir) }})
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) {
-			for seed := range uint64(30) {
+			for seed := range uint64(12) {
 				if wrong := underFaults(t, m.open, seed); wrong != "" {
 					t.Logf("seed %d: %s", seed, wrong)
 					return
@@ -43,7 +43,7 @@ func TestMutantsUnderFaults(t *testing.T) {
 		"one-node":    func(c conn, dir string) lock { return naive.NewLock(c, dir) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(5) {
+			for seed := range uint64(3) {
 				if wrong := underFaults(t, open, seed); wrong != "" {
 					t.Errorf("seed %d: %s", seed, wrong)
 				}
