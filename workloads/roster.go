@@ -3,11 +3,13 @@ package workloads
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 )
 
@@ -54,8 +56,15 @@ func (r *roster) joined(client int, name string, place int64) *membership {
 func (r *roster) left(m *membership) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.remove(slices.Index(r.members, m))
-	r.moveAll()
+	r.without(m)
+}
+
+// without notes that one is no member any more, if it still is one.
+func (r *roster) without(m *membership) {
+	if i := slices.Index(r.members, m); i >= 0 {
+		r.remove(i)
+		r.moveAll()
+	}
 }
 
 func (r *roster) remove(i int) {
@@ -81,11 +90,15 @@ func (r *roster) see(m *membership, names []string) {
 	m.move()
 }
 
-// fail notes that a member will see no more.
+// fail notes that a member will see no more. One whose session is lost is none any
+// more: it may have no turn in which it could join again.
 func (r *roster) fail(m *membership, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m.err = err
+	if errors.Is(err, drivers.ErrSessionLost) {
+		r.without(m)
+	}
 	m.move()
 }
 
