@@ -61,15 +61,20 @@ func (c *crew) muster(ctx context.Context, p Plan) error {
 
 // prepare makes the subtree, with what n clients share.
 func (c *crew) prepare(ctx context.Context, n int) error {
-	admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}, SessionTimeout: c.patience})
+	err := c.reach(func() (err error) {
+		admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}, SessionTimeout: c.patience})
+		if err == nil {
+			c.admin = admin
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	c.admin = admin
-	if c.base, err = c.place.makeBase(ctx, admin); err != nil {
+	if c.base, err = c.place.makeBase(ctx, c.admin); err != nil {
 		return err
 	}
-	if err := c.instances.setup(ctx, admin, c.base, n); err != nil {
+	if err := c.instances.setup(ctx, c.admin, c.base, n); err != nil {
 		return fmt.Errorf("set up %v: %w", c.form, err)
 	}
 	return nil
@@ -83,8 +88,19 @@ func (c *crew) seat(ctx context.Context, n int, tap func(i int, p drivers.Probe)
 		s := c.seats[i]
 		s.Marks, s.Rand = c.meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
 		s.probe, s.service = tap(i, s.Marks), c.service
-		return s.open(ctx)
+		return c.reach(func() error { return s.open(ctx) })
 	})
+}
+
+// reach opens something; where things are broken on purpose again and again for a
+// while, since somebody else's faults may not be over.
+func (c *crew) reach(open func() error) error {
+	for began := time.Now(); ; {
+		err := open()
+		if err == nil || c.trouble == nil || !unreached(err) || time.Since(began) > endTime {
+			return err
+		}
+	}
 }
 
 // heartbeats passes on what a server counts though nobody asks for it:
