@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 func event(t drivers.EventType) drivers.Event { return drivers.Event{Type: t, Path: "/a"} }
@@ -28,7 +29,7 @@ func TestFeedReturnsAllSinceTheLast(t *testing.T) {
 }
 
 func TestFeedParksUntilTheNext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		var f drivers.Feed
 		var spot drivers.Spot
 		got := make(chan []drivers.Event, 1)

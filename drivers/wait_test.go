@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 func TestAwaitReturnsTheFirstEvent(t *testing.T) {
 	for _, order := range []string{"fired before", "fired while waiting"} {
 		t.Run(order, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				var w drivers.Wait
 				fire := func() {
 					w.Fire(drivers.Event{Type: drivers.Deleted, Path: "/first"})
@@ -54,7 +55,7 @@ func TestAwaitAnyTellsWhichHasFired(t *testing.T) {
 	for _, when := range []string{"fired before", "fired while waiting"} {
 		for second := range 3 {
 			t.Run(fmt.Sprintf("%s, %d", when, second), func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					spot := &drivers.Spot{}
 					ctx := drivers.WithSpot(t.Context(), spot)
 					var waits [3]drivers.Wait
@@ -84,7 +85,7 @@ func TestAwaitAnyTellsWhichHasFired(t *testing.T) {
 
 // What fires in vain moves nobody, and is not lost.
 func TestAwaitAnyLeavesTheOthersAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		spot := &drivers.Spot{}
 		ctx, cancel := context.WithCancel(drivers.WithSpot(t.Context(), spot))
 		var first, other drivers.Wait
@@ -112,7 +113,7 @@ func TestAwaitAnyLeavesTheOthersAlone(t *testing.T) {
 
 // Whoever looks at a spot must never find a client parked whose watch has fired.
 func TestSpotIsLeftBeforeTheWaiterRuns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		spot := &drivers.Spot{}
 		ctx := drivers.WithSpot(t.Context(), spot)
 		var w drivers.Wait
@@ -130,7 +131,7 @@ func TestSpotIsLeftBeforeTheWaiterRuns(t *testing.T) {
 }
 
 func TestSpotIsLeftWhenTheContextEnds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		spot := &drivers.Spot{Ticks: true}
 		for name, wait := range map[string]func(context.Context){
 			"Await": func(ctx context.Context) { var w drivers.Wait; w.Await(ctx) },
@@ -152,7 +153,7 @@ func TestSpotIsLeftWhenTheContextEnds(t *testing.T) {
 }
 
 func TestPauseWaitsForTheTickWhereTicksAreInjected(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		spot := &drivers.Spot{Ticks: true}
 		if spot.Tick() {
 			t.Error("Tick ended a Pause that there was not")
@@ -175,7 +176,7 @@ func TestPauseWaitsForTheTickWhereTicksAreInjected(t *testing.T) {
 }
 
 func TestPauseGoesByTheClockOtherwise(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		began := time.Now()
 		if err := drivers.Pause(drivers.WithSpot(t.Context(), &drivers.Spot{}), time.Minute); err != nil {
 			t.Fatal(err)

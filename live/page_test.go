@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 )
@@ -77,7 +78,7 @@ func (v viewer) read(t *testing.T) (e event) {
 
 // on runs the test on a page with its own clock.
 func on(t *testing.T, test func(t *testing.T, p *Page)) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := New(func() {})
 		test(t, p)
 		p.Close()
@@ -199,7 +200,7 @@ func TestNobodyIsWaitedFor(t *testing.T) {
 
 // When it is over everybody is told, and whoever comes later.
 func TestTheEndIsTold(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := New(func() {})
 		v := p.join()
 		pass(time.Second)

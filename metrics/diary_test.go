@@ -2,12 +2,12 @@ package metrics_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 )
 
@@ -56,7 +56,7 @@ func outage() *metrics.Diary {
 }
 
 func TestRecoveries(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := outage()
 		ms := func(n int) *time.Duration { d := time.Duration(n) * time.Millisecond; return &d }
 		want := []metrics.Recovery{{
@@ -78,7 +78,7 @@ func TestRecoveries(t *testing.T) {
 
 // What did not come about until the end is not told as if it had.
 func TestRecoveryThatDoesNotCome(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := outage().Recoveries(6 * time.Second)[0]
 		if r.Served != nil || r.Back != nil || r.Led != nil || r.Reconnected != nil || r.Pause != 1010*time.Millisecond || r.Noticed == nil {
 			t.Errorf("%+v", r)
@@ -92,7 +92,7 @@ func TestRecoveryThatDoesNotCome(t *testing.T) {
 
 // Each fault is watched until the next one.
 func TestRecoveriesFollowEachOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := metrics.NewDiary(1)
 		d.Begin()
 		time.Sleep(2 * time.Second)
@@ -109,7 +109,7 @@ func TestRecoveriesFollowEachOther(t *testing.T) {
 // A fault that nobody has anything of is not charged with a longer wait that comes
 // by chance much later.
 func TestRecoveryFromNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d := metrics.NewDiary(1)
 		d.Begin()
 		start := time.Now()

@@ -2,12 +2,12 @@ package metrics
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // told is what a follower tells, in numbers of connections.
@@ -101,7 +101,7 @@ func TestFatesAreThoseOfPhases(t *testing.T) {
 }
 
 func TestFollowedTellsTheDrain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m, w := script(3)
 		for _, c := range w[1:] {
 			c.arm(drivers.OpExists, "/l", 5, nil)

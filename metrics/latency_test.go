@@ -3,8 +3,9 @@ package metrics
 import (
 	"reflect"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 func TestLatency(t *testing.T) {
@@ -61,7 +62,7 @@ func TestJain(t *testing.T) {
 }
 
 func TestQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		q := NewQueue(4)
 		for client := range 3 {
 			q.Asked(client)
@@ -105,7 +106,7 @@ func TestQueueOfThoseWhoShare(t *testing.T) {
 
 // Under synctest's clock no timer is late, and every due time is sampled.
 func TestSamplerSamplesEveryDueTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := StartSampler()
 		time.Sleep(10*lagEvery + lagEvery/2)
 		g := s.Stop()

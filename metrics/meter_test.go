@@ -2,12 +2,12 @@ package metrics
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // A wire is one session's connection in a script. Its methods tell the meter of
@@ -151,7 +151,7 @@ func TestCloseAfterSomebodyElsesDelete(t *testing.T) {
 
 // The window's clock is the first notification's.
 func TestWindow(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := NewMeter()
 		w, r := wire{m.Session()}, wire{m.Session()}
 		wake := func(pos int64) {
@@ -173,7 +173,7 @@ func TestWindow(t *testing.T) {
 }
 
 func TestDrain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m, w := script(4)
 		for _, r := range w[1:] {
 			r.arm(drivers.OpGet, "/c", 1, nil)

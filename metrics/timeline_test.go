@@ -4,12 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // filled are the bins that hold something, by where they begin.
@@ -55,7 +55,7 @@ func wakeAll(w []wire, pos int64) {
 func TestTimeline(t *testing.T) {
 	for _, bin := range []time.Duration{ms, 10 * ms} {
 		t.Run(fmt.Sprint(bin), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				m := NewMeter()
 				m.SetBin(bin)
 				w := []wire{{m.Session()}, {m.Session()}, {m.Session()}}
@@ -85,7 +85,7 @@ func TestTimeline(t *testing.T) {
 // Where triggers come denser than the line is long, what happens counts for each
 // of them; and the line of one that does not end in the window is not drawn.
 func TestTimelinesOverlap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m, w := script(2)
 		const every, triggers, drawn = 20 * ms, 50, 45
 		for pos := range int64(triggers) {
@@ -114,7 +114,7 @@ func TestTimelinesOverlap(t *testing.T) {
 // A line is drawn before it is overwritten, though nobody but readers who arm
 // nothing comes by; and what was there long ago is not taken for what is.
 func TestTimelineIsDrawnInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m, w := script(2)
 		w[1].arm(drivers.OpGet, "/c", 1, nil)
 		w[0].ask(drivers.OpSet, "/c")
@@ -143,7 +143,7 @@ func TestTimelineIsDrawnInTime(t *testing.T) {
 
 // What is kept of triggers depends on how dense they are, not on how many.
 func TestTimelineForgets(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m, w := script(2)
 		kept := map[bool]int{}
 		for pos := range int64(1000) {

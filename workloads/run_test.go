@@ -6,11 +6,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
@@ -19,7 +19,7 @@ import (
 // These tests run on the clock of a bubble: what takes a second takes no time.
 
 func inBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s, err := backends.InProcess()
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -16,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 func TestMain(m *testing.M) {
@@ -180,7 +180,7 @@ func TestUnreachableServiceIsNamed(t *testing.T) {
 }
 
 func TestInProcess(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s, err := backends.InProcess()
 		if err != nil {
 			t.Fatal(err)

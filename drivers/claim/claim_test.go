@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // A wire is a Conn whose writes can go astray on either way. It notes what the
@@ -100,7 +100,7 @@ var kinds = map[string]struct {
 func each(t *testing.T, test func(t *testing.T, w *wire, c *claim.Claim, look string)) {
 	for name, kind := range kinds {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := session(t)
 				test(t, w, kind.open(w), kind.look)
 			})
@@ -255,7 +255,7 @@ func TestSomebodyElseRemovesIt(t *testing.T) {
 
 // Nobody's sole claim is touched by a session that takes its own for lost.
 func TestSomebodyElseHasTheSoleNode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		mine, theirs := session(t), &wire{}
 		theirs.Conn = mine.Conn
 		a, b := claim.Sole(mine, "/line/lock"), claim.Sole(theirs, "/line/lock")
@@ -283,7 +283,7 @@ func TestSomebodyElseHasTheSoleNode(t *testing.T) {
 }
 
 func TestNoParent(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := claim.InLine(session(t), "/nowhere", "lock-")
 		if err := c.Create(t.Context()); !errors.Is(err, drivers.ErrNoNode) {
 			t.Errorf("create: %v, want %v", err, drivers.ErrNoNode)
@@ -293,7 +293,7 @@ func TestNoParent(t *testing.T) {
 }
 
 func TestAheadAndFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := session(t)
 		var line []drivers.Child
 		var claims []*claim.Claim

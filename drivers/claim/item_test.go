@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // put puts one item and returns its path.
@@ -41,7 +41,7 @@ func (b thief) Delete(ctx context.Context, path string, version int32) error {
 
 func TestPutLooksForItsItem(t *testing.T) {
 	for f, want := range map[fate]error{lost: nil, dropped: drivers.ErrInDoubt} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			w := session(t)
 			w.astray = first("create", f)
 			err := claim.Put(t.Context(), w, "/line", "queue-", []byte("it"), 0)
@@ -59,7 +59,7 @@ func TestPutLooksForItsItem(t *testing.T) {
 
 // An item that somebody takes before the look is in doubt, and not put again.
 func TestPutIsInDoubtIfTheItemIsGone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := session(t)
 		w.astray = first("create", lost)
 		w.Conn = thief{w.Conn}
@@ -83,7 +83,7 @@ func TestTakeAgainWhereTheReplyIsLost(t *testing.T) {
 		"not done, alone":        {claim.TakeAlone, dropped, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				w := session(t)
 				item := put(t, w)
 				w.astray = first("delete", c.fate)
@@ -98,7 +98,7 @@ func TestTakeAgainWhereTheReplyIsLost(t *testing.T) {
 }
 
 func TestWhoIsSecondHasNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := session(t)
 		item := put(t, w)
 		w.Conn = thief{w.Conn}
@@ -114,7 +114,7 @@ func TestWhoIsSecondHasNothing(t *testing.T) {
 
 // Whoever gives up while it takes has the item all the same: it would be lost.
 func TestTakeSeesThroughWhatItBegan(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := session(t)
 		item := put(t, w)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -128,7 +128,7 @@ func TestTakeSeesThroughWhatItBegan(t *testing.T) {
 
 // A session that ends in the middle leaves a doubt.
 func TestTakeIsInDoubtIfTheSessionIsLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		w := session(t)
 		item := put(t, w)
 		w.Conn = closing{w.Conn}

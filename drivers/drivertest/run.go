@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // Run checks that a backend keeps the contract. It opens one service, which all
@@ -95,7 +95,7 @@ func shared(t *testing.T, open func(t *testing.T) drivers.Service, subjects []su
 
 func bubbled(t *testing.T, open func(t *testing.T) drivers.Service, subjects []subject) {
 	each(t, subjects, func(t *testing.T, c testCase) {
-		synctest.Test(t, func(t *testing.T) { c.check(t, opened(t, open)) })
+		bubble.Test(t, func(t *testing.T) { c.check(t, opened(t, open)) })
 	})
 }
 

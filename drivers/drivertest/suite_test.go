@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // TestPass shows that the suites pass on a service that keeps the contract.
@@ -35,7 +35,7 @@ func TestFail(t *testing.T) {
 	for b, names := range mutants {
 		for _, name := range names {
 			t.Run(string(b)+"/"+name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
+				bubble.Test(t, func(t *testing.T) {
 					c, ok := cases[name]
 					if !ok {
 						t.Fatal("there is no such case")

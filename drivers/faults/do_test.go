@@ -8,13 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // A diary is what was done to whom.
@@ -100,7 +100,7 @@ func schedule(t *testing.T, lines ...string) (s faults.Schedule) {
 // Each step is done at its time, to the same that the fault began with, and told
 // of; the words mean whom they mean when it is done.
 func TestDo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
 		var told []string
 		err := schedule(t, "at=10s kill leader, restart after=5s", "at=1s stop member=3 for=500ms", "at=2s restart member=1",
@@ -122,7 +122,7 @@ func TestDo(t *testing.T) {
 
 // When the run is over what is broken is mended, and nothing more is done.
 func TestDoMendsAtTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
@@ -140,7 +140,7 @@ func TestDoMendsAtTheEnd(t *testing.T) {
 
 // Two faults at the same moment do not fell the same follower.
 func TestFollowersAreNotFelledTwice(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
 		if err := schedule(t, "at=1s kill follower for=5s", "at=1s kill follower for=5s").Do(t.Context(), on, func(faults.Done) {}); err != nil {
 			t.Error(err)
@@ -154,7 +154,7 @@ func TestFollowersAreNotFelledTwice(t *testing.T) {
 
 // One follower after the other is felled, not the same again.
 func TestFollowersTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		for seed := range uint64(10) {
 			d, on := paper()
 			on.Seed = seed
@@ -184,7 +184,7 @@ func TestFaultsThatCannotBeDone(t *testing.T) {
 		"fails":     {fault: "at=1s kill member=1", fails: true, want: `fault "at=1s kill member=1": kill member 1: no permission`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				d, on := paper()
 				there := func() bool { return c.after > 0 && time.Since(d.start) >= c.after }
 				on.Holder = func() (int, bool) { return 0, there() }

@@ -4,10 +4,10 @@ import (
 	"io"
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // onLine is what goes through a line: the session's end and the server's.
@@ -29,7 +29,7 @@ func arrives(t *testing.T, from, to net.Conn, word string) time.Duration {
 }
 
 func TestLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
 		session, server := onLine(l)
 		defer server.Close()
@@ -53,7 +53,7 @@ func TestLine(t *testing.T) {
 
 // What is under way at the same time is late once, not one after the other.
 func TestLineIsLateInParallel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
 		l.Delay(time.Second)
 		session, server := onLine(l)
@@ -76,7 +76,7 @@ func TestLineIsLateInParallel(t *testing.T) {
 // Nothing passes a silent line, a new connection's neither, and nobody is told;
 // afterwards all of it comes, in order.
 func TestSilentLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
 		l.Silence()
 		l.Silence()
@@ -101,7 +101,7 @@ func TestSilentLine(t *testing.T) {
 // Of a session that gives its connection up in silence nothing is left behind,
 // as the bubble would tell.
 func TestClosedInSilence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
 		session, server := onLine(l)
 		l.Silence()
@@ -115,7 +115,7 @@ func TestClosedInSilence(t *testing.T) {
 
 // What was sent before a connection was closed arrives.
 func TestClosedAfterRequest(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
 		l.Delay(time.Second)
 		session, server := onLine(l)
@@ -128,7 +128,7 @@ func TestClosedAfterRequest(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
 		session, server := onLine(l)
 		l.Cut()

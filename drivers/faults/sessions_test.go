@@ -2,13 +2,13 @@ package faults_test
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 func TestMain(m *testing.M) { backendtest.Main(m) }
@@ -42,7 +42,7 @@ func TestSessionsOnLines(t *testing.T) {
 // A session that is silent for longer than the service waits is ended there, and
 // ends by its own clock, though nobody can tell it.
 func TestSilentForTooLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s, err := backends.InProcess()
 		if err != nil {
 			t.Fatal(err)

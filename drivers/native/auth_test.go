@@ -3,10 +3,10 @@ package native
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 func (r *raw) authenticate(userPassword string) {
@@ -110,7 +110,7 @@ func TestEventsAreForReaders(t *testing.T) {
 // Containers that had a child, and nodes whose time to live is over, are gone at
 // the next look, and watchers are told.
 func TestMortalNodesGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := New(Options{Tick: time.Minute})
 		t.Cleanup(s.Close)
 		r := dialRaw(t, s)

@@ -13,6 +13,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // A client is a go-zookeeper session whose connection can be cut and whose
@@ -113,7 +114,7 @@ func wantFired(t *testing.T, ch <-chan zk.Event, want zk.EventType) {
 }
 
 func TestClientWritesAndReads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := newClient(t, newServer(t))
 		c.create("/a", 0)
 		if got := c.create("/a/n-", zk.FlagSequence|zk.FlagEphemeral); got != "/a/n-0000000000" {
@@ -145,7 +146,7 @@ func TestClientWritesAndReads(t *testing.T) {
 }
 
 func TestClientErrors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := newClient(t, newServer(t))
 		c.create("/a", 0)
 		c.create("/a/e", zk.FlagEphemeral)
@@ -171,7 +172,7 @@ func TestClientErrors(t *testing.T) {
 }
 
 func TestClientMulti(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := newClient(t, newServer(t))
 		world := zk.WorldACL(zk.PermAll)
 		got, err := c.Multi(&zk.CreateRequest{Path: "/m", Acl: world},
@@ -194,7 +195,7 @@ func TestClientMulti(t *testing.T) {
 }
 
 func TestClientWatchesFireOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		c, other := newClient(t, s), newClient(t, s)
 		exists := c.existsW("/a", false)
@@ -223,7 +224,7 @@ func TestClientWatchesFireOnce(t *testing.T) {
 }
 
 func TestClientReconnects(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		c, other := newClient(t, s), newClient(t, s)
 		c.create("/e", zk.FlagEphemeral)
@@ -267,7 +268,7 @@ func TestClientReconnects(t *testing.T) {
 }
 
 func TestClientThatIsGoneExpires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		c, other := newClient(t, s), newClient(t, s)
 		c.create("/e", zk.FlagEphemeral)
@@ -290,7 +291,7 @@ func TestClientThatIsGoneExpires(t *testing.T) {
 }
 
 func TestClientsRaceForOneNode(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		const clients, rounds = 8, 20
 		var won [rounds]int

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // serveSockets serves on the loopback interface until the test ends, and returns
@@ -68,7 +69,7 @@ func TestFloodOfSockets(t *testing.T) {
 // Without a limit a flood of connections that never come to the point is
 // outlived: each is hung up on in time, whatever it has begun to say.
 func TestFloodOfSilence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		bystander := openRaw(t, s)
 		hello := framed(wire.ConnectRequest{Timeout: 10_000}.Append(nil))
@@ -90,7 +91,7 @@ func TestFloodOfSilence(t *testing.T) {
 
 // Who says its hello byte by byte has no more time for it.
 func TestHelloByteByByte(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const pause = handshakeTime * 2 / 7 // no multiple of it is the time
 		r := dialRaw(t, newServer(t))
 		said := 0

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/wire/captured"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // FuzzSession sends whatever packets it likes, with a session or before there is
@@ -36,7 +37,7 @@ func FuzzSession(f *testing.F) {
 		f.Add(false, []byte(word))
 	}
 	f.Fuzz(func(t *testing.T, opened bool, stream []byte) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			s := newServer(t)
 			bystander, fuzzed := openRaw(t, s), dialRaw(t, s)
 			if opened {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // What ends the connection that sent it, and harms no other.
@@ -98,7 +99,7 @@ func TestRequestsThatEndTheConnection(t *testing.T) {
 
 // A client that sends requests and does not read is left waiting; others are not.
 func TestSlowReaderBlocksNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		slow, other := openRaw(t, s), openRaw(t, s)
 		set := wire.SetDataRequest{Path: "/", Data: make([]byte, 500_000), Version: -1}
@@ -119,7 +120,7 @@ func TestSlowReaderBlocksNobody(t *testing.T) {
 
 // A client that does not read what it is told is cut off, with bounded memory.
 func TestDeafWatcherIsCutOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		deaf, writer := openRaw(t, s), openRaw(t, s)
 		rearm := wire.SetWatchesRequest{RelativeZxid: 1 << 40}
@@ -144,7 +145,7 @@ func TestDeafWatcherIsCutOff(t *testing.T) {
 
 // A connection that says nothing is hung up on.
 func TestSilentConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		began := time.Now()
 		r := dialRaw(t, newServer(t))
 		r.wantEnd()

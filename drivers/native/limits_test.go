@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // What waits for a client that asks and does not read is bounded.
 func TestSlowReaderTakesBoundedMemory(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		slow := openRaw(t, s)
 		set := wire.SetDataRequest{Path: "/", Data: make([]byte, 500_000), Version: -1}
@@ -40,7 +41,7 @@ func TestSlowReaderTakesBoundedMemory(t *testing.T) {
 // What a client asks to be told after a reconnect may be any amount: it can
 // leave its own requests unread.
 func TestCatchingUpCutsNobodyOff(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := openRaw(t, newServer(t))
 		var missed wire.SetWatchesRequest
 		for i := range 40_000 {
@@ -98,7 +99,7 @@ func TestIdentitiesAreBounded(t *testing.T) {
 
 // A session whose client vanished in the middle of a packet ends like any other.
 func TestHalfAPacket(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		r := openRaw(t, s)
 		r.write(request(1, wire.OpExists, wire.PathWatch{Path: "/"})[:10])
@@ -117,7 +118,7 @@ func TestHalfAPacket(t *testing.T) {
 // Of a flood from one address only so many are served; when one leaves another
 // may come.
 func TestConnectionsOfAnAddressAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := New(Options{MaxPerHost: 2})
 		t.Cleanup(s.Close)
 		first, second := openRaw(t, s), openRaw(t, s)
@@ -163,7 +164,7 @@ func (l *scarce) Close() error {
 
 // A server outlives a time without file descriptors.
 func TestServeGoesOnWhenThereWereTooMany(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		client, conn := net.Pipe()
 		l := &scarce{conn: conn, closed: make(chan struct{}), errs: []error{
 			&net.OpError{Op: "accept", Err: syscall.EMFILE}, syscall.ENFILE, syscall.ECONNABORTED}}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 func TestTimeoutIsClamped(t *testing.T) {
@@ -24,7 +24,7 @@ func TestTimeoutIsClamped(t *testing.T) {
 // A session that is not heard of ends on the tick after its time-out, with its
 // ephemeral nodes and its connection.
 func TestSilentSessionExpires(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		time.Sleep(time.Second) // half a tick
 		silent, other := openRaw(t, s), openRaw(t, s)
@@ -53,7 +53,7 @@ func TestSilentSessionExpires(t *testing.T) {
 }
 
 func TestPingKeepsASessionAlive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		r := openRaw(t, newServer(t))
 		for range 10 {
 			time.Sleep(9 * time.Second)
@@ -124,7 +124,7 @@ func TestCloseSessionRepliesAndHangsUp(t *testing.T) {
 
 // After Close nothing runs, which synctest checks, and nothing starts.
 func TestCloseEndsEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := New(Options{})
 		session, silent := openRaw(t, s), dialRaw(t, s)
 		s.Close()

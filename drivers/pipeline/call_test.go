@@ -11,13 +11,14 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 var errGivenUp = errors.New("given up")
 
 // Many calls are under way at a time, and each gets its own answer.
 func TestCallsArePipelined(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		const n = 100
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
@@ -53,7 +54,7 @@ func TestCallsArePipelined(t *testing.T) {
 // A call that is given up returns while the server is silent, its watch is never
 // called, and what it asked is answered in its turn.
 func TestGivenUpCalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		ctx, giveUp := context.WithCancelCause(t.Context())
@@ -87,7 +88,7 @@ func TestGivenUpCalls(t *testing.T) {
 
 // What does not fit the connection does not keep its caller.
 func TestGivenUpWhileTheServerDoesNotRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		ctx, giveUp := context.WithCancelCause(t.Context())
@@ -103,7 +104,7 @@ func TestGivenUpWhileTheServerDoesNotRead(t *testing.T) {
 
 // While it is disconnected a call waits, and one given up is never sent.
 func TestCallsWaitForTheReconnect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		p.refuses.Store(true)
@@ -129,7 +130,7 @@ func TestCallsWaitForTheReconnect(t *testing.T) {
 }
 
 func TestErrorsSayWhat(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		for _, tc := range []struct {
@@ -162,7 +163,7 @@ func TestErrorsSayWhat(t *testing.T) {
 // With SyncReads a sync goes before each read, which does not wait for it but
 // fails with it.
 func TestSyncReads(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{SyncReads: true}, drivers.Options{})
 		for _, answer := range []wire.Err{wire.OK, wire.ErrUnimplemented} {

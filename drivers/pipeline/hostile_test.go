@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/wire/captured"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // twoGets has two calls in flight.
@@ -38,7 +39,7 @@ func TestHostileServers(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				p := newPeer(t)
 				c, e := p.open(Config{}, drivers.Options{})
 				failed, xids := twoGets(t, c, e)
@@ -90,7 +91,7 @@ func FuzzReceive(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, said []byte) {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			p := newPeer(t)
 			c, e := p.open(Config{}, drivers.Options{Probe: deaf{}})
 			ignore := func(drivers.Event) {}

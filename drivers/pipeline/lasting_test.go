@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // once arms a one-shot watch with a get, and tells whether the server is asked
@@ -28,7 +29,7 @@ func once(t *testing.T, c *Conn, e *end, path string, w drivers.Watch) (asked bo
 // A server keeps one watch for each path of a connection: a read leaves the
 // lasting one alone, and is told by it.
 func TestReadsAreToldByALastingWatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		lasting, read, elsewhere := newRecorder(), newRecorder(), newRecorder()
@@ -53,7 +54,7 @@ func TestReadsAreToldByALastingWatch(t *testing.T) {
 // A server from before lasting watches says that it does not know the request, and
 // hangs up. The session goes on, and reads are armed by themselves.
 func TestServerWithoutLastingWatches(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		w := newRecorder()
@@ -80,7 +81,7 @@ func TestServerWithoutLastingWatches(t *testing.T) {
 // A tree's watch is not told that children have changed, so a node's watch on the
 // same path is told by what is told of the children.
 func TestNodeIsToldByTheTree(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		node, tree, list := newRecorder(), newRecorder(), newRecorder()
@@ -115,7 +116,7 @@ func TestNodeIsToldByTheTree(t *testing.T) {
 
 // The last that stops disarms the server's watch, unless a read counts on it.
 func TestStopDisarms(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		w, read := newRecorder(), newRecorder()
@@ -141,7 +142,7 @@ func TestStopDisarms(t *testing.T) {
 // A read that counted on a lasting watch which was disarmed on the way is asked
 // again, with a watch of its own.
 func TestReadIsAskedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		w, read := newRecorder(), newRecorder()
@@ -171,7 +172,7 @@ func TestReadIsAskedAgain(t *testing.T) {
 
 // A server that has no lasting watches says so, and reads are armed as ever.
 func TestLastingWatchesUnsupported(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		w := newRecorder()
@@ -188,7 +189,7 @@ func TestLastingWatchesUnsupported(t *testing.T) {
 
 // Below a chroot, paths are those of the caller.
 func TestLastingWatchInChroot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		opened := make(chan *Conn)
 		s := p.service(Config{Chroot: "/base"})

@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // tape is a probe that keeps what it is told.
@@ -32,7 +33,7 @@ func (t *tape) Message(m drivers.Message) {
 
 // The probe is told what a tap on the same connections is told.
 func TestProbeIsToldAsByATap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		told, tapped := new(tape), new(tape)
 		cfg := backendtest.InMemory(t)
 		cfg.Username, cfg.Password = "ann", "hunter2"

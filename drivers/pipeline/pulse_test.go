@@ -9,11 +9,12 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // A session that has nothing to ask lives on its heartbeats.
 func TestHeartbeats(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		pings := 0
@@ -47,7 +48,7 @@ func (p probeFunc) Message(m drivers.Message) { p(m) }
 // A server that has fallen silent is given up in time for another to take the
 // session over.
 func TestSilentServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		c, e := p.open(Config{Servers: []string{"a:1", "b:1"}}, drivers.Options{OnState: st.on})
@@ -70,7 +71,7 @@ func TestSilentServer(t *testing.T) {
 
 // Who holds a reply up is no silent server.
 func TestHeldReplyIsNotSilence(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		c, e := p.open(Config{}, drivers.Options{OnState: st.on, LoseReply: func(m drivers.Message) bool {
@@ -101,7 +102,7 @@ func TestHeldReplyIsNotSilence(t *testing.T) {
 // Close leaves none behind.
 
 func TestCloseOfASilentServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		w := newRecorder()
@@ -116,7 +117,7 @@ func TestCloseOfASilentServer(t *testing.T) {
 }
 
 func TestCloseOfADeadServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		p.refuses.Store(true)
@@ -132,7 +133,7 @@ func TestCloseOfADeadServer(t *testing.T) {
 // A session that is closed while it is disconnected is taken up once more, for
 // just that.
 func TestCloseWhileDisconnected(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		c, e := p.open(Config{}, drivers.Options{OnState: st.on})
@@ -153,7 +154,7 @@ func TestCloseWhileDisconnected(t *testing.T) {
 
 // A server that takes connections and says nothing does not keep Dial.
 func TestDialOfASilentServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		dialled := later(func() error { _, err := p.service(Config{}).Dial(ctx, drivers.Options{}); return err })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // arm arms a watch of each kind.
@@ -42,7 +43,7 @@ func keep(t *testing.T, e *end, arm func(context.Context, string, drivers.Watch)
 // After a reconnect the watches are armed again before anything that waits is
 // sent, from the position that the session has seen.
 func TestReconnectArmsFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		c, e := p.open(Config{}, drivers.Options{OnState: st.on})
@@ -77,7 +78,7 @@ func TestReconnectArmsFirst(t *testing.T) {
 // What is told while lasting watches are not armed may be of the past: they are
 // told that they are armed again instead.
 func TestReconnectArmsLastingWatches(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		node, tree, once := newRecorder(), newRecorder(), newRecorder()
@@ -134,7 +135,7 @@ func TestReconnectArmsInParts(t *testing.T) {
 
 // A server that arms nothing again is of no use: nobody would be told of anything.
 func TestSessionEndsWhereWatchesAreNotArmedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		w := newRecorder()
@@ -151,7 +152,7 @@ func TestSessionEndsWhereWatchesAreNotArmedAgain(t *testing.T) {
 
 // A session moves to the next server, and back to the first after the last.
 func TestReconnectTriesTheServersInTurn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{Servers: []string{"a:1", "b:1", "c:1"}}, drivers.Options{})
 		for range 3 {
@@ -168,7 +169,7 @@ func TestReconnectTriesTheServersInTurn(t *testing.T) {
 
 // A server that the session is not at any more sends it away.
 func TestReconnectWhenMoved(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		c, e := p.open(Config{}, drivers.Options{})
 		moved := later(func() error { return c.Delete(t.Context(), "/a", 0) })
@@ -179,7 +180,7 @@ func TestReconnectWhenMoved(t *testing.T) {
 }
 
 func TestExpiry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		c, e := p.open(Config{}, drivers.Options{OnState: st.on})
@@ -205,7 +206,7 @@ func TestExpiry(t *testing.T) {
 
 // The session's time-out runs from the moment of the disconnect.
 func TestLostAfterTheTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		c, e := p.open(Config{}, drivers.Options{OnState: st.on})
@@ -222,7 +223,7 @@ func TestLostAfterTheTimeout(t *testing.T) {
 }
 
 func TestDialOfADeadServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		p.refuses.Store(true)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

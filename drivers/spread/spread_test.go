@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 var servers = []string{"a", "b", "c"}
@@ -83,7 +85,7 @@ func TestNextLeavesOutWhoeverDoesNotSay(t *testing.T) {
 
 // All are asked once a second, and then new sessions go by the new roles.
 func TestNextGoesByNewRoles(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := &cluster{leader: "b"}
 		s := New(Leader, servers, c.leads)
 		next(t, s, 100)
@@ -99,7 +101,7 @@ func TestNextGoesByNewRoles(t *testing.T) {
 }
 
 func TestNextWaitsForAnElection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c := &cluster{}
 		s := New(Leader, servers, c.leads)
 		got := make(chan []string)
@@ -113,7 +115,7 @@ func TestNextWaitsForAnElection(t *testing.T) {
 }
 
 func TestNextEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s := New(Leader, servers, new(cluster).leads)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

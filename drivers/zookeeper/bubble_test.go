@@ -10,6 +10,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // A bubble ends when all its goroutines have: each of these tests proves that
@@ -25,7 +26,7 @@ func dialMemory(t *testing.T, m *memory, o drivers.Options) *Conn {
 }
 
 func TestCloseLeavesNothingRunning(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
 		c := dialMemory(t, m, drivers.Options{})
 		time.Sleep(time.Minute) // of pings
@@ -43,7 +44,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 // A server that answers nothing any more does not keep Close, nor a call whose
 // context ends, and what is in flight fails with the session.
 func TestCloseOfASilentServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
 		c := dialMemory(t, m, drivers.Options{})
 		m.set(true, false)
@@ -71,7 +72,7 @@ func TestCloseOfASilentServer(t *testing.T) {
 }
 
 func TestCloseOfADeadServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
 		c := dialMemory(t, m, drivers.Options{})
 		m.set(false, true)
@@ -84,7 +85,7 @@ func TestCloseOfADeadServer(t *testing.T) {
 }
 
 func TestDialOfADeadServer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := &memory{dead: true}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -108,7 +109,7 @@ func TestDialOfADeadServer(t *testing.T) {
 
 // While it is disconnected a call waits, and one given up is never sent.
 func TestCallsWaitForTheReconnect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
 		st := newStates()
 		c := dialMemory(t, m, drivers.Options{OnState: st.on})
@@ -140,7 +141,7 @@ func TestCallsWaitForTheReconnect(t *testing.T) {
 
 // The session's time-out runs from the moment of the disconnect.
 func TestLostAfterTheTimeout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
 		c := dialMemory(t, m, drivers.Options{})
 		w := newRecorder()
@@ -163,7 +164,7 @@ func TestLostAfterTheTimeout(t *testing.T) {
 }
 
 func TestSpreadOverServers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
 		s := m.service("a:1", "b:1", "c:1")
 		for range 3 {

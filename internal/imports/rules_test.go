@@ -8,6 +8,7 @@ const rules = `
 	internal/nearest:
 	internal/golden:
 	internal/browser:
+	internal/bubble:
 	internal/imports:
 
 	docs:                          results
@@ -31,7 +32,7 @@ const rules = `
 	drivers/etcd:                  drivers drivers/local drivers/spread
 	drivers/backends:              drivers/... internal/nearest
 	drivers/backends/backendtest:  drivers/...
-	drivers/drivertest:            drivers drivers/wire
+	drivers/drivertest:            drivers drivers/wire internal/bubble
 
 	recipes:                       drivers drivers/claim
 	naive:                         drivers drivers/claim
@@ -54,7 +55,7 @@ const rules = `
 	workloads/history:
 	workloads:                     workloads/cost workloads/pace workloads/history metrics drivers drivers/faults
 	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
-	workloads/recipetest:          workloads/... metrics drivers
+	workloads/recipetest:          workloads/... metrics drivers internal/bubble
 	telemetry:                     metrics drivers/native
 	live:                          metrics results results/charts
 	sweeps:                        results results/figures
@@ -69,17 +70,17 @@ const rules = `
 // package itself. They run on real backends, and a workload's drive real forms.
 // A recipe's and a naive form's tests keep apart as the forms do.
 const testRules = `
-	drivers/...:    drivers/... internal/nearest
+	drivers/...:    drivers/... internal/nearest internal/bubble
 	recipes:        drivers/...
 	naive:          drivers/...
-	metrics:        drivers/...
+	metrics:        drivers/... internal/bubble
 	telemetry:      drivers/... workloads/...
-	live:           drivers internal/browser
+	live:           drivers internal/browser internal/bubble
 	dashboards:     telemetry drivers/... workloads/...
 	results:        drivers/... internal/golden
 	results/charts: results/resulttest internal/golden
 	results/report: results/resulttest internal/browser
-	workloads/...:  workloads/... recipes naive metrics drivers/...
+	workloads/...:  workloads/... recipes naive metrics drivers/... internal/bubble
 	...:            internal/golden
 `
 

@@ -9,13 +9,13 @@ import (
 	"strconv"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -29,7 +29,7 @@ func TestFormsUnderManySchedules(t *testing.T) {
 	for _, f := range ownForms(t) {
 		t.Run(f.String(), func(t *testing.T) {
 			for seed := range seeds() {
-				synctest.Test(t, func(t *testing.T) { underSchedule(t, f, seed) })
+				bubble.Test(t, func(t *testing.T) { underSchedule(t, f, seed) })
 			}
 		})
 	}
@@ -44,7 +44,7 @@ func TestFormsUnderFaults(t *testing.T) {
 	for _, f := range ownForms(t) {
 		t.Run(f.String(), func(t *testing.T) {
 			for seed := range seeds() {
-				synctest.Test(t, func(t *testing.T) { underFaults(t, f, seed) })
+				bubble.Test(t, func(t *testing.T) { underFaults(t, f, seed) })
 			}
 		})
 	}

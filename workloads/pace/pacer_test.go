@@ -5,8 +5,9 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // serve has clients that take so long for each arrival, and returns what became
@@ -49,7 +50,7 @@ func serve(t *testing.T, o Options, clients int, window time.Duration, took func
 func TestOfferedIsThePlan(t *testing.T) {
 	for _, arrival := range Arrivals() {
 		for _, rate := range []float64{100, 1000, 20_000} {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				c, _ := serve(t, Options{Rate: Of(rate), Arrival: arrival}, 64, 10*time.Second, func(time.Time) time.Duration { return 0 })
 				tolerance := 0.01
 				if arrival == Poisson {
@@ -69,7 +70,7 @@ func TestOfferedIsThePlan(t *testing.T) {
 // A service that stands still for two seconds of ten has the arrivals of those
 // two seconds late, and they waited for it.
 func TestFrozenService(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		began := time.Now()
 		thaws := began.Add(6 * time.Second)
 		c, responses := serve(t, Options{Rate: Of(500)}, 8, 10*time.Second, func(time.Time) time.Duration {
@@ -97,7 +98,7 @@ func TestFrozenService(t *testing.T) {
 // the warm-up first. With a limit, those that wait too long are skipped.
 func TestOverload(t *testing.T) {
 	for limit, most := range map[time.Duration]int64{0: 11, 50 * time.Millisecond: 101} {
-		synctest.Test(t, func(t *testing.T) {
+		bubble.Test(t, func(t *testing.T) {
 			c, responses := serve(t, Options{Rate: Of(100), LateLimit: limit}, 1, 10*time.Second, func(time.Time) time.Duration {
 				return 100 * time.Millisecond
 			})
@@ -116,7 +117,7 @@ func TestOverload(t *testing.T) {
 
 // An arrival that somebody still has at the end is unfinished.
 func TestUnfinished(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		c, _ := serve(t, Options{Rate: Of(1)}, 10, 10*time.Second, func(time.Time) time.Duration { return time.Hour })
 		if want := (Counts{Offered: 10, Unfinished: 10}); c != want {
 			t.Errorf("%+v, want %+v", c, want)
@@ -126,7 +127,7 @@ func TestUnfinished(t *testing.T) {
 
 // A run that ends early has offered what was due until then.
 func TestEndedEarly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := New(Options{Rate: Of(10)}, 0, time.Minute, 1)
 		ticket := p.Ticket()
 		var all sync.WaitGroup

@@ -4,12 +4,14 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // What was handed out before it was due is not offered yet, and what nobody is
 // free for waits, for as long as its due time is past.
 func TestStandingOfAnOpenLoop(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := New(Options{Rate: Of(100)}, 0, time.Minute, 1)
 		ticket := p.Ticket()
 		next := func() {
@@ -44,7 +46,7 @@ func TestStandingOfAnOpenLoop(t *testing.T) {
 
 // Nothing that is told while an open loop goes on falls again but what is under way.
 func TestStandingNeverFalls(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		p := New(Options{Rate: Of(100), Arrival: Poisson}, time.Second, 10*time.Second, 1)
 		for range 3 {
 			go func() {

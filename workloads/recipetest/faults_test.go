@@ -3,11 +3,11 @@ package recipetest
 import (
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
@@ -54,7 +54,7 @@ func TestMutantsUnderFaults(t *testing.T) {
 
 // underFaults runs the lock under the seed's schedule and returns what was wrong.
 func underFaults(t *testing.T, open func(drivers.Conn, string) workloads.Lock, seed uint64) (wrong string) {
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		s, err := backends.InProcess()
 		if err != nil {
 			t.Fatal(err)

@@ -5,9 +5,9 @@ import (
 	"context"
 	"slices"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
@@ -85,7 +85,7 @@ func LockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form Loc
 func checkBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm, cases []lockCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				service := open(t)
 				defer closed(t, service)
 				c.check(t, setting{service: service, bubble: true}, form)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // A sceneCase is one thing that is asked of a recipe in which several follow what
@@ -47,7 +48,7 @@ func playAll(t *testing.T, service drivers.Service, cases []sceneCase, library L
 func playBubbled(t *testing.T, open func(t testing.TB) drivers.Service, cases []sceneCase) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
+			bubble.Test(t, func(t *testing.T) {
 				service := open(t)
 				defer closed(t, service)
 				c.play(t, setting{service: service, bubble: true})

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -47,7 +47,7 @@ func verdict(t *testing.T, c lockCase, form LockForm) []string {
 
 func verdictOf(t *testing.T, check func(testing.TB, setting)) []string {
 	var failures []string
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		service, err := backends.InProcess()
 		if err != nil {
 			t.Fatal(err)
