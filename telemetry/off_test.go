@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/telemetry"
 	"github.com/stampede-bench/stampede/workloads"
@@ -22,7 +22,7 @@ import (
 // fastest of each, since what else the machine does only adds. The operations are
 // made by a client that only counts and times.
 func BenchmarkOff(b *testing.B) {
-	s := inProcess(b)
+	s := backendtest.InProcess(b)
 	var c telemetry.Collector
 	var took [2][]float64
 	const block = 50_000
@@ -42,7 +42,7 @@ func BenchmarkOff(b *testing.B) {
 // Neither a run that nobody watches nor one that is handed to a collector at which
 // nobody looks allocates anything for an operation.
 func TestOffAllocatesNothing(t *testing.T) {
-	s := inProcess(t)
+	s := backendtest.InProcess(t)
 	var c telemetry.Collector
 	for name, watch := range map[string]func(*workloads.Live){"off": nil, "handed over": watching(&c, true)} {
 		if n := allocations(t, s, watch, 0); n >= 0.02 {
@@ -78,19 +78,6 @@ func allocations(t *testing.T, s drivers.Service, watch func(*workloads.Live), m
 		n[i] = after.Mallocs - before.Mallocs
 	}
 	return (float64(n[1]) - float64(n[0])) / (long - short)
-}
-
-func inProcess(t testing.TB) drivers.Service {
-	s, err := backends.InProcess()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return s
 }
 
 // counted drives one client for so many rounds.

@@ -49,7 +49,6 @@ type trouble struct {
 	diary    *metrics.Diary
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when everything is mended
-	err      error         // valid after done
 	watching sync.WaitGroup
 }
 
@@ -103,15 +102,15 @@ func (t *trouble) begin(r *runner) {
 	t.diary.Counted(r.crew.meter.Counts())
 	go func() {
 		defer close(t.done)
-		t.err = t.schedule.Do(ctx, t.subjects, func(d faults.Done) {
+		err := t.schedule.Do(ctx, t.subjects, func(d faults.Done) {
 			t.diary.Broke(d.What, d.Began, d.Step == 0)
 			t.diary.Counted(r.crew.meter.Counts())
 			if len(d.Servers) > 0 {
 				t.watching.Go(func() { t.awaitLeader(ctx) })
 			}
 		})
-		if t.err != nil {
-			r.fail(t.err)
+		if err != nil {
+			r.fail(err)
 		}
 	}()
 }
@@ -212,10 +211,10 @@ func (v *victim) Expire(ctx context.Context) error {
 }
 
 // Freeze has the client not go on.
-func (v *victim) Freeze() { v.harm.frost.close() }
+func (v *victim) Freeze() { v.harm.frost.Shut() }
 
 // Thaw lets it go on.
-func (v *victim) Thaw() { v.harm.frost.open() }
+func (v *victim) Thaw() { v.harm.frost.Open() }
 
 // Lose has the reply of the next such request lost.
 func (v *victim) Lose(op drivers.Op) { v.harm.lose.Store(uint32(op)) }

@@ -1,7 +1,6 @@
 package workloads
 
 import (
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +19,7 @@ type harm struct {
 	line  faults.Line
 	conn  atomic.Pointer[drivers.Conn] // the session
 	lose  atomic.Uint32                // the operation of which a reply is to be lost; 0 for none
-	frost frost
+	frost faults.Gate
 	fed   bool // the client was served in its present turn
 }
 
@@ -79,43 +78,11 @@ func (h *harm) turned() {
 // stand has a frozen client go no further.
 func (h *harm) stand() {
 	if h != nil {
-		h.frost.pass()
+		h.frost.Pass()
 	}
 }
 
 // loses is asked about every reply.
 func (h *harm) loses(m drivers.Message) bool {
 	return m.Err == nil && m.Op != drivers.OpOther && h.lose.CompareAndSwap(uint32(m.Op), 0)
-}
-
-// A frost stops who comes to it while it is closed. The zero frost is open.
-type frost struct {
-	mu     sync.Mutex
-	thawed chan struct{} // nil: open
-}
-
-func (f *frost) close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.thawed == nil {
-		f.thawed = make(chan struct{})
-	}
-}
-
-func (f *frost) open() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.thawed != nil {
-		close(f.thawed)
-		f.thawed = nil
-	}
-}
-
-func (f *frost) pass() {
-	f.mu.Lock()
-	thawed := f.thawed
-	f.mu.Unlock()
-	if thawed != nil {
-		<-thawed
-	}
 }

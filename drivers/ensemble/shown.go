@@ -21,3 +21,14 @@ func (e *Ensemble) Show(position int64) {
 // answers a read, and others may have committed, and been acknowledged, what it has
 // yet to apply itself.
 func (e *Ensemble) Shown() int64 { return e.shown.Load() }
+
+// CatchUp makes a sync, and again as long as the server has not got as far as some
+// session had been [Ensemble.Shown] by then. The position is that of a sync's reply.
+func (e *Ensemble) CatchUp(sync func() (position int64, err error)) error {
+	shown := e.Shown()
+	for {
+		if position, err := sync(); err != nil || position >= shown {
+			return err
+		}
+	}
+}

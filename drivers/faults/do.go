@@ -38,18 +38,22 @@ type Subjects struct {
 // A Done is a step that was done.
 type Done struct {
 	Fault, Step int // which, of the schedule
-	Began, When time.Time
+	Began       time.Time
 	What        string // "kill member 2, the leader"
 	Servers     []int  // to which, from 0
-	Clients     []int
 }
 
 // Do does what the schedule says, each at its time from now on, until the context
 // ends or everything is done, and mends what is broken still. It tells of each
-// step when it has been done, one at a time. What cannot be done is an error: a fault is never
-// left out silently.
+// step when it has been done, one at a time. What cannot be done is an error: a
+// fault is never left out silently.
 func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
-	d := &doing{Subjects: on, start: time.Now(), tell: tell, choosing: make(chan struct{}, 1), rand: rand.New(rand.NewPCG(on.Seed, 0)), down: make(map[int]Verb), hurt: make(map[int]int)}
+	d := &doing{
+		Subjects: on, start: time.Now(), tell: tell,
+		choosing: make(chan struct{}, 1),
+		rand:     rand.New(rand.NewPCG(on.Seed, 0)),
+		down:     make(map[int]Verb), hurt: make(map[int]int),
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
@@ -155,11 +159,10 @@ func (d *doing) frozen(w Whom, who *chosen) bool {
 
 // do does one step of a fault to all whom it is done to, and tells of it.
 func (d *doing) do(ctx context.Context, fault, step int, s Step, to *chosen) error {
-	done := Done{Fault: fault, Step: step, What: string(s.Verb) + " " + to.name, Began: time.Now(), Servers: to.servers, Clients: to.clients}
+	done := Done{Fault: fault, Step: step, What: string(s.Verb) + " " + to.name, Began: time.Now(), Servers: to.servers}
 	if err := d.inflict(ctx, s, to); err != nil {
 		return err
 	}
-	done.When = time.Now()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tell(done)

@@ -105,7 +105,7 @@ func TestDo(t *testing.T) {
 		var told []string
 		err := schedule(t, "at=10s kill leader, restart after=5s", "at=1s stop member=3 for=500ms", "at=2s restart member=1",
 			"at=3s expire holder", "at=4s freeze client=1 for=1s", "at=6s lose client=2 reply=set").Do(t.Context(), on,
-			func(done faults.Done) { told = append(told, fmt.Sprintf("%v %s", done.When.Sub(d.start), done.What)) })
+			func(done faults.Done) { told = append(told, fmt.Sprintf("%v %s", time.Since(d.start), done.What)) })
 		if err != nil {
 			t.Error(err)
 		}

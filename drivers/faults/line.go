@@ -11,8 +11,8 @@ import (
 type Line struct {
 	mu     sync.Mutex
 	delay  time.Duration
-	rate   int64         // bytes a second; 0: as many as there are
-	flows  chan struct{} // closed when bytes pass again; nil if they do
+	rate   int64 // bytes a second; 0: as many as there are
+	gate   Gate  // of what is sent
 	passes map[*pass]bool
 }
 
@@ -45,23 +45,14 @@ func (l *Line) Throttle(rate int64) {
 }
 
 // Silence lets nothing pass. What is sent waits.
-func (l *Line) Silence() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.flows == nil {
-		l.flows = make(chan struct{})
-	}
-}
+func (l *Line) Silence() { l.gate.Shut() }
 
 // Mend lets everything pass at once.
 func (l *Line) Mend() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.delay, l.rate = 0, 0
-	if l.flows != nil {
-		close(l.flows)
-		l.flows = nil
-	}
+	l.gate.Open()
 }
 
 // Cut breaks the connections there are.
@@ -74,10 +65,10 @@ func (l *Line) Cut() {
 	}
 }
 
-func (l *Line) state() (delay time.Duration, rate int64, flows chan struct{}) {
+func (l *Line) pace() (delay time.Duration, rate int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.delay, l.rate, l.flows
+	return l.delay, l.rate
 }
 
 func (l *Line) forget(p *pass) {

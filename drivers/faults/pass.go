@@ -59,7 +59,7 @@ func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{
 		bytes := make([]byte, parcelSize)
 		n, err := from.Read(bytes)
 		if n > 0 {
-			delay, _, _ := p.line.state()
+			delay, _ := p.line.pace()
 			select {
 			case parcels <- parcel{bytes[:n], time.Now().Add(delay)}:
 			case <-over:
@@ -76,18 +76,15 @@ func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{
 // to have it.
 func (p *pass) wait(next parcel) bool {
 	time.Sleep(time.Until(next.due))
-	for {
-		_, rate, flows := p.line.state()
-		if flows == nil {
-			if rate > 0 {
-				time.Sleep(time.Duration(int64(len(next.bytes)) * int64(time.Second) / rate))
-			}
-			return true
-		}
+	for opens := p.line.gate.Opens(); opens != nil; opens = p.line.gate.Opens() {
 		select {
-		case <-flows:
+		case <-opens:
 		case <-p.gone:
 			return false
 		}
 	}
+	if _, rate := p.line.pace(); rate > 0 {
+		time.Sleep(time.Duration(int64(len(next.bytes)) * int64(time.Second) / rate))
+	}
+	return true
 }

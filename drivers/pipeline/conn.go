@@ -88,21 +88,16 @@ func (c *Conn) Fence(ctx context.Context) error {
 	return c.catchUp(ctx, request{op: drivers.OpFence, code: wire.OpSync, path: wire.FencePath})
 }
 
-// catchUp makes a sync, and again as long as the server has not got as far as some
-// session had been shown: see [ensemble.Ensemble.Shown].
+// catchUp makes a sync, as often as it takes.
 func (c *Conn) catchUp(ctx context.Context, r request) error {
-	shown := c.ensemble.Shown()
-	for {
+	return c.ensemble.CatchUp(func() (int64, error) {
 		k, err := c.do(ctx, r)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		reached := k.position
-		c.free(k)
-		if reached >= shown {
-			return nil
-		}
-	}
+		defer c.free(k)
+		return k.position, nil
+	})
 }
 
 // simply makes a call whose answer is only whether it succeeded.

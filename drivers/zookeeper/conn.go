@@ -150,20 +150,16 @@ func (c *Conn) Fence(ctx context.Context) error {
 	return c.catchUp(ctx, request{op: drivers.OpFence, path: wire.FencePath})
 }
 
-// catchUp makes a sync, and again as long as the server has not got as far as some
-// session had been shown: see [ensemble.Ensemble.Shown].
+// catchUp makes a sync, as often as it takes.
 func (c *Conn) catchUp(ctx context.Context, r request) error {
-	shown := c.ensemble.Shown()
-	for {
+	return c.ensemble.CatchUp(func() (int64, error) {
 		k, err := c.do(ctx, r)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		c.calls.put(k)
-		if c.position.Load() >= shown {
-			return nil
-		}
-	}
+		return c.position.Load(), nil
+	})
 }
 
 // Done is closed when the session is lost or closed.
