@@ -74,6 +74,7 @@ func (f *fake) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error
 	f.conns[c] = true
 	f.mu.Unlock()
 	c.connect()
+	c.opened()
 	go c.receive()
 	return c, nil
 }
@@ -84,6 +85,10 @@ func (c *fakeConn) connect() {
 	c.told(drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen, Size: 45})
 	c.lose(drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: 41})
 	c.told(drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: 41})
+}
+
+// opened lets calls go out.
+func (c *fakeConn) opened() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	close(c.up)
@@ -289,8 +294,9 @@ func (c *fakeConn) cut(lost ...*fakeCall) {
 		return
 	}
 	c.connect()
-	c.rearm()
+	c.rearm() // what is armed from now on was never away
 	c.forget()
+	c.opened()
 	c.state(drivers.Connected)
 }
 
