@@ -33,6 +33,13 @@ type Info struct {
 	// Started says where it runs: "own process", "3 own processes", "in process",
 	// or "" for a given address.
 	Started string
+	Servers int // over how many its sessions are spread
+}
+
+// Lags tells whether a session may read what is older than what another one was
+// acknowledged before: the server that it is on may not have got that far.
+func (i Info) Lags() bool {
+	return i.Servers > 1 && (i.Reads == "local" || i.Reads == "serializable")
 }
 
 // Counters are a server's own account of what it did, to set beside ours.

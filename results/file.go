@@ -127,10 +127,11 @@ type Backend struct {
 	Name       string `json:"name"`
 	URL        string `json:"url"` // credentials redacted
 	Server     string `json:"server"`
-	Durability string `json:"durability"` // "fsync", "memory", "unknown"
-	Client     string `json:"client"`     // the client library
-	Reads      string `json:"reads"`      // "local", "sync", "linearizable", "serializable"; "" in files before it was noted
-	Started    string `json:"started"`    // "own process", "3 own processes", "in process", "" for a given address
+	Durability string `json:"durability"`        // "fsync", "memory", "unknown"
+	Client     string `json:"client"`            // the client library
+	Reads      string `json:"reads"`             // "local", "sync", "linearizable", "serializable"; "" in files before it was noted
+	Started    string `json:"started"`           // "own process", "3 own processes", "in process", "" for a given address
+	Servers    int    `json:"servers,omitempty"` // over how many the sessions are spread; not in files before it was noted
 }
 
 // A Latency is one phase: service time counts from the call, response time from

@@ -84,8 +84,10 @@ func (c *crew) prepare(ctx context.Context, n int) error {
 func (c *crew) seat(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
 	c.seats = c.instances.seats(n)
 	c.trouble.prepare(c)
+	lags := c.service.Info().Lags()
 	return inParallel(len(c.seats), func(i int) error {
 		s := c.seats[i]
+		s.lags = lags
 		s.Marks, s.Rand = c.meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
 		s.probe, s.service = tap(i, s.Marks), c.service
 		return c.reach(func() error { return s.open(ctx) })
@@ -133,12 +135,16 @@ func (c *crew) fence(ctx context.Context) error {
 		if i < len(c.seats) {
 			conn = c.seats[i].Conn
 		}
-		f, ok := conn.(drivers.Fencer)
-		if !ok {
-			return fmt.Errorf("fence: %w", drivers.ErrUnsupported)
-		}
-		return drivers.Repeat(func() error { return f.Fence(ctx) }) // a leader may just have changed
+		return fence(ctx, conn)
 	})
+}
+
+func fence(ctx context.Context, c drivers.Conn) error {
+	f, ok := c.(drivers.Fencer)
+	if !ok {
+		return fmt.Errorf("fence: %w", drivers.ErrUnsupported)
+	}
+	return drivers.Repeat(func() error { return f.Fence(ctx) }) // a leader may just have changed
 }
 
 // dismiss closes all sessions and removes the subtree. It has a time of its

@@ -69,6 +69,11 @@ func (r *rounds[T]) join(ctx context.Context, s *Seat) (*round[T], error) {
 	if err := r.arrive(ctx, s, now); err != nil {
 		return nil, err
 	}
+	if s.lags { // its server may not know the path yet
+		if err := fence(ctx, s.Conn); err != nil {
+			return nil, err
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, joined := now.calm[s]; !joined {

@@ -108,6 +108,7 @@ type Seat struct {
 	turns        int64        // begun so far
 	probe        drivers.Probe
 	service      drivers.Service
+	lags         bool // see [drivers.Info.Lags]
 	disturbances atomic.Int64
 	harm         *harm // nil where nothing is broken on purpose
 }

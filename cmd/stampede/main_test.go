@@ -80,8 +80,9 @@ func runScripts(t *testing.T, folder string, variables map[string]string) {
 				e.Setenv(name, value)
 			}
 			e.Setenv("TMPDIR", e.WorkDir+"/tmp") // so that a script sees what is left there
-			e.Setenv("JAVA_HOME", os.Getenv("JAVA_HOME"))
-			e.Setenv("ZOOKEEPER_HOME", os.Getenv("ZOOKEEPER_HOME"))
+			for _, name := range []string{"JAVA_HOME", "ZOOKEEPER_HOME", "GORACE"} {
+				e.Setenv(name, os.Getenv(name))
+			}
 			return os.Mkdir(e.WorkDir+"/tmp", 0o755)
 		},
 		Condition: func(name string) (bool, error) {

@@ -64,7 +64,7 @@ func TestStartedService(t *testing.T) {
 			s := open(t, url)
 			createOne(t, s)
 			name, _, _ := strings.Cut(url, ":")
-			want := drivers.Info{Name: name, URL: url, Durability: durability[name], Reads: "local", Started: "own process"}
+			want := drivers.Info{Name: name, URL: url, Durability: durability[name], Reads: "local", Started: "own process", Servers: 1}
 			got := s.Info()
 			if !strings.Contains(got.Server, "ZooKeeper 3.") || got.Client == "" {
 				t.Errorf("server %q, client %q: want to know both", got.Server, got.Client)
@@ -189,7 +189,7 @@ func TestInProcess(t *testing.T) {
 		createOne(t, s)
 		got := s.Info()
 		want := drivers.Info{Name: "native", URL: "native:", Server: got.Server, Client: got.Client,
-			Durability: "memory", Reads: "local", Started: "in process"}
+			Durability: "memory", Reads: "local", Started: "in process", Servers: 1}
 		if got != want {
 			t.Errorf("got  %+v\nwant %+v", got, want)
 		}

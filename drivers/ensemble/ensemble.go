@@ -137,6 +137,7 @@ func (e *Ensemble) Info(client string) drivers.Info {
 		Durability: "unknown",
 		Client:     client,
 		Reads:      reads,
+		Servers:    len(e.Servers),
 	}
 }
 

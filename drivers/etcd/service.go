@@ -132,6 +132,7 @@ func (s *Service) Info() drivers.Info {
 		Durability: "unknown",
 		Client:     Client,
 		Reads:      reads,
+		Servers:    len(s.config.Endpoints),
 	}
 }
 

@@ -36,7 +36,7 @@ func TestInfo(t *testing.T) {
 		t.Errorf("server %q, want product and version", got.Server)
 	}
 	got.Server = ""
-	want := drivers.Info{Name: "zookeeper", URL: "zookeeper://" + f.address, Durability: "unknown", Client: "go-zookeeper", Reads: "local"}
+	want := drivers.Info{Name: "zookeeper", URL: "zookeeper://" + f.address, Durability: "unknown", Client: "go-zookeeper", Reads: "local", Servers: 1}
 	if got != want {
 		t.Errorf("info %+v, want %+v", got, want)
 	}
