@@ -91,12 +91,13 @@ func (r *roster) see(m *membership, names []string) {
 }
 
 // fail notes that a member will see no more. One whose session is lost is none any
-// more: it may have no turn in which it could join again.
+// more, nor is one that finds its node gone, which it may before it learns why: it
+// may have no turn in which it could join again.
 func (r *roster) fail(m *membership, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	m.err = err
-	if errors.Is(err, drivers.ErrSessionLost) {
+	if errors.Is(err, drivers.ErrSessionLost) || errors.Is(err, drivers.ErrNoNode) {
 		r.without(m)
 	}
 	m.move()

@@ -69,26 +69,28 @@ func TestRosterForgetsALostSession(t *testing.T) {
 	}
 }
 
-// One whose session is lost and who has no turn in which it could join again is
+// One whose session or node is gone and who has no turn in which it could join again is
 // waited for by nobody; nor does it matter that it was leaving.
 func TestRosterWaitsForNobodyWhoIsLost(t *testing.T) {
 	for _, ring := range []bool{false, true} {
-		r := roster{ring: ring}
-		a, b, c := r.joined(0, "a", 1), r.joined(1, "b", 2), r.joined(2, "c", 3)
-		r.see(a, []string{"a", "c"})
-		r.see(c, []string{"a", "c"})
-		if _, wrong, _ := r.look(c); wrong == "" {
-			t.Errorf("ring %v: c need not see b, who is there", ring)
-		}
-		r.fail(b, fmt.Errorf("follow: %w", drivers.ErrSessionLost))
-		r.left(b)
-		for _, m := range []*membership{a, c} {
-			if _, wrong, err := r.look(m); wrong != "" || err != nil {
-				t.Errorf("ring %v: client %d %s, %v", ring, m.client+1, wrong, err)
+		for _, lost := range []error{drivers.ErrSessionLost, drivers.ErrNoNode} {
+			r := roster{ring: ring}
+			a, b, c := r.joined(0, "a", 1), r.joined(1, "b", 2), r.joined(2, "c", 3)
+			r.see(a, []string{"a", "c"})
+			r.see(c, []string{"a", "c"})
+			if _, wrong, _ := r.look(c); wrong == "" {
+				t.Errorf("ring %v: c need not see b, who is there", ring)
 			}
-		}
-		if _, _, err := r.look(b); !errors.Is(err, drivers.ErrSessionLost) {
-			t.Errorf("ring %v: b is told %v", ring, err)
+			r.fail(b, fmt.Errorf("follow: %w", lost))
+			r.left(b)
+			for _, m := range []*membership{a, c} {
+				if _, wrong, err := r.look(m); wrong != "" || err != nil {
+					t.Errorf("ring %v, %v: client %d %s, %v", ring, lost, m.client+1, wrong, err)
+				}
+			}
+			if _, _, err := r.look(b); !errors.Is(err, lost) {
+				t.Errorf("ring %v: b is told %v, want %v", ring, err, lost)
+			}
 		}
 	}
 }
