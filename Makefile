@@ -18,8 +18,9 @@ COUNT ?= 20
 FUZZTIME ?= 1m
 FUZZED ?= .
 
-# How many schedules of faults make soak tries.
+# How many schedules of faults make soak tries, and on which recipes.
 SOAK ?= 50
+RECIPES ?= lock,election
 
 .PHONY: help run test race soak fuzz lint bench bench-servers aa twins docs lab lab-down deps
 
@@ -35,8 +36,8 @@ test: deps ## all tests, after installing what they need where that is possible
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
 
-soak: deps ## lock and election on ensembles of ZooKeeper and etcd, under SOAK (50) schedules of faults each
-	SEEDS=$(SOAK) RECIPES=lock,election $(GO) test $(RACE) -timeout=4h -run OnEnsembles ./workloads/catalog
+soak: deps ## RECIPES (lock,election; or all) on ensembles of ZooKeeper and etcd, under SOAK (50) schedules of faults each
+	SEEDS=$(SOAK) RECIPES=$(RECIPES) $(GO) test -count=1 -timeout=4h -run OnEnsembles ./workloads/catalog
 
 fuzz: ## each fuzzer of FUZZED (.) for FUZZTIME (1m), one on each core
 	@grep -roE '^func Fuzz\w+' --include='*_test.go' $(FUZZED) | sed 's|/[^/]*:func | |' | \
