@@ -22,6 +22,7 @@ const rules = `
 	drivers/child:                 internal/nearest
 	drivers/faults:                drivers internal/nearest
 	drivers/spread:
+	drivers/between:               drivers/faults
 	drivers/local:                 drivers drivers/child
 	drivers/native/tree:           drivers/wire
 	drivers/native/journal:        drivers/wire drivers/native/tree

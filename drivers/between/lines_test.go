@@ -1,0 +1,191 @@
+package between
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/internal/bubble"
+)
+
+// three are members on paper: whoever is called comes out of the channel of the
+// address. All of it ends with the test, or its bubble tells.
+func three(t *testing.T) (*Lines, map[string]chan net.Conn) {
+	t.Helper()
+	l, err := between([][]string{{"a:1", "a:11"}, {"b:2"}, {"c:3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	called := make(map[string]chan net.Conn)
+	for _, h := range l.homes {
+		called[h.address] = make(chan net.Conn, 10)
+	}
+	l.dial = func(address string) (net.Conn, error) {
+		near, far := net.Pipe()
+		called[address] <- far
+		return near, nil
+	}
+	t.Cleanup(l.Close)
+	return l, called
+}
+
+// call is a member's call at a port, as far as its request.
+func call(t *testing.T, l *Lines, caller int, port byte) net.Conn {
+	t.Helper()
+	c, proxy := net.Pipe()
+	l.going.Go(func() { l.join(caller, proxy) })
+	say(t, c, 5, 2, 0, 2)
+	hear(t, c, 5, 0)
+	say(t, c, 5, 1, 0, 3, 4, 'h', 'o', 's', 't', 0, port)
+	return c
+}
+
+// joined is a call that is answered.
+func joined(t *testing.T, l *Lines, caller int, port byte, called <-chan net.Conn) (here, there net.Conn) {
+	t.Helper()
+	c := call(t, l, caller, port)
+	hear(t, c, reply(granted)...)
+	return c, <-called
+}
+
+func say(t *testing.T, c net.Conn, bytes ...byte) {
+	t.Helper()
+	if _, err := c.Write(bytes); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func hear(t *testing.T, c net.Conn, want ...byte) {
+	t.Helper()
+	got := make([]byte, len(want))
+	if _, err := io.ReadFull(c, got); err != nil || string(got) != string(want) {
+		t.Fatalf("heard %v (%v), want %v", got, err, want)
+	}
+}
+
+// silent checks that nothing comes for an hour, and no end.
+func silent(t *testing.T, c net.Conn) {
+	t.Helper()
+	c.SetReadDeadline(time.Now().Add(time.Hour))
+	if n, err := c.Read(make([]byte, 1)); n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("heard %d bytes (%v), want nothing for an hour", n, err)
+	}
+	c.SetReadDeadline(time.Time{})
+}
+
+// Nothing passes between an isolated member and the others, either way, while
+// those go on; afterwards all of it comes.
+func TestIsolate(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, called := three(t)
+		one, two := joined(t, l, 0, 2, called["b:2"])
+		three, back := joined(t, l, 2, 11, called["a:11"])
+		other, same := joined(t, l, 1, 3, called["c:3"])
+		if !l.Isolate(0) || l.Isolate(0) {
+			t.Error("isolated not at all, or twice")
+		}
+		say(t, one, 'a')
+		say(t, back, 'b')
+		silent(t, two)
+		silent(t, three)
+		say(t, other, 'c')
+		hear(t, same, 'c')
+		if !l.Rejoin(0) || l.Rejoin(0) {
+			t.Error("rejoined not at all, or twice")
+		}
+		hear(t, two, 'a')
+		hear(t, three, 'b')
+		say(t, two, 'd')
+		hear(t, one, 'd')
+	})
+}
+
+// Who calls has no answer, nor is anybody called, until they hear of each other again.
+func TestCallsInIsolation(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, called := three(t)
+		l.Isolate(1)
+		from, to := call(t, l, 1, 1), call(t, l, 2, 2)
+		silent(t, from)
+		silent(t, to)
+		if n := len(called["a:1"]) + len(called["b:2"]); n != 0 {
+			t.Errorf("%d were called", n)
+		}
+		l.Rejoin(1)
+		hear(t, from, reply(granted)...)
+		hear(t, to, reply(granted)...)
+	})
+}
+
+// That somebody has hung up is no news that passes.
+func TestEndsInIsolation(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, called := three(t)
+		one, two := joined(t, l, 0, 2, called["b:2"])
+		l.Isolate(1)
+		one.Close()
+		silent(t, two)
+		l.Rejoin(1)
+		if _, err := two.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("heard %v, want the end", err)
+		}
+	})
+}
+
+// Of two that are isolated the one that rejoins does not hear of the other.
+func TestTwoIsolated(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, called := three(t)
+		one, two := joined(t, l, 0, 2, called["b:2"])
+		three, again := joined(t, l, 2, 1, called["a:1"])
+		l.Isolate(0)
+		l.Isolate(1)
+		l.Rejoin(0)
+		say(t, one, 'a')
+		silent(t, two)
+		say(t, three, 'b')
+		hear(t, again, 'b')
+		l.Rejoin(1)
+		hear(t, two, 'a')
+	})
+}
+
+// What waits in isolation keeps nobody from closing, as the bubble would tell.
+func TestCloseInIsolation(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, called := three(t)
+		one, two := joined(t, l, 0, 2, called["b:2"])
+		l.Isolate(0)
+		say(t, one, 'a')
+		waiting := call(t, l, 2, 1)
+		l.Close()
+		for name, c := range map[string]net.Conn{"the caller": one, "the called": two, "who waits": waiting} {
+			if _, err := c.Read(make([]byte, 1)); err != io.EOF {
+				t.Errorf("%s heard %v, want the end", name, err)
+			}
+		}
+	})
+}
+
+// Nobody is led anywhere but to the members, or who does not speak SOCKS5.
+func TestStrangers(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, _ := three(t)
+		hear(t, call(t, l, 0, 99), reply(forbidden)...)
+		for _, said := range [][]byte{{4, 0}, {5, 0, 5, 2, 0, 1}, {5, 0, 5, 1, 0, 2}} {
+			c, proxy := net.Pipe()
+			l.going.Go(func() { l.join(0, proxy) })
+			l.going.Go(func() { c.Write(said) })
+			rest, err := io.ReadAll(c)
+			if err != nil || len(rest) > 2 {
+				t.Errorf("said %v, heard %v (%v), want the end", said, rest, err)
+			}
+		}
+		if _, err := between([][]string{{"a:1"}, {"b:1"}}); err == nil || err.Error() != "members 0 and 1 listen at port 1: want a port each" {
+			t.Errorf("two at one port: %v", err)
+		}
+	})
+}
