@@ -8,6 +8,9 @@ type Ensemble interface {
 	Service
 	// Members are its servers, in an order that stays.
 	Members() []Member
+	// Divisible tells whether its members can be isolated: several that were started
+	// with that in mind, since what they say to each other then takes a way round.
+	Divisible() bool
 }
 
 // A Member is one server of an ensemble. What is done to it is done when the
@@ -33,4 +36,10 @@ type Member interface {
 	Stop() error
 	// Continue lets a stopped process go on.
 	Continue() error
+	// Isolate lets nothing pass between the member and the others, either way, and
+	// nobody is told: what is sent waits. Whoever has a session with it reaches it as
+	// before. It is an error where the ensemble is not divisible.
+	Isolate() error
+	// Rejoin lets what waited pass, and what comes.
+	Rejoin() error
 }

@@ -83,6 +83,8 @@ type startedZooKeeper struct{ *zooKeeper }
 
 func (s *startedZooKeeper) Members() []drivers.Member { return s.opened.started.Members() }
 
+func (s *startedZooKeeper) Divisible() bool { return s.opened.started.Divisible() }
+
 func (s *zooKeeper) Info() drivers.Info { return s.opened.describe(s.zooKeeperService.Info()) }
 
 func (s *zooKeeper) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {

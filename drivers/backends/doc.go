@@ -7,7 +7,8 @@
 //	zookeeper://h1:2181,h2/chroot   one that runs already
 //
 // Query keys (?session-timeout=5s, ?reads=sync, ?client=wire, ?clients=leader) set the rest, but for TLS and
-// credentials, which have no place in a URL: see [Target.With]. [Parse] checks a
+// credentials, which have no place in a URL, and what a run asks of servers that it
+// starts: see [Target.With]. [Parse] checks a
 // URL without doing anything; [Target.Open] starts what is to be started. main
 // and TestMain give [Roles] to child.Dispatch, since what is started is this
 // binary again. A service that was started is a [drivers.Ensemble].

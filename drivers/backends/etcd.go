@@ -31,6 +31,8 @@ type startedEtcd struct{ *etcdService }
 
 func (s *startedEtcd) Members() []drivers.Member { return s.opened.started.Members() }
 
+func (s *startedEtcd) Divisible() bool { return s.opened.started.Divisible() }
+
 func (s *etcdService) Info() drivers.Info { return s.opened.describe(s.Service.Info()) }
 
 func (s *etcdService) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {

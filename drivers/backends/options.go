@@ -15,6 +15,9 @@ type Options struct {
 	// Reads is the read mode where the URL leaves it open; "" is the
 	// backend's own.
 	Reads string
+	// Divisible: members of an ensemble that is started can be isolated. It makes no
+	// difference to others.
+	Divisible bool
 }
 
 // With returns the target with the options. No file is read yet.
@@ -31,6 +34,7 @@ func (t Target) With(o Options) (Target, error) {
 		return Target{}, fmt.Errorf("backend %q: %w", t.url, ErrStarted)
 	}
 	t.security = o.Security
+	t.divisible = o.Divisible && !t.Given() && t.members > 1
 	return t, nil
 }
 

@@ -30,6 +30,7 @@ type Target struct {
 	clients        string        // one of spread.Names
 	durability     string        // one of the backend's; of a started server only
 	security       drivers.Security
+	divisible      bool // the started servers can be isolated
 }
 
 // String is the URL as it was given, with the colon that a scheme by itself may

@@ -38,6 +38,7 @@ func (t Target) start(ctx context.Context) (*local.Ensemble, error) {
 	kind.Role = t.backend.Scheme
 	return local.Start(ctx, kind, local.Plan{
 		Servers: t.members, Durability: t.durability, InMemory: t.durability == native.Memory,
+		Divisible: t.divisible,
 	})
 }
 
@@ -56,6 +57,9 @@ func (o opened) describe(i drivers.Info) drivers.Info {
 		i.Durability, i.Started = o.target.durability, "own process"
 		if n := len(o.servers); n > 1 {
 			i.Started = fmt.Sprintf("%d own processes", n)
+		}
+		if o.target.divisible {
+			i.Started += " behind proxies"
 		}
 	}
 	return i

@@ -32,6 +32,11 @@ func RunMember(ctx context.Context, p local.Place, announce func(pid string)) er
 	if p.Durability != Fsync && p.Durability != NoFsync {
 		return fmt.Errorf("durability %q: want %s or %s", p.Durability, Fsync, NoFsync)
 	}
+	if p.Proxy != "" {
+		if err := callThrough(p.Proxy); err != nil {
+			return err
+		}
+	}
 	announce(strconv.Itoa(os.Getpid()))
 	member, err := embed.StartEtcd(memberConfig(p))
 	if err != nil {
@@ -64,10 +69,10 @@ func memberConfig(p local.Place) *embed.Config {
 	c := embed.NewConfig()
 	c.Name, c.Dir = memberName(p, p.Number), p.Dir
 	c.ListenClientUrls, c.AdvertiseClientUrls = at(p.Own().Clients), at(p.Own().Clients)
-	c.ListenPeerUrls, c.AdvertisePeerUrls = at(p.Own().Peers), at(p.Own().Peers)
+	c.ListenPeerUrls, c.AdvertisePeerUrls = at(p.Own().Peers), at(peerAddress(p, p.Number))
 	var all []string
-	for i, m := range p.Members {
-		all = append(all, memberName(p, i+1)+"=http://"+m.Peers)
+	for i := range p.Members {
+		all = append(all, memberName(p, i+1)+"=http://"+peerAddress(p, i+1))
 	}
 	c.InitialCluster = strings.Join(all, ",")
 	c.TickMs, c.ElectionMs = uint(heartbeat.Milliseconds()), uint(election.Milliseconds())
@@ -75,6 +80,23 @@ func memberConfig(p local.Place) *embed.Config {
 	c.UnsafeNoFsync = p.Durability == NoFsync
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	return c
+}
+
+// callThrough has every connection that this process makes to other members go
+// through a proxy. The library has no other way to be told.
+func callThrough(proxy string) error {
+	return errors.Join(os.Setenv("HTTP_PROXY", "socks5://"+proxy), os.Unsetenv("NO_PROXY"), os.Unsetenv("no_proxy"))
+}
+
+// peerAddress is where others call a member. Where they do so through a proxy it is
+// by a name that leads nowhere else: Go calls this machine directly, whatever it is
+// told.
+func peerAddress(p local.Place, number int) string {
+	address := p.Members[number-1].Peers
+	if p.Proxy == "" {
+		return address
+	}
+	return fmt.Sprintf("member-%d.invalid%s", number, address[strings.LastIndexByte(address, ':'):])
 }
 
 // memberName is a name that no member of another cluster on this machine has: in

@@ -47,6 +47,8 @@ func (s *server) Kill() error                   { s.note("kill %s", s.name); ret
 func (s *server) Restart(context.Context) error { s.note("restart %s", s.name); return s.broken }
 func (s *server) Stop() error                   { s.note("stop %s", s.name); return s.broken }
 func (s *server) Continue() error               { s.note("continue %s", s.name); return s.broken }
+func (s *server) Isolate() error                { s.note("isolate %s", s.name); return s.broken }
+func (s *server) Rejoin() error                 { s.note("rejoin %s", s.name); return s.broken }
 
 // A client is a session on paper.
 type client struct {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/between"
 	"github.com/stampede-bench/stampede/drivers/child"
 )
 
@@ -32,6 +33,7 @@ type Kind struct {
 type Ensemble struct {
 	kind    Kind
 	keeper  *child.Process // nil where nothing is on disk
+	lines   *between.Lines // nil where the members connect directly
 	members []*member
 
 	close    sync.Once
@@ -44,6 +46,9 @@ type Plan struct {
 	Durability string
 	// InMemory: the servers keep nothing on disk.
 	InMemory bool
+	// Divisible: several servers reach each other through proxies in this process,
+	// so that they can be isolated.
+	Divisible bool
 }
 
 // attempts is how often Start looks for ports that nobody takes between its choice
@@ -88,15 +93,21 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 		}
 		dir = e.keeper.Addr()
 	}
-	all := make([]Addresses, p.Servers)
-	for i := range all {
-		for _, a := range []*string{&all[i].Clients, &all[i].Peers, &all[i].Votes} {
-			if *a, err = child.FreeAddr(); err != nil {
-				return err
-			}
+	all, err := freeAddresses(p.Servers)
+	if err != nil {
+		return err
+	}
+	if p.Divisible {
+		if e.lines, err = openLines(all); err != nil {
+			return err
 		}
-		m := &member{kind: e.kind, keeper: e.keeper,
+	}
+	for i := range all {
+		m := &member{kind: e.kind, keeper: e.keeper, lines: e.lines,
 			place: Place{Number: i + 1, Members: all, Durability: p.Durability}}
+		if e.lines != nil {
+			m.place.Proxy = e.lines.Proxy(i)
+		}
 		if dir != "" {
 			m.place.Dir = filepath.Join(dir, strconv.Itoa(i+1))
 			if err := os.Mkdir(m.place.Dir, 0o700); err != nil {
@@ -106,6 +117,32 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 		e.members = append(e.members, m)
 	}
 	return nil
+}
+
+// freeAddresses are those of so many servers, no two the same.
+func freeAddresses(servers int) ([]Addresses, error) {
+	all, chosen := make([]Addresses, servers), make(map[string]bool)
+	for i := range all {
+		for _, a := range []*string{&all[i].Clients, &all[i].Peers, &all[i].Votes} {
+			for *a == "" || chosen[*a] {
+				var err error
+				if *a, err = child.FreeAddr(); err != nil {
+					return nil, err
+				}
+			}
+			chosen[*a] = true
+		}
+	}
+	return all, nil
+}
+
+// openLines opens what members reach each other through.
+func openLines(all []Addresses) (*between.Lines, error) {
+	var ports [][]string
+	for _, a := range all {
+		ports = append(ports, []string{a.Peers, a.Votes})
+	}
+	return between.New(ports)
 }
 
 // begin starts the members side by side, since none of several serves before the
@@ -165,6 +202,9 @@ func (e *Ensemble) Members() []drivers.Member {
 	return all
 }
 
+// Divisible tells whether members can be isolated.
+func (e *Ensemble) Divisible() bool { return e.lines != nil }
+
 // Close ends the servers, however they are, and removes what they had on disk. The
 // error tells of those that had ended before, and that nobody has killed. Closing
 // twice is harmless and returns the same.
@@ -176,6 +216,9 @@ func (e *Ensemble) Close() error {
 			all.Go(func() { errs[i] = m.end() })
 		}
 		all.Wait()
+		if e.lines != nil {
+			e.lines.Close()
+		}
 		if e.keeper != nil {
 			errs[len(e.members)] = e.keeper.Stop()
 		}

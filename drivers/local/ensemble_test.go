@@ -108,12 +108,23 @@ func others(s drivers.Ensemble, but drivers.Member) map[string]int {
 // placed opens four sessions with the servers, and returns how many connections there are to each.
 func placed(t *testing.T, s drivers.Ensemble, over string) map[string]int {
 	t.Helper()
+	d := &dialer{open: map[string]int{}}
+	given := at(t, s, over, d, s.Members()...)
+	for range 4 {
+		defer dial(t, given).Close()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.open)
+}
+
+// at is the service as clients of some members see it.
+func at(t *testing.T, s drivers.Ensemble, over string, d *dialer, some ...drivers.Member) (given drivers.Service) {
+	t.Helper()
 	var servers []string
-	for _, m := range s.Members() {
+	for _, m := range some {
 		servers = append(servers, m.Address())
 	}
-	d := &dialer{open: map[string]int{}}
-	var given drivers.Service
 	var err error
 	if s.Info().Name == "etcd" {
 		given, err = etcd.New(etcd.Config{Endpoints: servers, Clients: over, Dial: d.dial})
@@ -123,12 +134,7 @@ func placed(t *testing.T, s drivers.Ensemble, over string) map[string]int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 4 {
-		defer dial(t, given).Close()
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return maps.Clone(d.open)
+	return given
 }
 
 // A dialer counts the connections that are open, by address.

@@ -72,11 +72,19 @@ const startTime = time.Minute
 // open starts a backend whose files are in a directory of the test's own.
 func open(t *testing.T, url string) (s drivers.Ensemble, tmp string) {
 	t.Helper()
+	return openWith(t, url, backends.Options{})
+}
+
+func openWith(t *testing.T, url string, o backends.Options) (s drivers.Ensemble, tmp string) {
+	t.Helper()
 	need(t, url)
 	tmp = t.TempDir()
 	t.Setenv("TMPDIR", tmp)
 	target, err := backends.Parse(url)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if target, err = target.With(o); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), startTime)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/stampede-bench/stampede/drivers/between"
 	"github.com/stampede-bench/stampede/drivers/child"
 )
 
@@ -16,6 +17,7 @@ type member struct {
 	kind   Kind
 	place  Place
 	keeper *child.Process
+	lines  *between.Lines // nil where it cannot be isolated
 
 	mu      sync.Mutex
 	process *child.Process // nil before it is started, and when it was killed
@@ -123,6 +125,25 @@ func (m *member) Continue() error {
 		return fmt.Errorf("continue member %s: %w", m.Name(), err)
 	}
 	m.stopped = false
+	return nil
+}
+
+// Isolate lets nothing pass between it and the others, also where it does not run.
+func (m *member) Isolate() error {
+	switch {
+	case m.lines == nil:
+		return fmt.Errorf("isolate member %s: the ensemble was not started to be divided", m.Name())
+	case !m.lines.Isolate(m.place.Number - 1):
+		return fmt.Errorf("isolate member %s: it is isolated already", m.Name())
+	}
+	return nil
+}
+
+// Rejoin lets everything pass.
+func (m *member) Rejoin() error {
+	if m.lines == nil || !m.lines.Rejoin(m.place.Number-1) {
+		return fmt.Errorf("rejoin member %s: it is not isolated", m.Name())
+	}
 	return nil
 }
 

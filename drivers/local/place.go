@@ -13,6 +13,10 @@ type Place struct {
 	Number     int         `json:"number"`     // which of the members it is, from 1
 	Members    []Addresses `json:"members"`    // of all, in order
 	Durability string      `json:"durability"` // one of its backend's
+	// Proxy is the SOCKS5 proxy, host:port, through which alone the member calls the
+	// others; "" where it calls them directly. There the host of an address does not
+	// matter, only the port does.
+	Proxy string `json:"proxy,omitempty"`
 	// Dir is the member's own directory, which is there and, but for what the
 	// member left in it, empty; "" where it keeps nothing.
 	Dir string `json:"dir"`

@@ -3,6 +3,7 @@ package zookeeper
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,7 +33,7 @@ func RunMember(ctx context.Context, p local.Place, announce func(pid string)) er
 	defer log.Close()
 	server := from.Command(ctx, p.Dir, log)
 	if len(p.Members) > 1 {
-		server.Args = slices.Insert(server.Args, slices.Index(server.Args, "-cp"), memberHeap)
+		server.Args = slices.Insert(server.Args, slices.Index(server.Args, "-cp"), memberFlags(p)...)
 	}
 	// The kernel ties a child's death signal to the thread that started it.
 	runtime.LockOSThread()
@@ -51,3 +52,18 @@ func RunMember(ctx context.Context, p local.Place, announce func(pid string)) er
 // memberHeap is the JVM's where it is one of several: five of them must fit
 // beside each other on a machine of 4 GB.
 const memberHeap = "-Xmx256m"
+
+// memberFlags are the JVM's for one of several. Through a proxy, where there is one,
+// go all connections that the server makes, also those to this machine, which Java
+// leaves out unless told that nobody is left out.
+func memberFlags(p local.Place) []string {
+	flags := []string{memberHeap}
+	if p.Proxy == "" {
+		return flags
+	}
+	host, port, err := net.SplitHostPort(p.Proxy)
+	if err != nil {
+		panic(err) // it is where somebody listens
+	}
+	return append(flags, "-DsocksProxyHost="+host, "-DsocksProxyPort="+port, "-DsocksNonProxyHosts=")
+}

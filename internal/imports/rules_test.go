@@ -23,7 +23,7 @@ const rules = `
 	drivers/faults:                drivers internal/nearest
 	drivers/spread:
 	drivers/between:               drivers/faults
-	drivers/local:                 drivers drivers/child
+	drivers/local:                 drivers drivers/child drivers/between
 	drivers/native/tree:           drivers/wire
 	drivers/native/journal:        drivers/wire drivers/native/tree
 	drivers/native:                drivers drivers/wire drivers/local drivers/native/tree drivers/native/journal
