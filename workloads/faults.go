@@ -29,7 +29,7 @@ func (p Plan) powers() faults.Powers {
 	i := p.Service.Info()
 	powers := faults.Powers{Service: i.URL, Forgets: i.Durability == "memory", Clients: p.Clients, Holder: p.Form.Holds(), Window: p.Duration}
 	if e, ok := p.Service.(drivers.Ensemble); ok {
-		powers.Servers = len(e.Members())
+		powers.Servers, powers.Divisible = len(e.Members()), e.Divisible()
 	}
 	return powers
 }
@@ -50,13 +50,16 @@ type trouble struct {
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when everything is mended
 	watching sync.WaitGroup
+
+	mu    sync.Mutex
+	apart map[int]bool // members that are isolated: they may say that they lead
 }
 
 func newTrouble(p Plan) *trouble {
 	if len(p.Faults) == 0 {
 		return nil
 	}
-	t := &trouble{schedule: p.Faults, service: p.Service, done: make(chan struct{})}
+	t := &trouble{schedule: p.Faults, service: p.Service, done: make(chan struct{}), apart: make(map[int]bool)}
 	t.subjects.Seed = p.Seed
 	if e, ok := p.Service.(drivers.Ensemble); ok {
 		t.subjects.Servers = e.Members()
@@ -106,6 +109,7 @@ func (t *trouble) begin(r *runner) {
 			t.diary.Broke(d.What, d.Began, d.Step == 0)
 			t.diary.Counted(r.crew.meter.Counts())
 			if len(d.Servers) > 0 {
+				t.divided(d)
 				t.watching.Go(func() { t.awaitLeader(ctx) })
 			}
 		})
@@ -115,12 +119,26 @@ func (t *trouble) begin(r *runner) {
 	}()
 }
 
+// divided keeps in mind who is isolated.
+func (t *trouble) divided(d faults.Done) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, i := range d.Servers {
+		switch d.Verb {
+		case faults.Isolate:
+			t.apart[i] = true
+		case faults.Rejoin:
+			delete(t.apart, i)
+		}
+	}
+}
+
 const (
 	lookEvery = 20 * time.Millisecond
 	lookTime  = 200 * time.Millisecond
 )
 
-// awaitLeader waits until a server says that it leads.
+// awaitLeader waits until a server says that it leads which others hear.
 func (t *trouble) awaitLeader(ctx context.Context) {
 	for ctx.Err() == nil {
 		if t.led(ctx) {
@@ -136,7 +154,10 @@ func (t *trouble) led(ctx context.Context) bool {
 	defer cancel()
 	var found atomic.Bool
 	var all sync.WaitGroup
-	for _, m := range t.subjects.Servers {
+	for i, m := range t.subjects.Servers {
+		if t.isApart(i) {
+			continue
+		}
 		all.Go(func() {
 			if leads, err := m.Leads(ctx); err == nil && leads {
 				found.Store(true)
@@ -145,6 +166,12 @@ func (t *trouble) led(ctx context.Context) bool {
 	}
 	all.Wait()
 	return found.Load()
+}
+
+func (t *trouble) isApart(server int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.apart[server]
 }
 
 // end mends what is broken still.

@@ -41,12 +41,16 @@ func (f *faultFlags) check(rounds int64) error {
 	return nil
 }
 
+// divide tells whether members of an ensemble may be isolated, for which it has to be
+// started in another way than without.
+func (f *faultFlags) divide() bool { return f.nemesis > 0 || f.schedule.Divides() }
+
 // possible tells whether all of it can be done in all runs of the job.
 func (f *faultFlags) possible(j job) error {
 	for _, s := range j.sources {
 		for _, form := range j.chosen {
 			err := f.schedule.Check(faults.Powers{Service: s.name, Servers: s.servers, Forgets: !s.durable,
-				Clients: slices.Min(j.flags.clients), Holder: form.Holds(), Window: j.flags.duration})
+				Divisible: j.flags.divisible && s.servers > 1, Clients: slices.Min(j.flags.clients), Holder: form.Holds(), Window: j.flags.duration})
 			if err != nil {
 				return usagef("--%v", err)
 			}

@@ -24,7 +24,7 @@ func (a *app) job(recipes []string, f runFlags) (_ job, err error) {
 	if err := f.faults.check(f.rounds); err != nil {
 		return job{}, err
 	}
-	f.further = f.furtherSessions()
+	f.further, f.divisible = f.furtherSessions(), f.faults.divide()
 	chosen, sources, err := f.choice.resolve(a.forms, recipes)
 	if err != nil {
 		return job{}, err

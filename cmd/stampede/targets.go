@@ -20,6 +20,7 @@ type targets struct {
 	namespace      string
 	connectTimeout time.Duration
 	security       securityFlags
+	divisible      bool // members of ensembles that are started will be isolated
 }
 
 // A source opens a service.
@@ -74,7 +75,7 @@ func (t *targets) resolve(reads string) ([]source, error) {
 	}
 	var sources []source
 	for _, target := range all {
-		o := backends.Options{Reads: reads}
+		o := backends.Options{Reads: reads, Divisible: t.divisible}
 		if target.Given() {
 			o.Security = security
 		}

@@ -11,6 +11,9 @@ type Powers struct {
 	Servers int    // that the run has started; 0: they are given
 	// Forgets: a server that is killed has nothing on disk to go on with.
 	Forgets bool
+	// Divisible: several servers that can be isolated.
+	Divisible bool
+
 	Clients int
 	Holder  bool // one client has something that the others want
 	Window  time.Duration
@@ -53,8 +56,25 @@ func (f Fault) checkServers(p Powers) error {
 		return fmt.Errorf("%s has %d servers", p.Service, p.Servers)
 	}
 	for _, s := range f.Steps {
-		if p.Forgets && (s.Verb == Kill || s.Verb == Restart) {
+		if err := s.checkServers(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Step) checkServers(p Powers) error {
+	switch s.Verb {
+	case Kill, Restart:
+		if p.Forgets {
 			return fmt.Errorf("%s keeps everything in memory, which would be gone: say durability=fsync", p.Service)
+		}
+	case Isolate, Rejoin:
+		if p.Servers == 1 {
+			return fmt.Errorf("%s is one server, with nobody to be isolated from: say zookeeper:?servers=3 or etcd:?servers=3", p.Service)
+		}
+		if !p.Divisible {
+			return fmt.Errorf("%s was opened without anything between its servers: open it divisible", p.Service)
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 func TestCheck(t *testing.T) {
 	three := faults.Powers{Service: "zookeeper:?servers=3", Servers: 3, Clients: 8, Holder: true, Window: time.Minute}
 	given := faults.Powers{Service: "zookeeper://zk1:2181", Clients: 8, Holder: true, Window: time.Minute}
+	divisible := three
+	divisible.Divisible = true
 	memory := faults.Powers{Service: "native:", Servers: 1, Forgets: true, Clients: 8, Window: time.Minute}
 	for _, c := range []struct {
 		on          faults.Powers
@@ -21,6 +23,10 @@ func TestCheck(t *testing.T) {
 		{three, "at=10s kill member=4", `fault "at=10s kill member=4": zookeeper:?servers=3 has 3 servers`},
 		{three, "at=10s cut client=9", `fault "at=10s cut client=9": there are 8 clients`},
 		{three, "at=58s kill leader for=2s", `fault "at=58s kill leader for=2s": its last step comes at 1m, and the run is over at 1m`},
+		{divisible, "at=10s isolate leader, kill after=1s, rejoin after=1s", ""},
+		{three, "at=10s isolate leader", `fault "at=10s isolate leader": zookeeper:?servers=3 was opened without anything between its servers: open it divisible`},
+		{memory, "at=10s isolate member=1", `fault "at=10s isolate member=1": native: is one server, with nobody to be isolated from: say zookeeper:?servers=3 or etcd:?servers=3`},
+		{given, "at=10s isolate leader", `fault "at=10s isolate leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
 		{given, "at=10s cut clients=all", ""},
 		{given, "at=10s kill leader", `fault "at=10s kill leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
 		{memory, "at=10s stop leader for=1s", ""},
@@ -50,6 +56,7 @@ func TestNemesis(t *testing.T) {
 		{Service: "memory", Servers: 1, Forgets: true, Clients: 3, Holder: true, Window: 30 * time.Second},
 		{Service: "three", Servers: 3, Clients: 3, Holder: true, Window: 30 * time.Second},
 		{Service: "servers only", Servers: 3, Window: 30 * time.Second},
+		{Service: "divisible", Servers: 3, Divisible: true, Window: 30 * time.Second},
 	} {
 		verbs := map[faults.Verb]bool{}
 		for seed := range uint64(200) {
@@ -76,6 +83,9 @@ func TestNemesis(t *testing.T) {
 		}
 		if p.Servers > 0 && !p.Forgets {
 			want += 2
+		}
+		if p.Divisible {
+			want++
 		}
 		if len(verbs) != want {
 			t.Errorf("%s: %d kinds of faults: %v, want %d", p.Service, len(verbs), verbs, want)

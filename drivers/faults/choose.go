@@ -57,7 +57,7 @@ func (d *doing) choose(ctx context.Context, w Whom) *chosen {
 	return &chosen{name: fmt.Sprintf("%d of %d clients", n, len(d.Clients)), clients: d.some(n, len(d.Clients))}
 }
 
-// byRole asks the servers that run, in an order by chance, which of them leads.
+// byRole asks the servers that take part, in an order by chance, which of them leads.
 // Whoever does not lead is a follower only if somebody leads; of several it is one
 // to whom least was done.
 func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
@@ -66,7 +66,7 @@ func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
 	found := -1
 	led := false
 	for _, i := range d.some(len(d.Servers), len(d.Servers)) {
-		if !d.runs(i) {
+		if !d.takesPart(i) {
 			continue
 		}
 		l, err := d.Servers[i].Leads(ctx)
@@ -85,19 +85,6 @@ func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
 		return d.named([]int{found}, ", the leader")
 	}
 	return d.named([]int{found}, ", a follower")
-}
-
-func (d *doing) hurts(i int) int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.hurt[i]
-}
-
-func (d *doing) runs(i int) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, down := d.down[i]
-	return !down
 }
 
 func (d *doing) named(servers []int, role string) *chosen {

@@ -39,6 +39,7 @@ type Subjects struct {
 type Done struct {
 	Fault, Step int // which, of the schedule
 	Began       time.Time
+	Verb        Verb
 	What        string // "kill member 2, the leader"
 	Servers     []int  // to which, from 0
 }
@@ -52,7 +53,7 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 		Subjects: on, start: time.Now(), tell: tell,
 		choosing: make(chan struct{}, 1),
 		rand:     rand.New(rand.NewPCG(on.Seed, 0)),
-		down:     make(map[int]Verb), hurt: make(map[int]int),
+		down:     make(map[int]Verb), apart: make(map[int]bool), hurt: make(map[int]int),
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -82,10 +83,11 @@ type doing struct {
 	// no two faults choose the same.
 	choosing chan struct{}
 
-	mu   sync.Mutex // nothing is done to two servers at once, or told
-	rand *rand.Rand
-	down map[int]Verb // servers that do not run, and what was done to them
-	hurt map[int]int  // how often something was done to a server
+	mu    sync.Mutex // nothing is done to two servers at once, or told
+	rand  *rand.Rand
+	down  map[int]Verb // servers that do not run, and what was done to them
+	apart map[int]bool // servers that are isolated
+	hurt  map[int]int  // how often something was done to a server
 }
 
 // fault does one fault, until the context ends.
@@ -159,7 +161,7 @@ func (d *doing) frozen(w Whom, who *chosen) bool {
 
 // do does one step of a fault to all whom it is done to, and tells of it.
 func (d *doing) do(ctx context.Context, fault, step int, s Step, to *chosen) error {
-	done := Done{Fault: fault, Step: step, What: string(s.Verb) + " " + to.name, Began: time.Now(), Servers: to.servers}
+	done := Done{Fault: fault, Step: step, Verb: s.Verb, What: string(s.Verb) + " " + to.name, Began: time.Now(), Servers: to.servers}
 	if err := d.inflict(ctx, s, to); err != nil {
 		return err
 	}
@@ -213,50 +215,6 @@ func (s Step) client(ctx context.Context, c Client) error {
 		c.Thaw()
 	}
 	return nil
-}
-
-// server does something to one server, and keeps in mind which do not run.
-func (d *doing) server(ctx context.Context, v Verb, i int) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	s := d.Servers[i]
-	d.hurt[i]++
-	switch v {
-	case Kill:
-		d.down[i] = Kill
-		return s.Kill()
-	case Stop:
-		d.down[i] = Stop
-		return s.Stop()
-	case Continue:
-		delete(d.down, i)
-		return s.Continue()
-	}
-	if d.down[i] != Kill {
-		if err := s.Kill(); err != nil {
-			return err
-		}
-	}
-	delete(d.down, i)
-	return s.Restart(ctx)
-}
-
-// mend puts everything right that can be, in whatever order.
-func (d *doing) mend(ctx context.Context) error {
-	var errs []error
-	for i := range d.Servers {
-		switch d.down[i] {
-		case Kill:
-			errs = append(errs, d.server(ctx, Restart, i))
-		case Stop:
-			errs = append(errs, d.server(ctx, Continue, i))
-		}
-	}
-	for _, c := range d.Clients {
-		c.Line().Mend()
-		c.Thaw()
-	}
-	return errors.Join(errs...)
 }
 
 // count is how many of n clients that is, one at least.

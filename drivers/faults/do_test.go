@@ -122,19 +122,37 @@ func TestDo(t *testing.T) {
 	})
 }
 
+// An isolated member may take itself for the leader: it is not who is meant, nor a
+// follower.
+func TestIsolatedIsNoLeader(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		d, on := paper()
+		on.Servers[2].(*server).leads = func() bool { return time.Since(d.start) > 2*time.Second }
+		err := schedule(t, "at=1s isolate leader for=5s", "at=3s stop leader for=1s", "at=5s stop follower for=500ms").
+			Do(t.Context(), on, func(faults.Done) {})
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]string{"1s isolate 2", "3s stop 3", "4s continue 3", "5s stop 1", "5.5s continue 1", "6s rejoin 2"}, d.lines); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
 // When the run is over what is broken is mended, and nothing more is done.
 func TestDoMendsAtTheEnd(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
-		err := schedule(t, "at=1s kill leader for=5s", "at=1s stop member=1 for=5s", "at=1s freeze client=4 for=5s", "at=3s kill member=3").
+		err := schedule(t, "at=1s kill leader for=5s", "at=1s stop member=1 for=5s", "at=1s isolate member=1 for=5s",
+			"at=1s freeze client=4 for=5s", "at=3s kill member=3").
 			Do(ctx, on, func(faults.Done) {})
 		if err != nil {
 			t.Error(err)
 		}
 		slices.Sort(d.lines)
-		if diff := cmp.Diff([]string{"1s freeze 4", "1s kill 2", "1s stop 1", "2s continue 1", "2s restart 2", "2s thaw 4"}, d.lines); diff != "" {
+		if diff := cmp.Diff([]string{"1s freeze 4", "1s isolate 1", "1s kill 2", "1s stop 1", "2s continue 1", "2s rejoin 1", "2s restart 2", "2s thaw 4"}, d.lines); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})

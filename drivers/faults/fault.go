@@ -76,6 +76,18 @@ func (s Step) words(w Whom) string {
 	return strings.Join(all, " ")
 }
 
+// Divides tells whether members are isolated.
+func (s Schedule) Divides() bool {
+	for _, f := range s {
+		for _, step := range f.Steps {
+			if step.Verb == Isolate {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // OnClients tells whether something is done to sessions or their connections.
 func (s Schedule) OnClients() bool {
 	for _, f := range s {

@@ -69,6 +69,9 @@ func troubles(p Powers) (all []Fault) {
 			add(Kill, w)
 			add(Restart, w)
 		}
+		if p.Divisible {
+			add(Isolate, w)
+		}
 	}
 	return all
 }

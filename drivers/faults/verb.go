@@ -3,12 +3,15 @@ package faults
 // A Verb is what is done.
 type Verb string
 
-// What is done to servers, by signals to their processes.
+// What is done to servers, by signals to their processes and on the lines between
+// them.
 const (
 	Kill     Verb = "kill"
 	Restart  Verb = "restart" // of a server that runs: killed first
 	Stop     Verb = "stop"
 	Continue Verb = "continue"
+	Isolate  Verb = "isolate"
+	Rejoin   Verb = "rejoin"
 )
 
 // What is done to sessions and their connections.
@@ -40,6 +43,8 @@ func deeds() []deed {
 		{verb: Restart, servers: true, about: "start a killed server again; kill and start one that runs"},
 		{verb: Stop, servers: true, undone: Continue, about: "SIGSTOP: connections stay, and nothing comes over them"},
 		{verb: Continue, servers: true, about: "SIGCONT"},
+		{verb: Isolate, servers: true, undone: Rejoin, about: "nothing passes between it and other members; its clients reach it"},
+		{verb: Rejoin, servers: true, about: "what waited passes, and what comes"},
 		{verb: Expire, about: "the service ends the session"},
 		{verb: Cut, about: "the connection breaks; the session goes on if it is back in time"},
 		{verb: Delay, undone: Mend, takes: by, about: "everything arrives so much later, each way"},

@@ -1,0 +1,74 @@
+package faults
+
+import (
+	"context"
+	"errors"
+)
+
+// server does something to one server, and keeps in mind how it is then.
+func (d *doing) server(ctx context.Context, v Verb, i int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := d.Servers[i]
+	d.hurt[i]++
+	switch v {
+	case Kill:
+		d.down[i] = Kill
+		return s.Kill()
+	case Stop:
+		d.down[i] = Stop
+		return s.Stop()
+	case Continue:
+		delete(d.down, i)
+		return s.Continue()
+	case Isolate:
+		d.apart[i] = true
+		return s.Isolate()
+	case Rejoin:
+		delete(d.apart, i)
+		return s.Rejoin()
+	}
+	if d.down[i] != Kill {
+		if err := s.Kill(); err != nil {
+			return err
+		}
+	}
+	delete(d.down, i)
+	return s.Restart(ctx)
+}
+
+func (d *doing) hurts(i int) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.hurt[i]
+}
+
+// takesPart tells whether a server runs and is not isolated: one that is may say that
+// it leads, for as long as it has not noticed.
+func (d *doing) takesPart(i int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, down := d.down[i]
+	return !down && !d.apart[i]
+}
+
+// mend puts everything right that can be, in whatever order.
+func (d *doing) mend(ctx context.Context) error {
+	var errs []error
+	for i := range d.Servers {
+		switch d.down[i] {
+		case Kill:
+			errs = append(errs, d.server(ctx, Restart, i))
+		case Stop:
+			errs = append(errs, d.server(ctx, Continue, i))
+		}
+		if d.apart[i] {
+			errs = append(errs, d.server(ctx, Rejoin, i))
+		}
+	}
+	for _, c := range d.Clients {
+		c.Line().Mend()
+		c.Thaw()
+	}
+	return errors.Join(errs...)
+}
