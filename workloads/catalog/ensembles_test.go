@@ -18,7 +18,7 @@ import (
 )
 
 // Forms keep their promise and go on while members of an ensemble are killed,
-// stopped and started again, and while their own sessions and connections are
+// stopped, started again and isolated, and while their own sessions and connections are
 // broken. They run side by side, so that each schedule is tried on all of them.
 // SEEDS says how many schedules there are, RECIPES of which recipes, or "all".
 // Here it is one of the lock, to see that it works: make soak is the real thing,
@@ -29,7 +29,7 @@ import (
 func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
 	for _, url := range []string{"zookeeper:?servers=3&client=wire", "etcd:?servers=3"} {
 		t.Run(url, func(t *testing.T) {
-			s := backendtest.Shared(t, url).(drivers.Ensemble)
+			s := backendtest.Divisible(t, url)
 			for seed := range seeds() {
 				underMemberFaults(t, s, seed)
 			}
@@ -46,7 +46,7 @@ const (
 
 func underMemberFaults(t *testing.T, s drivers.Ensemble, seed uint64) {
 	t.Helper()
-	members := faults.Nemesis(seed, faults.Powers{Servers: len(s.Members()), Window: soak}, shocks)
+	members := faults.Nemesis(seed, faults.Powers{Servers: len(s.Members()), Divisible: s.Divisible(), Window: soak}, shocks)
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	done := 0

@@ -53,12 +53,24 @@ func InProcess(t testing.TB) drivers.Service {
 // a package share. The test is skipped, or fails, where it cannot be had.
 func Shared(t testing.TB, url string) drivers.Service {
 	t.Helper()
+	return share(t, url, backends.Options{})
+}
+
+// Divisible is a shared ensemble, e.g. "etcd:?servers=3", whose members can be
+// isolated.
+func Divisible(t testing.TB, url string) drivers.Ensemble {
+	t.Helper()
+	return share(t, url, backends.Options{Divisible: true}).(drivers.Ensemble)
+}
+
+func share(t testing.TB, url string, o backends.Options) drivers.Service {
+	t.Helper()
 	if strings.HasPrefix(url, "zookeeper:") {
 		if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
 			Lacking(t, err)
 		}
 	}
-	s, err := shared.open(url)
+	s, err := shared.open(url, o)
 	if err != nil {
 		t.Fatal(err)
 	}

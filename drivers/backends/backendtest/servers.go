@@ -17,10 +17,16 @@ var shared servers
 // startTime is ample for a JVM on a machine that is busy with other tests.
 const startTime = time.Minute
 
-// servers are the services that were opened, by URL. The zero value has none.
+// servers are the services that were opened. The zero value has none.
 type servers struct {
 	mu     sync.Mutex
-	opened map[string]opening
+	opened map[wanted]opening
+}
+
+// A wanted service is what was asked for.
+type wanted struct {
+	url       string
+	divisible bool
 }
 
 // An opening is how it went, once for all.
@@ -29,23 +35,27 @@ type opening struct {
 	err     error
 }
 
-func (s *servers) open(url string) (drivers.Service, error) {
+func (s *servers) open(url string, with backends.Options) (drivers.Service, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, done := s.opened[url]
+	w := wanted{url, with.Divisible}
+	o, done := s.opened[w]
 	if !done {
-		o.service, o.err = start(url)
+		o.service, o.err = start(url, with)
 		if s.opened == nil {
-			s.opened = map[string]opening{}
+			s.opened = map[wanted]opening{}
 		}
-		s.opened[url] = o
+		s.opened[w] = o
 	}
 	return o.service, o.err
 }
 
 // start has no test's context: the service outlives the test that is first.
-func start(url string) (drivers.Service, error) {
+func start(url string, with backends.Options) (drivers.Service, error) {
 	target, err := backends.Parse(url)
+	if err == nil {
+		target, err = target.With(with)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,61 @@
+package catalog_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// The leader is isolated for long enough to be replaced, while clients of all members
+// stand in line for a lock: one has it at a time, another leads, and the line goes on.
+func TestLockWhileTheLeaderIsIsolated(t *testing.T) {
+	for _, url := range []string{"zookeeper:?servers=3&client=wire", "etcd:?servers=3"} {
+		t.Run(url, func(t *testing.T) {
+			s := backendtest.Divisible(t, url)
+			f, err := faults.Parse("at=500ms isolate leader for=5s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := workloads.Run(t.Context(), workloads.Plan{
+				Service: s, Form: form(t, s, "lock", "predecessor"), Clients: 6, Duration: 9 * time.Second, Seed: 1,
+				Settings: workloads.Settings{Hold: 5 * time.Millisecond}, Faults: faults.Schedule{f},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Safety.Violations != 0 || r.Safety.Checked == 0 {
+				t.Errorf("%+v", r.Safety)
+			}
+			if len(r.Breaks) != 2 || !strings.HasPrefix(r.Breaks[0].What, "isolate member ") || !strings.HasPrefix(r.Breaks[1].What, "rejoin member ") {
+				t.Errorf("the diary says %v, want that a member was isolated and rejoined", r.Breaks)
+			}
+			replaced(t, r.Recoveries[0])
+		})
+	}
+}
+
+// form is one that the service can run.
+func form(t *testing.T, s drivers.Service, recipe, name string) workloads.Form {
+	t.Helper()
+	all := served(t, s)
+	i := slices.IndexFunc(all, func(f workloads.Form) bool { return f.Recipe == recipe && f.Name == name })
+	if i < 0 {
+		t.Fatalf("there is no %s/%s", recipe, name)
+	}
+	return all[i]
+}
+
+// replaced checks that the clients saw another leader, and were served by it.
+func replaced(t *testing.T, r metrics.Recovery) {
+	t.Helper()
+	if r.Led == nil || r.Served == nil {
+		t.Errorf("led %v, served %v: want both", r.Led, r.Served)
+	}
+}

@@ -1,0 +1,48 @@
+package workloads_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// An onPaper is a service with members that there are not.
+type onPaper struct {
+	drivers.Service
+	members []drivers.Member
+}
+
+func (s *onPaper) Members() []drivers.Member { return s.members }
+func (s *onPaper) Divisible() bool           { return true }
+
+// A paperMember leads when it says so.
+type paperMember struct {
+	drivers.Member
+	name    string
+	leads   func() bool
+	isolate func()
+}
+
+func (m *paperMember) Name() string                        { return m.name }
+func (m *paperMember) Leads(context.Context) (bool, error) { return m.leads(), nil }
+func (m *paperMember) Isolate() error                      { m.isolate(); return nil }
+func (m *paperMember) Rejoin() error                       { return nil }
+
+// A leader that is isolated says that it leads until it notices, but leads nobody.
+func TestIsolatedLeaderIsNoLeader(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var isolated time.Time
+		first := &paperMember{name: "1", leads: func() bool { return true }, isolate: func() { isolated = time.Now() }}
+		second := &paperMember{name: "2", leads: func() bool { return !isolated.IsZero() && time.Since(isolated) >= 3*time.Second }}
+		ensemble := &onPaper{s, []drivers.Member{first, second}}
+		r := ran(t, broken(t, ensemble, predecessor, "at=5s isolate leader for=10s"))
+		if got := r.Recoveries[0].Led; got == nil || *got < 3*time.Second || *got > 3100*time.Millisecond {
+			t.Errorf("there was a leader after %v, want 3 s", got)
+		}
+		if got, want := r.Breaks[0].What, "isolate member 1, the leader"; got != want {
+			t.Errorf("the diary says %q, want %q", got, want)
+		}
+	})
+}
