@@ -30,8 +30,9 @@ type Info struct {
 	// "sync" (what was acknowledged before it), "linearizable" or
 	// "serializable".
 	Reads string
-	// Started says where it runs: "own process", "3 own processes", "in process",
-	// or "" for a given address.
+	// Started says where it runs: "own process", "3 own processes", the same
+	// "behind proxies" where members can be isolated, "in process", or "" for a given
+	// address.
 	Started string
 	Servers int // over how many its sessions are spread
 }

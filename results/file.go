@@ -130,7 +130,7 @@ type Backend struct {
 	Durability string `json:"durability"`        // "fsync", "memory", "unknown"
 	Client     string `json:"client"`            // the client library
 	Reads      string `json:"reads"`             // "local", "sync", "linearizable", "serializable"; "" in files before it was noted
-	Started    string `json:"started"`           // "own process", "3 own processes", "in process", "" for a given address
+	Started    string `json:"started"`           // "own process", "3 own processes", "3 own processes behind proxies", "in process", "" for a given address
 	Servers    int    `json:"servers,omitempty"` // over how many the sessions are spread; not in files before it was noted
 }
 

@@ -15,13 +15,14 @@ done to the same afterwards:
   at=TIME VERB WHOM [PARAMETER] [for=TIME]
   at=TIME VERB WHOM [PARAMETER], VERB [PARAMETER] after=TIME, ...
 
-for= undoes it after so long: kill and restart, stop and continue, freeze and thaw,
-and mend what was done to connections. MEMBERS are leader, follower, member=2 or
-members=all, of a service that the run has started; CLIENTS are client=3,
+for= undoes it after so long: kill and restart, stop and continue, isolate and rejoin,
+freeze and thaw, and mend what was done to connections. MEMBERS are leader, follower,
+member=2 or members=all, of a service that the run has started; CLIENTS are client=3,
 clients=25%, clients=all, or holder, who has what the others want.
 
   stampede run --fault 'at=5s kill leader for=5s' --backend 'zookeeper:?servers=3'
   stampede run --fault 'at=5s stop follower, kill after=2s, restart after=3s' ...
+  stampede run --fault 'at=5s isolate leader for=5s' --backend 'etcd:?servers=3'
   stampede run --fault 'at=5s freeze holder for=15s' --duration 30s
   stampede run --nemesis 2s --duration 60s --seed 42
 
@@ -30,6 +31,9 @@ there was a leader, until all were connected again, until the first grant after 
 longest pause and until nine tenths of what was done before were done again; the
 longest time that the middle client and any client waited; and what it cost on the
 wire until all were back. What cannot be done where it runs is an error before it runs.
+
+Members that may be isolated, also by --nemesis, talk to each other through proxies in
+this process, which take their part of its time: the heading says "behind proxies".
 
 Verbs:
 
