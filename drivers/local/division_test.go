@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"context"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -13,36 +14,18 @@ import (
 	"github.com/stampede-bench/stampede/drivers/spread"
 )
 
-// The leader is isolated: another leads, and what is written there the first does
-// not have, which leads no more, though it answers. When it rejoins it has all of it.
-func TestIsolatedLeader(t *testing.T) {
+// Members are isolated and rejoin, and nothing is left in the end.
+func TestIsolation(t *testing.T) {
 	for _, url := range several {
 		t.Run(url, func(t *testing.T) {
 			s, tmp := openWith(t, url, backends.Options{Divisible: true})
 			if got, want := s.Info().Started, "3 own processes behind proxies"; got != want || !s.Divisible() {
 				t.Errorf("started: %q, divisible %t, want %q", got, s.Divisible(), want)
 			}
-			first := leader(t, s)
-			refused(t, first.Rejoin(), "rejoin member "+first.Name()+": it is not isolated")
-			if err := first.Isolate(); err != nil {
-				t.Fatal(err)
-			}
-			refused(t, first.Isolate(), "isolate member "+first.Name()+": it is isolated already")
-			most := without(s, first)
-			second := leader(t, most)
-			leadsNoMore(t, first)
-			create(t, at(t, s, spread.All, newDialer(), most.Members()...), "/since")
-			unserved(t, at(t, s, spread.All, newDialer(), first))
-			if err := first.Rejoin(); err != nil {
-				t.Fatal(err)
-			}
-			if third := leader(t, s, s.Members()...); third.Name() != second.Name() {
-				t.Errorf("member %s leads when the first is back, want %s", third.Name(), second.Name())
-			}
-			if !exists(t, at(t, s, spread.All, newDialer(), first), "/since") {
-				t.Error("the first does not have what was written meanwhile")
-			}
-			proxy := local.Proxy(first)
+			isolateLeader(t, s)
+			isolateFollower(t, s)
+			isolateAll(t, s)
+			proxy := local.Proxy(s.Members()[0])
 			if err := s.Close(); err != nil {
 				t.Error(err)
 			}
@@ -55,48 +38,78 @@ func TestIsolatedLeader(t *testing.T) {
 	}
 }
 
-// A follower is isolated, and the others go on under the same leader; so they do when
-// it is back, and after it was started again in isolation.
-func TestIsolatedFollower(t *testing.T) {
-	for _, url := range several {
-		t.Run(url, func(t *testing.T) {
-			s, _ := openWith(t, url, backends.Options{Divisible: true})
-			first := leader(t, s)
-			follower := without(s, first).Members()[0]
-			if err := follower.Isolate(); err != nil {
-				t.Fatal(err)
-			}
-			leadsNoMore(t, follower)
-			unserved(t, at(t, s, spread.All, newDialer(), follower))
-			if err := follower.Kill(); err != nil {
-				t.Fatal(err)
-			}
-			if err := follower.Restart(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			unserved(t, at(t, s, spread.All, newDialer(), follower))
-			create(t, at(t, s, spread.All, newDialer(), first), "/since")
-			if err := follower.Rejoin(); err != nil {
-				t.Fatal(err)
-			}
-			if again := leader(t, s, s.Members()...); again.Name() != first.Name() {
-				t.Errorf("member %s leads, want %s as before", again.Name(), first.Name())
-			}
-			if !exists(t, at(t, s, spread.All, newDialer(), follower), "/since") {
-				t.Error("the follower does not have what was written meanwhile")
-			}
-		})
+// isolateLeader: another leads, and what is written there the first does not have,
+// which leads no more, though it answers. When it rejoins it has all of it.
+func isolateLeader(t *testing.T, s drivers.Ensemble) {
+	t.Helper()
+	first := leader(t, s, s.Members()...)
+	refused(t, first.Rejoin(), "rejoin member "+first.Name()+": it is not isolated")
+	if err := first.Isolate(); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, first.Isolate(), "isolate member "+first.Name()+": it is isolated already")
+	most := without(s, first)
+	second := leader(t, most)
+	leadsNoMore(t, first)
+	create(t, at(t, s, spread.All, newDialer(), most.Members()...), "/since")
+	unserved(t, at(t, s, spread.All, newDialer(), first))
+	rejoin(t, s, second, first)
+	if !exists(t, at(t, s, spread.All, newDialer(), first), "/since") {
+		t.Error("the first does not have what was written meanwhile")
 	}
 }
 
-// Members that were not started to be isolated are not, and call each other directly.
-func TestIndivisible(t *testing.T) {
-	s, _ := open(t, several[0])
-	m := s.Members()[0]
-	refused(t, m.Isolate(), "isolate member 1: the ensemble was not started to be divided")
-	refused(t, m.Rejoin(), "rejoin member 1: it is not isolated")
-	if p := local.Proxy(m); p != "" || s.Divisible() {
-		t.Errorf("its proxy is %q, divisible %t, want none", p, s.Divisible())
+// isolateFollower: the others go on under the same leader, and do so when it is back,
+// after it was started again in isolation.
+func isolateFollower(t *testing.T, s drivers.Ensemble) {
+	t.Helper()
+	first := leader(t, s, s.Members()...)
+	follower := without(s, first).Members()[0]
+	if err := follower.Isolate(); err != nil {
+		t.Fatal(err)
+	}
+	leadsNoMore(t, follower)
+	unserved(t, at(t, s, spread.All, newDialer(), follower))
+	if err := errors.Join(follower.Kill(), follower.Restart(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	listens(t, follower)
+	unserved(t, at(t, s, spread.All, newDialer(), follower))
+	create(t, at(t, s, spread.All, newDialer(), first), "/later")
+	rejoin(t, s, first, follower)
+	if !exists(t, at(t, s, spread.All, newDialer(), follower), "/later") {
+		t.Error("the follower does not have what was written meanwhile")
+	}
+}
+
+// isolateAll: no two find a way to each other, and all do afterwards.
+func isolateAll(t *testing.T, s drivers.Ensemble) {
+	t.Helper()
+	for _, m := range s.Members() {
+		if err := m.Isolate(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range s.Members() {
+		leadsNoMore(t, m)
+	}
+	unserved(t, s)
+	for _, m := range s.Members() {
+		if err := m.Rejoin(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	leader(t, s, s.Members()...)
+}
+
+// rejoin has a member rejoin, and checks that the others' leader leads all then.
+func rejoin(t *testing.T, s drivers.Ensemble, leads, m drivers.Member) {
+	t.Helper()
+	if err := m.Rejoin(); err != nil {
+		t.Fatal(err)
+	}
+	if got := leader(t, s, s.Members()...); got.Name() != leads.Name() {
+		t.Errorf("member %s leads when member %s is back, want %s", got.Name(), m.Name(), leads.Name())
 	}
 }
 
@@ -135,6 +148,22 @@ func leadsNoMore(t *testing.T, m drivers.Member) {
 			return
 		case ctx.Err() != nil:
 			t.Fatalf("member %s: leads %t, %v; want that there is no leader", m.Name(), leads, err)
+		}
+	}
+}
+
+// listens waits until somebody listens at the member's address.
+func listens(t *testing.T, m drivers.Member) {
+	t.Helper()
+	deadline := time.Now().Add(startTime)
+	for {
+		c, err := net.Dial("tcp", m.Address())
+		if err == nil {
+			c.Close()
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/etcd"
+	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -32,6 +33,11 @@ func TestEnsemble(t *testing.T) {
 			}
 			create(t, s, "/kept")
 			first := leader(t, s)
+			refused(t, first.Isolate(), "isolate member "+first.Name()+": the ensemble was not started to be divided")
+			refused(t, first.Rejoin(), "rejoin member "+first.Name()+": it is not isolated")
+			if p := local.Proxy(first); p != "" || s.Divisible() {
+				t.Errorf("its proxy is %q, divisible %t, want that it calls directly", p, s.Divisible())
+			}
 			for over, want := range map[string]map[string]int{
 				"leader":    {first.Address(): 4},
 				"followers": others(s, first),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/local"
 )
 
@@ -26,12 +27,15 @@ var keeps = map[string]bool{
 func TestMember(t *testing.T) {
 	for url, kept := range keeps {
 		t.Run(url, func(t *testing.T) {
-			s, tmp := open(t, url)
+			s, tmp := openWith(t, url, backends.Options{Divisible: true})
 			if n := len(s.Members()); n != 1 {
 				t.Fatalf("%d members, want 1", n)
 			}
 			create(t, s, "/kept")
 			m := s.Members()[0]
+			if p := local.Proxy(m); p != "" || s.Divisible() || s.Info().Started != "own process" {
+				t.Errorf("its proxy is %q, divisible %t, started %q: want that there is nobody to be isolated from", p, s.Divisible(), s.Info().Started)
+			}
 			leads(t, m)
 			stopAndContinue(t, m)
 			killAndRestart(t, m)

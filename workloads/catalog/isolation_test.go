@@ -18,13 +18,14 @@ import (
 func TestLockWhileTheLeaderIsIsolated(t *testing.T) {
 	for _, url := range []string{"zookeeper:?servers=3&client=wire", "etcd:?servers=3"} {
 		t.Run(url, func(t *testing.T) {
+			t.Parallel()
 			s := backendtest.Divisible(t, url)
 			f, err := faults.Parse("at=500ms isolate leader for=5s")
 			if err != nil {
 				t.Fatal(err)
 			}
 			r, err := workloads.Run(t.Context(), workloads.Plan{
-				Service: s, Form: form(t, s, "lock", "predecessor"), Clients: 6, Duration: 9 * time.Second, Seed: 1,
+				Service: s, Form: form(t, s, "lock", "predecessor"), Clients: 6, Duration: 8 * time.Second, Seed: 1,
 				Settings: workloads.Settings{Hold: 5 * time.Millisecond}, Faults: faults.Schedule{f},
 			})
 			if err != nil {
