@@ -20,12 +20,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 func TestMain(m *testing.M) {
+	etcdtest.Plain()
 	child.Dispatch(backends.Roles())
 	testscript.Main(m, map[string]func(){
 		"stampede": main,
@@ -80,7 +82,7 @@ func runScripts(t *testing.T, folder string, variables map[string]string) {
 				e.Setenv(name, value)
 			}
 			e.Setenv("TMPDIR", e.WorkDir+"/tmp") // so that a script sees what is left there
-			for _, name := range []string{"JAVA_HOME", "ZOOKEEPER_HOME", "GORACE"} {
+			for _, name := range []string{"JAVA_HOME", "ZOOKEEPER_HOME", "GORACE", etcdtest.Program} {
 				e.Setenv(name, os.Getenv(name))
 			}
 			return os.Mkdir(e.WorkDir+"/tmp", 0o755)

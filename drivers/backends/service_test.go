@@ -13,12 +13,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 func TestMain(m *testing.M) {
+	etcdtest.Plain()
 	child.Dispatch(backends.Roles())
 	os.Exit(m.Run())
 }

@@ -56,7 +56,7 @@ func StartKept(ctx context.Context, keeper *Process, role string, args ...string
 func command(role string, args []string) *exec.Cmd {
 	return &exec.Cmd{
 		Args:        append([]string{role}, args...),
-		Env:         append(os.Environ(), variable+"="+role),
+		Env:         append(os.Environ(), Variable+"="+role),
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 		// A grandchild that outlives the child must not keep Wait waiting for the
 		// end of its stderr.
@@ -65,7 +65,7 @@ func command(role string, args []string) *exec.Cmd {
 }
 
 func start(ctx context.Context, c *exec.Cmd, role string) (*Process, error) {
-	if _, isChild := os.LookupEnv(variable); isChild {
+	if _, isChild := os.LookupEnv(Variable); isChild {
 		return nil, errors.New("a child process must call child.Dispatch before it starts children")
 	}
 	p := &Process{role: role, cmd: c, done: make(chan struct{})}

@@ -21,8 +21,8 @@ import (
 // carries the address to the parent.
 type Role func(ctx context.Context, args []string, ready func(addr string)) error
 
-// variable names the role in a child's environment.
-const variable = "STAMPEDE_CHILD"
+// Variable names the role in a child's environment.
+const Variable = "STAMPEDE_CHILD"
 
 // grace is how long a role may take to put its things away. Stop waits a
 // little longer, so that it is the child who gives up first.
@@ -31,11 +31,11 @@ const grace = 5 * time.Second
 // Dispatch runs the role that this process was started in and exits. In a
 // process that is nobody's child it returns at once.
 func Dispatch(roles map[string]Role) {
-	name, isChild := os.LookupEnv(variable)
+	name, isChild := os.LookupEnv(Variable)
 	if !isChild {
 		return
 	}
-	os.Unsetenv(variable) // what the role starts is not in the role
+	os.Unsetenv(Variable) // what the role starts is not in the role
 	role, known := roles[name]
 	if !known {
 		say("error", nearest.Unknown("role", name, slices.Sorted(maps.Keys(roles))).Error())

@@ -9,10 +9,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
+	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/local"
 )
 
 func TestMain(m *testing.M) {
+	etcdtest.Plain()
 	child.Dispatch(map[string]child.Role{local.KeeperRole: local.Keep, "etcd": local.InPlace(RunMember)})
 	os.Exit(m.Run())
 }

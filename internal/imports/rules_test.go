@@ -31,6 +31,7 @@ const rules = `
 	drivers/pipeline:              drivers drivers/wire drivers/ensemble
 	drivers/zookeeper:             drivers drivers/wire drivers/local drivers/ensemble
 	drivers/etcd:                  drivers drivers/local drivers/spread
+	drivers/etcd/etcdtest:         drivers/child
 	drivers/backends:              drivers/... internal/nearest
 	drivers/backends/backendtest:  drivers/...
 	drivers/drivertest:            drivers drivers/wire internal/bubble

@@ -10,12 +10,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
 // Main is the TestMain of a package whose tests use backends: it lets the test
 // binary be started again as a server, and stops the shared servers at the end.
 func Main(m *testing.M) {
+	etcdtest.Plain()
 	child.Dispatch(backends.Roles())
 	code := m.Run()
 	if err := shared.close(); err != nil {
