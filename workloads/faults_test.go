@@ -99,6 +99,7 @@ func TestFaultsOfClients(t *testing.T) {
 		"at=5s expire holder":                      func(r metrics.Recovery) bool { return r.Lost == 1 && r.Noticed != nil && r.Reconnected != nil },
 		"at=5s lose client=2 reply=create":         func(r metrics.Recovery) bool { return r.Disconnected == 1 && r.Lost == 0 },
 		"at=5s silence clients=all for=5s":         func(r metrics.Recovery) bool { return r.Pause >= 5*time.Second && *r.Served >= 5*time.Second },
+		"at=30s silence clients=all":               func(r metrics.Recovery) bool { return r.Served == nil && r.Pause > 9*time.Second },
 		"at=5s delay clients=all by=100ms for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back > 9*time.Second },
 		"at=5s throttle clients=all to=1k for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back > 9*time.Second },
 		"at=5s freeze clients=all, thaw after=2s":  func(r metrics.Recovery) bool { return r.Pause >= 2*time.Second && r.Lost == 0 },

@@ -45,9 +45,9 @@ type Done struct {
 }
 
 // Do does what the schedule says, each at its time from now on, until the context
-// ends or everything is done, and mends what is broken still. It tells of each
-// step when it has been done, one at a time. What cannot be done is an error: a
-// fault is never left out silently.
+// ends, and mends then what is broken still. It tells of each step when it has been
+// done, one at a time. What cannot be done is an error, at once: a fault is never
+// left out silently.
 func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 	d := &doing{
 		Subjects: on, start: time.Now(), tell: tell,
@@ -66,6 +66,7 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 		})
 	}
 	all.Wait()
+	<-ctx.Done() // what nobody has undone is broken until then
 	err := context.Cause(ctx)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = nil // the run was over

@@ -99,6 +99,13 @@ func schedule(t *testing.T, lines ...string) (s faults.Schedule) {
 	return s
 }
 
+// minute is a context that ends when all the schedules here are over.
+func minute(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
 // Each step is done at its time, to the same that the fault began with, and told
 // of; the words mean whom they mean when it is done.
 func TestDo(t *testing.T) {
@@ -106,7 +113,7 @@ func TestDo(t *testing.T) {
 		d, on := paper()
 		var told []string
 		err := schedule(t, "at=10s kill leader, restart after=5s", "at=1s stop member=3 for=500ms", "at=2s restart member=1",
-			"at=3s expire holder", "at=4s freeze client=1 for=1s", "at=6s lose client=2 reply=set").Do(t.Context(), on,
+			"at=3s expire holder", "at=4s freeze client=1 for=1s", "at=6s lose client=2 reply=set").Do(minute(t), on,
 			func(done faults.Done) { told = append(told, fmt.Sprintf("%v %s", time.Since(d.start), done.What)) })
 		if err != nil {
 			t.Error(err)
@@ -129,7 +136,7 @@ func TestIsolatedIsNoLeader(t *testing.T) {
 		d, on := paper()
 		on.Servers[2].(*server).leads = func() bool { return time.Since(d.start) > 2*time.Second }
 		err := schedule(t, "at=1s isolate leader for=5s", "at=3s stop leader for=1s", "at=5s stop follower for=500ms").
-			Do(t.Context(), on, func(faults.Done) {})
+			Do(minute(t), on, func(faults.Done) {})
 		if err != nil {
 			t.Error(err)
 		}
@@ -139,20 +146,22 @@ func TestIsolatedIsNoLeader(t *testing.T) {
 	})
 }
 
-// When the run is over what is broken is mended, and nothing more is done.
+// When the run is over what is broken is mended, also what nothing was to undo
+// before, and nothing more is done.
 func TestDoMendsAtTheEnd(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		err := schedule(t, "at=1s kill leader for=5s", "at=1s stop member=1 for=5s", "at=1s isolate member=1 for=5s",
-			"at=1s freeze client=4 for=5s", "at=3s kill member=3").
+			"at=1s freeze client=4 for=5s", "at=1500ms kill member=3", "at=3s kill member=1").
 			Do(ctx, on, func(faults.Done) {})
 		if err != nil {
 			t.Error(err)
 		}
 		slices.Sort(d.lines)
-		if diff := cmp.Diff([]string{"1s freeze 4", "1s isolate 1", "1s kill 2", "1s stop 1", "2s continue 1", "2s rejoin 1", "2s restart 2", "2s thaw 4"}, d.lines); diff != "" {
+		if diff := cmp.Diff([]string{"1.5s kill 3", "1s freeze 4", "1s isolate 1", "1s kill 2", "1s stop 1", "2s continue 1", "2s rejoin 1",
+			"2s restart 2", "2s restart 3", "2s thaw 4"}, d.lines); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
@@ -162,7 +171,7 @@ func TestDoMendsAtTheEnd(t *testing.T) {
 func TestFollowersAreNotFelledTwice(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
-		if err := schedule(t, "at=1s kill follower for=5s", "at=1s kill follower for=5s").Do(t.Context(), on, func(faults.Done) {}); err != nil {
+		if err := schedule(t, "at=1s kill follower for=5s", "at=1s kill follower for=5s").Do(minute(t), on, func(faults.Done) {}); err != nil {
 			t.Error(err)
 		}
 		slices.Sort(d.lines)
@@ -178,7 +187,7 @@ func TestFollowersTakeTurns(t *testing.T) {
 		for seed := range uint64(10) {
 			d, on := paper()
 			on.Seed = seed
-			if err := schedule(t, "at=1s stop follower for=1s", "at=3s stop follower for=1s").Do(t.Context(), on, func(faults.Done) {}); err != nil {
+			if err := schedule(t, "at=1s stop follower for=1s", "at=3s stop follower for=1s").Do(minute(t), on, func(faults.Done) {}); err != nil {
 				t.Error(err)
 			}
 			if first, second := d.lines[0][len("1s stop "):], d.lines[2][len("3s stop "):]; first == second {
@@ -214,7 +223,7 @@ func TestFaultsThatCannotBeDone(t *testing.T) {
 						s.(*server).broken = errors.New("no permission")
 					}
 				}
-				err := schedule(t, c.fault).Do(t.Context(), on, func(faults.Done) {})
+				err := schedule(t, c.fault).Do(minute(t), on, func(faults.Done) {})
 				switch {
 				case c.want == "" && (err != nil || !strings.HasPrefix(d.lines[0], c.after.String()+" kill 2")):
 					t.Errorf("%v, %q", err, d.lines)
