@@ -24,8 +24,8 @@ type Member interface {
 	// Leads asks the member whether it is the leader. One that does not answer
 	// is an error; a server by itself leads.
 	Leads(ctx context.Context) (bool, error)
-	// Kill ends its process by SIGKILL, also one that is stopped, and returns when
-	// it is gone. What it had on disk stays.
+	// Kill ends its process by SIGKILL, also one that is stopped, or that has ended
+	// on a full disk, and returns when it is gone. What it had on disk stays.
 	Kill() error
 	// Restart starts a killed member on what it left on disk, which is nothing where
 	// its durability is memory. It returns when the
@@ -42,4 +42,11 @@ type Member interface {
 	Isolate() error
 	// Rejoin lets what waited pass, and what comes.
 	Rejoin() error
+	// CanFillDisk tells whether FillDisk can be done to such a member: it has a
+	// disk, gets over it, and the system is one on which it can.
+	CanFillDisk() bool
+	// FillDisk lets none of its writes to files succeed from now on, until it has
+	// been killed and restarted. What it had on disk stays. A server that cannot
+	// write ends by itself.
+	FillDisk() error
 }

@@ -29,7 +29,7 @@ func (p Plan) powers() faults.Powers {
 	i := p.Service.Info()
 	powers := faults.Powers{Service: i.URL, Forgets: i.Durability == "memory", Clients: p.Clients, Holder: p.Form.Holds(), Window: p.Duration}
 	if e, ok := p.Service.(drivers.Ensemble); ok {
-		powers.Servers, powers.Divisible = len(e.Members()), e.Divisible()
+		powers.Servers, powers.Divisible, powers.Disks = len(e.Members()), e.Divisible(), e.Members()[0].CanFillDisk()
 	}
 	return powers
 }
@@ -110,7 +110,7 @@ func (t *trouble) begin(r *runner) {
 			t.diary.Counted(r.crew.meter.Counts())
 			if len(d.Servers) > 0 {
 				t.divided(d)
-				t.watching.Go(func() { t.awaitLeader(ctx) })
+				t.watching.Go(func() { t.awaitLeader(ctx, d) })
 			}
 		})
 		if err != nil {
@@ -138,10 +138,18 @@ const (
 	lookTime  = 200 * time.Millisecond
 )
 
-// awaitLeader waits until a server says that it leads which others hear.
-func (t *trouble) awaitLeader(ctx context.Context) {
+// awaitLeader waits until a server says that it leads which others hear. One whose
+// disk has been filled says so until it has to write.
+func (t *trouble) awaitLeader(ctx context.Context, d faults.Done) {
+	for d.Verb == faults.FillDisk && ctx.Err() == nil && t.led(ctx, d.Servers) {
+		keep(ctx, lookEvery)
+	}
+	var all []int
+	for i := range t.subjects.Servers {
+		all = append(all, i)
+	}
 	for ctx.Err() == nil {
-		if t.led(ctx) {
+		if t.led(ctx, all) {
 			t.diary.Led()
 			return
 		}
@@ -149,12 +157,14 @@ func (t *trouble) awaitLeader(ctx context.Context) {
 	}
 }
 
-func (t *trouble) led(ctx context.Context) bool {
+// led tells whether one of the servers says that it leads.
+func (t *trouble) led(ctx context.Context, servers []int) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	var found atomic.Bool
 	var all sync.WaitGroup
-	for i, m := range t.subjects.Servers {
+	for _, i := range servers {
+		m := t.subjects.Servers[i]
 		if t.isApart(i) {
 			continue
 		}

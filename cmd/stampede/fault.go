@@ -49,8 +49,10 @@ func (f *faultFlags) divide() bool { return f.nemesis > 0 || f.schedule.Divides(
 func (f *faultFlags) possible(j job) error {
 	for _, s := range j.sources {
 		for _, form := range j.chosen {
-			err := f.schedule.Check(faults.Powers{Service: s.name, Servers: s.servers, Forgets: !s.durable,
-				Divisible: j.flags.divisible && s.servers > 1, Clients: slices.Min(j.flags.clients), Holder: form.Holds(), Window: j.flags.duration})
+			err := f.schedule.Check(faults.Powers{
+				Service: s.name, Servers: s.servers, Forgets: !s.durable, Disks: s.disks, Divisible: j.flags.divisible && s.servers > 1,
+				Clients: slices.Min(j.flags.clients), Holder: form.Holds(), Window: j.flags.duration,
+			})
 			if err != nil {
 				return usagef("--%v", err)
 			}

@@ -15,9 +15,10 @@ done to the same afterwards:
   at=TIME VERB WHOM [PARAMETER] [for=TIME]
   at=TIME VERB WHOM [PARAMETER], VERB [PARAMETER] after=TIME, ...
 
-for= undoes it after so long: kill and restart, stop and continue, isolate and rejoin,
-freeze and thaw, and mend what was done to connections. MEMBERS are leader, follower,
-member=2 or members=all, of a service that the run has started; CLIENTS are client=3,
+for= undoes it after so long: kill and fill-disk by restart, stop by continue, isolate
+by rejoin, freeze by thaw, and by mend what was done to connections. MEMBERS are
+leader, follower, member=2 or members=all, of a service that the run has started
+(fill-disk: native with durability=fsync, or etcd, on Linux); CLIENTS are client=3,
 clients=25%, clients=all, or holder, who has what the others want.
 
   stampede run --fault 'at=5s kill leader for=5s' --backend 'zookeeper:?servers=3'

@@ -30,6 +30,7 @@ type source struct {
 	// servers are how many are started for it, durable: with what they were told on disk.
 	servers int
 	durable bool
+	disks   bool // of theirs can be filled
 	open    func(context.Context) (drivers.Service, error)
 }
 
@@ -84,6 +85,7 @@ func (t *targets) resolve(reads string) ([]source, error) {
 		}
 		s := source{name: target.String(), given: target.Given(), open: target.Open}
 		s.servers, s.durable = target.Started()
+		s.disks = target.FillsDisks()
 		sources = append(sources, s)
 	}
 	return sources, nil

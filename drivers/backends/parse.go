@@ -41,6 +41,13 @@ func (t Target) String() string { return t.url }
 // for the run.
 func (t Target) Given() bool { return t.servers != nil }
 
+// FillsDisks tells whether the disks of the servers that are started for it can be
+// filled.
+func (t Target) FillsDisks() bool {
+	_, durable := t.Started()
+	return durable && t.backend.local.FillsDisks()
+}
+
 // Started is how many servers are started for it, none of a given one, and whether
 // they have on disk what they were told.
 func (t Target) Started() (servers int, durable bool) {

@@ -97,7 +97,7 @@ func List() []Backend {
 			Keys: []Key{sessionTimeout, reads, library, nativeDurability},
 
 			role:       local.InPlace(runNative),
-			local:      local.Kind{Serves: servesAtOnce, Leads: ensemble.Leads},
+			local:      local.Kind{Serves: servesAtOnce, Leads: ensemble.Leads, OutlivesFullDisk: true},
 			clients:    zooKeeperClients(),
 			port:       "2181",
 			durability: []string{native.Memory, native.Fsync},
@@ -129,7 +129,7 @@ func List() []Backend {
 			Keys: []Key{sessionTimeout, etcdReads, servers, clients, durability},
 
 			role:       local.InPlace(etcd.RunMember),
-			local:      local.Kind{Serves: etcd.Serves, Leads: etcd.Leads},
+			local:      local.Kind{Serves: etcd.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
 			clients:    []client{{name: etcd.Client, persistent: true, connect: connectEtcd}},
 			port:       "2379",
 			durability: []string{etcd.Fsync, etcd.NoFsync},

@@ -13,6 +13,8 @@ type Powers struct {
 	Forgets bool
 	// Divisible: several servers that can be isolated.
 	Divisible bool
+	// Disks: those of servers can be filled.
+	Disks bool
 
 	Clients int
 	Holder  bool // one client has something that the others want
@@ -68,6 +70,13 @@ func (s Step) checkServers(p Powers) error {
 	case Kill, Restart:
 		if p.Forgets {
 			return fmt.Errorf("%s keeps everything in memory, which would be gone: say durability=fsync", p.Service)
+		}
+	case FillDisk:
+		if p.Forgets {
+			return fmt.Errorf("%s keeps everything in memory, and has no disk: say durability=fsync", p.Service)
+		}
+		if !p.Disks {
+			return fmt.Errorf("a full disk of %s cannot be tried: those of native:?durability=fsync and etcd: can, on Linux", p.Service)
 		}
 	case Isolate, Rejoin:
 		if p.Servers == 1 {

@@ -8,11 +8,12 @@ import (
 )
 
 func TestCheck(t *testing.T) {
-	three := faults.Powers{Service: "zookeeper:?servers=3", Servers: 3, Clients: 8, Holder: true, Window: time.Minute}
+	three := faults.Powers{Service: "etcd:?servers=3", Servers: 3, Disks: true, Clients: 8, Holder: true, Window: time.Minute}
+	elsewhere := faults.Powers{Service: "zookeeper:?servers=3", Servers: 3, Clients: 8, Window: time.Minute}
 	given := faults.Powers{Service: "zookeeper://zk1:2181", Clients: 8, Holder: true, Window: time.Minute}
 	divisible := three
 	divisible.Divisible = true
-	memory := faults.Powers{Service: "native:", Servers: 1, Forgets: true, Clients: 8, Window: time.Minute}
+	memory := faults.Powers{Service: "native:", Servers: 1, Forgets: true, Disks: true, Clients: 8, Window: time.Minute}
 	for _, c := range []struct {
 		on          faults.Powers
 		fault, want string
@@ -20,16 +21,21 @@ func TestCheck(t *testing.T) {
 		{three, "at=10s kill leader for=5s", ""},
 		{three, "at=10s kill member=3 for=5s", ""},
 		{three, "at=10s expire holder", ""},
-		{three, "at=10s kill member=4", `fault "at=10s kill member=4": zookeeper:?servers=3 has 3 servers`},
+		{three, "at=10s fill-disk leader for=5s", ""},
+		{elsewhere, "at=10s kill leader for=5s", ""},
+		{elsewhere, "at=10s fill-disk leader for=5s", `fault "at=10s fill-disk leader for=5s": a full disk of zookeeper:?servers=3 cannot be tried: those of native:?durability=fsync and etcd: can, on Linux`},
+		{three, "at=10s kill member=4", `fault "at=10s kill member=4": etcd:?servers=3 has 3 servers`},
 		{three, "at=10s cut client=9", `fault "at=10s cut client=9": there are 8 clients`},
 		{three, "at=58s kill leader for=2s", `fault "at=58s kill leader for=2s": its last step comes at 1m, and the run is over at 1m`},
 		{divisible, "at=10s isolate leader, kill after=1s, rejoin after=1s", ""},
-		{three, "at=10s isolate leader", `fault "at=10s isolate leader": zookeeper:?servers=3 was opened without anything between its servers: open it divisible`},
+		{three, "at=10s isolate leader", `fault "at=10s isolate leader": etcd:?servers=3 was opened without anything between its servers: open it divisible`},
 		{memory, "at=10s isolate member=1", `fault "at=10s isolate member=1": native: is one server, with nobody to be isolated from: say zookeeper:?servers=3 or etcd:?servers=3`},
 		{given, "at=10s isolate leader", `fault "at=10s isolate leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
 		{given, "at=10s cut clients=all", ""},
 		{given, "at=10s kill leader", `fault "at=10s kill leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
+		{given, "at=10s fill-disk leader", `fault "at=10s fill-disk leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
 		{memory, "at=10s stop leader for=1s", ""},
+		{memory, "at=10s fill-disk leader", `fault "at=10s fill-disk leader": native: keeps everything in memory, and has no disk: say durability=fsync`},
 		{memory, "at=10s kill follower", `fault "at=10s kill follower": native: is one server, which has no followers: say servers=3`},
 		{memory, "at=10s stop leader, kill after=1s", `fault "at=10s stop leader, kill after=1s": native: keeps everything in memory, which would be gone: say durability=fsync`},
 		{memory, "at=10s expire holder", `fault "at=10s expire holder": nobody holds anything in this recipe: name client=1 or clients=25%`},
@@ -53,10 +59,11 @@ func TestCheck(t *testing.T) {
 func TestNemesis(t *testing.T) {
 	for _, p := range []faults.Powers{
 		{Service: "given", Clients: 3, Window: 30 * time.Second},
-		{Service: "memory", Servers: 1, Forgets: true, Clients: 3, Holder: true, Window: 30 * time.Second},
+		{Service: "memory", Servers: 1, Forgets: true, Disks: true, Clients: 3, Holder: true, Window: 30 * time.Second},
 		{Service: "three", Servers: 3, Clients: 3, Holder: true, Window: 30 * time.Second},
 		{Service: "servers only", Servers: 3, Window: 30 * time.Second},
 		{Service: "divisible", Servers: 3, Divisible: true, Window: 30 * time.Second},
+		{Service: "with disks", Servers: 3, Disks: true, Window: 30 * time.Second},
 	} {
 		verbs := map[faults.Verb]bool{}
 		for seed := range uint64(200) {
@@ -85,6 +92,9 @@ func TestNemesis(t *testing.T) {
 			want += 2
 		}
 		if p.Divisible {
+			want++
+		}
+		if p.Disks && !p.Forgets {
 			want++
 		}
 		if len(verbs) != want {

@@ -53,7 +53,7 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 		Subjects: on, start: time.Now(), tell: tell,
 		choosing: make(chan struct{}, 1),
 		rand:     rand.New(rand.NewPCG(on.Seed, 0)),
-		down:     make(map[int]Verb), apart: make(map[int]bool), hurt: make(map[int]int),
+		down:     make(map[int]Verb), full: make(map[int]bool), apart: make(map[int]bool), hurt: make(map[int]int),
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -87,6 +87,7 @@ type doing struct {
 	mu    sync.Mutex // nothing is done to two servers at once, or told
 	rand  *rand.Rand
 	down  map[int]Verb // servers that do not run, and what was done to them
+	full  map[int]bool // servers whose disk is full
 	apart map[int]bool // servers that are isolated
 	hurt  map[int]int  // how often something was done to a server
 }

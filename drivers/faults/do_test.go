@@ -49,6 +49,8 @@ func (s *server) Stop() error                   { s.note("stop %s", s.name); ret
 func (s *server) Continue() error               { s.note("continue %s", s.name); return s.broken }
 func (s *server) Isolate() error                { s.note("isolate %s", s.name); return s.broken }
 func (s *server) Rejoin() error                 { s.note("rejoin %s", s.name); return s.broken }
+func (s *server) CanFillDisk() bool             { return true }
+func (s *server) FillDisk() error               { s.note("fill-disk %s", s.name); return s.broken }
 
 // A client is a session on paper.
 type client struct {
@@ -162,6 +164,25 @@ func TestDoMendsAtTheEnd(t *testing.T) {
 		slices.Sort(d.lines)
 		if diff := cmp.Diff([]string{"1.5s kill 3", "1s freeze 4", "1s isolate 1", "1s kill 2", "1s stop 1", "2s continue 1", "2s rejoin 1",
 			"2s restart 2", "2s restart 3", "2s thaw 4"}, d.lines); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// A full disk has room again when its server is started again, which has to be
+// killed first unless it was meanwhile.
+func TestFullDisks(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		d, on := paper()
+		ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+		defer cancel()
+		err := schedule(t, "at=1s fill-disk leader for=2s", "at=4s fill-disk member=1, kill after=1s, restart after=1s",
+			"at=7s fill-disk member=3, stop after=1s").Do(ctx, on, func(faults.Done) {})
+		if err != nil {
+			t.Error(err)
+		}
+		if diff := cmp.Diff([]string{"1s fill-disk 2", "3s kill 2", "3s restart 2", "4s fill-disk 1", "5s kill 1", "6s restart 1",
+			"7s fill-disk 3", "8s stop 3", "9s kill 3", "9s restart 3"}, d.lines); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})

@@ -72,6 +72,9 @@ func troubles(p Powers) (all []Fault) {
 		if p.Divisible {
 			add(Isolate, w)
 		}
+		if p.Disks && !p.Forgets {
+			add(FillDisk, w)
+		}
 	}
 	return all
 }

@@ -21,6 +21,9 @@ func (d *doing) server(ctx context.Context, v Verb, i int) error {
 	case Continue:
 		delete(d.down, i)
 		return s.Continue()
+	case FillDisk:
+		d.full[i] = true
+		return s.FillDisk()
 	case Isolate:
 		d.apart[i] = true
 		return s.Isolate()
@@ -34,6 +37,7 @@ func (d *doing) server(ctx context.Context, v Verb, i int) error {
 		}
 	}
 	delete(d.down, i)
+	delete(d.full, i)
 	return s.Restart(ctx)
 }
 
@@ -43,23 +47,23 @@ func (d *doing) hurts(i int) int {
 	return d.hurt[i]
 }
 
-// takesPart tells whether a server runs and is not isolated: one that is may say that
-// it leads, for as long as it has not noticed.
+// takesPart tells whether a server runs, can write, and is not isolated: one that is
+// may say that it leads, for as long as it has not noticed.
 func (d *doing) takesPart(i int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	_, down := d.down[i]
-	return !down && !d.apart[i]
+	return !down && !d.full[i] && !d.apart[i]
 }
 
 // mend puts everything right that can be, in whatever order.
 func (d *doing) mend(ctx context.Context) error {
 	var errs []error
 	for i := range d.Servers {
-		switch d.down[i] {
-		case Kill:
+		switch {
+		case d.down[i] == Kill || d.full[i]:
 			errs = append(errs, d.server(ctx, Restart, i))
-		case Stop:
+		case d.down[i] == Stop:
 			errs = append(errs, d.server(ctx, Continue, i))
 		}
 		if d.apart[i] {

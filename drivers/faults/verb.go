@@ -3,13 +3,14 @@ package faults
 // A Verb is what is done.
 type Verb string
 
-// What is done to servers, by signals to their processes and on the lines between
-// them.
+// What is done to servers, by signals to their processes and limits of them, and on
+// the lines between them.
 const (
 	Kill     Verb = "kill"
 	Restart  Verb = "restart" // of a server that runs: killed first
 	Stop     Verb = "stop"
 	Continue Verb = "continue"
+	FillDisk Verb = "fill-disk" // a server that cannot write ends
 	Isolate  Verb = "isolate"
 	Rejoin   Verb = "rejoin"
 )
@@ -43,6 +44,7 @@ func deeds() []deed {
 		{verb: Restart, servers: true, about: "start a killed server again; kill and start one that runs"},
 		{verb: Stop, servers: true, undone: Continue, about: "SIGSTOP: connections stay, and nothing comes over them"},
 		{verb: Continue, servers: true, about: "SIGCONT"},
+		{verb: FillDisk, servers: true, undone: Restart, about: "no write to its files succeeds, so that it ends, until it is restarted"},
 		{verb: Isolate, servers: true, undone: Rejoin, about: "nothing passes between it and other members; its clients reach it"},
 		{verb: Rejoin, servers: true, about: "what waited passes, and what comes"},
 		{verb: Expire, about: "the service ends the session"},

@@ -27,7 +27,14 @@ type Kind struct {
 	Serves func(ctx context.Context, p Place) error
 	// Leads asks the server at an address whether it is the leader.
 	Leads func(ctx context.Context, address string) (bool, error)
+	// OutlivesFullDisk: started again after its disk was full, a server has all
+	// that it ever answered.
+	OutlivesFullDisk bool
 }
+
+// FillsDisks tells whether the disks of such servers can be filled, where they keep
+// something on them.
+func (k Kind) FillsDisks() bool { return k.OutlivesFullDisk && limitsOthers }
 
 // An Ensemble is the servers of one service.
 type Ensemble struct {

@@ -23,6 +23,7 @@ type member struct {
 	process *child.Process // nil before it is started, and when it was killed
 	server  int            // the process that serves: that one, or one that it has started
 	stopped bool
+	full    bool // its disk is, for the process
 }
 
 // Name is its number.
@@ -78,7 +79,7 @@ func (m *member) Restart(ctx context.Context) error {
 func (m *member) Kill() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if err := m.runs("kill"); err != nil {
+	if err := m.runs("kill"); err != nil && !m.full {
 		return err
 	}
 	m.kill()
@@ -88,10 +89,12 @@ func (m *member) Kill() error {
 // kill returns when the process that serves is gone, and its parent too where
 // that is not ourselves: that one ends with it. How is no news.
 func (m *member) kill() {
-	syscall.Kill(m.server, syscall.SIGKILL)
+	if m.runs("kill") == nil {
+		syscall.Kill(m.server, syscall.SIGKILL)
+	}
 	<-m.process.Done()
 	m.process.Stop()
-	m.process, m.stopped = nil, false
+	m.process, m.stopped, m.full = nil, false, false
 }
 
 // Stop stops its process.
@@ -125,6 +128,29 @@ func (m *member) Continue() error {
 		return fmt.Errorf("continue member %s: %w", m.Name(), err)
 	}
 	m.stopped = false
+	return nil
+}
+
+// CanFillDisk tells whether it has a disk that can be filled.
+func (m *member) CanFillDisk() bool { return m.place.Dir != "" && m.kind.FillsDisks() }
+
+// FillDisk lets none of its writes to files succeed.
+func (m *member) FillDisk() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.CanFillDisk() {
+		return fmt.Errorf("fill-disk member %s: %w", m.Name(), errors.ErrUnsupported)
+	}
+	if err := m.runs("fill-disk"); err != nil {
+		return err
+	}
+	if m.full {
+		return fmt.Errorf("fill-disk member %s: it is full already", m.Name())
+	}
+	if err := letGrowNothing(m.server); err != nil {
+		return fmt.Errorf("fill-disk member %s: %w", m.Name(), err)
+	}
+	m.full = true
 	return nil
 }
 
@@ -168,7 +194,7 @@ func (m *member) end() error {
 	switch {
 	case m.process == nil:
 		return nil
-	case m.stopped:
+	case m.stopped, m.full: // or that one has ended, which is no news either
 		m.kill()
 		return nil
 	}

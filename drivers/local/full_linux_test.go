@@ -1,0 +1,102 @@
+package local_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/local"
+)
+
+// fullDisks are the servers that get over a full disk, and what they say when they
+// end on one. etcd would say it in its log, which is not kept.
+var fullDisks = map[string]string{
+	"native:?durability=fsync":  "journal: write",
+	"etcd:?durability=no-fsync": "exit status 1",
+}
+
+// A server whose disk is full answers no write and ends; started again it has all
+// that it answered, and nothing of what it did not.
+func TestFullDisk(t *testing.T) {
+	for url, words := range fullDisks {
+		t.Run(url, func(t *testing.T) {
+			s, tmp := open(t, url)
+			create(t, s, "/answered")
+			m := s.Members()[0]
+			c := dial(t, s)
+			defer c.Close()
+			if err := m.FillDisk(); err != nil {
+				t.Fatal(err)
+			}
+			if _, found, err := c.Exists(t.Context(), "/answered", nil); !found || err != nil {
+				t.Errorf("read on a full disk: %t, %v, want what is in memory", found, err)
+			}
+			unanswered(t, c, "/unanswered")
+			ended(t, m, words)
+			refused(t, m.Stop(), "stop member 1: it has ended by itself")
+			refused(t, m.FillDisk(), "fill-disk member 1: it has ended by itself")
+			if err := m.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			refused(t, m.FillDisk(), "fill-disk member 1: it has been killed")
+			if err := m.Restart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			leads(t, m)
+			if !exists(t, s, "/answered") || exists(t, s, "/unanswered") {
+				t.Error("after the restart something answered is missing, or something else is there")
+			}
+			create(t, s, "/afterwards")
+			fillAgain(t, m)
+			if err := s.Close(); err != nil {
+				t.Errorf("close with a full disk: %v", err)
+			}
+			empty(t, tmp)
+		})
+	}
+}
+
+// A server without a disk, or that does not get over a full one, is left alone.
+func TestNoFullDisk(t *testing.T) {
+	for _, url := range []string{"native:", "zookeeper:"} {
+		t.Run(url, func(t *testing.T) {
+			s, _ := open(t, url)
+			m := s.Members()[0]
+			refused(t, m.FillDisk(), "fill-disk member 1: unsupported operation")
+			if m.CanFillDisk() {
+				t.Error("its disk can be filled, it says")
+			}
+			create(t, s, "/served")
+		})
+	}
+}
+
+// unanswered writes what no server can answer well.
+func unanswered(t *testing.T, c drivers.Conn, path string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := c.Create(ctx, path, nil, 0); err == nil {
+		t.Error("a write to a full disk was acknowledged")
+	}
+}
+
+// ended waits until the member has ended by itself, with such words.
+func ended(t *testing.T, m drivers.Member, words string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	defer cancel()
+	if err := local.End(ctx, m); err == nil || !strings.Contains(err.Error(), words) {
+		t.Fatalf("it ended with %v, want something of %q", err, words)
+	}
+}
+
+func fillAgain(t *testing.T, m drivers.Member) {
+	t.Helper()
+	if err := m.FillDisk(); err != nil {
+		t.Fatal(err)
+	}
+	refused(t, m.FillDisk(), "fill-disk member 1: it is full already")
+}
