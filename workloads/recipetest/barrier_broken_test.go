@@ -10,13 +10,15 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func TestBarrierMutantsAreCaught(t *testing.T) {
+func TestBarrierMutantsAreCaught(t *testing.T) { barrierMutants().run(t) }
+
+func barrierMutants() *plants[func(drivers.Conn, string) workloads.Barrier] {
 	type (
 		conn    = drivers.Conn
 		barrier = workloads.Barrier
 	)
 	right := func(c conn, path string) barrier { return recipes.NewBarrier(c, path) }
-	newMutants(right, func(open func(conn, string) barrier) ([]lockCase, LockForm) {
+	return newMutants(right, func(open func(conn, string) barrier) ([]lockCase, LockForm) {
 		form := BarrierForm{Name: "watch", New: func(c conn, path string) barrier { return open(c, path) }}
 		return form.cases(), form.lock()
 	}).
@@ -29,8 +31,7 @@ func TestBarrierMutantsAreCaught(t *testing.T) {
 		plant("asks only once", func(c conn, path string) barrier { return recipes.NewBarrier(brittle{c}, path) },
 			"any replies are lost").
 		plant("looks twice", func(c conn, path string) barrier { return recipes.NewBarrier(twice{c}, path) },
-			"settled cost", "identities").
-		run(t)
+			"settled cost", "identities")
 }
 
 // openDoor holds nobody up.

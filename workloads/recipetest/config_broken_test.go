@@ -10,14 +10,16 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func TestConfigMutantsAreCaught(t *testing.T) {
+// A configMutant is a config with one thing wrong, and the cases that must notice.
+type configMutant struct {
+	name string
+	open func(drivers.Conn, string) workloads.Config
+	by   []string
+}
+
+func configMutants() []configMutant {
 	type conn = drivers.Conn
-	var catching []string
-	for _, m := range []struct {
-		name string
-		open func(conn, string) workloads.Config
-		by   []string
-	}{
+	return []configMutant{
 		{"does not look again", func(c conn, dir string) workloads.Config { return once{recipes.NewConfig(c, dir)} },
 			[]string{"every change is seen", "changes come quickly"}},
 		{"does not give up", func(c conn, dir string) workloads.Config { return stubborn{recipes.NewConfig(c, dir)} },
@@ -28,7 +30,13 @@ func TestConfigMutantsAreCaught(t *testing.T) {
 			[]string{"replies are lost"}},
 		{"reads twice", func(c conn, dir string) workloads.Config { return recipes.NewConfig(rereader{c}, dir) },
 			[]string{"settled cost"}},
-	} {
+	}
+}
+
+func TestConfigMutantsAreCaught(t *testing.T) {
+	type conn = drivers.Conn
+	var catching []string
+	for _, m := range configMutants() {
 		form := ConfigForm{Name: "watch", New: func(c conn, dir string) workloads.Config { return m.open(c, dir) }}
 		t.Run(m.name, func(t *testing.T) { caught(t, "a config that "+m.name, form.cases(), m.by...) })
 		catching = append(catching, m.by...)

@@ -11,14 +11,15 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func TestDoubleBarrierMutantsAreCaught(t *testing.T) {
+func TestDoubleBarrierMutantsAreCaught(t *testing.T) { doubleBarrierMutants().run(t) }
+
+func doubleBarrierMutants() *plants[func(drivers.Conn, string, int) workloads.DoubleBarrier] {
 	type (
 		conn    = drivers.Conn
 		barrier = workloads.DoubleBarrier
-		open    = func(conn, string, int) barrier
 	)
 	right := func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(c, dir, n) }
-	newMutants(right, func(o open) ([]lockCase, LockForm) {
+	return newMutants(right, func(o func(conn, string, int) barrier) ([]lockCase, LockForm) {
 		form := DoubleBarrierForm{Name: "ready", New: func(c conn, dir string, n int) barrier { return o(c, dir, n) }}
 		return form.cases(), form.lock()
 	}).
@@ -38,8 +39,7 @@ func TestDoubleBarrierMutantsAreCaught(t *testing.T) {
 		plant("asks only once", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(brittle{c}, dir, n) },
 			"any replies are lost").
 		plant("looks twice", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(twice{c}, dir, n) },
-			"settled cost", "identities").
-		run(t)
+			"settled cost", "identities")
 }
 
 // backDoor lets out whoever wants to leave, with its session.

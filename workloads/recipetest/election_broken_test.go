@@ -10,8 +10,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func TestElectionMutantsAreCaught(t *testing.T) {
-	for name, open := range map[string]func(drivers.Conn, string) workloads.Election{
+// electionMutants are elections with one thing wrong, by what it is.
+func electionMutants() map[string]func(drivers.Conn, string) workloads.Election {
+	return map[string]func(drivers.Conn, string) workloads.Election{
 		"acknowledges before it leads": func(c drivers.Conn, dir string) workloads.Election {
 			return hasty{recipes.NewAcknowledgedElection(c, dir)}
 		},
@@ -24,7 +25,11 @@ func TestElectionMutantsAreCaught(t *testing.T) {
 		"acknowledges for good": func(c drivers.Conn, dir string) workloads.Election {
 			return lasting{recipes.NewAcknowledgedElection(c, dir), c, dir}
 		},
-	} {
+	}
+}
+
+func TestElectionMutantsAreCaught(t *testing.T) {
+	for name, open := range electionMutants() {
 		form := ElectionForm{Name: "acknowledged", Acknowledged: true, New: func(c drivers.Conn, dir string) workloads.Election {
 			return open(c, dir)
 		}}

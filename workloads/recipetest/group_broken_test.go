@@ -11,15 +11,17 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func TestGroupMutantsAreCaught(t *testing.T) {
+// A groupMutant is a group with one thing wrong, and the cases that must notice.
+type groupMutant struct {
+	name string
+	ring bool
+	open func(drivers.Conn, string) workloads.Group
+	by   []string
+}
+
+func groupMutants() []groupMutant {
 	type conn = drivers.Conn
-	var catching []string
-	for _, m := range []struct {
-		name string
-		ring bool
-		open func(conn, string) workloads.Group
-		by   []string
-	}{
+	return []groupMutant{
 		{"looks once", false, func(c conn, dir string) workloads.Group { return &onlooker{Group: naive.NewGroup(c, dir)} },
 			[]string{"members come and go", "a member's session is lost"}},
 		{"watches the wrong node in a ring", true, func(c conn, dir string) workloads.Group { return recipes.NewGroup(&selfWatcher{Conn: c}, dir) },
@@ -34,7 +36,13 @@ func TestGroupMutantsAreCaught(t *testing.T) {
 			[]string{"replies are lost"}},
 		{"herds", true, func(c conn, dir string) workloads.Group { return naive.NewGroup(c, dir) },
 			[]string{"settled cost"}},
-	} {
+	}
+}
+
+func TestGroupMutantsAreCaught(t *testing.T) {
+	type conn = drivers.Conn
+	var catching []string
+	for _, m := range groupMutants() {
 		form := GroupForm{Name: "children-watch", Ring: m.ring, New: func(c conn, dir string) workloads.Group { return m.open(c, dir) }}
 		if m.ring {
 			form.Name = "ring"

@@ -10,14 +10,16 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func TestNamesMutantsAreCaught(t *testing.T) {
+// A namesMutant is a name service with one thing wrong, and the cases that must notice.
+type namesMutant struct {
+	name string
+	open func(drivers.Conn, string) workloads.Names
+	by   []string
+}
+
+func namesMutants() []namesMutant {
 	type conn = drivers.Conn
-	var catching []string
-	for _, m := range []struct {
-		name string
-		open func(conn, string) workloads.Names
-		by   []string
-	}{
+	return []namesMutant{
 		{"keeps for ever", func(c conn, dir string) workloads.Names { return recipes.NewNames(heedless{c}, dir) },
 			[]string{"what is bound is found", "one's session is lost"}},
 		{"watches when it has read", func(c conn, dir string) workloads.Names { return recipes.NewNames(late{c}, dir) },
@@ -26,7 +28,13 @@ func TestNamesMutantsAreCaught(t *testing.T) {
 			[]string{"one gives up", "one's session is lost"}},
 		{"asks only once", func(c conn, dir string) workloads.Names { return recipes.NewNames(fleeting{c}, dir) },
 			[]string{"replies are lost"}},
-	} {
+	}
+}
+
+func TestNamesMutantsAreCaught(t *testing.T) {
+	type conn = drivers.Conn
+	var catching []string
+	for _, m := range namesMutants() {
 		form := NamesForm{Name: "cached", New: func(c conn, dir string) workloads.Names { return m.open(c, dir) }}
 		t.Run(m.name, func(t *testing.T) { caught(t, "a name service that "+m.name, form.cases(), m.by...) })
 		catching = append(catching, m.by...)

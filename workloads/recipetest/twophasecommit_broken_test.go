@@ -10,7 +10,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) {
+func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) { commitMutants().run(t) }
+
+func commitMutants() *plants[workloads.Protocol] {
 	type conn = drivers.Conn
 	same := func(c conn) conn { return c }
 	// protocol is the form that is right, over sessions with something wrong.
@@ -37,7 +39,7 @@ func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) {
 	hasty.Coordinator = func(c conn, path string, sites []string) workloads.Coordinator {
 		return recipes.NewCoordinator(c, path, sites[:1])
 	}
-	newMutants(protocol(same, same), func(p workloads.Protocol) ([]lockCase, LockForm) {
+	return newMutants(protocol(same, same), func(p workloads.Protocol) ([]lockCase, LockForm) {
 		form := TwoPhaseCommitForm{"ephemeral-sites", p}
 		return form.cases(), form.lock()
 	}).
@@ -58,8 +60,7 @@ func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) {
 		plant("does not see earlier votes", protocol(same, func(c conn) conn { return unseeing{c} }), "the coordinator is lost").
 		plant("does not look for its GUID", protocol(func(c conn) conn { return forgetful{c} }, same),
 			"replies to creates are lost").
-		plant("looks twice", protocol(func(c conn) conn { return twice{c} }, same), "settled cost", "identities").
-		run(t)
+		plant("looks twice", protocol(func(c conn) conn { return twice{c} }, same), "settled cost", "identities")
 }
 
 // ownSite takes its own vote for the decision.
