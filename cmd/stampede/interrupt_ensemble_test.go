@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+// Of a scenario in which members fail, and that ends while one of them is dead, no
+// process is left and nothing on disk: neither where somebody presses Ctrl-C, nor
+// where stampede is killed.
+func TestNothingOutlivesPaperFailures(t *testing.T) {
+	for _, e := range []trio{{"etcd:?servers=3&durability=no-fsync", 1}, {"zookeeper:?servers=3", 2}} {
+		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+			t.Run(e.backend+"/"+signal.String(), func(t *testing.T) {
+				if _, err := zookeeper.FindInstallation(); e.backend[0] == 'z' && errors.Is(err, zookeeper.ErrNotInstalled) {
+					backendtest.Lacking(t, err)
+				}
+				t.Parallel()
+				endPaperFailures(t, e, signal)
+			})
+		}
+	}
+}
+
+// A trio is three servers.
+type trio struct {
+	backend string
+	member  int // how many processes one of them is
+}
+
+func endPaperFailures(t *testing.T, e trio, signal syscall.Signal) {
+	tmp, dir := t.TempDir(), t.TempDir()
+	run := exec.CommandContext(t.Context(), "stampede", "run", "-f", "paper-failures", "--backend", e.backend, "--clients", "4")
+	var stderr bytes.Buffer
+	run.Stderr, run.Dir, run.Env = &stderr, dir, append(os.Environ(), "TMPDIR="+tmp)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- run.Wait() }()
+	whole := 2 + 3*e.member // with stampede and what keeps the directory
+	awaitProcesses(t, tmp, whole, ended, &stderr)
+	awaitProcesses(t, tmp, whole-e.member, ended, &stderr)
+	if err := run.Process.Signal(signal); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	if code := run.ProcessState.ExitCode(); signal == syscall.SIGINT && code != 130 {
+		t.Errorf("exit code %d, want 130; stderr: %s", code, &stderr)
+	}
+	if signal == syscall.SIGINT { // all is put away before it ends
+		wantKilled(t, dir)
+		if left := processes(t, tmp); len(left) > 0 {
+			t.Errorf("processes %v are left", left)
+		}
+	}
+	awaitNobody(t, tmp)
+	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// wantKilled wants one saved run, in which a member has been killed.
+func wantKilled(t *testing.T, dir string) {
+	t.Helper()
+	saved, _ := filepath.Glob(filepath.Join(dir, savedRuns, "*.json"))
+	if len(saved) != 1 {
+		t.Fatalf("saved %v, want one run", saved)
+	}
+	text, err := os.ReadFile(saved[0])
+	if err != nil || !bytes.Contains(text, []byte(`"what": "kill member `)) {
+		t.Errorf("%s tells of no member that was killed: %v", saved[0], err)
+	}
+}
+
+// awaitProcesses waits until there are so many, at two looks on end: one that is just
+// being started may not be seen for a moment.
+func awaitProcesses(t *testing.T, tmp string, want int, ended <-chan error, stderr *bytes.Buffer) {
+	t.Helper()
+	look := time.NewTicker(lookForProcesses)
+	defer look.Stop()
+	for seen := 0; seen < 2; {
+		if seen++; len(processes(t, tmp)) != want {
+			seen = 0
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before: %v: %s", err, stderr)
+		case <-look.C:
+		}
+	}
+}
+
+// awaitNobody waits until all processes are gone.
+func awaitNobody(t *testing.T, tmp string) {
+	t.Helper()
+	look := time.NewTicker(lookForProcesses)
+	defer look.Stop()
+	for deadline := time.Now().Add(time.Minute); ; <-look.C {
+		left := processes(t, tmp)
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("processes %v are left", left)
+		}
+	}
+}
+
+const lookForProcesses = 50 * time.Millisecond
+
+// processes are those whose temporary directory it is, which whatever a run starts
+// has from it. One that is dead and not yet buried has none.
+func processes(t *testing.T, tmp string) (pids []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil || len(all) == 0 {
+		t.Fatalf("no processes: %v", err)
+	}
+	for _, name := range all {
+		text, err := os.ReadFile(name)
+		if err == nil && bytes.Contains(text, []byte("TMPDIR="+tmp+"\x00")) {
+			pids = append(pids, strings.Split(name, "/")[2])
+		}
+	}
+	return pids
+}
