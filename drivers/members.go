@@ -1,6 +1,9 @@
 package drivers
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // An Ensemble is a Service whose servers the run has started: processes of their
 // own, which can be broken and mended one by one.
@@ -8,8 +11,8 @@ type Ensemble interface {
 	Service
 	// Members are its servers, in an order that stays.
 	Members() []Member
-	// Divisible tells whether its members can be isolated: several that were started
-	// with that in mind, since what they say to each other then takes a way round.
+	// Divisible tells whether what its members say to each other can be held up: that
+	// of several that were started with that in mind, since it then takes a way round.
 	Divisible() bool
 }
 
@@ -38,10 +41,17 @@ type Member interface {
 	Continue() error
 	// Isolate lets nothing pass between the member and the others, either way, and
 	// nobody is told: what is sent waits. Whoever has a session with it reaches it as
-	// before. It is an error where the ensemble is not divisible.
+	// before. It is an error where the ensemble is not divisible, as it is for Delay,
+	// Throttle and Mend.
 	Isolate() error
-	// Rejoin lets what waited pass, and what comes.
-	Rejoin() error
+	// Delay has everything between the member and the others arrive so much later,
+	// each way.
+	Delay(by time.Duration) error
+	// Throttle lets so many bytes a second pass on each connection between the member
+	// and the others, each way.
+	Throttle(rate int64) error
+	// Mend takes back Isolate, Delay and Throttle: what waited passes, and what comes.
+	Mend() error
 	// CanFillDisk tells whether FillDisk can be done to such a member: it has a
 	// disk, gets over it, and the system is one on which it can.
 	CanFillDisk() bool

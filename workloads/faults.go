@@ -126,7 +126,7 @@ func (t *trouble) divided(d faults.Done) {
 		switch d.Verb {
 		case faults.Isolate:
 			t.apart[i] = true
-		case faults.Rejoin:
+		case faults.Mend:
 			delete(t.apart, i)
 		}
 	}

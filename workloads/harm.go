@@ -78,7 +78,7 @@ func (h *harm) turned() {
 // stand has a frozen client go no further.
 func (h *harm) stand() {
 	if h != nil {
-		h.frost.Pass()
+		h.frost.Pass(nil)
 	}
 }
 

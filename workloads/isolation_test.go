@@ -28,7 +28,7 @@ type paperMember struct {
 func (m *paperMember) Name() string                        { return m.name }
 func (m *paperMember) Leads(context.Context) (bool, error) { return m.leads(), nil }
 func (m *paperMember) Isolate() error                      { m.isolate(); return nil }
-func (m *paperMember) Rejoin() error                       { return nil }
+func (m *paperMember) Mend() error                         { return nil }
 func (m *paperMember) CanFillDisk() bool                   { return false }
 
 // A leader that is isolated says that it leads until it notices, but leads nobody.

@@ -1,11 +1,6 @@
 package between
 
-import (
-	"net"
-	"sync"
-
-	"github.com/stampede-bench/stampede/drivers/faults"
-)
+import "net"
 
 // serve takes the connections that a member makes.
 func (l *Lines) serve(proxy net.Listener, caller int) {
@@ -35,8 +30,10 @@ func (l *Lines) join(caller int, near net.Conn) {
 		near.Write(reply(forbidden))
 		return
 	}
-	gate := l.gates[caller][callee.member]
-	gate.Pass()
+	line := l.pairs[caller][callee.member]
+	if !line.Cross(l.over) {
+		return
+	}
 	far, err := l.dial(callee.address)
 	if err != nil {
 		near.Write(reply(refused))
@@ -46,31 +43,11 @@ func (l *Lines) join(caller int, near net.Conn) {
 		return
 	}
 	defer l.drop(far)
+	if !line.Cross(l.over) {
+		return
+	}
 	if _, err := near.Write(reply(granted)); err != nil {
 		return
 	}
-	var both sync.WaitGroup
-	both.Go(func() { carry(gate, near, far) })
-	both.Go(func() { carry(gate, far, near) })
-	both.Wait()
-}
-
-// carry hands on what comes from one end until there is no more, and then closes
-// both. That there is no more waits at the gate as well.
-func carry(gate *faults.Gate, from, to net.Conn) {
-	defer to.Close()
-	defer from.Close()
-	bytes := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(bytes)
-		gate.Pass()
-		if n > 0 {
-			if _, err := to.Write(bytes[:n]); err != nil {
-				return
-			}
-		}
-		if err != nil {
-			return
-		}
-	}
+	line.Join(near, far)
 }

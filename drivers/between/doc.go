@@ -1,5 +1,5 @@
 // Package between is what lies between the members of an ensemble, where they can
-// be made to hear nothing of each other.
+// be made to hear each other late, little, or not at all.
 //
 // [Lines] are a SOCKS5 proxy (RFC 1928) for each member, through which that one, and
 // nobody else, makes its connections to the others. So it is known of each whom it

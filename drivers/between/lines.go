@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers/faults"
 )
@@ -13,14 +14,15 @@ import (
 type Lines struct {
 	proxies []net.Listener
 	homes   map[string]home // by port
-	gates   [][]*faults.Gate
+	pairs   [][]*faults.Line
 	dial    func(address string) (net.Conn, error)
 
-	mu     sync.Mutex
-	apart  []bool            // which are isolated
-	ends   map[net.Conn]bool // of connections there are
-	closed bool
+	mu   sync.Mutex
+	ways []way             // of the members
+	ends map[net.Conn]bool // of connections there are
 
+	close sync.Once
+	over  chan struct{} // closed with the lines
 	going sync.WaitGroup
 }
 
@@ -28,6 +30,13 @@ type Lines struct {
 type home struct {
 	member  int
 	address string
+}
+
+// A way is what is wrong between a member and all others.
+type way struct {
+	apart bool
+	delay time.Duration
+	rate  int64
 }
 
 // New opens the lines between members that listen at such addresses, host:port,
@@ -52,7 +61,7 @@ func New(members [][]string) (*Lines, error) {
 // between is the lines without a proxy.
 func between(members [][]string) (*Lines, error) {
 	l := &Lines{
-		homes: make(map[string]home), apart: make([]bool, len(members)), ends: make(map[net.Conn]bool),
+		homes: make(map[string]home), ways: make([]way, len(members)), ends: make(map[net.Conn]bool), over: make(chan struct{}),
 		dial: func(address string) (net.Conn, error) { return net.Dial("tcp", address) },
 	}
 	for i, addresses := range members {
@@ -66,10 +75,10 @@ func between(members [][]string) (*Lines, error) {
 			}
 			l.homes[port] = home{i, a}
 		}
-		l.gates = append(l.gates, make([]*faults.Gate, len(members)))
+		l.pairs = append(l.pairs, make([]*faults.Line, len(members)))
 		for j := range i + 1 {
-			g := new(faults.Gate)
-			l.gates[i][j], l.gates[j][i] = g, g
+			line := new(faults.Line)
+			l.pairs[i][j], l.pairs[j][i] = line, line
 		}
 	}
 	return l, nil
@@ -82,36 +91,53 @@ func (l *Lines) Proxy(member int) string { return l.proxies[member].Addr().Strin
 // Isolate lets nothing pass between the member and the others, on no connection
 // that there is or will be, and tells nobody: what is sent waits, and so does the
 // end of a connection. It returns false if that is so already.
-func (l *Lines) Isolate(member int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.apart[member] {
-		return false
-	}
-	l.apart[member] = true
-	for other, g := range l.gates[member] {
-		if other != member {
-			g.Shut()
-		}
-	}
-	return true
+func (l *Lines) Isolate(member int) (done bool) {
+	l.change(member, func(w *way) { done, w.apart = !w.apart, true })
+	return done
 }
 
-// Rejoin lets pass what waited, and what comes, but for what is between the member
-// and others that are isolated. It returns false if the member is not.
-func (l *Lines) Rejoin(member int) bool {
+// Delay has everything between the member and the others arrive so much later, each
+// way; between two that are delayed, by the sum.
+func (l *Lines) Delay(member int, by time.Duration) {
+	l.change(member, func(w *way) { w.delay = by })
+}
+
+// Throttle lets so many bytes a second pass on each connection between the member
+// and the others, each way; between two that are throttled, the fewer.
+func (l *Lines) Throttle(member int, rate int64) {
+	l.change(member, func(w *way) { w.rate = rate })
+}
+
+// Mend takes back what was done to the member. What waited passes, and what comes,
+// as far as the other is in no trouble of its own.
+func (l *Lines) Mend(member int) {
+	l.change(member, func(w *way) { *w = way{} })
+}
+
+func (l *Lines) change(member int, change func(*way)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.apart[member] {
-		return false
-	}
-	l.apart[member] = false
-	for other, g := range l.gates[member] {
-		if !l.apart[other] {
-			g.Open()
+	change(&l.ways[member])
+	for other, line := range l.pairs[member] {
+		if other != member {
+			tune(line, l.ways[member], l.ways[other])
 		}
 	}
-	return true
+}
+
+// tune makes a line what it is between two.
+func tune(line *faults.Line, a, b way) {
+	line.Delay(a.delay + b.delay)
+	rate := a.rate
+	if rate == 0 || b.rate > 0 && b.rate < rate {
+		rate = b.rate
+	}
+	line.Throttle(rate)
+	if a.apart || b.apart {
+		line.Silence()
+	} else {
+		line.Speak()
+	}
 }
 
 // Close ends all connections, and returns when nobody is at work on one.
@@ -120,13 +146,14 @@ func (l *Lines) Close() {
 		p.Close()
 	}
 	l.mu.Lock()
-	l.closed = true
+	l.close.Do(func() { close(l.over) })
 	for c := range l.ends {
 		c.Close()
 	}
-	for _, gates := range l.gates {
-		for _, g := range gates {
-			g.Open()
+	for _, lines := range l.pairs {
+		for _, line := range lines {
+			line.Mend()
+			line.Cut()
 		}
 	}
 	l.mu.Unlock()
@@ -138,12 +165,14 @@ func (l *Lines) Close() {
 func (l *Lines) hold(c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	select {
+	case <-l.over:
 		c.Close()
 		return false
+	default:
+		l.ends[c] = true
+		return true
 	}
-	l.ends[c] = true
-	return true
 }
 
 func (l *Lines) drop(c net.Conn) {

@@ -93,9 +93,7 @@ func TestIsolate(t *testing.T) {
 		silent(t, three)
 		say(t, other, 'c')
 		hear(t, same, 'c')
-		if !l.Rejoin(0) || l.Rejoin(0) {
-			t.Error("rejoined not at all, or twice")
-		}
+		l.Mend(0)
 		hear(t, two, 'a')
 		hear(t, three, 'b')
 		say(t, two, 'd')
@@ -114,7 +112,7 @@ func TestCallsInIsolation(t *testing.T) {
 		if n := len(called["a:1"]) + len(called["b:2"]); n != 0 {
 			t.Errorf("%d were called", n)
 		}
-		l.Rejoin(1)
+		l.Mend(1)
 		hear(t, from, reply(granted)...)
 		hear(t, to, reply(granted)...)
 	})
@@ -128,14 +126,14 @@ func TestEndsInIsolation(t *testing.T) {
 		l.Isolate(1)
 		one.Close()
 		silent(t, two)
-		l.Rejoin(1)
+		l.Mend(1)
 		if _, err := two.Read(make([]byte, 1)); err != io.EOF {
 			t.Errorf("heard %v, want the end", err)
 		}
 	})
 }
 
-// Of two that are isolated the one that rejoins does not hear of the other.
+// Of two that are isolated the one that is mended does not hear of the other.
 func TestTwoIsolated(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
@@ -143,13 +141,76 @@ func TestTwoIsolated(t *testing.T) {
 		three, again := joined(t, l, 2, 1, called["a:1"])
 		l.Isolate(0)
 		l.Isolate(1)
-		l.Rejoin(0)
+		l.Mend(0)
 		say(t, one, 'a')
 		silent(t, two)
 		say(t, three, 'b')
 		hear(t, again, 'b')
-		l.Rejoin(1)
+		l.Mend(1)
 		hear(t, two, 'a')
+	})
+}
+
+// arrives is how long a byte takes from one to the other.
+func arrives(t *testing.T, from, to net.Conn) time.Duration {
+	t.Helper()
+	began := time.Now()
+	say(t, from, 'x')
+	hear(t, to, 'x')
+	return time.Since(began)
+}
+
+// Between a member that is slow and the others everything is late, and takes long
+// where it is narrow, calls too; two that are slow are so with each other as well.
+func TestSlowLines(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, called := three(t)
+		one, two := joined(t, l, 0, 2, called["b:2"])
+		other, same := joined(t, l, 1, 3, called["c:3"])
+		check := func(when string, from, to net.Conn, want time.Duration) {
+			t.Helper()
+			if up, down := arrives(t, from, to), arrives(t, to, from); up != want || down != want {
+				t.Errorf("%s: there in %v, back in %v, want %v", when, up, down, want)
+			}
+		}
+		l.Delay(0, 50*time.Millisecond)
+		check("one is late", one, two, 50*time.Millisecond)
+		check("the others are not", other, same, 0)
+		began := time.Now()
+		joined(t, l, 2, 1, called["a:1"])
+		if took := time.Since(began); took != 100*time.Millisecond {
+			t.Errorf("a call took %v, want 100 ms", took)
+		}
+		l.Delay(1, 20*time.Millisecond)
+		check("both are late", one, two, 70*time.Millisecond)
+		l.Mend(0)
+		check("the other is late", one, two, 20*time.Millisecond)
+		l.Throttle(0, 4)
+		check("narrow as well", one, two, 270*time.Millisecond)
+		l.Throttle(1, 2)
+		check("the other is narrower", one, two, 520*time.Millisecond)
+		l.Mend(1)
+		l.Mend(0)
+		check("mended", one, two, 0)
+	})
+}
+
+// What is late for hours keeps nobody from closing, nor what is too much to pass.
+func TestCloseWhileSlow(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l, called := three(t)
+		one, _ := joined(t, l, 0, 2, called["b:2"])
+		two, _ := joined(t, l, 1, 3, called["c:3"])
+		l.Delay(0, 10*time.Hour)
+		l.Throttle(2, 1)
+		say(t, one, 'a')
+		go two.Write(make([]byte, 1<<20))
+		call(t, l, 2, 1)
+		began := time.Now()
+		l.Close()
+		if took := time.Since(began); took != 0 {
+			t.Errorf("it took %v, want no time", took)
+		}
 	})
 }
 

@@ -11,7 +11,7 @@ type Powers struct {
 	Servers int    // that the run has started; 0: they are given
 	// Forgets: a server that is killed has nothing on disk to go on with.
 	Forgets bool
-	// Divisible: several servers that can be isolated.
+	// Divisible: several servers, and what they say to each other can be held up.
 	Divisible bool
 	// Disks: those of servers can be filled.
 	Disks bool
@@ -78,9 +78,10 @@ func (s Step) checkServers(p Powers) error {
 		if !p.Disks {
 			return fmt.Errorf("a full disk of %s cannot be tried: those of native:?durability=fsync and etcd: can, on Linux", p.Service)
 		}
-	case Isolate, Rejoin:
+	}
+	if s.Verb.onLines() {
 		if p.Servers == 1 {
-			return fmt.Errorf("%s is one server, with nobody to be isolated from: say zookeeper:?servers=3 or etcd:?servers=3", p.Service)
+			return fmt.Errorf("%s is one server, which talks to no other: say zookeeper:?servers=3 or etcd:?servers=3", p.Service)
 		}
 		if !p.Divisible {
 			return fmt.Errorf("%s was opened without anything between its servers: open it divisible", p.Service)

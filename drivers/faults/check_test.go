@@ -27,9 +27,12 @@ func TestCheck(t *testing.T) {
 		{three, "at=10s kill member=4", `fault "at=10s kill member=4": etcd:?servers=3 has 3 servers`},
 		{three, "at=10s cut client=9", `fault "at=10s cut client=9": there are 8 clients`},
 		{three, "at=58s kill leader for=2s", `fault "at=58s kill leader for=2s": its last step comes at 1m, and the run is over at 1m`},
-		{divisible, "at=10s isolate leader, kill after=1s, rejoin after=1s", ""},
+		{divisible, "at=10s isolate leader, kill after=1s, mend after=1s", ""},
+		{divisible, "at=10s delay leader by=50ms for=1s", ""},
+		{three, "at=10s throttle follower to=64k", `fault "at=10s throttle follower to=64k": etcd:?servers=3 was opened without anything between its servers: open it divisible`},
+		{memory, "at=10s delay leader by=50ms", `fault "at=10s delay leader by=50ms": native: is one server, which talks to no other: say zookeeper:?servers=3 or etcd:?servers=3`},
 		{three, "at=10s isolate leader", `fault "at=10s isolate leader": etcd:?servers=3 was opened without anything between its servers: open it divisible`},
-		{memory, "at=10s isolate member=1", `fault "at=10s isolate member=1": native: is one server, with nobody to be isolated from: say zookeeper:?servers=3 or etcd:?servers=3`},
+		{memory, "at=10s isolate member=1", `fault "at=10s isolate member=1": native: is one server, which talks to no other: say zookeeper:?servers=3 or etcd:?servers=3`},
 		{given, "at=10s isolate leader", `fault "at=10s isolate leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
 		{given, "at=10s cut clients=all", ""},
 		{given, "at=10s kill leader", `fault "at=10s kill leader": zookeeper://zk1:2181 is a given service: only servers that the run starts can be broken`},
@@ -91,8 +94,8 @@ func TestNemesis(t *testing.T) {
 		if p.Servers > 0 && !p.Forgets {
 			want += 2
 		}
-		if p.Divisible {
-			want++
+		if p.Divisible && p.Clients == 0 { // of which clients have two as well
+			want += 3
 		}
 		if p.Disks && !p.Forgets {
 			want++

@@ -53,7 +53,7 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 		Subjects: on, start: time.Now(), tell: tell,
 		choosing: make(chan struct{}, 1),
 		rand:     rand.New(rand.NewPCG(on.Seed, 0)),
-		down:     make(map[int]Verb), full: make(map[int]bool), apart: make(map[int]bool), hurt: make(map[int]int),
+		down:     make(map[int]Verb), full: make(map[int]bool), apart: make(map[int]bool), slow: make(map[int]bool), hurt: make(map[int]int),
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -89,6 +89,7 @@ type doing struct {
 	down  map[int]Verb // servers that do not run, and what was done to them
 	full  map[int]bool // servers whose disk is full
 	apart map[int]bool // servers that are isolated
+	slow  map[int]bool // servers that hear others late, or little
 	hurt  map[int]int  // how often something was done to a server
 }
 
@@ -176,7 +177,7 @@ func (d *doing) do(ctx context.Context, fault, step int, s Step, to *chosen) err
 // inflict does it.
 func (d *doing) inflict(ctx context.Context, s Step, to *chosen) error {
 	for _, i := range to.servers {
-		if err := d.server(ctx, s.Verb, i); err != nil {
+		if err := d.server(ctx, s, i); err != nil {
 			return fmt.Errorf("%s member %s: %w", s.Verb, d.Servers[i].Name(), err)
 		}
 	}

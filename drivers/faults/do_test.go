@@ -48,9 +48,14 @@ func (s *server) Restart(context.Context) error { s.note("restart %s", s.name); 
 func (s *server) Stop() error                   { s.note("stop %s", s.name); return s.broken }
 func (s *server) Continue() error               { s.note("continue %s", s.name); return s.broken }
 func (s *server) Isolate() error                { s.note("isolate %s", s.name); return s.broken }
-func (s *server) Rejoin() error                 { s.note("rejoin %s", s.name); return s.broken }
-func (s *server) CanFillDisk() bool             { return true }
-func (s *server) FillDisk() error               { s.note("fill-disk %s", s.name); return s.broken }
+func (s *server) Delay(by time.Duration) error  { s.note("delay %s by %v", s.name, by); return s.broken }
+func (s *server) Throttle(rate int64) error {
+	s.note("throttle %s to %d", s.name, rate)
+	return s.broken
+}
+func (s *server) Mend() error       { s.note("mend %s", s.name); return s.broken }
+func (s *server) CanFillDisk() bool { return true }
+func (s *server) FillDisk() error   { s.note("fill-disk %s", s.name); return s.broken }
 
 // A client is a session on paper.
 type client struct {
@@ -115,17 +120,19 @@ func TestDo(t *testing.T) {
 		d, on := paper()
 		var told []string
 		err := schedule(t, "at=10s kill leader, restart after=5s", "at=1s stop member=3 for=500ms", "at=2s restart member=1",
-			"at=3s expire holder", "at=4s freeze client=1 for=1s", "at=6s lose client=2 reply=set").Do(minute(t), on,
+			"at=3s expire holder", "at=4s freeze client=1 for=1s", "at=6s lose client=2 reply=set",
+			"at=7s delay leader by=50ms, throttle to=64k after=1s, mend after=1s").Do(minute(t), on,
 			func(done faults.Done) { told = append(told, fmt.Sprintf("%v %s", time.Since(d.start), done.What)) })
 		if err != nil {
 			t.Error(err)
 		}
 		if diff := cmp.Diff([]string{"1s stop 3", "1.5s continue 3", "2s kill 1", "2s restart 1", "3s expire 3", "4s freeze 1", "5s thaw 1",
-			fmt.Sprintf("6s lose %v of 2", drivers.OpSet), "10s kill 2", "15s restart 2"}, d.lines); diff != "" {
+			fmt.Sprintf("6s lose %v of 2", drivers.OpSet), "7s delay 2 by 50ms", "8s throttle 2 to 65536", "9s mend 2", "10s kill 2", "15s restart 2"}, d.lines); diff != "" {
 			t.Errorf("what was done (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([]string{"1s stop member 3", "1.5s continue member 3", "2s restart member 1", "3s expire client 3, the holder",
-			"4s freeze client 1", "5s thaw client 1", "6s lose client 2", "10s kill member 2, the leader", "15s restart member 2, the leader"}, told); diff != "" {
+			"4s freeze client 1", "5s thaw client 1", "6s lose client 2",
+			"7s delay member 2, the leader", "8s throttle member 2, the leader", "9s mend member 2, the leader", "10s kill member 2, the leader", "15s restart member 2, the leader"}, told); diff != "" {
 			t.Errorf("what was told (-want +got):\n%s", diff)
 		}
 	})
@@ -142,7 +149,7 @@ func TestIsolatedIsNoLeader(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if diff := cmp.Diff([]string{"1s isolate 2", "3s stop 3", "4s continue 3", "5s stop 1", "5.5s continue 1", "6s rejoin 2"}, d.lines); diff != "" {
+		if diff := cmp.Diff([]string{"1s isolate 2", "3s stop 3", "4s continue 3", "5s stop 1", "5.5s continue 1", "6s mend 2"}, d.lines); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
@@ -156,13 +163,13 @@ func TestDoMendsAtTheEnd(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		err := schedule(t, "at=1s kill leader for=5s", "at=1s stop member=1 for=5s", "at=1s isolate member=1 for=5s",
-			"at=1s freeze client=4 for=5s", "at=1500ms kill member=3", "at=3s kill member=1").
+			"at=1s freeze client=4 for=5s", "at=1500ms kill member=3", "at=1s delay member=3 by=50ms", "at=3s kill member=1").
 			Do(ctx, on, func(faults.Done) {})
 		if err != nil {
 			t.Error(err)
 		}
 		slices.Sort(d.lines)
-		if diff := cmp.Diff([]string{"1.5s kill 3", "1s freeze 4", "1s isolate 1", "1s kill 2", "1s stop 1", "2s continue 1", "2s rejoin 1",
+		if diff := cmp.Diff([]string{"1.5s kill 3", "1s delay 3 by 50ms", "1s freeze 4", "1s isolate 1", "1s kill 2", "1s stop 1", "2s continue 1", "2s mend 1", "2s mend 3",
 			"2s restart 2", "2s restart 3", "2s thaw 4"}, d.lines); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}

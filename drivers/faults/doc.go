@@ -11,6 +11,6 @@
 // what is among the [Subjects] at the times the schedule says, and mends
 // at the end what it left broken. [Nemesis] makes schedules up.
 //
-// A [Line] is what the connections of one session go through. It can be slow,
-// narrow or silent, and it can be cut.
+// A [Line] is what the connections of one session go through, or those between two
+// servers. It can be slow, narrow or silent, and it can be cut.
 package faults

@@ -76,17 +76,20 @@ func (s Step) words(w Whom) string {
 	return strings.Join(all, " ")
 }
 
-// Divides tells whether members are isolated.
+// Divides tells whether something is done to what members say to each other.
 func (s Schedule) Divides() bool {
 	for _, f := range s {
 		for _, step := range f.Steps {
-			if step.Verb == Isolate {
+			if f.Whom.servers() && step.Verb.onLines() {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// onLines tells whether it is done to the connections between servers, if to servers.
+func (v Verb) onLines() bool { return v == Isolate || v == Delay || v == Throttle || v == Mend }
 
 // OnClients tells whether something is done to sessions or their connections.
 func (s Schedule) OnClients() bool {

@@ -27,16 +27,22 @@ func (g *Gate) Open() {
 	}
 }
 
-// Opens is closed when the gate opens; nil if it is not shut.
-func (g *Gate) Opens() <-chan struct{} {
+// Pass waits until the gate is open, and returns true; or until give is closed, and
+// returns false. A nil give never is.
+func (g *Gate) Pass(give <-chan struct{}) bool {
+	for opens := g.shut(); opens != nil; opens = g.shut() {
+		select {
+		case <-opens:
+		case <-give:
+			return false
+		}
+	}
+	return true
+}
+
+// shut is closed when the gate opens; nil if it is open.
+func (g *Gate) shut() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.opens
-}
-
-// Pass waits until the gate is open.
-func (g *Gate) Pass() {
-	if opens := g.Opens(); opens != nil {
-		<-opens
-	}
 }

@@ -1,8 +1,10 @@
 package faults_test
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -36,7 +38,7 @@ func TestLine(t *testing.T) {
 		defer session.Close()
 		check := func(when string, want time.Duration) {
 			t.Helper()
-			if up, down := arrives(t, session, server, "request"), arrives(t, server, session, "reply!!"); up != want || down != want {
+			if up, down := arrives(t, session, server, "requests"), arrives(t, server, session, "replies!"); up != want || down != want {
 				t.Errorf("%s: up in %v, down in %v, want %v", when, up, down, want)
 			}
 		}
@@ -44,7 +46,7 @@ func TestLine(t *testing.T) {
 		l.Delay(50 * time.Millisecond)
 		check("late", 50*time.Millisecond)
 		l.Mend()
-		l.Throttle(7)
+		l.Throttle(8)
 		check("narrow", time.Second)
 		l.Mend()
 		check("mended", 0)
@@ -123,6 +125,47 @@ func TestClosedAfterRequest(t *testing.T) {
 		session.Close()
 		if got, err := io.ReadAll(server); string(got) != "goodbye" || err != nil {
 			t.Errorf("%q arrived, %v", got, err)
+		}
+	})
+}
+
+// That the server has hung up is told in its time, and in silence not at all.
+func TestHungUp(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l := new(faults.Line)
+		session, server := onLine(l)
+		defer session.Close()
+		l.Delay(time.Second)
+		l.Silence()
+		server.Close()
+		session.SetReadDeadline(time.Now().Add(time.Hour))
+		if _, err := session.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("the session hears %v in silence", err)
+		}
+		session.SetReadDeadline(time.Time{})
+		l.Speak()
+		if _, err := session.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("the session hears %v afterwards, want the end", err)
+		}
+	})
+}
+
+// What is under way on a narrow line passes when it is narrow no more.
+func TestMendedWhileUnderWay(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		l := new(faults.Line)
+		session, server := onLine(l)
+		defer server.Close()
+		defer session.Close()
+		l.Throttle(1)
+		began := time.Now()
+		time.AfterFunc(10*time.Second, l.Mend)
+		go session.Write(make([]byte, 1<<20))
+		if _, err := io.ReadFull(server, make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 11*time.Second {
+			t.Errorf("it took %v, want 10 s and at most one more", took)
 		}
 	})
 }

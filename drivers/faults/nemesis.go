@@ -71,6 +71,8 @@ func troubles(p Powers) (all []Fault) {
 		}
 		if p.Divisible {
 			add(Isolate, w)
+			add(Delay, w)
+			add(Throttle, w)
 		}
 		if p.Disks && !p.Forgets {
 			add(FillDisk, w)

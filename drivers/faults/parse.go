@@ -70,7 +70,7 @@ func (f *Fault) next(c *clause) (err error) {
 	if err != nil {
 		return err
 	}
-	if d, _ := find(step.Verb); d.servers != f.Whom.servers() {
+	if d, _ := find(step.Verb); !d.suits(f.Whom) {
 		return fmt.Errorf("%s is nothing to do to %s", step.Verb, f.Whom)
 	}
 	step.After = after
@@ -151,7 +151,7 @@ func (c *clause) whom(d deed) (Whom, error) {
 		return Whom{}, err
 	}
 	c.words = c.words[1:]
-	if d.servers != w.servers() {
+	if !d.suits(w) {
 		return Whom{}, fmt.Errorf("%s is nothing to do to %s", d.verb, w)
 	}
 	return w, nil

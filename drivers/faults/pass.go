@@ -2,18 +2,24 @@ package faults
 
 import (
 	"net"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
-// A pass is one connection on a line: what comes out of the far end, the server's,
-// goes into the near one, and the other way round.
+// A pass is one connection on a line: what comes out of the far end goes into the
+// near one, and the other way round.
 type pass struct {
 	line      *Line
 	near, far net.Conn
-	gone      chan struct{} // closed when the session has given the connection up
+
+	hung atomic.Int32 // ends that have been closed
+	ends sync.Mutex
+	gone chan struct{} // closed when the session has given the connection up
+	cut  chan struct{} // closed when it is broken
 }
 
-// A parcel is what was sent at once.
+// A parcel is what was sent at once; nothing where the sender has hung up.
 type parcel struct {
 	bytes []byte
 	due   time.Time
@@ -25,22 +31,44 @@ const (
 	underWay = 256
 )
 
-func (p *pass) begin() {
-	go func() {
-		p.carry(p.far, p.near)
-		p.line.forget(p)
-	}()
-	go p.carry(p.near, p.far)
+// run hands on what comes, both ways, until one of the ends is closed.
+func (p *pass) run() {
+	defer p.line.forget(p)
+	var both sync.WaitGroup
+	both.Go(func() { p.carry(p.far, p.near) })
+	both.Go(func() { p.carry(p.near, p.far) })
+	both.Wait()
+}
+
+// giveUp lets it end also in silence.
+func (p *pass) giveUp() { p.close(p.gone) }
+
+// sever ends it at once.
+func (p *pass) sever() {
+	p.giveUp()
+	p.close(p.cut)
+	p.near.Close()
+	p.far.Close()
+}
+
+func (p *pass) close(c chan struct{}) {
+	p.ends.Lock()
+	defer p.ends.Unlock()
+	select {
+	case <-c:
+	default:
+		close(c)
+	}
 }
 
 // carry hands on what comes from one end to the other, in order, until one of
-// them is closed; then it closes both ends of this direction.
+// them is closed, which is news that takes its time as well; then it closes both.
 func (p *pass) carry(from, to net.Conn) {
 	parcels := make(chan parcel, underWay)
 	over := make(chan struct{})
 	go p.collect(from, parcels, over)
 	for next := range parcels {
-		if !p.wait(next) {
+		if !p.wait(next) || len(next.bytes) == 0 {
 			break
 		}
 		if _, err := to.Write(next.bytes); err != nil {
@@ -58,15 +86,20 @@ func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{
 	for {
 		bytes := make([]byte, parcelSize)
 		n, err := from.Read(bytes)
-		if n > 0 {
-			delay, _ := p.line.pace()
-			select {
-			case parcels <- parcel{bytes[:n], time.Now().Add(delay)}:
-			case <-over:
-				return
-			}
+		if n == 0 && err == nil {
+			continue
 		}
-		if err != nil {
+		if n == 0 && p.hung.Add(1) == 2 {
+			p.sever() // nobody is left to be told anything
+			return
+		}
+		delay, _ := p.line.pace()
+		select {
+		case parcels <- parcel{bytes[:n], time.Now().Add(delay)}:
+		case <-over:
+			return
+		}
+		if n == 0 {
 			return
 		}
 	}
@@ -75,16 +108,37 @@ func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{
 // wait waits until the parcel may pass. It tells whether somebody is still there
 // to have it.
 func (p *pass) wait(next parcel) bool {
-	time.Sleep(time.Until(next.due))
-	for opens := p.line.gate.Opens(); opens != nil; opens = p.line.gate.Opens() {
-		select {
-		case <-opens:
-		case <-p.gone:
+	return sleep(time.Until(next.due), p.cut) && p.line.gate.Pass(p.gone) && p.squeeze(len(next.bytes))
+}
+
+// squeeze takes as long as the line's rate wants for so many bytes. It looks at the
+// rate now and then: a parcel may be more than it lets pass in hours.
+func (p *pass) squeeze(bytes int) bool {
+	for left := int64(bytes); left > 0; {
+		_, rate := p.line.pace()
+		if rate == 0 {
+			return true
+		}
+		some := min(left, max(1, rate/10))
+		if !sleep(time.Duration(some*int64(time.Second)/rate), p.cut) {
 			return false
 		}
-	}
-	if _, rate := p.line.pace(); rate > 0 {
-		time.Sleep(time.Duration(int64(len(next.bytes)) * int64(time.Second) / rate))
+		left -= some
 	}
 	return true
+}
+
+// sleep takes so long, and tells whether it was left to.
+func sleep(d time.Duration, give <-chan struct{}) bool {
+	if d <= 0 {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-give:
+		return false
+	}
 }

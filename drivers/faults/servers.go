@@ -6,12 +6,12 @@ import (
 )
 
 // server does something to one server, and keeps in mind how it is then.
-func (d *doing) server(ctx context.Context, v Verb, i int) error {
+func (d *doing) server(ctx context.Context, step Step, i int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.Servers[i]
 	d.hurt[i]++
-	switch v {
+	switch step.Verb {
 	case Kill:
 		d.down[i] = Kill
 		return s.Kill()
@@ -27,9 +27,16 @@ func (d *doing) server(ctx context.Context, v Verb, i int) error {
 	case Isolate:
 		d.apart[i] = true
 		return s.Isolate()
-	case Rejoin:
+	case Delay:
+		d.slow[i] = true
+		return s.Delay(step.By)
+	case Throttle:
+		d.slow[i] = true
+		return s.Throttle(step.To)
+	case Mend:
 		delete(d.apart, i)
-		return s.Rejoin()
+		delete(d.slow, i)
+		return s.Mend()
 	}
 	if d.down[i] != Kill {
 		if err := s.Kill(); err != nil {
@@ -62,12 +69,12 @@ func (d *doing) mend(ctx context.Context) error {
 	for i := range d.Servers {
 		switch {
 		case d.down[i] == Kill || d.full[i]:
-			errs = append(errs, d.server(ctx, Restart, i))
+			errs = append(errs, d.server(ctx, Step{Verb: Restart}, i))
 		case d.down[i] == Stop:
-			errs = append(errs, d.server(ctx, Continue, i))
+			errs = append(errs, d.server(ctx, Step{Verb: Continue}, i))
 		}
-		if d.apart[i] {
-			errs = append(errs, d.server(ctx, Rejoin, i))
+		if d.apart[i] || d.slow[i] {
+			errs = append(errs, d.server(ctx, Step{Verb: Mend}, i))
 		}
 	}
 	for _, c := range d.Clients {

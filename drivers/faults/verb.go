@@ -3,35 +3,39 @@ package faults
 // A Verb is what is done.
 type Verb string
 
-// What is done to servers, by signals to their processes and limits of them, and on
-// the lines between them.
+// What is done to servers, by signals to their processes and limits of them.
 const (
 	Kill     Verb = "kill"
 	Restart  Verb = "restart" // of a server that runs: killed first
 	Stop     Verb = "stop"
 	Continue Verb = "continue"
 	FillDisk Verb = "fill-disk" // a server that cannot write ends
-	Isolate  Verb = "isolate"
-	Rejoin   Verb = "rejoin"
 )
 
-// What is done to sessions and their connections.
+// What is done to connections: those of a session, or those between a server and the
+// others.
 const (
-	Expire   Verb = "expire"
-	Cut      Verb = "cut"
+	Isolate  Verb = "isolate" // of servers only
+	Cut      Verb = "cut"     // of sessions only
+	Silence  Verb = "silence" // of sessions only
 	Delay    Verb = "delay"
 	Throttle Verb = "throttle"
-	Silence  Verb = "silence"
 	Mend     Verb = "mend"
-	Lose     Verb = "lose"
-	Freeze   Verb = "freeze"
-	Thaw     Verb = "thaw"
+)
+
+// What is done to sessions.
+const (
+	Expire Verb = "expire"
+	Lose   Verb = "lose"
+	Freeze Verb = "freeze"
+	Thaw   Verb = "thaw"
 )
 
 // A deed is a row of the table of verbs.
 type deed struct {
 	verb    Verb
-	servers bool   // is done to servers, not to clients
+	servers bool   // can be done to servers
+	clients bool   // can be done to clients
 	undone  Verb   // by which verb; "": it cannot be undone, or need not be
 	takes   string // the parameter it must have, or ""
 	about   string
@@ -45,17 +49,16 @@ func deeds() []deed {
 		{verb: Stop, servers: true, undone: Continue, about: "SIGSTOP: connections stay, and nothing comes over them"},
 		{verb: Continue, servers: true, about: "SIGCONT"},
 		{verb: FillDisk, servers: true, undone: Restart, about: "no write to its files succeeds, so that it ends, until it is restarted"},
-		{verb: Isolate, servers: true, undone: Rejoin, about: "nothing passes between it and other members; its clients reach it"},
-		{verb: Rejoin, servers: true, about: "what waited passes, and what comes"},
-		{verb: Expire, about: "the service ends the session"},
-		{verb: Cut, about: "the connection breaks; the session goes on if it is back in time"},
-		{verb: Delay, undone: Mend, takes: by, about: "everything arrives so much later, each way"},
-		{verb: Throttle, undone: Mend, takes: to, about: "so many bytes a second pass, each way"},
-		{verb: Silence, undone: Mend, about: "nothing passes, and nobody is told"},
-		{verb: Mend, about: "the connection is as it was"},
-		{verb: Lose, takes: reply, about: "the next such request is done, its reply is lost and the connection with it"},
-		{verb: Freeze, undone: Thaw, about: "nothing passes and the client does nothing, as if its process were stopped"},
-		{verb: Thaw, about: "the client goes on where it was"},
+		{verb: Isolate, servers: true, undone: Mend, about: "nothing passes between it and other members; its clients reach it"},
+		{verb: Cut, clients: true, about: "the connection breaks; the session goes on if it is back in time"},
+		{verb: Silence, clients: true, undone: Mend, about: "nothing passes, and nobody is told"},
+		{verb: Delay, servers: true, clients: true, undone: Mend, takes: by, about: "everything arrives so much later, each way"},
+		{verb: Throttle, servers: true, clients: true, undone: Mend, takes: to, about: "so many bytes a second pass on a connection, each way"},
+		{verb: Mend, servers: true, clients: true, about: "connections are as they were"},
+		{verb: Expire, clients: true, about: "the service ends the session"},
+		{verb: Lose, clients: true, takes: reply, about: "the next such request is done, its reply is lost and the connection with it"},
+		{verb: Freeze, clients: true, undone: Thaw, about: "nothing passes and the client does nothing, as if its process were stopped"},
+		{verb: Thaw, clients: true, about: "the client goes on where it was"},
 	}
 }
 
@@ -63,8 +66,11 @@ func deeds() []deed {
 // parameters it takes, and what it means.
 func Verbs() (rows [][3]string) {
 	for _, d := range deeds() {
-		shape := "CLIENTS"
-		if d.servers {
+		shape := "WHOM"
+		switch {
+		case !d.servers:
+			shape = "CLIENTS"
+		case !d.clients:
 			shape = "MEMBERS"
 		}
 		if d.takes != "" {
@@ -81,6 +87,14 @@ const (
 	to    = "to"
 	reply = "reply"
 )
+
+// suits tells whether it can be done to such.
+func (d deed) suits(w Whom) bool {
+	if w.servers() {
+		return d.servers
+	}
+	return d.clients
+}
 
 func find(v Verb) (deed, bool) {
 	for _, d := range deeds() {

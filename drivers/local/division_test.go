@@ -14,8 +14,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/spread"
 )
 
-// Members are isolated and rejoin, and nothing is left in the end.
-func TestIsolation(t *testing.T) {
+// Members are isolated and slow, and are mended, and nothing is left in the end.
+func TestDivision(t *testing.T) {
 	for _, url := range several {
 		t.Run(url, func(t *testing.T) {
 			s, tmp := openWith(t, url, backends.Options{Divisible: true})
@@ -25,6 +25,7 @@ func TestIsolation(t *testing.T) {
 			isolateLeader(t, s)
 			isolateFollower(t, s)
 			isolateAll(t, s)
+			slowLeader(t, s)
 			proxy := local.Proxy(s.Members()[0])
 			if err := s.Close(); err != nil {
 				t.Error(err)
@@ -39,11 +40,10 @@ func TestIsolation(t *testing.T) {
 }
 
 // isolateLeader: another leads, and what is written there the first does not have,
-// which leads no more, though it answers. When it rejoins it has all of it.
+// which leads no more, though it answers. When it is mended it has all of it.
 func isolateLeader(t *testing.T, s drivers.Ensemble) {
 	t.Helper()
 	first := leader(t, s, s.Members()...)
-	refused(t, first.Rejoin(), "rejoin member "+first.Name()+": it is not isolated")
 	if err := first.Isolate(); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func isolateLeader(t *testing.T, s drivers.Ensemble) {
 	leadsNoMore(t, first)
 	create(t, at(t, s, spread.All, newDialer(), most.Members()...), "/since")
 	unserved(t, at(t, s, spread.All, newDialer(), first))
-	rejoin(t, s, second, first)
+	mend(t, s, second, first)
 	if !exists(t, at(t, s, spread.All, newDialer(), first), "/since") {
 		t.Error("the first does not have what was written meanwhile")
 	}
@@ -76,7 +76,7 @@ func isolateFollower(t *testing.T, s drivers.Ensemble) {
 	listens(t, follower)
 	unserved(t, at(t, s, spread.All, newDialer(), follower))
 	create(t, at(t, s, spread.All, newDialer(), first), "/later")
-	rejoin(t, s, first, follower)
+	mend(t, s, first, follower)
 	if !exists(t, at(t, s, spread.All, newDialer(), follower), "/later") {
 		t.Error("the follower does not have what was written meanwhile")
 	}
@@ -95,17 +95,50 @@ func isolateAll(t *testing.T, s drivers.Ensemble) {
 	}
 	unserved(t, s)
 	for _, m := range s.Members() {
-		if err := m.Rejoin(); err != nil {
+		if err := m.Mend(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	leader(t, s, s.Members()...)
 }
 
-// rejoin has a member rejoin, and checks that the others' leader leads all then.
-func rejoin(t *testing.T, s drivers.Ensemble, leads, m drivers.Member) {
+// slowLeader: what it says to the others takes its time there and back, or as long as
+// the line wants for so many bytes, until it is mended.
+func slowLeader(t *testing.T, s drivers.Ensemble) {
 	t.Helper()
-	if err := m.Rejoin(); err != nil {
+	first := leader(t, s, s.Members()...)
+	c := dial(t, at(t, s, spread.All, newDialer(), first))
+	defer c.Close()
+	if _, err := c.Create(t.Context(), "/slow", nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	takes := func(bytes int) time.Duration {
+		t.Helper()
+		began := time.Now()
+		if _, err := c.Set(t.Context(), "/slow", make([]byte, bytes), drivers.AnyVersion); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	if err := first.Delay(100 * time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if took := takes(1); took < 200*time.Millisecond {
+		t.Errorf("with a leader that hears the others 100 ms late a write took %v, want 200 ms at least", took)
+	}
+	if err := errors.Join(first.Mend(), first.Throttle(64<<10)); err != nil {
+		t.Fatal(err)
+	}
+	if took := takes(32 << 10); took < 500*time.Millisecond {
+		t.Errorf("with a leader from which 64 KiB a second pass a write of 32 took %v, want 500 ms at least", took)
+	}
+	mend(t, s, first, first)
+}
+
+// mend mends a member, and checks that the others' leader leads all then.
+func mend(t *testing.T, s drivers.Ensemble, leads, m drivers.Member) {
+	t.Helper()
+	if err := m.Mend(); err != nil {
 		t.Fatal(err)
 	}
 	if got := leader(t, s, s.Members()...); got.Name() != leads.Name() {

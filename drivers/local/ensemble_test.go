@@ -34,7 +34,9 @@ func TestEnsemble(t *testing.T) {
 			create(t, s, "/kept")
 			first := leader(t, s)
 			refused(t, first.Isolate(), "isolate member "+first.Name()+": the ensemble was not started to be divided")
-			refused(t, first.Rejoin(), "rejoin member "+first.Name()+": it is not isolated")
+			refused(t, first.Delay(time.Second), "delay member "+first.Name()+": the ensemble was not started to be divided")
+			refused(t, first.Throttle(1), "throttle member "+first.Name()+": the ensemble was not started to be divided")
+			refused(t, first.Mend(), "mend member "+first.Name()+": the ensemble was not started to be divided")
 			if p := local.Proxy(first); p != "" || s.Divisible() {
 				t.Errorf("its proxy is %q, divisible %t, want that it calls directly", p, s.Divisible())
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers/between"
 	"github.com/stampede-bench/stampede/drivers/child"
@@ -17,7 +18,7 @@ type member struct {
 	kind   Kind
 	place  Place
 	keeper *child.Process
-	lines  *between.Lines // nil where it cannot be isolated
+	lines  *between.Lines // nil where there is nothing between it and others
 
 	mu      sync.Mutex
 	process *child.Process // nil before it is started, and when it was killed
@@ -156,21 +157,44 @@ func (m *member) FillDisk() error {
 
 // Isolate lets nothing pass between it and the others, also where it does not run.
 func (m *member) Isolate() error {
-	switch {
-	case m.lines == nil:
-		return fmt.Errorf("isolate member %s: the ensemble was not started to be divided", m.Name())
-	case !m.lines.Isolate(m.place.Number - 1):
-		return fmt.Errorf("isolate member %s: it is isolated already", m.Name())
-	}
-	return nil
+	return m.between("isolate", func(l *between.Lines, member int) error {
+		if !l.Isolate(member) {
+			return fmt.Errorf("isolate member %s: it is isolated already", m.Name())
+		}
+		return nil
+	})
 }
 
-// Rejoin lets everything pass.
-func (m *member) Rejoin() error {
-	if m.lines == nil || !m.lines.Rejoin(m.place.Number-1) {
-		return fmt.Errorf("rejoin member %s: it is not isolated", m.Name())
+// Delay has everything between it and the others come late.
+func (m *member) Delay(by time.Duration) error {
+	return m.between("delay", func(l *between.Lines, member int) error {
+		l.Delay(member, by)
+		return nil
+	})
+}
+
+// Throttle has everything between it and the others come slowly.
+func (m *member) Throttle(rate int64) error {
+	return m.between("throttle", func(l *between.Lines, member int) error {
+		l.Throttle(member, rate)
+		return nil
+	})
+}
+
+// Mend lets everything pass between it and the others.
+func (m *member) Mend() error {
+	return m.between("mend", func(l *between.Lines, member int) error {
+		l.Mend(member)
+		return nil
+	})
+}
+
+// between does something to what lies between it and the others.
+func (m *member) between(what string, do func(l *between.Lines, member int) error) error {
+	if m.lines == nil {
+		return fmt.Errorf("%s member %s: the ensemble was not started to be divided", what, m.Name())
 	}
-	return nil
+	return do(m.lines, m.place.Number-1)
 }
 
 // runs returns why something cannot be done to the process that serves: there is

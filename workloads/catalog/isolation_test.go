@@ -34,8 +34,8 @@ func TestLockWhileTheLeaderIsIsolated(t *testing.T) {
 			if r.Safety.Violations != 0 || r.Safety.Checked == 0 {
 				t.Errorf("%+v", r.Safety)
 			}
-			if len(r.Breaks) != 2 || !strings.HasPrefix(r.Breaks[0].What, "isolate member ") || !strings.HasPrefix(r.Breaks[1].What, "rejoin member ") {
-				t.Errorf("the diary says %v, want that a member was isolated and rejoined", r.Breaks)
+			if len(r.Breaks) != 2 || !strings.HasPrefix(r.Breaks[0].What, "isolate member ") || !strings.HasPrefix(r.Breaks[1].What, "mend member ") {
+				t.Errorf("the diary says %v, want that a member was isolated and mended", r.Breaks)
 			}
 			replaced(t, r.Recoveries[0])
 		})
