@@ -66,5 +66,6 @@
 // whoever writes it and however small the tree. On several members a persistent
 // watch begins, and begins again after a reconnect, where the member at hand has got
 // to: it may be told of changes that somebody was acknowledged, or that a read
-// showed, just before.
+// showed, just before. A member that has had no leader for three election time-outs
+// is left for another, as ZooKeeper's servers turn their clients away.
 package etcd

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -35,9 +37,9 @@ func (c *Conn) grant(ctx context.Context) error {
 		timeout = drivers.DefaultSessionTimeout
 	}
 	asked := time.Now()
-	granted, err := c.leases().LeaseGrant(ctx, &pb.LeaseGrantRequest{TTL: int64(math.Ceil(timeout.Seconds()))})
+	granted, err := c.leases().LeaseGrant(clientv3.WithRequireLeader(ctx), &pb.LeaseGrantRequest{TTL: int64(math.Ceil(timeout.Seconds()))})
 	if err != nil {
-		return err
+		return rpctypes.Error(err)
 	}
 	c.lease.id = granted.ID
 	c.lease.refreshed(asked, granted.TTL)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -13,7 +14,7 @@ import (
 
 // open opens the session.
 func (c *Conn) open(ctx context.Context) error {
-	if err := c.grant(ctx); err != nil {
+	if err := c.grantSomewhere(ctx); err != nil {
 		return err
 	}
 	c.key = c.keys.session(c.lease.id)
@@ -34,7 +35,7 @@ func (c *Conn) open(ctx context.Context) error {
 func (c *Conn) anchor(ctx context.Context, op drivers.Op) error {
 	q := &query{op: op}
 	put := clientv3.OpPut(c.key, "", clientv3.WithLease(clientv3.LeaseID(c.lease.id)))
-	resp, err := c.library.Txn(q.with(ctx)).Then(put, clientv3.OpGet(c.key, clientv3.WithKeysOnly())).Commit()
+	resp, err := c.library.Txn(q.with(clientv3.WithRequireLeader(ctx))).Then(put, clientv3.OpGet(c.key, clientv3.WithKeysOnly())).Commit()
 	if err != nil {
 		return failed(op.String(), c.key, err)
 	}
@@ -110,7 +111,34 @@ func (c *Conn) reconnect() {
 		if err == nil {
 			return
 		}
+		c.leave(err)
 	}
+}
+
+// grantSomewhere obtains a lease from a member that has a leader.
+func (c *Conn) grantSomewhere(ctx context.Context) error {
+	for {
+		err := c.grant(ctx)
+		if !c.leave(err) {
+			return err
+		}
+		select {
+		case <-time.After(firstPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// leave has the library connect to the next server if the error is that the one at
+// hand has no leader, and tells whether it is.
+func (c *Conn) leave(err error) bool {
+	if !errors.Is(err, rpctypes.ErrNoLeader) {
+		return false
+	}
+	all := c.library.Endpoints()
+	c.library.SetEndpoints(append(all[1:], all[0])...)
+	return true
 }
 
 func (c *Conn) tell(s drivers.State) {

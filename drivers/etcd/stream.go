@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -17,7 +18,8 @@ import (
 type stream struct {
 	wire    pb.Watch_WatchClient
 	tap     *tap
-	breaks  uint64 // when it began
+	breaks  uint64          // when it began
+	ended   <-chan struct{} // closed when the session has gone on without it
 	end     context.CancelFunc
 	arrived arrival // belongs to who receives
 
@@ -35,11 +37,13 @@ type outgoing struct {
 }
 
 // begin opens a stream, which lives until the context ends or the connection
-// breaks.
+// breaks. A member that has had no leader for three election time-outs ends it, so
+// that the session goes elsewhere, as ZooKeeper's servers turn their clients away.
 func (t *tap) begin(ctx context.Context, watches pb.WatchClient) (*stream, error) {
 	s := &stream{tap: t, breaks: t.broke(), more: make(chan struct{}, 1)}
 	ctx, s.end = context.WithCancel(s.arrived.on(context.WithValue(ctx, ownStream{}, true)))
-	wire, err := watches.Watch(ctx, grpc.MaxCallRecvMsgSize(math.MaxInt32))
+	s.ended = ctx.Done()
+	wire, err := watches.Watch(clientv3.WithRequireLeader(ctx), grpc.MaxCallRecvMsgSize(math.MaxInt32))
 	if err != nil {
 		s.end()
 		return nil, err
@@ -115,8 +119,10 @@ func (s *stream) receive(handle func(r *pb.WatchResponse, created int64, size in
 		if err == nil {
 			err = s.handle(r, handle)
 		}
-		if s.wire.Context().Err() != nil {
-			return // the session has gone on without it
+		select {
+		case <-s.ended:
+			return
+		default:
 		}
 		if err != nil {
 			s.end()

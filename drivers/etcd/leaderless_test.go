@@ -1,0 +1,49 @@
+package etcd
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/local"
+)
+
+// A member that has no leader keeps nobody: its sessions go on at another, with their
+// watches, and new ones are opened there.
+func TestLeaderlessMemberIsLeft(t *testing.T) {
+	e, err := local.Start(t.Context(), local.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
+		local.Plan{Servers: 3, Durability: NoFsync, Divisible: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	alone := e.Members()[1]
+	s := service(t, Config{Endpoints: e.Addresses()}) // of which the first session takes the second
+	states := make(chan drivers.State, 10)
+	c := dial(t, s, drivers.Options{OnState: func(s drivers.State) { states <- s }})
+	if err := alone.Isolate(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-states; got != drivers.Disconnected {
+		t.Fatalf("the session is %v, want it disconnected", got)
+	}
+	for got := range states {
+		if got == drivers.Connected {
+			break
+		}
+	}
+	told := make(chan drivers.Event, 1)
+	if _, _, err := drivers.Steady(c).Exists(t.Context(), "/elsewhere", func(e drivers.Event) { told <- e }); err != nil {
+		t.Fatal(err)
+	}
+	next := service(t, Config{Endpoints: e.Addresses()})
+	create(t, dial(t, next, drivers.Options{}), "/elsewhere", 0)
+	<-told
+	if _, err := service(t, Config{Endpoints: e.Addresses()[1:2], DialTimeout: 100 * time.Millisecond}).Dial(t.Context(), drivers.Options{}); err == nil {
+		t.Error("a session was opened at the member itself")
+	}
+	if _, err := Leads(context.WithoutCancel(t.Context()), alone.Address()); err == nil {
+		t.Error("the member has a leader")
+	}
+}
