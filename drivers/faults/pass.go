@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"bytes"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -83,9 +84,9 @@ func (p *pass) carry(from, to net.Conn) {
 // collect reads until the end comes to its end.
 func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{}) {
 	defer close(parcels)
+	read := make([]byte, parcelSize)
 	for {
-		bytes := make([]byte, parcelSize)
-		n, err := from.Read(bytes)
+		n, err := from.Read(read)
 		if n == 0 && err == nil {
 			continue
 		}
@@ -95,7 +96,7 @@ func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{
 		}
 		delay, _ := p.line.pace()
 		select {
-		case parcels <- parcel{bytes[:n], time.Now().Add(delay)}:
+		case parcels <- parcel{bytes.Clone(read[:n]), time.Now().Add(delay)}:
 		case <-over:
 			return
 		}
@@ -113,8 +114,8 @@ func (p *pass) wait(next parcel) bool {
 
 // squeeze takes as long as the line's rate wants for so many bytes. It looks at the
 // rate now and then: a parcel may be more than it lets pass in hours.
-func (p *pass) squeeze(bytes int) bool {
-	for left := int64(bytes); left > 0; {
+func (p *pass) squeeze(n int) bool {
+	for left := int64(n); left > 0; {
 		_, rate := p.line.pace()
 		if rate == 0 {
 			return true
