@@ -43,7 +43,7 @@ func (s setting) sizes() []int64 {
 	if s.bubble {
 		return []int64{1, 2, 3, 5, 8, 16}
 	}
-	return []int64{1, 2, 5}
+	return []int64{3}
 }
 
 // patience is how long a case may take before it counts as hung: far longer
