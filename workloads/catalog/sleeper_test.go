@@ -1,0 +1,112 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/recipes"
+)
+
+// A holder whose process is really stopped for longer than its session lasts does
+// what a frozen client of a run does: the next is granted the lock, the sleeper
+// believes that it holds it until it wakes and notices, and only the fencing token
+// tells them apart.
+func TestSleepingHolder(t *testing.T) {
+	for _, url := range []string{"native:", "zookeeper:", "etcd:"} {
+		t.Run(url, func(t *testing.T) {
+			t.Parallel()
+			s := backendtest.Shared(t, url)
+			c, err := s.Dial(t.Context(), drivers.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			dir := fmt.Sprintf("/sleepers-lock-%d", time.Now().UnixNano())
+			if _, err := c.Create(t.Context(), dir, nil, 0); err != nil {
+				t.Fatal(err)
+			}
+			diary := filepath.Join(t.TempDir(), "noticed")
+			p, err := child.Start(t.Context(), "sleeper", url+"//"+s.(drivers.Ensemble).Members()[0].Address(), dir, diary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Stop()
+			first, err := strconv.ParseInt(p.Addr(), 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Kill(p.PID(), syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			lock := recipes.NewLock(c, dir)
+			_, err = lock.Acquire(t.Context())
+			granted := time.Now()
+			if err := syscall.Kill(p.PID(), syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if second := lock.Token(); second <= first {
+				t.Errorf("the sleeper's token is %d, that of the next %d: nobody could tell them apart", first, second)
+			}
+			<-p.Done()
+			if noticed := noticedAt(t, diary); !noticed.After(granted) {
+				t.Errorf("the sleeper knew at %v, before the next was granted the lock at %v", noticed, granted)
+			}
+		})
+	}
+}
+
+// sleeper is the role of a process that takes the lock at a path of a service, says
+// with which token, and writes down in a file when it knows that it has lost it.
+func sleeper(ctx context.Context, args []string, ready func(string)) error {
+	target, err := backends.Parse(args[0])
+	if err != nil {
+		return err
+	}
+	s, err := target.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	c, err := s.Dial(ctx, drivers.Options{SessionTimeout: 4 * time.Second})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	lock := recipes.NewLock(c, args[1])
+	held, err := lock.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	ready(fmt.Sprint(lock.Token()))
+	<-held.Done()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return os.WriteFile(args[2], []byte(strconv.FormatInt(time.Now().UnixNano(), 10)), 0o600)
+}
+
+func noticedAt(t *testing.T, diary string) time.Time {
+	t.Helper()
+	text, err := os.ReadFile(diary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ns, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Unix(0, ns)
+}
