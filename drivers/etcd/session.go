@@ -14,12 +14,15 @@ import (
 
 // open opens the session.
 func (c *Conn) open(ctx context.Context) error {
-	if err := c.grantSomewhere(ctx); err != nil {
+	if err := c.somewhere(ctx, c.grant); err != nil {
 		return err
 	}
 	c.key = c.keys.session(c.lease.id)
-	breaks := c.tap.broke()
-	if err := c.anchor(ctx, drivers.OpOther); err != nil {
+	var breaks uint64
+	if err := c.somewhere(ctx, func(ctx context.Context) error {
+		breaks = c.tap.broke()
+		return c.anchor(ctx, drivers.OpOther)
+	}); err != nil {
 		return err
 	}
 	c.watches.own(c.key, func() { go c.lose() })
@@ -115,10 +118,11 @@ func (c *Conn) reconnect() {
 	}
 }
 
-// grantSomewhere obtains a lease from a member that has a leader.
-func (c *Conn) grantSomewhere(ctx context.Context) error {
+// somewhere does what takes a leader, at one member after the other until one has a
+// leader.
+func (c *Conn) somewhere(ctx context.Context, do func(context.Context) error) error {
 	for {
-		err := c.grant(ctx)
+		err := do(ctx)
 		if !c.leave(err) {
 			return err
 		}
