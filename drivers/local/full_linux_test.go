@@ -30,8 +30,8 @@ func TestFullDisk(t *testing.T) {
 			if err := m.FillDisk(); err != nil {
 				t.Fatal(err)
 			}
-			if _, found, err := c.Exists(t.Context(), "/answered", nil); !found || err != nil {
-				t.Errorf("read on a full disk: %t, %v, want what is in memory", found, err)
+			if s.Info().Name == "native" { // etcd forgets old revisions now and then, which is a write, and its end
+				stillRead(t, c, "/answered")
 			}
 			unanswered(t, c, "/unanswered")
 			ended(t, m, words)
@@ -70,6 +70,14 @@ func TestNoFullDisk(t *testing.T) {
 			}
 			create(t, s, "/served")
 		})
+	}
+}
+
+// stillRead reads what is in memory.
+func stillRead(t *testing.T, c drivers.Conn, path string) {
+	t.Helper()
+	if _, found, err := c.Exists(t.Context(), path, nil); !found || err != nil {
+		t.Errorf("read on a full disk: %t, %v, want what is in memory", found, err)
 	}
 }
 
