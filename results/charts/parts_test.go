@@ -181,3 +181,18 @@ func TestUndeterminedCountsAreTheirLeast(t *testing.T) {
 		t.Error("a chart of reads and writes, of which there are none")
 	}
 }
+
+// Where nothing ended there is no line of how long it took.
+func TestLinesAreBrokenWhereNothingEnded(t *testing.T) {
+	r := results.Run{DurationNS: 5 * time.Second}
+	for i, p99 := range []time.Duration{3, 4, 0, 0, 5} {
+		r.Intervals = append(r.Intervals, results.Interval{T: time.Duration(i) * time.Second, P99: p99})
+	}
+	got := pieces(line{name: "recipe"}, waits(r))
+	if len(got) != 2 || len(got[0].at) != 2 || len(got[1].at) != 1 {
+		t.Fatalf("%+v, want a line of two points and one of one", got)
+	}
+	if got[0].name != "" || got[0].marked || got[1].name != "recipe" || !got[1].marked {
+		t.Errorf("%+v, want a name at the last, and a mark where there is one point", got)
+	}
+}

@@ -26,9 +26,7 @@ func overTime(s subject) *Chart {
 		}
 		rates.lines = append(rates.lines, l)
 		told = append(told, fmt.Sprintf("%s: from %s to %s rounds a second", name, results.Rate(least(l.at)), results.Rate(most(l.at))))
-		if l.at = waits(r); len(l.at) > 0 {
-			tails.lines = append(tails.lines, l)
-		}
+		tails.lines = append(tails.lines, pieces(l, waits(r))...)
 	}
 	if len(rates.lines) == 0 {
 		return nil
@@ -92,12 +90,34 @@ func rounds(r results.Run) (all []point) {
 	return all
 }
 
-// waits are the 99th percentiles by interval, of those in which anything ended.
-func waits(r results.Run) (all []point) {
+// waits are the 99th percentiles by interval, apart where nothing ended in between:
+// what nobody saw has no line through it.
+func waits(r results.Run) (all [][]point) {
+	before := -2
 	for i, v := range r.Intervals {
-		if v.P99 > 0 && whole(r, i) {
-			all = append(all, point{x: middle(r, i), y: float64(v.P99)})
+		if v.P99 == 0 || !whole(r, i) {
+			continue
 		}
+		if before != i-1 {
+			all = append(all, nil)
+		}
+		before = i
+		last := len(all) - 1
+		all[last] = append(all[last], point{x: middle(r, i), y: float64(v.P99)})
+	}
+	return all
+}
+
+// pieces are a line that is broken: the last has its name, and one of a single point
+// is marked.
+func pieces(whole line, at [][]point) (all []line) {
+	for i, some := range at {
+		l := whole
+		l.at, l.marked = some, whole.marked || len(some) == 1
+		if i < len(at)-1 {
+			l.name = ""
+		}
+		all = append(all, l)
 	}
 	return all
 }
