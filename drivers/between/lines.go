@@ -1,6 +1,7 @@
 package between
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"sync"
@@ -21,8 +22,8 @@ type Lines struct {
 	ways []way             // of the members
 	ends map[net.Conn]bool // of connections there are
 
-	close sync.Once
-	over  chan struct{} // closed with the lines
+	over  <-chan struct{} // closed with the lines
+	end   context.CancelFunc
 	going sync.WaitGroup
 }
 
@@ -61,9 +62,11 @@ func New(members [][]string) (*Lines, error) {
 // between is the lines without a proxy.
 func between(members [][]string) (*Lines, error) {
 	l := &Lines{
-		homes: make(map[string]home), ways: make([]way, len(members)), ends: make(map[net.Conn]bool), over: make(chan struct{}),
+		homes: make(map[string]home), ways: make([]way, len(members)), ends: make(map[net.Conn]bool),
 		dial: func(address string) (net.Conn, error) { return net.Dial("tcp", address) },
 	}
+	over, end := context.WithCancel(context.Background())
+	l.over, l.end = over.Done(), end
 	for i, addresses := range members {
 		for _, a := range addresses {
 			_, port, err := net.SplitHostPort(a)
@@ -146,7 +149,7 @@ func (l *Lines) Close() {
 		p.Close()
 	}
 	l.mu.Lock()
-	l.close.Do(func() { close(l.over) })
+	l.end()
 	for c := range l.ends {
 		c.Close()
 	}

@@ -136,14 +136,7 @@ func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error)
 
 // until waits, and tells whether the context lasted as long.
 func until(ctx context.Context, due time.Time) bool {
-	t := time.NewTimer(time.Until(due))
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
+	return sleep(time.Until(due), ctx.Done())
 }
 
 // frozen freezes them, and tells whether they are still whom the words mean: a

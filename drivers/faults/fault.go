@@ -88,8 +88,12 @@ func (s Schedule) Divides() bool {
 	return false
 }
 
-// onLines tells whether it is done to the connections between servers, if to servers.
-func (v Verb) onLines() bool { return v == Isolate || v == Delay || v == Throttle || v == Mend }
+// onLines tells whether it is done to connections, which mend makes good: to those
+// between servers, if to servers.
+func (v Verb) onLines() bool {
+	d, _ := find(v)
+	return v == Mend || d.undone == Mend
+}
 
 // OnClients tells whether something is done to sessions or their connections.
 func (s Schedule) OnClients() bool {

@@ -73,7 +73,7 @@ func (l *Line) Cut() {
 }
 
 func (l *Line) pass(near, far net.Conn) *pass {
-	p := &pass{line: l, near: near, far: far, gone: make(chan struct{}), cut: make(chan struct{})}
+	p := newPass(l, near, far)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.passes == nil {

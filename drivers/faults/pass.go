@@ -2,6 +2,7 @@ package faults
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -15,9 +16,19 @@ type pass struct {
 	near, far net.Conn
 
 	hung atomic.Int32 // ends that have been closed
-	ends sync.Mutex
-	gone chan struct{} // closed when the session has given the connection up
-	cut  chan struct{} // closed when it is broken
+
+	cut      <-chan struct{} // closed when it is broken
+	breakOff context.CancelFunc
+	gone     <-chan struct{}    // closed then, or when the session has given the connection up
+	giveUp   context.CancelFunc // lets it end also in silence
+}
+
+func newPass(l *Line, near, far net.Conn) *pass {
+	p := &pass{line: l, near: near, far: far}
+	cut, breakOff := context.WithCancel(context.Background())
+	gone, giveUp := context.WithCancel(cut)
+	p.cut, p.breakOff, p.gone, p.giveUp = cut.Done(), breakOff, gone.Done(), giveUp
+	return p
 }
 
 // A parcel is what was sent at once; nothing where the sender has hung up.
@@ -35,31 +46,18 @@ const (
 // run hands on what comes, both ways, until one of the ends is closed.
 func (p *pass) run() {
 	defer p.line.forget(p)
+	defer p.breakOff()
 	var both sync.WaitGroup
 	both.Go(func() { p.carry(p.far, p.near) })
 	both.Go(func() { p.carry(p.near, p.far) })
 	both.Wait()
 }
 
-// giveUp lets it end also in silence.
-func (p *pass) giveUp() { p.close(p.gone) }
-
 // sever ends it at once.
 func (p *pass) sever() {
-	p.giveUp()
-	p.close(p.cut)
+	p.breakOff()
 	p.near.Close()
 	p.far.Close()
-}
-
-func (p *pass) close(c chan struct{}) {
-	p.ends.Lock()
-	defer p.ends.Unlock()
-	select {
-	case <-c:
-	default:
-		close(c)
-	}
 }
 
 // carry hands on what comes from one end to the other, in order, until one of
