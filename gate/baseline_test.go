@@ -37,7 +37,7 @@ func TestAgainstABaseline(t *testing.T) {
 		"another durability":       {timed, func(f *results.File) { f.Runs[0].Backend.Durability = "fsync" }, results.Invalid, "durability is memory, in the baseline fsync"},
 		"a background":             {timed, func(f *results.File) { f.Runs[0].Background = &results.Background{Clients: 1} }, results.Invalid, "background is none, in the baseline 1 clients at 0/s, 0 reads, 0 keys of 0 B, 0 watchers"},
 		"counts with another hold": {counted, func(f *results.File) { f.Runs[0].HoldNS = 0 }, results.Pass, ""},
-		"doubtful":                 {timed, func(f *results.File) { f.Runs[0].Doubts = []results.Doubt{{Kind: "stolen", Text: "why"}} }, results.Invalid, "in the baseline: why"},
+		"doubtful":                 {timed, func(f *results.File) { f.Runs[0].Doubts = []results.Warning{{Code: "cpu-stolen", Text: "why"}} }, results.Invalid, "in the baseline: why"},
 		"void":                     {counted, func(f *results.File) { f.Runs[0].Safety.Violations = 1 }, results.Invalid, "in the baseline the form broke its promise"},
 	} {
 		t.Run(name, func(t *testing.T) {

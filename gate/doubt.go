@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// The kinds of doubts that do not bear on every figure that depends on time; the
-// words are those of results.Doubt.
+// The codes of doubts that do not bear on every figure that depends on time, as
+// metrics has them.
 const (
 	skipped    = "skipped"
 	unfinished = "unfinished"
@@ -21,23 +21,23 @@ const (
 // none. What is counted exactly does not depend on how fast the generator was.
 func doubtful(f figures.Figure, r results.Run) string {
 	for _, d := range r.Doubted() {
-		if bears(d.Kind, f) {
+		if bears(d.Code, f) {
 			return d.Text
 		}
 	}
 	return ""
 }
 
-func bears(kind string, f figures.Figure) bool {
+func bears(code string, f figures.Figure) bool {
 	beside := strings.HasPrefix(f.Name, "background.")
 	switch {
 	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "rate."):
 		return false // they are what doubts are made of
-	case kind == abandoned:
+	case code == abandoned:
 		return f.Timed || f.Unit == figures.PerRound
-	case kind == bystanders:
+	case code == bystanders:
 		return beside && f.Timed
-	case kind == skipped || kind == unfinished:
+	case code == skipped || code == unfinished:
 		return !beside && f.Timed
 	}
 	return f.Timed
@@ -47,8 +47,8 @@ func bears(kind string, f figures.Figure) bool {
 // where arrivals were not served, times are at least what was measured.
 func (t Threshold) brokenAnyway(r results.Run, measured, limit float64) bool {
 	upper := t.op == figures.Below || t.op == figures.AtMost
-	bound := !slices.ContainsFunc(r.Doubted(), func(d results.Doubt) bool {
-		return bears(d.Kind, t.figure) && d.Kind != skipped && d.Kind != unfinished
+	bound := !slices.ContainsFunc(r.Doubted(), func(d results.Warning) bool {
+		return bears(d.Code, t.figure) && d.Code != skipped && d.Code != unfinished
 	})
 	return bound && upper && t.figure.Unit == figures.Nanoseconds && !t.op.Holds(measured, limit)
 }

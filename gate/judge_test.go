@@ -28,7 +28,7 @@ func herding(form string, clients int) results.Run {
 			"handoff": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2), P90: ns(p99 / 2), P99: ns(p99), HDR: "HISTFAAA"}}},
 		Cost: results.Cost{PerRound: &results.PerRound{Notifications: float64(woken) / 1000, Reads: 3, Writes: 2},
 			Whole: results.Totals{Notifications: woken, Reads: 3000, Writes: 2000}, WholeRounds: 1000},
-		Safety: results.Safety{Checked: 1000}, Doubts: []results.Doubt{}}
+		Safety: results.Safety{Checked: 1000}, Doubts: []results.Warning{}}
 }
 
 func file(runs ...results.Run) results.File {
@@ -89,11 +89,11 @@ func TestDoubtsAreNoPass(t *testing.T) {
 		kind, text string
 		verdict    results.Verdict
 	}{
-		{"client-bound", "handoff.p99<5ms", results.Invalid}, {"client-bound", "handoff.p99<5us", results.Invalid},
-		{"client-bound", "rounds_per_s>5", results.Invalid}, {"starved", "handoff.p99<5ms", results.Invalid},
-		{"stolen", "handoff.p99<5ms", results.Invalid}, {"behind", "handoff.p99<5ms", results.Invalid},
-		{"client-bound", "whole.notifications_per_round<=1", results.Pass}, {"client-bound", "whole.notifications_per_round<1", results.Failed},
-		{"client-bound", "generator.cpu_cores<1", results.Pass},
+		{"cpu-client-bound", "handoff.p99<5ms", results.Invalid}, {"cpu-client-bound", "handoff.p99<5us", results.Invalid},
+		{"cpu-client-bound", "rounds_per_s>5", results.Invalid}, {"cpu-starved", "handoff.p99<5ms", results.Invalid},
+		{"cpu-stolen", "handoff.p99<5ms", results.Invalid}, {"behind", "handoff.p99<5ms", results.Invalid},
+		{"cpu-client-bound", "whole.notifications_per_round<=1", results.Pass}, {"cpu-client-bound", "whole.notifications_per_round<1", results.Failed},
+		{"cpu-client-bound", "generator.cpu_cores<1", results.Pass},
 		{"skipped", "handoff.p99<5ms", results.Invalid}, {"unfinished", "handoff.p99<5ms", results.Invalid},
 		{"skipped", "handoff.p99<5us", results.Failed}, // it is at least what was measured
 		{"skipped", "whole.notifications_per_round<=1", results.Pass},
@@ -104,9 +104,9 @@ func TestDoubtsAreNoPass(t *testing.T) {
 		r := herding("predecessor", 32)
 		one := int64(1)
 		r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{P99: &one}}}}
-		r.Doubts = []results.Doubt{{Kind: c.kind, Text: "why"}}
+		r.Doubts = []results.Warning{{Code: c.kind, Text: "why"}}
 		if c.kind == "" {
-			r.Doubts, r.Warnings = nil, []string{"why"}
+			r.Doubts, r.Warnings = nil, []results.Warning{{Text: "why"}}
 		}
 		lines, v := judged(t, c.text, file(r), nil)
 		if v != c.verdict || v == results.Invalid && !strings.HasSuffix(lines[0], ": why") {
@@ -118,7 +118,7 @@ func TestDoubtsAreNoPass(t *testing.T) {
 // What it is held against must have been measured well, too.
 func TestDoubtsOfThePartner(t *testing.T) {
 	naive := herding("one-node", 32)
-	naive.Doubts = []results.Doubt{{Kind: "stolen", Text: "time stolen"}}
+	naive.Doubts = []results.Warning{{Code: "cpu-stolen", Text: "time stolen"}}
 	lines, v := judged(t, "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", file(herding("predecessor", 32), naive), nil)
 	if v != results.Invalid || !strings.HasSuffix(lines[0], ": time stolen") {
 		t.Errorf("%s, %q", v, lines)

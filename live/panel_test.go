@@ -73,7 +73,7 @@ func TestOneReleaseASecond(t *testing.T) {
 func TestHealth(t *testing.T) {
 	good := &panel{measured: measured(100, 3)}
 	bad := &panel{measured: measured(100, 3), source: &herd{}}
-	bad.measured.Doubts = []metrics.Doubt{{Kind: metrics.Starved, Text: "generator starved"}}
+	bad.measured.Doubts = []metrics.Warning{{Code: metrics.Starved, Text: "generator starved"}}
 	if all := health([]*panel{good}); len(all) != 2 || all[0].Doubt || !strings.HasPrefix(all[1].Text, "It uses 0.700 of ") {
 		t.Errorf("%+v", all)
 	}

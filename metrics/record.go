@@ -38,31 +38,13 @@ type Record struct {
 	// nil where it does not count. LargestFanout is not of the window.
 	Server    *drivers.Counters
 	Errors    map[string]int64 // by sentinel text
-	Warnings  []string
-	Doubts    []Doubt // those of the warnings that make figures worth nothing
+	Warnings  []Warning
+	Doubts    []Warning // those of the warnings that make figures worth nothing
 	Intervals []Interval
 	// What was broken on purpose in the window, and what the clients had of it.
 	Breaks     []Break
 	Recoveries []Recovery
 }
-
-// A Doubt is why a run may have measured something else than the service.
-type Doubt struct {
-	Kind string // one of the constants
-	Text string // with its numbers
-}
-
-// The kinds of doubts.
-const (
-	ClientBound = "client-bound" // the generator kept the machine busy
-	Starved     = "starved"      // the generator did not get the processor when it was due
-	Stolen      = "stolen"       // other machines on the same hardware took processor time
-	Skipped     = "skipped"      // arrivals that nobody ever had: response times are lower bounds
-	Unfinished  = "unfinished"   // arrivals that were begun and not finished: the same
-	Behind      = "behind"       // less was done than was offered
-	Abandoned   = "abandoned"    // rounds were cut off: counts are not of whole rounds
-	Bystanders  = "bystanders"   // the background skipped arrivals or left them unfinished
-)
 
 // A Phase is one of a recipe's own steps with its latencies in nanoseconds.
 // Service time counts from the call, response time from when it was due. Either

@@ -23,7 +23,7 @@ type Calibration struct {
 	Interrupted bool          `json:"interrupted,omitempty"` // and not kept
 	Pairs       int           `json:"pairs"`
 	Settings    []Noise       `json:"settings"`
-	Warnings    []string      `json:"warnings"`
+	Warnings    []Warning     `json:"warnings"`
 }
 
 // Noise is that of one setting.
@@ -87,8 +87,8 @@ func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
 		s.table().write(&b)
 	}
 	fmt.Fprintln(&b)
-	for _, text := range c.Warnings {
-		fmt.Fprintf(&b, "  warning: %s\n", text)
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(&b, "  warning: %s\n", warning.Text)
 	}
 	if o.Saved != "" {
 		fmt.Fprintf(&b, "  saved: %s, where ab and gates find it\n", o.Saved)

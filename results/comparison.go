@@ -32,9 +32,9 @@ type Comparison struct {
 	Planned int  `json:"planned,omitempty"` // pairs
 	// Calibrated is the noise floor that was used, "" if none: its pairs and age
 	// in words.
-	Calibrated string   `json:"calibrated,omitempty"`
-	Warnings   []string `json:"warnings"`
-	Changes    []Change `json:"changes"`
+	Calibrated string    `json:"calibrated,omitempty"`
+	Warnings   []Warning `json:"warnings"`
+	Changes    []Change  `json:"changes"`
 	// Confirmation is what as many pairs more showed of the regressions that the
 	// first had shown; left out where none were asked for or needed. The verdicts
 	// of Changes have taken it in.

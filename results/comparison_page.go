@@ -12,7 +12,7 @@ func (c Comparison) Page() Page {
 	if c.Interrupted {
 		p.Broken, p.Finding = p.Finding[0], nil
 	}
-	p.Warnings = slices.Concat(warnings(p.Tables), c.Warnings)
+	p.Warnings = slices.Concat(warnings(p.Tables), texts(c.Warnings))
 	p.Notes = c.notes()
 	return p
 }
@@ -31,7 +31,7 @@ func (c Comparison) Tables() (all []Table) {
 
 // Page is what the calibration says.
 func (c Calibration) Page() Page {
-	p := Page{Heading: c.heading(), Finding: []string{c.finding()}, Warnings: c.Warnings, Command: commandLine(c.Command)}
+	p := Page{Heading: c.heading(), Finding: []string{c.finding()}, Warnings: texts(c.Warnings), Command: commandLine(c.Command)}
 	for _, s := range c.Settings {
 		p.Tables = append(p.Tables, tabled(s.Setting, s.table(), func(io.Writer) {}))
 	}

@@ -31,8 +31,8 @@ func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
 		p.grid.write(&b)
 	}
 	fmt.Fprintln(&b)
-	for _, text := range c.Warnings {
-		fmt.Fprintf(&b, "  warning: %s\n", text)
+	for _, warning := range c.Warnings {
+		fmt.Fprintf(&b, "  warning: %s\n", warning.Text)
 	}
 	c.foot(&b, o)
 	_, err := w.Write(b.Bytes())

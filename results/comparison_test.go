@@ -16,7 +16,7 @@ import (
 func compared(pairs int, changes ...Change) Comparison {
 	run := sample{"predecessor", "recipe", 8, 200, 1, 3, 2, time.Millisecond, time.Millisecond, 1, 0}.run(native())
 	c := Comparison{Schema: Schema, Kind: KindComparison, ID: "20261122-ab", Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC),
-		Seed: 42, Took: 24 * time.Second, Paired: true, Planned: pairs, Warnings: []string{}, Changes: changes,
+		Seed: 42, Took: 24 * time.Second, Paired: true, Planned: pairs, Warnings: []Warning{}, Changes: changes,
 		Command: []string{"stampede", "ab", "lock/predecessor", "lock/predecessor zookeeper:?client=wire"},
 		Base:    Side{Label: "lock/predecessor on zookeeper:"}, New: Side{Label: "lock/predecessor on zookeeper:?client=wire"}}
 	for range pairs {
@@ -47,7 +47,7 @@ func TestComparisonTable(t *testing.T) {
 	c.Changes = append(c.Changes, Change{Figure: "fairness.jain", Unit: "share", Base: 0.998, New: 0.998, Verdict: Pass, Minimum: 0.05})
 	c.Changes = append(c.Changes, Change{Figure: "acquire.response.p999", Unit: "ns", Gated: true, Minimum: 0.05, Verdict: Invalid, Why: "n/a: too few observations"})
 	c.Calibrated = "floor of 20 A/A pairs, 2 h old"
-	c.Warnings = []string{"BASE: 1 of 10 runs: client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}
+	c.Warnings = []Warning{{"cpu-client-bound", "BASE: 1 of 10 runs: client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}}
 	wantComparison(t, c, "comparison.txt")
 }
 
@@ -67,7 +67,7 @@ func TestComparisonOfFiles(t *testing.T) {
 	c.Paired, c.Planned, c.Command = false, 0, []string{"stampede", "compare", "a.json", "--", "b.json"}
 	c.Means = []Mean{{"rounds_per_s", 0.0161, 3}}
 	c.Quantiles = []Quantile{{"", "acquire", 0.999, 4_000_000, 3_000_000}}
-	c.Warnings = []string{"not the same durability: fsync and memory"}
+	c.Warnings = []Warning{{DifferentSettings, "not the same durability: fsync and memory"}}
 	wantComparison(t, c, "comparison-files.txt")
 }
 

@@ -44,7 +44,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
 		Preload:     s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Disturbed: r.Disturbed,
-		Errors: r.Errors, Warnings: append([]string{}, r.Warnings...), Doubts: doubts(r.Doubts), Intervals: intervals(r.Intervals),
+		Errors: r.Errors, Warnings: warningsOf(r.Warnings), Doubts: warningsOf(r.Doubts), Intervals: intervals(r.Intervals),
 	}
 	run.Faults = breakage(s.Faults, r)
 	run.Phases, run.Latency = phases(r.Phases, write)
@@ -200,24 +200,21 @@ func intervals(all []metrics.Interval) []Interval {
 	return out
 }
 
-// doubts is empty, not nil, without any: nil is of a file that does not know.
-func doubts(all []metrics.Doubt) []Doubt {
-	out := []Doubt{}
-	for _, d := range all {
-		out = append(out, Doubt(d))
+// warningsOf is empty, not nil, without any: nil doubts are of a file that does not
+// know.
+func warningsOf(all []metrics.Warning) []Warning {
+	out := []Warning{}
+	for _, w := range all {
+		out = append(out, Warning(w))
 	}
 	return out
 }
 
 // Doubted is why figures of the run may prove nothing. A file from before doubts
 // were noted does not tell which of its warnings are doubts, so that all are.
-func (r Run) Doubted() []Doubt {
+func (r Run) Doubted() []Warning {
 	if r.Doubts != nil {
 		return r.Doubts
 	}
-	var all []Doubt
-	for _, w := range r.Warnings {
-		all = append(all, Doubt{Text: w})
-	}
-	return all
+	return r.Warnings
 }

@@ -2,8 +2,9 @@ package results
 
 import "time"
 
-// Schema is the version of the file format that this package writes.
-const Schema = 1
+// Schema is the version of the file format that this package writes. Before 2,
+// warnings had no code.
+const Schema = 2
 
 // A File is the result of one command. Durations are in nanoseconds, sizes in
 // bytes, throughput per second, unless a name says otherwise. What does not
@@ -100,19 +101,11 @@ type Run struct {
 	// were repeated, and the identities are not checked.
 	Disturbed bool             `json:"disturbed,omitempty"`
 	Errors    map[string]int64 `json:"errors"` // how often, by the error's text
-	Warnings  []string         `json:"warnings"`
-	Doubts    []Doubt          `json:"doubts,omitzero"` // those of the warnings for which figures prove nothing; missing in older files
+	Warnings  []Warning        `json:"warnings"`
+	Doubts    []Warning        `json:"doubts,omitzero"` // those of the warnings for which figures prove nothing; missing in older files
 	Intervals []Interval       `json:"intervals"`
 	// Faults are what was broken on purpose; left out where nothing was.
 	Faults *Breakage `json:"faults,omitempty"`
-}
-
-// A Doubt is why a run may have measured something else than the service.
-type Doubt struct {
-	// Kind is "client-bound", "starved", "stolen", "skipped", "unfinished",
-	// "behind", "abandoned" or "bystanders".
-	Kind string `json:"kind"`
-	Text string `json:"text"` // as the warnings have it
 }
 
 // Open is how work comes in an open loop.

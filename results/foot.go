@@ -12,8 +12,8 @@ import (
 func warn(w io.Writer, runs []Run) {
 	for _, r := range runs {
 		who := fmt.Sprintf("%s, %s", r.Form, Clients(r.Clients))
-		for _, text := range r.Warnings {
-			fmt.Fprintf(w, "  warning: %s\n", oneLine(who+": "+text))
+		for _, warning := range r.Warnings {
+			fmt.Fprintf(w, "  warning: %s\n", oneLine(who+": "+warning.Text))
 		}
 		if n := r.Safety.BeliefOverlaps; n > 0 {
 			fmt.Fprintf(w, "  warning: %s: after a disturbance %s more than one client believed to hold; %s older tokens refused\n",

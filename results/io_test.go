@@ -35,9 +35,9 @@ func TestReadRefuses(t *testing.T) {
 		"truncated": {`{"schema": 1, "runs": [`, "not a result file"},
 		"no JSON":   {"hand-off p99\n210 µs\n", "not a result file"},
 		"no schema": {`{"runs": []}`, "no schema"},
-		"newer":     {`{"schema": 2, "runs": []}`, "of schema 2: this stampede reads up to 1"},
+		"newer":     {`{"schema": 3, "runs": []}`, "of schema 3: this stampede reads up to 2"},
 		// A newer schema may have changed a type: it must still say so.
-		"newer and different": {`{"schema": 2, "runs": {"a": 1}}`, "of schema 2: this stampede reads up to 1"},
+		"newer and different": {`{"schema": 3, "runs": {"a": 1}}`, "of schema 3: this stampede reads up to 2"},
 		"wrong type":          {`{"schema": 1, "runs": [{"clients": "many"}]}`, "not a result file"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -59,6 +59,14 @@ func warnings(tables []Table) (all []string) {
 	return all
 }
 
+// texts are the warnings as people read them.
+func texts(warnings []Warning) (all []string) {
+	for _, w := range warnings {
+		all = append(all, w.Text)
+	}
+	return all
+}
+
 // warned are the lines that warn, without the word for it.
 func warned(lines []string) (all []string) {
 	const warning = "warning: "

@@ -11,7 +11,7 @@ import (
 // Whoever draws tables otherwise has the cells and the words of the terminal.
 func TestTablesAreTheTerminals(t *testing.T) {
 	f := file(herding(native())...)
-	f.Runs[0].Warnings = []string{"mind this"}
+	f.Runs[0].Warnings = []Warning{{Text: "mind this"}}
 	var b bytes.Buffer
 	if err := f.WriteTable(&b, TableOptions{}); err != nil {
 		t.Fatal(err)

@@ -69,7 +69,7 @@ func askLimit(runs []Run, c Curve) string {
 func generatorLimit(runs []Run) string {
 	bound, text := 0, ""
 	for _, r := range runs {
-		i := slices.IndexFunc(r.Doubts, func(d Doubt) bool { return d.Kind == metrics.ClientBound || d.Kind == metrics.Starved })
+		i := slices.IndexFunc(r.Doubts, func(d Warning) bool { return d.Code == metrics.ClientBound || d.Code == metrics.Starved })
 		if i >= 0 {
 			bound++
 			_, text, _ = strings.Cut(r.Doubts[i].Text, ": ")

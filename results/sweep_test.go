@@ -236,7 +236,7 @@ func TestSweepOfAMix(t *testing.T) {
 func TestLimits(t *testing.T) {
 	runs := herded()
 	for i := range runs {
-		runs[i].Doubts = []Doubt{{"client-bound", "client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}}
+		runs[i].Doubts = []Warning{{"cpu-client-bound", "client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}}
 	}
 	s := sweepOf(runs...)
 	if got := s.Curves[0].Limits[0]; !strings.HasPrefix(got, "the generator: used 1.9") {

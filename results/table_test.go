@@ -188,7 +188,7 @@ func TestTable(t *testing.T) {
 		},
 		"warnings": func() (File, TableOptions) {
 			runs := herding(native())[2:]
-			runs[1].Warnings = []string{"client-bound: the generator used 1.8 of 2 cores; the service may be faster than this"}
+			runs[1].Warnings = []Warning{{"cpu-client-bound", "client-bound: the generator used 1.8 of 2 cores; the service may be faster than this"}}
 			runs[0].Safety.BeliefOverlaps, runs[0].Safety.TokensRefused = 2, 2
 			runs[0].Cost.Expected.Identities[0] = Identity{Formula: "lists = N + K", Left: 4351, Right: 4350}
 			f := file(runs...)

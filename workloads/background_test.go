@@ -110,7 +110,7 @@ func TestBackgroundSurvivesALostSession(t *testing.T) {
 		if n := r.Background.Errors[drivers.ErrSessionLost.Error()]; n != 1 || len(r.Errors) != 0 {
 			t.Errorf("%d sessions of the background lost, want 1; the recipe's: %v", n, r.Errors)
 		}
-		if !slices.Contains(r.Warnings, "sessions that the background lost: 1") || r.Disturbed {
+		if !slices.Contains(r.Warnings, metrics.Warning{Code: metrics.BackgroundSessionsLost, Text: "sessions that the background lost: 1"}) || r.Disturbed {
 			t.Errorf("%q, disturbed %v", r.Warnings, r.Disturbed)
 		}
 	})

@@ -68,7 +68,7 @@ func TestOpenLoopOverload(t *testing.T) {
 		if max := time.Duration(acquire.Service.Max()); max > 100*time.Millisecond {
 			t.Errorf("the service time is up to %v, want that of five clients", max)
 		}
-		found := func(d metrics.Doubt) bool { return d.Kind == metrics.Skipped }
+		found := func(d metrics.Warning) bool { return d.Code == metrics.Skipped }
 		if !slices.ContainsFunc(r.Doubts, found) {
 			t.Errorf("doubts %v", r.Doubts)
 		}

@@ -3,12 +3,12 @@ package workloads_test
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -60,7 +60,7 @@ func TestRunWithEphemeralItemsSurvivesALostSession(t *testing.T) {
 		if n := r.Errors[drivers.ErrSessionLost.Error()]; n != 1 {
 			t.Errorf("%d lost sessions counted, want 1", n)
 		}
-		abandoned := slices.ContainsFunc(r.Warnings, func(w string) bool { return strings.Contains(w, "abandoned") })
+		abandoned := slices.ContainsFunc(r.Warnings, func(w metrics.Warning) bool { return w.Code == metrics.Abandoned })
 		if r.Safety.Violations != 0 || r.Rounds == 0 || abandoned {
 			t.Errorf("violations %q, %d rounds, warnings %q", r.Safety.Details, r.Rounds, r.Warnings)
 		}

@@ -1,7 +1,6 @@
 package workloads
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -24,17 +23,18 @@ const (
 
 // warn notes what to mind of the numbers, and which of it makes them doubtful.
 func (r *runner) warn(m *metrics.Record) {
-	warn := func(format string, args ...any) { m.Warnings = append(m.Warnings, fmt.Sprintf(format, args...)) }
-	doubt := func(is bool, kind, format string, args ...any) {
+	warn := func(w metrics.Warning) { m.Warnings = append(m.Warnings, w) }
+	doubt := func(is bool, code, format string, args ...any) {
 		if is {
-			warn(format, args...)
-			m.Doubts = append(m.Doubts, metrics.Doubt{Kind: kind, Text: m.Warnings[len(m.Warnings)-1]})
+			w := metrics.Warn(code, format, args...)
+			warn(w)
+			m.Doubts = append(m.Doubts, w)
 		}
 	}
 	g := m.Generator
 	doubt(r.cut, metrics.Abandoned, "rounds did not end in time and were abandoned: counts are not of whole rounds")
 	for _, d := range generatorDoubts(m) {
-		doubt(true, d.Kind, "%s", d.Text)
+		doubt(true, d.Code, "%s", d.Text)
 	}
 	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
 	doubt(g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "")
@@ -45,16 +45,16 @@ func (r *runner) warn(m *metrics.Record) {
 		doubt(g.Skipped > 0, metrics.Bystanders, notServed, g.Skipped, g.Offered, "background ")
 		doubt(g.Unfinished > 0, metrics.Bystanders, notFinished, g.Unfinished, g.Offered, "background ")
 		if lost > 0 {
-			warn("sessions that the background lost: %d", lost)
+			warn(metrics.Warn(metrics.BackgroundSessionsLost, "sessions that the background lost: %d", lost))
 		}
 	}
 }
 
 // generatorDoubts are those that the generator itself gives, at any time.
-func generatorDoubts(m *metrics.Record) (all []metrics.Doubt) {
-	doubt := func(is bool, kind, format string, args ...any) {
+func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
+	doubt := func(is bool, code, format string, args ...any) {
 		if is {
-			all = append(all, metrics.Doubt{Kind: kind, Text: fmt.Sprintf(format, args...)})
+			all = append(all, metrics.Warn(code, format, args...))
 		}
 	}
 	g, cores := m.Generator, metrics.Cores()

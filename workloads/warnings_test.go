@@ -41,7 +41,7 @@ func TestDoubts(t *testing.T) {
 		r.warn(m)
 		var kinds []string
 		for _, d := range m.Doubts {
-			kinds = append(kinds, d.Kind)
+			kinds = append(kinds, d.Code)
 		}
 		var want []string
 		if c.kind != "" {

@@ -134,7 +134,7 @@ func (j *judged) begin() {
 	j.file.Schema, j.file.Kind, j.file.ID, j.file.Started = head.Schema, results.KindComparison, head.ID+"ab", head.Started
 	j.file.Tool, j.file.Host, j.file.Seed, j.file.Paired, j.file.Planned = head.Tool, head.Host, head.Seed, true, j.flags.pairs
 	j.file.Base.Label, j.file.New.Label = j.sides[0].label, j.sides[1].label
-	j.file.Calibrated, j.file.Warnings, j.file.Changes = j.calibrated(), []string{}, []results.Change{}
+	j.file.Calibrated, j.file.Warnings, j.file.Changes = j.calibrated(), []results.Warning{}, []results.Change{}
 	j.file.Base.Runs, j.file.New.Runs = []results.Run{}, []results.Run{}
 }
 
@@ -184,7 +184,7 @@ func (j *judged) finish(outs outputs, args []string, broken error) error {
 	j.file.Interrupted = broken != nil
 	j.file.Command = abCommandLine("ab", args, j.flags.given, j.flags.seed)
 	unlawful := append(changes.Unlawful("BASE", j.file.Base.Runs), changes.Unlawful("NEW", j.file.New.Runs)...)
-	j.file.Warnings = slices.Concat(unlawful, changes.Doubted("BASE", j.file.Base.Runs), changes.Doubted("NEW", j.file.New.Runs), []string{})
+	j.file.Warnings = slices.Concat(unlawful, changes.Doubted("BASE", j.file.Base.Runs), changes.Doubted("NEW", j.file.New.Runs), []results.Warning{})
 	switch {
 	case broken == nil && len(unlawful) > 0:
 		j.file.Verdict = results.Worst(changes.Verdict(j.file.Changes), results.Regression)

@@ -208,7 +208,7 @@ func TestAbTellsBrokenIdentities(t *testing.T) {
 	j.file.Changes = []results.Change{{Figure: "rounds_per_s", Gated: true, Verdict: results.Better}}
 	j.file.New.Runs = []results.Run{{Cost: results.Cost{Expected: &results.Expected{Identities: []results.Identity{{Formula: "lists = N+K", Left: 1, Right: 2}}}}}}
 	err := j.finish(nil, nil, nil)
-	if err == nil || exitCode(err) != exitRegression || len(j.file.Warnings) != 1 || j.file.Warnings[0] != "NEW: IDENTITY BROKEN in 1 of 1 runs: lists = N+K" {
+	if err == nil || exitCode(err) != exitRegression || len(j.file.Warnings) != 1 || j.file.Warnings[0] != (results.Warning{Code: results.IdentityBroken, Text: "NEW: IDENTITY BROKEN in 1 of 1 runs: lists = N+K"}) {
 		t.Errorf("%v, %q", err, j.file.Warnings)
 	}
 }

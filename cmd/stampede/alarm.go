@@ -18,7 +18,7 @@ type alarm struct {
 // by the figures that are known, nil for all. Doubts are no reason to go on: what
 // looks as if it did harm may do some.
 func (a *alarm) heeds(run results.Run, at int, known []string) bool {
-	run.Doubts, run.Warnings = []results.Doubt{}, nil
+	run.Doubts, run.Warnings = []results.Warning{}, nil
 	for _, t := range a.aborts {
 		if known != nil && !slices.Contains(known, t.Figure()) {
 			continue

@@ -76,7 +76,7 @@ func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
 	}
 	head := results.New(tool(), abCommandLine("calibrate", args, f.given, f.seed), nil, f.seed)
 	file := results.Calibration{Schema: head.Schema, Kind: results.KindCalibration, Started: head.Started, Tool: head.Tool, Host: head.Host,
-		Command: head.Command, Seed: f.seed, Pairs: f.pairs, Settings: []results.Noise{}, Warnings: []string{}}
+		Command: head.Command, Seed: f.seed, Pairs: f.pairs, Settings: []results.Noise{}, Warnings: []results.Warning{}}
 	subjects, err := d.alone(cmd.Context())
 	d.progress.clear()
 	if err != nil && !errors.Is(err, workloads.ErrInterrupted) {
@@ -98,7 +98,7 @@ func (d *duel) keep(outs outputs, file results.Calibration, subjects []changes.S
 		}
 		file.Warnings = append(file.Warnings, changes.Doubted("A/A", runs)...)
 		if slices.ContainsFunc(runs, func(r results.Run) bool { return r.Safety.Violations > 0 }) {
-			file.Warnings = append(file.Warnings, "a form broke its promise: nothing was kept")
+			file.Warnings = append(file.Warnings, results.Warn(results.SafetyViolated, "a form broke its promise: nothing was kept"))
 		} else if err := noise.File(d.flags.noise).Keep(file); err != nil {
 			return err
 		} else {

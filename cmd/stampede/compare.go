@@ -177,10 +177,10 @@ func (f *compareFlags) known(subjects []changes.Subject) error {
 }
 
 // comparison is what the subjects come to.
-func (f *compareFlags) comparison(subjects []changes.Subject, warnings []string) results.Comparison {
+func (f *compareFlags) comparison(subjects []changes.Subject, warnings []results.Warning) results.Comparison {
 	head := results.New(tool(), nil, nil, 0)
 	c := results.Comparison{Schema: head.Schema, Kind: results.KindComparison, ID: head.ID + "compare", Started: head.Started, Tool: head.Tool, Host: head.Host,
-		Base: results.Side{Runs: []results.Run{}}, New: results.Side{Runs: []results.Run{}}, Warnings: append([]string{}, warnings...)}
+		Base: results.Side{Runs: []results.Run{}}, New: results.Side{Runs: []results.Run{}}, Warnings: append([]results.Warning{}, warnings...)}
 	for _, s := range subjects {
 		c.Base.Runs, c.New.Runs = append(c.Base.Runs, s.Base...), append(c.New.Runs, s.New...)
 		c.Quantiles = append(c.Quantiles, changes.Quantiles(s)...)

@@ -32,7 +32,7 @@ func synthetic(form workloads.Form, l sweeps.Level) *results.Run {
 	run := &results.Run{Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: results.Backend(fake{}.Info()),
 		Clients: l.Clients, Groups: l.Groups, HoldNS: l.Hold, DurationNS: time.Second, Rounds: 5000,
 		ThroughputPerS: could / float64(1+l.Clients), Phases: []string{"acquire", "handoff", "release"},
-		Latency: map[string]results.Latency{}, Errors: map[string]int64{}, Warnings: []string{}, Intervals: []results.Interval{}}
+		Latency: map[string]results.Latency{}, Errors: map[string]int64{}, Warnings: []results.Warning{}, Intervals: []results.Interval{}}
 	p99 := int64(10 * time.Millisecond)
 	if l.Rate > 0 {
 		run.Open = &results.Open{Rate: fmt.Sprint(l.Rate), Arrival: "constant"}

@@ -116,7 +116,7 @@ func TestDoubtfulRuns(t *testing.T) {
 	doubtful := func(n int, kind string) []results.Run {
 		all := runs(1)
 		for i := range n {
-			all[i].Doubts = []results.Doubt{{Kind: kind, Text: "client-bound: 1.9 of 2 cores"}}
+			all[i].Doubts = []results.Warning{{Code: kind, Text: "client-bound: 1.9 of 2 cores"}}
 		}
 		return all
 	}
@@ -129,7 +129,7 @@ func TestDoubtfulRuns(t *testing.T) {
 	}
 	want(t, judged(doubtful(5, metrics.Abandoned), runs(1), paired),
 		"rounds_per_s: invalid", "handoff.response.p50: invalid", "handoff.response.p99: invalid", "notifications_per_round: invalid")
-	if lines := changes.Doubted("BASE", doubtful(5, metrics.Starved)); len(lines) != 1 || lines[0] != "BASE: 5 of 10 runs: client-bound: 1.9 of 2 cores" {
+	if lines := changes.Doubted("BASE", doubtful(5, metrics.Starved)); len(lines) != 1 || lines[0] != (results.Warning{Code: metrics.Starved, Text: "BASE: 5 of 10 runs: client-bound: 1.9 of 2 cores"}) {
 		t.Error(lines)
 	}
 }
@@ -236,7 +236,7 @@ func TestRows(t *testing.T) {
 	if len(rows) != 2 || len(rows[0].Base) != 2 || len(rows[0].New) != 1 || rows[0].Name != "lock/predecessor on native:, 8 clients" {
 		t.Errorf("%+v", rows)
 	}
-	if diff := cmp.Diff([]string{"only in NEW: lock/one-node on native:, 8 clients"}, warnings); diff != "" {
+	if diff := cmp.Diff([]results.Warning{{Code: results.OneSideOnly, Text: "only in NEW: lock/one-node on native:, 8 clients"}}, warnings); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -253,7 +253,10 @@ func TestUnlikeSettings(t *testing.T) {
 	if len(rows) != 1 || rows[0].Name != "" {
 		t.Fatalf("%+v", rows)
 	}
-	text := strings.Join(warnings, "\n")
+	var text string
+	for _, w := range warnings {
+		text += w.Text + "\n"
+	}
 	for _, want := range []string{"not the same backend: native: and native:?durability=fsync", "not the same durability: memory and fsync",
 		"not the same client library: go-zookeeper and wire", "not the same reads: local and sync", "not the same hold: 0s and 1ms", "not the same machine: 0 × "} {
 		if !strings.Contains(text, want) {
@@ -269,7 +272,7 @@ func TestUnlikeSettings(t *testing.T) {
 	}
 	third := other
 	third.Clients = 2
-	if rows, warnings := changes.Rows(files([]results.Run{base}), files([]results.Run{other, third})); len(rows) != 0 || !strings.Contains(warnings[0], "in common") {
+	if rows, warnings := changes.Rows(files([]results.Run{base}), files([]results.Run{other, third})); len(rows) != 0 || !strings.Contains(warnings[0].Text, "in common") {
 		t.Errorf("%+v, %v", rows, warnings)
 	}
 }

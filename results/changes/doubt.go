@@ -32,29 +32,29 @@ func doubts(f figures.Figure, runs []results.Run) string {
 // a round does not depend on the clock, unless rounds were cut off.
 func doubt(f figures.Figure, r results.Run) string {
 	for _, d := range r.Doubted() {
-		if f.Timed || d.Kind == metrics.Abandoned {
+		if f.Timed || d.Code == metrics.Abandoned {
 			return d.Text
 		}
 	}
 	return ""
 }
 
-// Doubted says, a line for each kind of doubt, in how many of the runs there is one.
-func Doubted(side string, runs []results.Run) (lines []string) {
+// Doubted says, a warning for each code of a doubt, in how many of the runs there is one.
+func Doubted(side string, runs []results.Run) (warnings []results.Warning) {
 	count, last, order := map[string]int{}, map[string]string{}, []string{}
 	for _, r := range runs {
 		for _, d := range r.Doubted() {
-			if count[d.Kind] == 0 {
-				order = append(order, d.Kind)
+			if count[d.Code] == 0 {
+				order = append(order, d.Code)
 			}
-			count[d.Kind]++
-			last[d.Kind] = d.Text
+			count[d.Code]++
+			last[d.Code] = d.Text
 		}
 	}
-	for _, kind := range order {
-		lines = append(lines, fmt.Sprintf("%s: %d of %d runs: %s", side, count[kind], len(runs), last[kind]))
+	for _, code := range order {
+		warnings = append(warnings, results.Warn(code, "%s: %d of %d runs: %s", side, count[code], len(runs), last[code]))
 	}
-	return lines
+	return warnings
 }
 
 // broken says in how many runs a form broke its promise, "" if in none.
@@ -73,7 +73,7 @@ func broken(runs []results.Run) string {
 
 // Unlawful says in how many runs of a side a count is not what holds under any
 // schedule; nothing if in none.
-func Unlawful(side string, runs []results.Run) (lines []string) {
+func Unlawful(side string, runs []results.Run) (warnings []results.Warning) {
 	n, formula := 0, ""
 	for _, r := range runs {
 		if r.Cost.Expected == nil {
@@ -85,7 +85,7 @@ func Unlawful(side string, runs []results.Run) (lines []string) {
 		}
 	}
 	if n > 0 {
-		lines = append(lines, fmt.Sprintf("%s: IDENTITY BROKEN in %d of %d runs: %s", side, n, len(runs), formula))
+		warnings = append(warnings, results.Warn(results.IdentityBroken, "%s: IDENTITY BROKEN in %d of %d runs: %s", side, n, len(runs), formula))
 	}
-	return lines
+	return warnings
 }

@@ -10,11 +10,11 @@ import (
 )
 
 // Rows are the runs of saved files that are alike on both sides, in the order of
-// the new ones, and what is unlike about them, a line each. Runs are alike of one
+// the new ones, and what is unlike about them. Runs are alike of one
 // recipe and form, on one backend, with as many clients. Where nothing is, the
 // backend's URL is not looked at, and where still nothing is and each side has one
 // kind of runs only, these are held against each other.
-func Rows(base, other []results.File) (rows []Subject, warnings []string) {
+func Rows(base, other []results.File) (rows []Subject, warnings []results.Warning) {
 	for _, name := range []func(results.Run) string{exactly, byName, anything} {
 		if rows, warnings = match(base, other, name); len(rows) > 0 {
 			break
@@ -25,7 +25,7 @@ func Rows(base, other []results.File) (rows []Subject, warnings []string) {
 	}
 	for _, r := range rows {
 		for _, line := range unlike(r.Base, r.New) {
-			warnings = append(warnings, strings.TrimPrefix(r.Name+": "+line, ": "))
+			warnings = append(warnings, results.Warn(results.DifferentSettings, "%s", strings.TrimPrefix(r.Name+": "+line, ": ")))
 		}
 	}
 	return rows, append(warnings, hosts(base, other)...)
@@ -55,23 +55,23 @@ func described(r results.Run, backend string) string {
 }
 
 // match pairs the runs of one name, and says which have none on the other side.
-func match(base, other []results.File, name func(results.Run) string) (rows []Subject, warnings []string) {
+func match(base, other []results.File, name func(results.Run) string) (rows []Subject, warnings []results.Warning) {
 	old, fresh := byKind(base, name), byKind(other, name)
 	for _, k := range fresh {
 		i := slices.IndexFunc(old, func(o kind) bool { return o.name == k.name })
 		if i < 0 {
-			warnings = append(warnings, "only in NEW: "+k.name)
+			warnings = append(warnings, results.Warn(results.OneSideOnly, "only in NEW: %s", k.name))
 			continue
 		}
 		rows = append(rows, Subject{Name: k.name, Base: old[i].runs, New: k.runs})
 	}
 	for _, k := range old {
 		if !slices.ContainsFunc(fresh, func(o kind) bool { return o.name == k.name }) {
-			warnings = append(warnings, "only in OLD: "+k.name)
+			warnings = append(warnings, results.Warn(results.OneSideOnly, "only in OLD: %s", k.name))
 		}
 	}
 	if name(results.Run{}) == "" && (kinds(base) != 1 || kinds(other) != 1) {
-		return nil, []string{"the two sides have no recipe, form and number of clients in common"}
+		return nil, []results.Warning{results.Warn(results.NothingInCommon, "the two sides have no recipe, form and number of clients in common")}
 	}
 	return rows, warnings
 }
@@ -168,7 +168,7 @@ func each(runs []results.Run, of func(results.Run) string) string {
 }
 
 // hosts says whether the files are of one machine and one stampede.
-func hosts(base, other []results.File) (lines []string) {
+func hosts(base, other []results.File) (lines []results.Warning) {
 	values := func(files []results.File, of func(results.File) string) string {
 		var all []string
 		for _, f := range files {
@@ -184,7 +184,7 @@ func hosts(base, other []results.File) (lines []string) {
 		return fmt.Sprintf("%d × %s, %d MiB, %s %s", h.Cores, h.CPU, h.MemoryBytes>>20, h.OS, h.Kernel)
 	}
 	if a, b := values(base, host), values(other, host); a != b {
-		lines = append(lines, fmt.Sprintf("not the same machine: %s and %s", a, b))
+		lines = append(lines, results.Warn(results.DifferentMachines, "not the same machine: %s and %s", a, b))
 	}
 	return lines
 }

@@ -92,7 +92,7 @@ func odd() results.File {
 	f.Runs = f.Runs[1:]
 	r := &f.Runs[0]
 	r.Form, r.Backend.Server = "mine|<b>*_x_*", `"Zoo" & Co, 3 % ~~off~~`
-	r.Warnings = []string{"client-bound: 1.8 of 2 cores | <script> [x](y) `z` #1\n::error::no"}
+	r.Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "client-bound: 1.8 of 2 cores | <script> [x](y) `z` #1\n::error::no"}}
 	f.Skipped = []string{"1. a, b: 100 % $x$ \\ ]]> \x01"}
 	f.Command = append(f.Command, "--label", "it's `a` ``*test*``")
 	return f
@@ -162,6 +162,6 @@ func compared() results.Comparison {
 				Verdict: results.Inconclusive, Why: "fewer than 6 pairs"},
 			{Subject: "lock, 8 clients", Figure: "fairness.jain", Unit: "share", Base: 1, New: 0.99, Verdict: results.Pass},
 		},
-		Warnings: []string{"not the same client"}, Verdict: results.Regression,
+		Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client"}}, Verdict: results.Regression,
 	}
 }

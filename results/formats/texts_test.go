@@ -21,7 +21,7 @@ func TestGitHubShowsTheWorst(t *testing.T) {
 	f.Runs[0].Safety.Violations = 1
 	for i := range 30 {
 		f.Gates = append(f.Gates, results.Gate{Text: fmt.Sprint("gate ", i), Run: 1, Verdict: results.Failed})
-		f.Runs[1].Warnings = append(f.Runs[1].Warnings, fmt.Sprint("warning ", i))
+		f.Runs[1].Warnings = append(f.Runs[1].Warnings, results.Warning{Text: fmt.Sprint("warning ", i)})
 	}
 	lines := strings.Split(string(written(t, "github", f)), "\n")
 	var errors, warnings []string
@@ -64,7 +64,7 @@ func TestSummary(t *testing.T) {
 	}
 	long := gated()
 	for i := range 20_000 {
-		long.Runs[0].Warnings = append(long.Runs[0].Warnings, fmt.Sprint("something to be minded of, number ", i))
+		long.Runs[0].Warnings = append(long.Runs[0].Warnings, results.Warning{Text: fmt.Sprint("something to be minded of, number ", i)})
 	}
 	got := show(long)
 	if len(got) > summaryLimit || len(got) < summaryLimit-200 || !strings.HasSuffix(got, cut) || !strings.HasPrefix(got, "# before\n"+whole) {
@@ -87,7 +87,7 @@ func FuzzTexts(f *testing.F) {
 		v := base
 		v.Runs, v.Gates = slices.Clone(base.Runs[:1]), slices.Clone(base.Gates[:1])
 		v.Gates[0].Verdict, v.Gates[0].Text = results.Failed, s
-		v.Runs[0].Warnings, v.Runs[0].Form = []string{s}, s
+		v.Runs[0].Warnings, v.Runs[0].Form = []results.Warning{{Text: s}}, s
 		v.Command = []string{"stampede", s}
 		inMarkdown(t, v, s)
 		inJUnit(t, v, s)

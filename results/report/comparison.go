@@ -28,7 +28,7 @@ func ofComparison(c results.Comparison) page {
 		p.Trust = append(p.Trust, remark{badge{"mind", "unsure", "!"}, "It was interrupted: there are fewer pairs than were planned, and nothing is decided."})
 	}
 	for _, w := range c.Warnings {
-		p.Trust = append(p.Trust, remark{badge{"mind", "unsure", "!"}, w})
+		p.Trust = append(p.Trust, remark{badge{"mind", "unsure", "!"}, w.Text})
 	}
 	for _, ch := range c.Changes {
 		p.Changes = append(p.Changes, changed(ch))

@@ -112,7 +112,8 @@ func warnings(runs []results.Run) (lines []string) {
 	var texts []string
 	of := map[string][]string{}
 	for _, r := range runs {
-		for _, text := range r.Warnings {
+		for _, w := range r.Warnings {
+			text := w.Text
 			if len(of[text]) == 0 {
 				texts = append(texts, text)
 			}

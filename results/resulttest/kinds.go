@@ -87,7 +87,7 @@ func Comparison() results.Comparison {
 		Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab-lock", Started: started(), Took: time.Minute,
 		Command: []string{"stampede", "ab", "go-zookeeper", "wire"}, Paired: true, Planned: 10, Verdict: results.Regression,
 		Base: results.Side{Label: "go-zookeeper", Runs: []results.Run{Predecessor(32)}}, New: results.Side{Label: "wire", Runs: []results.Run{Predecessor(32)}},
-		Warnings: []string{"not the same client (go-zookeeper, wire)"},
+		Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client (go-zookeeper, wire)"}},
 	}
 	for _, ch := range []struct {
 		figure, unit  string

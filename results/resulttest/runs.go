@@ -34,7 +34,7 @@ func Gated() results.File {
 		{Text: "predecessor.handoff.p999 < 0.5 * one-node.handoff.p999", Subject: "lock/predecessor, 128 clients", Run: 6, Figure: "handoff.response.p999", Unit: "ns", Verdict: results.Invalid, Why: "too few rounds"},
 	}
 	f.Verdict = results.Failed
-	f.Runs[7].Warnings = []string{"the clients kept <all> cores busy & may be what was measured"}
+	f.Runs[7].Warnings = []results.Warning{{Code: "cpu-client-bound", Text: "the clients kept <all> cores busy & may be what was measured"}}
 	return f
 }
 

@@ -99,7 +99,7 @@ func besides(t *testing.T, s drivers.Service, f workloads.Form, seed uint64, mem
 		t.Errorf("seed %d: %v: %v\n%s\n%s", seed, f, err, members, p.Faults)
 	case r.Safety.Violations != 0:
 		t.Errorf("seed %d: %v: %+v\n%s\n%s", seed, f, r.Safety, members, p.Faults)
-	case slices.ContainsFunc(r.Doubts, func(d metrics.Doubt) bool { return d.Kind == metrics.Abandoned }):
+	case slices.ContainsFunc(r.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.Abandoned }):
 		t.Errorf("seed %d: %v: rounds were abandoned\n%s\n%s", seed, f, members, p.Faults)
 	case r.WholeRounds == 0:
 		t.Errorf("seed %d: %v: nothing was done", seed, f)

@@ -72,7 +72,7 @@ func underFaults(t *testing.T, f workloads.Form, seed uint64) {
 		t.Errorf("seed %d: %+v\n%s", seed, r.Safety, p.Faults)
 	case len(r.Recoveries) != len(p.Faults):
 		t.Errorf("seed %d: %d faults of %d came\n%s", seed, len(r.Recoveries), len(p.Faults), p.Faults)
-	case slices.ContainsFunc(r.Doubts, func(d metrics.Doubt) bool { return d.Kind == metrics.Abandoned }):
+	case slices.ContainsFunc(r.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.Abandoned }):
 		t.Errorf("seed %d: rounds were abandoned\n%s", seed, p.Faults)
 	}
 }

@@ -177,7 +177,7 @@ func underFaults(t *testing.T, recipe string, form made, seed uint64, strikes fa
 			wrong = err.Error()
 		case r.Safety.Violations > 0:
 			wrong = r.Safety.Details[0]
-		case slices.ContainsFunc(r.Doubts, func(d metrics.Doubt) bool { return d.Kind == metrics.Abandoned }):
+		case slices.ContainsFunc(r.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.Abandoned }):
 			wrong = "it came to a stop"
 		}
 	})

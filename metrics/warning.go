@@ -1,0 +1,32 @@
+package metrics
+
+import "fmt"
+
+// A Warning is something that the reader of a run's figures must know. Those of a
+// run that make figures worth nothing are also listed as its doubts.
+type Warning struct {
+	Code string // which warning it is, for programs: one of the constants
+	Text string // one line for people, with its numbers
+}
+
+// Warn returns the warning of the code with its formatted text.
+func Warn(code, format string, args ...any) Warning {
+	return Warning{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// The codes of a run's warnings. Programs rely on them: a code is never renamed,
+// and never used for something else. The code of a machine or a generator that is
+// short of processor time begins with "cpu".
+const (
+	ClientBound = "cpu-client-bound" // the generator kept the machine busy
+	Starved     = "cpu-starved"      // the generator did not get the processor when it was due
+	Stolen      = "cpu-stolen"       // other machines on the same hardware took processor time
+
+	Skipped    = "skipped"    // arrivals that were never started: response times are lower bounds
+	Unfinished = "unfinished" // arrivals that were started and not finished: response times are lower bounds
+	Behind     = "behind"     // fewer rounds ended than arrived
+	Abandoned  = "abandoned"  // rounds were cut off: counts are not of whole rounds
+	Bystanders = "bystanders" // the background load skipped arrivals or left them unfinished
+
+	BackgroundSessionsLost = "background-sessions-lost" // the background load lost sessions
+)
