@@ -15,6 +15,7 @@ type Setting struct {
 	Recipe, Form, Family string
 	Backend              drivers.Info
 	Clients, Groups      int
+	Seed                 uint64
 	Open                 *Open   // nil in a closed loop
 	Mix                  *Mix    // of raw operations; nil of a recipe
 	Reads                float64 // the share of them in a mix
@@ -39,7 +40,7 @@ type writing func(*hdrhistogram.Histogram) *Distribution
 func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	run := Run{
 		Scenario: s.Scenario, Recipe: s.Recipe, Form: s.Form, Family: s.Family, Backend: Backend(s.Backend),
-		Clients: s.Clients, Groups: s.Groups, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
+		Clients: s.Clients, Groups: s.Groups, Seed: s.Seed, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
 		Preload:     s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),

@@ -65,8 +65,11 @@ type Run struct {
 	// Groups is how many instances of the recipe, which had nothing to do with
 	// each other, the clients were spread over, as many on each. 0 is one: older
 	// files do not say.
-	Groups int    `json:"groups"`
-	Loop   string `json:"loop"` // "closed": a client begins a round when its last one has ended; "open": work comes at a rate
+	Groups int `json:"groups"`
+	// Seed is the run's own, derived from the file's and the run's place in it. 0:
+	// older files do not say.
+	Seed uint64 `json:"seed,omitempty"`
+	Loop string `json:"loop"` // "closed": a client begins a round when its last one has ended; "open": work comes at a rate
 	// Open is of an open loop.
 	Open *Open `json:"open,omitempty"`
 	// OfferedPerS is how many arrivals an open loop had in a second of the

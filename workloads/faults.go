@@ -33,10 +33,11 @@ func (p Plan) powers() faults.Powers {
 	return powers
 }
 
-// Nemesis are faults that are made up by the plan's seed, about so often, of what
-// can be broken where it runs.
-func (p Plan) Nemesis(every time.Duration) faults.Schedule {
-	return faults.Nemesis(p.Seed, p.powers(), every)
+// Nemesis returns faults drawn from the seed, one about every so often, of what can
+// be broken where the plan runs. The seed is not the plan's own, so that runs which
+// are compared can have the same faults.
+func (p Plan) Nemesis(seed uint64, every time.Duration) faults.Schedule {
+	return faults.Nemesis(seed, p.powers(), every)
 }
 
 // A trouble is the faults of a run that goes on. All of its methods work on a nil

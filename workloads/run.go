@@ -24,7 +24,7 @@ type Plan struct {
 	Warmup   time.Duration // driven like the rest, and thrown away
 	Duration time.Duration // of the measured window
 	Rounds   int64         // ends the window after so many rounds instead; 0 for Duration
-	Seed     uint64
+	Seed     uint64        // of the run's own random choices, such as when work arrives
 	// Open is the rate at which work comes. Without one the loop is closed:
 	// each client begins a round when it has ended its last one and has thought.
 	Open pace.Options

@@ -111,7 +111,8 @@ func (d *duel) close() (err error) {
 }
 
 // set does a set of pairs, by turns: base, new, new, base. Of one that broke off
-// there are the pairs that went through. No two sets have the same seeds.
+// there are the pairs that went through. The two
+// runs of a pair have one seed, and so the same arrivals; no two pairs have.
 func (d *duel) set(ctx context.Context, nth int) ([]changes.Subject, error) {
 	subjects := make([]changes.Subject, d.levels())
 	for level := range subjects {
@@ -125,7 +126,7 @@ func (d *duel) set(ctx context.Context, nth int) ([]changes.Subject, error) {
 		for level := range subjects {
 			var runs [2]results.Run
 			for _, i := range order {
-				run, err := d.measure(ctx, d.sides[i], level, d.flags.seed+uint64(nth*d.flags.pairs+pair))
+				run, err := d.measure(ctx, d.sides[i], level, runSeed(d.flags.seed, (nth*d.flags.pairs+pair)*d.levels()+level))
 				if err != nil {
 					return subjects, err
 				}
@@ -147,7 +148,7 @@ func (d *duel) measure(ctx context.Context, s side, level int, seed uint64) (*re
 		return s.runBinary(ctx, f)
 	}
 	clients := f.clients[0]
-	run, err := d.runOnce(ctx, &f, d.services[s.sharedBy()].Service, s.form.Form, clients,
+	run, err := d.runOnce(ctx, &f, d.services[s.sharedBy()].Service, s.form.Form, clients, 0,
 		func(p workloads.Progress) { d.progress.run(s.form.Form, clients, f, p) })
 	if err != nil {
 		return nil, s.flags.explained(s.source, err)

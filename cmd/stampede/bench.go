@@ -119,7 +119,7 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 	defer end()
 	row := results.Run{Scenario: b.scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
 		Backend: results.Backend(s.Info()), Clients: clients}
-	run, err := b.runOnce(ctx, &b.flags, s, form, clients, func(p workloads.Progress) {
+	run, err := b.runOnce(ctx, &b.flags, s, form, clients, len(b.file.Runs), func(p workloads.Progress) {
 		b.progress.run(form, clients, b.flags, p)
 		if b.alarm.heeds(underWay(row, p), len(b.file.Runs), figuresUnderWay(p)) {
 			end()

@@ -18,7 +18,7 @@ type faultFlags struct {
 
 func (f *faultFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.texts, "fault", nil, "what is broken, when, and to whom, repeatable: `'at=10s kill leader for=5s'`; stampede help faults")
-	flags.DurationVar(&f.nemesis, "nemesis", 0, "break something by chance about so often, by the seed")
+	flags.DurationVar(&f.nemesis, "nemesis", 0, "break something at random, about once every so long, drawn from the seed and the same for all that are compared")
 }
 
 // check reads the words. Faults come at times of the window, so that its length must

@@ -11,23 +11,23 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// runOnce does one run as the flags say. Of one that was interrupted it returns what was measured
-// until then, nil if nothing was.
-func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form workloads.Form, clients int, tell func(workloads.Progress)) (*results.Run, error) {
+// runOnce measures one run as the flags say, the nth of its command, counted from 0. The run has its
+// own seed. If the run is interrupted, runOnce returns what was measured until then, nil if nothing was.
+func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form workloads.Form, clients, nth int, tell func(workloads.Progress)) (*results.Run, error) {
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients, Groups: f.groups,
 		Settings: workloads.Settings{Hold: f.hold, Think: f.think, Namespace: f.namespace,
 			Readers: f.readers, RevokeEvery: f.revokeEvery, AbortRate: f.abortRate, Queue: f.queue,
 			Mix: f.mix.MixSettings},
 		Preload: f.mix.preload, Background: f.background.Background,
-		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: f.seed, Open: f.load.open, Bin: f.bin,
+		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: runSeed(f.seed, nth), Open: f.load.open, Bin: f.bin,
 		Faults: f.faults.schedule, Progress: tell,
 	}
 	if f.faults.nemesis > 0 {
-		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.faults.nemesis)...)
+		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.seed, f.faults.nemesis)...)
 	}
 	setting := results.Setting{
-		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups,
+		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups, Seed: p.Seed,
 		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
 		Reads: f.mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults),
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -176,12 +175,6 @@ func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
 	}
 	about := chosenRecipes(j.chosen)
 	return a.perform(ctx, f, results.New(tool(), j.flags.command(about), about, f.seed), []job{j}, asked)
-}
-
-func (f *runFlags) drawSeed() {
-	if f.seed == 0 {
-		f.seed = rand.Uint64N(1 << 32)
-	}
 }
 
 // verdictOn is the error of runs that went through and found something although

@@ -1,9 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -201,6 +201,9 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	if err := f.size(); err != nil {
 		return nil, err
 	}
+	if err = s.takeSeed(&f); err != nil { // before the jobs, each of which has it
+		return nil, err
+	}
 	s.at = map[sweeps.Level]job{}
 	for _, l := range s.levels {
 		if s.at[l], err = a.job(recipes, f.at(l)); err != nil {
@@ -217,22 +220,22 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	return s, s.begin(chosenRecipes(s.forms))
 }
 
-// begin begins the file, or takes up that of a sweep that was interrupted.
-func (s *sweep) begin(recipes []string) error {
-	f := &s.flags
-	var saved results.Sweep
+// takeSeed takes the seed that is given, else that of the sweep to resume, else a
+// new one.
+func (s *sweep) takeSeed(f *sweepFlags) (err error) {
 	if f.resume != "" {
-		var err error
-		if saved, err = readSaved(f.resume); err != nil {
+		if s.resumed, err = readSaved(f.resume); err != nil {
 			return usagef("--resume %s: %v", f.resume, err)
 		}
-		if f.seed == 0 {
-			f.seed = saved.Seed
-		}
+		f.seed = cmp.Or(f.seed, s.resumed.Seed)
 	}
-	if f.seed == 0 {
-		f.seed = rand.Uint64N(1 << 32)
-	}
+	f.drawSeed()
+	return nil
+}
+
+// begin begins the file, or continues that of a sweep that was interrupted.
+func (s *sweep) begin(recipes []string) error {
+	f, saved := &s.flags, s.resumed
 	command := f.command(recipes)
 	if f.resume != "" && !slices.Equal(command, saved.Command) {
 		return usagef("--resume %s: it is of another sweep: %s", f.resume, strings.Join(saved.Command, " "))
@@ -243,7 +246,7 @@ func (s *sweep) begin(recipes []string) error {
 		s.file.Objective = s.objective.String()
 	}
 	if f.resume != "" {
-		s.saved, s.file.ID, s.file.Started, s.took = saved.Runs, saved.ID, saved.Started, saved.Took
+		s.file.ID, s.file.Started = saved.ID, saved.Started
 	}
 	return nil
 }

@@ -25,9 +25,8 @@ type sweep struct {
 	progress  *progress
 
 	subjects []subject
-	measure  func(context.Context, sweeps.Cell) (*results.Run, error)
-	saved    []results.Run // by the sweep that this one goes on with, in its order
-	took     time.Duration // by that
+	measure  func(context.Context, sweeps.Cell) (*results.Run, error) // the next run of the file
+	resumed  results.Sweep                                            // the interrupted sweep that this one resumes, whose runs it does not repeat
 	file     results.Sweep
 }
 
@@ -42,7 +41,7 @@ type subject struct {
 // sweeps.
 func (s *sweep) on(ctx context.Context) (err error) {
 	began := time.Now()
-	defer func() { s.file.Took = s.took + time.Since(began) }()
+	defer func() { s.file.Took = s.resumed.Took + time.Since(began) }()
 	for _, source := range s.sources {
 		service, e := s.flags.dial(ctx, source)
 		if e != nil {
@@ -72,7 +71,7 @@ func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, err
 	if f.load.isOpen() && s.flags.slo != "" {
 		f.duration = max(f.duration, 11*f.load.windowOf(s.objective.Rounds())/10)
 	}
-	run, err := s.runOnce(ctx, &f, subject.service, subject.form, c.Level.Clients,
+	run, err := s.runOnce(ctx, &f, subject.service, subject.form, c.Level.Clients, len(s.file.Runs),
 		func(p workloads.Progress) { s.progress.run(subject.form, c.Level.Clients, f, p) })
 	if err != nil {
 		return nil, s.flags.explained(subject.source, err)
@@ -83,7 +82,7 @@ func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, err
 // all measures every cell, or searches for each subject.
 func (s *sweep) all(ctx context.Context) error {
 	total := s.flags.runs(s.levels, len(s.subjects))
-	s.progress.of(total, len(s.saved))
+	s.progress.of(total, len(s.resumed.Runs))
 	if s.flags.slo != "" {
 		for i := range s.subjects {
 			if err := s.search(ctx, i); err != nil {
@@ -105,8 +104,8 @@ func (s *sweep) all(ctx context.Context) error {
 // did the same in the same order. A run that was interrupted is not kept.
 func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
 	var run *results.Run
-	if next := len(s.file.Runs); next < len(s.saved) {
-		run = &s.saved[next]
+	if next := len(s.file.Runs); next < len(s.resumed.Runs) {
+		run = &s.resumed.Runs[next]
 		if was, is := told(*run), s.tell(c); was != is {
 			return results.Run{}, usagef("--resume %s: run %d of it is %s, and here it is %s", s.flags.resume, next+1, was, is)
 		}

@@ -150,7 +150,7 @@ func TestSweepRefusesAnotherCell(t *testing.T) {
 	const line = "mix --clients 4 --reads 0,1 --repeat 1"
 	_, file := sweepTo(t, newFake(t, 1, line+" --seed 5"))
 	s := newFake(t, 1, line+" --resume "+file.State)
-	s.saved[0].ReadRatio.Asked = 0.5
+	s.resumed.Runs[0].ReadRatio.Asked = 0.5
 	err := s.all(t.Context())
 	if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "run 1 of it is mix/operations with 4 clients, a share of 0.5 reads ") {
 		t.Errorf("resumed with another share: %v", err)

@@ -63,7 +63,7 @@ func underFaults(t *testing.T, f workloads.Form, seed uint64) {
 		Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 50 * time.Millisecond, Mix: workloads.MixSettings{
 			Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, Watchers: 1}},
 	}
-	p.Faults = p.Nemesis(2 * time.Second)
+	p.Faults = p.Nemesis(p.Seed, 2*time.Second)
 	r, err := workloads.Run(t.Context(), p)
 	switch {
 	case err != nil:

@@ -169,7 +169,7 @@ func underFaults(t *testing.T, recipe string, form made, seed uint64, strikes fa
 			Clients: 4, Duration: struck, Seed: seed, Faults: strikes,
 			Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 20 * time.Millisecond}}
 		if strikes == nil {
-			p.Faults = p.Nemesis(1500 * time.Millisecond)
+			p.Faults = p.Nemesis(p.Seed, 1500*time.Millisecond)
 		}
 		r, err := workloads.Run(t.Context(), p)
 		switch {

@@ -1,0 +1,20 @@
+package main
+
+import "math/rand/v2"
+
+// drawSeed draws the command's seed unless one is given.
+func (f *runFlags) drawSeed() {
+	if f.seed == 0 {
+		f.seed = rand.Uint64N(1 << 32)
+	}
+}
+
+// seedBits is as many as every reader of JSON keeps of a number.
+const seedBits = 53
+
+// runSeed is the seed of a command's nth run, counted from 0. Each run has its own,
+// so that repetitions have different arrivals, and the command's seed and the run's
+// place in the result determine it.
+func runSeed(command uint64, nth int) uint64 {
+	return rand.NewPCG(command, uint64(nth)).Uint64() >> (64 - seedBits)
+}
