@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -16,10 +17,19 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 )
 
+// patience is how long a test waits for what Prometheus is asked for. Only a
+// defect takes that long, not a busy machine.
+const patience = 10 * time.Minute
+
+// sooner has rules evaluated and alerts raised at once. The interval of scrapes
+// stays: it limits what a scrape may take, too.
+var sooner = regexp.MustCompile(`(evaluation_interval|for): \S+`)
+
 // A prom is a real Prometheus that this test started.
 type prom struct {
-	t    *testing.T
-	addr string
+	t     *testing.T
+	addr  string
+	ended chan struct{} // closed when the process has ended
 }
 
 // startPrometheus starts one with the rules and the scrape configuration of this
@@ -40,8 +50,8 @@ func startPrometheus(t *testing.T, runs, server string) *prom {
 		if err != nil {
 			t.Fatal(err)
 		}
-		moved := strings.NewReplacer("127.0.0.1:9464", runs, "127.0.0.1:9465", server, "interval: 1s", "interval: 200ms").Replace(string(text))
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(moved), 0o644); err != nil {
+		moved := strings.NewReplacer("127.0.0.1:9464", runs, "127.0.0.1:9465", server).Replace(string(text))
+		if err := os.WriteFile(filepath.Join(dir, name), sooner.ReplaceAll([]byte(moved), []byte("$1: 200ms")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -55,27 +65,33 @@ func startPrometheus(t *testing.T, runs, server string) *prom {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	p := &prom{t, addr, make(chan struct{})}
+	go func() {
+		_ = cmd.Wait()
+		close(p.ended)
+	}()
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		<-p.ended
 	})
-	p := &prom{t, addr}
 	p.await("it answers", func() bool { return p.get("/-/ready", nil, nil) == nil })
 	return p
 }
 
-// await asks again until something is so.
-func (p *prom) await(what string, is func() bool) {
+// await asks again until the condition holds.
+func (p *prom) await(what string, holds func() bool) {
 	p.t.Helper()
-	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for !is() {
+	for !holds() {
 		select {
 		case <-tick.C:
+		case <-p.ended:
+			p.t.Fatalf("Prometheus ended before %s", what)
 		case <-ctx.Done():
-			p.t.Fatalf("waited in vain until %s", what)
+			p.t.Fatalf("not in %v: %s", patience, what)
 		}
 	}
 }
@@ -93,6 +109,45 @@ func (p *prom) get(path string, query url.Values, into any) error {
 		return fmt.Errorf("%s", r.Status)
 	}
 	return nil
+}
+
+// A judged rule is what Prometheus says about the last evaluation of an alert.
+type judged struct {
+	Name           string
+	LastEvaluation time.Time
+	Alerts         []struct {
+		State  string
+		Labels map[string]string
+	}
+}
+
+// alert returns the last evaluation of an alert, or a zero one before the first.
+func (p *prom) alert(name string) (found judged) {
+	p.t.Helper()
+	var a struct {
+		Data struct{ Groups []struct{ Rules []judged } }
+	}
+	if err := p.get("/api/v1/rules", url.Values{"type": {"alert"}}, &a); err != nil {
+		p.t.Fatal(err)
+	}
+	for _, g := range a.Data.Groups {
+		for _, r := range g.Rules {
+			if r.Name == name {
+				found = r
+			}
+		}
+	}
+	return found
+}
+
+// firing returns the values of a label of the alerts that fire.
+func (j judged) firing(label string) (values []string) {
+	for _, a := range j.Alerts {
+		if a.State == "firing" {
+			values = append(values, a.Labels[label])
+		}
+	}
+	return values
 }
 
 // An answer is what a query gave.

@@ -37,10 +37,13 @@ func scene(t *testing.T) (runs, server string) {
 	sheep := forms[1]
 	sheep.Name, sheep.Family = "sheep", workloads.Recipe
 	var c telemetry.Collector
+	// While one client holds the lock all others go to sleep, however busy the
+	// machine is, so that a naive form's release wakes them all.
+	held := workloads.Settings{Hold: 5 * time.Millisecond}
 	loaded := workloads.Plan{Form: forms[0], Open: pace.Options{Rate: pace.Of(1000), LateLimit: 100 * time.Millisecond},
 		Settings: workloads.Settings{Hold: 2 * time.Millisecond}, Background: workloads.Background{Clients: 2, Rate: 1000,
 			Mix: workloads.MixSettings{Reads: 0.5, Keys: 10}}}
-	goOn(t, service, []workloads.Plan{{Form: forms[0]}, {Form: forms[1]}, {Form: sheep}, loaded}, &c)
+	goOn(t, service, []workloads.Plan{{Form: forms[0], Settings: held}, {Form: forms[1], Settings: held}, {Form: sheep, Settings: held}, loaded}, &c)
 	return serve(t, &c), serve(t, telemetry.Native(n))
 }
 
