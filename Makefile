@@ -8,8 +8,15 @@ RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 # and so does every server that a test stops.
 export GORACE ?= atexit_sleep_ms=0
 
-# What tests run members of etcd by, without the race detector: it is not they who
-# are tested.
+# The program that runs go test with servers that the packages share.
+TESTRUN = $(GO) run ./internal/testrun
+
+# What make test runs under the race detector: packages where goroutines meet and whose
+# tests do not link etcd, so that they compile and end in seconds.
+RACED = ./drivers/between ./drivers/wire ./internal/bubble ./metrics ./workloads/pace
+
+# The program that tests start members of etcd by, without the race detector: it is not
+# etcd that is tested.
 PLAIN = .build/stampede
 
 # Where goroutines meet, tested over and over.
@@ -26,7 +33,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test race soak fuzz lint bench bench-servers aa twins docs lab lab-down deps
+.PHONY: help run test check race soak fuzz lint bench bench-servers aa twins docs lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -34,9 +41,18 @@ help: ## list the targets
 run: ## the lock in both forms on the native server; ARGS=… are stampede's own
 	$(GO) run ./cmd/stampede run $(ARGS)
 
-test: deps ## all tests, after installing what they need where that is possible
+test: deps ## what every change must pass, in some minutes: go test -short with one ZooKeeper and one etcd
+	$(GO) test $(RACE) -short -timeout=10m $(RACED)
+	$(TESTRUN) -short -timeout=20m ./...
+
+check: deps ## all tests under the race detector, faults on ensembles, linters, the gate, fuzzing; half an hour
 	$(GO) build -o $(PLAIN) ./cmd/stampede
-	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(GO) test $(RACE) -timeout=60m ./...
+	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m ./...
+	$(MAKE) soak SOAK=3 RECIPES=all
+	$(MAKE) lint
+	scripts/gate
+	$(MAKE) fuzz FUZZTIME=30s FUZZED='./drivers/wire ./drivers/native ./drivers/pipeline'
+	$(MAKE) fuzz FUZZTIME=5s FUZZED='./drivers/etcd ./drivers/faults ./gate ./scenario ./results'
 
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)

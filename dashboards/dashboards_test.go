@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/telemetry"
 )
 
@@ -57,6 +58,7 @@ func query(expr string) string {
 // Each panel of each dashboard, and each rule, finds something in what a real
 // Prometheus scraped of real runs and of a real server.
 func TestEveryPanelAndRuleFindsSomething(t *testing.T) {
+	testenv.SkipIfShort(t)
 	runs, server := scene(t)
 	p := startPrometheus(t, runs, server)
 	for name, panels := range panels(t) {

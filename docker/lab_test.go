@@ -16,15 +16,15 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // The laboratory comes up, every service gets the scenario, Prometheus sees it, and
 // nothing is left afterwards. It runs as make lab does, on this tree's files, but
 // for the network, which is the host's, and images that cannot be pulled.
 func TestTheLaboratoryComesUpAndGoes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: it takes minutes")
-	}
+	testenv.SkipIfShort(t)
 	requireEngine(t)
 	tree := copyTree(t)
 	grafana := elsewhereImages(t, filepath.Join(tree, "docker/compose.yaml"))

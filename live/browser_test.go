@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/stampede-bench/stampede/internal/browser"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 )
 
@@ -129,6 +130,7 @@ func see(t *testing.T, in context.Context, url string, width int64, media emulat
 // side, one cell is lit here and a field there, and words say the same. With motion
 // reduced the picture stands still, and shows the same.
 func TestInABrowser(t *testing.T) {
+	testenv.SkipIfShort(t)
 	in := browser.Start(t)
 	url := twoForms(t, 500)
 	for name, c := range map[string]struct {

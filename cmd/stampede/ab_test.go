@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -21,6 +22,7 @@ import (
 // through the one than through the other, SLOWDOWN times as long. On a machine that
 // does nothing else that may be 1.2; beside other tests it is 2.
 func TestAbFindsASlowdown(t *testing.T) {
+	testenv.SkipIfShort(t)
 	times := 2.0
 	if text := os.Getenv("SLOWDOWN"); text != "" {
 		var err error

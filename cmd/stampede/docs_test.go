@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // The documentation says what this program does: pages are written from it, and
@@ -17,12 +19,20 @@ func TestDocumentation(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	t.Run("counts of all", readmeCountsAll)
+	t.Run("counts of all", long(readmeCountsAll))
 	t.Run("counts of the lock", readmeCountsTheLock)
-	t.Run("recipes", recipePages)
+	t.Run("recipes", long(recipePages))
 	t.Run("manual", manualPages)
 	t.Run("wrong commands", wrongCommands)
-	t.Run("commands", documentedCommands)
+	t.Run("commands", long(documentedCommands))
+}
+
+// long returns the test as one that go test -short leaves out.
+func long(test func(*testing.T)) func(*testing.T) {
+	return func(t *testing.T) {
+		testenv.SkipIfShort(t)
+		test(t)
+	}
 }
 
 // stampede is what the program writes to standard output.

@@ -13,12 +13,14 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // Of a scenario in which members fail, and that ends while one of them is dead, no
 // process is left and nothing on disk: neither where somebody presses Ctrl-C, nor
 // where stampede is killed.
 func TestNothingOutlivesPaperFailures(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, e := range []trio{{"etcd:?servers=3&durability=no-fsync", 1}, {"zookeeper:?servers=3", 2}} {
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 			t.Run(e.backend+"/"+signal.String(), func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/stampede-bench/stampede/internal/browser"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -117,6 +118,7 @@ func until(t *testing.T, ctx context.Context, what string) {
 // Fifty who ask for the events and never read them, and the page that is closed
 // half-way, make no difference: the run ends, and well.
 func TestLivePage(t *testing.T) {
+	testenv.SkipIfShort(t)
 	in := browser.Start(t)
 	hold := "1ms"
 	if *shots != "" {
@@ -196,6 +198,7 @@ func keep(t *testing.T, path string, raw []byte) {
 
 // Who presses the button is asked first; then it ends as by Ctrl-C.
 func TestLivePageStops(t *testing.T) {
+	testenv.SkipIfShort(t)
 	in := browser.Start(t)
 	run := watch(t, "run", "lock", "--clients", "4", "--warmup", "0", "--duration", "1h")
 	page, closePage := tab(t, in, run.url)

@@ -22,6 +22,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -52,6 +53,7 @@ func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
 // $CA and $CERT, another authority's in $OTHER_CA and $OTHER_CERT, and something
 // that is called /bench and ann's, whose password is hunter2.
 func TestSecureScripts(t *testing.T) {
+	testenv.SkipIfShort(t)
 	t.Run("zookeeper", func(t *testing.T) {
 		s := backendtest.SecureZooKeeper(t)
 		s.Protect(t, "/bench", "ann", "hunter2")

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // kills is how often the server is killed; KILLS says otherwise.
@@ -20,6 +22,7 @@ const kills = 20
 // Killed at any moment and started again, a server on disk has every write that
 // it acknowledged, none twice, every state that it showed, and every session.
 func TestServeSurvivesKills(t *testing.T) {
+	testenv.SkipIfShort(t)
 	rounds := kills
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
 		rounds = n

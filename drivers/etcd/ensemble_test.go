@@ -5,11 +5,13 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // What holds on one member holds where sessions are on several, but for persistent
 // watches: see the package's comment.
 func TestSuiteOnAnEnsemble(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e, err := started(t.Context(), 3, NoFsync)
 	if err != nil {
 		t.Fatal(err)

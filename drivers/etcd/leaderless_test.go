@@ -7,11 +7,13 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A member that has no leader keeps nobody: its sessions go on at another, with their
 // watches, and new ones are opened there.
 func TestLeaderlessMemberIsLeft(t *testing.T) {
+	testenv.SkipIfShort(t)
 	e, err := local.Start(t.Context(), local.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
 		local.Plan{Servers: 3, Durability: NoFsync, Divisible: true})
 	if err != nil {

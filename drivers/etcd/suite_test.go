@@ -2,8 +2,10 @@ package etcd
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -11,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/drivertest"
 	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -25,21 +28,32 @@ func started(ctx context.Context, members int, durability string) (*local.Ensemb
 		local.Plan{Servers: members, Durability: durability})
 }
 
-// member is one for all tests, which does not wait for the disk. It ends with
-// this process.
-var member = sync.OnceValues(func() (*local.Ensemble, error) {
-	return started(context.Background(), 1, NoFsync)
+// member is the address of one for all tests, which does not wait for the disk: the
+// test run's, or one that ends with this process.
+var member = sync.OnceValues(func() (address string, err error) {
+	if address, ok := testenv.Server(testenv.Etcd); ok {
+		return address, nil
+	}
+	e, err := started(context.Background(), 1, NoFsync)
+	if err != nil {
+		return "", err
+	}
+	return e.Addresses()[0], nil
 })
+
+// prefixes counts the services that tests have opened.
+var prefixes atomic.Int64
 
 // quick is the service of the common member.
 func quick(t testing.TB) *Service {
 	t.Helper()
-	p, err := member()
+	address, err := member()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A prefix of its own lets every test begin with nothing.
-	return service(t, Config{Endpoints: p.Addresses(), Prefix: "/" + t.Name()})
+	// A prefix that nothing else uses lets every test begin with no keys.
+	prefix := fmt.Sprintf("/%s-%d-%d", t.Name(), os.Getpid(), prefixes.Add(1))
+	return service(t, Config{Endpoints: []string{address}, Prefix: prefix})
 }
 
 func service(t testing.TB, cfg Config) *Service {

@@ -12,10 +12,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/spread"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // Members are isolated and slow, and are mended, and nothing is left in the end.
 func TestDivision(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, url := range several {
 		t.Run(url, func(t *testing.T) {
 			s, tmp := openWith(t, url, backends.Options{Divisible: true})

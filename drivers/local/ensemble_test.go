@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/etcd"
 	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // several are three servers of each kind.
@@ -25,6 +26,7 @@ var several = []string{"etcd:?servers=3&durability=no-fsync", "zookeeper:?server
 // One leads, and sessions are where they are asked for. When it is killed another
 // leads, and has what the first had.
 func TestEnsemble(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, url := range several {
 		t.Run(url, func(t *testing.T) {
 			s, tmp := open(t, url)
@@ -181,6 +183,7 @@ func (c *counted) Close() error {
 // A run is killed, in a way that it cannot catch, while one of its servers is
 // stopped.
 func TestNothingOutlivesAKilledRun(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, url := range append([]string{"native:", "native:?durability=fsync"}, several...) {
 		t.Run(url, func(t *testing.T) {
 			need(t, url)

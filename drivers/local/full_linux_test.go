@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // fullDisks are the servers that get over a full disk, and what they say when they
@@ -20,6 +21,7 @@ var fullDisks = map[string]string{
 // A server whose disk is full answers no write and ends; started again it has all
 // that it answered, and nothing of what it did not.
 func TestFullDisk(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for url, words := range fullDisks {
 		t.Run(url, func(t *testing.T) {
 			s, tmp := open(t, url)

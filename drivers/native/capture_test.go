@@ -16,11 +16,11 @@ import (
 
 var capture = flag.Bool("capture", false, "record the packets of other clients for package captured")
 
-// apacheFor starts an Apache ZooKeeper for a test of a client. With -capture the
+// apacheFor returns an Apache ZooKeeper for a test of a client. With -capture the
 // way to it is through a recorder.
 func apacheFor(t *testing.T, client string) (address string) {
 	t.Helper()
-	address = backendtest.ZooKeeper(t, "")
+	address = backendtest.SharedZooKeeper(t)
 	if !*capture {
 		return address
 	}

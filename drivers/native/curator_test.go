@@ -12,11 +12,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // Programs that use Curator, with its recipes over ZooKeeper's own client in
 // Java, find the native server to be as Apache ZooKeeper.
 func TestCurator(t *testing.T) {
+	testenv.SkipIfShort(t)
 	programs := compileCurator(t)
 	for name, address := range map[string]string{
 		"native":    backendtest.Native(t, native.Options{}),

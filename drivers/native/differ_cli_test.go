@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // cliScript is what somebody types into ZooKeeper's own shell.
@@ -71,6 +72,7 @@ quit
 // ZooKeeper's own shell tells the same of both servers, with the events of its
 // watches between the lines of what was typed.
 func TestShellOfZooKeeper(t *testing.T) {
+	testenv.SkipIfShort(t)
 	apache := apacheFor(t, "shell")
 	from, err := zookeeper.FindInstallation()
 	if err != nil {

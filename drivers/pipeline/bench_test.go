@@ -19,7 +19,7 @@ import (
 // the same native server in a process of its own: with one call and with 256 under
 // way on one session. The processor's time and the allocations are the client's.
 func BenchmarkClients(b *testing.B) {
-	address := backendtest.Shared(b, "native:").(drivers.Ensemble).Members()[0].Address()
+	address := backendtest.Own(b, "native:").(drivers.Ensemble).Members()[0].Address()
 	clients := []struct {
 		name string
 		conn drivers.Conn
@@ -97,7 +97,7 @@ func processorTime(b *testing.B) time.Duration {
 
 // BenchmarkSessions is what a session that asks for nothing keeps in memory.
 func BenchmarkSessions(b *testing.B) {
-	address := backendtest.Shared(b, "native:").(drivers.Ensemble).Members()[0].Address()
+	address := backendtest.Own(b, "native:").(drivers.Ensemble).Members()[0].Address()
 	s := open(b, pipeline.Config{Servers: []string{address}})
 	before := inUse()
 	var open []drivers.Conn

@@ -8,6 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/drivertest"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestSuite(t *testing.T)          { drivertest.RunBubbled(t, inMemory) }
@@ -20,7 +21,8 @@ func TestSuiteOfPersistentInChroot(t *testing.T)  { drivertest.RunPersistentBubb
 func TestSuiteOfPersistentOnSockets(t *testing.T) { drivertest.RunPersistent(t, onSockets) }
 
 func TestSuitesOnApache(t *testing.T) {
-	cfg := pipeline.Config{Servers: []string{backendtest.ZooKeeper(t, "")}}
+	testenv.SkipIfShort(t)
+	cfg := pipeline.Config{Servers: []string{backendtest.SharedZooKeeper(t)}}
 	onApache := func(t *testing.T) drivers.Service { return open(t, cfg) }
 	t.Run("contract", func(t *testing.T) { drivertest.Run(t, onApache) })
 	t.Run("order", func(t *testing.T) { drivertest.RunOrdered(t, onApache) })

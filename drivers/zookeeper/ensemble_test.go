@@ -6,11 +6,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
 	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // What holds on one server holds where sessions are on several. The suite of order
 // is about one session, which is on one server.
 func TestSuiteOnAnEnsemble(t *testing.T) {
+	testenv.SkipIfShort(t)
 	requireLocal(t)
 	e, err := local.Start(t.Context(), kind(), local.Plan{Servers: 3})
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -23,9 +24,17 @@ func kind() local.Kind {
 	return local.Kind{Role: "zookeeper", Serves: Serves, Leads: ensemble.Leads}
 }
 
-// apache is the one server of all tests that need one. It ends with this process.
-var apache = sync.OnceValues(func() (*local.Ensemble, error) {
-	return local.Start(context.Background(), kind(), local.Plan{Servers: 1})
+// apache is the address of the one server of all tests that need one: the test run's, or
+// one that ends with this process.
+var apache = sync.OnceValues(func() (address string, err error) {
+	if address, ok := testenv.Server(testenv.ZooKeeper); ok {
+		return address, nil
+	}
+	e, err := local.Start(context.Background(), kind(), local.Plan{Servers: 1})
+	if err != nil {
+		return "", err
+	}
+	return e.Addresses()[0], nil
 })
 
 // fixture is a place of its own on the local server.
@@ -40,13 +49,12 @@ type fixture struct {
 func onLocal(tb testing.TB) *fixture {
 	tb.Helper()
 	requireLocal(tb)
-	server, err := apache()
+	address, err := apache()
 	if err != nil {
 		tb.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
 	tb.Cleanup(cancel)
-	address := server.Addresses()[0]
 	s, err := New(Config{Servers: []string{address}})
 	if err != nil {
 		tb.Fatal(err)

@@ -9,6 +9,8 @@ const rules = `
 	internal/golden:
 	internal/browser:
 	internal/bubble:
+	internal/testenv:
+	internal/testrun:              drivers/... internal/testenv
 	internal/imports:
 
 	docs:                          results
@@ -33,7 +35,7 @@ const rules = `
 	drivers/etcd:                  drivers drivers/local drivers/spread
 	drivers/etcd/etcdtest:         drivers/child
 	drivers/backends:              drivers/... internal/nearest
-	drivers/backends/backendtest:  drivers/...
+	drivers/backends/backendtest:  drivers/... internal/testenv
 	drivers/drivertest:            drivers drivers/wire internal/bubble
 
 	recipes:                       drivers drivers/claim
@@ -72,18 +74,18 @@ const rules = `
 // package itself. They run on real backends, and a workload's drive real forms.
 // A recipe's and a naive form's tests keep apart as the forms do.
 const testRules = `
-	drivers/...:    drivers/... internal/nearest internal/bubble
+	drivers/...:    drivers/... internal/nearest internal/bubble internal/testenv
 	recipes:        drivers/...
 	naive:          drivers/...
 	metrics:        drivers/... internal/bubble
 	telemetry:      drivers/... workloads/...
-	live:           drivers internal/browser internal/bubble
-	dashboards:     telemetry drivers/... workloads/...
+	live:           drivers internal/browser internal/bubble internal/testenv
+	dashboards:     telemetry drivers/... workloads/... internal/testenv
 	results:        drivers/... internal/golden
 	results/charts: results/resulttest internal/golden
-	results/report: results/resulttest internal/browser
-	workloads/...:  workloads/... recipes naive metrics drivers/... internal/bubble
-	...:            internal/golden
+	results/report: results/resulttest internal/browser internal/testenv
+	workloads/...:  workloads/... recipes naive metrics drivers/... internal/bubble internal/testenv
+	...:            internal/golden internal/testenv
 `
 
 // nevers are what no edit of the rules may allow, however indirectly: a package

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
@@ -32,6 +33,7 @@ func tiny() scale {
 // Every row has a figure of both sides, a lock wakes one client a release, and
 // nothing is left behind.
 func TestEveryRowHasFigures(t *testing.T) {
+	testenv.SkipIfShort(t)
 	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
 		backendtest.Lacking(t, err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/stampede-bench/stampede/internal/browser"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results/charts"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
@@ -112,6 +113,7 @@ func listen(t *testing.T, ctx context.Context, mu *sync.Mutex, requests, message
 }
 
 func TestInABrowser(t *testing.T) {
+	testenv.SkipIfShort(t)
 	ctx := browser.Start(t)
 	papers := map[string]string{"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 26)"}
 	for kind, result := range once() {
@@ -157,6 +159,7 @@ func faults(s sight) (all []string) {
 
 // A page with every fault is told of every one.
 func TestABrowserSeesFaults(t *testing.T) {
+	testenv.SkipIfShort(t)
 	const page = `<body style="margin:0"><div style="width:2000px">wide</div><img src="missing.png">
 <figure><svg viewBox="0 0 100 100" width="100"><text x="10" y="50">one</text><text x="12" y="51">other</text><text x="95" y="90">beyond the edge</text></svg></figure>
 <script>console.error("out loud")</script>`
@@ -170,6 +173,7 @@ func TestABrowserSeesFaults(t *testing.T) {
 
 // On paper it is dark on white whatever the screen is like.
 func TestPrints(t *testing.T) {
+	testenv.SkipIfShort(t)
 	page, _ := written(t, resulttest.Gated())
 	s := see(t, browser.Start(t), page, 700, browser.Shown("print", "dark"), func(ctx context.Context) {
 		pdf, err := chromedp.Run(ctx, chromedp.PrintToPDF())

@@ -23,7 +23,7 @@ func BenchmarkAgainstLibrary(b *testing.B) {
 	} {
 		for _, clients := range []int{2, 32, 128} {
 			b.Run(fmt.Sprint(c.url, clients), func(b *testing.B) {
-				againstLibrary(b, backendtest.Shared(b, c.url), c.library, clients)
+				againstLibrary(b, backendtest.Own(b, c.url), c.library, clients)
 			})
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/pace"
@@ -28,6 +29,7 @@ import (
 //
 //	RATE=500 go test -run Frozen ./workloads/catalog
 func TestFrozenServer(t *testing.T) {
+	testenv.SkipIfShort(t)
 	rate, err := strconv.ParseFloat(os.Getenv("RATE"), 64)
 	if err != nil {
 		rate = 100

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -16,6 +17,7 @@ import (
 // The leader is isolated for long enough to be replaced, while clients of all members
 // stand in line for a lock: one has it at a time, another leads, and the line goes on.
 func TestLockWhileTheLeaderIsIsolated(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, url := range []string{"zookeeper:?servers=3&client=wire", "etcd:?servers=3"} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()

@@ -15,7 +15,7 @@ import (
 // Every form costs what its model says, to the last notification, on every
 // backend; and a server that counts for itself counts the same.
 func TestFormsCostWhatTheModelSays(t *testing.T) {
-	backendtest.Each(t, func(t *testing.T, service drivers.Service) {
+	backendtest.EachOwn(t, func(t *testing.T, service drivers.Service) {
 		clients := []int{5}
 		if service.Info().Started == "in process" {
 			clients = []int{1, 2, 3, 5, 8}

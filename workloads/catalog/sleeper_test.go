@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/recipes"
 )
 
@@ -22,10 +23,11 @@ import (
 // believes that it holds it until it wakes and notices, and only the fencing token
 // tells them apart.
 func TestSleepingHolder(t *testing.T) {
+	testenv.SkipIfShort(t)
 	for _, url := range []string{"native:", "zookeeper:", "etcd:"} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
-			s := backendtest.Shared(t, url)
+			s := backendtest.Own(t, url)
 			c, err := s.Dial(t.Context(), drivers.Options{})
 			if err != nil {
 				t.Fatal(err)

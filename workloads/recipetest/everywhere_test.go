@@ -8,6 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -23,7 +24,8 @@ func TestMain(m *testing.M) {
 // everywhere checks all forms of a recipe, which are those of the catalogue in
 // its order: in bubbles, on ZooKeeper and on etcd; and the first over the native
 // server's sockets, where the others would see the same server. A form that a
-// backend's client cannot run is left out there.
+// backend's client cannot run is left out there. A short test run has only the first
+// form on ZooKeeper and etcd.
 func everywhere[F any](t *testing.T, recipe string, forms []F, name func(F) string,
 	bubbled func(*testing.T, func(testing.TB) drivers.Service, F), on func(*testing.T, drivers.Service, F)) {
 	var tested []string
@@ -44,8 +46,11 @@ func everywhere[F any](t *testing.T, recipe string, forms []F, name func(F) stri
 	}
 	t.Run(name(forms[0])+"/native", func(t *testing.T) { on(t, backendtest.Shared(t, "native:"), forms[0]) })
 	for _, backend := range []string{"zookeeper", "etcd"} {
-		for _, form := range forms {
+		for i, form := range forms {
 			t.Run(name(form)+"/"+backend, func(t *testing.T) {
+				if i > 0 {
+					testenv.SkipIfShort(t)
+				}
 				row := listed(recipe, name(form))
 				service := backendtest.Shared(t, urlFor(t, backend, row))
 				if !row.ServedBy(service.Info()) {

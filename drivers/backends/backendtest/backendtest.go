@@ -27,12 +27,17 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Each runs f as a subtest on the native server in this process, which is the
-// subtest's own, and on every backend that can be started.
-func Each(t *testing.T, f func(t *testing.T, s drivers.Service)) {
+// Each runs f as a subtest on the native server in this process, which only this
+// subtest uses, and on every backend, [Shared].
+func Each(t *testing.T, f func(t *testing.T, s drivers.Service)) { each(t, Shared, f) }
+
+// EachOwn is [Each] with backends that only the tests of this package use, see [Own].
+func EachOwn(t *testing.T, f func(t *testing.T, s drivers.Service)) { each(t, Own, f) }
+
+func each(t *testing.T, open func(testing.TB, string) drivers.Service, f func(t *testing.T, s drivers.Service)) {
 	t.Run("in process", func(t *testing.T) { f(t, InProcess(t)) })
 	for _, b := range backends.List() {
-		t.Run(b.Scheme, func(t *testing.T) { f(t, Shared(t, b.Scheme+":")) })
+		t.Run(b.Scheme, func(t *testing.T) { f(t, open(t, b.Scheme+":")) })
 	}
 }
 
@@ -51,9 +56,18 @@ func InProcess(t testing.TB) drivers.Service {
 	return s
 }
 
-// Shared is the started backend of a URL, e.g. "zookeeper:", which the tests of
-// a package share. The test is skipped, or fails, where it cannot be had.
+// Shared returns the backend of a URL without an address, e.g. "zookeeper:". Where
+// the test run has one server of that kind for all packages it is that server, below a
+// node of this package's own; otherwise all tests of the package share one. The test is
+// skipped, or fails, where the backend is not installed.
 func Shared(t testing.TB, url string) drivers.Service {
+	t.Helper()
+	return share(t, common.at(t, url), backends.Options{})
+}
+
+// Own returns a backend that only the tests of this package use, for tests of what a
+// server counts and of its process.
+func Own(t testing.TB, url string) drivers.Service {
 	t.Helper()
 	return share(t, url, backends.Options{})
 }

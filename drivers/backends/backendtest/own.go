@@ -14,6 +14,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // plainConfig is a server by itself.
@@ -37,6 +38,16 @@ func ZooKeeper(t testing.TB, lines string) (address string) {
 	server := launch(t, dir, fmt.Sprintf(plainConfig, dir, port)+lines)
 	server.await(t, ensemble.Config{Servers: []string{address}})
 	return address
+}
+
+// SharedZooKeeper returns the address of the Apache ZooKeeper that the packages of this
+// test run share, or of one for this test where they share none.
+func SharedZooKeeper(t testing.TB) (address string) {
+	t.Helper()
+	if address, ok := testenv.Server(testenv.ZooKeeper); ok {
+		return address
+	}
+	return ZooKeeper(t, "")
 }
 
 // A launched server is one on its way.

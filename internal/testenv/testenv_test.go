@@ -1,0 +1,34 @@
+package testenv
+
+import (
+	"flag"
+	"testing"
+)
+
+func TestServer(t *testing.T) {
+	t.Setenv(ZooKeeper, "")
+	if address, ok := Server(ZooKeeper); ok {
+		t.Errorf("a server at %q, want none", address)
+	}
+	t.Setenv(ZooKeeper, "127.0.0.1:2181")
+	if address, ok := Server(ZooKeeper); !ok || address != "127.0.0.1:2181" {
+		t.Errorf("a server at %q, %t", address, ok)
+	}
+}
+
+func TestSkipIfShort(t *testing.T) {
+	short := flag.Lookup("test.short").Value
+	before := short.String()
+	defer short.Set(before)
+	for value, want := range map[string]bool{"true": true, "false": false} {
+		short.Set(value)
+		skipped := false
+		t.Run("short="+value, func(t *testing.T) {
+			defer func() { skipped = t.Skipped() }()
+			SkipIfShort(t)
+		})
+		if skipped != want {
+			t.Errorf("-short=%s: skipped %t, want %t", value, skipped, want)
+		}
+	}
+}

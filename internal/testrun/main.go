@@ -1,0 +1,72 @@
+// Testrun runs go test on many packages with one Apache ZooKeeper and one etcd member
+// that all of them share, and says at the end how long each package took and which
+// tests were skipped, and why.
+//
+//	go run ./internal/testrun [go test flags] [packages]
+//
+// Its exit code is that of go test. Where no ZooKeeper is installed it says so, and
+// the tests that need one are skipped, or fail with REQUIRE_BACKENDS=all.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/child"
+)
+
+func main() {
+	child.Dispatch(backends.Roles())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	code, err := run(ctx, os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testrun:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+// run starts the servers, runs go test with the arguments, and stops the servers.
+func run(ctx context.Context, args []string) (code int, err error) {
+	shared, err := startServers(ctx)
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, shared.close()) }()
+	return test(ctx, args, shared.environment())
+}
+
+// test runs go test and reports what it says. An interrupt is passed on: go test
+// then ends its tests and says what they printed.
+func test(ctx context.Context, args, environment []string) (code int, err error) {
+	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.Env = append(os.Environ(), environment...)
+	command.Stderr = os.Stderr
+	events, err := command.StdoutPipe()
+	if err != nil {
+		return 1, err
+	}
+	began := time.Now()
+	if err := command.Start(); err != nil {
+		return 1, err
+	}
+	r := newReport(os.Stdout)
+	err = r.read(events)
+	var failed *exec.ExitError
+	if e := command.Wait(); errors.As(e, &failed) {
+		code = max(failed.ExitCode(), 1) // -1 if a signal ended it
+	} else {
+		err = errors.Join(err, e)
+	}
+	r.finish(time.Since(began))
+	return code, err
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// An event is one line of go test -json. See go doc test2json.
+type event struct {
+	Action      string
+	Package     string
+	ImportPath  string // instead of Package, of build output
+	Test        string // empty where the event concerns the package
+	Elapsed     float64
+	Output      string
+	FailedBuild string
+}
+
+// A report prints a line for each package as it ends, with the output of the tests
+// that failed, and a summary.
+type report struct {
+	out      io.Writer
+	output   map[string][]string // by package and test, until it is known how that ends
+	builds   map[string][]string // output of the compiler, by import path
+	packages []timing
+	skipped  map[string][]string // tests by reason
+	passed   int
+	failed   int
+	broken   map[string]bool // packages with a failed test
+}
+
+// A timing is how long a package took.
+type timing struct {
+	name    string
+	seconds float64
+	cached  bool
+}
+
+func newReport(out io.Writer) *report {
+	return &report{
+		out: out, output: map[string][]string{}, builds: map[string][]string{},
+		skipped: map[string][]string{}, broken: map[string]bool{},
+	}
+}
+
+// read reads the events until they end.
+func (r *report) read(events io.Reader) error {
+	lines := bufio.NewReader(events)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if len(line) > 0 {
+			r.line(line)
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read what go test says: %w", err)
+		}
+	}
+}
+
+// line takes one line. What is not an event is printed as it is.
+func (r *report) line(line []byte) {
+	var e event
+	if json.Unmarshal(line, &e) != nil {
+		r.out.Write(line)
+		return
+	}
+	key := e.Package + " " + e.Test
+	switch e.Action {
+	case "build-output":
+		r.builds[e.ImportPath] = append(r.builds[e.ImportPath], e.Output)
+	case "output":
+		r.output[key] = append(r.output[key], e.Output)
+	case "pass", "fail", "skip":
+		if e.Test == "" {
+			r.endPackage(e)
+		} else {
+			r.endTest(e)
+		}
+		delete(r.output, key)
+	}
+}
+
+func (r *report) endTest(e event) {
+	output := r.output[e.Package+" "+e.Test]
+	switch e.Action {
+	case "pass":
+		r.passed++
+	case "fail":
+		r.failed++
+		r.broken[e.Package] = true
+		fmt.Fprint(r.out, strings.Join(said(output), ""))
+	case "skip":
+		why := reason(output)
+		r.skipped[why] = append(r.skipped[why], short(e.Package)+" "+e.Test)
+	}
+}
+
+// endPackage counts a package that fails without a failed test, because it does not
+// compile or its process ends early, as one failure.
+func (r *report) endPackage(e event) {
+	output := r.output[e.Package+" "]
+	cached := slices.ContainsFunc(output, func(o string) bool { return strings.Contains(o, "(cached)") })
+	t := timing{short(e.Package), e.Elapsed, cached}
+	verdict := "ok"
+	switch e.Action {
+	case "skip": // no test files
+		return
+	case "fail":
+		verdict = "FAIL"
+		if !r.broken[e.Package] {
+			r.failed++
+		}
+		fmt.Fprint(r.out, strings.Join(r.builds[e.FailedBuild], ""), strings.Join(said(output), ""))
+	}
+	fmt.Fprintf(r.out, "%-5s %-28s %s\n", verdict, t.name, t)
+	r.packages = append(r.packages, t)
+}
+
+// finish prints the summary: the packages, the slowest first, what was skipped, and
+// the number of tests and subtests.
+func (r *report) finish(took time.Duration) {
+	fmt.Fprintf(r.out, "\n%d packages in %s, the slowest first:\n", len(r.packages), took.Round(time.Second))
+	slices.SortStableFunc(r.packages, func(a, b timing) int { return cmp.Compare(b.seconds, a.seconds) })
+	for _, t := range r.packages {
+		fmt.Fprintf(r.out, "  %8s  %s\n", t, t.name)
+	}
+	total := 0
+	for _, why := range slices.Sorted(maps.Keys(r.skipped)) {
+		tests := r.skipped[why]
+		total += len(tests)
+		fmt.Fprintf(r.out, "\nskipped, %s:\n", why)
+		for _, line := range folded(tests) {
+			fmt.Fprintf(r.out, "  %s\n", line)
+		}
+	}
+	fmt.Fprintf(r.out, "\n%d passed, %d failed, %d skipped\n", r.passed, r.failed, total)
+}
+
+// String is the time in seconds, or that the result is an earlier one.
+func (t timing) String() string {
+	if t.cached {
+		return "(cached)"
+	}
+	return fmt.Sprintf("%.1f s", t.seconds)
+}
+
+// reason returns what a skipped test said last, without the file and line.
+func reason(output []string) string {
+	for _, line := range slices.Backward(said(output)) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "--- ") {
+			continue
+		}
+		if _, after, ok := strings.Cut(line, ".go:"); ok {
+			_, line, _ = strings.Cut(after, ": ")
+		}
+		return line
+	}
+	return "no reason given"
+}
+
+// said returns the output without go test's own notes of what runs and pauses.
+func said(output []string) []string {
+	return slices.DeleteFunc(slices.Clone(output), func(line string) bool { return strings.HasPrefix(line, "=== ") })
+}
+
+// folded returns a line for each test, with the number of its subtests where it is
+// they that were skipped.
+func folded(tests []string) (lines []string) {
+	subtests := map[string]int{}
+	for _, t := range tests {
+		pkg, name, _ := strings.Cut(t, " ")
+		if top, _, sub := strings.Cut(name, "/"); sub {
+			subtests[pkg+" "+top]++
+		} else {
+			lines = append(lines, t)
+		}
+	}
+	for top, n := range subtests {
+		lines = append(lines, fmt.Sprintf("%s, %d of its subtests", top, n))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// short is the package without the module.
+func short(importPath string) string {
+	return strings.TrimPrefix(importPath, "github.com/stampede-bench/stampede/")
+}
