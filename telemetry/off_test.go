@@ -2,6 +2,7 @@ package telemetry_test
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -62,9 +63,19 @@ func watching(c *telemetry.Collector, is bool) func(*workloads.Live) {
 	return func(l *workloads.Live) { c.Begin(one, l) }
 }
 
-// allocations are those of an operation: what a long run has more than a short one.
+// allocations returns those of an operation. What else the process does meanwhile, more on
+// a busy machine, only adds, so the least of several measurements counts.
 func allocations(t *testing.T, s drivers.Service, watch func(*workloads.Live), more int) float64 {
-	const short, long = 1000, 401_000
+	least := math.Inf(1)
+	for range 5 {
+		least = min(least, measuredAllocations(t, s, watch, more))
+	}
+	return least
+}
+
+// measuredAllocations returns what a long run has more than a short one, per operation.
+func measuredAllocations(t *testing.T, s drivers.Service, watch func(*workloads.Live), more int) float64 {
+	const short, long = 1000, 101_000
 	var n [2]uint64
 	for i, rounds := range []int64{short, long} {
 		p := counting(s, rounds, watch)
