@@ -80,7 +80,7 @@ func settings(r results.Run) []setting {
 	})
 	add("mix", r.Mix != nil, func() string {
 		m := *r.Mix
-		m.Retries = 0 // was measured
+		m.Retries, m.InFlight = 0, max(m.InFlight, 1) // the one was measured, the other is new
 		return fmt.Sprintf("%+v", m)
 	})
 	add("share of reads", r.ReadRatio != nil, func() string { return fmt.Sprint(r.ReadRatio.Asked) })

@@ -36,7 +36,7 @@ func finding(runs []Run) []string {
 	if naive, calm, ok := sideBySide(measured); ok {
 		return compare(naive, calm, measured)
 	}
-	return alone(measured, runs)
+	return alone(measured)
 }
 
 // violations says which forms broke their promise; the numbers of such a run
@@ -152,30 +152,16 @@ func slowdown(naive, calm *Distribution) (ratio float64, percentile string) {
 	return 0, ""
 }
 
-// alone says what one family shows where there is nothing to compare it with, and why
-// there is nothing: all are the runs, those without a round included.
-func alone(runs, all []Run) []string {
+// alone says what one family, with nothing to compare, shows.
+func alone(runs []Run) []string {
 	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
 	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", most.crowd(), roundOf(most.Recipe),
 		short(most.Cost.PerRound.Notifications), most.Recipe, most.Form, asleep(most))
-	return []string{line, uncompared(most, all)}
-}
-
-// uncompared says why no form stands beside that of the run: none ran, or those that
-// ran completed no round, or ran at other levels only.
-func uncompared(r Run, all []Run) string {
-	other := "herd-avoiding"
-	if r.Family != "naive" {
-		other = "naive"
+	missing := "No naive form of it ran beside it, so there is nothing to compare."
+	if most.Family == "naive" {
+		missing = "No herd-avoiding form of it ran beside it, so there is nothing to compare."
 	}
-	i := slices.IndexFunc(all, func(o Run) bool { return o.Recipe == r.Recipe && (o.Family == "naive") != (r.Family == "naive") })
-	if i < 0 {
-		return fmt.Sprintf("No %s form of it ran, so there is nothing to compare.", other)
-	}
-	if all[i].Cost.PerRound == nil {
-		return fmt.Sprintf("The %s form %s completed no round with %s, so there is nothing to compare.", other, all[i].Form, Clients(all[i].Clients))
-	}
-	return fmt.Sprintf("The %s form %s ran with another number of clients only, so there is nothing to compare.", other, all[i].Form)
+	return []string{line, missing}
 }
 
 // called is how a sentence refers to the form of a run: by its family, and by its

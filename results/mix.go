@@ -18,6 +18,7 @@ type Mix struct {
 	Keys        int     `json:"keys"`    // how many nodes were read and set
 	KeysBy      string  `json:"keys_by"` // how they were chosen: "uniform", "zipfian"
 	SizeBytes   int     `json:"size_bytes"`
+	InFlight    int     `json:"in_flight"`   // requests that each client's session had in flight at a time; 0 in older files means 1
 	Lists       float64 `json:"lists"`       // the share of the reads that listed nodes
 	Creates     float64 `json:"creates"`     // the share of the writes that created one; as many deleted one
 	Conditional bool    `json:"conditional"` // each set was on the version that a read before it had shown
@@ -109,6 +110,9 @@ func (m Mix) about() string {
 	text := fmt.Sprintf("%s keys of %s B", Count(int64(m.Keys)), Count(int64(m.SizeBytes)))
 	if m.KeysBy != "uniform" {
 		text += ", " + m.KeysBy
+	}
+	if m.InFlight > 1 {
+		text += fmt.Sprintf(", %s in flight per client", Count(int64(m.InFlight)))
 	}
 	return text
 }

@@ -20,7 +20,7 @@ type harm struct {
 	conn  atomic.Pointer[drivers.Conn] // the session
 	lose  atomic.Uint32                // the operation of which a reply is to be lost; 0 for none
 	frost faults.Gate
-	fed   bool // the client was served in its present turn
+	fed   atomic.Bool // the client was served in its present turn
 }
 
 // options are how the seat's sessions are opened.
@@ -60,7 +60,7 @@ func (h *harm) failed(err error) {
 func (h *harm) served(when time.Time) {
 	if h != nil {
 		h.diary.Served(h.number, when)
-		h.fed = true
+		h.fed.Store(true)
 	}
 }
 
@@ -69,10 +69,10 @@ func (h *harm) turned() {
 	if h == nil {
 		return
 	}
-	if !h.fed {
+	if !h.fed.Swap(false) {
 		h.served(time.Now())
+		h.fed.Store(false)
 	}
-	h.fed = false
 }
 
 // stand has a frozen client go no further.

@@ -24,6 +24,9 @@ type MixSettings struct {
 	Keys        int    // how many nodes are read and set; 0 means DefaultKeys
 	KeysBy      KeysBy // how they are chosen; "" means Uniform
 	Size        int    // of a value, in bytes
+	// InFlight is how many requests each client's session has in flight at a time;
+	// 0 means one.
+	InFlight int
 	// Watchers is how many sessions there are beside the clients', of which
 	// each watches some keys, and watches again what has changed.
 	Watchers int
@@ -46,7 +49,7 @@ const (
 // client: a round is one operation.
 func Mixes(s Settings) Workload {
 	w := &mixWorkload{settings: s, MixSettings: s.Mix, value: make([]byte, s.Mix.Size)}
-	w.Keys = cmp.Or(w.Keys, DefaultKeys)
+	w.Keys, w.InFlight = cmp.Or(w.Keys, DefaultKeys), max(w.InFlight, 1)
 	w.fresh.lags = s.readsLag
 	for kind, phase := range mixPhases() {
 		w.timed[kind] = s.latency(phase)
@@ -74,7 +77,7 @@ type mixWorkload struct {
 	clients int
 	keys    folders
 	paths   []string // of the keys
-	own     string   // where clients create fresh nodes
+	folder  string   // where clients create fresh nodes
 	made    []ownNodes
 
 	fresh    freshness
@@ -89,18 +92,18 @@ const keysInFolder = 100
 // Setup makes the keys. Of a first node it learns whether the service takes values
 // of that size: one that does not hangs up, however often it is asked.
 func (w *mixWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
-	w.clients, w.made = clients, make([]ownNodes, clients)
+	w.clients, w.made = clients, make([]ownNodes, clients*w.InFlight)
 	w.keys = folders{path: base + "/keys", nodes: w.Keys, each: keysInFolder}
 	for i := range w.Keys {
 		w.paths = append(w.paths, w.keys.node(i))
 	}
-	w.own = base + "/own"
-	_, err := c.Create(ctx, w.own, w.value, 0)
+	w.folder = base + "/own"
+	_, err := c.Create(ctx, w.folder, w.value, 0)
 	if errors.Is(err, drivers.ErrConnectionLoss) {
 		if w.Size > safeSize {
 			return errTooLarge
 		}
-		err = makeNode(ctx, c, w.own, nil, 0)
+		err = makeNode(ctx, c, w.folder, nil, 0)
 	}
 	if err != nil {
 		return err
@@ -115,11 +118,19 @@ const safeSize = 1_000_000
 var errTooLarge = errors.New("the service hung up on a value of that size: ZooKeeper takes packets of less than 1 MiB")
 
 func (w *mixWorkload) Join(s *Seat) (Client, error) {
-	c := w.join(s)
+	seen := w.fresh.session(s, w.Keys)
 	if s.Index >= w.clients {
-		return newMixWatcher(c), nil
+		return newMixWatcher(w.join(s, seen)), nil
 	}
-	return c, nil
+	all := make(mixSession, w.InFlight)
+	for i := range all {
+		all[i] = w.join(s.lane(i), seen)
+		all[i].own = s.Index*w.InFlight + i
+	}
+	if len(all) == 1 {
+		return all[0], nil
+	}
+	return all, nil
 }
 
 // Observers is how many sessions only watch.

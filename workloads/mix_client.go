@@ -16,12 +16,27 @@ type mixClient struct {
 	*mixWorkload
 	seat *Seat
 	conn drivers.Conn
-	sight
+	*sight
 	draw func() int // a key
+	own  int        // the number of its fresh nodes among those of all clients' lanes
 }
 
-func (w *mixWorkload) join(s *Seat) *mixClient {
-	return &mixClient{mixWorkload: w, seat: s, conn: drivers.Steady(s.Conn), sight: w.fresh.session(s, w.Keys), draw: w.drawer(s.Rand)}
+func (w *mixWorkload) join(s *Seat, seen *sight) *mixClient {
+	return &mixClient{mixWorkload: w, seat: s, conn: drivers.Steady(s.Conn), sight: seen, draw: w.drawer(s.Rand)}
+}
+
+// A mixSession is the lanes of one client that has several requests in flight.
+type mixSession []*mixClient
+
+// Turn is one operation of the first lane.
+func (s mixSession) Turn(ctx context.Context) (rounds int64, err error) { return s[0].Turn(ctx) }
+
+func (s mixSession) lanes() []Client {
+	all := make([]Client, len(s))
+	for i, lane := range s {
+		all[i] = lane
+	}
+	return all
 }
 
 // zipfExponent must be above 1.
@@ -58,9 +73,10 @@ func (c *mixClient) operate(ctx context.Context) (kind int, err error) {
 		if random.Float64() < c.Lists {
 			return mixList, c.list(ctx, c.draw())
 		}
-		return mixRead, c.read(ctx, c.draw())
+		_, err := c.read(ctx, c.draw())
+		return mixRead, err
 	}
-	nodes := &c.made[c.seat.Index]
+	nodes := &c.made[c.own]
 	switch u := random.Float64(); {
 	case u >= 2*c.Creates:
 		return mixWrite, c.set(ctx, c.draw())
@@ -74,14 +90,17 @@ func (c *mixClient) operate(ctx context.Context) (kind int, err error) {
 	return mixDelete, err
 }
 
-func (c *mixClient) read(ctx context.Context, key int) error {
-	asked := c.recallsRead(key)
+// read returns the version that it was shown.
+func (c *mixClient) read(ctx context.Context, key int) (version int32, err error) {
+	asked, before := c.recallsRead(key), c.known(key)
 	_, stat, err := c.conn.Get(ctx, c.paths[key], nil)
 	if err == nil {
-		c.recalled.answer(asked, history.Read{Version: int64(stat.Version)})
-		c.shown(key, stat.Version)
+		if asked != nil {
+			c.recalled.answer(asked, history.Read{Version: int64(stat.Version)})
+		}
+		c.shown(key, before, stat.Version)
 	}
-	return err
+	return stat.Version, err
 }
 
 // recallsRead recalls a read in a run in which things are broken, where it may only
@@ -116,17 +135,19 @@ func (c *mixClient) set(ctx context.Context, key int) error {
 	for {
 		over := drivers.AnyVersion
 		if c.Conditional {
-			if err := c.read(ctx, key); err != nil {
+			var err error
+			if over, err = c.read(ctx, key); err != nil {
 				return err
 			}
-			over = c.newest[key]
 		}
-		asked := c.recallsWrite(key, over)
+		asked, before := c.recallsWrite(key, over), c.known(key)
 		stat, err := c.conn.Set(ctx, c.paths[key], c.value, over)
 		switch {
 		case err == nil:
-			c.recalled.answer(asked, history.Write{Over: int64(over), Version: int64(stat.Version)})
-			c.wrote(key, stat.Version, over)
+			if asked != nil {
+				c.recalled.answer(asked, history.Write{Over: int64(over), Version: int64(stat.Version)})
+			}
+			c.wrote(key, before, stat.Version, over)
 			return nil
 		case c.Conditional && errors.Is(err, drivers.ErrBadVersion):
 			c.recalled.answer(asked, history.Write{Over: int64(over), Refused: true})
@@ -137,11 +158,11 @@ func (c *mixClient) set(ctx context.Context, key int) error {
 	}
 }
 
-// ownNodes are the fresh nodes of one client, which has made them in the order of
+// ownNodes are the fresh nodes of one lane, which has made them in the order of
 // their numbers and deletes them in the same.
 type ownNodes struct{ first, next int64 }
 
-// mostOwn is how many a client has at most.
+// mostOwn is how many a lane has at most.
 const mostOwn = 16
 
 func (n *ownNodes) none() bool { return n.first == n.next }
@@ -158,5 +179,5 @@ func (n *ownNodes) drop() (number int64) {
 }
 
 func (c *mixClient) ownPath(number int64) string {
-	return c.own + "/" + strconv.Itoa(c.seat.Index) + "-" + strconv.FormatInt(number, 10)
+	return c.folder + "/" + strconv.Itoa(c.own) + "-" + strconv.FormatInt(number, 10)
 }

@@ -22,43 +22,58 @@ type freshness struct {
 	safety  metrics.Safety
 }
 
-// A sight is what one session has been shown. It has four bytes for each key, and
-// belongs to one goroutine.
+// A sight is what one session has been shown. It has four bytes for each key.
+// Several requests may be in flight: each is held against what the session knew
+// before it was sent, since the answers may be seen in another order than they came.
 type sight struct {
 	*freshness
 	seat   *Seat
-	newest []int32 // versions, by key
+	newest []atomic.Int32 // versions, by key
 }
 
-func (f *freshness) session(s *Seat, keys int) sight {
-	return sight{freshness: f, seat: s, newest: make([]int32, keys)}
+func (f *freshness) session(s *Seat, keys int) *sight {
+	return &sight{freshness: f, seat: s, newest: make([]atomic.Int32, keys)}
 }
 
-// shown notes the version that a read showed.
-func (s *sight) shown(key int, version int32) {
-	if !s.lags {
-		s.check(version >= s.newest[key], "was shown version %d of a key after version %d", version, s.newest[key])
+// known is the newest version of a key that the session has been shown. It is asked
+// for before a request is sent.
+func (s *sight) known(key int) int32 { return s.newest[key].Load() }
+
+// learned notes a version that the session was shown.
+func (s *sight) learned(key int, version int32) {
+	for {
+		known := s.newest[key].Load()
+		if version <= known || s.newest[key].CompareAndSwap(known, version) {
+			return
+		}
 	}
-	s.newest[key] = version
+}
+
+// shown notes the version that a read showed, which was sent when before was known.
+func (s *sight) shown(key int, before, version int32) {
+	if !s.lags {
+		s.check(version >= before, "was shown version %d of a key after version %d", version, before)
+	}
+	s.learned(key, version)
 }
 
 // told notes the version that a read showed after a watch had told of a change.
-func (s *sight) told(key int, version int32) {
+func (s *sight) told(key int, before, version int32) {
 	if !s.lags {
-		s.check(version > s.newest[key], "was told of a change after version %d of a key, and shown version %d", s.newest[key], version)
+		s.check(version > before, "was told of a change after version %d of a key, and shown version %d", before, version)
 	}
-	s.newest[key] = version
+	s.learned(key, version)
 }
 
 // wrote notes the version that a set made, over one or over any.
-func (s *sight) wrote(key int, version, over int32) {
+func (s *sight) wrote(key int, before, version, over int32) {
 	switch {
 	case over != drivers.AnyVersion:
 		s.check(version == over+1, "made version %[2]d of a key by a set on version %[1]d", over, version)
 	case !s.lags:
-		s.check(version > s.newest[key], "made version %[2]d of a key after version %[1]d", s.newest[key], version)
+		s.check(version > before, "made version %[2]d of a key after version %[1]d", before, version)
 	}
-	s.newest[key] = version
+	s.learned(key, version)
 }
 
 // listed notes how many nodes a list showed, of how many there have been since

@@ -15,18 +15,23 @@ func TestFreshness(t *testing.T) {
 		want []string // where reads do not lag
 		lags []string // where they do
 	}{
-		{"each version once", func(s *sight) { s.shown(0, 0); s.shown(0, 1); s.told(0, 2); s.shown(1, 1) }, nil, nil},
-		{"the same again", func(s *sight) { s.shown(0, 3); s.shown(0, 3) }, nil, nil},
-		{"an older one", func(s *sight) { s.shown(0, 3); s.shown(0, 2) },
+		{"each version once", func(s *sight) {
+			s.shown(0, s.known(0), 0)
+			s.shown(0, s.known(0), 1)
+			s.told(0, s.known(0), 2)
+			s.shown(1, s.known(1), 1)
+		}, nil, nil},
+		{"the same again", func(s *sight) { s.shown(0, s.known(0), 3); s.shown(0, s.known(0), 3) }, nil, nil},
+		{"an older one", func(s *sight) { s.shown(0, s.known(0), 3); s.shown(0, s.known(0), 2) },
 			[]string{"violation: client 3 was shown version 2 of a key after version 3"}, nil},
-		{"one older than what it wrote", func(s *sight) { s.wrote(1, 4, drivers.AnyVersion); s.shown(1, 3) },
+		{"one older than what it wrote", func(s *sight) { s.wrote(1, s.known(1), 4, drivers.AnyVersion); s.shown(1, s.known(1), 3) },
 			[]string{"violation: client 3 was shown version 3 of a key after version 4"}, nil},
-		{"a change that does not show", func(s *sight) { s.shown(0, 3); s.told(0, 3) },
+		{"a change that does not show", func(s *sight) { s.shown(0, s.known(0), 3); s.told(0, s.known(0), 3) },
 			[]string{"violation: client 3 was told of a change after version 3 of a key, and shown version 3"}, nil},
-		{"a set that changed nothing", func(s *sight) { s.shown(0, 3); s.wrote(0, 3, drivers.AnyVersion) },
+		{"a set that changed nothing", func(s *sight) { s.shown(0, s.known(0), 3); s.wrote(0, s.known(0), 3, drivers.AnyVersion) },
 			[]string{"violation: client 3 made version 3 of a key after version 3"}, nil},
-		{"conditional sets", func(s *sight) { s.wrote(0, 4, 3); s.wrote(0, 5, 4) }, nil, nil},
-		{"a conditional set on another version", func(s *sight) { s.wrote(0, 5, 3) },
+		{"conditional sets", func(s *sight) { s.wrote(0, s.known(0), 4, 3); s.wrote(0, s.known(0), 5, 4) }, nil, nil},
+		{"a conditional set on another version", func(s *sight) { s.wrote(0, s.known(0), 5, 3) },
 			[]string{"violation: client 3 made version 5 of a key by a set on version 3"},
 			[]string{"violation: client 3 made version 5 of a key by a set on version 3"}},
 		{"a list", func(s *sight) { s.listed(100, 100) }, nil, nil},
@@ -37,7 +42,7 @@ func TestFreshness(t *testing.T) {
 			for lags, want := range map[bool][]string{false: c.want, true: c.lags} {
 				f := freshness{lags: lags}
 				s := f.session(&Seat{Index: 2}, 2)
-				c.see(&s)
+				c.see(s)
 				v := f.verdict()
 				if !slices.Equal(v.Details, want) || v.Violations != int64(len(want)) || (v.Weaker != "") != lags {
 					t.Errorf("reads that lag %v: %+v, want %q", lags, v, want)
@@ -51,8 +56,8 @@ func TestFreshness(t *testing.T) {
 func TestFreshnessIsOfOneSession(t *testing.T) {
 	var f freshness
 	one, other := f.session(&Seat{}, 1), f.session(&Seat{Index: 1}, 1)
-	one.shown(0, 3)
-	other.shown(0, 2)
+	one.shown(0, one.known(0), 3)
+	other.shown(0, other.known(0), 2)
 	if v := f.verdict(); v.Violations != 0 || v.Checked != 2 {
 		t.Errorf("%+v, want two checks and nothing found", v)
 	}

@@ -36,18 +36,20 @@ func (w *mixWatcher) Turn(ctx context.Context) (rounds int64, err error) {
 	if !w.armed {
 		w.armed = true
 		for _, key := range w.keys {
+			before := w.known(key)
 			stat, err := w.watch(ctx, key)
 			if err != nil {
 				return 0, err
 			}
-			w.shown(key, stat.Version)
+			w.shown(key, before, stat.Version)
 		}
 	}
 	select {
 	case key := <-w.fired:
+		before := w.known(key)
 		stat, err := w.watch(ctx, key)
 		if err == nil {
-			w.told(key, stat.Version)
+			w.told(key, before, stat.Version)
 		}
 		return 0, err
 	case <-w.seat.Stopping:

@@ -145,6 +145,9 @@ func (r *runner) attend(s *Seat) error {
 	if err != nil {
 		return err
 	}
+	if lanes := lanesOf(c); len(lanes) > 1 {
+		return r.pipeline(s, lanes)
+	}
 	for r.again(s) {
 		rounds, err := c.Turn(r.rounds)
 		if err != nil {

@@ -101,11 +101,12 @@ type Seat struct {
 	// come need not wait any longer.
 	Stopping <-chan struct{}
 
-	pacer        *pace.Pacer  // of an open loop; nil in a closed one
-	ticket       *pace.Ticket // the seat's own
-	instance     int          // of the recipe, from 0
-	name         string       // what messages call the client
-	turns        int64        // begun so far
+	pacer        *pace.Pacer    // of an open loop; nil in a closed one
+	ticket       *pace.Ticket   // the seat's own
+	tickets      []*pace.Ticket // of its further lanes
+	instance     int            // of the recipe, from 0
+	name         string         // what messages call the client
+	turns        int64          // begun so far
 	probe        drivers.Probe
 	service      drivers.Service
 	lags         bool // see [drivers.Info.Lags]

@@ -22,6 +22,8 @@ const (
 	// mostKeys and mostBytes keep slips of the finger from filling a service.
 	mostKeys  = 1_000_000
 	mostBytes = 1 << 20
+	// mostInFlight is what ZooKeeper has a client wait beyond, for all sessions.
+	mostInFlight = 1000
 )
 
 // A mixFlags is what a person asked of raw operations, and of what there is on the
@@ -41,6 +43,7 @@ func (m *mixFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&m.Keys, "keys", workloads.DefaultKeys, "how many nodes a mix reads and sets")
 	flags.StringVar(&m.keysBy, "keys-by", string(workloads.Uniform), "how a mix chooses them: uniform, or zipfian, by which a few are hot")
 	flags.StringVar(&m.size, "size", defaultSize, "`BYTES` of each value in a mix: 100, 1k, 1KiB")
+	flags.IntVar(&m.InFlight, "in-flight", 1, "how many requests each client of a mix has in flight at a time on its session")
 	flags.Float64Var(&m.Lists, "lists", 0, "the share of a mix's reads that list nodes, 0 to 1")
 	flags.Float64Var(&m.Creates, "creates", 0, "the share of a mix's writes that create a fresh node, 0 to 0.5; as many delete one")
 	flags.BoolVar(&m.Conditional, "conditional", false, "let a mix read before each set, and set only what has not changed since")
@@ -85,6 +88,9 @@ func (m *mixFlags) check(forms []catalog.Choice) (err error) {
 	if m.nodes = m.preload.Nodes; mixed {
 		m.nodes += m.Keys
 	}
+	if m.InFlight != 1 && !mixed {
+		return usagef("--in-flight %d: only a mix has several requests in flight on a session: stampede run mix", m.InFlight)
+	}
 	if m.reads != "" && !mixed {
 		return usagef("--reads %s: only a mix has a share of reads: stampede run mix, or --background reads=%[1]s", m.reads)
 	}
@@ -108,6 +114,8 @@ func (m *mixFlags) checkCounts() error {
 	switch p := m.preload; {
 	case m.Keys < 1 || m.Keys > mostKeys:
 		return usagef("--keys %d: must be 1 to %s", m.Keys, results.Count(mostKeys))
+	case m.InFlight < 1 || m.InFlight > mostInFlight:
+		return usagef("--in-flight %d: must be 1 to %s", m.InFlight, results.Count(mostInFlight))
 	case m.Watchers < 0:
 		return usagef("--watchers %d: must be positive, or 0 for none", m.Watchers)
 	case p.Nodes < 0 || p.Nodes > mostKeys:
@@ -141,6 +149,7 @@ func (m *mixFlags) words(mode string) (words []string) {
 	text("--keys", strconv.Itoa(m.Keys), strconv.Itoa(workloads.DefaultKeys))
 	text("--keys-by", m.keysBy, string(workloads.Uniform))
 	text("--size", m.size, defaultSize)
+	text("--in-flight", strconv.Itoa(m.InFlight), "1")
 	share := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 	text("--lists", share(m.Lists), "0")
 	text("--creates", share(m.Creates), "0")
@@ -155,6 +164,6 @@ func (m *mixFlags) words(mode string) (words []string) {
 
 // setting is how a result says what was asked of a mix.
 func (m *mixFlags) setting() *results.Mix {
-	return &results.Mix{Keys: m.Keys, KeysBy: m.keysBy, SizeBytes: m.Size, Lists: m.Lists, Creates: m.Creates,
+	return &results.Mix{Keys: m.Keys, KeysBy: m.keysBy, SizeBytes: m.Size, InFlight: m.InFlight, Lists: m.Lists, Creates: m.Creates,
 		Conditional: m.Conditional, Watchers: m.Watchers}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/sweeps"
 )
@@ -86,7 +87,16 @@ func changed(flags *pflag.FlagSet) (words []string) {
 		if slices.Contains([]string{metricsAddr, listen, "output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
 			return
 		}
-		words = append(words, flagWords(f)...)
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if f.Name == "user" {
+			values = []string{drivers.Redacted}
+		}
+		for _, v := range values {
+			words = append(words, "--"+f.Name, v)
+		}
 	})
 	return words
 }

@@ -15,7 +15,7 @@ const rules = `
 
 	docs:                          results
 	fit:
-	internal/versus:               drivers/... recipes results
+	internal/versus:               drivers/... internal/nearest recipes results
 
 	drivers:
 	drivers/wire:                  drivers

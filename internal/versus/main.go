@@ -1,25 +1,38 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 
+	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
 func main() {
 	child.Dispatch(roles())
+	sc := full()
+	flag.StringVar(&sc.only, "only", "", "measure one `PART`: "+strings.Join(partNames(), ", ")+" (default: all)")
+	flag.Parse()
+	if sc.only != "" && !slices.Contains(partNames(), sc.only) {
+		fmt.Fprintln(os.Stderr, "versus:", nearest.Unknown("part", sc.only, partNames()))
+		os.Exit(2)
+	}
 	// What a load generator spends on its garbage it takes from the servers.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, full(), os.Stdout, os.Stderr); err != nil {
+	if err := run(ctx, sc, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "versus:", err)
 		os.Exit(1)
 	}
@@ -27,7 +40,9 @@ func main() {
 
 // roles are what this program starts itself again as.
 func roles() map[string]child.Role {
-	return map[string]child.Role{"keeper": keep, "crowd": crowd}
+	all := backends.Roles()
+	all["versus-keeper"], all["crowd"] = keep, crowd
+	return all
 }
 
 // run measures everything and writes the tables; what it does meanwhile goes to
@@ -45,29 +60,55 @@ func run(ctx context.Context, sc scale, out, progress io.Writer) (err error) {
 	return r.write(out)
 }
 
+// A part is rows of one of the tables.
+type part struct {
+	name, title string
+	rows        func(context.Context, *bench) ([]row, error)
+	table       int
+}
+
+// The tables of a report.
+const (
+	ofServers = iota
+	ofClients
+	ofGenerator
+)
+
+func parts() []part {
+	return []part{
+		{"operations", "operations", operations, ofServers},
+		{"fanout", "a write that many watch", fanout, ofServers},
+		{"sessions", "many sessions", sessions, ofServers},
+		{"nodes", "many nodes", nodes, ofServers},
+		{"clients", "clients", clients, ofClients},
+		{"mix", "stampede run mix", generator, ofGenerator},
+	}
+}
+
+func partNames() (names []string) {
+	for _, p := range parts() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // measure runs the parts, one after the other: nothing else runs meanwhile.
 func measure(ctx context.Context, b *bench, progress io.Writer) (r report, err error) {
 	r.scale, r.busy = b.scale, b.busy
-	servers := table{left: "native", right: "ZooKeeper"}
-	libraries := table{left: "lean client", right: "go-zookeeper"}
-	for _, part := range []struct {
-		title string
-		rows  func(context.Context, *bench) ([]row, error)
-		into  *table
-	}{
-		{"operations", operations, &servers},
-		{"a write that many watch", fanout, &servers},
-		{"many sessions", sessions, &servers},
-		{"many nodes", nodes, &servers},
-		{"clients", clients, &libraries},
-	} {
+	tables := []table{{left: "native", right: "ZooKeeper"}, {left: "lean client", right: "go-zookeeper"},
+		{left: "mix", right: "bare loop"}}
+	for _, part := range parts() {
+		if b.only != "" && b.only != part.name {
+			continue
+		}
 		fmt.Fprintf(progress, "measuring %s\n", part.title)
 		rows, err := part.rows(ctx, b)
 		if err := errors.Join(err, b.stop()); err != nil {
 			return r, fmt.Errorf("%s: %w", part.title, err)
 		}
-		part.into.rows = append(part.into.rows, rows...)
+		tables[part.table].rows = append(tables[part.table].rows, rows...)
 	}
-	r.server, r.tables = b.release, []table{servers, libraries}
+	r.server = cmp.Or(b.release, "ZooKeeper")
+	r.tables = slices.DeleteFunc(tables, func(t table) bool { return len(t.rows) == 0 })
 	return r, nil
 }

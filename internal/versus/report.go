@@ -67,6 +67,7 @@ func (r report) foot(w io.Writer) {
 		" memory and the lock were looked at once\n", r.scale.rounds, r.scale.changes, r.scale.restarts)
 	fmt.Fprintf(w, "  operations a second: %d connections with %d requests under way on each; ZooKeeper's JVM: %s\n",
 		r.scale.connections, r.scale.outstanding, heap)
+	fmt.Fprintln(w, "  bare loop: the lean client without stampede's engine; on etcd its own clientv3")
 }
 
 // finding says how many goals are met, and which are not.

@@ -46,6 +46,7 @@ func TestMissedGoalIsMarked(t *testing.T) {
 
   ratio: left to right, the median of 5 rounds by turns (11 of watched writes, 3 of starts); memory and the lock were looked at once
   operations a second: 64 connections with 16 requests under way on each; ZooKeeper's JVM: -Xmx1000m
+  bare loop: the lean client without stampede's engine; on etcd its own clientv3
 `
 	if text != want {
 		t.Errorf("got:\n%s\nwant:\n%s", text, want)

@@ -4,6 +4,8 @@ import "time"
 
 // A scale is how much of everything is done.
 type scale struct {
+	only string // the one part that is measured; "" for all
+
 	// Throughput: so many connections with so many requests under way on each,
 	// by turns for the window; one request alone for a third of it.
 	connections, outstanding int

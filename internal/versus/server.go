@@ -90,7 +90,7 @@ func (b *bench) both(ctx context.Context) (both [2]*server, err error) {
 // begin starts the process on what the directory has and returns when it has
 // answered a read of the node.
 func (s *server) begin(ctx context.Context, node string) (err error) {
-	if s.process, err = child.Start(ctx, "keeper", s.command...); err != nil {
+	if s.process, err = child.Start(ctx, "versus-keeper", s.command...); err != nil {
 		return err
 	}
 	if s.pid, err = strconv.Atoi(s.process.Addr()); err != nil {

@@ -84,7 +84,7 @@ func settings(r results.Run) []setting {
 		all = append(all, setting{"rate", o.Rate}, setting{"arrival", o.Arrival}, setting{"late-limit", text(o.LateLimitNS)})
 	}
 	if m := r.Mix; m != nil {
-		all = append(all, setting{"keys", fmt.Sprint(m.Keys)}, setting{"keys-by", m.KeysBy})
+		all = append(all, setting{"keys", fmt.Sprint(m.Keys)}, setting{"keys-by", m.KeysBy}, setting{"in-flight", fmt.Sprint(max(m.InFlight, 1))})
 	}
 	if b := r.Background; b != nil {
 		all = append(all, setting{"background-clients", fmt.Sprint(b.Clients)}, setting{"background-rate", fmt.Sprint(b.RatePerS)})

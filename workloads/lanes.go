@@ -1,0 +1,64 @@
+package workloads
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+)
+
+// A pipelined Client keeps several requests in flight on one session. Each lane
+// makes one request after the other.
+type pipelined interface {
+	lanes() []Client
+}
+
+// lanesOf returns the clients that take turns at the same time in one session.
+func lanesOf(c Client) []Client {
+	if p, ok := c.(pipelined); ok {
+		return p.lanes()
+	}
+	return []Client{c}
+}
+
+// pipeline has all lanes take turns at the same time until the run stops or one of
+// them fails. It returns the first error.
+func (r *runner) pipeline(s *Seat, lanes []Client) error {
+	var all sync.WaitGroup
+	var failed atomic.Bool
+	var once sync.Once
+	var first error
+	for _, lane := range lanes {
+		all.Go(func() {
+			for !failed.Load() && !r.stopping.Load() {
+				rounds, err := lane.Turn(r.rounds)
+				if err != nil {
+					once.Do(func() { first = err })
+					failed.Store(true)
+					return
+				}
+				s.harm.turned()
+				r.ended(rounds)
+			}
+		})
+	}
+	all.Wait()
+	return first
+}
+
+// lane returns a view of the seat for the i-th of the requests that its session has
+// in flight. Lane 0 is the seat itself. Each lane has its own random choices and its
+// own arrivals, which outlive the session.
+func (s *Seat) lane(i int) *Seat {
+	if i == 0 {
+		return s
+	}
+	l := &Seat{Index: s.Index, Conn: s.Conn, Rand: rand.New(rand.NewPCG(s.Rand.Uint64(), uint64(i))), Marks: s.Marks,
+		Stopping: s.Stopping, pacer: s.pacer, name: s.name, harm: s.harm}
+	if s.pacer != nil {
+		for len(s.tickets) < i {
+			s.tickets = append(s.tickets, s.pacer.Ticket())
+		}
+		l.ticket = s.tickets[i-1]
+	}
+	return l
+}

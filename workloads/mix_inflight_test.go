@@ -1,0 +1,97 @@
+package workloads_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/pace"
+)
+
+// Each session has as many requests in flight as were asked for, and each of them
+// is an operation, in a closed loop.
+func TestInFlightRequestsOfASession(t *testing.T) {
+	for _, inFlight := range []int{1, 16} {
+		inBubble(t, func(t *testing.T, s drivers.Service) {
+			r, err := workloads.Run(t.Context(), mix(s, workloads.MixSettings{
+				Reads: 0.6, Lists: 0.1, Creates: 0.2, Conditional: true, Keys: 20, InFlight: inFlight}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := int64(5 * inFlight * 300); r.Rounds != want || r.Mix.Reads+r.Mix.Writes != want {
+				t.Errorf("%d in flight: %d rounds, %+v; want %d", inFlight, r.Rounds, *r.Mix, want)
+			}
+			if r.Safety.Violations > 0 || r.Safety.Checked == 0 {
+				t.Errorf("%d in flight: %+v", inFlight, r.Safety)
+			}
+		})
+	}
+}
+
+// A rate that 64 sessions can only serve with several requests in flight each is
+// offered on time: all that is due is begun when it is due, and done.
+func TestInFlightRequestsServeAHighRate(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := mix(slow{s}, workloads.MixSettings{Reads: 1, InFlight: 16})
+		p.Settings.Think, p.Clients, p.Warmup, p.Duration = 0, 64, 20*time.Millisecond, 100*time.Millisecond
+		p.Open = pace.Options{Rate: pace.Of(150_000)}
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := r.Generator
+		if g.Offered < 14_999 || g.Offered > 15_000 || g.Late+g.Skipped+g.Unfinished > 0 || r.Safety.Violations > 0 {
+			t.Errorf("%+v, %+v; want 15,000 offered, none of them late", g, r.Safety)
+		}
+	})
+}
+
+// What is in flight when a session is lost is begun anew on the next one, and
+// nothing that is seen then is older than it may be.
+func TestInFlightRequestsOutliveALostSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := mix(s, workloads.MixSettings{Reads: 0.5, Creates: 0.2, Keys: 10, InFlight: 8})
+		p.Settings.Think, p.Duration = 10*time.Millisecond, 3*time.Second
+		fault, err := faults.Parse("at=1s expire clients=all")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Faults = faults.Schedule{fault}
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost := r.Errors[drivers.ErrSessionLost.Error()]; lost != 5 || r.Safety.Violations > 0 {
+			t.Errorf("%d sessions lost, %+v; want each once", lost, r.Safety)
+		}
+		if r.Rounds < 5*8*150 {
+			t.Errorf("%d rounds, want those of most of the three seconds", r.Rounds)
+		}
+	})
+}
+
+// A slow service answers each get after five milliseconds, however many there are.
+type slow struct{ drivers.Service }
+
+func (s slow) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	c, err := s.Service.Dial(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return slowConn{c, c.(drivers.Fencer)}, nil
+}
+
+type slowConn struct {
+	drivers.Conn
+	drivers.Fencer
+}
+
+func (c slowConn) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	if err := drivers.Pause(ctx, 5*time.Millisecond); err != nil {
+		return nil, drivers.Stat{}, err
+	}
+	return c.Conn.Get(ctx, path, w)
+}
