@@ -63,32 +63,31 @@ func watching(c *telemetry.Collector, is bool) func(*workloads.Live) {
 	return func(l *workloads.Live) { c.Begin(one, l) }
 }
 
-// allocations returns those of an operation. What else the process does meanwhile, more on
-// a busy machine, only adds, so the least of several measurements counts.
+// allocations returns those of an operation: the difference between a long run and a short
+// one. What else the process does meanwhile, more on a busy machine, only adds to either,
+// so the least of several runs of each counts.
 func allocations(t *testing.T, s drivers.Service, watch func(*workloads.Live), more int) float64 {
-	least := math.Inf(1)
-	for range 5 {
-		least = min(least, measuredAllocations(t, s, watch, more))
+	const short, long = 1000, 401_000
+	least := [2]uint64{math.MaxUint64, math.MaxUint64}
+	for range 3 {
+		for i, rounds := range []int64{short, long} {
+			least[i] = min(least[i], mallocs(t, s, rounds, watch, more))
+		}
 	}
-	return least
+	return (float64(least[1]) - float64(least[0])) / (long - short)
 }
 
-// measuredAllocations returns what a long run has more than a short one, per operation.
-func measuredAllocations(t *testing.T, s drivers.Service, watch func(*workloads.Live), more int) float64 {
-	const short, long = 1000, 101_000
-	var n [2]uint64
-	for i, rounds := range []int64{short, long} {
-		p := counting(s, rounds, watch)
-		p.Form.New = func(workloads.Settings) workloads.Workload { return newCounter(more) }
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if _, err := workloads.Run(t.Context(), p); err != nil {
-			t.Fatal(err)
-		}
-		runtime.ReadMemStats(&after)
-		n[i] = after.Mallocs - before.Mallocs
+// mallocs returns the allocations of a run.
+func mallocs(t *testing.T, s drivers.Service, rounds int64, watch func(*workloads.Live), more int) uint64 {
+	p := counting(s, rounds, watch)
+	p.Form.New = func(workloads.Settings) workloads.Workload { return newCounter(more) }
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := workloads.Run(t.Context(), p); err != nil {
+		t.Fatal(err)
 	}
-	return (float64(n[1]) - float64(n[0])) / (long - short)
+	runtime.ReadMemStats(&after)
+	return after.Mallocs - before.Mallocs
 }
 
 // counted drives one client for so many rounds.

@@ -22,13 +22,19 @@ func TestSkipIfShort(t *testing.T) {
 	defer short.Set(before)
 	for value, want := range map[string]bool{"true": true, "false": false} {
 		short.Set(value)
-		skipped := false
-		t.Run("short="+value, func(t *testing.T) {
-			defer func() { skipped = t.Skipped() }()
-			SkipIfShort(t)
-		})
-		if skipped != want {
-			t.Errorf("-short=%s: skipped %t, want %t", value, skipped, want)
+		f := &fakeTest{TB: t}
+		SkipIfShort(f)
+		if f.skipped != want {
+			t.Errorf("-short=%s: skipped %t, want %t", value, f.skipped, want)
 		}
 	}
 }
+
+// A fakeTest notes whether it was skipped.
+type fakeTest struct {
+	testing.TB
+	skipped bool
+}
+
+func (f *fakeTest) Helper()     {}
+func (f *fakeTest) Skip(...any) { f.skipped = true }

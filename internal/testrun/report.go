@@ -161,6 +161,9 @@ func reason(output []string) string {
 		if line == "" || strings.HasPrefix(line, "--- ") {
 			continue
 		}
+		if _, after, ok := strings.Cut(line, "] skip '"); ok { // a testscript's command
+			return strings.TrimSuffix(after, "'")
+		}
 		if _, after, ok := strings.Cut(line, ".go:"); ok {
 			_, line, _ = strings.Cut(after, ": ")
 		}

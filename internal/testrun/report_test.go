@@ -32,6 +32,7 @@ func TestReason(t *testing.T) {
 		want   string
 	}{
 		{[]string{"=== RUN   TestA\n", "    a_test.go:7: no Docker engine: it is not installed\n", "--- SKIP: TestA (0.00s)\n"}, "no Docker engine: it is not installed"},
+		{[]string{"    testscript.go:597: # a script (0.000s)\n", "        > [short] skip 'long test'\n", "--- SKIP: TestA/b (0.00s)\n"}, "long test"},
 		{[]string{"=== RUN   TestA\n", "--- SKIP: TestA (0.00s)\n"}, "no reason given"},
 	} {
 		if got := reason(c.output); got != c.want {
