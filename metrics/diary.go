@@ -15,12 +15,18 @@ type Diary struct {
 	mu      sync.Mutex
 	begun   time.Time
 	breaks  []Break
-	firsts  []int             // of the breaks, those with which a fault began
+	faults  []fault           // the breaks with which a fault began
 	served  [][]time.Duration // by client
 	states  []stateChange
 	led     []time.Duration
 	errors  []failure
 	samples []sample
+}
+
+// A fault is a break with which a fault began, and when it was done.
+type fault struct {
+	Break
+	done time.Duration
 }
 
 type stateChange struct {
@@ -79,13 +85,14 @@ func (d *Diary) Led() {
 	d.note(time.Now(), func(at time.Duration) { d.led = append(d.led, at) })
 }
 
-// Broke says what was done; first: a fault began with it.
+// Broke says what was done, from when until now; first: a fault began with it.
 func (d *Diary) Broke(what string, when time.Time, first bool) {
 	d.note(when, func(at time.Duration) {
+		b := Break{at, what}
 		if first {
-			d.firsts = append(d.firsts, len(d.breaks))
+			d.faults = append(d.faults, fault{b, time.Since(d.begun)})
 		}
-		d.breaks = append(d.breaks, Break{at, what})
+		d.breaks = append(d.breaks, b)
 	})
 }
 
@@ -107,19 +114,16 @@ func (d *Diary) Breaks() []Break {
 func (d *Diary) Recoveries(window time.Duration) (all []Recovery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var faults []Break
-	for _, i := range d.firsts {
-		faults = append(faults, d.breaks[i])
-	}
-	slices.SortStableFunc(faults, func(a, b Break) int { return int(a.At - b.At) })
-	before := time.Duration(0)
+	faults := slices.Clone(d.faults)
+	slices.SortStableFunc(faults, func(a, b fault) int { return int(a.At - b.At) })
+	var explained []gap // by earlier faults
 	for i, f := range faults {
 		until := window
 		if i+1 < len(faults) && faults[i+1].At > f.At {
 			until = faults[i+1].At
 		}
-		all = append(all, d.recovery(f, before, until))
-		before = f.At
+		r, felt := d.recovery(f, until, explained)
+		all, explained = append(all, r), append(explained, felt)
 	}
 	return all
 }
@@ -130,6 +134,16 @@ func (d *Diary) everybody() (all []time.Duration) {
 		all = append(all, moments...)
 	}
 	slices.Sort(all)
+	return all
+}
+
+// notices are when a client, or with -1 any client, was told that its session broke.
+func (d *Diary) notices(client int) (all []time.Duration) {
+	for _, s := range d.states {
+		if s.state != drivers.Connected && (client < 0 || s.client == client) {
+			all = append(all, s.at)
+		}
+	}
 	return all
 }
 

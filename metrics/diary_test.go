@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -61,8 +62,9 @@ func TestRecoveries(t *testing.T) {
 		ms := func(n int) *time.Duration { d := time.Duration(n) * time.Millisecond; return &d }
 		want := []metrics.Recovery{{
 			Break: metrics.Break{At: 5 * time.Second, What: "kill member 2, the leader"}, Span: 15 * time.Second,
-			Noticed: ms(100), Led: ms(1500), Reconnected: ms(1800), Pause: 2010 * time.Millisecond, Served: ms(2000),
-			Stall: 2030 * time.Millisecond, LongestStall: 2030 * time.Millisecond, Usual: 20 * time.Millisecond,
+			Noticed: ms(100), Led: ms(1500), Reconnected: ms(1800),
+			Effect: metrics.Outage, Detectable: 30 * time.Millisecond, Pause: ms(2010), Served: ms(2000),
+			Stall: ms(2030), LongestStall: ms(2030), Usual: 20 * time.Millisecond,
 			// The first second in which nine in ten are served has 200 ms of the slow ones.
 			Back: ms(4800), Before: 100, After: 1150. / 15, Disconnected: 2, Lost: 1,
 			Errors: map[string]int64{"session lost": 1}, Counts: metrics.Counts{Reads: 600, Rearms: 2},
@@ -80,7 +82,7 @@ func TestRecoveries(t *testing.T) {
 func TestRecoveryThatDoesNotCome(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		r := outage().Recoveries(6 * time.Second)[0]
-		if r.Served != nil || r.Back != nil || r.Led != nil || r.Reconnected != nil || r.Pause != 1010*time.Millisecond || r.Noticed == nil {
+		if r.Served != nil || r.Back != nil || r.Led != nil || r.Reconnected != nil || *r.Pause != 1010*time.Millisecond || r.Noticed == nil {
 			t.Errorf("%+v", r)
 		}
 		r = outage().Recoveries(9 * time.Second)[0]
@@ -106,23 +108,108 @@ func TestRecoveriesFollowEachOther(t *testing.T) {
 	})
 }
 
-// A fault that nobody has anything of is not charged with a longer wait that comes
-// by chance much later.
+// steady is a run of one client that is served every 10 ms until 10 s, but for the
+// given moments.
+func steady(but ...time.Duration) (d *metrics.Diary, start time.Time) {
+	d = metrics.NewDiary(1)
+	d.Begin()
+	start = time.Now()
+	for at := time.Duration(0); at < 10*time.Second; at += 10 * time.Millisecond {
+		if !slices.Contains(but, at) {
+			d.Served(0, start.Add(at))
+		}
+	}
+	return d, start
+}
+
+// A longer gap that comes by chance after a fault is not the fault's, nor is the
+// ordinary gap in which the fault came: there are no times.
 func TestRecoveryFromNothing(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		d := metrics.NewDiary(1)
-		d.Begin()
-		start := time.Now()
-		for at := time.Duration(0); at < 10*time.Second; at += 10 * time.Millisecond {
-			if at != 8*time.Second {
-				d.Served(0, start.Add(at))
-			}
-		}
+		d, _ := steady(8*time.Second, 8010*time.Millisecond, 8020*time.Millisecond, 8030*time.Millisecond)
 		time.Sleep(5*time.Second + 3*time.Millisecond)
 		d.Broke("cut 1 of 1 clients", time.Now(), true)
 		r := d.Recoveries(10 * time.Second)[0]
-		if r.Pause != 10*time.Millisecond || *r.Served != 7*time.Millisecond || *r.Back != 7*time.Millisecond {
-			t.Errorf("a pause of %v, served after %v, back after %v", r.Pause, r.Served, r.Back)
+		if r.Effect != metrics.NoEffect || r.Detectable != 30*time.Millisecond || r.Pause != nil || r.Served != nil || r.Back != nil || r.Stall != nil || r.LongestStall != nil {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// Where clients are told later that their sessions broke, the gap that begins there is
+// the fault's too.
+func TestOutageBeginsWithTheNotice(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		d, start := steady(8*time.Second, 8010*time.Millisecond, 8020*time.Millisecond, 8030*time.Millisecond)
+		time.Sleep(5 * time.Second)
+		d.Broke("isolate member 1, the leader", time.Now(), true)
+		time.Sleep(time.Until(start.Add(8 * time.Second)))
+		d.State(0, drivers.Disconnected)
+		r := d.Recoveries(10 * time.Second)[0]
+		if r.Effect != metrics.Outage || *r.Pause != 50*time.Millisecond || *r.Served != 3040*time.Millisecond || *r.LongestStall != 50*time.Millisecond {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// What is done takes a while, and operations under way may end after it: the gap that
+// begins then is the fault's.
+func TestOutageBeginsWhenTheFaultIsDone(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		d, start := steady(5060*time.Millisecond, 5070*time.Millisecond, 5080*time.Millisecond)
+		time.Sleep(5*time.Second + 45*time.Millisecond)
+		d.Broke("kill member 1, the leader", start.Add(5*time.Second), true)
+		r := d.Recoveries(10 * time.Second)[0]
+		if r.Effect != metrics.Outage || *r.Pause != 40*time.Millisecond || *r.Served != 90*time.Millisecond {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// A fault that halves throughput without a gap is a slowdown, which ends when a second
+// is as before.
+func TestSlowdown(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var slow []time.Duration
+		for at := 5 * time.Second; at < 7*time.Second; at += 30 * time.Millisecond {
+			slow = append(slow, at+10*time.Millisecond, at+20*time.Millisecond)
+		}
+		d, _ := steady(slow...)
+		time.Sleep(5 * time.Second)
+		d.Broke("delay 1 of 1 clients", time.Now(), true)
+		r := d.Recoveries(10 * time.Second)[0]
+		if r.Effect != metrics.Slowdown || r.Served != nil || r.Back == nil || *r.Back < 1800*time.Millisecond || *r.Back > 2*time.Second {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// Without a gap before the fault, or with an outage in progress, nothing is said. An
+// outage that an earlier fault explains is no ordinary gap.
+func TestRecoveryIsJudgedByOrdinaryGaps(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var down []time.Duration
+		for at := 2 * time.Second; at < 4*time.Second; at += 10 * time.Millisecond {
+			down = append(down, at)
+		}
+		for at := 6 * time.Second; at < 7*time.Second; at += 10 * time.Millisecond {
+			down = append(down, at)
+		}
+		d, start := steady(down...)
+		for _, at := range []time.Duration{0, 2, 3, 6} {
+			time.Sleep(time.Until(start.Add(at * time.Second)))
+			d.Broke("kill member 1", time.Now(), true)
+		}
+		var effects []metrics.Effect
+		all := d.Recoveries(10 * time.Second)
+		for _, r := range all {
+			effects = append(effects, r.Effect)
+		}
+		if want := []metrics.Effect{metrics.Unclear, metrics.Outage, metrics.Unclear, metrics.Outage}; !slices.Equal(effects, want) {
+			t.Errorf("%v, want %v", effects, want)
+		}
+		if last := all[3]; *last.Served != time.Second || last.Detectable != 30*time.Millisecond {
+			t.Errorf("served after %v, detectable %v", *last.Served, last.Detectable)
 		}
 	})
 }

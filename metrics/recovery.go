@@ -21,16 +21,23 @@ type Recovery struct {
 	Noticed     *time.Duration // until the first client was told that it is disconnected
 	Led         *time.Duration // until there was a leader, where there had to be another
 	Reconnected *time.Duration // until the last of those that were disconnected was connected again
-	// Pause is the longest time in which nobody was served, of which a part lies
-	// behind the fault; Served is when it was over: the first grant after it. Where
-	// none was twice as long as it was before, it is the one that the fault fell in.
-	Pause  time.Duration
-	Served *time.Duration
+
+	// Effect is what the fault did, judged by what the same run did before it.
+	Effect Effect
+	// Detectable is the longest gap between grants that is not yet an outage: a
+	// multiple of the longest one before the fault. 0 if there was none.
+	Detectable time.Duration
+	// Pause is the gap between grants that began at the fault, and Served when it
+	// ended; both are nil unless the effect is an outage.
+	Pause, Served *time.Duration
 	// Stall is the same of each client by itself: the middle one's and the
-	// longest. Usual is the longest of the middle one before the fault.
-	Stall, LongestStall, Usual time.Duration
+	// longest, nil where it is no longer than clients waited before. Usual is the
+	// longest of the middle one before the fault.
+	Stall, LongestStall *time.Duration
+	Usual               time.Duration
 	// Back is until as much was done in a second as nine tenths of what was done
-	// before the fault.
+	// before the fault, or as much as in the slowest second before it. It is nil
+	// unless the effect is an outage or a slowdown.
 	Back *time.Duration
 	// Before and After are how much was done, a second.
 	Before, After float64
@@ -44,42 +51,135 @@ type Recovery struct {
 	Counts Counts
 }
 
-// recovered is the share of what was done before that must be done again.
-const recovered = 0.9
+const (
+	// recovered is the share of what was done before that must be done again.
+	recovered = 0.9
+	// slowed is the share of the slowest second before the fault below which the
+	// second after it is a slowdown.
+	slowed = 0.5
+	// over is the time in which throughput is looked at.
+	over = time.Second
+	// lookBack is how long before a fault throughput is looked at.
+	lookBack = 5 * time.Second
+)
 
-// over is the time in which throughput is looked at.
-const over = time.Second
-
-// recovery sums up one fault.
-func (d *Diary) recovery(f Break, before, until time.Duration) Recovery {
-	r := Recovery{Break: f, Span: until - f.At, Errors: map[string]int64{}}
+// recovery sums up one fault, and returns with it the time in which the fault
+// explains what happened.
+func (d *Diary) recovery(f fault, until time.Duration, explained []gap) (Recovery, gap) {
+	r := Recovery{Break: f.Break, Span: until - f.At, Errors: map[string]int64{}}
 	r.Noticed, r.Reconnected, r.Disconnected, r.Lost = d.connections(f.At, until)
-	if led := first(d.led, f.At, until); led != nil {
-		r.Led = led
-	}
+	r.Led = first(d.led, f.At, until)
 	all := d.everybody()
-	r.Pause, r.Served = pause(all, before, f.At, until)
-	r.Usual = d.usual(before, f.At)
-	r.Stall, r.LongestStall = d.stalls(f.At, until)
-	r.Before = rate(all, max(before, f.At-5*over), f.At)
-	r.After = rate(all, f.At, until)
-	back := until
-	if r.Served != nil {
-		r.Back = backAt(all, f.At, f.At+*r.Served, until, recovered*r.Before)
+	felt := gap{from: f.At, to: f.At}
+	if r.Reconnected != nil {
+		felt.to = f.At + *r.Reconnected
 	}
-	if r.Back != nil && (r.Disconnected == 0 || r.Reconnected != nil) {
-		back = f.At + max(over, *r.Back)
-	}
-	if r.Back != nil && r.Reconnected != nil {
-		back = max(back, f.At+*r.Reconnected)
-	}
-	r.Counts = d.counted(f.At, min(back, until))
+	outage := r.judge(all, f, until, d.notices(-1), explained)
+	felt.to = max(felt.to, outage.to, d.stalls(&r, f, until, outage, explained))
+	r.throughput(all, until, explained)
+	r.Counts = d.counted(f.At, min(r.settled(), until))
 	for _, e := range d.errors {
 		if e.at >= f.At && e.at < until {
 			r.Errors[e.text]++
 		}
 	}
-	return r
+	return r, felt
+}
+
+// judge finds out whether there was an outage, and returns it; the zero gap if not.
+func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, notices []time.Duration, explained []gap) gap {
+	var o ordinary
+	o.add(all, f.At, explained)
+	r.Detectable = o.least()
+	if !o.judges() {
+		r.Effect = Unclear
+		return gap{}
+	}
+	g := gapOf(all, f, max(o.longest, o.elapsed), until, notices)
+	if g.after(f.At) <= o.least() {
+		r.Effect = NoEffect
+		return gap{}
+	}
+	r.Effect = Outage
+	pause, served := g.length(), g.to-f.At
+	if r.Pause = &pause; !g.open {
+		r.Served = &served
+	}
+	return g
+}
+
+// stalls finds out how long clients waited by themselves: longer than any did before, or
+// for the whole outage. It returns when the last such wait ended.
+func (d *Diary) stalls(r *Recovery, f fault, until time.Duration, outage gap, explained []gap) (end time.Duration) {
+	var o ordinary
+	var usual, gaps []time.Duration
+	for _, moments := range d.served {
+		var own ordinary
+		own.add(moments, f.At, explained)
+		usual = append(usual, max(own.longest, own.elapsed))
+		o.gaps, o.longest, o.elapsed = o.gaps+own.gaps, max(o.longest, own.longest), max(o.elapsed, own.elapsed)
+	}
+	o.gaps /= len(d.served) // what holds up one client holds up all: their gaps are not independent
+	r.Usual, _ = middleAndMost(usual)
+	settle := max(o.longest, o.elapsed)
+	for client, moments := range d.served {
+		g := gapOf(moments, f, settle, until, append(d.notices(client), outage.from))
+		if o.judges() && g.after(f.At) > o.least() || r.Effect == Outage && g.length() >= outage.length() {
+			gaps, end = append(gaps, g.length()), max(end, g.to)
+		} else {
+			gaps = append(gaps, 0)
+		}
+	}
+	middle, longest := middleAndMost(gaps)
+	r.Stall, r.LongestStall = known(middle), known(longest)
+	return end
+}
+
+// known is nil for nothing.
+func known(d time.Duration) *time.Duration {
+	if d == 0 {
+		return nil
+	}
+	return &d
+}
+
+// throughput compares what was done before and after the fault.
+func (r *Recovery) throughput(all []time.Duration, until time.Duration, explained []gap) {
+	from := max(0, r.At-lookBack)
+	for _, e := range explained {
+		from = max(from, min(e.to, r.At))
+	}
+	r.Before, r.After = rate(all, from, r.At), rate(all, r.At, until)
+	slowest, seen := slowestSecond(all, from, r.At)
+	if r.Effect == NoEffect && r.At-from >= 2*over && r.At+over <= until && rate(all, r.At, r.At+over) < slowed*slowest {
+		r.Effect = Slowdown
+	}
+	want := recovered * r.Before
+	if seen {
+		want = min(want, slowest)
+	}
+	switch {
+	case r.Before == 0:
+	case r.Effect == Slowdown:
+		r.Back = backAt(all, r.At, r.At, until, want)
+	case r.Served != nil:
+		r.Back = backAt(all, r.At, r.At+*r.Served, until, want)
+	}
+}
+
+// settled is when everybody was back, a second after the fault at least; the end of
+// the span where that never came.
+func (r *Recovery) settled() time.Duration {
+	end := r.At + over
+	if r.Disconnected > 0 && r.Reconnected == nil || (r.Effect == Outage || r.Effect == Slowdown) && r.Back == nil {
+		return r.At + r.Span
+	}
+	for _, t := range []*time.Duration{r.Back, r.Reconnected} {
+		if t != nil {
+			end = max(end, r.At+*t)
+		}
+	}
+	return end
 }
 
 // first is the first of the moments in the span, from its beginning.
@@ -91,41 +191,6 @@ func first(moments []time.Duration, from, until time.Duration) *time.Duration {
 		}
 	}
 	return nil
-}
-
-// longestGap is the longest time between two moments that lies at least in part
-// behind from, and when it ended, from there; nil if it did not end before until.
-func longestGap(moments []time.Duration, from, until time.Duration) (gap time.Duration, ended *time.Duration) {
-	i, _ := slices.BinarySearch(moments, from)
-	last := time.Duration(0)
-	if i > 0 {
-		last = moments[i-1]
-	}
-	for _, m := range append(slices.Clone(upTo(moments[i:], until)), until) {
-		if m-last > gap {
-			gap, ended = m-last, nil
-			if m < until {
-				after := m - from
-				ended = &after
-			}
-		}
-		last = m
-	}
-	return gap, ended
-}
-
-// pause is the longest gap behind a fault, if it is out of the ordinary, and else
-// the one that the fault fell in.
-func pause(moments []time.Duration, before, fault, until time.Duration) (gap time.Duration, ended *time.Duration) {
-	usual, _ := longestGap(moments, before, fault)
-	gap, ended = longestGap(moments, fault, until)
-	if fault-before < over || gap > 2*usual {
-		return gap, ended
-	}
-	if i, _ := slices.BinarySearch(moments, fault); i < len(moments) && moments[i] < until {
-		return longestGap(moments[:i+1], fault, moments[i]+1)
-	}
-	return gap, ended
 }
 
 // upTo are the moments before until.
@@ -144,6 +209,23 @@ func rate(moments []time.Duration, from, until time.Duration) float64 {
 	return float64(j-i) / (until - from).Seconds()
 }
 
+// slowestSecond is how many moments there are in the second of a span that has
+// fewest; false if the span is shorter than a second.
+func slowestSecond(moments []time.Duration, from, until time.Duration) (float64, bool) {
+	if until-from < over {
+		return 0, false
+	}
+	slowest := min(rate(moments, from, from+over), rate(moments, until-over, until))
+	i, _ := slices.BinarySearch(moments, from)
+	for _, m := range moments[i:] {
+		if m++; m+over > until { // a second is slowest just after a moment
+			break
+		}
+		slowest = min(slowest, rate(moments, m, m+over))
+	}
+	return slowest, true
+}
+
 // backAt is the first moment from which a second sees so many a second, from the
 // fault; nil if none does.
 func backAt(moments []time.Duration, fault, from, until time.Duration, want float64) *time.Duration {
@@ -158,29 +240,6 @@ func backAt(moments []time.Duration, fault, from, until time.Duration, want floa
 		}
 	}
 	return nil
-}
-
-// stalls are the longest times that clients were not served, the middle one's and
-// the longest of all.
-func (d *Diary) stalls(from, until time.Duration) (middle, longest time.Duration) {
-	return middleAndMost(d.gaps(from, until))
-}
-
-// usual is the middle one's before the fault.
-func (d *Diary) usual(from, until time.Duration) time.Duration {
-	if until-from < over {
-		return 0
-	}
-	middle, _ := middleAndMost(d.gaps(from, until))
-	return middle
-}
-
-func (d *Diary) gaps(from, until time.Duration) (all []time.Duration) {
-	for _, moments := range d.served {
-		gap, _ := longestGap(moments, from, until)
-		all = append(all, gap)
-	}
-	return all
 }
 
 func middleAndMost(all []time.Duration) (middle, most time.Duration) {

@@ -30,14 +30,23 @@ type Recovery struct {
 	NoticedNS     *time.Duration `json:"noticed_ns"`     // until the first client was told that it is disconnected
 	LedNS         *time.Duration `json:"led_ns"`         // until a server led, where something was done to servers
 	ReconnectedNS *time.Duration `json:"reconnected_ns"` // until all who were disconnected were connected again
-	PauseNS       time.Duration  `json:"pause_ns"`       // the longest time in which nobody was served
-	ServedNS      *time.Duration `json:"served_ns"`      // until the pause was over: the first grant
-	// The longest times in which clients were not served: the middle one's, that of
-	// all, and the middle one's before the fault.
-	StallNS        time.Duration    `json:"stall_ns"`
-	LongestStallNS time.Duration    `json:"longest_stall_ns"`
+	// Effect is "outage": a gap between grants began at the fault that was longer than
+	// DetectableNS; "slowdown": no such gap, but in the second after the fault fewer than
+	// half as many grants came as in the slowest second before it; "none"; or "unclear":
+	// too little happened before, or an outage was in progress. "" in older files.
+	Effect string `json:"effect,omitempty"`
+	// DetectableNS is the longest gap that is not an outage, a multiple of the longest
+	// one before the fault; 0 where there was none.
+	DetectableNS time.Duration  `json:"detectable_ns,omitempty"`
+	PauseNS      *time.Duration `json:"pause_ns"`  // the gap between grants that began at the fault; null unless it is an outage
+	ServedNS     *time.Duration `json:"served_ns"` // until the first grant after the outage
+	// The times in which clients by themselves were not served, from the fault on: the
+	// middle one's and the longest, null where no longer than before the fault; and the
+	// middle one's longest before the fault.
+	StallNS        *time.Duration   `json:"stall_ns"`
+	LongestStallNS *time.Duration   `json:"longest_stall_ns"`
 	UsualStallNS   time.Duration    `json:"usual_stall_ns"`
-	BackNS         *time.Duration   `json:"back_ns"`      // until a second saw nine tenths of what was done before
+	BackNS         *time.Duration   `json:"back_ns"`      // until a second saw nine tenths of what was done before, or as much as the slowest second before; null unless there was an outage or a slowdown
 	BeforePerS     float64          `json:"before_per_s"` // grants before the fault
 	AfterPerS      float64          `json:"after_per_s"`  // and from it on
 	Disconnected   int              `json:"disconnected"` // clients that were, at least once
@@ -60,7 +69,7 @@ func breakage(schedule []string, r *metrics.Record) *Breakage {
 	for _, v := range r.Recoveries {
 		b.Recovery = append(b.Recovery, Recovery{
 			Break: Break{v.At, v.What}, SpanNS: v.Span, NoticedNS: v.Noticed, LedNS: v.Led, ReconnectedNS: v.Reconnected,
-			PauseNS: v.Pause, ServedNS: v.Served, StallNS: v.Stall, LongestStallNS: v.LongestStall, UsualStallNS: v.Usual,
+			Effect: string(v.Effect), DetectableNS: v.Detectable, PauseNS: v.Pause, ServedNS: v.Served, StallNS: v.Stall, LongestStallNS: v.LongestStall, UsualStallNS: v.Usual,
 			BackNS: v.Back, BeforePerS: v.Before, AfterPerS: v.After, Disconnected: v.Disconnected, SessionsLost: v.Lost,
 			Errors: v.Errors, Totals: totals(v.Counts), Rearms: v.Counts.Rearms,
 		})
@@ -108,6 +117,18 @@ func recoveryTable(runs []Run) *grid {
 			return absent
 		})
 	}
+	// felt is of what there is only where the fault had an effect.
+	felt := func(c column, of func(recovered) *time.Duration, judged func(recovered) bool) {
+		text(c, func(r recovered) string {
+			switch d := of(r); {
+			case d != nil:
+				return Duration(*d)
+			case judged(r):
+				return noEffect
+			}
+			return absent
+		})
+	}
 	text(column{head: "clients", over: "what was broken"}, func(r recovered) string { return Count(int64(r.run.Clients)) })
 	text(column{head: "form", left: true, space: 2}, func(r recovered) string { return r.run.Form })
 	text(column{head: "at", space: 2}, func(r recovered) string { return Duration(r.AtNS) })
@@ -117,10 +138,10 @@ func recoveryTable(runs []Run) *grid {
 		moment(column{head: "leader", space: 2}, func(r recovered) *time.Duration { return r.LedNS })
 	}
 	moment(column{head: "all back", space: 2}, func(r recovered) *time.Duration { return r.ReconnectedNS })
-	moment(column{head: "grant", space: 2}, func(r recovered) *time.Duration { return r.ServedNS })
-	moment(column{head: "90 %", space: 2}, func(r recovered) *time.Duration { return r.BackNS })
-	text(column{head: "p50", over: "stall", space: 3}, func(r recovered) string { return Duration(r.StallNS) })
-	text(column{head: "max", space: 2}, func(r recovered) string { return Duration(r.LongestStallNS) })
+	felt(column{head: "grant", space: 2}, func(r recovered) *time.Duration { return r.ServedNS }, recovered.served)
+	felt(column{head: "90 %", space: 2}, func(r recovered) *time.Duration { return r.BackNS }, recovered.unhurt)
+	felt(column{head: "p50", over: "stall", space: 3}, func(r recovered) *time.Duration { return r.StallNS }, recovered.judged)
+	felt(column{head: "max", space: 2}, func(r recovered) *time.Duration { return r.LongestStallNS }, recovered.judged)
 	text(column{head: "lost", over: "sessions", space: 3}, func(r recovered) string { return Count(int64(r.SessionsLost)) })
 	text(column{head: "notif", over: "until back", space: 3}, func(r recovered) string { return Count(r.Notifications) })
 	text(column{head: "reads", space: 2}, func(r recovered) string { return Count(r.Reads) })
@@ -136,6 +157,26 @@ func writeRecoveries(w io.Writer, runs []Run) {
 	}
 }
 
+// noEffect is the cell of what cannot be told from the time before the fault.
+const noEffect = "none"
+
+// judged tells whether what happened before the fault was enough to judge it by.
+func (r recovered) judged() bool { return r.Effect != "" && r.Effect != string(metrics.Unclear) }
+
+// served tells that the fault caused no outage.
+func (r recovered) served() bool { return r.judged() && r.Effect != string(metrics.Outage) }
+
+// unhurt tells that the fault caused neither an outage nor a slowdown.
+func (r recovered) unhurt() bool { return r.Effect == string(metrics.NoEffect) }
+
+// pause is how long the outage was, 0 if there was none.
+func (r recovered) pause() time.Duration {
+	if r.PauseNS == nil {
+		return 0
+	}
+	return *r.PauseNS
+}
+
 // outages says, of the runs with the most clients, what the fault did that kept
 // them waiting longest.
 func outages(runs []Run) (lines []string) {
@@ -145,7 +186,7 @@ func outages(runs []Run) (lines []string) {
 	}
 	most := slices.MaxFunc(all, func(a, b recovered) int { return a.run.Clients - b.run.Clients }).run.Clients
 	all = slices.DeleteFunc(all, func(r recovered) bool { return r.run.Clients != most })
-	worst := slices.MaxFunc(all, func(a, b recovered) int { return int(a.PauseNS - b.PauseNS) })
+	worst := slices.MaxFunc(all, func(a, b recovered) int { return int(a.pause() - b.pause()) })
 	same := func(r recovered) bool {
 		return slices.Equal(r.run.Faults.Schedule, worst.run.Faults.Schedule) && r.AtNS.Round(time.Second) == worst.AtNS.Round(time.Second)
 	}
@@ -163,14 +204,28 @@ func outages(runs []Run) (lines []string) {
 
 // outage is the sentence on one fault.
 func (r recovered) outage() string {
-	line := fmt.Sprintf("%s/%s: after %q nobody was served for %s", r.run.Recipe, r.run.Form, r.What, Duration(r.PauseNS))
-	switch {
-	case r.ServedNS == nil:
-		return line + ", and nobody was to the end."
-	case r.BackNS == nil:
-		return line + "; it did not get back to nine tenths of what it did before."
+	after := fmt.Sprintf("%s/%s: after %q ", r.run.Recipe, r.run.Form, r.What)
+	switch metrics.Effect(r.Effect) {
+	case metrics.NoEffect:
+		return after + fmt.Sprintf("there was no measurable outage; one longer than %s would have been seen.", Duration(r.DetectableNS))
+	case metrics.Unclear:
+		return after + "it is unclear whether there was an outage: too little happened before, or one was in progress."
+	case metrics.Slowdown:
+		return after + "there was no measurable outage, but fewer than half as many grants a second as before" + r.recovery()
 	}
-	return line + fmt.Sprintf("; after %s it did nine tenths of what it did before.", Duration(*r.BackNS))
+	line := after + "nobody was served for " + Duration(r.pause())
+	if r.ServedNS == nil {
+		return line + ", until the next fault or the end."
+	}
+	return line + r.recovery()
+}
+
+// recovery is the end of the sentence, on throughput.
+func (r recovered) recovery() string {
+	if r.BackNS == nil {
+		return "; no second until the next fault or the end saw nine tenths of what was done before."
+	}
+	return fmt.Sprintf("; after %s a second saw nine tenths of what was done before.", Duration(*r.BackNS))
 }
 
 // beliefs says of a run in which holders believed that they held on while others did

@@ -70,11 +70,11 @@ func TestRecoveryFromAHolderThatIsGone(t *testing.T) {
 			t.Fatalf("%+v", r.Recoveries)
 		}
 		got := r.Recoveries[0]
-		if timeout := drivers.DefaultSessionTimeout; got.Pause < timeout-5*time.Second || got.Pause > timeout+2*time.Second ||
-			got.Served == nil || *got.Served > got.Pause || got.Back == nil || *got.Back < *got.Served {
+		if timeout := drivers.DefaultSessionTimeout; got.Effect != metrics.Outage || *got.Pause < timeout-5*time.Second || *got.Pause > timeout+2*time.Second ||
+			got.Served == nil || *got.Served > *got.Pause || got.Back == nil || *got.Back < *got.Served {
 			t.Errorf("%s", told(got))
 		}
-		if got.Lost != 1 || got.Disconnected != 1 || got.Usual > 100*time.Millisecond || got.LongestStall < 20*time.Second || got.Before < 45 || got.Before > 50 {
+		if got.Lost != 1 || got.Disconnected != 1 || got.Usual > 100*time.Millisecond || *got.LongestStall < 20*time.Second || got.Before < 45 || got.Before > 50 {
 			t.Errorf("%s", told(got))
 		}
 	})
@@ -98,11 +98,12 @@ func TestFaultsOfClients(t *testing.T) {
 		"at=5s expire clients=all":                 func(r metrics.Recovery) bool { return r.Lost == 5 && r.Errors[drivers.ErrSessionLost.Error()] == 5 },
 		"at=5s expire holder":                      func(r metrics.Recovery) bool { return r.Lost == 1 && r.Noticed != nil && r.Reconnected != nil },
 		"at=5s lose client=2 reply=create":         func(r metrics.Recovery) bool { return r.Disconnected == 1 && r.Lost == 0 },
-		"at=5s silence clients=all for=5s":         func(r metrics.Recovery) bool { return r.Pause >= 5*time.Second && *r.Served >= 5*time.Second },
-		"at=30s silence clients=all":               func(r metrics.Recovery) bool { return r.Served == nil && r.Pause > 9*time.Second },
+		"at=5s silence clients=all for=5s":         func(r metrics.Recovery) bool { return *r.Pause >= 5*time.Second && *r.Served >= 5*time.Second },
+		"at=30s silence clients=all":               func(r metrics.Recovery) bool { return r.Served == nil && *r.Pause > 9*time.Second },
 		"at=5s delay clients=all by=100ms for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back > 9*time.Second },
 		"at=5s throttle clients=all to=1k for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back > 9*time.Second },
-		"at=5s freeze clients=all, thaw after=2s":  func(r metrics.Recovery) bool { return r.Pause >= 2*time.Second && r.Lost == 0 },
+		"at=5s mend clients=all":                   func(r metrics.Recovery) bool { return r.Effect == metrics.NoEffect && r.Served == nil && r.Back == nil },
+		"at=5s freeze clients=all, thaw after=2s":  func(r metrics.Recovery) bool { return *r.Pause >= 2*time.Second && r.Lost == 0 },
 	} {
 		t.Run(line, func(t *testing.T) {
 			inBubble(t, func(t *testing.T, s drivers.Service) {
