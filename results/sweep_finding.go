@@ -16,7 +16,7 @@ func (s Sweep) finding() (lines []string) {
 		return []string{"Nothing was measured: no run was completed."}
 	}
 	if len(s.Capacities) > 0 {
-		lines = append(lines, s.holds())
+		lines = append(lines, s.holds()...)
 	}
 	told := func(beside string) bool { return beside == s.beside(s.Levels[len(s.Levels)-1]) }
 	for _, c := range s.Crossovers {
@@ -54,47 +54,6 @@ func (s Sweep) who(recipe, form, url, beside string) string {
 		name += " (" + beside + ")"
 	}
 	return name
-}
-
-// holds says what the forms hold: the first in full, the others beside it.
-func (s Sweep) holds() string {
-	all := slices.SortedStableFunc(slices.Values(s.Capacities), func(a, b Capacity) int { return cmp.Compare(s.rank(a), s.rank(b)) })
-	parts := []string{}
-	for i, c := range all {
-		who := s.who(c.Recipe, c.Form, c.URL, "")
-		if i > 0 {
-			parts = append(parts, who+" "+s.held(c))
-			continue
-		}
-		parts = append(parts, fmt.Sprintf("%s holds %s at %s%s", upper(who), s.held(c), s.Objective, c.with()))
-	}
-	return strings.Join(parts, "; ") + "."
-}
-
-func (s Sweep) rank(c Capacity) int {
-	return slices.Index([]string{"recipe", "library", "naive"}, c.Family)
-}
-
-func (s Sweep) held(c Capacity) string {
-	switch {
-	case c.Level == 0:
-		return fmt.Sprintf("not even %s", place(s.Axes[0], c.Next))
-	case c.Next == 0:
-		return fmt.Sprintf("%s, the most that was tried", place(s.Axes[0], c.Level))
-	}
-	return place(s.Axes[0], c.Level)
-}
-
-// with is what else there was: " with 64 clients over 16 groups".
-func (c Capacity) with() string {
-	text := ""
-	if c.Clients > 0 {
-		text = " with " + Clients(c.Clients)
-	}
-	if c.Groups > 1 {
-		text += fmt.Sprintf(" over %s", plural(c.Groups, c.Recipe))
-	}
-	return text
 }
 
 // of tells whether the crossover is of the curve's form and level of the second
