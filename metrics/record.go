@@ -152,7 +152,7 @@ type Generator struct {
 type Interval struct {
 	Start         time.Duration // from the window's beginning
 	Rounds        int64
-	P50, P99      time.Duration // of the recipe's first phase, response time; 0 without rounds
+	P50, P90, P99 time.Duration // of the recipe's first phase, response time; 0 of too few to know it
 	Notifications int64
 	Reads         int64
 	Writes        int64

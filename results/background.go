@@ -53,8 +53,17 @@ func backgroundColumns(s *sheet) {
 		}
 		return Rate(r.Background.ThroughputPerS)
 	})
-	s.latency(column{head: "read p99", space: 2}, "read", Run.bystanders, p99)
+	s.shown.tails = backgroundTails()
+	first := len(s.columns)
+	s.tail("", "read", Run.bystanders)
+	for i := range s.columns[first:] {
+		c := &s.columns[first+i]
+		c.head, c.space = "read "+c.head, 2
+	}
 }
+
+// backgroundTails are the percentiles that may stand for its reads, which are many.
+func backgroundTails() []float64 { return []float64{99, 90, 75} }
 
 // bystanders is what the clients of the background waited in the phase.
 func (r Run) bystanders(phase string) *Distribution {
@@ -66,8 +75,9 @@ func (r Run) bystanders(phase string) *Distribution {
 
 // harm says what the naive form does to the clients of the background, if that is
 // known of both.
-func harm(naive, calm Run) []string {
-	ratio, percentile := slowdown(naive.bystanders("read"), calm.bystanders("read"))
+func harm(naive, calm Run, runs []Run, shown columns) []string {
+	shown.tails = backgroundTails()
+	ratio, percentile := shown.slowdown(runs, func(r Run) *Distribution { return r.bystanders("read") }, naive, calm)
 	switch {
 	case percentile == "":
 		return nil

@@ -91,10 +91,6 @@ func latency(p metrics.Phase, write writing) Latency {
 	return l
 }
 
-// beyond is how many observations must lie beyond a percentile for it to mean
-// anything.
-const beyond = 10
-
 // distribution is nil of a histogram that is nil or empty.
 func distribution(h *hdrhistogram.Histogram) *Distribution {
 	d := quantiles(h)
@@ -114,14 +110,13 @@ func quantiles(h *hdrhistogram.Histogram) *Distribution {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	at := func(permille int64) *int64 {
-		if h.TotalCount()*(1000-permille) < beyond*1000 {
-			return nil
+	at := func(percentile float64) *int64 {
+		if v, known := metrics.Percentile(h, percentile); known {
+			return &v
 		}
-		v := h.ValueAtQuantile(float64(permille) / 10)
-		return &v
+		return nil
 	}
-	return &Distribution{P50: at(500), P90: at(900), P99: at(990), P999: at(999)}
+	return &Distribution{P50: at(50), P90: at(90), P99: at(99), P999: at(99.9)}
 }
 
 func herd(r *metrics.Record, write writing) Herd {
@@ -194,7 +189,7 @@ func intervals(all []metrics.Interval) []Interval {
 	out := []Interval{}
 	for _, i := range all {
 		out = append(out, Interval{
-			T: i.Start, Rounds: i.Rounds, P50: i.P50, P99: i.P99,
+			T: i.Start, Rounds: i.Rounds, P50: i.P50, P90: i.P90, P99: i.P99,
 			Notifications: i.Notifications, Reads: i.Reads, Writes: i.Writes,
 		})
 	}

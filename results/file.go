@@ -27,6 +27,9 @@ type File struct {
 	// Scenario is the scenario file that it was run from, by its name without
 	// folder and suffix; left out otherwise.
 	Scenario string `json:"scenario,omitempty"`
+	// Percentiles are those that tables show and findings cite, where they were
+	// chosen.
+	Percentiles []float64 `json:"percentiles,omitempty"`
 	// Reference is what the scenario file sets beside the runs.
 	Reference *Reference `json:"reference,omitempty"`
 	// Gates are what was asked of the runs, and Verdict what follows from all of
@@ -308,8 +311,9 @@ type Server struct {
 type Interval struct {
 	T             time.Duration `json:"t_ns"` // from the window's beginning
 	Rounds        int64         `json:"rounds"`
-	P50           time.Duration `json:"p50_ns"` // response time of the first phase, 0 without any
-	P99           time.Duration `json:"p99_ns"`
+	P50           time.Duration `json:"p50_ns,omitzero"` // response time of the first phase; left out of too few to know it
+	P90           time.Duration `json:"p90_ns,omitzero"`
+	P99           time.Duration `json:"p99_ns,omitzero"`
 	Notifications int64         `json:"notifications"`
 	Reads         int64         `json:"reads"`
 	Writes        int64         `json:"writes"`

@@ -32,10 +32,10 @@ func native() drivers.Info {
 		Reads: "local", Started: "own process"}
 }
 
-// spread is a histogram of n values whose median is d and whose p99 is 3·d.
+// spread is a histogram of n values whose median is d and whose p90 and p99 are 3·d.
 func spread(n int64, d time.Duration) *hdrhistogram.Histogram {
 	h := hdrhistogram.New(1, int64(time.Hour), 3)
-	low := n * 98 / 100
+	low := n * 85 / 100
 	for v, times := range map[time.Duration]int64{d: low, 3 * d: n - low} {
 		if err := h.RecordValues(int64(v), times); err != nil {
 			panic(err)

@@ -54,6 +54,9 @@ func (f *runFlags) command(recipes []string) []string {
 	} else {
 		line = append(line, "--duration", f.duration.String())
 	}
+	if f.percentiles != "" {
+		line = append(line, "--percentiles", f.percentiles)
+	}
 	line = append(line, f.gates.words()...)
 	return append(line, "--seed", fmt.Sprint(f.seed))
 }

@@ -18,7 +18,7 @@ import (
 // ofResult are the flags of run that say what becomes of the result. A scenario
 // file says what is run, and has a seed of its own.
 func ofResult() []string {
-	return []string{"file", metricsAddr, listen, "output", "save", "no-save", "quiet", "seed"}
+	return []string{"file", metricsAddr, listen, "output", "save", "no-save", "quiet", "percentiles", "seed"}
 }
 
 // ofCommand are the flags that are no settings of a scenario, whose thresholds are
