@@ -14,10 +14,12 @@ import (
 // backend, with one number of clients.
 type Record struct {
 	Duration time.Duration // the measured window, warm-up not included
-	Rounds   int64         // rounds completed in it
-	Phases   []Phase       // in the recipe's order
-	Counts   Counts        // what crossed the wire in the window
-	Herd     Herd          // whom the window's writes woke
+	Rounds   int64         // rounds that ended in it
+	// Phases are in the recipe's order. In an open loop they include the arrivals of
+	// the window that ended after it.
+	Phases []Phase
+	Counts Counts // what crossed the wire in the window
+	Herd   Herd   // whom the window's writes woke
 	// Whole is Counts from before the first round until every round begun was
 	// finished, and WholeRounds the rounds: what the cost model's identities
 	// are checked on, since they hold for whole rounds only.

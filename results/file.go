@@ -89,7 +89,7 @@ type Run struct {
 	WarmupNS time.Duration `json:"warmup_ns"`
 
 	DurationNS     time.Duration `json:"duration_ns"` // of the measured window
-	Rounds         int64         `json:"rounds"`      // completed in it
+	Rounds         int64         `json:"rounds"`      // that ended in it
 	ThroughputPerS float64       `json:"throughput_per_s"`
 
 	Latency   map[string]Latency `json:"latency"` // by phase, in the recipe's own words

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
@@ -20,15 +21,27 @@ func offers(runs []Run, shown columns) (lines []string) {
 	return lines
 }
 
-// enough is the share of the rate offered that a form which keeps up does: what
-// is under way at the end is missing.
+// enough is the share of the offered rate that a form which keeps up must do.
 const enough = 0.98
+
+// inProgress is how many arrivals a form that keeps up may have in progress when the
+// window closes: by Little's law the rate times the time that one takes, and three
+// standard deviations of that number more.
+func (r Run) inProgress() float64 {
+	response := r.latency(firstPhase(r))
+	if response == nil {
+		return 1
+	}
+	usual := r.OfferedPerS * (response.Mean/1e9 + r.HoldNS.Seconds())
+	return 1 + usual + 3*math.Sqrt(usual)
+}
 
 // keepsUp says whether the run did.
 func (r Run) keepsUp() string {
 	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", Rate(r.OfferedPerS), r.Recipe, r.Form, r.crowd())
+	missing := (r.OfferedPerS - r.ThroughputPerS) * r.DurationNS.Seconds()
 	g := r.Generator
-	if g.Skipped+g.Unfinished == 0 && r.ThroughputPerS >= enough*r.OfferedPerS {
+	if g.Skipped+g.Unfinished == 0 && (r.ThroughputPerS >= enough*r.OfferedPerS || missing <= r.inProgress()) {
 		return line + " keeps up"
 	}
 	return line + fmt.Sprintf(" does %s/s and falls behind", Rate(r.ThroughputPerS))

@@ -74,3 +74,28 @@ func TestOpenLoopOverload(t *testing.T) {
 		}
 	})
 }
+
+// Arrivals that clients still have when the window closes are drained after it. They
+// are among the times, but neither the throughput nor the cost of a round counts them:
+// what crosses the wire after the window is not counted either.
+func TestOpenLoopCountsOnlyRoundsThatEndedInTheWindow(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Clients, p.Settings.Hold = 110, 10*time.Millisecond
+		p.Warmup, p.Duration = 0, 2005*time.Millisecond
+		p.Open = pace.Options{Rate: pace.Of(150)}
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Rounds < 195 || r.Rounds > 201 {
+			t.Errorf("%d rounds, want the 200 that fit into two seconds of a hold of 10 ms", r.Rounds)
+		}
+		if perRound := float64(r.Counts.Notifications) / float64(r.Rounds); perRound < 0.98 || perRound > 1.02 {
+			t.Errorf("%v notifications per round, want 1.00", perRound)
+		}
+		if g := r.Generator; g.Skipped+g.Unfinished > 0 || r.Phases[0].Response.TotalCount() < g.Offered-1 {
+			t.Errorf("%+v and %d response times, want one of each arrival", g, r.Phases[0].Response.TotalCount())
+		}
+	})
+}
