@@ -22,6 +22,8 @@ type Background struct {
 	Phases         []string           `json:"phases"`
 	Offered        int64              `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
 	Late           int64              `json:"late"`
+	Completed      int64              `json:"completed,omitempty"` // not in older files
+	Failed         int64              `json:"failed,omitempty"`    // not in older files
 	Skipped        int64              `json:"skipped"`
 	Unfinished     int64              `json:"unfinished"`
 	Errors         map[string]int64   `json:"errors"`  // how often, by the error's text
@@ -36,7 +38,7 @@ func (r *Run) beside(s Setting, m *metrics.Record, write writing) {
 	b, g := *s.Background, m.Generator
 	b.ReadRatio = b.ReadRatio.achieved(*m.Mix)
 	b.Rounds, b.ThroughputPerS = m.Rounds, perSecond(m.Rounds, m.Duration)
-	b.Offered, b.Late, b.Skipped, b.Unfinished = g.Offered, g.Late, g.Skipped, g.Unfinished
+	b.Offered, b.Late, b.Completed, b.Failed, b.Skipped, b.Unfinished = g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished
 	b.Errors, b.Checked = m.Errors, m.Safety.Checked
 	b.Phases, b.Latency = phases(m.Phases, write)
 	r.Background = &b

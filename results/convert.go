@@ -181,7 +181,8 @@ func SafetyOf(s metrics.Safety) Safety {
 func generator(g metrics.Generator, write writing) Generator {
 	return Generator{
 		CPUCores: g.CPUCores, StolenCores: g.StolenCores, GCPauseNS: g.GCPause, Lag: write(g.Lag),
-		Offered: g.Offered, Late: g.Late, Skipped: g.Skipped, Unfinished: g.Unfinished,
+		Offered: g.Offered, Late: g.Late, Completed: g.Completed, Failed: g.Failed, Skipped: g.Skipped, Unfinished: g.Unfinished,
+		OldestNS: g.Oldest,
 	}
 }
 

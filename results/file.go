@@ -292,11 +292,25 @@ type Generator struct {
 	CPUCores    float64       `json:"cpu_cores"`
 	StolenCores float64       `json:"stolen_cores,omitempty"` // that the hypervisor gave to other machines
 	GCPauseNS   time.Duration `json:"gc_pause_ns"`
-	Lag         *Distribution `json:"lag_ns,omitempty"`  // how late timers ran
-	Offered     int64         `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
-	Late        int64         `json:"late"`              // for which nobody was free when they were due
-	Skipped     int64         `json:"skipped"`           // that nobody ever had
-	Unfinished  int64         `json:"unfinished"`        // that somebody had and did not finish
+	Lag         *Distribution `json:"lag_ns,omitempty"` // how late timers ran
+	// Offered are the arrivals that were due in the window, in an open loop only. Each
+	// is completed, failed, skipped or unfinished: offered is their sum.
+	Offered    int64 `json:"offered,omitempty"`
+	Late       int64 `json:"late"`                // no client was free when they were due
+	Completed  int64 `json:"completed,omitempty"` // not in older files
+	Failed     int64 `json:"failed,omitempty"`    // a client started them and lost them, with its session for instance; not in older files
+	Skipped    int64 `json:"skipped"`             // no client ever started them
+	Unfinished int64 `json:"unfinished"`          // a client started them and did not end them
+	// OldestNS is for how long the first of the unfinished had been due; not in older files.
+	OldestNS time.Duration `json:"oldest_unfinished_ns,omitempty"`
+}
+
+// Lost is how many arrivals of an open loop have no response time.
+func (g Generator) Lost() int64 {
+	if g.Offered == 0 {
+		return 0
+	}
+	return g.Failed + g.Skipped + g.Unfinished
 }
 
 // Server is what a server counted for itself. Apache ZooKeeper counts

@@ -40,8 +40,7 @@ func (r Run) inProgress() float64 {
 func (r Run) keepsUp() string {
 	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", Rate(r.OfferedPerS), r.Recipe, r.Form, r.crowd())
 	missing := (r.OfferedPerS - r.ThroughputPerS) * r.DurationNS.Seconds()
-	g := r.Generator
-	if g.Skipped+g.Unfinished == 0 && (r.ThroughputPerS >= enough*r.OfferedPerS || missing <= r.inProgress()) {
+	if r.Generator.Lost() == 0 && (r.ThroughputPerS >= enough*r.OfferedPerS || missing <= r.inProgress()) {
 		return line + " keeps up"
 	}
 	return line + fmt.Sprintf(" does %s/s and falls behind", Rate(r.ThroughputPerS))

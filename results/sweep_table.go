@@ -107,7 +107,7 @@ func (s Sweep) warn(w io.Writer, levels []Level) {
 		}
 		lost := 0
 		for _, r := range runs {
-			if r.Generator.Skipped+r.Generator.Unfinished > 0 {
+			if r.Generator.Lost() > 0 {
 				lost++
 			}
 		}

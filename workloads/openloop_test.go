@@ -2,11 +2,13 @@ package workloads_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/pace"
@@ -28,7 +30,7 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 					t.Fatal(err)
 				}
 				g := r.Generator
-				if g.Offered < 50 || g.Offered > 110 || g.Skipped+g.Unfinished > 0 || r.Safety.Violations > 0 {
+				if g.Offered < 50 || g.Offered > 110 || g.Completed != g.Offered || g.Unaccounted() != 0 || r.Safety.Violations > 0 {
 					t.Errorf("%+v, %+v; want about 80 offered and all done", g, r.Safety)
 				}
 				if done := r.Rounds; done < g.Offered-8 || done > g.Offered+8 {
@@ -70,6 +72,30 @@ func TestOpenLoopOverload(t *testing.T) {
 		}
 		found := func(d metrics.Warning) bool { return d.Code == metrics.Skipped }
 		if !slices.ContainsFunc(r.Doubts, found) {
+			t.Errorf("doubts %v", r.Doubts)
+		}
+	})
+}
+
+// Arrivals whose session was lost are counted as failed: nothing that was offered is
+// missing, and the run says so.
+func TestOpenLoopAccountsForArrivalsLostWithTheirSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var left atomic.Int64
+		left.Store(20)
+		p := plan(s, func(c drivers.Conn, path string) workloads.Lock {
+			return sessionLoser{recipes.NewLock(c, path), c, &left}
+		})
+		p.Duration, p.Open = 10*time.Second, pace.Options{Rate: pace.Of(20)}
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := r.Generator
+		if g.Unaccounted() != 0 || g.Failed != 1 || g.Completed != g.Offered-1 || g.Offered < 199 {
+			t.Errorf("%+v, want 1 of 200 arrivals failed and all others completed", g)
+		}
+		if !slices.ContainsFunc(r.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.Failed }) {
 			t.Errorf("doubts %v", r.Doubts)
 		}
 	})
