@@ -36,7 +36,7 @@ func finding(runs []Run, shown columns) []string {
 	if naive, calm, ok := sideBySide(measured); ok {
 		return compare(naive, calm, measured, shown)
 	}
-	return alone(measured)
+	return alone(measured, runs)
 }
 
 // violations says which forms broke their promise; the numbers of such a run
@@ -147,16 +147,30 @@ func (c columns) slowdown(runs []Run, time func(Run) *Distribution, naive, calm 
 	return float64(a) / float64(b), name
 }
 
-// alone says what one family, with nothing to compare, shows.
-func alone(runs []Run) []string {
+// alone says what one family shows where there is nothing to compare it with, and why
+// there is nothing: all are the runs, those without a round included.
+func alone(runs, all []Run) []string {
 	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
 	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", most.crowd(), roundOf(most.Recipe),
 		short(most.Cost.PerRound.Notifications), most.Recipe, most.Form, asleep(most))
-	missing := "No naive form of it ran beside it, so there is nothing to compare."
-	if most.Family == "naive" {
-		missing = "No herd-avoiding form of it ran beside it, so there is nothing to compare."
+	return []string{line, uncompared(most, all)}
+}
+
+// uncompared says why no form stands beside that of the run: none ran, or those that
+// ran completed no round, or ran at other levels only.
+func uncompared(r Run, all []Run) string {
+	other := "herd-avoiding"
+	if r.Family != "naive" {
+		other = "naive"
 	}
-	return []string{line, missing}
+	i := slices.IndexFunc(all, func(o Run) bool { return o.Recipe == r.Recipe && (o.Family == "naive") != (r.Family == "naive") })
+	if i < 0 {
+		return fmt.Sprintf("No %s form of it ran, so there is nothing to compare.", other)
+	}
+	if all[i].Cost.PerRound == nil {
+		return fmt.Sprintf("The %s form %s completed no round with %s, so there is nothing to compare.", other, all[i].Form, Clients(all[i].Clients))
+	}
+	return fmt.Sprintf("The %s form %s ran with another number of clients only, so there is nothing to compare.", other, all[i].Form)
 }
 
 // called is how a sentence refers to the form of a run: by its family, and by its

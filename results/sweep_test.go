@@ -173,6 +173,27 @@ func TestSweepTable(t *testing.T) {
 	}
 }
 
+// Clients are whole, and every group has as many.
+func TestCrossoverIsOfWholeClients(t *testing.T) {
+	s := sweepOf(herded()...)
+	at := 9.7
+	s.Crossovers[0].At = &at
+	if line := s.finding()[0]; !strings.HasPrefix(line, "From 10 clients on the naive form's") {
+		t.Error(line)
+	}
+	at = 38.2
+	for i := range s.Levels {
+		s.Levels[i].Groups = 16
+	}
+	if line := s.finding()[0]; !strings.HasPrefix(line, "From 48 clients on, 3 for each of 16 locks, the naive form's") {
+		t.Error(line)
+	}
+	s.Axes, at = []string{"rate"}, 9.7
+	if line := s.finding()[0]; !strings.HasPrefix(line, "From 9.7 arrivals/s on the naive form's") {
+		t.Error(line)
+	}
+}
+
 // What the samples were made of is found again.
 func TestSweepFindsWhatIsThere(t *testing.T) {
 	s := sweepOf(herded()...)

@@ -149,6 +149,14 @@ func TestTable(t *testing.T) {
 		},
 		"recipe alone": func() (File, TableOptions) { return file(herding(native())[2]), TableOptions{} },
 		"naive alone":  func() (File, TableOptions) { return file(herding(native())[3]), TableOptions{} },
+		"naive without rounds": func() (File, TableOptions) {
+			none := sample{form: "one-node", family: "naive", clients: 128}
+			return file(herding(native())[2], none.run(native())), TableOptions{}
+		},
+		"naive elsewhere": func() (File, TableOptions) {
+			runs := herding(native())
+			return file(runs[1], runs[2]), TableOptions{}
+		},
 		"too few rounds": func() (File, TableOptions) {
 			return file(few.run(native()), fewNaive.run(native())), TableOptions{}
 		},

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/sweeps"
 )
@@ -90,16 +89,7 @@ func changed(flags *pflag.FlagSet) (words []string) {
 		if slices.Contains([]string{metricsAddr, listen, "output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
 			return
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		if f.Name == "user" {
-			values = []string{drivers.Redacted}
-		}
-		for _, v := range values {
-			words = append(words, "--"+f.Name, v)
-		}
+		words = append(words, flagWords(f)...)
 	})
 	return words
 }
