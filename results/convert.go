@@ -24,6 +24,8 @@ type Setting struct {
 	Hold, Think, Warmup  time.Duration
 	Expected             *Expected
 	Faults               []string // what was to be broken, a line each
+	// Settings are the flags of stampede run that can change a figure.
+	Settings map[string]string
 }
 
 // FromRecord writes down what was measured.
@@ -43,6 +45,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		Clients: s.Clients, Groups: s.Groups, Seed: s.Seed, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
+		Settings:    s.Settings,
 		Preload:     s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Disturbed: r.Disturbed,
 		Errors: r.Errors, Warnings: warningsOf(r.Warnings), Doubts: warningsOf(r.Doubts), Intervals: intervals(r.Intervals),

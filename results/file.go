@@ -84,6 +84,12 @@ type Run struct {
 	Preload    *Preload    `json:"preload,omitempty"`
 	Background *Background `json:"background,omitempty"`
 
+	// Settings are the flags of stampede run that can change a figure of the run, with
+	// their values, defaults included. Flags that the recipe does not use are left out,
+	// and so are those that have a field of their own under another name. It is missing
+	// in older files.
+	Settings map[string]string `json:"settings,omitempty"`
+
 	HoldNS   time.Duration `json:"hold_ns"`
 	ThinkNS  time.Duration `json:"think_ns"`
 	WarmupNS time.Duration `json:"warmup_ns"`
