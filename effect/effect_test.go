@@ -2,6 +2,7 @@ package effect_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -99,15 +100,68 @@ func TestDecide(t *testing.T) {
 		{"perhaps better, and no worse", -0.1, -0.3, 0.04, 0.2, effect.Pass},
 		{"better", -0.1, -0.3, -0.04, 0.01, effect.Better},
 		{"unknown", -0.1, -0.3, 0.4, 0.5, effect.Inconclusive},
+		{"better, were it the only figure", -0.1, -0.3, -0.01, 0.06, effect.Pass},
 	} {
 		e := fit.Estimate{Value: c.value, Low: c.low, High: c.high, Confidence: 0.95}
-		if got := effect.Decide(e, c.p, minimum); got != c.want {
+		if got := effect.Decide(e, c.p, effect.Limits{Minimum: minimum}); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
 	few := fit.Estimate{Value: 3, Low: 2, High: 4, Confidence: 0.94}
-	if got := effect.Decide(few, 0, minimum); got != effect.Inconclusive {
+	if got := effect.Decide(few, 0, effect.Limits{Minimum: minimum}); got != effect.Inconclusive {
 		t.Errorf("of too few pairs: %v", got)
+	}
+}
+
+// A floor holds back what is claimed, and never grants a pass.
+func TestNoiseFloorNeverGrantsAPass(t *testing.T) {
+	for _, c := range []struct {
+		name             string
+		value, low, high float64
+		want             effect.Decision
+	}{
+		{"worse, within the floor", 0.08, 0.02, 0.12, effect.Inconclusive},
+		{"worse, beyond the floor", 0.25, 0.1, 0.4, effect.Regression},
+		{"unknown, within the floor", 0.01, -0.1, 0.12, effect.Inconclusive},
+		{"worse by too little to matter", 0.02, 0.01, 0.04, effect.Pass},
+		{"better, within the floor", -0.1, -0.15, -0.04, effect.Pass},
+		{"better, beyond the floor", -0.3, -0.4, -0.2, effect.Better},
+	} {
+		e := fit.Estimate{Value: c.value, Low: c.low, High: c.high, Confidence: 0.95}
+		if got := effect.Decide(e, 0.01, effect.Limits{Minimum: 0.05, Floor: 0.2}); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestFewestRuns(t *testing.T) {
+	for figures, want := range map[int]int{0: 4, 1: 4, 2: 5, 3: 5, 4: 5, 6: 5, 7: 6, 23: 6, 24: 7} {
+		if got := effect.FewestRuns(figures); got != want {
+			t.Errorf("%d figures: %d runs a side, want %d", figures, got, want)
+		}
+	}
+	if effect.CanShow(4, 4, 2) || !effect.CanShow(4, 5, 3) || effect.CanShow(4, 5, 4) || effect.CanShow(1, 30, 1) {
+		t.Error("the least probability of m and n runs is 2/(m+n over m)")
+	}
+}
+
+// The order is the seed's, each pair's by itself.
+func TestOrdersAreDrawn(t *testing.T) {
+	first := effect.Orders(1, 1000)
+	if !slices.Equal(first, effect.Orders(1, 1000)) || slices.Equal(first, effect.Orders(2, 1000)) {
+		t.Error("the order is not that of the seed")
+	}
+	news, changes := 0, 0
+	for i, newFirst := range first {
+		if newFirst {
+			news++
+		}
+		if i > 0 && newFirst != first[i-1] {
+			changes++
+		}
+	}
+	if news < 450 || news > 550 || changes < 450 || changes > 550 {
+		t.Errorf("the new side is first in %d of 1000 pairs, and the order changes %d times", news, changes)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/stampede-bench/stampede/fit"
 )
 
 // The greatest rank sums of the lesser sign that are significant at 5 %,
@@ -16,7 +18,7 @@ func TestSignedRanksAgreeWithTables(t *testing.T) {
 			chances[i] = chances[2*i]
 		}
 		wantCritical(t, chances[:n*(n+1)/2+1], critical, n)
-		if cut, _ := (signedRank{n}).cut(n); cut/2 != critical {
+		if cut, _ := cut(sums(signedRank{n}.plainRanks(n)), fit.Confidence); cut/2 != critical {
 			t.Errorf("%d: up to %d is rejected, want %d", n, cut/2, critical)
 		}
 	}
@@ -134,7 +136,7 @@ func TestPlainIntervalIsOfTheMeans(t *testing.T) {
 	for i := range d {
 		d[i] = random.NormFloat64()
 	}
-	e, means := signedRank{10}.estimate(d), walsh(d)
+	e, means := signedRank{10}.estimate(d, fit.Confidence), walsh(d)
 	if e.Low != means[8] || e.High != means[len(means)-1-8] {
 		t.Errorf("%+v, want %v to %v", e, means[8], means[len(means)-9])
 	}
@@ -150,7 +152,7 @@ func TestPairsIsTheTestInverted(t *testing.T) {
 			d[i] = random.NormFloat64()
 		}
 		for _, most := range []int{n, bound(n)} {
-			e := signedRank{most}.estimate(d)
+			e := signedRank{most}.estimate(d, fit.Confidence)
 			wantInverted(t, e.Low, e.High, func(shift float64) float64 { return bySigns(less(d, shift), most) })
 		}
 		var means []float64

@@ -18,8 +18,11 @@ const far = 1e6
 // all two of them, each with itself included, and those that the test of [PairsP]
 // does not rule out. Below six pairs the interval is from the least to the
 // greatest, and its confidence less than [fit.Confidence].
-func Pairs(differences []float64) fit.Estimate {
-	return signedRank{bound(len(differences))}.estimate(differences)
+func Pairs(differences []float64) fit.Estimate { return PairsAt(differences, fit.Confidence) }
+
+// PairsAt is [Pairs] with an interval of another confidence.
+func PairsAt(differences []float64, confidence float64) fit.Estimate {
+	return signedRank{bound(len(differences))}.estimate(differences, confidence)
 }
 
 // PairsP is the probability of differences at least as lopsided as these where
@@ -46,20 +49,29 @@ type signedRank struct{ most int }
 
 // estimate is the median of the means of two, and the shifts between which the test
 // does not reject.
-func (t signedRank) estimate(differences []float64) fit.Estimate {
+func (t signedRank) estimate(differences []float64, wanted float64) fit.Estimate {
 	d := make([]float64, len(differences))
 	for i, v := range differences {
 		d[i] = min(max(v, -far), far)
 	}
 	means := walsh(d)
 	value := median(means)
-	cut, confidence := t.cut(len(d))
+	cut, confidence := cut(sums(t.plainRanks(len(d))), wanted)
 	low := t.least(d, means, cut)
 	for i := range d {
 		d[i] = -d[i]
 	}
-	high := -t.least(d, walsh(d), cut)
+	high := -t.least(d, negated(means), cut)
 	return fit.Estimate{Value: infinite(value), Low: infinite(low), High: infinite(high), Confidence: confidence}
+}
+
+// negated are the values with the other sign, in rising order too.
+func negated(sorted []float64) []float64 {
+	other := make([]float64, len(sorted))
+	for i, v := range sorted {
+		other[len(sorted)-1-i] = -v
+	}
+	return other
 }
 
 // infinite is what a mean with something far in it stands for.
@@ -68,12 +80,6 @@ func infinite(v float64) float64 {
 		return math.Inf(int(math.Copysign(1, v)))
 	}
 	return v
-}
-
-// cut is the greatest sum of ranks that is rejected, and how sure that is on both
-// sides together.
-func (t signedRank) cut(n int) (sum int, confidence float64) {
-	return cut(sums(t.plainRanks(n)))
 }
 
 // plainRanks are those of n differences of which no two are the same, doubled.
@@ -85,11 +91,11 @@ func (t signedRank) plainRanks(n int) []int {
 	return ranks
 }
 
-// cut is the last place up to which chances may be rejected on either side, and the
-// confidence then. The first is rejected always.
-func cut(chances []float64) (place int, confidence float64) {
+// cut is the last place up to which chances may be rejected on either side for the
+// confidence that is wanted, and the confidence then. The first is always rejected.
+func cut(chances []float64, wanted float64) (place int, confidence float64) {
 	beyond := chances[0]
-	for place < (len(chances)-1)/2 && 1-2*(beyond+chances[place+1]) >= fit.Confidence {
+	for place < (len(chances)-1)/2 && 1-2*(beyond+chances[place+1]) >= wanted {
 		place++
 		beyond += chances[place]
 	}
@@ -99,7 +105,7 @@ func cut(chances []float64) (place int, confidence float64) {
 // least is the least shift that the test does not reject: the sum of the ranks of
 // those above it changes at the means only, and falls as it rises.
 func (t signedRank) least(d, means []float64, cut int) float64 {
-	means = slices.Compact(means)
+	means = slices.Compact(slices.Clone(means))
 	total := 0
 	for _, r := range t.plainRanks(len(d)) {
 		total += r

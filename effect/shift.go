@@ -19,7 +19,10 @@ const mostExact = 50
 // and its interval: the median of all differences, and those that the Mann–Whitney
 // test does not rule out. Neither is empty. With fewer than four each the interval
 // is from the least to the greatest, and its confidence less than [fit.Confidence].
-func Shift(base, other []float64) fit.Estimate {
+func Shift(base, other []float64) fit.Estimate { return ShiftAt(base, other, fit.Confidence) }
+
+// ShiftAt is [Shift] with an interval of another confidence.
+func ShiftAt(base, other []float64, wanted float64) fit.Estimate {
 	differences := make([]float64, 0, len(base)*len(other))
 	for _, a := range base {
 		for _, b := range other {
@@ -31,7 +34,7 @@ func Shift(base, other []float64) fit.Estimate {
 		}
 	}
 	slices.Sort(differences)
-	left, confidence := cut(rankSums(len(base), len(other)))
+	left, confidence := cut(rankSums(len(base), len(other)), wanted)
 	left = min(left, (len(differences)-1)/2)
 	return fit.Estimate{Value: median(differences), Low: differences[left], High: differences[len(differences)-1-left], Confidence: confidence}
 }

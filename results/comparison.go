@@ -30,6 +30,13 @@ type Comparison struct {
 	// after the other.
 	Paired  bool `json:"paired"`
 	Planned int  `json:"planned,omitempty"` // pairs
+	// NewFirst says of each pair whether its new side ran first, as the seed drew it:
+	// of the levels of a pair one after the other. Older files have base, new, new,
+	// base, and so on.
+	NewFirst []bool `json:"new_first,omitempty"`
+	// Needed is how many runs each side needs for anything to be shown of as many
+	// figures, in a comparison of saved runs; left out where there are enough.
+	Needed int `json:"runs_needed,omitempty"`
 	// Calibrated is the noise floor that was used, "" if none: its pairs and age
 	// in words.
 	Calibrated string    `json:"calibrated,omitempty"`
@@ -68,13 +75,25 @@ type Change struct {
 	// Effect is the change and its interval, null where there are too few runs, or
 	// where base has nothing and new something.
 	Effect *Estimate `json:"effect"`
-	// P is the probability of such a difference where there is none; Adjusted is
-	// that after Holm over the gated figures.
+	// Exact: a count that hardly varies from run to run was decided by its values,
+	// without a test.
+	Exact bool `json:"exact,omitempty"`
+	// P is the probability of such a difference where there is none, null where
+	// nothing was tested; Adjusted is that after Holm over the gated figures that
+	// were tested.
 	P        *float64 `json:"p"`
 	Adjusted *float64 `json:"p_adjusted,omitempty"`
-	Minimum  float64  `json:"minimum_effect"`
-	Verdict  Verdict  `json:"verdict"` // Pass, Better, Inconclusive, Regression, Invalid, Violated; "" where nothing is decided
-	Why      string   `json:"why,omitempty"`
+	Minimum  float64  `json:"minimum_effect"` // in older files the noise floor, where that was larger
+	// Floor is the noise floor that was used: a smaller estimate shows nothing.
+	Floor float64 `json:"noise_floor,omitempty"`
+	// Detectable is the smallest true change for the worse that such a comparison
+	// shows in about 80 % of all cases, and Power the chance that it shows one of
+	// minimum_effect: from the scatter of the runs, whatever they showed. Both are
+	// left out where nothing was tested or nothing can be shown.
+	Detectable *float64 `json:"detectable_effect,omitempty"`
+	Power      *float64 `json:"power,omitempty"`
+	Verdict    Verdict  `json:"verdict"` // Pass, Better, Inconclusive, Regression, Invalid, Violated; "" where nothing is decided
+	Why        string   `json:"why,omitempty"`
 }
 
 // A Mean is the geometric mean of the changes of a figure.

@@ -23,10 +23,13 @@ func (c Comparison) findings(name string) []string {
 		return []string{"The numbers are void: " + of(Violated)[0].Why + "."}
 	case len(gated) == 0:
 		return []string{"Nothing was compared: the two sides have nothing in common."}
-	case !c.Paired && !slices.ContainsFunc(gated, func(x Change) bool { return x.P != nil }):
+	case !c.Paired && !slices.ContainsFunc(gated, func(x Change) bool { return x.P != nil || x.Exact }):
 		return []string{c.tooFew()}
 	}
 	var lines []string
+	if c.Needed > 0 {
+		lines = append(lines, c.tooFew())
+	}
 	say := func(v Verdict, format string) {
 		if all := of(v); len(all) > 0 {
 			lines = append(lines, fmt.Sprintf(format, c.inWords(all)))
@@ -52,11 +55,21 @@ func (c Comparison) findings(name string) []string {
 
 // tooFew says that nothing can be decided, and what would be needed.
 func (c Comparison) tooFew() string {
-	runs := "One run on a side proves nothing"
+	runs := "One run on a side shows nothing"
 	if min(len(c.Base.Runs), len(c.New.Runs)) > c.subjects() {
-		runs = "So few runs prove nothing"
+		runs = "So few runs show nothing"
 	}
-	return runs + ", whatever the numbers look like: it takes four and four, or stampede ab, which does them by turns."
+	figures := 0
+	for _, x := range c.Changes {
+		if x.Gated {
+			figures++
+		}
+		if x.Gated && x.Exact {
+			runs = "So few runs show nothing of figures that vary"
+		}
+	}
+	return fmt.Sprintf("%s, whatever the numbers look like: it takes %d on each side for %s, or stampede ab, which interleaves runs.",
+		runs, max(4, c.Needed), plural(figures, "figure"))
 }
 
 // pairs are those of which both runs went through.
@@ -88,7 +101,7 @@ func (c Comparison) advice() string {
 	if c.Paired {
 		return ": more pairs, or longer runs, may tell"
 	}
-	return ": more runs may tell, or stampede ab, which does them by turns"
+	return ": more runs may tell, or stampede ab, which interleaves runs"
 }
 
 // mostInWords is how many changes a sentence bears.

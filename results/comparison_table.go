@@ -55,7 +55,7 @@ func (c Comparison) Heading() string {
 	}
 	parts := []string{command}
 	if c.Paired {
-		parts = append(parts, plural(c.Planned, "pair")+" in turns", fmt.Sprintf("seed %d", c.Seed), c.Took.Round(time.Second).String())
+		parts = append(parts, plural(c.Planned, "pair"), fmt.Sprintf("seed %d", c.Seed), c.Took.Round(time.Second).String())
 	}
 	return strings.Join(parts, " · ")
 }
@@ -75,25 +75,15 @@ func bySubject(changes []Change) (groups [][]Change) {
 // changes is the table of those of one subject.
 func (c Comparison) changes(of []Change) *grid {
 	g := &grid{columns: []column{{head: "figure", left: true}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "change", space: 3},
-		{head: "95 % interval", space: 3}, {head: "matters", space: 3}, {head: "verdict", left: true, space: 3}}}
+		{head: "95 % interval", space: 3}, {head: "detectable", space: 3}, {head: "verdict", left: true, space: 3}}}
 	for _, x := range of {
-		base, other := x.Medians()
-		g.rows = append(g.rows, []string{x.Figure, base, other, c.change(x), x.interval(), "±" + shareOf(x.Minimum), x.verdict()})
+		base, other := Value(x.Base, x.Unit), Value(x.New, x.Unit)
+		if x.Verdict == Invalid && x.P == nil && x.Base == 0 && x.New == 0 {
+			base, other = absent, absent // of too few observations there is no median
+		}
+		g.rows = append(g.rows, []string{x.Figure, base, other, c.change(x), x.interval(), x.detectable(), x.verdict()})
 	}
 	return g
-}
-
-// Known tells whether there are medians: of too few observations there are none.
-func (x Change) Known() bool {
-	return x.Verdict != Invalid || x.P != nil || x.Base != 0 || x.New != 0
-}
-
-// Medians are those of both sides with their unit, n/a where there are none.
-func (x Change) Medians() (base, other string) {
-	if !x.Known() {
-		return absent, absent
-	}
-	return Value(x.Base, x.Unit), Value(x.New, x.Unit)
 }
 
 // change is by how much; of files it is ~ where no difference is shown.
@@ -112,6 +102,17 @@ func (x Change) interval() string {
 		return absent
 	}
 	return "[" + byHowMuch(x.Effect.Low) + ", " + byHowMuch(x.Effect.High) + "]"
+}
+
+// detectable is the smallest change that could have been shown.
+func (x Change) detectable() string {
+	switch {
+	case x.Exact:
+		return "exact"
+	case x.Detectable == nil:
+		return absent
+	}
+	return shareOf(*x.Detectable)
 }
 
 // verdict is in parentheses where it does not count.
@@ -183,16 +184,32 @@ func (c Comparison) quantiles() *grid {
 
 // notes say how it was decided.
 func (c Comparison) notes() (lines []string) {
-	gated := 0
+	var gated []Change
+	tested, exact := 0, 0
 	for _, x := range c.Changes {
-		if x.Gated {
-			gated++
+		switch {
+		case !x.Gated:
+			continue
+		case x.Exact:
+			exact++
+		case x.P != nil:
+			tested++
 		}
+		gated = append(gated, x)
 	}
-	if gated > 1 {
-		lines = append(lines, fmt.Sprintf("intervals are of each figure by itself, verdicts by Holm over all %d", gated))
+	if len(gated) > 0 {
+		lines = append(lines, "minimum effect: "+c.minima(gated))
 	}
-	if gated < len(c.Changes) {
+	if tested > 0 {
+		lines = append(lines, "detectable: the smallest true change for the worse that such a comparison shows in about 80 % of all cases")
+	}
+	if tested > 1 {
+		lines = append(lines, fmt.Sprintf("verdicts are by Holm over the %d figures that were tested, intervals are of each figure by itself", tested))
+	}
+	if exact > 0 {
+		lines = append(lines, "exact: counts that hardly vary, compared by their values")
+	}
+	if len(gated) < len(c.Changes) {
 		lines = append(lines, "in parentheses: shown, and not gated")
 	}
 	if c.Calibrated != "" {

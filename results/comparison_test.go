@@ -26,8 +26,8 @@ func compared(pairs int, changes ...Change) Comparison {
 }
 
 func differs(figure, unit string, base, other, low, high float64, v Verdict) Change {
-	p := 0.01
-	return Change{Figure: figure, Unit: unit, Gated: true, Base: base, New: other, P: &p, Minimum: 0.05, Verdict: v,
+	p, power, detectable := 0.01, 0.97, (high-low)*0.7
+	return Change{Figure: figure, Unit: unit, Gated: true, Base: base, New: other, P: &p, Minimum: 0.05, Power: &power, Detectable: &detectable, Verdict: v,
 		Effect: &Estimate{Value: other/base - 1, Low: low, High: high, Confidence: 0.951}}
 }
 
@@ -37,13 +37,19 @@ func mixed() []Change {
 		differs("handoff.response.p50", "ns", 1e6, 0.72e6, -0.331, -0.217, Better),
 		differs("handoff.response.p99", "ns", 3e6, 3.057e6, -0.042, 0.047, Pass),
 		differs("release.response.p99", "ns", 2e6, 2.12e6, -0.03, 0.149, Inconclusive),
-		differs("notifications_per_round", "/round", 1, 1, 0, 0, Pass),
+		exactly("notifications_per_round", 1, 1, Pass),
 	}
+}
+
+// exactly is a count that was compared without a test.
+func exactly(figure string, base, other float64, v Verdict) Change {
+	return Change{Figure: figure, Unit: "/round", Gated: true, Base: base, New: other, Exact: true, Minimum: 0.05, Verdict: v,
+		Effect: &Estimate{Value: other/base - 1, Low: other/base - 1, High: other/base - 1, Confidence: 0.951}}
 }
 
 func TestComparisonTable(t *testing.T) {
 	c := compared(10, mixed()...)
-	c.Changes[2].Minimum = 0.081
+	c.Changes[3].Verdict, c.Changes[3].Why = Inconclusive, "worse by less than the noise floor of 8.1 %"
 	c.Changes = append(c.Changes, Change{Figure: "fairness.jain", Unit: "share", Base: 0.998, New: 0.998, Verdict: Pass, Minimum: 0.05})
 	c.Changes = append(c.Changes, Change{Figure: "acquire.response.p999", Unit: "ns", Gated: true, Minimum: 0.05, Verdict: Invalid, Why: "n/a: too few observations"})
 	c.Calibrated = "floor of 20 A/A pairs, 2 h old"
@@ -52,7 +58,7 @@ func TestComparisonTable(t *testing.T) {
 }
 
 func TestComparisonThatIsWorse(t *testing.T) {
-	worse := differs("notifications_per_round", "/round", 1, 99.1, 97, 99, Regression)
+	worse := exactly("notifications_per_round", 1, 99.1, Regression)
 	worse.Subject = "128 clients"
 	same := differs("notifications_per_round", "/round", 1, 1, 0, 0, Pass)
 	same.Subject = "2 clients"
@@ -80,6 +86,8 @@ func TestComparisonFinding(t *testing.T) {
 	alone := Change{Figure: "rounds_per_s", Gated: true, Verdict: Inconclusive}
 	one := compared(1, alone)
 	one.Paired = false
+	few := compared(4, differs("rounds_per_s", "/s", 10, 3, -0.8, -0.6, Inconclusive), exactly("notifications_per_round", 1, 1, Pass))
+	few.Paired, few.Needed = false, 5
 	cut := compared(3, mixed()...)
 	cut.Interrupted, cut.Planned = true, 10
 	for _, c := range []struct {
@@ -91,7 +99,9 @@ func TestComparisonFinding(t *testing.T) {
 		{compared(10, void), "The numbers are void: the form broke its promise in 3 of 20 runs."},
 		{compared(10, differs("rounds_per_s", "/s", 10, 9, 0, 0, Invalid)), "What was measured proves nothing of rounds_per_s."},
 		{compared(10), "Nothing was compared: the two sides have nothing in common."},
-		{one, "One run on a side proves nothing, whatever the numbers look like: it takes four and four, or stampede ab, which does them by turns."},
+		{one, "One run on a side shows nothing, whatever the numbers look like: it takes 4 on each side for 1 figure, or stampede ab, which interleaves runs."},
+		{few, "So few runs show nothing of figures that vary, whatever the numbers look like: it takes 5 on each side for 2 figures, or stampede ab, which interleaves runs. " +
+			"Neither a difference that matters nor its absence is shown of rounds_per_s: more runs may tell, or stampede ab, which interleaves runs. No worse: notifications_per_round."},
 		{cut, "Interrupted: 3 of 10 pairs went through, and nothing is decided."},
 	} {
 		if got := strings.Join(c.of.Findings(), " "); got != c.want {

@@ -23,11 +23,11 @@ func signed(s metrics.Signed) *Signed {
 	if n == 0 {
 		return nil
 	}
-	at := func(percentile float64) *int64 {
-		if !metrics.Supports(n, percentile) {
+	at := func(percent int64) *int64 {
+		if n*(100-percent) < beyond*100 {
 			return nil
 		}
-		v := s.Quantile(percentile)
+		v := s.Quantile(float64(percent))
 		return &v
 	}
 	return &Signed{Min: s.Min(), P50: at(50), P99: at(99), Max: s.Max()}
@@ -47,13 +47,14 @@ func fanoutTable(s *sheet) {
 		latency(column{head: "first", over: "p50 told, from when due", space: 3}, "first", median)
 		latency(column{head: "median", space: 2}, "median", median)
 		latency(column{head: "last", space: 2}, "last", median)
-		s.tail("last", "last", Run.latency)
+		latency(column{head: "last", over: "p99", space: 3}, "last", p99)
 	} else {
 		for _, phase := range []string{"first", "median", "last"} {
-			s.times(phase+" told", phase, Run.latency)
+			latency(column{head: "p50", over: phase + " told", space: 3}, phase, median)
+			latency(column{head: "p99", space: 2}, phase, p99)
 		}
 	}
-	s.tail("writer", "write", Run.latency)
+	latency(column{head: "p99", over: "writer", space: 3}, "write", p99)
 	text(column{head: "missed", space: 3}, func(r Run) string { return percent(r.Fanout.Missed, r.Fanout.Missed+r.Fanout.Notifications) })
 	text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
 }

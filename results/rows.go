@@ -9,10 +9,10 @@ import (
 
 // table is the numbers of the runs on one backend: a row for each level and form,
 // the forms of one level side by side.
-func table(runs []Run, shown columns) *grid {
+func table(runs []Run) *grid {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Run) int { return cmp.Compare(a.Clients, b.Clients) })
-	s := &sheet{grid: grid{rows: make([][]string, len(runs))}, runs: runs, shown: shown}
+	s := &sheet{grid: grid{rows: make([][]string, len(runs))}, runs: runs}
 	if runs[0].isMix() {
 		mixTable(s)
 		return &s.grid
@@ -25,7 +25,7 @@ func table(runs []Run, shown columns) *grid {
 		stormTable(s)
 		return &s.grid
 	}
-	text := s.text
+	text, latency := s.text, s.latency
 	perRound := func(of func(*PerRound) float64) func(Run) string {
 		return func(r Run) string {
 			if r.Cost.PerRound == nil {
@@ -48,12 +48,14 @@ func table(runs []Run, shown columns) *grid {
 	}
 	tail, first := tailPhase(runs[0]), firstPhase(runs[0])
 	if open {
-		s.times(label(first)+" from when due", first, Run.latency)
-		s.tail("from call", first, Run.service)
+		latency(column{head: "p50", over: label(first) + " from when due", space: 3}, first, Run.latency, median)
+		latency(column{head: "p99", space: 2}, first, Run.latency, p99)
+		latency(column{head: "p99", over: "from call", space: 3}, first, Run.service, p99)
 	} else {
-		s.times(label(tail), tail, Run.latency)
+		latency(column{head: "p50", over: label(tail), space: 3}, tail, Run.latency, median)
+		latency(column{head: "p99", space: 2}, tail, Run.latency, p99)
 		if first != tail {
-			s.tail(label(first), first, Run.latency)
+			latency(column{head: "p99", over: label(first), space: 3}, first, Run.latency, p99)
 		}
 	}
 	text(column{head: "max", over: "fan-out", space: 3}, Run.largest)

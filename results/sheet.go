@@ -5,8 +5,7 @@ import "slices"
 // A sheet is a grid with a row for each run.
 type sheet struct {
 	grid
-	runs  []Run
-	shown columns
+	runs []Run
 }
 
 func (s *sheet) text(c column, cell func(Run) string) {

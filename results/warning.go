@@ -23,6 +23,7 @@ const (
 	OneSideOnly       = "one-side-only"      // runs of one side have no counterpart on the other
 	NothingInCommon   = "nothing-in-common"  // no run of one side has a counterpart on the other
 	IdentityBroken    = "identity-broken"    // a count is not what holds under any schedule
+	LowPower          = "low-power"          // a change of the minimum effect could well have gone unseen
 	SafetyViolated    = "safety-violated"    // a form violated safety, so that a calibration was not kept
 )
 

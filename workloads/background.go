@@ -99,11 +99,12 @@ func (b *backdrop) end() {
 	defer b.seen.Unlock()
 	b.shut = true
 	b.record.Duration, b.record.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
-	b.crew.instances.end(&b.record)
 	b.crew.meter.End()
 	if b.pacer != nil {
 		b.pacer.End()
+		return
 	}
+	b.crew.instances.end(&b.record)
 }
 
 // soFar is what the window has seen of it until now, nil of no background: how long
@@ -114,16 +115,13 @@ func (b *backdrop) soFar() *metrics.Record {
 	}
 	b.seen.Lock()
 	defer b.seen.Unlock()
-	r := metrics.Record{Duration: b.record.Duration, Counts: b.record.Counts, Rounds: b.record.Rounds, Phases: b.record.Phases, Mix: b.record.Mix}
+	r := metrics.Record{Duration: b.record.Duration, Counts: b.record.Counts, Rounds: b.record.Rounds, Phases: b.record.Phases}
 	if !b.shut {
 		r.Duration, r.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
 	}
 	b.standing(&r.Generator)
-	switch {
-	case !b.shut:
+	if !b.shut || b.pacer != nil {
 		b.crew.instances.end(&r)
-	case b.pacer != nil:
-		b.crew.instances.timed(&r)
 	}
 	return &r
 }
@@ -138,7 +136,7 @@ func (b *backdrop) finish() *metrics.Record {
 	b.letEnd(b.clients, b.abandon)
 	b.abandon()
 	if b.pacer != nil {
-		b.crew.instances.timed(&b.record)
+		b.crew.instances.end(&b.record)
 	}
 	b.record.Safety = b.crew.instances.verdict()
 	b.record.Errors = b.errors

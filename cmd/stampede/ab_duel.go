@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/stampede-bench/stampede/effect"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/changes"
 	"github.com/stampede-bench/stampede/workloads"
@@ -17,7 +18,7 @@ import (
 // more than few long ones.
 const defaultPaired = time.Second
 
-// A duel is two sides that run by turns.
+// A duel is two sides whose runs are interleaved in pairs.
 type duel struct {
 	*app
 	flags    pairFlags
@@ -110,32 +111,39 @@ func (d *duel) close() (err error) {
 	return err
 }
 
-// set does a set of pairs, by turns: base, new, new, base. Of one that broke off
-// there are the pairs that went through. The two
-// runs of a pair have one seed, and so the same arrivals; no two pairs have.
+// orders says of each level of each pair of a set whether the new side runs first. No
+// two sets have the same seeds.
+func (d *duel) orders(nth int) []bool {
+	each := d.flags.pairs * d.levels()
+	return effect.Orders(runSeed(d.flags.seed, nth*each), each)
+}
+
+// set does a set of pairs. Of a set that was interrupted it returns the pairs that are
+// complete. The two runs of a pair have one seed, and so the same arrivals; no two
+// pairs have.
 func (d *duel) set(ctx context.Context, nth int) ([]changes.Subject, error) {
 	subjects := make([]changes.Subject, d.levels())
 	for level := range subjects {
 		subjects[level].Name = d.subject(level)
 	}
-	for pair := range d.flags.pairs {
+	orders := d.orders(nth)
+	for i, newFirst := range orders {
+		level, seed := i%d.levels(), runSeed(d.flags.seed, nth*len(orders)+i)
 		order := [2]int{0, 1}
-		if pair%2 == 1 {
+		if newFirst {
 			order = [2]int{1, 0}
 		}
-		for level := range subjects {
-			var runs [2]results.Run
-			for _, i := range order {
-				run, err := d.measure(ctx, d.sides[i], level, runSeed(d.flags.seed, (nth*d.flags.pairs+pair)*d.levels()+level))
-				if err != nil {
-					return subjects, err
-				}
-				runs[i] = *run
-				d.progress.done(1)
+		var runs [2]results.Run
+		for _, side := range order {
+			run, err := d.measure(ctx, d.sides[side], level, seed)
+			if err != nil {
+				return subjects, err
 			}
-			subjects[level].Base = append(subjects[level].Base, runs[0])
-			subjects[level].New = append(subjects[level].New, runs[1])
+			runs[side] = *run
+			d.progress.done(1)
 		}
+		subjects[level].Base = append(subjects[level].Base, runs[0])
+		subjects[level].New = append(subjects[level].New, runs[1])
 	}
 	return subjects, nil
 }

@@ -24,7 +24,7 @@ type judged struct {
 	file    results.Comparison
 }
 
-// findNoise looks up what this machine makes of no difference.
+// findNoise looks up the noise floors of this machine.
 func (j *judged) findNoise() error {
 	j.floors = map[string]noise.Floor{}
 	for level := range j.levels() {
@@ -39,7 +39,7 @@ func (j *judged) findNoise() error {
 	return nil
 }
 
-// floor is what of a difference may be noise.
+// floor is the noise floor of a figure.
 func (j *judged) floor(subject, figure string) float64 {
 	return j.floors[subject].Share(figure, j.flags.pairs)
 }
@@ -72,7 +72,7 @@ func (j *judged) announce(gated int) {
 		return
 	}
 	j.announceServices()
-	fmt.Fprintf(j.err, "stampede: %d pairs in turns, %d runs%s\n", j.flags.pairs, j.runs(), j.takes())
+	fmt.Fprintf(j.err, "stampede: %d interleaved pairs, %d runs%s\n", j.flags.pairs, j.runs(), j.takes())
 	w := tabwriter.NewWriter(j.err, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "  base\t%s\n  new\t%s\n", j.sides[0].label, j.sides[1].label)
 	var names []string
@@ -80,10 +80,10 @@ func (j *judged) announce(gated int) {
 		names = append(names, m.Name)
 	}
 	fmt.Fprintf(w, "  decides\t%s\n", strings.Join(names, ", "))
-	fmt.Fprintf(w, "  matters\t%s or more, or the noise floor where that is more\n", results.Rate(100*j.flags.effect)+" %")
+	fmt.Fprintf(w, "  regression\tworse by at least %s, and by at least the noise floor if one is known\n", results.Rate(100*j.flags.effect)+" %")
 	known := j.calibrated()
 	if known == "" {
-		known = "not known of this machine and setting: stampede calibrate finds out"
+		known = "no floor known for this machine and setting: stampede calibrate measures it"
 	}
 	fmt.Fprintf(w, "  noise\t%s\n", known)
 	if j.flags.confirm {
@@ -106,6 +106,7 @@ func (j *judged) run(ctx context.Context) (err error) {
 		return err
 	}
 	j.progress.of(j.runs(), 0)
+	j.file.NewFirst = j.orders(0)
 	first, err := j.set(ctx, 0)
 	j.take(first)
 	if err != nil {
@@ -118,6 +119,7 @@ func (j *judged) run(ctx context.Context) (err error) {
 		return nil
 	}
 	j.progress.of(j.runs(), 0)
+	j.file.NewFirst = append(j.file.NewFirst, j.orders(1)...)
 	again, err := j.set(ctx, 1)
 	j.take(again)
 	if err != nil {
@@ -184,7 +186,8 @@ func (j *judged) finish(outs outputs, args []string, broken error) error {
 	j.file.Interrupted = broken != nil
 	j.file.Command = abCommandLine("ab", args, j.flags.given, j.flags.seed)
 	unlawful := append(changes.Unlawful("BASE", j.file.Base.Runs), changes.Unlawful("NEW", j.file.New.Runs)...)
-	j.file.Warnings = slices.Concat(unlawful, changes.Doubted("BASE", j.file.Base.Runs), changes.Doubted("NEW", j.file.New.Runs), []results.Warning{})
+	j.file.Warnings = slices.Concat(unlawful, changes.Doubted("BASE", j.file.Base.Runs), changes.Doubted("NEW", j.file.New.Runs),
+		changes.Underpowered(j.file.Changes, j.file.Planned, "pairs"), []results.Warning{})
 	switch {
 	case broken == nil && len(unlawful) > 0:
 		j.file.Verdict = results.Worst(changes.Verdict(j.file.Changes), results.Regression)

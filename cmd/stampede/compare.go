@@ -32,14 +32,15 @@ func (a *app) compareCommand() *cobra.Command {
 		Short: "Compare saved runs with others",
 		Long: `Compare holds saved runs against others, form by form, and shows medians, by how
 much each figure differs and how sure that is: ~ where no difference is shown. Each
-file is one observation, so that it takes four on each side to show anything; of
-fewer it shows by how much the histograms differ, which proves nothing by itself.
+run is one observation: it takes four on each side to show anything of one figure, and
+five of the default figures. Of fewer it shows by how much the histograms differ, which
+proves nothing by itself, and --fail-on-regression refuses them.
 
 A run is @ for the last one, @-1 for the one before, an id or the beginning of one,
 or a path. Files that were written one after the other differ by whatever else the
-machine did meanwhile: stampede ab runs both sides by turns.`,
+machine did meanwhile: stampede ab interleaves the runs of both sides.`,
 		Example: `  stampede compare @-1 @
-  stampede compare old1.json old2.json old3.json old4.json -- @-3 @-2 @-1 @`,
+  stampede compare old1.json old2.json old3.json old4.json old5.json -- @-4 @-3 @-2 @-1 @`,
 		ValidArgsFunction: completeRuns(&f.folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := fromEnvironment(cmd.Flags()); err != nil {
@@ -98,6 +99,9 @@ func (a *app) compare(args []string, dash int, f compareFlags) (err error) {
 		subjects[i].Metrics = f.metrics(subjects[i])
 	}
 	if err := f.known(subjects); err != nil {
+		return err
+	}
+	if err := f.canFail(subjects, warnings); err != nil {
 		return err
 	}
 	outs, err := openOutputs(f.output, results.KindComparison, a.out)
@@ -176,6 +180,23 @@ func (f *compareFlags) known(subjects []changes.Subject) error {
 	return nil
 }
 
+// canFail refuses to look for a regression where none can be shown: such a gate would
+// pass whatever the runs are.
+func (f *compareFlags) canFail(subjects []changes.Subject, warnings []results.Warning) error {
+	if !f.failOnRegression {
+		return nil
+	}
+	if len(subjects) == 0 {
+		return usagef("--fail-on-regression: nothing to compare: %s", warnings[len(warnings)-1].Text)
+	}
+	figures, needed := changes.Needed(subjects)
+	if needed == 0 {
+		return nil
+	}
+	return usagef("--fail-on-regression: too few runs to show anything of %s that are judged together: it takes %d on each side; give as many, or fewer figures with --metric",
+		counted(figures, "figure"), needed)
+}
+
 // comparison is what the subjects come to.
 func (f *compareFlags) comparison(subjects []changes.Subject, warnings []results.Warning) results.Comparison {
 	head := results.New(tool(), nil, nil, 0)
@@ -187,6 +208,8 @@ func (f *compareFlags) comparison(subjects []changes.Subject, warnings []results
 	}
 	c.Warnings = append(append(c.Warnings, changes.Doubted("OLD", c.Base.Runs)...), changes.Doubted("NEW", c.New.Runs)...)
 	c.Changes = changes.Rules{Minimum: f.effect}.Changes(subjects)
+	c.Warnings = append(c.Warnings, changes.Underpowered(c.Changes, len(c.Base.Runs)/max(1, len(subjects)), "runs on each side")...)
+	_, c.Needed = changes.Needed(subjects)
 	c.Means, c.Verdict = changes.Means(c.Changes), changes.Verdict(c.Changes)
 	return c
 }

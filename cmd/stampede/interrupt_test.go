@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/native"
@@ -84,7 +85,7 @@ func given(t *testing.T) (addr string, watcher drivers.Conn) {
 // awaitHolder waits until somebody stands in line for the run's lock.
 func awaitHolder(t *testing.T, c drivers.Conn) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	path := ""
 	for _, name := range []string{workloads.DefaultNamespace, "", "/lock", ""} {

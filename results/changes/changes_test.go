@@ -80,19 +80,111 @@ func TestWorseAndBetter(t *testing.T) {
 	want(t, judged(runs(1), runs(0.8), changes.Rules{Minimum: 0.05}), all("regression")...)
 }
 
-// What the machine makes of no difference does not matter.
-func TestNoiseFloor(t *testing.T) {
+// A noise floor holds a regression back, and says so. It never grants a pass: a machine
+// that was calibrated as noisy passes nothing that it would not pass without.
+func TestNoiseFloorNeverGrantsAPass(t *testing.T) {
 	rules := paired
 	rules.Floor = func(subject, figure string) float64 {
-		if figure == "rounds_per_s" {
-			return 0.3
-		}
-		return 0.01
+		return map[string]float64{"rounds_per_s": 0.3, "notifications_per_round": 0.9}[figure]
 	}
 	got := judged(runs(1), runs(0.8), rules)
-	want(t, got, "rounds_per_s: pass", "handoff.response.p50: regression", "handoff.response.p99: regression", "notifications_per_round: pass")
-	if got[0].Minimum != 0.3 || got[1].Minimum != 0.05 {
-		t.Errorf("%v and %v matter", got[0].Minimum, got[1].Minimum)
+	want(t, got, "rounds_per_s: inconclusive", "handoff.response.p50: regression", "handoff.response.p99: regression", "notifications_per_round: pass")
+	if got[0].Minimum != 0.05 || got[0].Floor != 0.3 || got[0].Why != "worse by less than the noise floor of 30.0 %" || *got[0].Detectable < 0.3 {
+		t.Errorf("%+v", got[0])
+	}
+	want(t, judged(runs(0.8), runs(1), rules), "rounds_per_s: pass", "handoff.response.p50: better", "handoff.response.p99: better", "notifications_per_round: pass")
+	// The exact count has no noise, and no floor.
+	if herd := judged(runs(1), herding(1.5), rules)[3]; herd.Verdict != results.Regression || herd.Floor != 0 {
+		t.Errorf("%+v", herd)
+	}
+}
+
+// herding are ten runs with so many notifications a round.
+func herding(notifications float64) []results.Run {
+	all := runs(1)
+	for i := range all {
+		all[i].Cost.PerRound.Notifications = notifications
+	}
+	return all
+}
+
+// A count that hardly varies is decided by its values: it has no probability, and the
+// other figures are tested as if it were not there.
+func TestExactCountsLeaveTheFamily(t *testing.T) {
+	all := judged(runs(1), runs(0.8), paired)
+	if count := all[3]; !count.Exact || count.P != nil || count.Adjusted != nil || count.Verdict != results.Pass {
+		t.Errorf("%+v", count)
+	}
+	if p, adjusted := *all[0].P, *all[0].Adjusted; adjusted != 3*p {
+		t.Errorf("p %v, adjusted %v: want Holm over three figures", p, adjusted)
+	}
+	for notifications, verdict := range map[float64]results.Verdict{1.04: results.Pass, 1.05: results.Regression, 1: results.Pass, 0.99: results.Better} {
+		if c := judged(runs(1), herding(notifications), paired)[3]; c.Verdict != verdict || !c.Exact {
+			t.Errorf("%v notifications a round instead of 1: %+v, want %s", notifications, c, verdict)
+		}
+	}
+	varied := runs(0.8)
+	for i := range varied {
+		varied[i].Cost.PerRound.Notifications = 1 + 0.02*float64(i)
+	}
+	all = judged(runs(1), varied, paired)
+	if count := all[3]; count.Exact || count.P == nil || *all[0].Adjusted != 4**all[0].P {
+		t.Errorf("%+v: want a test of a count that varies, and Holm over four figures: p %v, adjusted %v", count, *all[0].P, *all[0].Adjusted)
+	}
+}
+
+// An improvement needs Holm's correction as a regression does.
+func TestBetterIsCorrectedByHolm(t *testing.T) {
+	// Nine of ten pairs are a little faster, which p = 0.02 shows of one figure.
+	base, other := runs(1), runs(1)
+	for i := range other {
+		other[i].ThroughputPerS = base[i].ThroughputPerS * (1.01 + 0.001*float64(i))
+	}
+	other[4].ThroughputPerS = base[4].ThroughputPerS * 0.98
+	one := []changes.Metric{{Figure: parse(t, "rounds_per_s"), Gated: true}}
+	want(t, paired.Changes([]changes.Subject{{Base: base, New: other, Metrics: one}}), "rounds_per_s: better")
+	got := judged(base, other, paired)
+	if c := got[0]; c.Verdict != results.Pass || *c.P > 0.05 || *c.Adjusted <= 0.05 || c.Effect.Low <= 0 {
+		t.Errorf("%s, p %v, adjusted %v, from %v: want a pass", c.Verdict, *c.P, *c.Adjusted, c.Effect.Low)
+	}
+}
+
+// Four and four runs cannot show a regression of four figures, whatever they are.
+func TestNeededRuns(t *testing.T) {
+	sides := func(n int) []changes.Subject {
+		return []changes.Subject{{Base: runs(1)[:n], New: runs(0.3)[:n], Metrics: changes.Default([]string{"handoff"})}}
+	}
+	unpaired := changes.Rules{Minimum: 0.05}
+	for n, needed := range map[int]int{1: 5, 4: 5, 5: 0} {
+		if figures, got := changes.Needed(sides(n)); figures != 4 || got != needed {
+			t.Errorf("%d runs a side: %d figures need %d, want %d", n, figures, got, needed)
+		}
+	}
+	if v := changes.Verdict(unpaired.Changes(sides(4))); v == results.Regression {
+		t.Error("four runs a side show something of three figures after all")
+	}
+	if v := changes.Verdict(unpaired.Changes(sides(5))); v != results.Regression {
+		t.Errorf("five runs a side: %s, want a regression", v)
+	}
+	one := sides(4)
+	one[0].Metrics = one[0].Metrics[:1]
+	if v := changes.Verdict(unpaired.Changes(one)); v != results.Regression {
+		t.Errorf("four runs a side of one figure: %s, want a regression", v)
+	}
+}
+
+func TestUnderpowered(t *testing.T) {
+	low, high, detectable := 0.4, 0.9, 0.1
+	of := func(power *float64, gated bool) results.Change {
+		return results.Change{Figure: "rounds_per_s", Gated: gated, Minimum: 0.05, Power: power, Detectable: &detectable}
+	}
+	if lines := changes.Underpowered([]results.Change{of(&high, true), of(&low, false), of(nil, true)}, 25, "pairs"); lines != nil {
+		t.Errorf("%q", lines)
+	}
+	got := changes.Underpowered([]results.Change{of(&high, true), of(&low, true)}, 25, "pairs")
+	words := "low power: a true change of 5.00 % is shown in fewer than 80 % of such comparisons: rounds_per_s 40 %; it takes about 100 pairs, or longer runs"
+	if diff := cmp.Diff([]results.Warning{{Code: results.LowPower, Text: words}}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
@@ -258,7 +350,7 @@ func TestUnlikeSettings(t *testing.T) {
 		text += w.Text + "\n"
 	}
 	for _, want := range []string{"not the same backend: native: and native:?durability=fsync", "not the same durability: memory and fsync",
-		"not the same client library: go-zookeeper and wire", "not the same read mode: local and sync", "not the same hold: 0s and 1ms", "not the same machine: 0 × "} {
+		"not the same client library: go-zookeeper and wire", "not the same reads: local and sync", "not the same hold: 0s and 1ms", "not the same machine: 0 × "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s\nis missing in\n%s", want, text)
 		}

@@ -25,8 +25,8 @@ type Subject struct {
 type Rules struct {
 	Paired  bool
 	Minimum float64 // the effect that matters, a share
-	// Floor is what the machine makes of no difference, a share, 0 where nothing
-	// is known of that. Less than that never matters.
+	// Floor is the noise floor of a figure, a share, 0 where none is known. A smaller
+	// estimate shows nothing; the margin of a pass is Minimum, whatever the floor.
 	Floor func(subject, figure string) float64
 }
 
@@ -41,7 +41,7 @@ func (r Rules) Changes(subjects []Subject) []results.Change {
 			}
 		}
 	}
-	r.adjust(all)
+	adjust(all)
 	written := []results.Change{}
 	for _, c := range all {
 		c.decide()
@@ -54,7 +54,8 @@ func (r Rules) Changes(subjects []Subject) []results.Change {
 type change struct {
 	results.Change
 	better figures.Direction
-	logs   fit.Estimate // of the logarithms of the ratios
+	logs   fit.Estimate                          // of the logarithms of the ratios
+	at     func(confidence float64) fit.Estimate // the same with another confidence
 }
 
 // change is that of one metric, not decided yet; false of one that is not gated and
@@ -63,8 +64,8 @@ func (r Rules) change(s Subject, m Metric) (change, bool) {
 	runs := slices.Concat(s.Base, s.New)
 	f, unknown := m.in(runs)
 	c := change{better: f.Better, Change: results.Change{Subject: s.Name, Figure: f.Name, Unit: string(f.Unit), Gated: m.Gated, Minimum: r.Minimum}}
-	if r.Floor != nil {
-		c.Minimum = max(c.Minimum, r.Floor(s.Name, f.Name))
+	if r.Floor != nil && f.Timed {
+		c.Floor = r.Floor(s.Name, f.Name)
 	}
 	base, others := values(f, s.Base), values(f, s.New)
 	if len(base) == 0 || len(others) == 0 || unknown > 0 && !m.Gated {
@@ -82,6 +83,9 @@ func (r Rules) change(s Subject, m Metric) (change, bool) {
 	}
 	if why := broken(runs); why != "" {
 		c.void(results.Violated, why)
+	}
+	if c.Verdict == "" && !f.Timed && f.Better != figures.Neither {
+		c.compareExactly(base, others)
 	}
 	return c, true
 }
@@ -108,16 +112,19 @@ func (r Rules) estimate(c *change, base, others []float64) {
 				c.Ratios = append(c.Ratios, ratio)
 			}
 		}
-		c.logs, p = effect.Pairs(d), effect.PairsP(d)
+		p = effect.PairsP(d)
+		c.at = func(confidence float64) fit.Estimate { return effect.PairsAt(d, confidence) }
 	} else {
-		c.logs, p = effect.Shift(logs(base), logs(others)), effect.ShiftP(base, others)
+		p = effect.ShiftP(base, others)
+		c.at = func(confidence float64) fit.Estimate { return effect.ShiftAt(logs(base), logs(others), confidence) }
 	}
+	c.logs = c.at(fit.Confidence)
 	switch {
 	case c.logs.Confidence < fit.Confidence && r.Paired:
-		c.void(results.Inconclusive, fmt.Sprintf("%d pairs tell nothing: it takes %d", len(base), effect.FewestPairs(1)))
+		c.void(results.Inconclusive, fmt.Sprintf("%d pairs show nothing: it takes %d", len(base), effect.FewestPairs(1)))
 		return
 	case c.logs.Confidence < fit.Confidence:
-		c.void(results.Inconclusive, "") // which is said once, of all figures
+		c.void(results.Inconclusive, "") // the number of files that are needed is said once, of all figures
 		return
 	}
 	c.P = &p
@@ -142,8 +149,8 @@ func logRatio(base, other float64) float64 {
 	return math.Log(other) - math.Log(base)
 }
 
-// adjust takes into account how many gated figures are judged together.
-func (r Rules) adjust(all []change) {
+// adjust takes into account how many gated figures are tested together.
+func adjust(all []change) {
 	var p []float64
 	var of []*change
 	for i := range all {
@@ -154,24 +161,61 @@ func (r Rules) adjust(all []change) {
 	for i, adjusted := range effect.Holm(p) {
 		of[i].Adjusted = &adjusted
 	}
+	for i := range all {
+		tested := 1
+		if all[i].Gated {
+			tested = len(p)
+		}
+		all[i].measurePower(tested)
+	}
 }
 
-// decide says what follows, unless it was void.
+// measurePower says how small an effect could have been shown, of a figure that is
+// tested together with others.
+func (c *change) measurePower(tested int) {
+	if c.P == nil || c.better == figures.Neither {
+		return
+	}
+	precision, known := effect.PrecisionOf(c.logs, c.at(effect.Strict(tested)), tested, c.worse(c.Floor))
+	if !known {
+		return
+	}
+	power, detectable := precision.Power(c.worse(c.Minimum)), precision.Detectable()
+	if c.better == figures.More {
+		detectable = -detectable
+	}
+	detectable = math.Abs(math.Expm1(detectable))
+	c.Power, c.Detectable = &power, &detectable
+}
+
+// worse is the logarithm, on the worse side, of a change by the share.
+func (c *change) worse(share float64) float64 {
+	if c.better == figures.More {
+		return -math.Log1p(-min(share, 1)) // there is no less than nothing
+	}
+	return math.Log1p(share)
+}
+
+// decide says what follows, unless that is known already.
 func (c *change) decide() {
 	if c.Verdict != "" || c.better == figures.Neither {
 		return
 	}
-	worse, limit := c.logs, math.Log1p(c.Minimum)
+	worse := c.logs
 	if c.better == figures.More {
 		worse = fit.Estimate{Value: -worse.Value, Low: -worse.High, High: -worse.Low, Confidence: worse.Confidence}
-		limit = -math.Log1p(-min(c.Minimum, 1)) // less than nothing there cannot be
 	}
 	p := *c.P
 	if c.Adjusted != nil {
 		p = *c.Adjusted
 	}
+	limits := effect.Limits{Minimum: c.worse(c.Minimum), Floor: c.worse(c.Floor)}
+	decision := effect.Decide(worse, p, limits)
+	if decision == effect.Inconclusive && effect.Decide(worse, p, effect.Limits{Minimum: limits.Minimum}) == effect.Regression {
+		c.Why = fmt.Sprintf("worse by less than the noise floor of %s", figures.Figure{Unit: figures.Share}.Format(c.Floor))
+	}
 	c.Verdict = map[effect.Decision]results.Verdict{effect.Regression: results.Regression, effect.Pass: results.Pass,
-		effect.Better: results.Better, effect.Inconclusive: results.Inconclusive}[effect.Decide(worse, p, limit)]
+		effect.Better: results.Better, effect.Inconclusive: results.Inconclusive}[decision]
 }
 
 // Verdict is what the gated changes come to, "" of none.

@@ -181,8 +181,8 @@ func (t *sheet) changes(v results.Comparison) {
 		t.set("figure", x.Figure)
 		t.set("unit", x.Unit)
 		t.set("gated", strconv.FormatBool(x.Gated))
-		t.known("base_median", x.Base, x.Known())
-		t.known("new_median", x.New, x.Known())
+		t.number("base_median", x.Base)
+		t.number("new_median", x.New)
 		e := results.Estimate{}
 		if x.Effect != nil {
 			e = *x.Effect
@@ -199,6 +199,10 @@ func (t *sheet) changes(v results.Comparison) {
 		t.count("ratios", int64(len(x.Ratios)))
 		t.set("verdict", string(x.Verdict))
 		t.set("why", x.Why)
+		t.number("noise_floor_share", x.Floor)
+		t.probability("detectable_effect_share", x.Detectable)
+		t.probability("power_share", x.Power)
+		t.set("exact", strconv.FormatBool(x.Exact))
 	}
 }
 

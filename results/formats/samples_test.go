@@ -149,14 +149,14 @@ func counted() results.CountReport {
 
 // compared is a comparison in which one figure got worse, and one is not decided.
 func compared() results.Comparison {
-	p := 0.002
+	p, power, detectable := 0.002, 0.997, 0.034
 	base, slower := both().Runs[0], lock("predecessor", "recipe", 1000, 1, 80*time.Microsecond)
 	return results.Comparison{
 		Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab", Started: began(), Seed: 42,
 		Command: []string{"stampede", "ab", "native:", "native:?slow=1"}, Paired: true, Planned: 1, Calibrated: "20 pairs, 3 days old",
 		Base: results.Side{Label: "native:", Runs: []results.Run{base}}, New: results.Side{Label: "native:?slow=1", Runs: []results.Run{slower}},
 		Changes: []results.Change{
-			{Subject: "lock, 8 clients", Figure: "rounds_per_s", Unit: "/s", Gated: true, Base: 600, New: 500, Minimum: 0.05, P: &p, Adjusted: &p,
+			{Subject: "lock, 8 clients", Figure: "rounds_per_s", Unit: "/s", Gated: true, Base: 600, New: 500, Minimum: 0.05, P: &p, Adjusted: &p, Floor: 0.021, Detectable: &detectable, Power: &power,
 				Effect: &results.Estimate{Value: -0.167, Low: -0.19, High: -0.15, Confidence: 0.95}, Verdict: results.Regression},
 			{Subject: "lock, 8 clients", Figure: "handoff.response.p99", Unit: "ns", Gated: true, Base: 192e3, New: 240e3, Minimum: 0.081,
 				Verdict: results.Inconclusive, Why: "fewer than 6 pairs"},

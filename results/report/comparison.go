@@ -9,9 +9,9 @@ import (
 
 // A change is one figure of both sides, in words.
 type change struct {
-	Subject, Figure, Base, New, Effect, Interval, Minimum, P string
-	Badge                                                    badge
-	Why                                                      string
+	Subject, Figure, Base, New, Effect, Interval, Minimum, Detectable, P string
+	Badge                                                                badge
+	Why                                                                  string
 }
 
 func ofComparison(c results.Comparison) page {
@@ -37,9 +37,14 @@ func ofComparison(c results.Comparison) page {
 }
 
 func changed(ch results.Change) change {
-	base, other := ch.Medians()
-	shown := change{Subject: ch.Subject, Figure: ch.Figure, Base: base, New: other,
-		Effect: "n/a", Interval: "n/a", Minimum: "±" + percent(ch.Minimum)[1:], P: "n/a", Badge: badgeOf(ch.Verdict), Why: ch.Why}
+	shown := change{Subject: ch.Subject, Figure: ch.Figure, Base: results.Value(ch.Base, ch.Unit), New: results.Value(ch.New, ch.Unit),
+		Effect: "n/a", Interval: "n/a", Minimum: "±" + percent(ch.Minimum)[1:], Detectable: "n/a", P: "n/a", Badge: badgeOf(ch.Verdict), Why: ch.Why}
+	if ch.Exact {
+		shown.Detectable = "exact"
+	}
+	if ch.Detectable != nil {
+		shown.Detectable = percent(*ch.Detectable)[1:]
+	}
 	if e := ch.Effect; e != nil {
 		shown.Effect = percent(e.Value)
 		shown.Interval = fmt.Sprintf("[%s, %s]", percent(e.Low), percent(e.High))

@@ -1,0 +1,61 @@
+package changes
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/stampede-bench/stampede/effect"
+	"github.com/stampede-bench/stampede/results"
+)
+
+// Needed is how many figures the saved runs are judged by together, and how many runs
+// each side needs for a difference of one of them to be shown; 0 where there are
+// enough. A count that turns out to be exact leaves the others more room.
+func Needed(subjects []Subject) (figures, runs int) {
+	for _, s := range subjects {
+		for _, m := range s.Metrics {
+			if m.Gated {
+				figures++
+			}
+		}
+	}
+	for _, s := range subjects {
+		if !effect.CanShow(len(s.Base), len(s.New), figures) {
+			return figures, effect.FewestRuns(figures)
+		}
+	}
+	return figures, 0
+}
+
+// mostNamed is how many figures a warning names.
+const mostNamed = 4
+
+// Underpowered warns of gated figures of which a true change by the minimum effect is
+// shown in fewer than 80 % of such comparisons, and says how many observations it
+// takes: nothing where there are none.
+func Underpowered(all []results.Change, observations int, unit string) []results.Warning {
+	var named []string
+	most, minimum := 0.0, 0.0
+	for _, c := range all {
+		if c.Gated && c.Power != nil && *c.Power < effect.Wanted {
+			minimum = c.Minimum
+			named = append(named, strings.TrimSpace(fmt.Sprintf("%s %s %.0f %%", c.Subject, c.Figure, 100**c.Power)))
+			most = max(most, *c.Detectable/c.Minimum)
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	if more := len(named) - mostNamed; more > 0 {
+		named = append(named[:mostNamed], fmt.Sprintf("%d more", more))
+	}
+	line := fmt.Sprintf("low power: a true change of %s %% is shown in fewer than 80 %% of such comparisons: %s", results.Rate(100*minimum), strings.Join(named, ", "))
+	if needed := math.Ceil(float64(observations) * most * most); needed < mostNeeded {
+		line += fmt.Sprintf("; it takes about %.0f %s, or longer runs", needed, unit)
+	}
+	return []results.Warning{{Code: results.LowPower, Text: line}}
+}
+
+// mostNeeded is beyond what anybody runs.
+const mostNeeded = 1000

@@ -1,0 +1,144 @@
+package changes_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/stampede-bench/stampede/effect"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/changes"
+)
+
+// pairs is how many stampede ab does by default.
+const pairs = 25
+
+// A noise begins a machine, which says run after run by how much the run is slower than
+// it would be without noise, as a logarithm.
+type noise func(random *rand.Rand) func() float64
+
+// shared is the project's own noise: what a shared machine does to runs that come one
+// after the other. A slow part with memory, a part of each run by itself, and one run
+// of twelve that takes half as long again.
+func shared(random *rand.Rand) func() float64 {
+	slow, jitter := autocorrelated(random), normal(random)
+	return func() float64 {
+		log := slow() + jitter()/2
+		if random.Float64() < 0.08 {
+			log += math.Log(1.5)
+		}
+		return log
+	}
+}
+
+// autocorrelated is an AR(1) of ρ = 0.9 with a standard deviation of 12 %.
+func autocorrelated(random *rand.Rand) func() float64 {
+	const rho, sd = 0.9, 0.12
+	slow := sd * random.NormFloat64()
+	return func() float64 {
+		slow = rho*slow + sd*math.Sqrt(1-rho*rho)*random.NormFloat64()
+		return slow
+	}
+}
+
+// normal has a standard deviation of 8 %, each run by itself.
+func normal(random *rand.Rand) func() float64 {
+	return func() float64 { return 0.08 * random.NormFloat64() }
+}
+
+// heavyTailed is Student's t with two degrees of freedom, which has no variance.
+func heavyTailed(random *rand.Rand) func() float64 {
+	return func() float64 { return 0.05 * random.NormFloat64() / math.Sqrt(random.ExpFloat64()) }
+}
+
+// periodic is a sine of 10 % that comes again after so many runs.
+func periodic(runs float64) noise {
+	return func(random *rand.Rand) func() float64 {
+		at := runs * random.Float64()
+		return func() float64 {
+			at++
+			return 0.1*math.Sin(2*math.Pi*at/runs) + 0.01*random.NormFloat64()
+		}
+	}
+}
+
+// An experiment is one stampede ab, many times over.
+type experiment struct {
+	noise  noise
+	apart  bool // each figure has noise of its own, else a run's noise is all figures'
+	pairs  int
+	change float64 // of all times, as a share
+	orders func(seed uint64, pairs int) []bool
+	rules  changes.Rules
+}
+
+func newExperiment(of noise) experiment {
+	return experiment{noise: of, pairs: pairs, orders: effect.Orders, rules: changes.Rules{Paired: true, Minimum: 0.05}}
+}
+
+// subject does the pairs of one ab.
+func (e experiment) subject(seed uint64) changes.Subject {
+	random := rand.New(rand.NewPCG(seed, 7))
+	machines := [3]func() float64{e.noise(random), e.noise(random), e.noise(random)}
+	run := func(truth float64) results.Run {
+		logs := [3]float64{machines[0]()}
+		for i := range logs {
+			logs[i] = logs[0]
+			if e.apart && i > 0 {
+				logs[i] = machines[i]()
+			}
+		}
+		return timed(logs, truth, random)
+	}
+	s := changes.Subject{Metrics: changes.Default([]string{"handoff"})}
+	for _, newFirst := range e.orders(seed, e.pairs) {
+		var base, other results.Run
+		if newFirst {
+			other = run(math.Log1p(e.change))
+			base = run(0)
+		} else {
+			base = run(0)
+			other = run(math.Log1p(e.change))
+		}
+		s.Base, s.New = append(s.Base, base), append(s.New, other)
+	}
+	return s
+}
+
+// timed is a run of which all times are longer by the logarithms of noise and truth.
+// Its notifications per round are off by those of one round under way.
+func timed(logs [3]float64, truth float64, random *rand.Rand) results.Run {
+	rate := 5000 * math.Exp(-logs[0]-truth)
+	p50 := int64(float64(time.Millisecond) * math.Exp(logs[1]+truth))
+	p99 := int64(3 * float64(time.Millisecond) * math.Exp(logs[2]+truth))
+	return results.Run{Rounds: int64(rate), ThroughputPerS: rate,
+		Latency: map[string]results.Latency{"handoff": {Response: &results.Distribution{P50: &p50, P90: &p50, P99: &p99}}},
+		Cost:    results.Cost{PerRound: &results.PerRound{Notifications: 1 + (random.Float64()-0.5)/rate}}}
+}
+
+// rates are how often the whole ab ends in each verdict.
+func (e experiment) rates(trials int) map[results.Verdict]float64 {
+	rates := map[results.Verdict]float64{}
+	for seed := range uint64(trials) {
+		rates[changes.Verdict(e.rules.Changes([]changes.Subject{e.subject(seed)}))] += 1 / float64(trials)
+	}
+	return rates
+}
+
+// claims are how often the whole ab claims that a gated figure is worse, and that one
+// is better, at no difference.
+func (e experiment) claims(trials int) (worse, better float64) {
+	for seed := range uint64(trials) {
+		found := map[results.Verdict]bool{}
+		for _, c := range e.rules.Changes([]changes.Subject{e.subject(seed)}) {
+			found[c.Verdict] = true
+		}
+		if found[results.Regression] {
+			worse += 1 / float64(trials)
+		}
+		if found[results.Better] {
+			better += 1 / float64(trials)
+		}
+	}
+	return worse, better
+}
