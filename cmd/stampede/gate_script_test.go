@@ -1,0 +1,50 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// scripts/gate hands on the exit code of stampede ab, whatever it is: pairs that were
+// measured badly pass neither silently nor with --inconclusive warn.
+func TestGateScriptNeverPassesWhatIsInvalid(t *testing.T) {
+	for _, c := range []struct {
+		asked        string // INCONCLUSIVE
+		ab           string // its exit code
+		inconclusive string // what ab is asked for
+		want         int
+	}{
+		{"", "0", "warn", 0}, {"", "97", "warn", 97}, {"", "98", "warn", 98}, {"warn", "97", "warn", 97}, {"fail", "97", "fail", 97},
+	} {
+		folder := t.TempDir()
+		executable(t, filepath.Join(folder, "go"), `for last; do [ "$flag" = -o ] && out=$last; flag=$last; done; cp "$STUB" "$out"`)
+		stub := filepath.Join(folder, "stub")
+		executable(t, stub, `echo "$@" >>"$CALLS"; [ "$1" = count ] || exit "$AB"`)
+		calls := filepath.Join(folder, "calls")
+		gate := exec.CommandContext(t.Context(), "bash", "../../scripts/gate")
+		gate.Env = append(os.Environ(), "PATH="+folder+":"+os.Getenv("PATH"), "STUB="+stub, "CALLS="+calls, "AB="+c.ab, "INCONCLUSIVE="+c.asked, "GITHUB_ACTIONS=")
+		out, err := gate.CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		if got := gate.ProcessState.ExitCode(); got != c.want {
+			t.Errorf("INCONCLUSIVE=%s, ab ends with %s: exit code %d, want %d: %s", c.asked, c.ab, got, c.want, out)
+		}
+		said, err := os.ReadFile(calls)
+		if err != nil || !strings.Contains(string(said), "--inconclusive "+c.inconclusive) {
+			t.Errorf("INCONCLUSIVE=%s: %v, called %s", c.asked, err, said)
+		}
+	}
+}
+
+func executable(t *testing.T, path, script string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte("#!/usr/bin/env bash\n"+script+"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
