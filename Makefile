@@ -76,7 +76,7 @@ bench: ## all benchmarks, without the tests
 bench-servers: deps ## the native server against Apache ZooKeeper, in one run of some minutes
 	$(GO) run ./internal/versus
 
-aa: ## ab on two sides that are the same, TIMES (20) times; fails if more than one in 20 is called worse; ARGS=… are ab's own
+aa: ## ab on two sides that are the same, TIMES (20) times, a minute each; fails if more than one in 20 is called worse; ARGS=… are ab's own
 	@scripts/aa $(ARGS)
 
 twins: ## what sets each naive form apart from the recipe of the same name
