@@ -79,7 +79,7 @@ func (c court) base(run results.Run) (results.Run, bool) {
 			continue
 		}
 		likeness := 1
-		if _, differs := unlike(run, b); !differs {
+		if unlike(run, b) == "" {
 			likeness += 2
 		}
 		if b.Backend.URL == run.Backend.URL {
@@ -98,13 +98,13 @@ func (c court) base(run results.Run) (results.Run, bool) {
 // somebody wants to see.
 func (c court) incomparable(run, base results.Run) string {
 	here, there := c.file.Host, c.baseline.Host
-	switch d, differs := unlike(run, base); {
+	switch differs := unlike(run, base); {
 	case here.OS != there.OS || here.CPU != there.CPU || here.Cores != there.Cores:
 		return fmt.Sprintf("another machine: %s, the baseline's is %s", machine(here), machine(there))
 	case run.Backend.Started == "" && run.Backend.URL != base.Backend.URL:
 		return fmt.Sprintf("another service: the baseline's is %s", base.Backend.URL)
-	case differs:
-		return d.String()
+	case differs != "":
+		return differs
 	}
 	return ""
 }

@@ -13,6 +13,7 @@ import (
 const (
 	skipped    = "skipped"
 	unfinished = "unfinished"
+	failed     = "failed"
 	abandoned  = "abandoned"
 	bystanders = "bystanders"
 )
@@ -37,18 +38,22 @@ func bears(code string, f figures.Figure) bool {
 		return f.Timed || f.Unit == figures.PerRound
 	case code == bystanders:
 		return beside && f.Timed
-	case code == skipped || code == unfinished:
+	case lost(code):
 		return !beside && f.Timed
 	}
 	return f.Timed
 }
+
+// lost tells whether arrivals have no response time, so that times are at least what
+// was measured.
+func lost(code string) bool { return code == skipped || code == unfinished || code == failed }
 
 // brokenAnyway tells whether a threshold is not met although the run is doubtful:
 // where arrivals were not served, times are at least what was measured.
 func (t Threshold) brokenAnyway(r results.Run, measured, limit float64) bool {
 	upper := t.op == figures.Below || t.op == figures.AtMost
 	bound := !slices.ContainsFunc(r.Doubted(), func(d results.Warning) bool {
-		return bears(d.Code, t.figure) && d.Code != skipped && d.Code != unfinished
+		return bears(d.Code, t.figure) && !lost(d.Code)
 	})
 	return bound && upper && t.figure.Unit == figures.Nanoseconds && !t.op.Holds(measured, limit)
 }

@@ -95,6 +95,7 @@ func TestDoubtsAreNoPass(t *testing.T) {
 		{"cpu-client-bound", "whole.notifications_per_round<=1", results.Pass}, {"cpu-client-bound", "whole.notifications_per_round<1", results.Failed},
 		{"cpu-client-bound", "generator.cpu_cores<1", results.Pass},
 		{"skipped", "handoff.p99<5ms", results.Invalid}, {"unfinished", "handoff.p99<5ms", results.Invalid},
+		{"failed", "handoff.p99<5ms", results.Invalid}, {"failed", "handoff.p99<5us", results.Failed},
 		{"skipped", "handoff.p99<5us", results.Failed}, // it is at least what was measured
 		{"skipped", "whole.notifications_per_round<=1", results.Pass},
 		{"abandoned", "whole.notifications_per_round<=1", results.Invalid}, {"abandoned", "safety.violations==0", results.Pass},

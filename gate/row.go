@@ -1,10 +1,7 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/stampede-bench/stampede/results"
 )
@@ -18,9 +15,9 @@ type Row struct {
 	Clients      int
 	Phases       []string
 
-	// setting tells apart what else differs; "" of what has not run yet, since one
+	// conditions tell apart what else differs; nil of what has not run yet, since one
 	// command, or one scenario, has the same for all its runs.
-	setting string
+	conditions map[string]string
 }
 
 // Rows are those of runs.
@@ -28,14 +25,19 @@ func Rows(runs []results.Run) []Row {
 	rows := make([]Row, len(runs))
 	for i, r := range runs {
 		rows[i] = Row{Scenario: r.Scenario, Recipe: r.Recipe, Form: r.Form, Family: r.Family, URL: r.Backend.URL,
-			Clients: r.Clients, Phases: r.Phases, setting: fmt.Sprint(settings(r))}
+			Clients: r.Clients, Phases: r.Phases, conditions: r.Conditions()}
 	}
 	return rows
 }
 
 // beside tells whether the rows differ in what is run, and in nothing else.
 func (r Row) beside(other Row) bool {
-	return r.Scenario == other.Scenario && r.URL == other.URL && r.setting == other.setting
+	for name, value := range r.conditions {
+		if is, both := other.conditions[name]; both && is != value { // a recipe has settings that another has not
+			return false
+		}
+	}
+	return r.Scenario == other.Scenario && r.URL == other.URL
 }
 
 // String is "lock/predecessor, 32 clients, native:".
@@ -51,53 +53,12 @@ func (r Row) String() string {
 	return text
 }
 
-// A difference is a setting in which a run is not like the one of the baseline.
-type difference struct{ name, is, was string }
-
-func (d difference) String() string {
-	return fmt.Sprintf("%s is %s, in the baseline %s", d.name, cmp.Or(d.is, "none"), cmp.Or(d.was, "none"))
-}
-
-// A setting is what was chosen of a run beside what a Row has.
-type setting struct{ name, value string }
-
-// settings are all of a run that bear on its times.
-func settings(r results.Run) []setting {
-	all := []setting{
-		{"server", r.Backend.Server}, {"durability", r.Backend.Durability}, {"client library", r.Backend.Client},
-		{"read mode", r.Backend.Reads}, {"start of the server", r.Backend.Started},
-		{"number of groups", fmt.Sprint(max(r.Groups, 1))}, {"hold", r.HoldNS.String()}, {"think", r.ThinkNS.String()},
+// unlike is the first condition in which the run differs from that of the baseline, in
+// words; "" if there is none.
+func unlike(run, base results.Run) string {
+	all, _ := results.Differences([]results.Run{base}, []results.Run{run})
+	if len(all) == 0 {
+		return ""
 	}
-	add := func(name string, is bool, value func() string) {
-		text := ""
-		if is {
-			text = value()
-		}
-		all = append(all, setting{name, text})
-	}
-	add("rate", r.Open != nil, func() string {
-		return strings.TrimSpace(fmt.Sprintf("%s/s %s", r.Open.Rate, r.Open.Arrival))
-	})
-	add("mix", r.Mix != nil, func() string {
-		m := *r.Mix
-		m.Retries, m.InFlight = 0, max(m.InFlight, 1) // the one was measured, the other is new
-		return fmt.Sprintf("%+v", m)
-	})
-	add("share of reads", r.ReadRatio != nil, func() string { return fmt.Sprint(r.ReadRatio.Asked) })
-	add("preload", r.Preload != nil, func() string { return fmt.Sprintf("%+v", *r.Preload) })
-	add("background", r.Background != nil, func() string {
-		b := r.Background
-		return fmt.Sprintf("%d clients at %g/s, %g reads, %d keys of %d B, %d watchers", b.Clients, b.RatePerS, b.ReadRatio.Asked, b.Keys, b.SizeBytes, b.Watchers)
-	})
-	return all
-}
-
-// unlike is the first setting in which the runs differ, false if there is none.
-func unlike(run, base results.Run) (difference, bool) {
-	is, was := settings(run), settings(base)
-	i := slices.IndexFunc(is, func(s setting) bool { return !slices.Contains(was, s) })
-	if i < 0 {
-		return difference{}, false
-	}
-	return difference{is[i].name, is[i].value, was[i].value}, true
+	return fmt.Sprintf("%s is %s, in the baseline %s", all[0].Name, all[0].New, all[0].Base)
 }

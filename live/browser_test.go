@@ -113,7 +113,7 @@ func see(t *testing.T, in context.Context, url string, width int64, media emulat
 		err = chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Navigate(url))
 	}
 	if err == nil {
-		_, err = chromedp.Run(ctx, chromedp.Poll[bool](lit))
+		_, err = chromedp.Run(ctx, chromedp.Poll[bool](lit, chromedp.WithPollingTimeout(browser.Patience)))
 	}
 	if err == nil {
 		s, err = chromedp.Run(ctx, chromedp.Evaluate[sight](look))
@@ -174,7 +174,7 @@ func spoilt(t *testing.T, in context.Context, url string) {
 	if err := chromedp.Do(ctx, chromedp.EmulateViewport(390, 900), chromedp.Navigate(url)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](lit)); err != nil {
+	if _, err := chromedp.Run(ctx, chromedp.Poll[bool](lit, chromedp.WithPollingTimeout(browser.Patience))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](spoil)); err != nil {

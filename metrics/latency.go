@@ -49,9 +49,9 @@ func (l *Latency) Record(service, response time.Duration) {
 
 // A Lap is how long a phase took, from when it was due, in a part of the window.
 type Lap struct {
-	Phase    string
-	Count    int64
-	P50, P99 time.Duration // 0 without any
+	Phase         string
+	Count         int64
+	P50, P90, P99 time.Duration // 0 of too few to know it
 }
 
 // Lap returns what was recorded since the Lap before.
@@ -59,7 +59,11 @@ func (l *Latency) Lap() Lap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.lap.Reset()
-	return Lap{l.name, l.lap.TotalCount(), time.Duration(l.lap.ValueAtQuantile(50)), time.Duration(l.lap.ValueAtQuantile(99))}
+	at := func(percentile float64) time.Duration {
+		v, _ := Percentile(l.lap, percentile)
+		return time.Duration(v)
+	}
+	return Lap{l.name, l.lap.TotalCount(), at(50), at(90), at(99)}
 }
 
 // Reset forgets everything: the end of the warm-up.

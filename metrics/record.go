@@ -14,10 +14,12 @@ import (
 // backend, with one number of clients.
 type Record struct {
 	Duration time.Duration // the measured window, warm-up not included
-	Rounds   int64         // rounds completed in it
-	Phases   []Phase       // in the recipe's order
-	Counts   Counts        // what crossed the wire in the window
-	Herd     Herd          // whom the window's writes woke
+	Rounds   int64         // rounds that ended in it
+	// Phases are in the recipe's order. In an open loop they include the arrivals of
+	// the window that ended after it.
+	Phases []Phase
+	Counts Counts // what crossed the wire in the window
+	Herd   Herd   // whom the window's writes woke
 	// Whole is Counts from before the first round until every round begun was
 	// finished, and WholeRounds the rounds: what the cost model's identities
 	// are checked on, since they hold for whole rounds only.
@@ -136,23 +138,33 @@ type Generator struct {
 	StolenCores float64                 // what the hypervisor gave to other machines, per second of the window; 0 where it does not tell
 	GCPause     time.Duration           // total stop-the-world time
 	Lag         *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
-	// What became of the arrivals of an open loop that were due in the window;
-	// 0 in a closed one.
+	// The arrivals of an open loop that were due in the window, by what became of
+	// them; 0 in a closed one. Offered is the sum of Completed, Failed, Skipped and
+	// Unfinished: see Unaccounted.
 	Offered    int64
-	Late       int64 // nobody was free when they were due
-	Skipped    int64 // nobody ever had them
-	Unfinished int64 // somebody had them and did not finish
+	Late       int64 // no client was free when they were due
+	Completed  int64
+	Failed     int64         // a client started them and lost them, with its session for instance
+	Skipped    int64         // no client ever started them
+	Unfinished int64         // a client started them and did not end them
+	Oldest     time.Duration // for how long the first of these had been due
 	// Waiting is about how many are due that nobody has had, and Behind for how long
 	// the first of them has been; both are 0 when the run is over.
 	Waiting int64
 	Behind  time.Duration
 }
 
+// Unaccounted is how many of the offered arrivals are missing from what became of
+// them, below 0 where there are too many. It is 0 unless stampede itself is wrong.
+func (g Generator) Unaccounted() int64 {
+	return g.Offered - g.Completed - g.Failed - g.Skipped - g.Unfinished
+}
+
 // An Interval is one slice of the window.
 type Interval struct {
 	Start         time.Duration // from the window's beginning
 	Rounds        int64
-	P50, P99      time.Duration // of the recipe's first phase, response time; 0 without rounds
+	P50, P90, P99 time.Duration // of the recipe's first phase, response time; 0 of too few to know it
 	Notifications int64
 	Reads         int64
 	Writes        int64

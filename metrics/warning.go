@@ -22,11 +22,13 @@ const (
 	Starved     = "cpu-starved"      // the generator did not get the processor when it was due
 	Stolen      = "cpu-stolen"       // other machines on the same hardware took processor time
 
-	Skipped    = "skipped"    // arrivals that were never started: response times are lower bounds
-	Unfinished = "unfinished" // arrivals that were started and not finished: response times are lower bounds
-	Behind     = "behind"     // fewer rounds ended than arrived
-	Abandoned  = "abandoned"  // rounds were cut off: counts are not of whole rounds
-	Bystanders = "bystanders" // the background load skipped arrivals or left them unfinished
+	Skipped     = "skipped"     // arrivals that were never started: response times are lower bounds
+	Unfinished  = "unfinished"  // arrivals that were started and not finished: response times are lower bounds
+	Failed      = "failed"      // arrivals that failed with their session: response times do not include them
+	Behind      = "behind"      // fewer rounds ended than arrived
+	Unaccounted = "unaccounted" // arrivals do not add up, which is a defect of stampede
+	Abandoned   = "abandoned"   // rounds were cut off: counts are not of whole rounds
+	Bystanders  = "bystanders"  // the background load skipped arrivals or left them unfinished
 
 	BackgroundSessionsLost = "background-sessions-lost" // the background load lost sessions
 )

@@ -22,6 +22,8 @@ type Background struct {
 	Phases         []string           `json:"phases"`
 	Offered        int64              `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
 	Late           int64              `json:"late"`
+	Completed      int64              `json:"completed,omitempty"` // not in older files
+	Failed         int64              `json:"failed,omitempty"`    // not in older files
 	Skipped        int64              `json:"skipped"`
 	Unfinished     int64              `json:"unfinished"`
 	Errors         map[string]int64   `json:"errors"`  // how often, by the error's text
@@ -36,7 +38,7 @@ func (r *Run) beside(s Setting, m *metrics.Record, write writing) {
 	b, g := *s.Background, m.Generator
 	b.ReadRatio = b.ReadRatio.achieved(*m.Mix)
 	b.Rounds, b.ThroughputPerS = m.Rounds, perSecond(m.Rounds, m.Duration)
-	b.Offered, b.Late, b.Skipped, b.Unfinished = g.Offered, g.Late, g.Skipped, g.Unfinished
+	b.Offered, b.Late, b.Completed, b.Failed, b.Skipped, b.Unfinished = g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished
 	b.Errors, b.Checked = m.Errors, m.Safety.Checked
 	b.Phases, b.Latency = phases(m.Phases, write)
 	r.Background = &b
@@ -53,8 +55,17 @@ func backgroundColumns(s *sheet) {
 		}
 		return Rate(r.Background.ThroughputPerS)
 	})
-	s.latency(column{head: "read p99", space: 2}, "read", Run.bystanders, p99)
+	s.shown.tails = backgroundTails()
+	first := len(s.columns)
+	s.tail("", "read", Run.bystanders)
+	for i := range s.columns[first:] {
+		c := &s.columns[first+i]
+		c.head, c.space = "read "+c.head, 2
+	}
 }
+
+// backgroundTails are the percentiles that may stand for its reads, which are many.
+func backgroundTails() []float64 { return []float64{99, 90, 75} }
 
 // bystanders is what the clients of the background waited in the phase.
 func (r Run) bystanders(phase string) *Distribution {
@@ -66,8 +77,9 @@ func (r Run) bystanders(phase string) *Distribution {
 
 // harm says what the naive form does to the clients of the background, if that is
 // known of both.
-func harm(naive, calm Run) []string {
-	ratio, percentile := slowdown(naive.bystanders("read"), calm.bystanders("read"))
+func harm(naive, calm Run, runs []Run, shown columns) []string {
+	shown.tails = backgroundTails()
+	ratio, percentile := shown.slowdown(runs, func(r Run) *Distribution { return r.bystanders("read") }, naive, calm)
 	switch {
 	case percentile == "":
 		return nil

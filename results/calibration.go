@@ -42,18 +42,30 @@ type Sample struct {
 	Groups     int           `json:"groups"`
 	HoldNS     time.Duration `json:"hold_ns"`
 	DurationNS time.Duration `json:"duration_ns"`
+	// Settings are those of the run; missing in older calibrations.
+	Settings map[string]string `json:"settings,omitempty"`
 }
 
 // Sample is the run's.
 func (r Run) Sample() Sample {
-	return Sample{r.Recipe, r.Form, r.Backend.URL, r.Clients, r.Groups, r.HoldNS, r.DurationNS}
+	return Sample{r.Recipe, r.Form, r.Backend.URL, r.Clients, r.Groups, r.HoldNS, r.DurationNS, r.Settings}
 }
 
-// Like tells whether the samples are of the same, their lengths within a tenth.
+// Like tells whether the samples are of the same, their lengths within a tenth. A
+// setting counts where both record it.
 func (s Sample) Like(other Sample) bool {
 	long, short := max(s.DurationNS, other.DurationNS), min(s.DurationNS, other.DurationNS)
-	s.DurationNS, other.DurationNS = 0, 0
-	return s == other && 10*(long-short) <= long
+	if 10*(long-short) > long {
+		return false
+	}
+	for name, value := range s.Settings {
+		was, known := other.Settings[name]
+		if known && was != value && name != "duration" {
+			return false
+		}
+	}
+	return s.Recipe == other.Recipe && s.Form == other.Form && s.URL == other.URL && s.Clients == other.Clients &&
+		s.Groups == other.Groups && s.HoldNS == other.HoldNS
 }
 
 // FigureNoise is by how much a figure differs from itself.

@@ -77,13 +77,23 @@ func (c Comparison) changes(of []Change) *grid {
 	g := &grid{columns: []column{{head: "figure", left: true}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "change", space: 3},
 		{head: "95 % interval", space: 3}, {head: "detectable", space: 3}, {head: "verdict", left: true, space: 3}}}
 	for _, x := range of {
-		base, other := Value(x.Base, x.Unit), Value(x.New, x.Unit)
-		if x.Verdict == Invalid && x.P == nil && x.Base == 0 && x.New == 0 {
-			base, other = absent, absent // of too few observations there is no median
-		}
+		base, other := x.Medians()
 		g.rows = append(g.rows, []string{x.Figure, base, other, c.change(x), x.interval(), x.detectable(), x.verdict()})
 	}
 	return g
+}
+
+// Known tells whether there are medians: of too few observations there are none.
+func (x Change) Known() bool {
+	return x.Verdict != Invalid || x.P != nil || x.Base != 0 || x.New != 0
+}
+
+// Medians are those of both sides with their unit, n/a where there are none.
+func (x Change) Medians() (base, other string) {
+	if !x.Known() {
+		return absent, absent
+	}
+	return Value(x.Base, x.Unit), Value(x.New, x.Unit)
 }
 
 // change is by how much; of files it is ~ where no difference is shown.

@@ -24,6 +24,8 @@ type Setting struct {
 	Hold, Think, Warmup  time.Duration
 	Expected             *Expected
 	Faults               []string // what was to be broken, a line each
+	// Settings are the flags of stampede run that can change a figure.
+	Settings map[string]string
 }
 
 // FromRecord writes down what was measured.
@@ -43,6 +45,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		Clients: s.Clients, Groups: s.Groups, Seed: s.Seed, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
+		Settings:    s.Settings,
 		Preload:     s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Disturbed: r.Disturbed,
 		Errors: r.Errors, Warnings: warningsOf(r.Warnings), Doubts: warningsOf(r.Doubts), Intervals: intervals(r.Intervals),
@@ -91,10 +94,6 @@ func latency(p metrics.Phase, write writing) Latency {
 	return l
 }
 
-// beyond is how many observations must lie beyond a percentile for it to mean
-// anything.
-const beyond = 10
-
 // distribution is nil of a histogram that is nil or empty.
 func distribution(h *hdrhistogram.Histogram) *Distribution {
 	d := quantiles(h)
@@ -114,14 +113,13 @@ func quantiles(h *hdrhistogram.Histogram) *Distribution {
 	if h == nil || h.TotalCount() == 0 {
 		return nil
 	}
-	at := func(permille int64) *int64 {
-		if h.TotalCount()*(1000-permille) < beyond*1000 {
-			return nil
+	at := func(percentile float64) *int64 {
+		if v, known := metrics.Percentile(h, percentile); known {
+			return &v
 		}
-		v := h.ValueAtQuantile(float64(permille) / 10)
-		return &v
+		return nil
 	}
-	return &Distribution{P50: at(500), P90: at(900), P99: at(990), P999: at(999)}
+	return &Distribution{P50: at(50), P90: at(90), P99: at(99), P999: at(99.9)}
 }
 
 func herd(r *metrics.Record, write writing) Herd {
@@ -186,7 +184,8 @@ func SafetyOf(s metrics.Safety) Safety {
 func generator(g metrics.Generator, write writing) Generator {
 	return Generator{
 		CPUCores: g.CPUCores, StolenCores: g.StolenCores, GCPauseNS: g.GCPause, Lag: write(g.Lag),
-		Offered: g.Offered, Late: g.Late, Skipped: g.Skipped, Unfinished: g.Unfinished,
+		Offered: g.Offered, Late: g.Late, Completed: g.Completed, Failed: g.Failed, Skipped: g.Skipped, Unfinished: g.Unfinished,
+		OldestNS: g.Oldest,
 	}
 }
 
@@ -194,7 +193,7 @@ func intervals(all []metrics.Interval) []Interval {
 	out := []Interval{}
 	for _, i := range all {
 		out = append(out, Interval{
-			T: i.Start, Rounds: i.Rounds, P50: i.P50, P99: i.P99,
+			T: i.Start, Rounds: i.Rounds, P50: i.P50, P90: i.P90, P99: i.P99,
 			Notifications: i.Notifications, Reads: i.Reads, Writes: i.Writes,
 		})
 	}

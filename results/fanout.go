@@ -23,11 +23,11 @@ func signed(s metrics.Signed) *Signed {
 	if n == 0 {
 		return nil
 	}
-	at := func(percent int64) *int64 {
-		if n*(100-percent) < beyond*100 {
+	at := func(percentile float64) *int64 {
+		if !metrics.Supports(n, percentile) {
 			return nil
 		}
-		v := s.Quantile(float64(percent))
+		v := s.Quantile(percentile)
 		return &v
 	}
 	return &Signed{Min: s.Min(), P50: at(50), P99: at(99), Max: s.Max()}
@@ -47,14 +47,13 @@ func fanoutTable(s *sheet) {
 		latency(column{head: "first", over: "p50 told, from when due", space: 3}, "first", median)
 		latency(column{head: "median", space: 2}, "median", median)
 		latency(column{head: "last", space: 2}, "last", median)
-		latency(column{head: "last", over: "p99", space: 3}, "last", p99)
+		s.tail("last", "last", Run.latency)
 	} else {
 		for _, phase := range []string{"first", "median", "last"} {
-			latency(column{head: "p50", over: phase + " told", space: 3}, phase, median)
-			latency(column{head: "p99", space: 2}, phase, p99)
+			s.times(phase+" told", phase, Run.latency)
 		}
 	}
-	latency(column{head: "p99", over: "writer", space: 3}, "write", p99)
+	s.tail("writer", "write", Run.latency)
 	text(column{head: "missed", space: 3}, func(r Run) string { return percent(r.Fanout.Missed, r.Fanout.Missed+r.Fanout.Notifications) })
 	text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
 }

@@ -27,6 +27,9 @@ type File struct {
 	// Scenario is the scenario file that it was run from, by its name without
 	// folder and suffix; left out otherwise.
 	Scenario string `json:"scenario,omitempty"`
+	// Percentiles are those that tables show and findings cite, where they were
+	// chosen.
+	Percentiles []float64 `json:"percentiles,omitempty"`
 	// Reference is what the scenario file sets beside the runs.
 	Reference *Reference `json:"reference,omitempty"`
 	// Gates are what was asked of the runs, and Verdict what follows from all of
@@ -81,12 +84,18 @@ type Run struct {
 	Preload    *Preload    `json:"preload,omitempty"`
 	Background *Background `json:"background,omitempty"`
 
+	// Settings are the flags of stampede run that can change a figure of the run, with
+	// their values, defaults included. Flags that the recipe does not use are left out,
+	// and so are those that have a field of their own under another name. It is missing
+	// in older files.
+	Settings map[string]string `json:"settings,omitempty"`
+
 	HoldNS   time.Duration `json:"hold_ns"`
 	ThinkNS  time.Duration `json:"think_ns"`
 	WarmupNS time.Duration `json:"warmup_ns"`
 
 	DurationNS     time.Duration `json:"duration_ns"` // of the measured window
-	Rounds         int64         `json:"rounds"`      // completed in it
+	Rounds         int64         `json:"rounds"`      // that ended in it
 	ThroughputPerS float64       `json:"throughput_per_s"`
 
 	Latency   map[string]Latency `json:"latency"` // by phase, in the recipe's own words
@@ -289,11 +298,25 @@ type Generator struct {
 	CPUCores    float64       `json:"cpu_cores"`
 	StolenCores float64       `json:"stolen_cores,omitempty"` // that the hypervisor gave to other machines
 	GCPauseNS   time.Duration `json:"gc_pause_ns"`
-	Lag         *Distribution `json:"lag_ns,omitempty"`  // how late timers ran
-	Offered     int64         `json:"offered,omitempty"` // arrivals that were due in the window; in an open loop only
-	Late        int64         `json:"late"`              // for which nobody was free when they were due
-	Skipped     int64         `json:"skipped"`           // that nobody ever had
-	Unfinished  int64         `json:"unfinished"`        // that somebody had and did not finish
+	Lag         *Distribution `json:"lag_ns,omitempty"` // how late timers ran
+	// Offered are the arrivals that were due in the window, in an open loop only. Each
+	// is completed, failed, skipped or unfinished: offered is their sum.
+	Offered    int64 `json:"offered,omitempty"`
+	Late       int64 `json:"late"`                // no client was free when they were due
+	Completed  int64 `json:"completed,omitempty"` // not in older files
+	Failed     int64 `json:"failed,omitempty"`    // a client started them and lost them, with its session for instance; not in older files
+	Skipped    int64 `json:"skipped"`             // no client ever started them
+	Unfinished int64 `json:"unfinished"`          // a client started them and did not end them
+	// OldestNS is for how long the first of the unfinished had been due; not in older files.
+	OldestNS time.Duration `json:"oldest_unfinished_ns,omitempty"`
+}
+
+// Lost is how many arrivals of an open loop have no response time.
+func (g Generator) Lost() int64 {
+	if g.Offered == 0 {
+		return 0
+	}
+	return g.Failed + g.Skipped + g.Unfinished
 }
 
 // Server is what a server counted for itself. Apache ZooKeeper counts
@@ -308,8 +331,9 @@ type Server struct {
 type Interval struct {
 	T             time.Duration `json:"t_ns"` // from the window's beginning
 	Rounds        int64         `json:"rounds"`
-	P50           time.Duration `json:"p50_ns"` // response time of the first phase, 0 without any
-	P99           time.Duration `json:"p99_ns"`
+	P50           time.Duration `json:"p50_ns,omitzero"` // response time of the first phase; left out of too few to know it
+	P90           time.Duration `json:"p90_ns,omitzero"`
+	P99           time.Duration `json:"p99_ns,omitzero"`
 	Notifications int64         `json:"notifications"`
 	Reads         int64         `json:"reads"`
 	Writes        int64         `json:"writes"`

@@ -10,7 +10,7 @@ import (
 // finding says in words what the runs on one backend show: a line or two. It is
 // made of the runs with the most clients in which a naive form and another one
 // stand side by side.
-func finding(runs []Run) []string {
+func finding(runs []Run, shown columns) []string {
 	if void := violations(runs); len(void) > 0 {
 		return void
 	}
@@ -19,7 +19,7 @@ func finding(runs []Run) []string {
 		return []string{"Nothing was measured: no round was completed."}
 	}
 	if measured[0].isMix() {
-		return append(mixes(measured), outages(measured)...)
+		return append(mixes(measured, shown), outages(measured)...)
 	}
 	if measured[0].isStorm() {
 		return storms(measured)
@@ -31,12 +31,12 @@ func finding(runs []Run) []string {
 		return lines
 	}
 	if slices.ContainsFunc(measured, Run.open) {
-		return offers(measured)
+		return offers(measured, shown)
 	}
 	if naive, calm, ok := sideBySide(measured); ok {
-		return compare(naive, calm, measured)
+		return compare(naive, calm, measured, shown)
 	}
-	return alone(measured)
+	return alone(measured, runs)
 }
 
 // violations says which forms broke their promise; the numbers of such a run
@@ -77,7 +77,7 @@ func sideBySide(runs []Run) (naive, calm Run, ok bool) {
 	return naive, calm, ok
 }
 
-func compare(naive, calm Run, runs []Run) []string {
+func compare(naive, calm Run, runs []Run, shown columns) []string {
 	many, few := naive.Cost.PerRound.Notifications, calm.Cost.PerRound.Notifications
 	herd, form := called(naive, runs), called(calm, runs)
 	who := fmt.Sprintf("With %s %s wakes", naive.crowd(), roundOf(naive.Recipe))
@@ -92,7 +92,7 @@ func compare(naive, calm Run, runs []Run) []string {
 	default:
 		line = fmt.Sprintf("%s %s in %s and %s in %s%s.", who, short(many), herd, short(few), form, asleep(naive))
 	}
-	return slices.Concat([]string{line}, slower(naive, calm), harm(naive, calm))
+	return slices.Concat([]string{line}, slower(naive, calm, runs, shown), harm(naive, calm, runs, shown))
 }
 
 // asleep says how many of those that the naive form wakes go back to sleep.
@@ -113,13 +113,13 @@ func asleep(r Run) string {
 }
 
 // slower compares how long it takes until the next is served.
-func slower(naive, calm Run) []string {
+func slower(naive, calm Run, runs []Run, shown columns) []string {
 	phase := tailPhase(naive)
 	if phase == "" {
 		return nil
 	}
 	name := strings.ToUpper(phase[:1]) + label(phase)[1:]
-	ratio, percentile := slowdown(naive.latency(phase), calm.latency(phase))
+	ratio, percentile := shown.slowdown(runs, func(r Run) *Distribution { return r.latency(phase) }, naive, calm)
 	if percentile == "" {
 		return []string{name + ": too few rounds to compare."}
 	}
@@ -135,33 +135,42 @@ func slower(naive, calm Run) []string {
 	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster.", name, 100*(1-ratio))}
 }
 
-// slowdown is the ratio of the highest percentile that both have enough
-// observations for, and that percentile's name; "" if there is none.
-func slowdown(naive, calm *Distribution) (ratio float64, percentile string) {
-	if naive == nil || calm == nil {
+// slowdown is the ratio of the highest percentile that the table shows and that both
+// have enough observations for, and that percentile's name; "" if there is none.
+func (c columns) slowdown(runs []Run, time func(Run) *Distribution, naive, calm Run) (ratio float64, percentile string) {
+	p, name := c.highest(runs, time, naive, calm)
+	if name == "" {
 		return 0, ""
 	}
-	for _, p := range []struct {
-		name string
-		a, b *int64
-	}{{"p99", naive.P99, calm.P99}, {"p90", naive.P90, calm.P90}, {"p50", naive.P50, calm.P50}} {
-		if p.a != nil && p.b != nil && *p.b > 0 {
-			return float64(*p.a) / float64(*p.b), p.name
-		}
-	}
-	return 0, ""
+	a, _ := time(naive).At(p)
+	b, _ := time(calm).At(p)
+	return float64(a) / float64(b), name
 }
 
-// alone says what one family, with nothing to compare, shows.
-func alone(runs []Run) []string {
+// alone says what one family shows where there is nothing to compare it with, and why
+// there is nothing: all are the runs, those without a round included.
+func alone(runs, all []Run) []string {
 	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
 	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", most.crowd(), roundOf(most.Recipe),
 		short(most.Cost.PerRound.Notifications), most.Recipe, most.Form, asleep(most))
-	missing := "No naive form of it ran beside it, so there is nothing to compare."
-	if most.Family == "naive" {
-		missing = "No herd-avoiding form of it ran beside it, so there is nothing to compare."
+	return []string{line, uncompared(most, all)}
+}
+
+// uncompared says why no form stands beside that of the run: none ran, or those that
+// ran completed no round, or ran at other levels only.
+func uncompared(r Run, all []Run) string {
+	other := "herd-avoiding"
+	if r.Family != "naive" {
+		other = "naive"
 	}
-	return []string{line, missing}
+	i := slices.IndexFunc(all, func(o Run) bool { return o.Recipe == r.Recipe && (o.Family == "naive") != (r.Family == "naive") })
+	if i < 0 {
+		return fmt.Sprintf("No %s form of it ran, so there is nothing to compare.", other)
+	}
+	if all[i].Cost.PerRound == nil {
+		return fmt.Sprintf("The %s form %s completed no round with %s, so there is nothing to compare.", other, all[i].Form, Clients(all[i].Clients))
+	}
+	return fmt.Sprintf("The %s form %s ran with another number of clients only, so there is nothing to compare.", other, all[i].Form)
 }
 
 // called is how a sentence refers to the form of a run: by its family, and by its

@@ -2,63 +2,60 @@ package results
 
 import (
 	"fmt"
+	"math"
 	"time"
 )
 
 // offers says of each form whether it kept up with the rate that was offered to
 // the most clients.
-func offers(runs []Run) (lines []string) {
+func offers(runs []Run, shown columns) (lines []string) {
 	most := 0
 	for _, r := range runs {
 		most = max(most, r.Clients)
 	}
 	for _, r := range runs {
 		if r.open() && r.Clients == most {
-			lines = append(lines, r.offer())
+			lines = append(lines, r.offer(runs, shown))
 		}
 	}
 	return lines
 }
 
-// enough is the share of the rate offered that a form which keeps up does: what
-// is under way at the end is missing.
+// enough is the share of the offered rate that a form which keeps up must do.
 const enough = 0.98
+
+// inProgress is how many arrivals a form that keeps up may have in progress when the
+// window closes: by Little's law the rate times the time that one takes, and three
+// standard deviations of that number more.
+func (r Run) inProgress() float64 {
+	response := r.latency(firstPhase(r))
+	if response == nil {
+		return 1
+	}
+	usual := r.OfferedPerS * (response.Mean/1e9 + r.HoldNS.Seconds())
+	return 1 + usual + 3*math.Sqrt(usual)
+}
 
 // keepsUp says whether the run did.
 func (r Run) keepsUp() string {
 	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", Rate(r.OfferedPerS), r.Recipe, r.Form, r.crowd())
-	g := r.Generator
-	if g.Skipped+g.Unfinished == 0 && r.ThroughputPerS >= enough*r.OfferedPerS {
+	missing := (r.OfferedPerS - r.ThroughputPerS) * r.DurationNS.Seconds()
+	if r.Generator.Lost() == 0 && (r.ThroughputPerS >= enough*r.OfferedPerS || missing <= r.inProgress()) {
 		return line + " keeps up"
 	}
 	return line + fmt.Sprintf(" does %s/s and falls behind", Rate(r.ThroughputPerS))
 }
 
-func (r Run) offer() string {
+func (r Run) offer(runs []Run, shown columns) string {
 	line := r.keepsUp() + ": "
 	first := firstPhase(r)
-	waited, percentile := highest(r.latency(first))
-	took, _ := highest(r.service(first))
-	if percentile == "" {
+	waited := func(r Run) *Distribution { return r.latency(first) }
+	p, name := shown.highest(runs, waited, r)
+	if name == "" {
 		return line + "too few rounds to say how long they took."
 	}
+	response, _ := waited(r).At(p)
+	service, _ := r.service(first).At(p)
 	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",
-		label(first), percentile, Duration(waited), Duration(took))
-}
-
-// highest is the highest percentile that there are enough observations for, and
-// its name; "" if there is none.
-func highest(d *Distribution) (time.Duration, string) {
-	if d == nil {
-		return 0, ""
-	}
-	for _, p := range []struct {
-		name string
-		at   *int64
-	}{{"p99", d.P99}, {"p90", d.P90}, {"p50", d.P50}} {
-		if p.at != nil {
-			return time.Duration(*p.at), p.name
-		}
-	}
-	return 0, ""
+		label(first), name, Duration(time.Duration(response)), Duration(time.Duration(service)))
 }

@@ -40,7 +40,7 @@ func (f File) Headline() string {
 	if len(groups) == 0 {
 		return nothing
 	}
-	return where(f.Runs, groups[0][0]) + finding(groups[0])[0]
+	return where(f.Runs, groups[0][0]) + finding(groups[0], chosenOf(f.Percentiles, groups[0]))[0]
 }
 
 // nothing is the finding of a file without runs.

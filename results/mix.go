@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 )
@@ -71,10 +72,8 @@ func mixTable(s *sheet) {
 	s.text(column{head: "reads", space: 2}, func(r Run) string { return share(r.ReadRatio.Achieved) })
 	s.text(column{head: "reads/s", space: 2}, operations(func(r ReadRatio) float64 { return r.Achieved }))
 	s.text(column{head: "writes/s", space: 2}, operations(func(r ReadRatio) float64 { return 1 - r.Achieved }))
-	s.latency(column{head: "p50", over: "read" + from, space: 3}, "read", Run.latency, median)
-	s.latency(column{head: "p99", space: 2}, "read", Run.latency, p99)
-	s.latency(column{head: "p50", over: "write" + from, space: 3}, "write", Run.latency, median)
-	s.latency(column{head: "p99", space: 2}, "write", Run.latency, p99)
+	s.times("read"+from, "read", Run.latency)
+	s.times("write"+from, "write", Run.latency)
 	if slices.ContainsFunc(s.runs, func(r Run) bool { return r.Mix.Conditional }) {
 		s.text(column{head: "retries", space: 3}, func(r Run) string { return Count(r.Mix.Retries) })
 	}
@@ -86,7 +85,7 @@ func mixTable(s *sheet) {
 func share(v float64) string { return percent(int64(1e6*v), 1e6) }
 
 // mixes says what raw operations came to with the most clients.
-func mixes(runs []Run) []string {
+func mixes(runs []Run, shown columns) []string {
 	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
 	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", most.crowd(), Rate(most.ThroughputPerS), share(most.ReadRatio.Achieved))
 	if most.open() {
@@ -94,8 +93,10 @@ func mixes(runs []Run) []string {
 	}
 	separator := ": "
 	for _, phase := range most.Phases {
-		if at, percentile := highest(most.latency(phase)); percentile != "" {
-			line += fmt.Sprintf("%s%s %s is %s", separator, phase, percentile, Duration(at))
+		of := func(r Run) *Distribution { return r.latency(phase) }
+		if p, name := shown.highest(runs, of, most); name != "" {
+			v, _ := of(most).At(p)
+			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, Duration(time.Duration(v)))
 			separator = ", "
 		}
 	}

@@ -9,10 +9,10 @@ import (
 
 // table is the numbers of the runs on one backend: a row for each level and form,
 // the forms of one level side by side.
-func table(runs []Run) *grid {
+func table(runs []Run, shown columns) *grid {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Run) int { return cmp.Compare(a.Clients, b.Clients) })
-	s := &sheet{grid: grid{rows: make([][]string, len(runs))}, runs: runs}
+	s := &sheet{grid: grid{rows: make([][]string, len(runs))}, runs: runs, shown: shown}
 	if runs[0].isMix() {
 		mixTable(s)
 		return &s.grid
@@ -25,7 +25,7 @@ func table(runs []Run) *grid {
 		stormTable(s)
 		return &s.grid
 	}
-	text, latency := s.text, s.latency
+	text := s.text
 	perRound := func(of func(*PerRound) float64) func(Run) string {
 		return func(r Run) string {
 			if r.Cost.PerRound == nil {
@@ -48,14 +48,12 @@ func table(runs []Run) *grid {
 	}
 	tail, first := tailPhase(runs[0]), firstPhase(runs[0])
 	if open {
-		latency(column{head: "p50", over: label(first) + " from when due", space: 3}, first, Run.latency, median)
-		latency(column{head: "p99", space: 2}, first, Run.latency, p99)
-		latency(column{head: "p99", over: "from call", space: 3}, first, Run.service, p99)
+		s.times(label(first)+" from when due", first, Run.latency)
+		s.tail("from call", first, Run.service)
 	} else {
-		latency(column{head: "p50", over: label(tail), space: 3}, tail, Run.latency, median)
-		latency(column{head: "p99", space: 2}, tail, Run.latency, p99)
+		s.times(label(tail), tail, Run.latency)
 		if first != tail {
-			latency(column{head: "p99", over: label(first), space: 3}, first, Run.latency, p99)
+			s.tail(label(first), first, Run.latency)
 		}
 	}
 	text(column{head: "max", over: "fan-out", space: 3}, Run.largest)

@@ -5,7 +5,8 @@ import "slices"
 // A sheet is a grid with a row for each run.
 type sheet struct {
 	grid
-	runs []Run
+	runs  []Run
+	shown columns
 }
 
 func (s *sheet) text(c column, cell func(Run) string) {

@@ -38,7 +38,7 @@ func (f File) Findings() (lines []string) {
 		return []string{nothing}
 	}
 	for _, runs := range groups {
-		found := finding(runs)
+		found := finding(runs, chosenOf(f.Percentiles, runs))
 		found[0] = where(f.Runs, runs[0]) + found[0]
 		lines = append(lines, found...)
 	}
@@ -52,7 +52,7 @@ func (f File) Tables() (all []Table) {
 		if runs[0].Scenario != "" {
 			title += ": " + strings.Join(runs[0].settings(), " · ")
 		}
-		all = append(all, tabled(title, table(runs), func(w io.Writer) { warn(w, runs) }))
+		all = append(all, tabled(title, table(runs, chosenOf(f.Percentiles, runs)), func(w io.Writer) { warn(w, runs) }))
 		if g := recoveryTable(runs); g != nil {
 			all = append(all, tabled("What was broken, and what the clients had of it: "+title, g, func(io.Writer) {}))
 		}

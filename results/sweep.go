@@ -139,16 +139,23 @@ type Capacity struct {
 	URL     string `json:"url"`
 	Clients int    `json:"clients"` // 0 where they are the axis
 	Groups  int    `json:"groups"`
-	// Level met it every time, 0 if not even the lowest did. Next, the one after
-	// it, did not; 0 if there is none.
+	// Level is the highest that was confirmed, 0 if not even the lowest was. Next is
+	// the one after it, which was not; 0 if there is none.
 	Level float64 `json:"level"`
 	Held  Trials  `json:"held"`
-	Next  float64 `json:"next"`
-	After Trials  `json:"after"`
-	Why   string  `json:"why,omitempty"` // Next did not meet it
+	// Confidence is how likely the next run at Level meets the objective, predicted
+	// from the runs that confirmed it; 0 without a level, and in older files.
+	Confidence float64 `json:"confidence,omitempty"`
+	Next       float64 `json:"next"`
+	After      Trials  `json:"after"`
+	Why        string  `json:"why,omitempty"` // Next was not confirmed
+	// Undecided: the runs at Next cannot tell whether it holds, so that the answer
+	// may be higher than Level.
+	Undecided bool `json:"undecided,omitempty"`
 }
 
-// Trials are how many of so many runs met the objective.
+// Trials are how many of a level's runs met the objective. Of counts the runs that
+// could tell.
 type Trials struct {
 	Met int `json:"met"`
 	Of  int `json:"of"`

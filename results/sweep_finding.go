@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -16,7 +17,7 @@ func (s Sweep) finding() (lines []string) {
 		return []string{"Nothing was measured: no run was completed."}
 	}
 	if len(s.Capacities) > 0 {
-		lines = append(lines, s.holds())
+		lines = append(lines, s.holds()...)
 	}
 	told := func(beside string) bool { return beside == s.beside(s.Levels[len(s.Levels)-1]) }
 	for _, c := range s.Crossovers {
@@ -56,47 +57,6 @@ func (s Sweep) who(recipe, form, url, beside string) string {
 	return name
 }
 
-// holds says what the forms hold: the first in full, the others beside it.
-func (s Sweep) holds() string {
-	all := slices.SortedStableFunc(slices.Values(s.Capacities), func(a, b Capacity) int { return cmp.Compare(s.rank(a), s.rank(b)) })
-	parts := []string{}
-	for i, c := range all {
-		who := s.who(c.Recipe, c.Form, c.URL, "")
-		if i > 0 {
-			parts = append(parts, who+" "+s.held(c))
-			continue
-		}
-		parts = append(parts, fmt.Sprintf("%s holds %s at %s%s", upper(who), s.held(c), s.Objective, c.with()))
-	}
-	return strings.Join(parts, "; ") + "."
-}
-
-func (s Sweep) rank(c Capacity) int {
-	return slices.Index([]string{"recipe", "library", "naive"}, c.Family)
-}
-
-func (s Sweep) held(c Capacity) string {
-	switch {
-	case c.Level == 0:
-		return fmt.Sprintf("not even %s", place(s.Axes[0], c.Next))
-	case c.Next == 0:
-		return fmt.Sprintf("%s, the most that was tried", place(s.Axes[0], c.Level))
-	}
-	return place(s.Axes[0], c.Level)
-}
-
-// with is what else there was: " with 64 clients over 16 groups".
-func (c Capacity) with() string {
-	text := ""
-	if c.Clients > 0 {
-		text = " with " + Clients(c.Clients)
-	}
-	if c.Groups > 1 {
-		text += fmt.Sprintf(" over %s", plural(c.Groups, c.Recipe))
-	}
-	return text
-}
-
 // of tells whether the crossover is of the curve's form and level of the second
 // axis.
 func (c Crossover) of(v Curve) bool {
@@ -126,7 +86,7 @@ func (s Sweep) crosses(c Crossover) string {
 	case c.Always:
 		return fmt.Sprintf("From %s on, the first level, %s more than %s times %s's; at %s %s times.", begin, what, factor, calm, end, short(last.Times))
 	case c.At != nil:
-		return fmt.Sprintf("From %s on%s %s more than %s times %s's; at %s %s times.", place(s.Axes[0], *c.At), s.each(c), what, factor, calm, end, short(last.Times))
+		return fmt.Sprintf("From %s on%s %s more than %s times %s's; at %s %s times.", place(s.Axes[0], s.reached(*c.At)), s.each(c), what, factor, calm, end, short(last.Times))
 	case len(c.Ratios) == 1:
 		return fmt.Sprintf("At %s, the one level of both, %s %s times %s's.", end, what, short(last.Times), calm)
 	case most.Times < s.WorseBy:
@@ -136,13 +96,35 @@ func (s Sweep) crosses(c Crossover) string {
 		end, what, factor, calm, short(last.Times), place(s.Axes[0], most.N), short(most.Times))
 }
 
-// each is what the crossover is for each of several instances.
+// reached is the first value of the first axis that can be measured at or above a
+// value between two levels: clients, groups and bytes are whole, and every instance has
+// as many clients.
+func (s Sweep) reached(at float64) float64 {
+	switch s.Axes[0] {
+	case "clients":
+		step := float64(s.instances())
+		return step * math.Ceil(at/step)
+	case "groups", "size":
+		return math.Ceil(at)
+	}
+	return at
+}
+
+// instances is the number of instances at every level of an axis of clients.
+func (s Sweep) instances() int {
+	if slices.Contains(s.Axes, "groups") {
+		return 1
+	}
+	return max(1, s.Levels[0].Groups)
+}
+
+// each is the number of clients of each instance at the crossover, "" of one instance.
 func (s Sweep) each(c Crossover) string {
-	groups := s.Levels[0].Groups
-	if groups <= 1 || s.Axes[0] != "clients" || slices.Contains(s.Axes, "groups") {
+	groups := s.instances()
+	if groups == 1 || s.Axes[0] != "clients" {
 		return ""
 	}
-	return fmt.Sprintf(", %s for each of %s,", short(*c.At/float64(groups)), plural(groups, c.Recipe))
+	return fmt.Sprintf(", %s for each of %s,", short(s.reached(*c.At)/float64(groups)), plural(groups, c.Recipe))
 }
 
 // peaks says where a form's throughput is greatest.

@@ -62,7 +62,7 @@ func (s Sweep) table(levels []Level) *grid {
 	for i, l := range levels {
 		runs[i] = s.middle(l)
 	}
-	g := table(runs)
+	g := table(runs, columns{tails: []float64{99, 90}}) // crossovers go by these
 	g.drop("wasted")
 	g.drop("safety")
 	if s.ranged() {
@@ -107,7 +107,7 @@ func (s Sweep) warn(w io.Writer, levels []Level) {
 		}
 		lost := 0
 		for _, r := range runs {
-			if r.Generator.Skipped+r.Generator.Unfinished > 0 {
+			if r.Generator.Lost() > 0 {
 				lost++
 			}
 		}

@@ -83,9 +83,9 @@ func searched() Sweep {
 	s := sweepOf(runs...)
 	s.Axes, s.Objective, s.Planned = []string{"rate"}, "acquire.response.p99<50ms", 0
 	s.Capacities = []Capacity{
-		{Recipe: "lock", Form: "one-node", Family: "naive", URL: "native:", Clients: 64, Groups: 16, Level: 310, Held: Trials{3, 3}},
-		{Recipe: "lock", Form: "predecessor", Family: "recipe", URL: "native:", Clients: 64, Groups: 16, Level: 2400, Held: Trials{3, 3},
-			Next: 2520, After: Trials{0, 1}, Why: "500 of 12\u202f100 arrivals were not served"},
+		{Recipe: "lock", Form: "one-node", Family: "naive", URL: "native:", Clients: 64, Groups: 16, Level: 310, Held: Trials{3, 3}, Confidence: 1},
+		{Recipe: "lock", Form: "predecessor", Family: "recipe", URL: "native:", Clients: 64, Groups: 16, Level: 2400, Held: Trials{4, 4}, Confidence: 0.973,
+			Next: 2520, After: Trials{0, 2}, Why: "500 of 12\u202f100 arrivals were not served"},
 	}
 	s.Analyse()
 	return s
@@ -170,6 +170,27 @@ func TestSweepTable(t *testing.T) {
 			golden.Compare(t, "testdata/"+"sweep-"+strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
 			checkWidth(t, b.String())
 		})
+	}
+}
+
+// Clients are whole, and every group has as many.
+func TestCrossoverIsOfWholeClients(t *testing.T) {
+	s := sweepOf(herded()...)
+	at := 9.7
+	s.Crossovers[0].At = &at
+	if line := s.finding()[0]; !strings.HasPrefix(line, "From 10 clients on the naive form's") {
+		t.Error(line)
+	}
+	at = 38.2
+	for i := range s.Levels {
+		s.Levels[i].Groups = 16
+	}
+	if line := s.finding()[0]; !strings.HasPrefix(line, "From 48 clients on, 3 for each of 16 locks, the naive form's") {
+		t.Error(line)
+	}
+	s.Axes, at = []string{"rate"}, 9.7
+	if line := s.finding()[0]; !strings.HasPrefix(line, "From 9.7 arrivals/s on the naive form's") {
+		t.Error(line)
 	}
 }
 

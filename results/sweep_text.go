@@ -148,32 +148,6 @@ func plus(v float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f", v), "-", "−", 1)
 }
 
-// capacities writes of each form between which two levels the answer lies.
-func (s Sweep) capacities(w io.Writer) {
-	if len(s.Capacities) == 0 {
-		return
-	}
-	fmt.Fprintln(w)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, c := range s.Capacities {
-		var parts []string
-		for _, at := range []struct {
-			level  float64
-			trials Trials
-		}{{c.Level, c.Held}, {c.Next, c.After}} {
-			if at.level > 0 {
-				parts = append(parts, fmt.Sprintf("%s met it in %d of %d", place(s.Axes[0], at.level), at.trials.Met, at.trials.Of))
-			}
-		}
-		text := strings.Join(parts, ", ")
-		if c.Why != "" {
-			text += ": " + c.Why
-		}
-		fmt.Fprintf(t, "  %s\t%s\n", s.form(c.Recipe, c.Form, c.URL, ""), text)
-	}
-	t.Flush() // into memory
-}
-
 // form is a form's name, with what sets it apart from others of the sweep.
 func (s Sweep) form(recipe, form, url, beside string) string {
 	name := form

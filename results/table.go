@@ -35,7 +35,7 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 		if name := runs[0].Scenario; name != "" {
 			fmt.Fprintf(&b, "  %s: %s\n", name, strings.Join(runs[0].settings(), " · "))
 		}
-		table(runs).write(&b)
+		table(runs, chosenOf(f.Percentiles, runs)).write(&b)
 		warn(&b, runs)
 		writeRecoveries(&b, runs)
 	}

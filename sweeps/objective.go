@@ -2,6 +2,7 @@ package sweeps
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
@@ -18,22 +19,52 @@ func ParseObjective(text string, phases []string) (Objective, error) {
 	return Objective{b}, err
 }
 
-// Judge tells whether a run meets the objective, and why it does not. Where work
-// was skipped or left unfinished the percentiles are lower bounds, and nothing is
-// met.
-func (o Objective) Judge(r results.Run) (met bool, why string) {
+// Judge tells whether a run meets the objective. A run that cannot tell is undecided:
+// one with too few observations, and one whose generator or machine was short of CPU,
+// which measured that and not the service.
+func (o Objective) Judge(r results.Run) Trial {
 	measured, known := o.Figure.Of(r)
-	switch lost := r.Generator.Skipped + r.Generator.Unfinished; {
+	lost := r.Generator.Skipped + r.Generator.Unfinished
+	switch short := shortOfCPU(r); {
 	case r.Safety.Violations > 0:
-		why = "the form broke its promise"
-	case lost > 0:
-		why = fmt.Sprintf("%s of %s arrivals were not served", results.Count(lost), results.Count(r.Generator.Offered))
+		return Trial{Outcome: Missed, Why: "a safety violation voids the run"}
+	case short != "":
+		return Trial{Why: short}
+	case r.Open != nil && lost > 0:
+		return Trial{Outcome: Missed, Why: fmt.Sprintf("%s of %s arrivals were not served", results.Count(lost), results.Count(r.Generator.Offered))}
 	case !known:
-		why = fmt.Sprintf("%s rounds are too few for %s", results.Count(r.Rounds), o.statistic())
+		return Trial{Why: fmt.Sprintf("%s observations are too few for %s, which takes %s", results.Count(o.Has(r)), o.Figure.Name, results.Count(o.Needs()))}
 	case !o.Op.Holds(measured, o.Limit):
-		why = fmt.Sprintf("%s is %s", o.statistic(), o.Figure.Format(measured))
+		return Trial{Outcome: Missed, Slack: o.slack(measured), Why: fmt.Sprintf("%s is %s", o.statistic(), o.Figure.Format(measured))}
 	}
-	return why == "", why
+	return Trial{Outcome: Met, Slack: o.slack(measured)}
+}
+
+// shortOfCPU is the doubt that says so, "" without one.
+func shortOfCPU(r results.Run) string {
+	for _, d := range r.Doubts {
+		if strings.HasPrefix(d.Code, "cpu") {
+			return d.Text
+		}
+	}
+	return ""
+}
+
+// leastShare bounds how far below its limit a figure counts as, as a share of the
+// limit.
+const leastShare = 1e-6
+
+// slack is the distance to the limit: of times and rates, which scatter by a share of
+// themselves, that of the logarithms.
+func (o Objective) slack(measured float64) float64 {
+	distance := o.Limit - measured
+	if o.Figure.Timed && o.Limit > 0 {
+		distance = -math.Log(max(measured/o.Limit, leastShare))
+	}
+	if o.Op == figures.Above || o.Op == figures.AtLeast {
+		return -distance
+	}
+	return distance
 }
 
 // statistic is the last word of the figure: "p99".
@@ -44,8 +75,18 @@ func (o Objective) statistic() string {
 // enough is how many observations must lie beyond a percentile.
 const enough = 10
 
-// Rounds is how many rounds a run must have for the figure to be known.
-func (o Objective) Rounds() int64 {
+// Needs is how many observations a run must have for the figure to be known.
+func (o Objective) Needs() int64 {
 	beyond := map[string]int64{"p50": 2, "p90": 10, "p99": 100, "p999": 1000}
 	return max(beyond[o.statistic()], 1) * enough
+}
+
+// Has is how many observations of the figure a run has: those of its phase, which
+// not every round need have, or its rounds.
+func (o Objective) Has(r results.Run) int64 {
+	phase, _, _ := strings.Cut(o.Figure.Name, ".")
+	if l, ok := r.Latency[phase]; ok {
+		return l.Count
+	}
+	return r.Rounds
 }

@@ -2,56 +2,80 @@ package sweeps
 
 import "math"
 
-// A Search looks for the highest level of a rising grid that holds.
+// A Search looks for the highest level of a rising grid at which runs meet an
+// objective.
 type Search struct {
 	Grid  []float64
-	Times int // a level is tried to confirm it
+	Times int // runs that confirm a level, at least 2
 	// Try measures a level once.
-	Try func(level float64) (holds bool, err error)
+	Try func(level float64) (Trial, error)
 
-	trials map[int]Trials
+	tallies map[int]*tally
 }
 
-// Trials are how many times a level was tried, and met what it had to.
+// Trials are how many of the runs at a level met the objective. Undecided runs are
+// not among them.
 type Trials struct{ Met, Of int }
 
 // Found is the answer of a search.
 type Found struct {
-	Level float64 // the highest that held every time; 0 if the lowest does not
-	At    Trials
-	Next  float64 // the level after it, which did not hold every time; 0 if there is none
-	After Trials
+	Level      float64 // the highest that was confirmed; 0 if none was
+	At         Trials
+	Confidence float64 // how likely the next run at Level meets the objective, 0 to 1
+	Next       float64 // the level after it, which was not confirmed; 0 if there is none
+	After      Trials
+	Why        string // Next was not confirmed
+	// Undecided says that the runs at Next cannot tell whether it holds, so that
+	// the answer may be higher than Level.
+	Undecided bool
 }
 
-// Highest goes up from the lowest level by doubling until one does not hold, halves
-// what is between on the geometric scale, and confirms the answer: so many trials
-// of it that all hold, and as many of the next level of which one does not, with
-// which they end. Where that shows that luck had a part it moves on by single
-// levels.
+// Highest goes up from the lowest level by doubling until a level does not hold,
+// bisects between that level and the one below, and confirms the answer with fresh
+// runs: those of the search were selected for having met the objective. If they do
+// not confirm it, Highest goes down to a level that they do confirm.
 func (s *Search) Highest() (Found, error) {
-	s.trials = map[int]Trials{}
+	s.tallies = map[int]*tally{}
+	for i := range s.Grid {
+		s.tallies[i] = &tally{}
+	}
 	holds, fails, err := s.bracket()
-	for err == nil && fails-holds > 1 {
-		middle := (holds + fails) / 2
-		var held bool
-		if held, err = s.try(middle); held {
-			holds = middle
-		} else {
-			fails = middle
-		}
+	if err == nil {
+		holds, err = bisect(holds, fails, s.holds)
+	}
+	if err == nil {
+		holds, err = s.down(holds)
 	}
 	if err != nil {
 		return Found{}, err
 	}
-	return s.confirm(holds)
+	return s.found(holds), nil
 }
 
-// bracket returns a level that held, -1 if none did, and one above it that did
-// not, the grid's length if all did.
+// bisect narrows the span from a level that is known to hold, or -1, to one that is
+// known not to, or the grid's length.
+func bisect(holds, fails int, test func(int) (bool, error)) (int, error) {
+	for fails-holds > 1 {
+		middle := (holds + fails) / 2
+		held, err := test(middle)
+		switch {
+		case err != nil:
+			return 0, err
+		case held:
+			holds = middle
+		default:
+			fails = middle
+		}
+	}
+	return holds, nil
+}
+
+// bracket returns a level that holds, -1 if none does, and one above it that does
+// not, the grid's length if all do.
 func (s *Search) bracket() (holds, fails int, err error) {
 	holds = -1
 	for i := 0; ; i = s.double(i) {
-		held, err := s.try(i)
+		held, err := s.holds(i)
 		switch {
 		case err != nil:
 			return 0, 0, err
@@ -73,60 +97,33 @@ func (s *Search) double(i int) int {
 	return min(j, len(s.Grid)-1)
 }
 
-func (s *Search) confirm(holds int) (Found, error) {
-	for {
-		next := holds + 1
-		if err := s.repeat(holds); err != nil {
-			return Found{}, err
+// down finds the highest confirmed level from a level that seems to hold: it goes
+// down by growing steps, then bisects.
+func (s *Search) down(seems int) (int, error) {
+	fails := seems + 1
+	for step := 1; fails > 0; step *= 2 {
+		i := max(fails-step, 0)
+		confirmed, err := s.confirm(i)
+		if err != nil {
+			return 0, err
 		}
-		if holds >= 0 && !s.always(holds) {
-			holds--
-			continue
+		if confirmed {
+			return bisect(i, fails, s.confirm)
 		}
-		if err := s.repeat(next); err != nil {
-			return Found{}, err
-		}
-		if next < len(s.Grid) && s.always(next) {
-			holds = next
-			continue
-		}
-		return s.found(holds), nil
+		fails = i
 	}
-}
-
-// repeat tries a level of the grid as often as it takes to confirm it, or until
-// that is out of the question.
-func (s *Search) repeat(i int) error {
-	if i < 0 || i >= len(s.Grid) {
-		return nil
-	}
-	for s.always(i) && s.trials[i].Of < s.Times {
-		if _, err := s.try(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *Search) always(i int) bool { return s.trials[i].Met == s.trials[i].Of }
-
-func (s *Search) try(i int) (bool, error) {
-	held, err := s.Try(s.Grid[i])
-	t := s.trials[i]
-	t.Of++
-	if held {
-		t.Met++
-	}
-	s.trials[i] = t
-	return held, err
+	return -1, nil
 }
 
 func (s *Search) found(holds int) (f Found) {
 	if holds >= 0 {
-		f.Level, f.At = s.Grid[holds], s.trials[holds]
+		t := s.tallies[holds]
+		f.Level, f.At, f.Confidence = s.Grid[holds], t.Trials, t.confidence
 	}
 	if next := holds + 1; next < len(s.Grid) {
-		f.Next, f.After = s.Grid[next], s.trials[next]
+		t := s.tallies[next]
+		f.Next, f.After = s.Grid[next], t.Trials
+		f.Why, f.Undecided = t.reason(), t.open(holds < 0)
 	}
 	return f
 }
@@ -135,5 +132,5 @@ func (s *Search) found(holds int) (f Found) {
 func (s *Search) Most() int {
 	span := s.Grid[len(s.Grid)-1] / s.Grid[0]
 	step := float64(len(s.Grid)) / max(1, math.Log2(span))
-	return int(math.Log2(span)+math.Log2(max(2, step))) + 2*s.Times
+	return int(math.Log2(span)+1.5*math.Log2(max(2, step))) + 3*s.Times
 }

@@ -1,7 +1,6 @@
 package sweeps_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/sweeps"
 )
@@ -110,92 +110,93 @@ func TestParseObjective(t *testing.T) {
 	}
 }
 
-func TestJudge(t *testing.T) {
+// judgedAt is an objective and a run with so many observations of its phase.
+func judgedAt(t *testing.T, count int64, p99 *int64) (sweeps.Objective, results.Run) {
+	t.Helper()
 	o, err := sweeps.ParseObjective("acquire.response.p99<50ms", []string{"acquire"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(p99 *int64) results.Run {
-		return results.Run{Rounds: 70, Latency: map[string]results.Latency{"acquire": {Response: &results.Distribution{P99: p99}}}}
-	}
+	return o, results.Run{Rounds: 5000, Latency: map[string]results.Latency{"acquire": {Count: count, Response: &results.Distribution{P99: p99}}}}
+}
+
+func TestJudge(t *testing.T) {
 	of := func(d time.Duration) *int64 { return (*int64)(&d) }
-	skipped, unfinished, unsafe := at(of(time.Millisecond)), at(of(time.Millisecond)), at(of(time.Millisecond))
-	skipped.Generator = results.Generator{Offered: 80, Skipped: 1}
-	unfinished.Generator = results.Generator{Offered: 80, Unfinished: 2}
+	o, good := judgedAt(t, 5000, of(time.Millisecond))
+	_, close := judgedAt(t, 5000, of(49*time.Millisecond))
+	_, over := judgedAt(t, 5000, of(50*time.Millisecond))
+	skipped, unfinished, closed, unsafe := good, good, good, good
+	skipped.Open, skipped.Generator = &results.Open{}, results.Generator{Offered: 80, Skipped: 1}
+	unfinished.Open, unfinished.Generator = &results.Open{}, results.Generator{Offered: 80, Unfinished: 2}
+	closed.Generator.Unfinished = 4 // in flight when the window ended, as always
 	unsafe.Safety.Violations = 1
 	for _, c := range []struct {
-		run results.Run
-		met bool
-		why string
+		run  results.Run
+		want sweeps.Outcome
+		why  string
 	}{
-		{at(of(49 * time.Millisecond)), true, ""},
-		{at(of(50 * time.Millisecond)), false, "p99 is 50.0 ms"},
-		{at(nil), false, "70 rounds are too few for p99"},
-		{results.Run{}, false, "0 rounds are too few for p99"},
-		{skipped, false, "1 of 80 arrivals were not served"},
-		{unfinished, false, "2 of 80 arrivals were not served"},
-		{unsafe, false, "the form broke its promise"},
+		{close, sweeps.Met, ""},
+		{closed, sweeps.Met, ""},
+		{over, sweeps.Missed, "p99 is 50.0 ms"},
+		{skipped, sweeps.Missed, "1 of 80 arrivals were not served"},
+		{unfinished, sweeps.Missed, "2 of 80 arrivals were not served"},
+		{unsafe, sweeps.Missed, "a safety violation voids the run"},
 	} {
-		if met, why := o.Judge(c.run); met != c.met || why != c.why {
-			t.Errorf("met %v, %q; want %v, %q", met, why, c.met, c.why)
+		got := o.Judge(c.run)
+		if got.Outcome != c.want || got.Why != c.why || got.Slack > 0 != (c.want == sweeps.Met) && got.Slack != 0 {
+			t.Errorf("%+v; want %v, %q", got, c.want, c.why)
 		}
 	}
 }
 
-// The search finds the last level that holds, wherever that is, and tries far
-// fewer than all.
-func TestHighest(t *testing.T) {
-	grid := sweeps.Rates().Grid(100, 100_000, 1.05)
-	for i := -1; i < len(grid); i++ {
-		tried := 0
-		s := sweeps.Search{Grid: grid, Times: 3, Try: func(level float64) (bool, error) {
-			tried++
-			return i >= 0 && level <= grid[i], nil
-		}}
-		found, err := s.Highest()
-		want := sweeps.Found{}
-		if i >= 0 {
-			want.Level, want.At = grid[i], sweeps.Trials{Met: 3, Of: 3}
+// A run with too few observations of the phase tells nothing: it does not miss the
+// objective.
+func TestTooFewObservationsAreUndecided(t *testing.T) {
+	o, few := judgedAt(t, 420, nil)
+	want := sweeps.Trial{Why: "420 observations are too few for acquire.response.p99, which takes 1\u202f000"}
+	if got := o.Judge(few); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := o.Judge(results.Run{}); got.Outcome != sweeps.Undecided {
+		t.Errorf("a run with nothing is %+v", got)
+	}
+}
+
+// A run whose generator or machine was short of CPU decides nothing, whatever it
+// measured.
+func TestClientBoundRunsDoNotDecide(t *testing.T) {
+	for _, p99 := range []time.Duration{time.Millisecond, time.Second} {
+		o, run := judgedAt(t, 5000, (*int64)(&p99))
+		run.Doubts = []results.Warning{{Code: metrics.ClientBound, Text: "bound"}}
+		if got := o.Judge(run); got != (sweeps.Trial{Why: "bound"}) {
+			t.Errorf("p99 of %v: %+v", p99, got)
 		}
-		if i+1 < len(grid) {
-			want.Next, want.After = grid[i+1], sweeps.Trials{Of: 1}
-		}
-		if err != nil || found != want {
-			t.Fatalf("found %+v, %v; want %+v", found, err, want)
-		}
-		if tried > s.Most()+2 {
-			t.Errorf("%d trials to find %v, want about %d", tried, want.Level, s.Most())
+		run.Doubts[0].Code = metrics.Bystanders
+		if got := o.Judge(run); got.Outcome == sweeps.Undecided {
+			t.Errorf("p99 of %v and another doubt: %+v", p99, got)
 		}
 	}
 }
 
-// A level that held by luck does not stand.
-func TestHighestConfirms(t *testing.T) {
-	grid := []float64{1, 2, 4, 8, 16}
-	tried := map[float64]int{}
-	s := sweeps.Search{Grid: grid, Times: 3, Try: func(level float64) (bool, error) {
-		tried[level]++
-		return level <= 2 || level == 4 && tried[level] == 1, nil
-	}}
-	found, err := s.Highest()
-	want := sweeps.Found{Level: 2, At: sweeps.Trials{Met: 3, Of: 3}, Next: 4, After: sweeps.Trials{Met: 1, Of: 2}}
-	if err != nil || found != want {
-		t.Errorf("found %+v, %v; want %+v", found, err, want)
+// Times count by their logarithm, counts as they are; more slack is better, whatever
+// the direction.
+func TestSlack(t *testing.T) {
+	of := func(text string, throughput float64, violations int64) float64 {
+		o, err := sweeps.ParseObjective(text, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := results.Run{Rounds: 1, ThroughputPerS: throughput, Errors: map[string]int64{"lost": violations}}
+		return o.Judge(r).Slack
 	}
-}
-
-func TestHighestEndsWithAnError(t *testing.T) {
-	broken := errors.New("broken")
-	for after := range 4 {
-		tried := 0
-		s := sweeps.Search{Grid: []float64{1, 2, 4, 8}, Times: 2, Try: func(level float64) (bool, error) {
-			if tried++; tried > after {
-				return false, broken
-			}
-			return level < math.Pi, nil
-		}}
-		if _, err := s.Highest(); !errors.Is(err, broken) {
-			t.Errorf("broken after %d trials, and it says %v", after, err)
+	for got, want := range map[float64]float64{
+		of("rounds_per_s>=500", 1000, 0): math.Log(2),
+		of("rounds_per_s<500", 1000, 0):  -math.Log(2),
+		of("errors<=3", 1, 1):            2,
+		of("errors<=0", 1, 0):            0,
+	} {
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("slack %v, want %v", got, want)
 		}
 	}
 }

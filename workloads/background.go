@@ -99,12 +99,11 @@ func (b *backdrop) end() {
 	defer b.seen.Unlock()
 	b.shut = true
 	b.record.Duration, b.record.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
+	b.crew.instances.end(&b.record)
 	b.crew.meter.End()
 	if b.pacer != nil {
 		b.pacer.End()
-		return
 	}
-	b.crew.instances.end(&b.record)
 }
 
 // soFar is what the window has seen of it until now, nil of no background: how long
@@ -115,13 +114,16 @@ func (b *backdrop) soFar() *metrics.Record {
 	}
 	b.seen.Lock()
 	defer b.seen.Unlock()
-	r := metrics.Record{Duration: b.record.Duration, Counts: b.record.Counts, Rounds: b.record.Rounds, Phases: b.record.Phases}
+	r := metrics.Record{Duration: b.record.Duration, Counts: b.record.Counts, Rounds: b.record.Rounds, Phases: b.record.Phases, Mix: b.record.Mix}
 	if !b.shut {
 		r.Duration, r.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
 	}
 	b.standing(&r.Generator)
-	if !b.shut || b.pacer != nil {
+	switch {
+	case !b.shut:
 		b.crew.instances.end(&r)
+	case b.pacer != nil:
+		b.crew.instances.timed(&r)
 	}
 	return &r
 }
@@ -136,7 +138,7 @@ func (b *backdrop) finish() *metrics.Record {
 	b.letEnd(b.clients, b.abandon)
 	b.abandon()
 	if b.pacer != nil {
-		b.crew.instances.end(&b.record)
+		b.crew.instances.timed(&b.record)
 	}
 	b.record.Safety = b.crew.instances.verdict()
 	b.record.Errors = b.errors

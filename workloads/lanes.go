@@ -9,20 +9,26 @@ import (
 // A pipelined Client keeps several requests in flight on one session. Each lane
 // makes one request after the other.
 type pipelined interface {
-	lanes() []Client
+	lanes() []lane
 }
 
-// lanesOf returns the clients that take turns at the same time in one session.
-func lanesOf(c Client) []Client {
+// A lane is one of the clients that take turns at the same time in one session.
+type lane struct {
+	Client
+	seat *Seat // the lane's own view
+}
+
+// lanesOf returns the lanes of the client on the seat.
+func lanesOf(c Client, s *Seat) []lane {
 	if p, ok := c.(pipelined); ok {
 		return p.lanes()
 	}
-	return []Client{c}
+	return []lane{{c, s}}
 }
 
 // pipeline has all lanes take turns at the same time until the run stops or one of
 // them fails. It returns the first error.
-func (r *runner) pipeline(s *Seat, lanes []Client) error {
+func (r *runner) pipeline(lanes []lane) error {
 	var all sync.WaitGroup
 	var failed atomic.Bool
 	var once sync.Once
@@ -30,14 +36,11 @@ func (r *runner) pipeline(s *Seat, lanes []Client) error {
 	for _, lane := range lanes {
 		all.Go(func() {
 			for !failed.Load() && !r.stopping.Load() {
-				rounds, err := lane.Turn(r.rounds)
-				if err != nil {
+				if err := r.turn(lane.seat, lane); err != nil {
 					once.Do(func() { first = err })
 					failed.Store(true)
 					return
 				}
-				s.harm.turned()
-				r.ended(rounds)
 			}
 		})
 	}

@@ -22,7 +22,7 @@ type Live struct {
 	mu        sync.Mutex
 	intervals []metrics.Interval
 	shut      bool
-	now       metrics.Record  // Duration, Counts and Generator, when the window is shut
+	now       metrics.Record  // what the window had come to when it was closed
 	whole     *metrics.Record // when all that was due in it is done
 }
 
@@ -46,15 +46,18 @@ func (l *Live) lap(i metrics.Interval) {
 	l.intervals = append(l.intervals, i)
 }
 
-// end shuts the window: what crosses the wire from now on is not of it, and nobody
-// has seen more of it before.
+// end closes the window. Duration, Counts and Rounds are taken together, before
+// arrivals that are still in progress are drained, so that throughput and costs per
+// round have a numerator and a denominator of the same time.
 func (l *Live) end(r *metrics.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = l.passing()
+	l.runner.crew.instances.end(&l.now)
 	l.now.Generator = l.self.Stop()
 	l.shut = true
-	r.Duration, r.Counts, r.Generator = l.now.Duration, l.now.Counts, l.now.Generator
+	l.now.Intervals = r.Intervals
+	*r = l.now
 }
 
 // passing is what is counted until the window is shut.
@@ -83,14 +86,16 @@ func (l *Live) SoFar() metrics.Record {
 		return *l.whole
 	}
 	r := l.now
-	if !l.shut {
+	if l.shut {
+		l.runner.crew.instances.timed(&r)
+	} else {
 		r = l.passing()
 		r.Generator = l.self.SoFar()
+		l.runner.crew.instances.end(&r)
 	}
 	r.Intervals, r.Doubts = l.intervals, generatorDoubts(&r)
 	r.Herd, r.Errors, r.Background = l.runner.crew.meter.SoFar(), l.runner.failures(), l.runner.beside.soFar()
 	l.runner.standing(&r.Generator)
-	l.runner.crew.instances.end(&r)
 	return r
 }
 

@@ -31,10 +31,10 @@ type mixSession []*mixClient
 // Turn is one operation of the first lane.
 func (s mixSession) Turn(ctx context.Context) (rounds int64, err error) { return s[0].Turn(ctx) }
 
-func (s mixSession) lanes() []Client {
-	all := make([]Client, len(s))
-	for i, lane := range s {
-		all[i] = lane
+func (s mixSession) lanes() []lane {
+	all := make([]lane, len(s))
+	for i, c := range s {
+		all[i] = lane{c, c.seat}
 	}
 	return all
 }

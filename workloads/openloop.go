@@ -24,8 +24,12 @@ func (r *runner) standing(g *metrics.Generator) {
 		return
 	}
 	s := r.pacer.Standing()
-	g.Offered, g.Late, g.Skipped, g.Unfinished = s.Offered, s.Late, s.Skipped, s.Unfinished
+	arrivals(g, s.Counts)
 	g.Waiting, g.Behind = s.Waiting, s.Lag
+}
+
+func arrivals(g *metrics.Generator, c pace.Counts) {
+	g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Completed, c.Failed, c.Skipped, c.Unfinished
 }
 
 // drain lets those finish who have work that was due in the window, so that how
@@ -40,6 +44,6 @@ func (r *runner) drain(record *metrics.Record) {
 	if !r.failed() {
 		r.pacer.Drain(ctx)
 	}
-	c, g := r.pacer.Counts(), &record.Generator
-	g.Offered, g.Late, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Skipped, c.Unfinished
+	arrivals(&record.Generator, r.pacer.Counts())
+	record.Generator.Oldest = r.pacer.Oldest()
 }

@@ -2,11 +2,13 @@ package workloads_test
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/pace"
@@ -28,7 +30,7 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 					t.Fatal(err)
 				}
 				g := r.Generator
-				if g.Offered < 50 || g.Offered > 110 || g.Skipped+g.Unfinished > 0 || r.Safety.Violations > 0 {
+				if g.Offered < 50 || g.Offered > 110 || g.Completed != g.Offered || g.Unaccounted() != 0 || r.Safety.Violations > 0 {
 					t.Errorf("%+v, %+v; want about 80 offered and all done", g, r.Safety)
 				}
 				if done := r.Rounds; done < g.Offered-8 || done > g.Offered+8 {
@@ -71,6 +73,55 @@ func TestOpenLoopOverload(t *testing.T) {
 		found := func(d metrics.Warning) bool { return d.Code == metrics.Skipped }
 		if !slices.ContainsFunc(r.Doubts, found) {
 			t.Errorf("doubts %v", r.Doubts)
+		}
+	})
+}
+
+// Arrivals whose session was lost are counted as failed: nothing that was offered is
+// missing, and the run says so.
+func TestOpenLoopAccountsForArrivalsLostWithTheirSession(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		var left atomic.Int64
+		left.Store(20)
+		p := plan(s, func(c drivers.Conn, path string) workloads.Lock {
+			return sessionLoser{recipes.NewLock(c, path), c, &left}
+		})
+		p.Duration, p.Open = 10*time.Second, pace.Options{Rate: pace.Of(20)}
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := r.Generator
+		if g.Unaccounted() != 0 || g.Failed != 1 || g.Completed != g.Offered-1 || g.Offered < 199 {
+			t.Errorf("%+v, want 1 of 200 arrivals failed and all others completed", g)
+		}
+		if !slices.ContainsFunc(r.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.Failed }) {
+			t.Errorf("doubts %v", r.Doubts)
+		}
+	})
+}
+
+// Arrivals that clients still have when the window closes are drained after it. They
+// are among the times, but neither the throughput nor the cost of a round counts them:
+// what crosses the wire after the window is not counted either.
+func TestOpenLoopCountsOnlyRoundsThatEndedInTheWindow(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Clients, p.Settings.Hold = 110, 10*time.Millisecond
+		p.Warmup, p.Duration = 0, 2005*time.Millisecond
+		p.Open = pace.Options{Rate: pace.Of(150)}
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Rounds < 195 || r.Rounds > 201 {
+			t.Errorf("%d rounds, want the 200 that fit into two seconds of a hold of 10 ms", r.Rounds)
+		}
+		if perRound := float64(r.Counts.Notifications) / float64(r.Rounds); perRound < 0.98 || perRound > 1.02 {
+			t.Errorf("%v notifications per round, want 1.00", perRound)
+		}
+		if g := r.Generator; g.Skipped+g.Unfinished > 0 || r.Phases[0].Response.TotalCount() < g.Offered-1 {
+			t.Errorf("%+v and %d response times, want one of each arrival", g, r.Phases[0].Response.TotalCount())
 		}
 	})
 }

@@ -43,8 +43,12 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 			return 0, context.Cause(ctx)
 		}
 		added, err := c.putItem(ctx, parcel{priority: c.seat.Rand.IntN(c.priorities()), room: c.room}, due)
-		if err != nil || !added {
+		if err != nil {
 			return 0, err
+		}
+		if !added {
+			c.seat.fails()
+			return 0, nil
 		}
 	}
 	if c.takes {

@@ -132,6 +132,7 @@ func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
 	}
 	held, err := c.acquireLock(ctx)
 	if c.wasDeposed(err) {
+		c.seat.fails()
 		return 0, nil
 	}
 	if err != nil {

@@ -128,7 +128,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.crew.trouble.end()
 	r.beside.end()
 	r.drain(record)
-	all.end(record)
+	all.timed(record)
 	live.close(record)
 	meter.End()
 	record.Server = r.serverCounted(ctx, server)

@@ -145,17 +145,14 @@ func (r *runner) attend(s *Seat) error {
 	if err != nil {
 		return err
 	}
-	if lanes := lanesOf(c); len(lanes) > 1 {
-		return r.pipeline(s, lanes)
+	if lanes := lanesOf(c, s); len(lanes) > 1 {
+		return r.pipeline(lanes)
 	}
 	for r.again(s) {
-		rounds, err := c.Turn(r.rounds)
-		if err != nil {
+		if err := r.turn(s, c); err != nil {
 			return err
 		}
 		s.turns++
-		s.harm.turned()
-		r.ended(rounds)
 	}
 	f, ok := c.(Finisher)
 	if !ok {
@@ -164,6 +161,19 @@ func (r *runner) attend(s *Seat) error {
 	rounds, err := f.Finish(r.rounds)
 	r.ended(rounds)
 	return err
+}
+
+// turn has the client on the seat take one turn.
+func (r *runner) turn(s *Seat, c Client) error {
+	rounds, err := c.Turn(r.rounds)
+	if err != nil {
+		s.fails()
+		return err
+	}
+	s.completes()
+	s.harm.turned()
+	r.ended(rounds)
+	return nil
 }
 
 // again tells whether the client takes another turn.

@@ -37,13 +37,17 @@ func (r *runner) warn(m *metrics.Record) {
 		doubt(true, d.Code, "%s", d.Text)
 	}
 	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
-	doubt(g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "")
-	doubt(g.Skipped+g.Unfinished == 0 && float64(m.Rounds+int64(r.plan.Clients)) < behind*float64(g.Offered), metrics.Behind,
+	doubt(g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "", g.Oldest.Round(time.Millisecond))
+	doubt(g.Failed > 0, metrics.Failed, failed, g.Failed, g.Offered, "")
+	doubt(g.Unaccounted() != 0, metrics.Unaccounted, notAccounted, "", g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
+	doubt(g.Skipped+g.Unfinished+g.Failed == 0 && float64(m.Rounds+int64(r.plan.Clients)) < behind*float64(g.Offered), metrics.Behind,
 		"rate not reached: %d rounds of %d that were offered", m.Rounds, g.Offered)
 	if b := m.Background; b != nil {
 		g, lost := b.Generator, b.Errors[drivers.ErrSessionLost.Error()]
 		doubt(g.Skipped > 0, metrics.Bystanders, notServed, g.Skipped, g.Offered, "background ")
-		doubt(g.Unfinished > 0, metrics.Bystanders, notFinished, g.Unfinished, g.Offered, "background ")
+		doubt(g.Unfinished > 0, metrics.Bystanders, notFinished, g.Unfinished, g.Offered, "background ", g.Oldest.Round(time.Millisecond))
+		doubt(g.Failed > 0, metrics.Bystanders, failed, g.Failed, g.Offered, "background ")
+		doubt(g.Unaccounted() != 0, metrics.Unaccounted, notAccounted, "background ", g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
 		if lost > 0 {
 			warn(metrics.Warn(metrics.BackgroundSessionsLost, "sessions that the background lost: %d", lost))
 		}
@@ -68,8 +72,10 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 	return all
 }
 
-// Of so many arrivals, how many make the times lower bounds, and whose.
+// Why arrivals make figures doubtful: how many, of how many, and whose.
 const (
-	notServed   = "%d of %d %sarrivals found nobody free before the end: the response times are at least these"
-	notFinished = "%d of %d %sarrivals were not finished: the response times are at least these"
+	notServed    = "%d of %d %sarrivals found no client free before the end: the response times are lower bounds"
+	notFinished  = "%d of %d %sarrivals did not end, the oldest was due for %v: the response times are lower bounds"
+	failed       = "%d of %d %sarrivals failed with their session or their connection: the response times do not include them"
+	notAccounted = "%sarrivals do not add up: %d offered, but %d completed, %d failed, %d skipped and %d unfinished: this is a defect of stampede"
 )

@@ -27,12 +27,34 @@ func TestDoubts(t *testing.T) {
 		{"", func(_ *runner, m *metrics.Record) { m.Generator.StolenCores, m.Duration = 0.4, 50*time.Millisecond }}, // two ticks
 		{"", func(_ *runner, m *metrics.Record) { m.Generator.StolenCores = 0.04 * cores }},
 		{metrics.Starved, func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(30 * time.Millisecond)) }},
-		{metrics.Skipped, func(_ *runner, m *metrics.Record) { m.Generator.Offered, m.Generator.Skipped = 100, 1 }},
-		{metrics.Unfinished, func(_ *runner, m *metrics.Record) { m.Generator.Offered, m.Generator.Unfinished = 100, 1 }},
-		{metrics.Behind, func(_ *runner, m *metrics.Record) { m.Generator.Offered, m.Rounds = 1000, 900 }},
-		{"", func(_ *runner, m *metrics.Record) { m.Generator.Offered, m.Rounds = 1000, 960 }},
-		{metrics.Bystanders, func(_ *runner, m *metrics.Record) { m.Background.Generator.Skipped = 1 }},
-		{metrics.Bystanders, func(_ *runner, m *metrics.Record) { m.Background.Generator.Unfinished = 1 }},
+		{metrics.Skipped, func(_ *runner, m *metrics.Record) {
+			m.Generator.Offered, m.Generator.Completed, m.Generator.Skipped = 100, 99, 1
+		}},
+		{metrics.Unfinished, func(_ *runner, m *metrics.Record) {
+			m.Generator.Offered, m.Generator.Completed, m.Generator.Unfinished = 100, 99, 1
+		}},
+		{metrics.Failed, func(_ *runner, m *metrics.Record) {
+			m.Generator.Offered, m.Generator.Completed, m.Generator.Failed = 100, 99, 1
+		}},
+		{metrics.Unaccounted, func(_ *runner, m *metrics.Record) {
+			m.Generator.Offered, m.Generator.Completed, m.Rounds = 100, 99, 100
+		}},
+		{metrics.Unaccounted, func(_ *runner, m *metrics.Record) { m.Background.Generator.Offered = 1 }},
+		{metrics.Bystanders, func(_ *runner, m *metrics.Record) {
+			m.Background.Generator.Offered, m.Background.Generator.Failed = 1, 1
+		}},
+		{metrics.Behind, func(_ *runner, m *metrics.Record) {
+			m.Generator.Offered, m.Generator.Completed, m.Rounds = 1000, 1000, 900
+		}},
+		{"", func(_ *runner, m *metrics.Record) {
+			m.Generator.Offered, m.Generator.Completed, m.Rounds = 1000, 1000, 960
+		}},
+		{metrics.Bystanders, func(_ *runner, m *metrics.Record) {
+			m.Background.Generator.Offered, m.Background.Generator.Skipped = 1, 1
+		}},
+		{metrics.Bystanders, func(_ *runner, m *metrics.Record) {
+			m.Background.Generator.Offered, m.Background.Generator.Unfinished = 1, 1
+		}},
 	} {
 		r := &runner{plan: Plan{Clients: 4}}
 		m := &metrics.Record{Duration: time.Second, Background: &metrics.Record{}}

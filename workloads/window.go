@@ -37,7 +37,7 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 		now, elapsed, done := r.crew.meter.Counts(), time.Since(live.opened), r.done.Load()
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
 		first := r.crew.instances[0].Lap() // they share it
-		i.P50, i.P99 = first.P50, first.P99
+		i.P50, i.P90, i.P99 = first.P50, first.P90, first.P99
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		live.lap(i)
 		last, from, rounds = now, elapsed, done

@@ -127,6 +127,20 @@ func (s *Seat) Arrive(ctx context.Context, think time.Duration) (due time.Time, 
 	return s.next(ctx, s.ticket)
 }
 
+// fails gives up the arrival that the client has, if any: its turn ends without it.
+func (s *Seat) fails() {
+	if s.ticket != nil {
+		s.ticket.Fail()
+	}
+}
+
+// completes completes the arrival that the client has, if any.
+func (s *Seat) completes() {
+	if s.ticket != nil {
+		s.ticket.Finish()
+	}
+}
+
 // next is Arrive with another ticket than the seat's own.
 func (s *Seat) next(ctx context.Context, t *pace.Ticket) (due time.Time, ok bool) {
 	if due, ok = t.Next(ctx); ok {

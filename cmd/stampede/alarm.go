@@ -33,29 +33,22 @@ func (a *alarm) heeds(run results.Run, at int, known []string) bool {
 	return false
 }
 
-// What a percentile of a lap must have behind it, as that of a whole run.
-const (
-	lapsOfMedian = 20
-	lapsOfP99    = 1000
-)
-
 // figuresUnderWay are those that a run has while it goes on.
 func figuresUnderWay(p workloads.Progress) []string {
 	known := []string{"errors", "generator.cpu_cores"}
-	if p.Lap.Count >= lapsOfMedian {
-		known = append(known, p.Lap.Phase+".response.p50")
-	}
-	if p.Lap.Count >= lapsOfP99 {
-		known = append(known, p.Lap.Phase+".response.p99")
+	for _, of := range lapPercentiles(p.Lap) {
+		if of.value > 0 {
+			known = append(known, p.Lap.Phase+".response."+of.name)
+		}
 	}
 	return known
 }
 
 // underWay is the run as far as it can tell.
 func underWay(run results.Run, p workloads.Progress) results.Run {
-	p50, p99 := int64(p.Lap.P50), int64(p.Lap.P99)
+	p50, p90, p99 := int64(p.Lap.P50), int64(p.Lap.P90), int64(p.Lap.P99)
 	run.Phases = []string{p.Lap.Phase}
-	run.Latency = map[string]results.Latency{p.Lap.Phase: {Response: &results.Distribution{P50: &p50, P99: &p99}}}
+	run.Latency = map[string]results.Latency{p.Lap.Phase: {Response: &results.Distribution{P50: &p50, P90: &p90, P99: &p99}}}
 	run.Errors = map[string]int64{"": p.Errors}
 	run.Generator.CPUCores = p.CPUCores
 	return run

@@ -17,6 +17,16 @@ import (
 // perform does the jobs one after the other, all into one file, and judges that.
 // The flags say where it goes.
 func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs []job, asked docket) error {
+	if err := f.saving.check(); err != nil {
+		return err
+	}
+	var err error
+	if file.Percentiles, err = parsePercentiles(f.percentiles); err != nil {
+		return err
+	}
+	if err := f.saving.check(); err != nil {
+		return err
+	}
 	outs, err := openOutputs(f.output, results.KindRun, a.out)
 	if err != nil {
 		return err

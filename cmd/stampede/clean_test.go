@@ -5,7 +5,6 @@ import (
 	"os/exec"
 	"regexp"
 	"testing"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
@@ -16,7 +15,7 @@ import (
 func TestCleanAfterAKilledRun(t *testing.T) {
 	addr, watcher := given(t)
 	url := "zookeeper://" + addr + "?session-timeout=1s"
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	run := exec.CommandContext(ctx, "stampede", "run", "--backend", url, "--clients", "4",
 		"--warmup", "0", "--duration", "1h", "--form", "predecessor", "--hold", "1h", "--no-save")

@@ -87,7 +87,7 @@ func typeIn(t *testing.T, dir, mark string, c typedLine) error {
 		t.Logf("line %d is not typed without %s: %s", c.number, lacks, c.line)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", c.line)
 	cmd.Dir = dir

@@ -61,17 +61,6 @@ func (f *faultFlags) possible(j job) error {
 	return nil
 }
 
-// words are those on a command line that ask for the same.
-func (f *faultFlags) words() (line []string) {
-	for _, fault := range f.schedule {
-		line = append(line, "--fault", fault.String())
-	}
-	if f.nemesis > 0 {
-		line = append(line, "--nemesis", f.nemesis.String())
-	}
-	return line
-}
-
 // lines are the faults as they are written down.
 func lines(s faults.Schedule) (all []string) {
 	for _, f := range s {

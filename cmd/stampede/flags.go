@@ -67,6 +67,8 @@ func kind(f *pflag.Flag) string {
 		return "a duration such as 500ms or 10s"
 	case "intSlice":
 		return "a list of numbers such as 2,8,32"
+	case "bool":
+		return "true or false"
 	}
 	return "a number that fits"
 }

@@ -64,26 +64,6 @@ func figureWords() (words []string) {
 	return words
 }
 
-// words are the flags by which the same is asked again.
-func (g *gateFlags) words() (words []string) {
-	for _, text := range g.thresholds {
-		words = append(words, "--threshold", text)
-	}
-	for _, text := range g.abortOn {
-		words = append(words, "--abort-on", text)
-	}
-	if g.baseline != "" {
-		words = append(words, "--baseline", g.baseline)
-		if g.noise != savedNoise {
-			words = append(words, "--noise", g.noise)
-		}
-	}
-	if g.inconclusive != warn {
-		words = append(words, "--inconclusive", g.inconclusive)
-	}
-	return words
-}
-
 // A docket is what is asked of the runs of one command.
 type docket struct {
 	thresholds []gate.Threshold

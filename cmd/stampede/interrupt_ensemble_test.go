@@ -108,7 +108,7 @@ func awaitNobody(t *testing.T, tmp string) {
 	t.Helper()
 	look := time.NewTicker(lookForProcesses)
 	defer look.Stop()
-	for deadline := time.Now().Add(time.Minute); ; <-look.C {
+	for deadline := time.Now().Add(patience); ; <-look.C {
 		left := processes(t, tmp)
 		if len(left) == 0 {
 			return

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/native"
@@ -85,7 +84,7 @@ func given(t *testing.T) (addr string, watcher drivers.Conn) {
 // awaitHolder waits until somebody stands in line for the run's lock.
 func awaitHolder(t *testing.T, c drivers.Conn) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	path := ""
 	for _, name := range []string{workloads.DefaultNamespace, "", "/lock", ""} {

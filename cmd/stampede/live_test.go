@@ -103,7 +103,7 @@ func tab(t *testing.T, in context.Context, url string) (context.Context, context
 // until waits until something is true on a page, at the latest when it is over.
 func until(t *testing.T, ctx context.Context, what string) {
 	t.Helper()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool](fmt.Sprintf("(%s) || last?.over", what)))
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool](fmt.Sprintf("(%s) || last?.over", what), chromedp.WithPollingTimeout(browser.Patience)))
 	is := false
 	if err == nil {
 		is, err = chromedp.Run(ctx, chromedp.Evaluate[bool](what))
@@ -124,7 +124,7 @@ func TestLivePage(t *testing.T) {
 	if *shots != "" {
 		hold = "20ms" // all who lost have the time to go back to sleep; but in the end 500 wait for each other
 	}
-	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:?client=wire", "--hold", hold, "--duration", "3s")
+	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:?client=wire", "--hold", hold, "--duration", "8s")
 	for range 50 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(run.url, "http://"))
 		if err != nil {

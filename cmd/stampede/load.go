@@ -76,18 +76,6 @@ func (l *load) plan() string {
 	return fmt.Sprintf("open loop: %v arrivals/s, %s", l.open.Rate, l.open.Arrival)
 }
 
-// words are the flags that say the same.
-func (l *load) words() []string {
-	if !l.isOpen() {
-		return nil
-	}
-	words := []string{"--rate", l.open.Rate.String(), "--arrival", l.arrival}
-	if l.lateLimit > 0 {
-		words = append(words, "--late-limit", l.lateLimit.String())
-	}
-	return words
-}
-
 // setting is how a result says it; nil of a closed loop.
 func (l *load) setting() *results.Open {
 	if !l.isOpen() {

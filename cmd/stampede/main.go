@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -87,13 +88,36 @@ each costs: notifications, reads and writes per round, and the time they take.
 		Args:          noSuchCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.abCommand(), a.calibrateCommand(), a.compareCommand(), a.runsCommand(), a.reportCommand(), a.gateCommand(), a.baselineCommand(), a.schemaCommand(),
 		a.initCommand(), a.validateCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand(),
 		a.thresholdsTopic(), a.faultsTopic(), exitCodesTopic())
+	refuseOtherShells(root)
 	return root
+}
+
+// refuseOtherShells makes cobra's completion command reject a shell that it does not
+// know, which by itself it answers with its help and success.
+func refuseOtherShells(root *cobra.Command) {
+	root.CompletionOptions.DisableNoDescFlag = true // fromEnvironment would not read its variable
+	root.InitDefaultCompletionCmd()
+	completion, _, err := root.Find([]string{"completion"})
+	must(err)
+	completion.Args = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		var shells []string
+		for _, c := range cmd.Commands() {
+			shells = append(shells, c.Name())
+		}
+		return usagef("stampede completion: unknown shell %q: want one of %s", args[0], strings.Join(shells, ", "))
+	}
+	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
 // signals returns a context that ends at SIGINT or SIGTERM, with an interruption

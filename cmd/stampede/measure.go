@@ -14,29 +14,9 @@ import (
 // runOnce measures one run as the flags say, the nth of its command, counted from 0. The run has its
 // own seed. If the run is interrupted, runOnce returns what was measured until then, nil if nothing was.
 func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form workloads.Form, clients, nth int, tell func(workloads.Progress)) (*results.Run, error) {
-	p := workloads.Plan{
-		Service: s, Form: form, Clients: clients, Groups: f.groups,
-		Settings: workloads.Settings{Hold: f.hold, Think: f.think, Namespace: f.namespace,
-			Readers: f.readers, RevokeEvery: f.revokeEvery, AbortRate: f.abortRate, Queue: f.queue,
-			Mix: f.mix.MixSettings},
-		Preload: f.mix.preload, Background: f.background.Background,
-		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: runSeed(f.seed, nth), Open: f.load.open, Bin: f.bin,
-		Faults: f.faults.schedule, Progress: tell,
-	}
-	if f.faults.nemesis > 0 {
-		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.seed, f.faults.nemesis)...)
-	}
-	setting := results.Setting{
-		Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: s.Info(), Clients: clients, Groups: f.groups, Seed: p.Seed,
-		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
-		Reads: f.mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults),
-	}
-	if form.Recipe == "mix" {
-		setting.Mix = f.mix.setting()
-	}
-	if p := f.mix.preload; p.Nodes > 0 {
-		setting.Preload = &results.Preload{Nodes: p.Nodes, Watches: p.Watches}
-	}
+	p := f.runPlan(s, form, clients, nth)
+	p.Progress = tell
+	setting := f.setting(p)
 	record, err := a.drive(ctx, p, setting)
 	if record == nil {
 		return nil, interrupted(ctx, err)
@@ -44,6 +24,39 @@ func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form 
 	setting.Expected = expected(form, p, record)
 	run := results.FromRecord(setting, record)
 	return &run, err
+}
+
+// runPlan is what the flags ask of the nth run of the command.
+func (f *runFlags) runPlan(s drivers.Service, form workloads.Form, clients, nth int) workloads.Plan {
+	p := workloads.Plan{
+		Service: s, Form: form, Clients: clients, Groups: f.groups,
+		Settings: workloads.Settings{Hold: f.hold, Think: f.think, Namespace: f.namespace,
+			Readers: f.readers, RevokeEvery: f.revokeEvery, AbortRate: f.abortRate, Queue: f.queue,
+			Mix: f.mix.MixSettings},
+		Preload: f.mix.preload, Background: f.background.Background,
+		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: runSeed(f.seed, nth), Open: f.load.open, Bin: f.bin,
+		Faults: f.faults.schedule,
+	}
+	if f.faults.nemesis > 0 {
+		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.seed, f.faults.nemesis)...)
+	}
+	return p
+}
+
+// setting is what a result says of the plan, and every flag that can change a figure.
+func (f *runFlags) setting(p workloads.Plan) results.Setting {
+	setting := results.Setting{
+		Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family), Backend: p.Service.Info(), Clients: p.Clients, Groups: f.groups, Seed: p.Seed,
+		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
+		Reads: f.mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults), Settings: f.settings(p.Form.Recipe),
+	}
+	if p.Form.Recipe == "mix" {
+		setting.Mix = f.mix.setting()
+	}
+	if p := f.mix.preload; p.Nodes > 0 {
+		setting.Preload = &results.Preload{Nodes: p.Nodes, Watches: p.Watches}
+	}
+	return setting
 }
 
 // expected holds a run's counts against what is true of the form under any

@@ -137,29 +137,9 @@ func parseSize(text string) (int, error) {
 	return int(n), nil
 }
 
-// words are the flags by which the same is asked for again.
-func (m *mixFlags) words(mode string) (words []string) {
-	asked := slices.DeleteFunc([]string{m.reads, mode}, func(s string) bool { return s == "" })
-	text := func(flag, value, standard string) {
-		if value != standard {
-			words = append(words, flag, value)
-		}
-	}
-	text("--reads", strings.Join(asked, ","), "")
-	text("--keys", strconv.Itoa(m.Keys), strconv.Itoa(workloads.DefaultKeys))
-	text("--keys-by", m.keysBy, string(workloads.Uniform))
-	text("--size", m.size, defaultSize)
-	text("--in-flight", strconv.Itoa(m.InFlight), "1")
-	share := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-	text("--lists", share(m.Lists), "0")
-	text("--creates", share(m.Creates), "0")
-	if m.Conditional {
-		words = append(words, "--conditional")
-	}
-	text("--watchers", strconv.Itoa(m.Watchers), "0")
-	text("--preload", strconv.Itoa(m.preload.Nodes), "0")
-	text("--preload-watches", strconv.Itoa(m.preload.Watches), "0")
-	return words
+// readsWords is what --reads says of the mix and of the mode.
+func (m *mixFlags) readsWords(mode string) string {
+	return strings.Join(slices.DeleteFunc([]string{m.reads, mode}, func(s string) bool { return s == "" }), ",")
 }
 
 // setting is how a result says what was asked of a mix.

@@ -42,12 +42,29 @@ func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads
 	if f.rounds > 0 {
 		of = fmt.Sprintf("%s of %s rounds", results.Count(s.Rounds), results.Count(f.rounds))
 	}
-	p99 := "n/a"
-	if s.Lap.P99 > 0 {
-		p99 = results.Duration(s.Lap.P99)
+	p.note("%s%v · %d clients · %s · %s rounds/s · %s · %s errors · client %.1f of %d cores",
+		p.ahead(), form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), lapTimes(s.Lap), results.Count(s.Errors), s.CPUCores, metrics.Cores())
+}
+
+// A lapPercentile is one of the times of a lap, 0 where too few make it up.
+type lapPercentile struct {
+	name  string
+	value time.Duration
+}
+
+func lapPercentiles(l metrics.Lap) []lapPercentile {
+	return []lapPercentile{{"p50", l.P50}, {"p90", l.P90}, {"p99", l.P99}}
+}
+
+// lapTimes is the highest percentile of the lap that is known: "acquire p90 1.20 ms".
+func lapTimes(l metrics.Lap) string {
+	text := results.Label(l.Phase) + " n/a"
+	for _, of := range lapPercentiles(l) {
+		if of.value > 0 {
+			text = results.Label(l.Phase) + " " + of.name + " " + results.Duration(of.value)
+		}
 	}
-	p.note("%s%v · %d clients · %s · %s rounds/s · p99 %s · %s errors · client %.1f of %d cores",
-		p.ahead(), form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), p99, results.Count(s.Errors), s.CPUCores, metrics.Cores())
+	return text
 }
 
 func (p *progress) note(format string, args ...any) {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strconv"
-
 	"github.com/spf13/pflag"
 
 	"github.com/stampede-bench/stampede/workloads"
@@ -27,20 +25,4 @@ func checkQueue(q workloads.QueueSettings) error {
 		return usagef("--priorities %d: must be 1 to 99", q.Priorities)
 	}
 	return nil
-}
-
-// queueWords are the flags by which the same queue is asked for again.
-func queueWords(q workloads.QueueSettings) (words []string) {
-	number := func(flag string, n, standard int) {
-		if n != standard {
-			words = append(words, flag, strconv.Itoa(n))
-		}
-	}
-	number("--producers", q.Producers, 0)
-	number("--backlog", q.Backlog, 0)
-	number("--priorities", q.Priorities, workloads.DefaultPriorities)
-	if q.EphemeralItems {
-		words = append(words, "--ephemeral-items")
-	}
-	return words
 }

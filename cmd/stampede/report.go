@@ -10,6 +10,7 @@ import (
 func (a *app) reportCommand() *cobra.Command {
 	var folder string
 	var output []string
+	var percentiles string
 	cmd := &cobra.Command{
 		Use:     "report [RESULT]",
 		Aliases: []string{"show"},
@@ -27,15 +28,20 @@ id or the beginning of one, or a path.`,
 			if err := fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			return a.reportOn(archive.Folder(folder), append(args, archive.Last)[0], output)
+			return a.reportOn(archive.Folder(folder), append(args, archive.Last)[0], output, percentiles)
 		},
 	}
 	registerFolder(cmd, &folder)
+	registerPercentiles(cmd.Flags(), &percentiles)
 	registerOutput(cmd, &output, "")
 	return cmd
 }
 
-func (a *app) reportOn(folder archive.Folder, name string, output []string) error {
+func (a *app) reportOn(folder archive.Folder, name string, output []string, percentiles string) error {
+	shown, err := parsePercentiles(percentiles)
+	if err != nil {
+		return err
+	}
 	path, err := folder.Find(name)
 	if err != nil {
 		return usage(err)
@@ -43,6 +49,14 @@ func (a *app) reportOn(folder archive.Folder, name string, output []string) erro
 	v, err := archive.ReadAny(path)
 	if err != nil {
 		return usage(err)
+	}
+	if shown != nil {
+		file, ok := v.(results.File)
+		if !ok {
+			return usagef("--percentiles %s: %s is a %s, and only runs can show others", percentiles, name, results.KindOf(v))
+		}
+		file.Percentiles = shown
+		v = file
 	}
 	outs, err := openOutputs(output, results.KindOf(v), a.out)
 	if err != nil {

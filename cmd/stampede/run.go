@@ -44,6 +44,7 @@ type runFlags struct {
 	gates            gateFlags
 	file             string
 	bin              time.Duration // of the herd's time line
+	percentiles      string
 	metricsAddr      string
 	listen           string
 }
@@ -96,6 +97,7 @@ func (f *runFlags) register(a *app, cmd *cobra.Command) {
 	flags.DurationVar(&f.hold, "hold", defaultHold, "how long a holder keeps what it got")
 	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
 	f.registerFixed(cmd, 1800*time.Millisecond, results.KindRun)
+	registerPercentiles(flags, &f.percentiles)
 	f.saving.register(cmd)
 	f.gates.register(cmd)
 }

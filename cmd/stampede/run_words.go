@@ -2,60 +2,42 @@ package main
 
 import (
 	"fmt"
-	"strings"
+	"slices"
+	"strconv"
 	"time"
 
-	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/spf13/pflag"
 )
 
-// command is the line that does the same again, without what is secret.
+// command is the line that does the same again, without what is secret: the flags that
+// differ from their defaults, and those by which a reader knows the run.
 func (f *runFlags) command(recipes []string) []string {
-	line := append([]string{"stampede", "run"}, recipes...)
-	line = append(line, f.targets.arguments()...)
-	line = append(line, f.mix.words(f.reads)...)
-	if f.background.text != "" {
-		line = append(line, "--background", f.background.text)
-	}
-	if f.maxSessions != maxSessions {
-		line = append(line, "--max-sessions", fmt.Sprint(f.maxSessions))
-	}
-	if len(f.form) > 0 {
-		line = append(line, "--form", strings.Join(f.form, ","))
-	}
-	line = append(line, "--clients", strings.Trim(strings.ReplaceAll(fmt.Sprint(f.clients), " ", ","), "[]"),
-		"--hold", f.hold.String())
-	if f.groups != 1 {
-		line = append(line, "--groups", fmt.Sprint(f.groups))
-	}
-	if f.readers != workloads.DefaultReaders {
-		line = append(line, "--readers", fmt.Sprint(f.readers))
-	}
-	if f.revokeEvery != workloads.DefaultRevokeEvery {
-		line = append(line, "--revoke-every", fmt.Sprint(f.revokeEvery))
-	}
-	if f.abortRate != defaultAbortRate {
-		line = append(line, "--abort-rate", fmt.Sprint(f.abortRate))
-	}
-	line = append(line, queueWords(f.queue)...)
-	line = append(line, f.load.words()...)
-	line = append(line, f.faults.words()...)
-	if f.think > 0 {
-		line = append(line, "--think", f.think.String())
-	}
-	if f.warmup != defaultWarmup {
-		line = append(line, "--warmup", f.warmup.String())
-	}
-	if f.bin != metrics.DefaultBin {
-		line = append(line, "--bin", f.bin.String())
+	line, flags := append([]string{"stampede", "run"}, recipes...), f.flagSet()
+	first, last := []string{"backend", "form", "clients"}, []string{"duration"}
+	if len(recipes) == 0 || slices.ContainsFunc(recipes, func(r string) bool { return uses(r, "hold") }) {
+		first = append(first, "hold")
 	}
 	if f.rounds > 0 {
-		line = append(line, "--rounds", fmt.Sprint(f.rounds))
-	} else {
-		line = append(line, "--duration", f.duration.String())
+		last = []string{"rounds"}
 	}
-	line = append(line, f.gates.words()...)
-	return append(line, "--seed", fmt.Sprint(f.seed))
+	unprinted := slices.DeleteFunc(ofResult(), func(name string) bool { return name == "percentiles" }) // it chooses the columns of the same table
+	apart := slices.Concat(first, unprinted, []string{"hold", "duration", "rounds"})
+	var others, judging []string
+	flags.VisitAll(func(flag *pflag.Flag) {
+		switch {
+		case slices.Contains(apart, flag.Name) || flag.Value.String() == flag.DefValue:
+		case slices.Contains(ofCommand(), flag.Name):
+			judging = append(judging, flag.Name)
+		default:
+			others = append(others, flag.Name)
+		}
+	})
+	for _, name := range slices.Concat(first, others, last, judging) {
+		if flag := flags.Lookup(name); flag.Value.String() != "[]" {
+			line = append(line, flagWords(flag)...)
+		}
+	}
+	return append(line, "--seed", strconv.FormatUint(f.seed, 10))
 }
 
 // plan says how long all runs of so many forms take.

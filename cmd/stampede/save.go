@@ -27,6 +27,17 @@ func registerFolder(cmd *cobra.Command, folder *string) {
 	cmd.Flags().StringVar(folder, "save", savedRuns, "`FOLDER` of saved runs, where later commands find them")
 }
 
+// check makes sure, before anything runs, that a result can be saved.
+func (s *saving) check() error {
+	if s.off {
+		return nil
+	}
+	if err := archive.Folder(s.folder).Writable(); err != nil {
+		return usagef("--save %s: cannot write there: %w: name another folder, or say --no-save", s.folder, bare(err))
+	}
+	return nil
+}
+
 // keep saves the result unless there is nothing in it, and says how it is called
 // from now on: "" if it is not kept. That it could not be saved is no reason to
 // lose it.

@@ -18,7 +18,7 @@ import (
 // ofResult are the flags of run that say what becomes of the result. A scenario
 // file says what is run, and has a seed of its own.
 func ofResult() []string {
-	return []string{"file", metricsAddr, listen, "output", "save", "no-save", "quiet", "seed"}
+	return []string{"file", metricsAddr, listen, "output", "save", "no-save", "quiet", "percentiles", "seed"}
 }
 
 // ofCommand are the flags that are no settings of a scenario, whose thresholds are
@@ -145,6 +145,22 @@ func words(asked *pflag.FlagSet, of func(*pflag.Flag) bool) (line []string) {
 		}
 	})
 	return line
+}
+
+// flagWords are the words of a command line that set the flag to its value. A boolean
+// flag takes no word after it: pflag would read that word as an argument.
+func flagWords(f *pflag.Flag) (words []string) {
+	for _, value := range texts(f) {
+		switch {
+		case f.Value.Type() == "bool" && value == "true":
+			words = append(words, "--"+f.Name)
+		case f.Value.Type() == "bool":
+			words = append(words, "--"+f.Name+"="+value)
+		default:
+			words = append(words, "--"+f.Name, value)
+		}
+	}
+	return words
 }
 
 // texts are a flag's values as they are given on a command line.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/sweeps"
 )
@@ -38,7 +37,10 @@ func (a *app) sweepCommand() *cobra.Command {
 		Long: `Sweep runs each of the chosen forms at every level of one or two axes, several
 times and in a random order, and shows medians, how costs and throughput grow,
 from where on the naive form is worse, and what limits each form. With --slo it
-searches the highest level that meets an objective instead.
+searches the highest level that meets an objective instead: with a margin, so that
+the answer's next run meets it too with 95 % confidence. Where runs cannot decide,
+since the generator was short of CPU or they have too few observations, the answer
+is undecided, and the exit code is 97.
 
 The axes are --clients, --rate, --groups and --hold, and of a mix --reads and
 --size. Each takes one value, levels such as 2,8,32, or a range such as 2..256,
@@ -72,7 +74,7 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	f.registerFixed(cmd, 2*time.Second, results.KindSweep)
 	f.axes.register(cmd)
 	flags := cmd.Flags()
-	flags.IntVar(&f.repeat, "repeat", 3, "how often each level is measured, or the answer of --slo confirmed")
+	flags.IntVar(&f.repeat, "repeat", 3, "how many runs each level has, or confirm the answer of --slo, then at least 2")
 	flags.Float64Var(&f.worseBy, "worse-by", 2, "how many times worse the naive form is to be for a crossover")
 	flags.StringVar(&f.slo, "slo", "", "search the highest --rate, or --clients, that meets an `OBJECTIVE` such as acquire.response.p99<50ms")
 	flags.StringVar(&f.resume, "resume", "", "go on with an interrupted sweep from the `FILE` that it named")
@@ -87,16 +89,7 @@ func changed(flags *pflag.FlagSet) (words []string) {
 		if slices.Contains([]string{metricsAddr, listen, "output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
 			return
 		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		if f.Name == "user" {
-			values = []string{drivers.Redacted}
-		}
-		for _, v := range values {
-			words = append(words, "--"+f.Name, v)
-		}
+		words = append(words, flagWords(f)...)
 	})
 	return words
 }
@@ -133,6 +126,9 @@ func (f *sweepFlags) command(recipes []string) []string {
 func (f *sweepFlags) check() error {
 	if f.repeat < 1 {
 		return usagef("--repeat %d: must be at least 1", f.repeat)
+	}
+	if f.slo != "" && f.repeat < 2 {
+		return usagef("--repeat %d: must be at least 2 with --slo, to tell how much runs scatter", f.repeat)
 	}
 	if !(f.worseBy > 1) { // nor is NaN
 		return usagef("--worse-by %v: must be more than 1", f.worseBy)

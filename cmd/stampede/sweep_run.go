@@ -22,6 +22,7 @@ type sweep struct {
 	levels    []sweeps.Level
 	at        map[sweeps.Level]job
 	objective sweeps.Objective
+	length    runLength // of the runs of a search
 	progress  *progress
 
 	subjects []subject
@@ -68,8 +69,8 @@ func (s *sweep) on(ctx context.Context) (err error) {
 // measureOn measures a cell on its service.
 func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, error) {
 	subject, f := s.subjects[c.Subject], s.at[c.Level].flags
-	if f.load.isOpen() && s.flags.slo != "" {
-		f.duration = max(f.duration, 11*f.load.windowOf(s.objective.Rounds())/10)
+	if s.flags.slo != "" {
+		f = s.length.set(f)
 	}
 	run, err := s.runOnce(ctx, &f, subject.service, subject.form, c.Level.Clients, len(s.file.Runs),
 		func(p workloads.Progress) { s.progress.run(subject.form, c.Level.Clients, f, p) })
@@ -144,5 +145,5 @@ func (s *sweep) finish(outs outputs, broken error) error {
 	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) {
 		return broken
 	}
-	return verdictOn(s.file.Runs)
+	return s.decided()
 }

@@ -32,22 +32,15 @@ func (f *sweepFlags) objective(forms []catalog.Choice) (sweeps.Objective, error)
 // search finds the highest level at which the subject meets the objective.
 func (s *sweep) search(ctx context.Context, at int) error {
 	axis := s.flags.axes.swept[0]
-	byPlace, why := map[float64]sweeps.Level{}, map[float64]string{}
+	byPlace := map[float64]sweeps.Level{}
 	var grid []float64
 	for _, l := range s.levels {
 		place := s.flags.axes.of(l, axis)
 		grid, byPlace[place] = append(grid, place), l
 	}
-	search := sweeps.Search{Grid: grid, Times: s.flags.repeat, Try: func(level float64) (bool, error) {
-		run, err := s.run(ctx, sweeps.Cell{Subject: at, Level: byPlace[level]})
-		if err != nil {
-			return false, err
-		}
-		met, reason := s.objective.Judge(run)
-		if reason != "" {
-			why[level] = reason
-		}
-		return met, nil
+	s.length = runLength{need: s.objective.Needs()}
+	search := sweeps.Search{Grid: grid, Times: s.flags.repeat, Try: func(level float64) (sweeps.Trial, error) {
+		return s.trial(ctx, sweeps.Cell{Subject: at, Level: byPlace[level]})
 	}}
 	found, err := search.Highest()
 	if err != nil {
@@ -55,11 +48,43 @@ func (s *sweep) search(ctx context.Context, at int) error {
 	}
 	form, level := s.subjects[at].form, byPlace[grid[0]]
 	c := results.Capacity{Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), URL: s.subjects[at].service.Info().URL,
-		Clients: level.Clients, Groups: level.Groups, Level: found.Level, Held: results.Trials(found.At),
-		Next: found.Next, After: results.Trials(found.After), Why: why[found.Next]}
+		Clients: level.Clients, Groups: level.Groups, Level: found.Level, Held: results.Trials(found.At), Confidence: found.Confidence,
+		Next: found.Next, After: results.Trials(found.After), Why: found.Why, Undecided: found.Undecided}
 	if axis == axisClients {
 		c.Clients = 0
 	}
 	s.file.Capacities = append(s.file.Capacities, c)
+	return nil
+}
+
+// trial measures a cell. A run that had too few observations is repeated, as much
+// longer as it takes.
+func (s *sweep) trial(ctx context.Context, c sweeps.Cell) (sweeps.Trial, error) {
+	for {
+		f := s.at[c.Level].flags
+		before := s.length.set(f)
+		run, err := s.run(ctx, c)
+		if err != nil {
+			return sweeps.Trial{}, err
+		}
+		judged, has := s.objective.Judge(run), s.objective.Has(run)
+		s.length.learn(run, has)
+		after := s.length.set(f)
+		longer := after.duration > before.duration || after.rounds > before.rounds
+		if judged.Outcome != sweeps.Undecided || has == 0 || has >= s.length.need || !longer {
+			return judged, nil
+		}
+	}
+}
+
+// decided is the error of a sweep that went through and found something, or did not
+// find what it searched.
+func (s *sweep) decided() error {
+	if err := verdictOn(s.file.Runs); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.file.Capacities, func(c results.Capacity) bool { return c.Undecided }) {
+		return decided(results.Invalid, true)
+	}
 	return nil
 }

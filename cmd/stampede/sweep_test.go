@@ -165,7 +165,7 @@ func TestSweepSearches(t *testing.T) {
 	}
 	for _, c := range file.Capacities {
 		could := map[string]float64{"recipe": 2000, "naive": 300}[c.Family]
-		if c.Level > could || c.Next <= could || c.Next > 1.06*c.Level || c.Held != (results.Trials{Met: 3, Of: 3}) || c.After.Met != 0 {
+		if c.Level > could || c.Next <= could || c.Next > 1.06*c.Level || c.Held.Met < 3 || c.Held.Met != c.Held.Of || c.Confidence != 1 || c.After.Met != 0 || c.Undecided {
 			t.Errorf("%+v, and it could do %v", c, could)
 		}
 	}

@@ -43,8 +43,12 @@ func (t *targets) register(cmd *cobra.Command, backend []string) {
 	complete(cmd, "backend", backendWords)
 }
 
-// complete suggests a flag's values.
+// complete suggests a flag's values. A command without a name is never typed, and
+// cobra would keep its flags for ever.
 func complete(cmd *cobra.Command, flag string, values func() []string) {
+	if cmd.Use == "" {
+		return
+	}
 	suggest := func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return values(), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -133,17 +137,6 @@ func (t *targets) explained(s source, err error) error {
 		return fmt.Errorf("%s: %w: it may want --user and --password-file", s.name, err)
 	}
 	return fmt.Errorf("%s: %w: wrong --user or password, or they may not do that", s.name, err)
-}
-
-// arguments are the flags that name the same places, without what is secret.
-func (t *targets) arguments() (line []string) {
-	for _, b := range t.backend {
-		line = append(line, "--backend", b)
-	}
-	if t.namespace != workloads.DefaultNamespace {
-		line = append(line, "--namespace", t.namespace)
-	}
-	return append(line, t.security.arguments()...)
 }
 
 func backendWords() []string {

@@ -17,11 +17,16 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print the version, the commit and the Go version",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			t := tool()
-			_, err := fmt.Fprintf(a.out, "stampede %s, commit %s, %s\n", t.Version, t.Commit, t.Go)
+			_, err := fmt.Fprintln(a.out, versionLine())
 			return err
 		},
 	}
+}
+
+// versionLine is what stampede version, --version and -v print.
+func versionLine() string {
+	t := tool()
+	return fmt.Sprintf("stampede %s, commit %s, %s", t.Version, t.Commit, t.Go)
 }
 
 // tool says which stampede this is.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,22 @@ type Target struct {
 	durability     string        // one of the backend's; of a started server only
 	security       drivers.Security
 	divisible      bool // the started servers can be isolated
+}
+
+// addresses matches servers without a scheme, as other tools take them.
+var addresses = regexp.MustCompile(`^[A-Za-z0-9._-]+:[0-9]+([,/].*)?$`)
+
+// unknownBackend is the error for a URL of no backend. An address without a scheme gets
+// the URLs that it may stand for.
+func unknownBackend(given, scheme string) error {
+	if !addresses.MatchString(given) {
+		return nearest.Unknown("backend", scheme, schemes())
+	}
+	var urls []string
+	for _, s := range schemes() {
+		urls = append(urls, s+"://"+given)
+	}
+	return fmt.Errorf("backend %q has no scheme: want %s", given, strings.Join(urls, " or "))
 }
 
 // String is the URL as it was given, with the colon that a scheme by itself may
@@ -70,7 +87,7 @@ func Parse(given string) (Target, error) {
 	t := Target{url: given, members: 1, clients: spread.All}
 	var known bool
 	if t.backend, known = find(scheme); !known {
-		return Target{}, nearest.Unknown("backend", scheme, schemes())
+		return Target{}, unknownBackend(given, scheme)
 	}
 	if !found {
 		t.url += ":" // what is not there to be said may be left out

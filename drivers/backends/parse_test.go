@@ -57,7 +57,8 @@ func TestParseRefuses(t *testing.T) {
 	for given, want := range map[string]string{
 		"":                       `unknown backend "": there is native, zookeeper, etcd`,
 		"natve:":                 `unknown backend "natve": did you mean "native"?`,
-		"localhost:2181":         `unknown backend "localhost": there is native, zookeeper, etcd`,
+		"localhost:2181":         `backend "localhost:2181" has no scheme: want native://localhost:2181 or zookeeper://localhost:2181 or etcd://localhost:2181`,
+		"zk1:2181,zk2:2181/app":  `backend "zk1:2181,zk2:2181/app" has no scheme: want native://zk1:2181,zk2:2181/app or zookeeper://zk1:2181,zk2:2181/app or etcd://zk1:2181,zk2:2181/app`,
 		"zookeeper:h:2181":       `backend "zookeeper:h:2181": after zookeeper: comes nothing, or //host:port`,
 		"native:/tmp":            `backend "native:/tmp": after native: comes nothing, or //host:port`,
 		"native://":              `backend "native://": host "": want host:port`,

@@ -24,9 +24,9 @@ type Role func(ctx context.Context, args []string, ready func(addr string)) erro
 // Variable names the role in a child's environment.
 const Variable = "STAMPEDE_CHILD"
 
-// grace is how long a role may take to put its things away. Stop waits a
-// little longer, so that it is the child who gives up first.
-const grace = 5 * time.Second
+// grace is how long a role may take to put its things away, also on a busy machine.
+// Stop waits a little longer, so that the child gives up first.
+const grace = 30 * time.Second
 
 // Dispatch runs the role that this process was started in and exits. In a
 // process that is nobody's child it returns at once.

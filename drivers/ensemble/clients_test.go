@@ -38,7 +38,7 @@ type secured struct {
 }
 
 func TestSecure(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	server := backendtest.SecureZooKeeper(t)
 	for name, client := range clients() {

@@ -15,7 +15,7 @@ import (
 
 // What etcd protects is open to its user alone, on this connection and the next.
 func TestCredentials(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	member := backendtest.SecureEtcd(t)
 	member.ProtectKeys(t, "/bench", "ann", "hunter2")

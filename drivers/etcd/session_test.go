@@ -51,7 +51,7 @@ func TestLossIsKnownBeforeTheLeaseEnds(t *testing.T) {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		return frozen{c, ice}, err
 	}})
-	holder := dial(t, freezing, drivers.Options{SessionTimeout: time.Second})
+	holder := dial(t, freezing, drivers.Options{SessionTimeout: 5 * time.Second}) // a tenth of it is between the two
 	other := dial(t, s, drivers.Options{})
 	create(t, holder, "/held", drivers.Ephemeral)
 	knew := make(chan bool, 1)

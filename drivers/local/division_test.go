@@ -173,12 +173,12 @@ func without(s drivers.Ensemble, but drivers.Member) drivers.Ensemble {
 // leadsNoMore waits until a member that is reached says that there is no leader.
 func leadsNoMore(t *testing.T, m drivers.Member) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	again := time.NewTicker(10 * time.Millisecond) // each question is a connection to a busy server
 	defer again.Stop()
 	for ; ; <-again.C {
-		asking, giveUp := context.WithTimeout(ctx, time.Second)
+		asking, giveUp := context.WithTimeout(ctx, askTime)
 		leads, err := m.Leads(asking)
 		giveUp()
 		switch {
@@ -193,7 +193,7 @@ func leadsNoMore(t *testing.T, m drivers.Member) {
 // listens waits until somebody listens at the member's address.
 func listens(t *testing.T, m drivers.Member) {
 	t.Helper()
-	deadline := time.Now().Add(startTime)
+	deadline := time.Now().Add(patience)
 	for {
 		c, err := net.Dial("tcp", m.Address())
 		if err == nil {

@@ -80,13 +80,13 @@ func TestEnsemble(t *testing.T) {
 // leader waits until one member leads, and further ones say whether they do.
 func leader(t *testing.T, s drivers.Ensemble, all ...drivers.Member) drivers.Member {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for ctx.Err() == nil {
 		var leader drivers.Member
 		said := 0
 		for _, m := range s.Members() {
-			asking, giveUp := context.WithTimeout(ctx, time.Second)
+			asking, giveUp := context.WithTimeout(ctx, askTime)
 			leads, err := m.Leads(asking)
 			giveUp()
 			if err == nil {
@@ -220,7 +220,7 @@ func TestNothingOutlivesAKilledRun(t *testing.T) {
 // Whoever inherits the dead may leave them in state Z for a while.
 func awaitEnd(t *testing.T, pid string) {
 	t.Helper()
-	deadline := time.Now().Add(startTime)
+	deadline := time.Now().Add(patience)
 	for {
 		text, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err != nil || strings.Contains(string(text), ") Z ") {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/local"
@@ -35,8 +34,7 @@ func TestFullDisk(t *testing.T) {
 			if s.Info().Name == "native" { // etcd forgets old revisions now and then, which is a write, and its end
 				stillRead(t, c, "/answered")
 			}
-			unanswered(t, c, "/unanswered")
-			ended(t, m, words)
+			unanswered(t, c, "/unanswered", func() { ended(t, m, words) })
 			refused(t, m.Stop(), "stop member 1: it has ended by itself")
 			refused(t, m.FillDisk(), "fill-disk member 1: it has ended by itself")
 			if err := m.Kill(); err != nil {
@@ -83,12 +81,20 @@ func stillRead(t *testing.T, c drivers.Conn, path string) {
 	}
 }
 
-// unanswered writes what no server can answer well.
-func unanswered(t *testing.T, c drivers.Conn, path string) {
+// unanswered writes what no server can acknowledge, and gives the write up when the
+// server has ended.
+func unanswered(t *testing.T, c drivers.Conn, path string, ended func()) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := c.Create(ctx, path, nil, 0); err == nil {
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.Create(ctx, path, nil, 0)
+		answered <- err
+	}()
+	ended()
+	cancel()
+	if err := <-answered; err == nil {
 		t.Error("a write to a full disk was acknowledged")
 	}
 }
@@ -96,7 +102,7 @@ func unanswered(t *testing.T, c drivers.Conn, path string) {
 // ended waits until the member has ended by itself, with such words.
 func ended(t *testing.T, m drivers.Member, words string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	if err := local.End(ctx, m); err == nil || !strings.Contains(err.Error(), words) {
 		t.Fatalf("it ended with %v, want something of %q", err, words)

@@ -126,10 +126,10 @@ func states(t *testing.T, pid int) (all string) {
 // leads waits until the member says that it leads.
 func leads(t *testing.T, m drivers.Member) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
-		asking, giveUp := context.WithTimeout(ctx, time.Second)
+		asking, giveUp := context.WithTimeout(ctx, askTime)
 		leads, err := m.Leads(asking)
 		giveUp()
 		switch {
@@ -144,7 +144,7 @@ func leads(t *testing.T, m drivers.Member) {
 // dial opens a session as soon as there is somebody to open it with.
 func dial(t *testing.T, s drivers.Service) drivers.Conn {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startTime)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for {
 		c, err := s.Dial(ctx, drivers.Options{})

@@ -72,7 +72,7 @@ func (l *link) payload() []byte {
 }
 
 func (l *link) next() ([]byte, error) {
-	l.net.SetReadDeadline(time.Now().Add(30 * time.Second))
+	l.net.SetReadDeadline(time.Now().Add(10 * time.Minute)) // only a defect takes that long
 	length := make([]byte, wire.LengthSize)
 	if _, err := io.ReadFull(l.net, length); err != nil {
 		return nil, err

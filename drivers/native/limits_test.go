@@ -75,7 +75,7 @@ func TestMultiReadIsBounded(t *testing.T) {
 	once := raws(wire.MultiEnd().Append(reads))
 	r.wantReply(r.ask(1, wire.OpMultiRead, once), 1, wire.OK)
 	r.write(request(2, wire.OpMultiRead, raws(append(reads, once...))))
-	r.SetReadDeadline(time.Now().Add(30 * time.Second))
+	r.SetReadDeadline(time.Now().Add(patience))
 	if _, err := io.ReadAll(r); err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
+// patience is how long a test waits for what a server says. Only a defect takes that
+// long, not a busy machine.
+const patience = 10 * time.Minute
+
 // A raw is the client's end of a connection, packet by packet.
 type raw struct {
 	t *testing.T
@@ -88,7 +92,7 @@ func (r *raw) write(b []byte) {
 
 func (r *raw) payload() []byte {
 	r.t.Helper()
-	r.SetReadDeadline(time.Now().Add(30 * time.Second))
+	r.SetReadDeadline(time.Now().Add(patience))
 	b := make([]byte, wire.LengthSize)
 	if _, err := io.ReadFull(r, b); err != nil {
 		r.t.Fatal(err)
@@ -124,7 +128,7 @@ func (r *raw) wantReply(p packet, xid int32, err wire.Err) {
 // wantEnd checks that the server hangs up without another byte.
 func (r *raw) wantEnd() {
 	r.t.Helper()
-	r.SetReadDeadline(time.Now().Add(30 * time.Second))
+	r.SetReadDeadline(time.Now().Add(patience))
 	if b, err := io.ReadAll(r); len(b) > 0 || err != nil {
 		r.t.Errorf("read %d bytes, %v; want the end", len(b), err)
 	}

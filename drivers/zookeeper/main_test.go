@@ -37,6 +37,10 @@ var apache = sync.OnceValues(func() (address string, err error) {
 	return e.Addresses()[0], nil
 })
 
+// patience is how long a test waits for the server. Only a defect takes that long,
+// not a busy machine.
+const patience = 10 * time.Minute
+
 // fixture is a place of its own on the local server.
 type fixture struct {
 	*Service
@@ -53,7 +57,7 @@ func onLocal(tb testing.TB) *fixture {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(tb.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	tb.Cleanup(cancel)
 	s, err := New(Config{Servers: []string{address}})
 	if err != nil {

@@ -5,10 +5,15 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
+
+// Patience is how long a test waits for a browser or a page. Only a defect takes that
+// long, not a busy machine.
+const Patience = 10 * time.Minute
 
 // Start starts one, in whose context pages are opened. The test is skipped where
 // there is none, unless there must be.
@@ -22,7 +27,7 @@ func Start(t *testing.T) context.Context {
 		t.Skipf("no browser to look with: %v: scripts/install-test-deps installs it", err)
 	}
 	options := []chromedp.ExecAllocatorOption{
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 	}
 	// It leaves things in the folder for temporary files, even when it ends well.

@@ -62,7 +62,7 @@ const rules = `
 	workloads/recipetest:          workloads/... metrics drivers internal/bubble
 	telemetry:                     metrics drivers/native
 	live:                          metrics results results/charts
-	sweeps:                        results results/figures
+	sweeps:                        metrics fit results results/figures
 	dashboards:
 	docker:
 

@@ -22,18 +22,17 @@ func (b *bench) rate(ctx context.Context, s *server, call call) ([]float64, erro
 }
 
 // repeat has so many callers on each connection make one call after the other
-// for the window; it took a little longer.
+// for the window, at least one each; it took a little longer.
 func repeat(ctx context.Context, conns []drivers.Conn, callers int, window time.Duration, call call) (calls int, took time.Duration, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	made := make([]int, len(conns)*callers)
 	start := time.Now()
 	for n := range made {
 		g.Go(func() (err error) {
-			i := 0
-			for ; err == nil && time.Since(start) < window; i++ {
-				err = call(ctx, conns[n%len(conns)], n+i)
+			for err == nil && (made[n] == 0 || time.Since(start) < window) {
+				err = call(ctx, conns[n%len(conns)], n+made[n])
+				made[n]++
 			}
-			made[n] = i
 			return err
 		})
 	}
@@ -53,7 +52,7 @@ func (b *bench) latency(ctx context.Context, s *server) ([]float64, error) {
 	}
 	defer closeAll(conns)
 	var all []float64
-	for start := time.Now(); time.Since(start) < b.window/3; {
+	for start := time.Now(); len(all) == 0 || time.Since(start) < b.window/3; {
 		issued := time.Now()
 		if err := set(ctx, conns[0], 0); err != nil {
 			return nil, err

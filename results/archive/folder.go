@@ -23,6 +23,27 @@ type Folder string
 // Path is the file of the result with the id.
 func (f Folder) Path(id string) string { return filepath.Join(string(f), id+suffix) }
 
+// Writable returns why results cannot be saved in the folder, or nil. Where the folder
+// is missing it looks at the place in which it would be made. Nothing is left behind.
+func (f Folder) Writable() error {
+	place := filepath.Clean(string(f))
+	for {
+		_, err := os.Stat(place)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) || place == filepath.Dir(place) {
+			return err
+		}
+		place = filepath.Dir(place)
+	}
+	probe, err := os.CreateTemp(place, ".saving-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // Save writes the result into the folder, whole or not at all, and makes the
 // folder where it is missing. What is there is never overwritten.
 func (f Folder) Save(r results.File) error {

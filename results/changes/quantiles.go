@@ -5,12 +5,9 @@ import (
 
 	"github.com/stampede-bench/stampede/effect"
 	"github.com/stampede-bench/stampede/fit"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 )
-
-// beyond is how many observations must lie beyond a quantile for it to mean
-// anything.
-const beyond = 10
 
 // Quantiles are those of the times of each phase on both sides, the histograms of a
 // side's runs taken together: of subjects that have too few runs for anything to be
@@ -25,7 +22,7 @@ func Quantiles(s Subject) (all []results.Quantile) {
 			continue
 		}
 		for _, q := range []float64{0.5, 0.9, 0.99, 0.999} {
-			if least := min(base.TotalCount(), other.TotalCount()); float64(least)*(1-q) < beyond {
+			if least := min(base.TotalCount(), other.TotalCount()); !metrics.Supports(least, 100*q) {
 				continue
 			}
 			all = append(all, results.Quantile{Subject: s.Name, Phase: phase, Quantile: q,

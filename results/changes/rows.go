@@ -16,7 +16,7 @@ import (
 // kind of runs only, these are held against each other.
 func Rows(base, other []results.File) (rows []Subject, warnings []results.Warning) {
 	for _, name := range []func(results.Run) string{exactly, byName, anything} {
-		if rows, warnings = match(base, other, name); len(rows) > 0 {
+		if rows, warnings = match(base, other, tellApart(name, base, other)); len(rows) > 0 {
 			break
 		}
 	}
@@ -52,6 +52,50 @@ func described(r results.Run, backend string) string {
 		parts = append(parts, fmt.Sprintf("%v reads", r.ReadRatio.Asked))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// tellApart returns the name function that also tells runs of one name apart by the
+// settings that vary among those of a side. A setting that differs between the sides only
+// is no part of the name: such runs are compared, with a warning.
+func tellApart(name func(results.Run) string, base, other []results.File) func(results.Run) string {
+	if name(results.Run{}) == "" {
+		return name
+	}
+	vary := map[string][]string{} // by name, the settings
+	for _, side := range [][]results.File{base, other} {
+		for _, k := range byKind(side, name) {
+			vary[k.name] = append(vary[k.name], varying(k.runs)...)
+		}
+	}
+	return func(r results.Run) string {
+		is, chosen := name(r), r.Chosen()
+		text := is
+		slices.Sort(vary[is])
+		for _, setting := range slices.Compact(vary[is]) {
+			if value, known := chosen[setting]; known {
+				text += fmt.Sprintf(", %s %s", setting, cmp.Or(value, "none"))
+			}
+		}
+		return text
+	}
+}
+
+// varying are the settings of which the runs have several values, but for those that
+// described names.
+func varying(runs []results.Run) (names []string) {
+	first := map[string]string{}
+	for _, r := range runs {
+		for name, value := range r.Chosen() {
+			was, seen := first[name]
+			if !seen {
+				first[name] = value
+			}
+			if seen && was != value && !slices.Contains([]string{"groups", "rate", "reads"}, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 // match pairs the runs of one name, and says which have none on the other side.
@@ -92,10 +136,11 @@ func byKind(files []results.File, name func(results.Run) string) (all []kind) {
 			runs = runs[:len(runs)-1]
 		}
 		for _, r := range runs {
-			i := slices.IndexFunc(all, func(k kind) bool { return k.name == name(r) })
+			is := name(r)
+			i := slices.IndexFunc(all, func(k kind) bool { return k.name == is })
 			if i < 0 {
 				i = len(all)
-				all = append(all, kind{name: name(r)})
+				all = append(all, kind{name: is})
 			}
 			all[i].runs = append(all[i].runs, r)
 		}
@@ -103,7 +148,8 @@ func byKind(files []results.File, name func(results.Run) string) (all []kind) {
 	return all
 }
 
-// unlike says which settings differ between the sides, a line each.
+// unlike says in which settings the sides differ, a line each, and which settings a
+// side does not record.
 func unlike(base, other []results.Run) (lines []string) {
 	for _, s := range []struct {
 		name string
@@ -112,47 +158,21 @@ func unlike(base, other []results.Run) (lines []string) {
 		{"form", func(r results.Run) string { return r.Recipe + "/" + r.Form }},
 		{"clients", func(r results.Run) string { return fmt.Sprint(r.Clients) }},
 		{"backend", func(r results.Run) string { return r.Backend.URL }},
-		{"server", func(r results.Run) string { return r.Backend.Server }},
-		{"durability", func(r results.Run) string { return r.Backend.Durability }},
-		{"client library", func(r results.Run) string { return r.Backend.Client }},
-		{"reads", func(r results.Run) string { return r.Backend.Reads }},
-		{"server's process", func(r results.Run) string { return r.Backend.Started }},
-		{"groups", func(r results.Run) string { return fmt.Sprint(max(1, r.Groups)) }},
-		{"loop", loop},
-		{"hold", func(r results.Run) string { return r.HoldNS.String() }},
-		{"think", func(r results.Run) string { return r.ThinkNS.String() }},
-		{"mix", func(r results.Run) string { return dereferenced(r.Mix) }},
-		{"preload", func(r results.Run) string { return dereferenced(r.Preload) }},
-		{"background", background},
 	} {
 		if a, b := each(base, s.of), each(other, s.of); a != b {
 			lines = append(lines, fmt.Sprintf("not the same %s: %s and %s", s.name, a, b))
 		}
 	}
+	differences, unrecorded := results.Differences(base, other)
+	for _, d := range differences {
+		lines = append(lines, fmt.Sprintf("not the same %s: %s and %s", d.Name, d.Base, d.New))
+	}
+	for i, side := range []string{"OLD", "NEW"} {
+		if len(unrecorded[i]) > 0 {
+			lines = append(lines, fmt.Sprintf("%s does not record %s, which may differ", side, strings.Join(unrecorded[i], ", ")))
+		}
+	}
 	return lines
-}
-
-func loop(r results.Run) string {
-	if r.Open == nil {
-		return "closed"
-	}
-	return fmt.Sprintf("%s/s, %s", r.Open.Rate, r.Open.Arrival)
-}
-
-func dereferenced[V any](v *V) string {
-	if v == nil {
-		return "none"
-	}
-	return fmt.Sprintf("%+v", *v)
-}
-
-// background is what was asked for, without what came of it.
-func background(r results.Run) string {
-	if r.Background == nil {
-		return "none"
-	}
-	b := r.Background
-	return fmt.Sprintf("%d clients, %v/s", b.Clients, b.RatePerS)
 }
 
 // each are the different values of the runs.

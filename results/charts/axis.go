@@ -20,6 +20,10 @@ type axis struct {
 	high     float64
 	ticks    []plot.Tick
 	gridless bool
+	// apart: its label is no part of the plot's measures. Those reckon with a label in
+	// the middle of the values, which on a logarithmic axis is far to the right, and
+	// squeeze the plot.
+	apart bool
 }
 
 // Ticks makes it a plot.Ticker.

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,33 +13,42 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// ofComparison is by how much each figure differs: a dot for each pair, the
-// interval of the estimate, and the minimum effect behind them.
+// What a row of the chart takes, from its top.
+const (
+	wordsHigh vg.Length = 17 // a line of words
+	marksHigh vg.Length = 26 // the dots of pairs, and the interval below them
+)
+
+// ofComparison is the ratio of each figure: a dot for each pair, the interval of the
+// estimate, and the minimum effect behind them. The words of a figure stand above its
+// marks, so that the room for these is the same whatever the words are.
 func ofComparison(c results.Comparison) []Chart {
-	changes := slices.DeleteFunc(slices.Clone(c.Changes), func(ch results.Change) bool { return ch.Effect == nil })
-	if len(changes) == 0 {
+	if !slices.ContainsFunc(c.Changes, func(ch results.Change) bool { return ch.Effect != nil }) {
 		return nil
 	}
-	slices.Reverse(changes) // the first of them uppermost
-	p := panel{y: axis{low: 0, high: float64(len(changes)), gridless: true}, rules: []rule{{}}}
-	p.height = 46 + 30*vg.Length(len(changes))
+	ratios := reach(c.Changes)
+	p := panel{x: ratioAxis(ratios), y: axis{gridless: true}}
 	var told []string
-	reach := []float64{0}
-	for i, ch := range changes {
-		y := float64(i) + 0.5
-		p.y.ticks = append(p.y.ticks, plot.Tick{Value: y, Label: strings.TrimSpace(ch.Subject + " " + ch.Figure)})
-		p.bands = append(p.bands, rectangle{-100 * ch.Minimum, 100 * ch.Minimum, y - 0.4, y + 0.4})
-		p.lines = append(p.lines, changed(ch, y)...)
-		for _, r := range ch.Ratios {
-			reach = append(reach, 100*(r-1))
+	subject := ""
+	rows := slices.Clone(c.Changes)
+	slices.Reverse(rows) // the first of them uppermost
+	at := vg.Length(0)
+	for i, ch := range rows {
+		p.changed(ch, float64(at), ratios)
+		at += marksHigh + wordsHigh
+		p.notes = append(p.notes, note{y: float64(at), left: ch.Figure, right: outcome(ch), ink: inkOf(ch.Verdict)})
+		if subject = ch.Subject; subject != "" && (i+1 == len(rows) || rows[i+1].Subject != subject) {
+			at += wordsHigh
+			p.notes = append(p.notes, note{y: float64(at), left: subject, ink: text})
 		}
-		reach = append(reach, 100*ch.Effect.Low, 100*ch.Effect.High, 100*ch.Minimum, -100*ch.Minimum)
-		told = append(told, fmt.Sprintf("%s %s [%s, %s]: %s", ch.Figure, signed(ch.Effect.Value), signed(ch.Effect.Low), signed(ch.Effect.High), ch.Verdict))
+		told = append(told, ch.Figure+" "+outcome(ch))
 	}
+	p.y.high, p.height = float64(at), at+46
+	p.y.ticks = []plot.Tick{{Value: 0}, {Value: p.y.high}} // without labels: the words are in the rows
 	slices.Reverse(told)
-	p.x = linear(fmt.Sprintf("change from %s to %s", c.Base.Label, c.New.Label), reach, func(v float64) string { return signed(v / 100) })
 	title := "Change of each figure, with its interval"
-	caption := "The long mark is the estimate, the bar its interval, grey the minimum effect: what stays within it does not matter."
+	caption := fmt.Sprintf("From %s to %s. The long mark is the estimate, the bar its 95 %% interval; grey is the minimum effect: a change within it does not matter.",
+		c.Base.Label, c.New.Label)
 	if c.Paired {
 		title += " and each pair's"
 		caption += " Each dot is a pair."
@@ -48,26 +58,124 @@ func ofComparison(c results.Comparison) []Chart {
 	return []Chart{chart}
 }
 
-// changed are the dots of a figure's pairs and, below them, its interval.
-func changed(ch results.Change, y float64) []line {
-	of := recipe
-	switch ch.Verdict {
-	case results.Regression, results.Failed, results.Violated:
-		of = naive
-	case results.Inconclusive, results.Invalid:
-		of = load
+// reach is from the least to the greatest ratio that is shown.
+func reach(changes []results.Change) []float64 {
+	all := []float64{1}
+	for _, ch := range changes {
+		shown := slices.Clone(ch.Ratios)
+		if e := ch.Effect; e != nil {
+			shown = append(shown, 1+e.Low, 1+e.Value, 1+e.High)
+		}
+		shown = append(shown, 1-ch.Minimum, 1+ch.Minimum)
+		for _, r := range shown {
+			if r > 0 && !math.IsInf(r, 1) { // nothing and infinity have no place on a logarithmic axis
+				all = append(all, r)
+			}
+		}
 	}
+	return []float64{slices.Min(all), slices.Max(all)}
+}
+
+// changed draws the minimum effect of a figure, the dots of its pairs and, below
+// them, its interval, all above the height from. What lies outside the reach is
+// drawn at its end.
+func (p *panel) changed(ch results.Change, from float64, reach []float64) {
+	within := func(ratio float64) float64 { return min(max(ratio, reach[0]), reach[1]) }
+	p.bands = append(p.bands, rectangle{within(1 - ch.Minimum), within(1 + ch.Minimum), from + 1, from + float64(marksHigh)})
+	p.lines = append(p.lines, line{look: look{ink: muted, dash: []vg.Length{3, 2}}, joined: true, thin: true,
+		at: []point{{x: 1, y: from + 1}, {x: 1, y: from + float64(marksHigh)}}})
 	dots := line{look: look{ink: muted, shape: shapes()[3]}, marked: true}
 	for _, r := range ch.Ratios {
-		dots.at = append(dots.at, point{x: 100 * (r - 1), y: y + 0.18})
+		dots.at = append(dots.at, point{x: within(r), y: from + 18})
 	}
-	value, at := 100*ch.Effect.Value, y-0.18
-	return []line{
-		dots,
-		{look: look{ink: of}, at: []point{{x: value, y: at - 0.14}, {x: value, y: at + 0.14}}, joined: true},
-		{look: look{ink: of}, at: []point{{x: 100 * ch.Effect.Low, y: at}, {x: 100 * ch.Effect.High, y: at}}, joined: true,
-			name: signed(ch.Effect.Value) + " " + string(ch.Verdict)},
+	p.lines = append(p.lines, dots)
+	if ch.Effect == nil {
+		return
 	}
+	of, y, value := look{ink: inkOf(ch.Verdict)}, from+8, within(1+ch.Effect.Value)
+	p.lines = append(p.lines,
+		line{look: of, at: []point{{x: value, y: y - 5}, {x: value, y: y + 5}}, joined: true},
+		line{look: of, at: []point{{x: within(1 + ch.Effect.Low), y: y}, {x: within(1 + ch.Effect.High), y: y}}, joined: true})
+}
+
+func inkOf(v results.Verdict) ink {
+	switch v {
+	case results.Regression, results.Failed, results.Violated:
+		return naive
+	case results.Inconclusive, results.Invalid:
+		return load
+	}
+	return recipe
+}
+
+// outcome is the estimate with its interval and the verdict: "+6 % [−3 %, +15 %]
+// inconclusive", "×300 [×250, ×360] better". Without an estimate it is n/a.
+func outcome(ch results.Change) string {
+	estimate := "n/a"
+	if e := ch.Effect; e != nil {
+		write := signed
+		if e.Value < -0.5 || e.Value > 1 {
+			write = multiple
+		}
+		estimate = fmt.Sprintf("%s [%s, %s]", write(e.Value), write(e.Low), write(e.High))
+	}
+	return strings.TrimSpace(estimate + " " + string(ch.Verdict))
+}
+
+// multiple writes a change as a ratio: "×300", "÷2.50".
+func multiple(share float64) string {
+	switch ratio := 1 + share; {
+	case ratio <= 0:
+		return "0"
+	case ratio < 1:
+		return "÷" + results.Rate(1/ratio)
+	default:
+		return "×" + results.Rate(ratio)
+	}
+}
+
+// ratioAxis is a logarithmic axis of ratios, whose labels are changes where these are
+// small, and multiples where they are not.
+func ratioAxis(reach []float64) axis {
+	a := axis{label: "change, as a ratio on a logarithmic scale", log: true, apart: true, low: reach[0], high: reach[1]}
+	if a.high < 1.02*a.low { // no difference needs some room to be none in
+		a.low, a.high = a.low/1.01, a.high*1.01
+	}
+	low, high := a.low, a.high // ticks outside would have their labels cut
+	room := math.Pow(a.high/a.low, 0.06)
+	a.low, a.high = a.low/room, a.high*room
+	if high/low < 4 {
+		step := niceStep((high - low) / 5)
+		for i := math.Ceil((low - 1) / step); 1+i*step <= high; i++ {
+			a.ticks = append(a.ticks, plot.Tick{Value: 1 + i*step, Label: signed(i * step)})
+		}
+		return a
+	}
+	for _, marks := range [][]float64{{1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}} {
+		if a.ticks = multiples(low, high, 10, marks); len(a.ticks) <= 7 {
+			return a
+		}
+	}
+	for base := 10.0; len(a.ticks) > 7; base *= 10 {
+		a.ticks = multiples(low, high, base, []float64{1})
+	}
+	return a
+}
+
+// multiples are the marks times the powers of a base, and their reciprocals.
+func multiples(low, high, base float64, marks []float64) (ticks []plot.Tick) {
+	for power := 1.0; power <= max(high, 1/low); power *= base {
+		for _, m := range marks {
+			if v := m * power; v >= low && v <= high {
+				ticks = append(ticks, plot.Tick{Value: v, Label: "×" + number(v)})
+			}
+			if v := m * power; v > 1 && 1/v >= low && 1/v <= high {
+				ticks = append(ticks, plot.Tick{Value: 1 / v, Label: "÷" + number(v)})
+			}
+		}
+	}
+	slices.SortFunc(ticks, func(a, b plot.Tick) int { return cmp.Compare(a.Value, b.Value) })
+	return ticks
 }
 
 // signed writes a share as a change: "+4.1 %", "−12 %".

@@ -13,9 +13,6 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// beyond is how many observations must lie beyond a percentile for it to be shown.
-const beyond = 10
-
 // latencies is how long a phase took in all forms with the most clients, by
 // percentile. Percentiles are spread out towards 100 %, where herds show.
 func latencies(s subject, phase string) *Chart {
@@ -23,7 +20,7 @@ func latencies(s subject, phase string) *Chart {
 	c := &Chart{
 		Name:    slug(s.name, "latency", phase),
 		Title:   titled(fmt.Sprintf("%s latency by percentile, %s clients", upper(results.Label(phase)), results.Count(int64(clients))), s),
-		Caption: fmt.Sprintf("Lower is faster. A line ends where fewer than %d observations lie beyond.", beyond),
+		Caption: fmt.Sprintf("Lower is faster. A line ends where fewer than %d observations lie beyond.", results.Beyond),
 	}
 	p := panel{height: tall}
 	var told []string
@@ -74,10 +71,10 @@ func merged(runs []results.Run, phase string) *hdrhistogram.Histogram {
 // curve is a histogram by percentile: x is 1/(1−p), of which each decade is a nine
 // more, and y nanoseconds.
 func curve(h *hdrhistogram.Histogram) (all []point) {
-	if h == nil || h.TotalCount() <= beyond {
+	if h == nil || h.TotalCount() <= results.Beyond {
 		return nil
 	}
-	most := float64(h.TotalCount()) / beyond
+	most := float64(h.TotalCount()) / results.Beyond
 	const steps = 120
 	for i := range steps + 1 {
 		x := math.Pow(most, float64(i)/steps)

@@ -17,6 +17,7 @@ type panel struct {
 	bands   []rectangle
 	rules   []rule
 	lines   []line
+	notes   []note
 	height  vg.Length // of all, its labels included
 	margin  vg.Length // right of it, for the names of lines
 }
@@ -82,6 +83,9 @@ func (p panel) plot() *plot.Plot {
 	// Marks at the left would repeat what the grid shows.
 	g.Y.LineStyle.Width, g.Y.Tick.Length = 0, 0
 	g.X.Label.Text = p.x.label
+	if p.x.apart {
+		g.X.Label.Text = " " // keeps its height
+	}
 	g.X.Label.TextStyle.Font, g.X.Label.TextStyle.Color = typeface(small, muted, false).Font, muted.light()
 	g.X.Label.Padding = 3
 	if !p.y.gridless {
@@ -106,6 +110,12 @@ func (p panel) marks() (all []plot.Plotter) {
 	}
 	for _, l := range p.lines {
 		all = append(all, l)
+	}
+	if p.x.apart {
+		all = append(all, below(p.x.label))
+	}
+	for _, n := range p.notes {
+		all = append(all, n)
 	}
 	return append(all, names(p.lines))
 }

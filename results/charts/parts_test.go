@@ -186,9 +186,9 @@ func TestUndeterminedCountsAreTheirLeast(t *testing.T) {
 func TestLinesAreBrokenWhereNothingEnded(t *testing.T) {
 	r := results.Run{DurationNS: 5 * time.Second}
 	for i, p99 := range []time.Duration{3, 4, 0, 0, 5} {
-		r.Intervals = append(r.Intervals, results.Interval{T: time.Duration(i) * time.Second, P99: p99})
+		r.Intervals = append(r.Intervals, results.Interval{T: time.Duration(i) * time.Second, P50: p99, P90: p99, P99: p99})
 	}
-	got := pieces(line{name: "recipe"}, waits(r))
+	got := pieces(line{name: "recipe"}, waits(r, func(v results.Interval) time.Duration { return v.P99 }))
 	if len(got) != 2 || len(got[0].at) != 2 || len(got[1].at) != 1 {
 		t.Fatalf("%+v, want a line of two points and one of one", got)
 	}

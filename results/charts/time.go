@@ -17,6 +17,7 @@ func overTime(s subject) *Chart {
 	forms, clients := s.crowd()
 	rates, tails := panel{height: 130}, panel{height: 150}
 	var told []string
+	percentile, of := steadiest(forms)
 	for _, runs := range forms {
 		r := runs[len(runs)-1]
 		name := s.key(r)
@@ -26,7 +27,7 @@ func overTime(s subject) *Chart {
 		}
 		rates.lines = append(rates.lines, l)
 		told = append(told, fmt.Sprintf("%s: from %s to %s rounds a second", name, results.Rate(least(l.at)), results.Rate(most(l.at))))
-		tails.lines = append(tails.lines, pieces(l, waits(r))...)
+		tails.lines = append(tails.lines, pieces(l, waits(r, of))...)
 	}
 	if len(rates.lines) == 0 {
 		return nil
@@ -42,7 +43,7 @@ func overTime(s subject) *Chart {
 		what = "Throughput and latency"
 		c.panels[0].x.label = ""
 		tails.x = rates.x
-		tails.y = logarithmic(results.Label(s.first())+" p99", valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
+		tails.y = logarithmic(results.Label(s.first())+" "+percentile, valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
 		c.panels = append(c.panels, tails)
 	}
 	if broken != "" {
@@ -90,12 +91,40 @@ func rounds(r results.Run) (all []point) {
 	return all
 }
 
-// waits are the 99th percentiles by interval, apart where nothing ended in between:
-// what nobody saw has no line through it.
-func waits(r results.Run) (all [][]point) {
+// steadiest is the highest percentile that nearly all intervals know which know any.
+func steadiest(forms [][]results.Run) (name string, of func(results.Interval) time.Duration) {
+	known := func(of func(results.Interval) time.Duration) (n int) {
+		for _, runs := range forms {
+			r := runs[len(runs)-1]
+			for i, v := range r.Intervals {
+				if whole(r, i) && of(v) > 0 {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	median := func(v results.Interval) time.Duration { return v.P50 }
+	for _, p := range []struct {
+		name string
+		of   func(results.Interval) time.Duration
+	}{
+		{"p99", func(v results.Interval) time.Duration { return v.P99 }},
+		{"p90", func(v results.Interval) time.Duration { return v.P90 }},
+	} {
+		if n := known(p.of); n > 0 && 10*n >= 9*known(median) {
+			return p.name, p.of
+		}
+	}
+	return "p50", median
+}
+
+// waits are a percentile by interval, apart where it is not known in between: what
+// was not seen has no line through it.
+func waits(r results.Run, of func(results.Interval) time.Duration) (all [][]point) {
 	before := -2
 	for i, v := range r.Intervals {
-		if v.P99 == 0 || !whole(r, i) {
+		if of(v) == 0 || !whole(r, i) {
 			continue
 		}
 		if before != i-1 {
@@ -103,7 +132,7 @@ func waits(r results.Run) (all [][]point) {
 		}
 		before = i
 		last := len(all) - 1
-		all[last] = append(all[last], point{x: middle(r, i), y: float64(v.P99)})
+		all[last] = append(all[last], point{x: middle(r, i), y: float64(of(v))})
 	}
 	return all
 }

@@ -45,7 +45,7 @@ func full() results.Run {
 		Fairness: &results.Fairness{Jain: 0.998, Inversions: 6, LongestWaitNS: 70 * time.Millisecond},
 		Safety:   results.Safety{Checked: 1900, Violations: 1, BeliefOverlaps: 2},
 		Generator: results.Generator{CPUCores: 1.25, StolenCores: 0.1, GCPauseNS: time.Millisecond, Lag: distribution(ms),
-			Offered: 2000, Late: 10, Skipped: 20, Unfinished: 30},
+			Offered: 2000, Late: 10, Failed: 5, Skipped: 20, Unfinished: 30},
 		Server: &results.Server{Notifications: 1900, Reads: 3800, Writes: 5700},
 		Errors: map[string]int64{"session lost": 7},
 	}
@@ -89,7 +89,7 @@ func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
 		}
 	}
 	want := []string{"rounds", "safety.violations", "safety.checked", "safety.belief_overlaps", "errors", "generator.cpu_cores",
-		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.unfinished"}
+		"generator.stolen_cores", "generator.gc_pause", "generator.late", "generator.skipped", "generator.failed", "generator.unfinished"}
 	if diff := cmp.Diff(want, known); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

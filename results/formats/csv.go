@@ -181,8 +181,8 @@ func (t *sheet) changes(v results.Comparison) {
 		t.set("figure", x.Figure)
 		t.set("unit", x.Unit)
 		t.set("gated", strconv.FormatBool(x.Gated))
-		t.number("base_median", x.Base)
-		t.number("new_median", x.New)
+		t.known("base_median", x.Base, x.Known())
+		t.known("new_median", x.New, x.Known())
 		e := results.Estimate{}
 		if x.Effect != nil {
 			e = *x.Effect

@@ -37,7 +37,8 @@ func ofComparison(c results.Comparison) page {
 }
 
 func changed(ch results.Change) change {
-	shown := change{Subject: ch.Subject, Figure: ch.Figure, Base: results.Value(ch.Base, ch.Unit), New: results.Value(ch.New, ch.Unit),
+	base, other := ch.Medians()
+	shown := change{Subject: ch.Subject, Figure: ch.Figure, Base: base, New: other,
 		Effect: "n/a", Interval: "n/a", Minimum: "±" + percent(ch.Minimum)[1:], Detectable: "n/a", P: "n/a", Badge: badgeOf(ch.Verdict), Why: ch.Why}
 	if ch.Exact {
 		shown.Detectable = "exact"

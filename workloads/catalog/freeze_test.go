@@ -75,8 +75,10 @@ func runFrozen(t *testing.T, url string, rate float64) {
 	if at(99) < time.Second || at(90) < frozen/4 || at(50) > frozen/2 {
 		t.Errorf("response times: p50 %v, p90 %v, p99 %v; want those of a fifth that waited up to %v", at(50), at(90), at(99), frozen)
 	}
-	if p99 := time.Duration(reads.Service.ValueAtQuantile(99)); p99 > time.Second {
-		t.Errorf("service time p99 is %v, want that of a server that does not stand still", p99)
+	// The freeze hits at most one call of each client, less than one in a hundred. The
+	// rest up to one in twenty may be slow because the machine is busy.
+	if p95 := time.Duration(reads.Service.ValueAtQuantile(95)); p95 > time.Second || at(95) < time.Second {
+		t.Errorf("p95 of service times is %v and of response times %v; want that of a server that does not stand still, and of one that does", p95, at(95))
 	}
 }
 

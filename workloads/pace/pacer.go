@@ -15,12 +15,15 @@ type Options struct {
 	LateLimit time.Duration
 }
 
-// Counts are what became of the arrivals that were due in the measured window.
+// Counts are the arrivals that were due in the measured window, by what became of
+// them: each is completed, failed, unfinished or skipped.
 type Counts struct {
-	Offered    int64 // that were due
-	Late       int64 // for which nobody was free when they were due
-	Skipped    int64 // that nobody ever had
-	Unfinished int64 // that somebody had and did not finish
+	Offered    int64 // all of them
+	Late       int64 // those for which no client was free when they were due
+	Completed  int64
+	Failed     int64 // a client started them and lost them, with its session for instance
+	Skipped    int64 // no client ever started them
+	Unfinished int64 // a client has started them, or waits until they are due
 }
 
 // A Pacer hands out the arrivals of one run.
@@ -32,9 +35,12 @@ type Pacer struct {
 	mu       sync.Mutex // guards all below
 	schedule *schedule
 	due      time.Time // of the arrival that is handed out next
-	counts   Counts
-	ahead    int64         // of Unfinished: somebody was free for them when they were due, or is until they are
-	drained  chan struct{} // closed when nobody has an arrival, if somebody waits for that
+	counts   Counts    // without Unfinished
+	// held are the tickets that have an arrival of the window. Unfinished is counted
+	// here, and not by difference, so that an arrival that is lost breaks the sum.
+	held    map[*Ticket]struct{}
+	ahead   int64         // of these: a client was free when they were due, or is until they are
+	drained chan struct{} // closed when no ticket has an arrival, if somebody waits for that
 }
 
 // New returns the pacer of a run that warms up from now on and is measured for
@@ -42,7 +48,7 @@ type Pacer struct {
 func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
 	opens := time.Now().Add(warmup)
 	p := &Pacer{
-		opens: opens, closes: opens.Add(window), limit: o.LateLimit, ended: make(chan struct{}),
+		opens: opens, closes: opens.Add(window), limit: o.LateLimit, ended: make(chan struct{}), held: make(map[*Ticket]struct{}),
 		schedule: newSchedule(o.Rate, o.Arrival, warmup, window, seed),
 	}
 	p.advance()
@@ -51,12 +57,28 @@ func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
 
 func (p *Pacer) advance() { p.due = p.opens.Add(p.schedule.next()) }
 
-// Counts are what became of the arrivals so far. Unfinished are those that
-// somebody has.
+// Counts are what became of the arrivals so far.
 func (p *Pacer) Counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.counts
+	return p.count()
+}
+
+func (p *Pacer) count() Counts {
+	c := p.counts
+	c.Unfinished = int64(len(p.held))
+	return c
+}
+
+// Oldest is for how long the first of the unfinished arrivals has been due; 0 without
+// any.
+func (p *Pacer) Oldest() (age time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for t := range p.held {
+		age = max(age, time.Since(t.due))
+	}
+	return age
 }
 
 // End hands out nothing any more. What was due by now and nobody had is skipped.
@@ -95,111 +117,8 @@ func (p *Pacer) Drain(ctx context.Context) {
 
 // tell tells who drains, if it is so far.
 func (p *Pacer) tell() {
-	if p.drained != nil && p.counts.Unfinished == 0 {
+	if p.drained != nil && len(p.held) == 0 {
 		close(p.drained)
 		p.drained = nil
 	}
-}
-
-// A Ticket is with what one client has one arrival after the other.
-type Ticket struct {
-	pacer   *Pacer
-	counted bool // what it has is of the window
-	ahead   bool // it was there before that was due
-}
-
-// Ticket returns one that has no arrival.
-func (p *Pacer) Ticket() *Ticket { return &Ticket{pacer: p} }
-
-// Next gives back the arrival that the ticket has, and waits until the next one
-// is due, which it returns; or for the end, and returns false.
-func (t *Ticket) Next(ctx context.Context) (due time.Time, ok bool) {
-	t.Finish()
-	due, ok = t.take()
-	if !ok {
-		select {
-		case <-t.pacer.ended:
-		case <-ctx.Done():
-		}
-		return time.Time{}, false
-	}
-	if wait := time.Until(due); wait > 0 && !t.wait(ctx, wait) {
-		return time.Time{}, false
-	}
-	return due, true
-}
-
-// take returns when the next arrival is due, of those before the window closes.
-func (t *Ticket) take() (due time.Time, ok bool) {
-	p := t.pacer
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	now := time.Now()
-	for p.due.Before(p.closes) {
-		due = p.due
-		p.advance()
-		counted := !due.Before(p.opens)
-		late := now.Sub(due)
-		skipped := p.limit > 0 && late > p.limit
-		if counted {
-			p.counts.note(late > 0, skipped)
-		}
-		if !skipped {
-			t.counted, t.ahead = counted, counted && late <= 0
-			if t.ahead {
-				p.ahead++
-			}
-			return due, true
-		}
-	}
-	return time.Time{}, false
-}
-
-func (c *Counts) note(late, skipped bool) {
-	c.Offered++
-	switch {
-	case skipped:
-		c.Skipped++
-	case late:
-		c.Late++
-		c.Unfinished++
-	default:
-		c.Unfinished++
-	}
-}
-
-// wait waits for an arrival to be due. One that is not when there are no more is
-// as if it had never been.
-func (t *Ticket) wait(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-t.pacer.ended:
-	case <-ctx.Done():
-	}
-	if t.counted {
-		t.pacer.mu.Lock()
-		t.pacer.counts.Offered--
-		t.pacer.mu.Unlock()
-	}
-	t.Finish()
-	return false
-}
-
-// Finish gives back the arrival that the ticket has, if any.
-func (t *Ticket) Finish() {
-	if !t.counted {
-		return
-	}
-	t.counted = false
-	p := t.pacer
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.counts.Unfinished--
-	if t.ahead {
-		p.ahead--
-	}
-	p.tell()
 }

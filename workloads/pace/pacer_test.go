@@ -27,6 +27,7 @@ func serve(t *testing.T, o Options, clients int, window time.Duration, took func
 					return
 				}
 				time.Sleep(took(due))
+				ticket.Finish()
 				mu.Lock()
 				if !due.Before(opens) {
 					responses = append(responses, time.Since(due))
@@ -59,7 +60,7 @@ func TestOfferedIsThePlan(t *testing.T) {
 				if got := float64(c.Offered) / 10; got < rate*(1-tolerance) || got > rate*(1+tolerance) {
 					t.Errorf("%s: %v a second were offered, want %v", arrival, got, rate)
 				}
-				if c.Late+c.Skipped+c.Unfinished > 0 {
+				if c.Late+c.Skipped+c.Unfinished+c.Failed > 0 || c.Completed != c.Offered {
 					t.Errorf("%s, %v a second: %+v", arrival, rate, c)
 				}
 			})
@@ -121,6 +122,48 @@ func TestUnfinished(t *testing.T) {
 		c, _ := serve(t, Options{Rate: Of(1)}, 10, 10*time.Second, func(time.Time) time.Duration { return time.Hour })
 		if want := (Counts{Offered: 10, Unfinished: 10}); c != want {
 			t.Errorf("%+v, want %+v", c, want)
+		}
+	})
+}
+
+// An arrival that a client loses is failed, also where the client just takes the next
+// one, and the sum is what was offered.
+func TestFailedArrivals(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		p := New(Options{Rate: Of(1)}, 0, 9500*time.Millisecond, 1)
+		ticket := p.Ticket()
+		for n := 1; ; n++ {
+			if _, ok := ticket.Next(t.Context()); !ok {
+				break
+			}
+			switch n % 3 {
+			case 0:
+				ticket.Finish()
+			case 1:
+				ticket.Fail()
+			} // else the next one takes its place
+			if n == 8 { // the last one waits for what nobody offers any more
+				time.AfterFunc(2*time.Second, p.End)
+			}
+		}
+		if want, got := (Counts{Offered: 9, Completed: 3, Failed: 6}), p.Counts(); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	})
+}
+
+// The oldest of the arrivals that did not end tells its age.
+func TestOldestUnfinished(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		p := New(Options{Rate: Of(1)}, 0, time.Minute, 1)
+		if age := p.Oldest(); age != 0 {
+			t.Errorf("%v without any", age)
+		}
+		for range 3 {
+			p.Ticket().Next(t.Context())
+		}
+		if age := p.Oldest(); age != 2*time.Second {
+			t.Errorf("%v, want the 2s of the first of three", age)
 		}
 	})
 }

@@ -16,7 +16,7 @@ type Standing struct {
 func (p *Pacer) Standing() Standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	s := Standing{Counts: p.counts}
+	s := Standing{Counts: p.count()}
 	s.Offered -= p.ahead
 	s.Unfinished -= p.ahead
 	now := time.Now()

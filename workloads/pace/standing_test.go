@@ -28,10 +28,10 @@ func TestStandingOfAnOpenLoop(t *testing.T) {
 			{"the first is under way, and was on time", next, Standing{}},
 			{"ten more wait for as long as it takes", func() { time.Sleep(105 * time.Millisecond) },
 				Standing{Waiting: 10, Lag: 95 * time.Millisecond}},
-			{"the second is late, and the first is done", next,
-				Standing{Counts: Counts{Offered: 2, Late: 1, Unfinished: 1}, Waiting: 9, Lag: 85 * time.Millisecond}},
+			{"the second is late, and the first is done", func() { ticket.Finish(); next() },
+				Standing{Counts: Counts{Offered: 2, Late: 1, Completed: 1, Unfinished: 1}, Waiting: 9, Lag: 85 * time.Millisecond}},
 			{"at the end those that nobody had are skipped", func() { ticket.Finish(); p.End() },
-				Standing{Counts: Counts{Offered: 11, Late: 1, Skipped: 9}}},
+				Standing{Counts: Counts{Offered: 11, Late: 1, Completed: 2, Skipped: 9}}},
 		} {
 			step.do()
 			if got := p.Standing(); got != step.want {

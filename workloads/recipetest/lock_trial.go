@@ -48,7 +48,7 @@ func (s setting) sizes() []int64 {
 
 // patience is how long a case may take before it counts as hung: far longer
 // than any takes on a slow machine.
-const patience = 2 * time.Minute
+const patience = 10 * time.Minute
 
 var errHung = errors.New("the case hung")
 

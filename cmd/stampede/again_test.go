@@ -1,0 +1,81 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// otherValues are values that differ from the defaults, of flags whose type does not
+// say what a value can be.
+func otherValues() map[string]string {
+	return map[string]string{
+		"arrival": "poisson", "background": "rate=50", "backend": "zookeeper:", "bin": "2ms", "fault": "at=10ms cut clients=all", "form": "naive",
+		"inconclusive": "fail", "keys-by": "zipfian", "metric": "rounds_per_s", "minimum-effect": "10%", "namespace": "/elsewhere",
+		"output": "json", "percentiles": "50,90", "rate": "100..200", "reads": "0.25,sync", "servers": "3", "size": "100", "slo": "acquire.p99<5ms",
+		"threshold": "errors==0", "abort-on": "errors>1", "groups": "2", "clients": "4", "hold": "3ms",
+	}
+}
+
+// setOther gives a flag a value that is not its default.
+func setOther(t *testing.T, f *pflag.Flag) {
+	t.Helper()
+	value, known := otherValues()[f.Name]
+	switch {
+	case known:
+	case f.Value.Type() == "bool":
+		value = map[string]string{"true": "false", "false": "true"}[f.DefValue]
+	case f.Value.Type() == "duration":
+		value = "321ms"
+	case slices.Contains([]string{"int", "int64", "uint64"}, f.Value.Type()):
+		value = "7"
+	case f.Value.Type() == "float64":
+		value = "0.125"
+	case f.Value.Type() == "string":
+		value = "some " + f.Name
+	default:
+		t.Fatalf("otherValues has no value of --%s, a %s", f.Name, f.Value.Type())
+	}
+	must(f.Value.Set(value))
+	f.Changed = true
+	if f.Value.String() == f.DefValue {
+		t.Fatalf("--%s %s is its default", f.Name, value)
+	}
+}
+
+// The command that a table prints sets every flag as it was: booleans too, which take
+// no word after them.
+func TestPrintedCommandSetsEveryFlag(t *testing.T) {
+	for _, name := range []string{"run", "sweep", "ab", "calibrate", "compare"} {
+		a := &app{forms: catalog.Forms(), out: io.Discard, err: io.Discard}
+		asked, _, err := a.root().Find([]string{name})
+		must(err)
+		again, _, err := a.root().Find([]string{name})
+		must(err)
+		asked.Flags().VisitAll(func(f *pflag.Flag) { setOther(t, f) })
+		if err := again.ParseFlags(changed(asked.Flags())); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if rest := again.Flags().Args(); len(rest) > 0 {
+			t.Errorf("%s: %q are taken for arguments", name, rest)
+		}
+		asked.Flags().VisitAll(func(f *pflag.Flag) {
+			want := f.Value.String()
+			switch {
+			case slices.Contains([]string{metricsAddr, listen, "output", "quiet", "resume", "seed"}, f.Name):
+				want = f.DefValue
+			case f.Name == "user":
+				want = "redacted"
+			}
+			if got := again.Flags().Lookup(f.Name).Value.String(); got != want {
+				t.Errorf("%s --%s: %s", name, f.Name, cmp.Diff(want, got))
+			}
+		})
+	}
+}

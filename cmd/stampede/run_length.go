@@ -1,0 +1,56 @@
+package main
+
+import (
+	"math"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+const (
+	// spare is how many times the observations that a figure takes a run of a search
+	// should have: the next level may have fewer.
+	spare = 2
+	// longestRun bounds how long a search makes a run by itself.
+	longestRun = 5 * time.Minute
+)
+
+// A runLength is how long the runs of a search must be for its figure to be known. It
+// learns from each run: not every round has an observation of every phase, and how
+// many rounds a closed loop does in a second only a run tells.
+type runLength struct {
+	need     int64   // observations
+	perRound float64 // observations; 0 before the first run
+	perS     float64 // observations a second; 0 before the first run
+}
+
+// learn takes note of how many observations a run had.
+func (l *runLength) learn(r results.Run, observations int64) {
+	if observations > 0 {
+		l.perRound = float64(observations) / float64(max(r.Rounds, 1))
+		l.perS = float64(observations) / r.DurationNS.Seconds()
+	}
+}
+
+// set returns the flags with a run that is long enough.
+func (l *runLength) set(f runFlags) runFlags {
+	wanted := float64(spare * l.need)
+	rounds := int64(math.Ceil(wanted))
+	if l.perRound > 0 {
+		rounds = int64(math.Ceil(wanted / l.perRound))
+	}
+	switch {
+	case f.load.isOpen():
+		f.duration = longer(f.duration, f.load.windowOf(rounds))
+	case f.rounds > 0:
+		f.rounds = max(f.rounds, rounds)
+	case l.perS > 0:
+		f.duration = longer(f.duration, time.Duration(wanted/l.perS*float64(time.Second)))
+	}
+	return f
+}
+
+// longer is the duration asked for, or a longer one that is needed, up to longestRun.
+func longer(asked, needed time.Duration) time.Duration {
+	return max(asked, min(needed, longestRun))
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// notSettings are the flags of run that are not recorded among a run's settings, and
+// why. Every other flag is, so that no new one can be forgotten.
+func notSettings() map[string]string {
+	const field, judges, shows, refuses = "a result has a field for it", "it judges runs that are over", "it says what becomes of the result", "it refuses the command before any run"
+	return map[string]string{
+		"backend": field, "clients": field, "form": field, "reads": field, "seed": field,
+		"threshold": judges, "baseline": judges, "noise": judges, "inconclusive": judges,
+		"output": shows, "save": shows, "no-save": shows, "quiet": shows, "percentiles": shows,
+		"connect-timeout": refuses, "max-sessions": refuses,
+		"abort-on":      "it ends the command early, which the result says",
+		"password-file": "it goes with user",
+	}
+}
+
+// usedBy are the recipes that use a flag of run; a flag that is not here is used by
+// all of them.
+func usedBy() map[string][]string {
+	queues, mix := []string{"queue", "priority-queue"}, []string{"mix"}
+	return map[string][]string{
+		"hold": {"lock", "shared-lock", "revocable-lock", "barrier", "double-barrier", "two-phase-commit", "election",
+			"queue", "priority-queue", "sessions"},
+		"readers": {"shared-lock"}, "revoke-every": {"revocable-lock"}, "abort-rate": {"two-phase-commit"},
+		"producers": queues, "backlog": queues, "ephemeral-items": queues, "priorities": {"priority-queue"},
+		"keys": mix, "keys-by": mix, "size": mix, "lists": mix, "creates": mix, "conditional": mix, "watchers": mix, "in-flight": mix,
+	}
+}
+
+// uses tells whether the recipe uses the flag of run.
+func uses(recipe, flag string) bool {
+	recipes, some := usedBy()[flag]
+	return !some || slices.Contains(recipes, recipe)
+}
+
+// flagSet is the flags of run with the values that f has.
+func (f *runFlags) flagSet() *pflag.FlagSet {
+	of, flags := new(app).blank()
+	*of = *f // to which the flags point
+	of.reads = f.mix.readsWords(f.reads)
+	return flags
+}
+
+// settings are the flags that can change a figure of a run of the recipe, by name,
+// with their values in a form in which the same is written the same.
+func (f *runFlags) settings(recipe string) map[string]string {
+	all, canonical, not := map[string]string{}, f.canonical(), notSettings()
+	f.flagSet().VisitAll(func(flag *pflag.Flag) {
+		if not[flag.Name] != "" || !uses(recipe, flag.Name) {
+			return
+		}
+		text, known := canonical[flag.Name]
+		if !known {
+			text = strings.Join(texts(flag), "; ")
+		}
+		all[flag.Name] = text
+	})
+	return all
+}
+
+// canonical are the values of flags whose text can differ where they mean the same, or
+// is of no concern to others.
+func (f *runFlags) canonical() map[string]string {
+	given := func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return "given"
+	}
+	all := map[string]string{
+		"size": strconv.Itoa(f.mix.Size), "background": f.background.setting().Asked(), "fault": strings.Join(lines(f.faults.schedule), "; "),
+		"rate": "", "duration": f.duration.String(), "user": given(f.security.User),
+		"tls-ca": given(f.security.CA), "tls-cert": given(f.security.Cert), "tls-key": given(f.security.Key),
+		metricsAddr: given(f.metricsAddr), listen: given(f.listen),
+	}
+	switch {
+	case f.load.isOpen():
+		all["rate"] = f.load.open.Rate.String()
+	case f.rounds > 0:
+		all["duration"] = "" // however long the rounds take
+	}
+	return all
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/changes"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// company are the flags without which another means nothing.
+func company() map[string][][2]string {
+	open := [][2]string{{"rate", "100"}}
+	return map[string][][2]string{
+		"arrival": open, "late-limit": open, "preload-watches": {{"preload", "10"}},
+		"clients": {{"clients", "8"}}, "producers": {{"clients", "16"}},
+	}
+}
+
+// A chosenRun is what flags come to: as they were read, as a plan, and in the result.
+type chosenRun struct {
+	flags   *runFlags
+	plan    workloads.Plan
+	setting results.Setting
+}
+
+// chosenBy reads flags as run does, and runs nothing.
+func chosenBy(t *testing.T, recipe string, set func(*pflag.FlagSet)) chosenRun {
+	t.Helper()
+	a := &app{forms: catalog.Forms()}
+	f, flags := a.blank()
+	set(flags)
+	j, err := a.job([]string{recipe}, *f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := backends.InProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { service.Close() })
+	p := j.flags.runPlan(service, j.chosen[0].Form, j.flags.clients[0], 0)
+	return chosenRun{&j.flags, p, j.flags.setting(p)}
+}
+
+// text is the plan as it can be compared.
+func (c chosenRun) text() string {
+	p := c.plan
+	p.Service, p.Form = nil, workloads.Form{}
+	return fmt.Sprintf("%+v", p)
+}
+
+// sample is the run as a result has it, without what was measured.
+func (c chosenRun) sample() results.Run {
+	return results.FromRecord(c.setting, &metrics.Record{Mix: &metrics.Mix{}, Background: &metrics.Record{Mix: &metrics.Mix{}}})
+}
+
+func comparedWith(base, other results.Run) string {
+	_, warnings := changes.Rows([]results.File{{ID: "a", Runs: []results.Run{base}}}, []results.File{{ID: "b", Runs: []results.Run{other}}})
+	var lines []string
+	for _, w := range warnings {
+		lines = append(lines, w.Text)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Every flag of run but those that cannot change a figure is in each run's result, tells
+// runs apart that are compared, changes what is done, and is on the printed command. A
+// new flag is walked too: it needs a reason not to be a setting.
+func TestEveryFlagIsInTheResult(t *testing.T) {
+	_, flags := new(app).blank()
+	not := notSettings()
+	for name := range not {
+		if flags.Lookup(name) == nil {
+			t.Errorf("notSettings has --%s, which run has not", name)
+		}
+	}
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if not[flag.Name] != "" {
+			return
+		}
+		t.Run(flag.Name, func(t *testing.T) { checkSetting(t, flag.Name) })
+	})
+}
+
+func checkSetting(t *testing.T, name string) {
+	recipe := append(slices.Clone(usedBy()[name]), "lock")[0]
+	with := func(flags *pflag.FlagSet) {
+		for _, kv := range company()[name] {
+			must(flags.Set(kv[0], kv[1]))
+		}
+	}
+	set := func(flags *pflag.FlagSet) {
+		with(flags)
+		setOther(t, flags.Lookup(name))
+	}
+	if connects(name) { // it needs servers and files that are there
+		f, flags := new(app).blank()
+		was := f.settings(recipe)
+		set(flags)
+		if is := f.settings(recipe); is[name] == was[name] {
+			t.Errorf("%q with and without it", is[name])
+		}
+		return
+	}
+	was, is := chosenBy(t, recipe, with), chosenBy(t, recipe, set)
+	if was.setting.Settings[name] == is.setting.Settings[name] {
+		t.Errorf("the result has %q with and without it", is.setting.Settings[name])
+	}
+	warned := comparedWith(was.sample(), is.sample())
+	if !strings.Contains(warned, fmt.Sprintf("not the same %s: ", name)) {
+		t.Errorf("compare says nothing of it: %s", warned)
+	}
+	if warned := comparedWith(was.sample(), was.sample()); warned != "" {
+		t.Errorf("compare of two that are the same warns: %s", warned)
+	}
+	if name == metricsAddr || name == listen { // by which a run is only watched
+		return
+	}
+	if was.text() == is.text() {
+		t.Errorf("it changes nothing of what is done: %s", is.text())
+	}
+	again := chosenBy(t, recipe, func(flags *pflag.FlagSet) { must(flags.Parse(is.flags.command([]string{recipe})[3:])) })
+	if diff := cmp.Diff(is.setting.Settings, again.setting.Settings); diff != "" {
+		t.Errorf("the printed command does something else (-was +again):\n%s", diff)
+	}
+}
+
+// connects tells whether the flag says how a given service is connected to.
+func connects(name string) bool { return strings.HasPrefix(name, "tls-") || name == "user" }
+
+// Flags that have a field of their own change what the result says too.
+func TestEveryFieldOfARunIsThere(t *testing.T) {
+	for name, recipe := range map[string]string{"clients": "lock", "form": "lock", "reads": "mix"} {
+		was := chosenBy(t, recipe, func(*pflag.FlagSet) {})
+		is := chosenBy(t, recipe, func(flags *pflag.FlagSet) { setOther(t, flags.Lookup(name)) })
+		if cmp.Equal(was.sample(), is.sample()) {
+			t.Errorf("--%s changes nothing of the result", name)
+		}
+	}
+}
+
+// One reader of a shared lock and eleven are not the same, and compare says so.
+func TestReadersAreCompared(t *testing.T) {
+	was := chosenBy(t, "shared-lock", func(flags *pflag.FlagSet) { must(flags.Set("readers", "1")) })
+	is := chosenBy(t, "shared-lock", func(flags *pflag.FlagSet) { must(flags.Set("readers", "11")) })
+	if got := comparedWith(was.sample(), is.sample()); got != "not the same readers: 1 and 11" {
+		t.Error(got)
+	}
+}
+
+// A file of before settings were recorded is compared by what it has, and the rest is
+// named.
+func TestOlderFilesAreCompared(t *testing.T) {
+	is := chosenBy(t, "shared-lock", func(flags *pflag.FlagSet) { must(flags.Set("hold", "3ms")) }).sample()
+	was := chosenBy(t, "shared-lock", func(*pflag.FlagSet) {}).sample()
+	was.Settings = nil
+	got := comparedWith(was, is)
+	for _, want := range []string{"not the same hold: 1ms and 3ms", "OLD does not record bin, duration, ", " readers, ", "which may differ"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in %q", want, got)
+		}
+	}
+	if strings.Contains(got, "think") || strings.Contains(got, "groups") {
+		t.Errorf("what both have is named: %s", got)
+	}
+}
+
+// The table of which recipe uses which flag names flags and recipes that there are.
+func TestUsedBy(t *testing.T) {
+	_, flags := new(app).blank()
+	for _, name := range slices.Sorted(maps.Keys(usedBy())) {
+		if flags.Lookup(name) == nil {
+			t.Errorf("run has no --%s", name)
+		}
+		for _, recipe := range usedBy()[name] {
+			if !slices.Contains(catalog.Recipes(catalog.Forms()), recipe) {
+				t.Errorf("--%s: there is no recipe %s", name, recipe)
+			}
+		}
+	}
+}

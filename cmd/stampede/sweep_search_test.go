@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/sweeps"
+)
+
+// shareOf has a fake service measure a phase in only some of the rounds, 500 a second
+// in all, and its 99th percentile where a run has enough of it.
+func shareOf(s *sweep, share float64, p99 int64) {
+	s.measure = func(_ context.Context, c sweeps.Cell) (*results.Run, error) {
+		f := s.length.set(s.at[c.Level].flags)
+		run := synthetic(s.subjects[c.Subject].form, c.Level)
+		run.DurationNS, run.Rounds = f.duration, int64(500*f.duration.Seconds())
+		l := results.Latency{Count: int64(share * float64(run.Rounds)), Response: &results.Distribution{}}
+		if l.Count >= 1000 {
+			l.Response.P99 = &p99
+		}
+		run.Latency["acquire"] = l
+		return run, nil
+	}
+}
+
+// Runs that have too few observations of the phase are repeated for as long as it
+// takes, in both loops, and do not count as "not met".
+func TestSearchMakesRunsLongEnough(t *testing.T) {
+	for name, line := range map[string]string{
+		"closed": "--clients 2..16 --duration 500ms --seed 1",
+		"open":   "--clients 8 --rate 500..600 --duration 500ms --seed 1",
+	} {
+		s := newFake(t, 1000, "--form predecessor --slo acquire.p99<50ms "+line)
+		shareOf(s, 0.2, int64(time.Millisecond))
+		table, file := sweepTo(t, s)
+		if c := file.Capacities[0]; c.Level == 0 || c.Next != 0 || c.Undecided || c.Confidence < 0.95 {
+			t.Errorf("%s: %+v, want the highest level:\n%s", name, c, table)
+		}
+		for i, r := range file.Runs[1:] {
+			if i > 1 && r.Latency["acquire"].Count < 1000 {
+				t.Errorf("%s: run %d of %v still has %d observations", name, i+1, r.DurationNS, r.Latency["acquire"].Count)
+			}
+		}
+	}
+}
+
+// Where runs cannot decide, the search says so and exits with 97.
+func TestUndecidedSearchIsNoCapacity(t *testing.T) {
+	for name, c := range map[string]struct {
+		spoil func(*sweep)
+		want  string
+	}{
+		"never observed": {func(s *sweep) { shareOf(s, 0, 0) }, "Undecided whether the recipe holds even 2 clients: 0 observations are too few for acquire.response.p99"},
+		"client-bound": {func(s *sweep) {
+			measure := s.measure
+			s.measure = func(ctx context.Context, c sweeps.Cell) (*results.Run, error) {
+				run, err := measure(ctx, c)
+				if err == nil && c.Level.Clients > 4 {
+					run.Doubts = []results.Warning{{Code: metrics.ClientBound, Text: "client-bound: busy"}}
+				}
+				return run, err
+			}
+		}, "The recipe holds at least 4 clients at acquire.response.p99<50ms; undecided whether it holds 5 clients: client-bound: busy."},
+	} {
+		s := newFake(t, 1000, "--clients 2..16 --form predecessor --slo acquire.p99<50ms --seed 1")
+		c.spoil(s)
+		var out bytes.Buffer
+		outs, err := openOutputs([]string{"table"}, results.KindSweep, &out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.finish(outs, s.all(t.Context()))
+		if err == nil || exitCode(err) != exitInvalid || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: %v, want exit code %d and %q:\n%s", name, err, exitInvalid, c.want, &out)
+		}
+	}
+}
+
+// One run cannot tell how much runs scatter.
+func TestSearchWantsTwoRuns(t *testing.T) {
+	f := sweepFlags{repeat: 1, worseBy: 2, slo: "acquire.p99<50ms"}
+	if err := f.check(); err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "--repeat 1: must be at least 2 with --slo") {
+		t.Errorf("%v", err)
+	}
+}

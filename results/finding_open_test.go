@@ -1,0 +1,29 @@
+package results
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// A form keeps up if no more is missing at the end than Little's law says is in
+// progress; one whose queue grows does not, although all was done later.
+func TestKeepsUp(t *testing.T) {
+	for name, c := range map[string]struct {
+		offered, ended float64 // per second, in five seconds
+		response       time.Duration
+		keepsUp        bool
+	}{
+		"all done":              {800, 800, 10 * time.Millisecond, true},
+		"one in progress":       {2, 1.8, 100 * time.Millisecond, true},
+		"as many as usual":      {800, 745, 300 * time.Millisecond, true},
+		"a queue that grows":    {150, 100, 830 * time.Millisecond, false},
+		"ten percent are short": {800, 720, 10 * time.Millisecond, false},
+	} {
+		r := Run{Loop: "open", OfferedPerS: c.offered, ThroughputPerS: c.ended, DurationNS: 5 * time.Second, Phases: []string{"acquire"},
+			Latency: map[string]Latency{"acquire": {Response: &Distribution{Mean: float64(c.response)}}}}
+		if line := r.keepsUp(); strings.Contains(line, "keeps up") != c.keepsUp {
+			t.Errorf("%s: %q", name, line)
+		}
+	}
+}
