@@ -31,6 +31,8 @@ type Record struct {
 	Fairness  *Fairness // nil where nobody competes
 	Fanout    *Fanout   // of a workload that is about nothing else; nil of all others
 	Mix       *Mix      // of raw operations; nil of a recipe
+	Storm     *Storm    // of storms of sessions; nil of all others
+	Little    *Little   // of a closed loop in which rounds ended; nil of all others
 	// Background is what the load beside the recipe measured in the same window,
 	// by a meter of its own; nil where there was none.
 	Background *Record
@@ -99,6 +101,10 @@ type Herd struct {
 // sets that were made again since somebody else had been faster.
 type Mix struct{ Reads, Writes, Retries int64 }
 
+// Storm is how many writes of the ordinary client were due while storms lasted: those
+// that were made, and those omitted since the one before had not ended.
+type Storm struct{ Made, Omitted int64 }
+
 // Fairness is how evenly and in which order clients were served.
 type Fairness struct {
 	Served      []int64       // rounds, by client
@@ -139,8 +145,8 @@ type Generator struct {
 	GCPause     time.Duration           // total stop-the-world time
 	Lag         *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
 	// The arrivals of an open loop that were due in the window, by what became of
-	// them; 0 in a closed one. Offered is the sum of Completed, Failed, Skipped and
-	// Unfinished: see Unaccounted.
+	// them; 0 in a closed one, but for Unfinished and Oldest. Offered is the sum of
+	// Completed, Failed, Skipped and Unfinished: see Unaccounted.
 	Offered    int64
 	Late       int64 // no client was free when they were due
 	Completed  int64
@@ -148,6 +154,14 @@ type Generator struct {
 	Skipped    int64         // no client ever started them
 	Unfinished int64         // a client started them and did not end them
 	Oldest     time.Duration // for how long the first of these had been due
+	// In a closed loop Unfinished are the turns in progress when the window closed, and
+	// Overdue those of them that had taken more than twice as long as Longest, which is
+	// the longest that ended in it.
+	Overdue int64
+	Longest time.Duration
+	// Wakes is by how much the timers of arrivals were late for which a client waited, ns;
+	// nil in a closed loop. Response times do not include it.
+	Wakes *hdrhistogram.Histogram
 	// Waiting is about how many are due that nobody has had, and Behind for how long
 	// the first of them has been; both are 0 when the run is over.
 	Waiting int64
@@ -157,6 +171,9 @@ type Generator struct {
 // Unaccounted is how many of the offered arrivals are missing from what became of
 // them, below 0 where there are too many. It is 0 unless stampede itself is wrong.
 func (g Generator) Unaccounted() int64 {
+	if g.Offered == 0 {
+		return g.Completed + g.Failed + g.Skipped // a closed loop is offered nothing
+	}
 	return g.Offered - g.Completed - g.Failed - g.Skipped - g.Unfinished
 }
 

@@ -26,6 +26,7 @@ const (
 	Unfinished  = "unfinished"  // arrivals that were started and not finished: response times are lower bounds
 	Failed      = "failed"      // arrivals that failed with their session: response times do not include them
 	Behind      = "behind"      // fewer rounds ended than arrived
+	LittlesLaw  = "littles-law" // the turns that ended do not stand for all
 	Unaccounted = "unaccounted" // arrivals do not add up, which is a defect of stampede
 	Abandoned   = "abandoned"   // rounds were cut off: counts are not of whole rounds
 	Bystanders  = "bystanders"  // the background load skipped arrivals or left them unfinished

@@ -57,6 +57,12 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	if f := r.Fairness; f != nil {
 		run.Fairness = &Fairness{Jain: metrics.Jain(f.Served), Inversions: f.Inversions, LongestWaitNS: f.LongestWait}
 	}
+	if s := r.Storm; s != nil {
+		run.Storm = &Storm{Made: s.Made, Omitted: s.Omitted}
+	}
+	if l := r.Little; l != nil {
+		run.Little = &Little{InProgress: l.InProgress, Ended: l.Ended, Error: l.Error, Holds: l.Holds()}
+	}
 	if n := r.Server; n != nil {
 		run.Server = &Server{Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}
 	}
@@ -185,7 +191,7 @@ func generator(g metrics.Generator, write writing) Generator {
 	return Generator{
 		CPUCores: g.CPUCores, StolenCores: g.StolenCores, GCPauseNS: g.GCPause, Lag: write(g.Lag),
 		Offered: g.Offered, Late: g.Late, Completed: g.Completed, Failed: g.Failed, Skipped: g.Skipped, Unfinished: g.Unfinished,
-		OldestNS: g.Oldest,
+		OldestNS: g.Oldest, Wakes: write(g.Wakes),
 	}
 }
 

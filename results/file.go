@@ -104,6 +104,8 @@ type Run struct {
 	Cost      Cost               `json:"cost"`
 	Fanout    *Fanout            `json:"fanout,omitempty"` // of a fan-out only
 	Fairness  *Fairness          `json:"fairness,omitempty"`
+	Storm     *Storm             `json:"storm,omitempty"`       // of storms of sessions only; not in older files
+	Little    *Little            `json:"littles_law,omitempty"` // of a closed loop in which rounds ended; not in older files
 	Safety    Safety             `json:"safety"`
 	Generator Generator          `json:"generator"`
 	// Server is the server's own account of the window, others' doings
@@ -275,6 +277,24 @@ type Identity struct {
 	Holds   bool   `json:"holds"`
 }
 
+// Storm is how many writes of the ordinary client were due while storms lasted. It makes
+// one at a time: those omitted were due and never made, since the one before had not ended.
+type Storm struct {
+	Made    int64 `json:"made"`
+	Omitted int64 `json:"omitted"`
+}
+
+// Little checks a closed loop by Little's law: the mean number of turns in progress is
+// the rate at which turns end times the mean time that they take. The turns that ended
+// take too little where those in progress at the end take longer, as in a form that lets
+// some clients wait and whose window is short.
+type Little struct {
+	InProgress float64 `json:"in_progress"` // turns in progress, think time included, on average over the window
+	Ended      float64 `json:"ended"`       // rate times mean time of the turns that ended
+	Error      float64 `json:"error"`       // three standard errors of the difference
+	Holds      bool    `json:"holds"`       // the difference is within the error, or at most 5 % of in_progress
+}
+
 // Fairness is how evenly and in which order clients were served.
 type Fairness struct {
 	Jain          float64       `json:"jain"` // 1 is even, 1/N is one for all
@@ -301,14 +321,20 @@ type Generator struct {
 	Lag         *Distribution `json:"lag_ns,omitempty"` // how late timers ran
 	// Offered are the arrivals that were due in the window, in an open loop only. Each
 	// is completed, failed, skipped or unfinished: offered is their sum.
-	Offered    int64 `json:"offered,omitempty"`
-	Late       int64 `json:"late"`                // no client was free when they were due
-	Completed  int64 `json:"completed,omitempty"` // not in older files
-	Failed     int64 `json:"failed,omitempty"`    // a client started them and lost them, with its session for instance; not in older files
-	Skipped    int64 `json:"skipped"`             // no client ever started them
-	Unfinished int64 `json:"unfinished"`          // a client started them and did not end them
+	Offered   int64 `json:"offered,omitempty"`
+	Late      int64 `json:"late"`                // no client was free when they were due
+	Completed int64 `json:"completed,omitempty"` // not in older files
+	Failed    int64 `json:"failed,omitempty"`    // a client started them and lost them, with its session for instance; not in older files
+	Skipped   int64 `json:"skipped"`             // no client ever started them
+	// Unfinished are those that a client started and did not end. In a closed loop, which
+	// is offered nothing, they are the turns in progress when the window closed; older
+	// files have 0.
+	Unfinished int64 `json:"unfinished"`
 	// OldestNS is for how long the first of the unfinished had been due; not in older files.
 	OldestNS time.Duration `json:"oldest_unfinished_ns,omitempty"`
+	// Wakes is by how much the timers of an open loop were late for which a client waited.
+	// Response times do not include it; those of older files do.
+	Wakes *Distribution `json:"wakes_ns,omitempty"`
 }
 
 // Lost is how many arrivals of an open loop have no response time.

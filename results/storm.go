@@ -26,10 +26,16 @@ func stormTable(s *sheet) {
 	s.text(column{head: "storms", space: 2}, func(r Run) string { return Count(r.Rounds) })
 	s.latency(column{head: "mean", over: "all back", space: 3}, over, Run.service, mean)
 	s.times("each back", back, Run.service)
-	s.latency(column{head: "mean", over: "an ordinary write before", space: 3}, calm, Run.latency, mean)
-	s.latency(column{head: "max", space: 2}, calm, Run.latency, longest)
-	s.latency(column{head: "mean", over: "and meanwhile", space: 3}, ordinary, Run.latency, mean)
-	s.latency(column{head: "max", space: 2}, ordinary, Run.latency, longest)
+	s.latency(column{head: "mean", over: "an ordinary write before", space: 3}, calm, Run.service, mean)
+	s.latency(column{head: "max", space: 2}, calm, Run.service, longest)
+	s.latency(column{head: "mean", over: "and meanwhile", space: 3}, ordinary, Run.service, mean)
+	s.latency(column{head: "max", space: 2}, ordinary, Run.service, longest)
+	s.text(column{head: "not made", space: 2}, func(r Run) string {
+		if r.Storm == nil {
+			return absent
+		}
+		return percent(r.Storm.Omitted, r.Storm.Made+r.Storm.Omitted)
+	})
 	s.text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
 }
 
@@ -70,10 +76,15 @@ func (r Run) stormed() string {
 	if at := r.service(over); at != nil && r.Form != "idle" {
 		line += fmt.Sprintf("all are back after %s, and meanwhile ", Duration(time.Duration(at.Mean)))
 	}
-	before, during := r.latency(calm), r.latency(ordinary)
+	before, during := r.service(calm), r.service(ordinary)
 	if before == nil || during == nil {
 		return line + "no ordinary write was made."
 	}
-	return line + fmt.Sprintf("an ordinary write takes %s on average and %s at most; before it took %s.",
+	line += fmt.Sprintf("an ordinary write takes %s on average and %s at most; before it took %s",
 		Duration(time.Duration(during.Mean)), Duration(time.Duration(during.Max)), Duration(time.Duration(before.Mean)))
+	if s := r.Storm; s != nil && s.Omitted > 0 {
+		line += fmt.Sprintf(". %s of %s writes that were due meanwhile were not made, since the one before had not ended",
+			Count(s.Omitted), Count(s.Made+s.Omitted))
+	}
+	return line + "."
 }

@@ -19,6 +19,7 @@ func stormy(form string, storms int64, back, before, during time.Duration) Run {
 			Duration: 5 * time.Second, Rounds: storms,
 			Phases: []metrics.Phase{phase("back", 1000*storms, back/2), phase("over", storms, back),
 				phase("ordinary", 40*storms, during), phase("calm", 50*storms, before)},
+			Storm:  &metrics.Storm{Made: 40 * storms, Omitted: int64(during/time.Millisecond) * storms},
 			Safety: metrics.Safety{Checked: storms},
 		})
 }

@@ -24,13 +24,13 @@ func ParseObjective(text string, phases []string) (Objective, error) {
 // which measured that and not the service.
 func (o Objective) Judge(r results.Run) Trial {
 	measured, known := o.Figure.Of(r)
-	lost := r.Generator.Skipped + r.Generator.Unfinished
+	lost := r.Generator.Lost()
 	switch short := shortOfCPU(r); {
 	case r.Safety.Violations > 0:
 		return Trial{Outcome: Missed, Why: "a safety violation voids the run"}
 	case short != "":
 		return Trial{Why: short}
-	case r.Open != nil && lost > 0:
+	case lost > 0:
 		return Trial{Outcome: Missed, Why: fmt.Sprintf("%s of %s arrivals were not served", results.Count(lost), results.Count(r.Generator.Offered))}
 	case !known:
 		return Trial{Why: fmt.Sprintf("%s observations are too few for %s, which takes %s", results.Count(o.Has(r)), o.Figure.Name, results.Count(o.Needs()))}

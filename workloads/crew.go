@@ -28,6 +28,7 @@ type crew struct {
 	watchers []drivers.Conn // of the preload
 	nodes    int            // about how many there are besides the clients' own
 	seats    []*Seat
+	cycles   *cycles
 	trouble  *trouble      // nil where nothing is broken on purpose
 	patience time.Duration // the session time-out of admin; 0: as usual
 }
@@ -44,7 +45,7 @@ func newCrew(p Plan) *crew {
 	}
 	return &crew{service: p.Service, form: p.Form, instances: newInstances(p.Groups, p.Form, s), meter: metrics.NewMeter(),
 		place: s.namespace(), seed: p.Seed, nodes: p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
-		trouble: newTrouble(p), patience: patience}
+		trouble: newTrouble(p), patience: patience, cycles: &cycles{all: make(map[cycleKey]*cycle)}}
 }
 
 // muster makes the subtree and opens a session for each of the plan's clients, and
@@ -88,6 +89,7 @@ func (c *crew) seat(ctx context.Context, n int, tap func(i int, p drivers.Probe)
 	return inParallel(len(c.seats), func(i int) error {
 		s := c.seats[i]
 		s.lags = lags
+		s.number, s.further, s.cycle = i, c.cycles, c.cycles.of(i, 0)
 		s.Marks, s.Rand = c.meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
 		s.probe, s.service = tap(i, s.Marks), c.service
 		return c.reach(func() error { return s.open(ctx) })

@@ -62,6 +62,7 @@ func (w *fanoutWorkload) Join(s *Seat) (Client, error) {
 	if s.Index == w.clients {
 		return &fanoutWriter{w, s}, nil
 	}
+	s.cycle = nil // it only listens
 	return &fanoutWatcher{w, s, w.tellings.join(s, w.quiet)}, nil
 }
 

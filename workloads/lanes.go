@@ -56,7 +56,7 @@ func (s *Seat) lane(i int) *Seat {
 		return s
 	}
 	l := &Seat{Index: s.Index, Conn: s.Conn, Rand: rand.New(rand.NewPCG(s.Rand.Uint64(), uint64(i))), Marks: s.Marks,
-		Stopping: s.Stopping, pacer: s.pacer, name: s.name, harm: s.harm}
+		Stopping: s.Stopping, cycle: s.further.of(s.number, i), pacer: s.pacer, name: s.name, harm: s.harm}
 	if s.pacer != nil {
 		for len(s.tickets) < i {
 			s.tickets = append(s.tickets, s.pacer.Ticket())

@@ -54,7 +54,11 @@ func (l *Live) end(r *metrics.Record) {
 	defer l.mu.Unlock()
 	l.now = l.passing()
 	l.runner.crew.instances.end(&l.now)
+	turns := l.runner.crew.cycles.now()
 	l.now.Generator = l.self.Stop()
+	if l.runner.pacer == nil {
+		turns.tell(&l.now, l.runner.crew.instances[0].Together())
+	}
 	l.shut = true
 	l.now.Intervals = r.Intervals
 	*r = l.now

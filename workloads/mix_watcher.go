@@ -22,6 +22,7 @@ type mixWatcher struct {
 const watchedKeys = 10
 
 func newMixWatcher(c *mixClient) *mixWatcher {
+	c.seat.cycle = nil // it only waits
 	w := &mixWatcher{mixClient: c}
 	first := c.draw()
 	for i := range min(watchedKeys, c.Keys) {

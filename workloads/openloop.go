@@ -45,5 +45,5 @@ func (r *runner) drain(record *metrics.Record) {
 		r.pacer.Drain(ctx)
 	}
 	arrivals(&record.Generator, r.pacer.Counts())
-	record.Generator.Oldest = r.pacer.Oldest()
+	record.Generator.Oldest, record.Generator.Wakes = r.pacer.Oldest(), r.pacer.Wakes()
 }

@@ -117,6 +117,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	self := metrics.StartSampler()
 	meter.Begin()
 	all.begin()
+	r.crew.cycles.open()
 	r.begun.Store(true)
 	r.beside.begin()
 	r.crew.trouble.begin(r)

@@ -165,11 +165,14 @@ func (r *runner) attend(s *Seat) error {
 
 // turn has the client on the seat take one turn.
 func (r *runner) turn(s *Seat, c Client) error {
+	s.cycle.begin()
 	rounds, err := c.Turn(r.rounds)
 	if err != nil {
+		s.cycle.fail()
 		s.fails()
 		return err
 	}
+	s.cycle.end()
 	s.completes()
 	s.harm.turned()
 	r.ended(rounds)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -46,6 +47,8 @@ type stormWorkload struct {
 	over     *metrics.Latency // until all are
 	ordinary *metrics.Latency // a set of the ordinary client while it lasts
 	calm     *metrics.Latency // and before it
+
+	made, omitted atomic.Int64 // writes of the ordinary client during storms, and those that it never came to make
 }
 
 // A squall is one round.
@@ -91,6 +94,8 @@ func (w *stormWorkload) Begin() {
 	for _, l := range w.phases() {
 		l.Reset()
 	}
+	w.made.Store(0)
+	w.omitted.Store(0)
 }
 
 func (w *stormWorkload) phases() []*metrics.Latency {
@@ -102,6 +107,7 @@ func (w *stormWorkload) Lap() metrics.Lap { return w.back.Lap() }
 func (w *stormWorkload) End(r *metrics.Record) {
 	r.Phases = phases(w.phases())
 	r.Rounds = r.Phases[1].Service.TotalCount()
+	r.Storm = &metrics.Storm{Made: w.made.Load(), Omitted: w.omitted.Load()}
 }
 
 func (w *stormWorkload) Verdict() metrics.Safety { return w.rounds.verdict() }
@@ -155,13 +161,16 @@ func (b *bystander) Turn(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	until := time.Now().Add(b.settings.Hold)
-	if err := b.work(ctx, r.path, b.calm, func() bool { return time.Now().After(until) }); err != nil {
+	if _, _, err := b.work(ctx, r.path, b.calm, func() bool { return time.Now().After(until) }); err != nil {
 		return 0, err
 	}
 	q.begun.come(b.seat)
-	if err := b.work(ctx, r.path, b.ordinary, q.back.open); err != nil {
+	made, omitted, err := b.work(ctx, r.path, b.ordinary, q.back.open)
+	if err != nil {
 		return 0, err
 	}
+	b.made.Add(made)
+	b.omitted.Add(omitted)
 	if err := q.back.wait(ctx); err != nil {
 		return 0, err
 	}
@@ -178,21 +187,28 @@ func (b *bystander) Turn(ctx context.Context) (int64, error) {
 // workEvery is how often the ordinary client has something to do.
 const workEvery = time.Millisecond
 
-// work sets the round's node again and again, once at least. What is due while
-// it waits for the service has waited with it.
-func (b *bystander) work(ctx context.Context, path string, l *metrics.Latency, done func() bool) error {
+// work sets the round's node again and again, once at least. It makes one write at a
+// time: those that are due meanwhile wait for it, and their response time counts from
+// when they were due. It returns how many it made, and how many were due and never made
+// since it was done before.
+func (b *bystander) work(ctx context.Context, path string, l *metrics.Latency, done func() bool) (made, omitted int64, err error) {
 	for due := time.Now(); ; due = due.Add(workEvery) {
-		keep(ctx, time.Until(due))
 		began := time.Now()
+		if wait := due.Sub(began); wait > 0 {
+			keep(ctx, wait)
+			began = time.Now()
+			due = began // what the timer was late is not the service's
+		}
 		if err := drivers.Repeat(func() error {
 			_, err := b.seat.Conn.Set(ctx, path, nil, drivers.AnyVersion)
 			return err
 		}); err != nil {
-			return fmt.Errorf("an ordinary client: %w", err)
+			return made, 0, fmt.Errorf("an ordinary client: %w", err)
 		}
 		now := time.Now()
+		made++
 		if l.Record(now.Sub(began), now.Sub(due)); done() {
-			return nil
+			return made, int64(now.Sub(due) / workEvery), nil
 		}
 	}
 }

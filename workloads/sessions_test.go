@@ -87,3 +87,35 @@ func TestStormOutlivesTheOrdinaryClient(t *testing.T) {
 		}
 	})
 }
+
+// The ordinary client makes one write at a time. What is due while one takes long is
+// counted as omitted, and does not make that one look as long as a queue.
+func TestStormsCountWritesThatWereNotMade(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		slow := workloads.Lull()
+		slow.Hit = func(ctx context.Context, _ *workloads.Seat, _ string) error {
+			time.Sleep(100 * time.Millisecond)
+			return nil
+		}
+		held := hooked{s, func(c drivers.Conn) drivers.Conn { return slowSets{c} }}
+		r := storm(t, held, slow, 2, 50*time.Millisecond)
+		ordinary := r.Phases[2].Service
+		if mean := time.Duration(ordinary.Mean()); mean < 39*time.Millisecond || mean > 41*time.Millisecond {
+			t.Errorf("an ordinary write takes %v, want 40ms", mean)
+		}
+		// In each storm of 100 ms three writes are made, of the first three that were due.
+		if w := r.Storm; w.Made != ordinary.TotalCount() || w.Omitted < 110*w.Made/3 || w.Omitted > 120*w.Made/3 {
+			t.Errorf("%+v with %d writes in %d storms", *w, ordinary.TotalCount(), r.Rounds)
+		}
+	})
+}
+
+// slowSets takes 40 ms for each set.
+type slowSets struct{ drivers.Conn }
+
+func (s slowSets) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
+	time.Sleep(40 * time.Millisecond)
+	return s.Conn.Set(ctx, path, data, version)
+}
+
+func (s slowSets) Fence(ctx context.Context) error { return s.Conn.(drivers.Fencer).Fence(ctx) }

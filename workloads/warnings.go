@@ -37,8 +37,17 @@ func (r *runner) warn(m *metrics.Record) {
 		doubt(true, d.Code, "%s", d.Text)
 	}
 	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
-	doubt(g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "", g.Oldest.Round(time.Millisecond))
+	doubt(g.Offered > 0 && g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "", g.Oldest.Round(time.Millisecond))
 	doubt(g.Failed > 0, metrics.Failed, failed, g.Failed, g.Offered, "")
+	if w, stoodStill := turnsInProgress(m); w.Text != "" {
+		doubt(stoodStill, w.Code, "%s", w.Text)
+		if !stoodStill {
+			warn(w)
+		}
+	}
+	if l := m.Little; l != nil && !l.Holds() {
+		warn(metrics.Warn(metrics.LittlesLaw, littlesLaw, l.InProgress, l.Ended, l.Error))
+	}
 	doubt(g.Unaccounted() != 0, metrics.Unaccounted, notAccounted, "", g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
 	doubt(g.Skipped+g.Unfinished+g.Failed == 0 && float64(m.Rounds+int64(r.plan.Clients)) < behind*float64(g.Offered), metrics.Behind,
 		"rate not reached: %d rounds of %d that were offered", m.Rounds, g.Offered)
@@ -71,6 +80,24 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 		"time stolen: other machines had %.2f of the %d cores; times are too long", g.StolenCores, cores)
 	return all
 }
+
+// turnsInProgress says whether a closed loop had turns in progress at the end that took
+// far longer than all that ended, and whether most did, as when the service stands still.
+func turnsInProgress(m *metrics.Record) (w metrics.Warning, stoodStill bool) {
+	g := m.Generator
+	if g.Overdue == 0 || g.Oldest < leastOverdue {
+		return w, false
+	}
+	return metrics.Warn(metrics.Unfinished, "%d turns had not ended when the window closed, the oldest after %v; the longest that ended took %v: no time includes them",
+		g.Overdue, g.Oldest.Round(time.Millisecond), g.Longest.Round(time.Microsecond)), 2*g.Overdue >= g.Unfinished
+}
+
+const (
+	// leastOverdue is for how long a turn is in progress at least that is worth a warning.
+	leastOverdue = 100 * time.Millisecond
+	littlesLaw   = "Little's law does not hold: %.3g turns were in progress on average, those that ended account for %.3g (error %.2g): " +
+		"their times do not stand for all, so measure for longer"
+)
 
 // Why arrivals make figures doubtful: how many, of how many, and whose.
 const (

@@ -104,6 +104,9 @@ type Seat struct {
 	pacer        *pace.Pacer    // of an open loop; nil in a closed one
 	ticket       *pace.Ticket   // the seat's own
 	tickets      []*pace.Ticket // of its further lanes
+	cycle        *cycle         // nil where turns are not followed
+	further      *cycles        // where those of its further lanes are
+	number       int            // among all seats of the run, from 0
 	instance     int            // of the recipe, from 0
 	name         string         // what messages call the client
 	turns        int64          // begun so far
@@ -119,12 +122,17 @@ type Seat struct {
 // when that was, from when on response times count; or now, and false, when no
 // more turns begin.
 func (s *Seat) Arrive(ctx context.Context, think time.Duration) (due time.Time, ok bool) {
-	if s.ticket == nil {
-		due = time.Now().Add(think)
-		keep(ctx, think)
-		return due, true
+	if s.ticket != nil {
+		return s.next(ctx, s.ticket)
 	}
-	return s.next(ctx, s.ticket)
+	if think <= 0 {
+		return time.Now(), true
+	}
+	s.cycle.rest()
+	keep(ctx, think)
+	due = time.Now() // what the timer was late is not the service's
+	s.cycle.due(due)
+	return due, true
 }
 
 // fails gives up the arrival that the client has, if any: its turn ends without it.

@@ -66,7 +66,7 @@ func general() []Figure {
 		{"generator.late", Number, Less, true, "arrivals for which nobody was free when they were due", exact(func(r results.Run) int64 { return r.Generator.Late })},
 		{"generator.skipped", Number, Less, true, "arrivals that nobody ever had", exact(func(r results.Run) int64 { return r.Generator.Skipped })},
 		{"generator.failed", Number, Less, true, "arrivals that were lost, with their session for instance", exact(func(r results.Run) int64 { return r.Generator.Failed })},
-		{"generator.unfinished", Number, Less, true, "arrivals that were begun and not finished", exact(func(r results.Run) int64 { return r.Generator.Unfinished })},
+		{"generator.unfinished", Number, Less, true, "arrivals, or turns of a closed loop, that had not ended", exact(func(r results.Run) int64 { return r.Generator.Unfinished })},
 	}
 	all = append(all, distribution("fanout", Number, false, "notifications of one write", func(r results.Run) *results.Distribution { return r.Herd.Fanout })...)
 	all = append(all, distribution("drain", Nanoseconds, true, "from the first to the last notification of one write", func(r results.Run) *results.Distribution { return r.Herd.Drain })...)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // Options are what a person chooses of an open loop.
@@ -39,8 +41,9 @@ type Pacer struct {
 	// held are the tickets that have an arrival of the window. Unfinished is counted
 	// here, and not by difference, so that an arrival that is lost breaks the sum.
 	held    map[*Ticket]struct{}
-	ahead   int64         // of these: a client was free when they were due, or is until they are
-	drained chan struct{} // closed when no ticket has an arrival, if somebody waits for that
+	wakes   *hdrhistogram.Histogram // by how much timers were late for which a client waited, ns
+	ahead   int64                   // of these: a client was free when they were due, or is until they are
+	drained chan struct{}           // closed when no ticket has an arrival, if somebody waits for that
 }
 
 // New returns the pacer of a run that warms up from now on and is measured for
@@ -49,6 +52,7 @@ func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
 	opens := time.Now().Add(warmup)
 	p := &Pacer{
 		opens: opens, closes: opens.Add(window), limit: o.LateLimit, ended: make(chan struct{}), held: make(map[*Ticket]struct{}),
+		wakes:    hdrhistogram.New(1, int64(time.Hour), 3),
 		schedule: newSchedule(o.Rate, o.Arrival, warmup, window, seed),
 	}
 	p.advance()
@@ -68,6 +72,14 @@ func (p *Pacer) count() Counts {
 	c := p.counts
 	c.Unfinished = int64(len(p.held))
 	return c
+}
+
+// Wakes is by how much the timers of arrivals in the window were late for which a client
+// was waiting, in nanoseconds. Response times do not include it.
+func (p *Pacer) Wakes() *hdrhistogram.Histogram {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.wakes.Clone()
 }
 
 // Oldest is for how long the first of the unfinished arrivals has been due; 0 without

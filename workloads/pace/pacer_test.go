@@ -168,6 +168,36 @@ func TestOldestUnfinished(t *testing.T) {
 	})
 }
 
+// A timer that fires late is no part of the response time: that begins when the client
+// woke up, and by how much that was late is noted of each arrival.
+func TestTimerLatenessIsNoResponseTime(t *testing.T) {
+	const arrivals = 50
+	p := New(Options{Rate: Of(1000)}, 0, arrivals*time.Millisecond, 1)
+	ticket := p.Ticket()
+	woken := int64(0)
+	for n := 1; ; n++ {
+		due, ok := ticket.Next(t.Context())
+		if !ok {
+			break
+		}
+		if ticket.ahead {
+			woken++
+			if !due.After(ticket.due) {
+				t.Errorf("arrival %d counts from when it was due, as if its timer had not been late at all", n)
+			}
+		} else if !due.Equal(ticket.due) {
+			t.Errorf("arrival %d, for which no client was free, does not count from when it was due", n)
+		}
+		ticket.Finish()
+		if n == arrivals-1 {
+			p.End()
+		}
+	}
+	if n := p.Wakes().TotalCount(); n != woken {
+		t.Errorf("%d late timers noted, want %d", n, woken)
+	}
+}
+
 // A run that ends early has offered what was due until then.
 func TestEndedEarly(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {

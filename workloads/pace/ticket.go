@@ -18,6 +18,11 @@ func (p *Pacer) Ticket() *Ticket { return &Ticket{pacer: p} }
 // Next waits until the next arrival is due, and returns from when on its response
 // time counts; or it waits for the end, and returns false. An arrival that the ticket
 // still has is given up.
+//
+// That is when the arrival was due, if no client was free then. Else the client was
+// waiting for it, and a timer that fires late is the generator's lateness and not the
+// service's: the response time counts from when the client woke up, and the rest is
+// part of Wakes.
 func (t *Ticket) Next(ctx context.Context) (due time.Time, ok bool) {
 	due, ok = t.take()
 	if !ok {
@@ -27,10 +32,24 @@ func (t *Ticket) Next(ctx context.Context) (due time.Time, ok bool) {
 		}
 		return time.Time{}, false
 	}
-	if wait := time.Until(due); wait > 0 && !t.wait(ctx, wait) {
-		return time.Time{}, false
+	if wait := time.Until(due); wait > 0 {
+		if !t.wait(ctx, wait) {
+			return time.Time{}, false
+		}
+		return t.woke(time.Now()), true
 	}
 	return due, true
+}
+
+// woke notes by how much the timer of the arrival was late.
+func (t *Ticket) woke(now time.Time) time.Time {
+	p := t.pacer
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if _, counted := p.held[t]; counted {
+		_ = p.wakes.RecordValue(min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())) // in range
+	}
+	return now
 }
 
 // take returns when the next arrival is due, of those before the window closes.

@@ -1,0 +1,128 @@
+package workloads_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A stopping session does not answer reads from one moment on, until another.
+type stopping struct {
+	drivers.Conn
+	from, until time.Time
+}
+
+func (s stopping) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
+	if now := time.Now(); now.After(s.from) && now.Before(s.until) {
+		time.Sleep(s.until.Sub(now))
+	}
+	time.Sleep(time.Millisecond)
+	return s.Conn.Get(ctx, path, w)
+}
+
+func (s stopping) Fence(ctx context.Context) error { return s.Conn.(drivers.Fencer).Fence(ctx) }
+
+func has(warnings []metrics.Warning, code string) bool {
+	return slices.ContainsFunc(warnings, func(w metrics.Warning) bool { return w.Code == code })
+}
+
+// A service that stands still for the second half of a closed loop's window has each
+// client's operation in flight at the end, for as long: the run counts them, with their
+// age, doubts its times, and Little's law does not hold.
+func TestClosedLoopCountsWhatIsInFlightAtTheEnd(t *testing.T) {
+	for _, lanes := range []int{1, 4} {
+		inBubble(t, func(t *testing.T, s drivers.Service) {
+			from := time.Now().Add(2 * time.Second)
+			p := mix(hooked{s, func(c drivers.Conn) drivers.Conn { return stopping{c, from, from.Add(3 * time.Second)} }},
+				workloads.MixSettings{Reads: 1, Keys: 10, InFlight: lanes})
+			p.Clients, p.Warmup, p.Duration = 4, time.Second, 2*time.Second
+			r, err := workloads.Run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := r.Generator
+			if want := int64(4 * lanes); g.Unfinished != want || g.Overdue != want || g.Oldest < 990*time.Millisecond || g.Oldest > 1010*time.Millisecond {
+				t.Errorf("%d lanes: %d in flight, %d of them overdue, for %v; want all for 1s", lanes, g.Unfinished, g.Overdue, g.Oldest)
+			}
+			if !has(r.Doubts, metrics.Unfinished) || !has(r.Warnings, metrics.LittlesLaw) {
+				t.Errorf("%d lanes: doubts %v, warnings %v", lanes, r.Doubts, r.Warnings)
+			}
+		})
+	}
+}
+
+// A stack is a lock within this process that the last to come gets first.
+type stack struct {
+	mu      sync.Mutex
+	held    bool
+	waiting []chan struct{}
+}
+
+type lifo struct{ *stack }
+
+func (l lifo) Acquire(ctx context.Context) (context.Context, error) {
+	l.mu.Lock()
+	if !l.held {
+		l.held = true
+		l.mu.Unlock()
+		return ctx, nil
+	}
+	turn := make(chan struct{})
+	l.waiting = append(l.waiting, turn)
+	l.mu.Unlock()
+	select {
+	case <-turn:
+		return ctx, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (l lifo) Release(context.Context) error {
+	time.Sleep(time.Microsecond) // so that the next holder is drawn when the last one waits again
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.held = len(l.waiting) > 0; l.held {
+		last := len(l.waiting) - 1
+		close(l.waiting[last])
+		l.waiting = l.waiting[:last]
+	}
+	return nil
+}
+
+func (l lifo) Token() int64 { return drivers.NoSeq }
+
+// A form that lets some clients wait for longer than the window looks fast by the rounds
+// that ended. Little's law shows it, and holds of a form that serves all.
+func TestLittlesLawWarnsOfUnfairForms(t *testing.T) {
+	for name, fair := range map[string]bool{"first come, first served": true, "last come, first served": false} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, s drivers.Service) {
+				last := lifo{&stack{}}
+				p := plan(s, func(c drivers.Conn, path string) workloads.Lock {
+					if fair {
+						return predecessor(c, path)
+					}
+					return last
+				})
+				p.Settings.Hold, p.Warmup, p.Duration = 10*time.Millisecond, 105*time.Millisecond, 2*time.Second
+				r, err := workloads.Run(t.Context(), p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if r.Little == nil || r.Little.InProgress < 4.99 || r.Little.InProgress > 5.01 {
+					t.Fatalf("%+v, want five clients in their turns at any time", r.Little)
+				}
+				if holds := r.Little.Holds(); holds != fair || has(r.Warnings, metrics.LittlesLaw) == fair {
+					t.Errorf("%+v, warnings %v", *r.Little, r.Warnings)
+				}
+			})
+		})
+	}
+}
