@@ -39,7 +39,7 @@ func (p *parser) setting(k Key, line int, n *yaml.Node, to *[]Setting) {
 	if !ok {
 		return
 	}
-	*to = append(*to, Setting{k.Name, values, line})
+	*to = append(*to, Setting{Key: k.Name, Values: values, Line: line})
 }
 
 func (p *parser) values(k Key, n *yaml.Node) (values []string, ok bool) {

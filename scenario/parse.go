@@ -166,9 +166,13 @@ const nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 // inherited are the settings of the file that the scenario does not replace.
 func (p *parser) inherited(s Scenario) []Setting {
-	return slices.DeleteFunc(slices.Clone(p.shared), func(set Setting) bool {
+	all := slices.DeleteFunc(slices.Clone(p.shared), func(set Setting) bool {
 		return s.index(set.Key) >= 0 || s.index(p.key(set.Key).Instead) >= 0
 	})
+	for i := range all {
+		all[i].Shared = true
+	}
+	return all
 }
 
 // key is the key of the name, which is one there is.

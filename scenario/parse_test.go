@@ -79,11 +79,14 @@ thresholds: "*.safety.violations == 0"
 	set := func(line int, key string, values ...string) scenario.Setting {
 		return scenario.Setting{Key: key, Values: values, Line: line}
 	}
-	backend := set(7, "backend", "native:", "zookeeper://zk1:2181/bench")
+	shared := func(line int, key string, values ...string) scenario.Setting {
+		return scenario.Setting{Key: key, Values: values, Line: line, Shared: true}
+	}
+	backend := shared(7, "backend", "native:", "zookeeper://zk1:2181/bench")
 	want := scenario.File{Name: "paper.yaml", About: "what it is for", Seed: "42",
 		Scenarios: []scenario.Scenario{
 			{Name: "inherits", Line: 11, Settings: []scenario.Setting{
-				set(12, "recipe", "lock"), set(5, "clients", "2", "8"), set(6, "rounds", "100"), backend}},
+				set(12, "recipe", "lock"), shared(5, "clients", "2", "8"), shared(6, "rounds", "100"), backend}},
 			{Name: "replaces", Line: 13, Settings: []scenario.Setting{
 				set(14, "recipe", "lock", "queue"), set(15, "clients", "4"), set(16, "duration", "1s"), backend},
 				Thresholds: []scenario.Threshold{{Text: "put.p99<5ms", Line: 18}, {Text: "queue.wasted < 0.5 * lock.wasted", Line: 19}}},

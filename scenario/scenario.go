@@ -41,6 +41,7 @@ type Setting struct {
 	Key    string
 	Values []string
 	Line   int
+	Shared bool // it stands beside the scenarios, for all of them
 }
 
 // A Key is a setting that there is.

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/changes"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 // defaultPaired is how long each run of a pair is measured: many short runs tell
@@ -38,6 +39,9 @@ func (a *app) duel(asked *pflag.FlagSet, words []string, f pairFlags) (*duel, er
 		}
 	}
 	base, other := d.sides[0], d.sides[1]
+	if err := checkUsed(asked, []catalog.Choice{base.form, other.form}); err != nil {
+		return nil, err
+	}
 	if len(base.flags.clients) != len(other.flags.clients) {
 		return nil, usagef("BASE has %s and NEW %s of clients: there must be as many, since they are compared one by one",
 			counted(len(base.flags.clients), "number"), counted(len(other.flags.clients), "number"))

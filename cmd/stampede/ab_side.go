@@ -58,6 +58,11 @@ func (a *app) side(name, text string, asked *pflag.FlagSet) (side, error) {
 	if len(chosen) != 1 || len(j.sources) != 1 {
 		return side{}, usagef("%s: it takes one form on one service: say which, as in %s/%s native:", name, chosen[0].Recipe, chosen[0].Name)
 	}
+	for _, kv := range words.settings {
+		if why := unused(kv[0], chosen); why != "" {
+			return side{}, usagef("%s: %s=%s: %s", name, kv[0], kv[1], why)
+		}
+	}
 	s := side{binary: words.binary, flags: j.flags, form: chosen[0], source: j.sources[0]}
 	s.flags.form = []string{s.form.Name}
 	s.label = s.describe(words)

@@ -70,6 +70,9 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	if i := slices.IndexFunc(forms, func(c catalog.Choice) bool { return c.Family == workloads.Load }); i >= 0 {
 		return usagef("%s is no recipe: it costs what is asked of it, so there is nothing to count: stampede run %[1]s", forms[i].Recipe)
 	}
+	if err := checkUsed(f.security.flags, forms); err != nil {
+		return err
+	}
 	if f.polls < 1 {
 		return usagef("--polls %d: must be at least 1", f.polls)
 	}

@@ -29,9 +29,11 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 	return failed
 }
 
+const variablePrefix = "STAMPEDE_"
+
 // variable is the environment's name of a flag.
 func variable(f *pflag.Flag) string {
-	return "STAMPEDE_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+	return variablePrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
 // wasGiven tells whether a person set the flag, on the command line or by its

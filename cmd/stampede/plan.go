@@ -64,10 +64,13 @@ func list(numbers []int) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// checkSessions keeps accidents away from given services.
+// checkSessions keeps accidents away from given services, and from this machine.
 func (c *choice) checkSessions(sources []source) error {
 	most := slices.Max(c.clients)
 	for _, s := range sources {
+		if err := thisMachine().check(most, c.further, s.client); err != nil {
+			return err
+		}
 		if s.given && most+c.further > c.maxSessions {
 			return usagef("--clients %d%s: more than %d sessions on %s, which was not started for the run: if it may take them, say --max-sessions %d",
 				most, c.beside(), c.maxSessions, s.name, most+c.further)

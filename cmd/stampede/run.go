@@ -171,6 +171,9 @@ func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := checkUsed(f.security.flags, j.chosen); err != nil {
+		return err
+	}
 	asked, err := f.gates.resolve(rowsOf([]job{j}), nil)
 	if err != nil {
 		return err

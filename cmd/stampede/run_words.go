@@ -13,8 +13,11 @@ import (
 // differ from their defaults, and those by which a reader knows the run.
 func (f *runFlags) command(recipes []string) []string {
 	line, flags := append([]string{"stampede", "run"}, recipes...), f.flagSet()
+	used := func(name string) bool {
+		return slices.ContainsFunc(recipes, func(r string) bool { return uses(r, name) })
+	}
 	first, last := []string{"backend", "form", "clients"}, []string{"duration"}
-	if len(recipes) == 0 || slices.ContainsFunc(recipes, func(r string) bool { return uses(r, "hold") }) {
+	if used("hold") {
 		first = append(first, "hold")
 	}
 	if f.rounds > 0 {
@@ -26,6 +29,7 @@ func (f *runFlags) command(recipes []string) []string {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		switch {
 		case slices.Contains(apart, flag.Name) || flag.Value.String() == flag.DefValue:
+		case !used(flag.Name): // its variable is set for other commands
 		case slices.Contains(ofCommand(), flag.Name):
 			judging = append(judging, flag.Name)
 		default:

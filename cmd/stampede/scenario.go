@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/gate"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/scenario"
+	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 // runFile does what a scenario file says, but for the flags that were given.
@@ -28,6 +29,13 @@ func (a *app) runFile(cmd *cobra.Command, recipes []string, f runFlags) error {
 	jobs, written, err := a.jobs(file, cmd.Flags())
 	if err != nil {
 		return a.told(err)
+	}
+	var chosen []catalog.Choice
+	for _, j := range jobs {
+		chosen = append(chosen, j.chosen...)
+	}
+	if err := checkUsed(cmd.Flags(), chosen); err != nil {
+		return err
 	}
 	asked, err := f.gates.resolve(rowsOf(jobs), written)
 	if err != nil {
@@ -112,6 +120,11 @@ func (a *app) scenarioJob(s scenario.Scenario, asked *pflag.FlagSet, faults *sce
 		j, err := a.job(s.Values("recipe"), a.bind(s, asked))
 		if err == nil {
 			j.scenario = s.Name
+			for _, set := range s.Settings {
+				if why := unused(set.Key, j.chosen); why != "" && !set.Shared {
+					faults.Add(set.Line, "%s: %s", set.Key, why)
+				}
+			}
 			return j, nil
 		}
 		key := culprit(err)

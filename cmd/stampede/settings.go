@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 // notSettings are the flags of run that are not recorded among a run's settings, and
@@ -39,6 +42,25 @@ func usedBy() map[string][]string {
 func uses(recipe, flag string) bool {
 	recipes, some := usedBy()[flag]
 	return !some || slices.Contains(recipes, recipe)
+}
+
+// unused says that no chosen recipe uses the flag, and which recipes do; "" if one does.
+func unused(flag string, chosen []catalog.Choice) string {
+	if slices.ContainsFunc(chosen, func(c catalog.Choice) bool { return uses(c.Recipe, flag) }) {
+		return ""
+	}
+	return fmt.Sprintf("%s has no use for it: it is for %s", strings.Join(chosenRecipes(chosen), ", "), strings.Join(usedBy()[flag], ", "))
+}
+
+// checkUsed rejects flags on the command line that no chosen recipe uses. A variable may
+// be set for other commands, and a file's shared setting is for other scenarios.
+func checkUsed(flags *pflag.FlagSet, chosen []catalog.Choice) (err error) {
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if why := unused(flag.Name, chosen); why != "" && flag.Changed && err == nil {
+			err = usagef("--%s: %s", flag.Name, why)
+		}
+	})
+	return err
 }
 
 // flagSet is the flags of run with the values that f has.

@@ -207,6 +207,9 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 		}
 	}
 	first := s.at[s.levels[0]]
+	if err := checkUsed(f.security.flags, first.chosen); err != nil {
+		return nil, err
+	}
 	s.forms, s.sources, f.runFlags = first.chosen, first.sources, first.flags
 	f.clients = f.axes.clientsOf(s.levels)
 	if s.objective, err = f.objective(s.forms); err != nil {

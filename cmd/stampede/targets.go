@@ -30,7 +30,8 @@ type source struct {
 	// servers are how many are started for it, durable: with what they were told on disk.
 	servers int
 	durable bool
-	disks   bool // of theirs can be filled
+	disks   bool   // of theirs can be filled
+	client  string // the library that sessions are opened through
 	open    func(context.Context) (drivers.Service, error)
 }
 
@@ -89,7 +90,7 @@ func (t *targets) resolve(reads string) ([]source, error) {
 		}
 		s := source{name: target.String(), given: target.Given(), open: target.Open}
 		s.servers, s.durable = target.Started()
-		s.disks = target.FillsDisks()
+		s.disks, s.client = target.FillsDisks(), target.Client()
 		sources = append(sources, s)
 	}
 	return sources, nil

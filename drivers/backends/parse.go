@@ -74,6 +74,9 @@ func (t Target) Started() (servers int, durable bool) {
 	return t.members, t.durability != native.Memory
 }
 
+// Client is the name of the library that sessions are opened through.
+func (t Target) Client() string { return t.client.name }
+
 // Backend is the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
 

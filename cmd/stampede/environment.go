@@ -1,0 +1,43 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/internal/nearest"
+)
+
+// checkVariables rejects a variable that begins with STAMPEDE_ and that no command reads:
+// a mistyped one would have no effect, and nothing would say so. A variable of another
+// command's flag is fine, since variables are set for several commands at once.
+func checkVariables(root *cobra.Command) error {
+	known := append(variables(root), passwordVariable)
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, variablePrefix) || slices.Contains(known, name) {
+			continue
+		}
+		lower := make([]string, len(known))
+		for i, k := range known {
+			lower[i] = strings.ToLower(k)
+		}
+		if near := nearest.Name(name, lower); near != "" {
+			return usagef("unknown variable %s: did you mean %s?", name, strings.ToUpper(near))
+		}
+		return usagef("unknown variable %s: no flag of stampede has that name: unset it", name)
+	}
+	return nil
+}
+
+// variables are those of all flags of the command and of the commands below it.
+func variables(cmd *cobra.Command) (names []string) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, variable(f)) })
+	for _, c := range cmd.Commands() {
+		names = append(names, variables(c)...)
+	}
+	return names
+}
