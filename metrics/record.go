@@ -20,6 +20,7 @@ type Record struct {
 	Phases []Phase
 	Counts Counts // what crossed the wire in the window
 	Herd   Herd   // whom the window's writes woke
+	Warmup Warmup // what came before the window
 	// Whole is Counts from before the first round until every round begun was
 	// finished, and WholeRounds the rounds: what the cost model's identities
 	// are checked on, since they hold for whole rounds only.

@@ -31,5 +31,6 @@ const (
 	Abandoned   = "abandoned"   // rounds were cut off: counts are not of whole rounds
 	Bystanders  = "bystanders"  // the background load skipped arrivals or left them unfinished
 
+	NotWarm                = "not-warm"                 // throughput still rose when the window opened
 	BackgroundSessionsLost = "background-sessions-lost" // the background load lost sessions
 )

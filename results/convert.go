@@ -51,6 +51,9 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		Errors: r.Errors, Warnings: warningsOf(r.Warnings), Doubts: warningsOf(r.Doubts), Intervals: intervals(r.Intervals),
 	}
 	run.Faults = breakage(s.Faults, r)
+	if w := r.Warmup; w.Took > 0 {
+		run.Warmup = &Warmup{TookNS: w.Took, Steady: w.Steady, RoundsPerS: w.Rates}
+	}
 	run.Phases, run.Latency = phases(r.Phases, write)
 	run.mixed(s, r.Mix)
 	run.beside(s, r.Background, write)

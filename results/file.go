@@ -92,7 +92,12 @@ type Run struct {
 
 	HoldNS   time.Duration `json:"hold_ns"`
 	ThinkNS  time.Duration `json:"think_ns"`
-	WarmupNS time.Duration `json:"warmup_ns"`
+	WarmupNS time.Duration `json:"warmup_ns"` // as asked for: the least
+	// Warmup is what came before the window and was thrown away; missing in older files.
+	Warmup *Warmup `json:"warmup,omitempty"`
+	// Order is the place of the run in the order in which the command did its runs, from 1;
+	// missing in older files. Which form comes first is drawn from the seed.
+	Order int `json:"order,omitempty"`
 
 	DurationNS     time.Duration `json:"duration_ns"` // of the measured window
 	Rounds         int64         `json:"rounds"`      // that ended in it
@@ -120,6 +125,15 @@ type Run struct {
 	Intervals []Interval       `json:"intervals"`
 	// Faults are what was broken on purpose; left out where nothing was.
 	Faults *Breakage `json:"faults,omitempty"`
+}
+
+// Warmup is how long a run was driven before it was measured.
+type Warmup struct {
+	TookNS time.Duration `json:"took_ns"`
+	// Steady: throughput had stopped rising. False where the warm-up has a fixed length, as
+	// in an open loop, or its limit came first.
+	Steady     bool      `json:"steady"`
+	RoundsPerS []float64 `json:"rounds_per_s,omitempty"` // in equal slices of it; missing where it has a fixed length
 }
 
 // Open is how work comes in an open loop.

@@ -22,9 +22,13 @@ type Plan struct {
 	Groups   int
 	Settings Settings
 	Warmup   time.Duration // driven like the rest, and thrown away
-	Duration time.Duration // of the measured window
-	Rounds   int64         // ends the window after so many rounds instead; 0 for Duration
-	Seed     uint64        // of the run's own random choices, such as when work arrives
+	// WarmupLimit is how long a closed loop without a background may warm up until its
+	// throughput is steady; what is not above Warmup changes nothing.
+	WarmupLimit time.Duration
+	Cold        bool          // the server has done nothing yet
+	Duration    time.Duration // of the measured window
+	Rounds      int64         // ends the window after so many rounds instead; 0 for Duration
+	Seed        uint64        // of the run's own random choices, such as when work arrives
 	// Open is the rate at which work comes. Without one the loop is closed:
 	// each client begins a round when it has ended its last one and has thought.
 	Open pace.Options
@@ -112,7 +116,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.beside.start(r)
 
 	record := &metrics.Record{}
-	r.wait(ctx, r.plan.Warmup)
+	warmup := r.warmUp(ctx)
 	server := r.serverCounts(ctx)
 	self := metrics.StartSampler()
 	meter.Begin()
@@ -131,6 +135,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.drain(record)
 	all.timed(record)
 	live.close(record)
+	record.Warmup = warmup
 	meter.End()
 	record.Server = r.serverCounted(ctx, server)
 

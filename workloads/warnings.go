@@ -31,6 +31,9 @@ func (r *runner) warn(m *metrics.Record) {
 			m.Doubts = append(m.Doubts, w)
 		}
 	}
+	if w := m.Warmup; r.plan.Cold && len(w.Rates) > 0 && !w.Steady {
+		warn(metrics.Warn(metrics.NotWarm, "throughput still rose after a warm-up of %v: the server may be faster than this", w.Took.Round(100*time.Millisecond)))
+	}
 	g := m.Generator
 	doubt(r.cut, metrics.Abandoned, "rounds did not end in time and were abandoned: counts are not of whole rounds")
 	for _, d := range generatorDoubts(m) {

@@ -103,10 +103,8 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 	b.adviseClient(service.Info())
 	for _, clients := range b.flags.clients {
 		b.expect(service.Info(), forms, clients)
-		for _, form := range forms {
-			if err := b.runForm(ctx, service.Service, form, clients); err != nil {
-				return err
-			}
+		if err := b.runLevel(ctx, service.Service, forms, clients); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -124,19 +122,20 @@ func (b *bench) adviseClient(i drivers.Info) {
 	}
 }
 
-func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients int) error {
+// runForm does a run that gets the nth place in the file.
+func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients, nth int) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	row := results.Run{Scenario: b.scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
 		Backend: results.Backend(s.Info()), Clients: clients}
-	run, err := b.runOnce(ctx, &b.flags, s, form, clients, len(b.file.Runs), func(p workloads.Progress) {
+	run, err := b.runOnce(ctx, &b.flags, s, form, clients, nth, func(p workloads.Progress) {
 		b.progress.run(form, clients, b.flags, p)
 		if b.alarm.heeds(underWay(row, p), len(b.file.Runs), figuresUnderWay(p)) {
 			end()
 		}
 	})
 	if run != nil {
-		run.Scenario = b.scenario
+		run.Scenario, run.Order = b.scenario, len(b.file.Runs)+1
 		b.file.Runs = append(b.file.Runs, *run)
 	}
 	if err == nil && b.alarm.heeds(*run, len(b.file.Runs)-1, nil) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/live"
@@ -60,6 +61,8 @@ type app struct {
 	// runs and page are told of every run that goes on; nil unless somebody asked.
 	runs *telemetry.Collector
 	page *live.Page
+	// used are the services on which a run was done: their servers are warm.
+	used map[drivers.Service]bool
 }
 
 func (a *app) root() *cobra.Command {

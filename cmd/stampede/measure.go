@@ -16,6 +16,7 @@ import (
 func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form workloads.Form, clients, nth int, tell func(workloads.Progress)) (*results.Run, error) {
 	p := f.runPlan(s, form, clients, nth)
 	p.Progress = tell
+	a.warm(&p)
 	setting := f.setting(p)
 	record, err := a.drive(ctx, p, setting)
 	if record == nil {

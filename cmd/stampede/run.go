@@ -107,7 +107,7 @@ func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kin
 	flags := cmd.Flags()
 	flags.DurationVar(&f.think, "think", 0, "how long a client rests between two rounds")
 	flags.DurationVar(&f.duration, "duration", duration, "how long each run is measured")
-	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run goes on before it is measured")
+	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run is driven before it is measured, at least; a closed loop until its throughput is steady, at most 5 times as long (15s in the first run on a started ZooKeeper or etcd)")
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
 	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
 	flags.Float64Var(&f.abortRate, "abort-rate", defaultAbortRate, "the share of two-phase commits in which a site votes to abort, 0 to 1")

@@ -77,6 +77,7 @@ func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, err
 	if err != nil {
 		return nil, s.flags.explained(subject.source, err)
 	}
+	run.Order = len(s.file.Runs) + 1
 	return run, nil
 }
 

@@ -1,0 +1,41 @@
+package workloads_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A run warms up until it is steady, for as long as its limit at most; an open loop, and a
+// run without a warm-up, as long as asked for.
+func TestWarmup(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Warmup, p.WarmupLimit, p.Settings.Hold = time.Second, 10*time.Second, 10*time.Millisecond
+		if w := ran(t, p).Warmup; !w.Steady || w.Took < p.Warmup || w.Took > p.WarmupLimit || len(w.Rates) < 4 || w.Rates[1] == 0 {
+			t.Errorf("%+v", w)
+		}
+		p.WarmupLimit = 1500 * time.Millisecond // too short for a plateau
+		if w := ran(t, p).Warmup; w.Steady || w.Took != p.WarmupLimit || len(w.Rates) != 3 {
+			t.Errorf("%+v", w)
+		}
+		p.WarmupLimit = 0
+		if w := ran(t, p).Warmup; w.Steady || w.Took != p.Warmup || w.Rates != nil {
+			t.Errorf("%+v", w)
+		}
+	})
+}
+
+// On a cold server the warm-up is seen in longer slices, and the reader is told if
+// throughput still rose at its end.
+func TestColdServerIsWarnedOf(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Warmup, p.WarmupLimit, p.Cold, p.Settings.Hold = 200*time.Millisecond, time.Second, true, 10*time.Millisecond
+		r := ran(t, p)
+		if len(r.Warmup.Rates) != 2 || r.Warmup.Took != time.Second || len(r.Warnings) != 1 || r.Warnings[0].Code != "not-warm" {
+			t.Errorf("%+v: %v", r.Warmup, r.Warnings)
+		}
+	})
+}
