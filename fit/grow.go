@@ -16,22 +16,19 @@ type Power struct {
 	Exponent Estimate
 }
 
-// Grow fits a power to a cost, by the regression of its logarithm on that of N.
-// The exponent's interval is the regression's, so that it is wide too where the
-// cost does not grow as a power at all. It is false below three levels, and
-// where the cost is 0 at one of them, which no power is.
+// Grow fits a power to a cost, by the regression of the logarithm of the levels'
+// medians on that of N. The exponent's interval is the regression's, in which the
+// levels are the replicates: it includes what sets levels apart, and is wide where the
+// cost does not grow as a power at all. Grow is false below three levels, and where
+// the cost is 0 at one of them, which no power is.
 func Grow(levels []Level) (Power, bool) {
-	var x, y []float64
-	for _, l := range levels {
-		for _, v := range l.Values {
-			if !(v > 0) {
-				return Power{}, false
-			}
-			x, y = append(x, math.Log(l.N)), append(y, math.Log(v))
-		}
-	}
-	if count(points(levels)) < fewestLevels {
+	all := medians(levels)
+	if len(all) < fewestLevels || len(all) < len(levels) {
 		return Power{}, false
+	}
+	x, y := make([]float64, len(all)), make([]float64, len(all))
+	for i, p := range all {
+		x[i], y[i] = math.Log(p.N), math.Log(p.Value)
 	}
 	a, b := stat.LinearRegression(x, y, nil, false)
 	margin := slopeMargin(x, y, a, b)

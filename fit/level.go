@@ -9,24 +9,15 @@ type Level struct {
 // A Point is one value at a level of an axis.
 type Point struct{ N, Value float64 }
 
-// points are all values of the levels that a curve on logarithmic scales can
-// go through.
-func points(levels []Level) (all []Point) {
+// medians are the levels' medians, of those that a curve on logarithmic scales can go
+// through. What sets a level apart is common to all of its repetitions, so that the
+// level is the replicate: more repetitions are no more evidence of how a curve runs
+// between levels.
+func medians(levels []Level) (all []Point) {
 	for _, l := range levels {
-		for _, v := range l.Values {
-			if v > 0 {
-				all = append(all, Point{l.N, v})
-			}
+		if m := Median(l.Values).Value; m > 0 {
+			all = append(all, Point{l.N, m})
 		}
 	}
 	return all
-}
-
-// count is how many of the levels have a point.
-func count(all []Point) int {
-	seen := map[float64]bool{}
-	for _, p := range all {
-		seen[p.N] = true
-	}
-	return len(seen)
 }

@@ -51,7 +51,7 @@ func TestGrow(t *testing.T) {
 	if _, ok := fit.Grow(levels[:2]); ok {
 		t.Error("a growth from two levels")
 	}
-	levels[3].Values[1] = 0
+	levels[3].Values = []float64{0, 0, 1}
 	if _, ok := fit.Grow(levels); ok {
 		t.Error("a power that is 0 somewhere")
 	}

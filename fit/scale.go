@@ -28,10 +28,10 @@ func (u USL) Knee() float64 {
 	return max(1, math.Sqrt((1-u.Alpha)/u.Beta))
 }
 
-// R2 is the share of the values' variance that the law explains.
+// R2 is the share of the variance of the levels' medians that the law explains.
 func (u USL) R2(levels []Level) float64 {
 	var estimates, values []float64
-	for _, p := range points(levels) {
+	for _, p := range medians(levels) {
 		estimates, values = append(estimates, u.At(p.N)), append(values, p.Value)
 	}
 	return stat.RSquaredFrom(estimates, values, nil)
@@ -41,11 +41,12 @@ func (u USL) R2(levels []Level) float64 {
 // it by.
 const parameters = 3
 
-// Scale fits the law to throughputs, by least squares of the relative residuals.
+// Scale fits the law to the levels' median throughputs, by least squares of the
+// relative residuals.
 // The error says what is missing.
 func Scale(levels []Level) (USL, error) {
-	all := points(levels)
-	if count(all) <= parameters {
+	all := medians(levels)
+	if len(all) <= parameters {
 		return USL{}, errors.New("the Universal Scalability Law has three parameters: it takes four levels or more")
 	}
 	c := coordinates{widest(all)}

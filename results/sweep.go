@@ -94,9 +94,10 @@ type USL struct {
 	Beta  float64 `json:"beta"`  // coherency
 	Gamma float64 `json:"gamma"` // rounds a second of one client
 	R2    float64 `json:"r2"`
-	// Knee is the number of clients beyond which throughput falls, null if the
-	// law has none; KneeLow and KneeHigh are its bootstrap interval, null where
-	// there is no end to it.
+	// Knee is the number of clients beyond which throughput falls, null unless such a
+	// fall was measured; KneeLow and KneeHigh are its interval, with the levels as the
+	// replicates and the lack of fit in it. In files before schema 2 Knee may be
+	// extrapolated, and the interval is of the repetitions alone.
 	Knee      *float64   `json:"knee"`
 	KneeLow   *float64   `json:"knee_low"`
 	KneeHigh  *float64   `json:"knee_high"`

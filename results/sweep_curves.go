@@ -2,13 +2,11 @@ package results
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// Analyse works out of the runs all that follows from them. The same runs give
-// the same: the bootstrap draws from the file's seed.
+// Analyse works out of the runs all that follows from them.
 func (s *Sweep) Analyse() {
 	s.Levels, s.Curves, s.Crossovers = s.levels(), []Curve{}, []Crossover{}
 	if s.Objective != "" {
@@ -84,34 +82,15 @@ func (s Sweep) scale(levels []Level) (*USL, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	u := &USL{Alpha: law.Alpha, Beta: law.Beta, Gamma: law.Gamma, R2: law.R2(done), Knee: finite(law.Knee())}
-	if low, high, ok := fit.Bootstrap(done, s.Seed, kneeOf); ok {
-		u.KneeLow, u.KneeHigh = finite(low), finite(high)
+	u := &USL{Alpha: law.Alpha, Beta: law.Beta, Gamma: law.Gamma, R2: law.R2(done)}
+	if peak := law.Peak(done); peak.Shown {
+		u.Knee, u.KneeLow, u.KneeHigh = &peak.Value, &peak.Low, &peak.High
 	}
 	for _, l := range levels {
 		n := l.On(s.Axes[0])
 		u.Residuals = append(u.Residuals, Residual{n, l.Throughput.Value, law.At(n)})
 	}
 	return u, ""
-}
-
-// kneeOf is the knee of resampled levels.
-func kneeOf(levels []fit.Level) float64 {
-	law, err := fit.Scale(levels)
-	if err != nil {
-		return math.Inf(1)
-	}
-	return law.Knee()
-}
-
-// endless is a knee beyond which nobody will ever look.
-const endless = 1e9
-
-func finite(v float64) *float64 {
-	if v > endless {
-		return nil
-	}
-	return &v
 }
 
 // serial tells whether an instance of the recipe serves one client at a time.

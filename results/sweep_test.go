@@ -220,8 +220,29 @@ func TestSweepFindsWhatIsThere(t *testing.T) {
 	if calm == nil || calm.Knee == nil || *calm.KneeLow > 49.3 || *calm.KneeHigh < 49.2 || *calm.KneeHigh > 60 {
 		t.Errorf("%+v: want a knee at 49.2", calm)
 	}
-	if level == nil || !strings.HasPrefix(level.knee(), "no peak observed up to 256") {
+	if level == nil || !strings.HasPrefix(level.knee(), "no peak up to 256") {
 		t.Errorf("%+v: want no knee", level)
+	}
+}
+
+// Throughput that saturates at 40 clients and never falls has no peak, in text and
+// file, however well a law with one fits it.
+func TestSaturationIsNoPeak(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	var runs []Run
+	for range 3 {
+		for n := 2; n <= 256; n *= 2 {
+			r := shared(1000)[1]
+			r.Clients, r.Groups, r.ThroughputPerS = n, 1, 1000*min(float64(n), 40)*math.Exp(0.02*random.NormFloat64())
+			runs = append(runs, r)
+		}
+	}
+	s := mixSweep(runs, "clients")
+	if u := s.Curves[0].USL; u == nil || u.Knee != nil || u.KneeLow != nil || u.KneeHigh != nil {
+		t.Errorf("%+v: want a law without a knee", u)
+	}
+	if got := s.finding(); len(got) != 1 || got[0] != "The mix: no peak up to 256 clients." {
+		t.Errorf("it says %q", got)
 	}
 }
 

@@ -105,31 +105,24 @@ func coefficient(v float64) string {
 	return Rate(v)
 }
 
-// distant is how many times the last level a knee may be for it to be told at
-// all: of what lies farther off the levels know nothing.
-const distant = 10
-
-// knee says where throughput is greatest, and whether that was seen or is
-// extrapolated.
+// knee says where throughput is greatest, if a fall beyond that was measured.
 func (u USL) knee() string {
 	first, last := u.Residuals[0].N, u.Residuals[len(u.Residuals)-1].N
 	switch {
-	case u.Knee == nil || *u.Knee > distant*last:
-		return fmt.Sprintf("no peak observed up to %s clients", short(last))
-	case *u.Knee > last:
-		return fmt.Sprintf("no peak observed up to %s clients; extrapolated it is at %s %s",
-			short(last), short(*u.Knee), u.interval(last))
+	case u.Knee == nil || *u.Knee > last: // which older files extrapolate
+		return fmt.Sprintf("no peak up to %s clients", short(last))
 	case *u.Knee < first:
 		return fmt.Sprintf("at %s clients or fewer: throughput falls from the first level on", short(first))
 	}
 	return fmt.Sprintf("at %s clients %s", short(*u.Knee), u.interval(last))
 }
 
+// interval is that of the peak; older files may have none, or one without an end.
 func (u USL) interval(last float64) string {
 	switch {
 	case u.KneeLow == nil:
 		return "(no interval)"
-	case u.KneeHigh == nil || *u.KneeHigh > distant*last:
+	case u.KneeHigh == nil || *u.KneeHigh > last:
 		return fmt.Sprintf("[%s, no end]", short(*u.KneeLow))
 	}
 	return fmt.Sprintf("[%s, %s]", short(*u.KneeLow), short(*u.KneeHigh))
