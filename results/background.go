@@ -49,12 +49,12 @@ func backgroundColumns(s *sheet) {
 	if !s.beside() {
 		return
 	}
-	s.text(column{head: "ops/s", over: "background", space: 3}, func(r Run) string {
+	s.figure(column{head: "ops/s", over: "background", space: 3}, func(r Run) (float64, bool) {
 		if r.Background == nil {
-			return absent
+			return 0, false
 		}
-		return Rate(r.Background.ThroughputPerS)
-	})
+		return r.Background.ThroughputPerS, true
+	}, Rate)
 	s.shown.tails = backgroundTails()
 	first := len(s.columns)
 	s.tail("", "read", Run.bystanders)
@@ -79,7 +79,8 @@ func (r Run) bystanders(phase string) *Distribution {
 // known of both.
 func harm(naive, calm Run, runs []Run, shown columns) []string {
 	shown.tails = backgroundTails()
-	ratio, percentile := shown.slowdown(runs, func(r Run) *Distribution { return r.bystanders("read") }, naive, calm)
+	e, _, percentile := shown.slowdown(runs, func(r Run) *Distribution { return r.bystanders("read") }, naive, calm)
+	ratio := e.Value
 	switch {
 	case percentile == "":
 		return nil

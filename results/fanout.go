@@ -54,8 +54,8 @@ func fanoutTable(s *sheet) {
 		}
 	}
 	s.tail("writer", "write", Run.latency)
-	text(column{head: "missed", space: 3}, func(r Run) string { return percent(r.Fanout.Missed, r.Fanout.Missed+r.Fanout.Notifications) })
-	text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
+	s.figure(column{head: "missed", space: 3}, portion(func(r Run) (int64, int64) { return r.Fanout.Missed, r.Fanout.Missed + r.Fanout.Notifications }), share)
+	s.safety()
 }
 
 // tellings says of each form with the most watchers how long it takes until all

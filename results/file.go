@@ -69,6 +69,9 @@ type Run struct {
 	// each other, the clients were spread over, as many on each. 0 is one: older
 	// files do not say.
 	Groups int `json:"groups"`
+	// Repetition counts the runs that measure the same thing again, from 1; left out
+	// where nothing was repeated.
+	Repetition int `json:"repetition,omitempty"`
 	// Seed is the run's own, derived from the file's and the run's place in it. 0:
 	// older files do not say.
 	Seed uint64 `json:"seed,omitempty"`

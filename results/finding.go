@@ -33,10 +33,10 @@ func finding(runs []Run, shown columns) []string {
 	if slices.ContainsFunc(measured, Run.open) {
 		return offers(measured, shown)
 	}
-	if naive, calm, ok := sideBySide(measured); ok {
+	if naive, calm, ok := sideBySide(medians(measured)); ok {
 		return compare(naive, calm, measured, shown)
 	}
-	return alone(measured, runs)
+	return alone(medians(measured), runs)
 }
 
 // violations says which forms broke their promise; the numbers of such a run
@@ -119,32 +119,35 @@ func slower(naive, calm Run, runs []Run, shown columns) []string {
 		return nil
 	}
 	name := strings.ToUpper(phase[:1]) + label(phase)[1:]
-	ratio, percentile := shown.slowdown(runs, func(r Run) *Distribution { return r.latency(phase) }, naive, calm)
+	e, medians, percentile := shown.slowdown(runs, func(r Run) *Distribution { return r.latency(phase) }, naive, calm)
+	times := len(repetitionsOf(naive, runs))
+	ratio, within := e.Value, e.within(times, "ratio ", "%.2f")
 	if percentile == "" {
 		return []string{name + ": too few rounds to compare."}
 	}
 	name += " " + percentile
 	switch {
 	case ratio >= 1.95:
-		return []string{fmt.Sprintf("%s is %s times slower.", name, short(ratio))}
+		return append([]string{fmt.Sprintf("%s is %s times slower%s.", name, short(ratio), e.within(times, "", "%.3g"))}, e.notOfTheMedians(medians[0], medians[1], times)...)
 	case ratio >= 1.05:
-		return []string{fmt.Sprintf("%s is %.0f %% slower.", name, 100*(ratio-1))}
+		return []string{fmt.Sprintf("%s is %.0f %% slower%s.", name, 100*(ratio-1), within)}
 	case ratio > 0.95:
-		return []string{name + " is no slower."}
+		return []string{name + " is no slower" + within + "."}
 	}
-	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster.", name, 100*(1-ratio))}
+	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster%s.", name, 100*(1-ratio), within)}
 }
 
 // slowdown is the ratio of the highest percentile that the table shows and that both
-// have enough observations for, and that percentile's name; "" if there is none.
-func (c columns) slowdown(runs []Run, time func(Run) *Distribution, naive, calm Run) (ratio float64, percentile string) {
+// have enough observations for, the medians of both in the table, and that
+// percentile's name; "" if there is none.
+func (c columns) slowdown(runs []Run, time func(Run) *Distribution, naive, calm Run) (ratio Estimate, medians [2]float64, percentile string) {
 	p, name := c.highest(runs, time, naive, calm)
 	if name == "" {
-		return 0, ""
+		return Estimate{}, medians, ""
 	}
-	a, _ := time(naive).At(p)
-	b, _ := time(calm).At(p)
-	return float64(a) / float64(b), name
+	medians[0], _ = c.at(runs, time, naive, p)
+	medians[1], _ = c.at(runs, time, calm, p)
+	return ratioOf(repetitionsOf(naive, runs), repetitionsOf(calm, runs), valueAt(time, p)), medians, name
 }
 
 // alone says what one family shows where there is nothing to compare it with, and why

@@ -13,7 +13,7 @@ func offers(runs []Run, shown columns) (lines []string) {
 	for _, r := range runs {
 		most = max(most, r.Clients)
 	}
-	for _, r := range runs {
+	for _, r := range medians(runs) {
 		if r.open() && r.Clients == most {
 			lines = append(lines, r.offer(runs, shown))
 		}
@@ -54,8 +54,8 @@ func (r Run) offer(runs []Run, shown columns) string {
 	if name == "" {
 		return line + "too few rounds to say how long they took."
 	}
-	response, _ := waited(r).At(p)
-	service, _ := r.service(first).At(p)
+	response, _ := shown.at(runs, waited, r, p)
+	service, _ := shown.at(runs, func(r Run) *Distribution { return r.service(first) }, r, p)
 	return line + fmt.Sprintf("%s %s is %s from when it was due, %s from the call.",
 		label(first), name, Duration(time.Duration(response)), Duration(time.Duration(service)))
 }

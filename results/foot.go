@@ -10,16 +10,40 @@ import (
 
 // warn writes what to mind of the numbers above, a line each.
 func warn(w io.Writer, runs []Run) {
-	for _, r := range runs {
+	for _, row := range repetitions(runs) {
+		r := row[0]
 		who := fmt.Sprintf("%s, %s", r.Form, Clients(r.Clients))
-		for _, warning := range r.Warnings {
+		for _, warning := range warningsOfAll(row) {
 			fmt.Fprintf(w, "  warning: %s\n", oneLine(who+": "+warning.Text))
 		}
-		if n := r.Safety.BeliefOverlaps; n > 0 {
-			fmt.Fprintf(w, "  warning: %s: after a disturbance %s more than one client believed to hold; %s older tokens refused\n",
-				who, times(n), refused(r.Safety))
+		for _, r := range row {
+			if n := r.Safety.BeliefOverlaps; n > 0 {
+				fmt.Fprintf(w, "  warning: %s: after a disturbance %s more than one client believed to hold; %s older tokens refused\n",
+					who, times(n), refused(r.Safety))
+			}
 		}
 	}
+}
+
+// warningsOfAll are the warnings of the repetitions: of each code one, with how many
+// of them have it.
+func warningsOfAll(row []Run) []Warning {
+	if len(row) == 1 {
+		return row[0].Warnings
+	}
+	var all []Warning
+	count := map[string]int{}
+	for _, r := range row {
+		for _, w := range r.Warnings {
+			if count[w.Code]++; count[w.Code] == 1 {
+				all = append(all, w)
+			}
+		}
+	}
+	for i, w := range all {
+		all[i].Text = fmt.Sprintf("in %d of %d repetitions: %s", count[w.Code], len(row), w.Text)
+	}
+	return all
 }
 
 // oneLine is the text without what would begin another line, which might be taken
@@ -81,7 +105,11 @@ func identities(w io.Writer, runs []Run) {
 	if rows == 0 {
 		return
 	}
-	fmt.Fprintf(w, "  identities hold in %d of %s\n", hold, plural(rows, "row"))
+	noun := "row"
+	if runs[0].Repetition > 0 {
+		noun = "run"
+	}
+	fmt.Fprintf(w, "  identities hold in %d of %s\n", hold, plural(rows, noun))
 	for _, line := range broken {
 		fmt.Fprintf(w, "  %s\n", line)
 	}

@@ -60,8 +60,8 @@ func (r Run) isLoad() bool { return r.Family == "load" }
 
 // mixTable is the numbers of raw operations: a row for each level.
 func mixTable(s *sheet) {
-	operations := func(share func(ReadRatio) float64) func(Run) string {
-		return func(r Run) string { return Rate(r.ThroughputPerS * share(*r.ReadRatio)) }
+	operations := func(c column, share func(ReadRatio) float64) {
+		s.figure(c, func(r Run) (float64, bool) { return r.ThroughputPerS * share(*r.ReadRatio), true }, Rate)
 	}
 	s.text(column{head: "clients", over: s.runs[0].place()},
 		func(r Run) string { return Count(int64(r.Clients)) })
@@ -69,16 +69,16 @@ func mixTable(s *sheet) {
 	if s.rates("ops/s") {
 		from = " from when due"
 	}
-	s.text(column{head: "reads", space: 2}, func(r Run) string { return share(r.ReadRatio.Achieved) })
-	s.text(column{head: "reads/s", space: 2}, operations(func(r ReadRatio) float64 { return r.Achieved }))
-	s.text(column{head: "writes/s", space: 2}, operations(func(r ReadRatio) float64 { return 1 - r.Achieved }))
+	s.figure(column{head: "reads", space: 2}, func(r Run) (float64, bool) { return r.ReadRatio.Achieved, true }, share)
+	operations(column{head: "reads/s", space: 2}, func(r ReadRatio) float64 { return r.Achieved })
+	operations(column{head: "writes/s", space: 2}, func(r ReadRatio) float64 { return 1 - r.Achieved })
 	s.times("read"+from, "read", Run.latency)
 	s.times("write"+from, "write", Run.latency)
 	if slices.ContainsFunc(s.runs, func(r Run) bool { return r.Mix.Conditional }) {
-		s.text(column{head: "retries", space: 3}, func(r Run) string { return Count(r.Mix.Retries) })
+		s.figure(column{head: "retries", space: 3}, func(r Run) (float64, bool) { return float64(r.Mix.Retries), true }, whole)
 	}
 	backgroundColumns(s)
-	s.text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
+	s.safety()
 }
 
 // share writes a part of one: "91 %".
@@ -86,7 +86,7 @@ func share(v float64) string { return percent(int64(1e6*v), 1e6) }
 
 // mixes says what raw operations came to with the most clients.
 func mixes(runs []Run, shown columns) []string {
-	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
+	most := slices.MaxFunc(medians(runs), func(a, b Run) int { return a.Clients - b.Clients })
 	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", most.crowd(), Rate(most.ThroughputPerS), share(most.ReadRatio.Achieved))
 	if most.open() {
 		line = most.keepsUp() + fmt.Sprintf(", %s of it reads", share(most.ReadRatio.Achieved))
@@ -95,7 +95,7 @@ func mixes(runs []Run, shown columns) []string {
 	for _, phase := range most.Phases {
 		of := func(r Run) *Distribution { return r.latency(phase) }
 		if p, name := shown.highest(runs, of, most); name != "" {
-			v, _ := of(most).At(p)
+			v, _ := shown.at(runs, of, most, p)
 			line += fmt.Sprintf("%s%s %s is %s", separator, phase, name, Duration(time.Duration(v)))
 			separator = ", "
 		}

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
@@ -76,7 +77,7 @@ func (c columns) highest(among []Run, time func(Run) *Distribution, of ...Run) (
 	for _, p := range c.of(among, time) {
 		known := p > percentile
 		for _, r := range of {
-			v, ok := time(r).At(p)
+			v, ok := c.at(among, time, r, p)
 			known = known && ok && v > 0
 		}
 		if known {
@@ -86,18 +87,32 @@ func (c columns) highest(among []Run, time func(Run) *Distribution, of ...Run) (
 	return percentile, name
 }
 
+// at is the median of a percentile over the repetitions of a run.
+func (c columns) at(runs []Run, time func(Run) *Distribution, r Run, percentile float64) (float64, bool) {
+	e, known := across(repetitionsOf(r, runs), valueAt(time, percentile))
+	return e.Value, known
+}
+
+// valueAt is a percentile as a figure of a run.
+func valueAt(time func(Run) *Distribution, percentile float64) func(Run) (float64, bool) {
+	return func(r Run) (float64, bool) {
+		v, known := time(r).At(percentile)
+		return float64(v), known
+	}
+}
+
 // percentileName is "p50", "p99.9".
 func percentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
 
 // times adds a column for each percentile of a phase, under one heading.
 func (s *sheet) times(over, phase string, of func(Run, string) *Distribution) {
-	s.percentiles(over, phase, of, s.shown.of(s.runs, func(r Run) *Distribution { return of(r, phase) }))
+	s.percentiles(over, phase, of, s.shown.of(slices.Concat(s.of...), func(r Run) *Distribution { return of(r, phase) }))
 }
 
 // tail adds the last of the columns that times adds, or all of them where they were
 // chosen.
 func (s *sheet) tail(over, phase string, of func(Run, string) *Distribution) {
-	shown := s.shown.of(s.runs, func(r Run) *Distribution { return of(r, phase) })
+	shown := s.shown.of(slices.Concat(s.of...), func(r Run) *Distribution { return of(r, phase) })
 	if len(s.shown.chosen) == 0 {
 		shown = shown[len(shown)-1:]
 	}

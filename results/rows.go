@@ -2,9 +2,9 @@ package results
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // table is the numbers of the runs on one backend: a row for each level and form,
@@ -12,39 +12,33 @@ import (
 func table(runs []Run, shown columns) *grid {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Run) int { return cmp.Compare(a.Clients, b.Clients) })
-	s := &sheet{grid: grid{rows: make([][]string, len(runs))}, runs: runs, shown: shown}
+	s := newSheet(runs, shown)
 	if runs[0].isMix() {
 		mixTable(s)
-		return &s.grid
+		return s.finished()
 	}
 	if runs[0].Fanout != nil {
 		fanoutTable(s)
-		return &s.grid
+		return s.finished()
 	}
 	if runs[0].isStorm() {
 		stormTable(s)
-		return &s.grid
+		return s.finished()
 	}
 	text := s.text
-	perRound := func(of func(*PerRound) float64) func(Run) string {
-		return func(r Run) string {
-			if r.Cost.PerRound == nil {
-				return absent
-			}
-			return Rate(of(r.Cost.PerRound))
-		}
+	perRound := func(c column, of func(*PerRound) float64) {
+		s.figure(c, func(r Run) (float64, bool) { return perRoundOf(r, of) }, Rate)
 	}
 
 	text(column{head: "clients", over: runs[0].place()},
 		func(r Run) string { return Count(int64(r.Clients)) })
 	text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
 	open := s.rates("rounds/s")
-	text(column{head: "notif", over: "per round", space: 3},
-		perRound(func(p *PerRound) float64 { return p.Notifications }))
-	text(column{head: "reads", space: 2}, perRound(func(p *PerRound) float64 { return p.Reads }))
-	text(column{head: "writes", space: 2}, perRound(func(p *PerRound) float64 { return p.Writes }))
+	perRound(column{head: "notif", over: "per round", space: 3}, func(p *PerRound) float64 { return p.Notifications })
+	perRound(column{head: "reads", space: 2}, func(p *PerRound) float64 { return p.Reads })
+	perRound(column{head: "writes", space: 2}, func(p *PerRound) float64 { return p.Writes })
 	if slices.ContainsFunc(runs, Run.asksMore) {
-		text(column{head: "rpcs", space: 2}, perRound(func(p *PerRound) float64 { return p.RPCs }))
+		perRound(column{head: "rpcs", space: 2}, func(p *PerRound) float64 { return p.RPCs })
 	}
 	tail, first := tailPhase(runs[0]), firstPhase(runs[0])
 	if open {
@@ -56,14 +50,14 @@ func table(runs []Run, shown columns) *grid {
 			s.tail(label(first), first, Run.latency)
 		}
 	}
-	text(column{head: "max", over: "fan-out", space: 3}, Run.largest)
+	s.figure(column{head: "max", over: "fan-out", space: 3}, Run.largest, whole)
 	if !open && !s.beside() { // there is no room for it beside what was offered, or went on
-		text(column{head: "wasted", space: 2, alone: true},
-			func(r Run) string { return percent(r.Herd.Wasted, r.Herd.Useful+r.Herd.Wasted) })
+		s.figure(column{head: "wasted", space: 2, alone: true},
+			portion(func(r Run) (int64, int64) { return r.Herd.Wasted, r.Herd.Useful + r.Herd.Wasted }), share)
 	}
 	backgroundColumns(s)
-	text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
-	return &s.grid
+	s.safety()
+	return s.finished()
 }
 
 // asksMore tells whether the run made a good many requests that are neither reads
@@ -71,31 +65,6 @@ func table(runs []Run, shown columns) *grid {
 func (r Run) asksMore() bool {
 	p := r.Cost.PerRound
 	return p != nil && p.RPCs > 1.01*(p.Reads+p.Writes)
-}
-
-// durations are the cells of one column, in one unit if they are not too far
-// apart.
-func durations(runs []Run, of func(Run) *int64) []string {
-	all := make([]*int64, len(runs))
-	var known []time.Duration
-	for i, r := range runs {
-		if all[i] = of(r); all[i] != nil {
-			known = append(known, time.Duration(*all[i]))
-		}
-	}
-	common, fits := unitOf(known)
-	cells := make([]string, len(runs))
-	for i, v := range all {
-		switch {
-		case v == nil:
-			cells[i] = absent
-		case fits:
-			cells[i] = common.measure(time.Duration(*v))
-		default:
-			cells[i] = Duration(time.Duration(*v))
-		}
-	}
-	return cells
 }
 
 // latency is what clients waited in the phase: from when it was due, where that
@@ -113,17 +82,6 @@ func (r Run) service(phase string) *Distribution { return r.Latency[phase].Servi
 
 func (r Run) open() bool { return r.Open != nil }
 
-func (r Run) offered() string {
-	if !r.open() {
-		return absent
-	}
-	return Rate(r.OfferedPerS)
-}
-
-// late is the share of the arrivals for which nobody was free when they were due,
-// or ever.
-func (r Run) late() string { return percent(r.Generator.Late+r.Generator.Skipped, r.Generator.Offered) }
-
 func median(d *Distribution) *int64 {
 	if d == nil {
 		return nil
@@ -138,19 +96,27 @@ func p99(d *Distribution) *int64 {
 	return d.P99
 }
 
-func (r Run) speed() string {
-	if r.DurationNS <= 0 {
-		return absent
+// largest is the largest fan-out of one write.
+func (r Run) largest() (float64, bool) {
+	if r.Herd.Fanout == nil {
+		return 0, true
 	}
-	return Rate(r.ThroughputPerS)
+	return float64(r.Herd.Fanout.Max), true
 }
 
-// largest is the largest fan-out of one write.
-func (r Run) largest() string {
-	if r.Herd.Fanout == nil {
-		return "0"
+// whole writes a number that counts something.
+func whole(v float64) string { return Count(int64(math.Round(v))) }
+
+// safety adds the column of what was checked in all repetitions.
+func (s *sheet) safety() {
+	s.columns = append(s.columns, column{head: "safety", left: true, space: 3})
+	for i, row := range s.of {
+		all := row[0].Safety
+		for _, r := range row[1:] {
+			all.Checked, all.Violations, all.BeliefOverlaps = all.Checked+r.Safety.Checked, all.Violations+r.Safety.Violations, all.BeliefOverlaps+r.Safety.BeliefOverlaps
+		}
+		s.rows[i], s.spans[i] = append(s.rows[i], all.verdict()), append(s.spans[i], "")
 	}
-	return Count(r.Herd.Fanout.Max)
 }
 
 // verdict is "ok" with the number of checks, or what was found.

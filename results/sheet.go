@@ -1,27 +1,85 @@
 package results
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
-// A sheet is a grid with a row for each run.
+// A sheet is a grid with a row for each run, or for each run and its repetitions.
 type sheet struct {
 	grid
-	runs  []Run
+	runs  []Run      // the first of each row
+	of    [][]Run    // all of each row
+	spans [][]string // the intervals of each row
 	shown columns
 }
 
+func newSheet(runs []Run, shown columns) *sheet {
+	s := &sheet{of: repetitions(runs), shown: shown}
+	for _, row := range s.of {
+		s.runs = append(s.runs, row[0])
+	}
+	s.rows, s.spans = make([][]string, len(s.of)), make([][]string, len(s.of))
+	return s
+}
+
+// text adds a column of what is the same in all repetitions, or is of the first.
 func (s *sheet) text(c column, cell func(Run) string) {
 	s.columns = append(s.columns, c)
 	for i, r := range s.runs {
-		s.rows[i] = append(s.rows[i], cell(r))
+		s.rows[i], s.spans[i] = append(s.rows[i], cell(r)), append(s.spans[i], "")
+	}
+}
+
+// figure adds a column of medians and, of repetitions, their intervals.
+func (s *sheet) figure(c column, of func(Run) (float64, bool), write func(float64) string) {
+	s.columns = append(s.columns, c)
+	for i, row := range s.of {
+		e, known := across(row, of)
+		cell := absent
+		if known {
+			cell = write(e.Value)
+		}
+		s.rows[i], s.spans[i] = append(s.rows[i], cell), append(s.spans[i], span(e, known, len(row), write))
 	}
 }
 
 // latency adds a column of durations, in one unit if they allow.
 func (s *sheet) latency(c column, phase string, of func(Run, string) *Distribution, percentile func(*Distribution) *int64) {
-	s.columns = append(s.columns, c)
-	for i, cell := range durations(s.runs, func(r Run) *int64 { return percentile(of(r, phase)) }) {
-		s.rows[i] = append(s.rows[i], cell)
+	value := func(r Run) (float64, bool) {
+		v := percentile(of(r, phase))
+		if v == nil {
+			return 0, false
+		}
+		return float64(*v), true
 	}
+	var known []time.Duration
+	for _, row := range s.of {
+		if e, ok := across(row, value); ok {
+			known = append(known, time.Duration(e.Value))
+		}
+	}
+	common, fits := unitOf(known)
+	s.figure(c, value, func(v float64) string {
+		if fits {
+			return common.measure(time.Duration(v))
+		}
+		return Duration(time.Duration(v))
+	})
+}
+
+// finished is the grid, with a line below each row for the intervals of what was
+// repeated.
+func (s *sheet) finished() *grid {
+	var rows [][]string
+	for i, row := range s.rows {
+		rows = append(rows, row)
+		if len(s.of[i]) > 1 {
+			rows = append(rows, s.spans[i])
+		}
+	}
+	s.rows = rows
+	return &s.grid
 }
 
 // rates adds columns of how much was done a second, and in an open loop of what was
@@ -29,13 +87,23 @@ func (s *sheet) latency(c column, phase string, of func(Run, string) *Distributi
 func (s *sheet) rates(done string) (open bool) {
 	open = slices.ContainsFunc(s.runs, Run.open)
 	if open {
-		s.text(column{head: "offered/s", space: 2}, Run.offered)
+		s.figure(column{head: "offered/s", space: 2}, func(r Run) (float64, bool) { return r.OfferedPerS, r.open() }, Rate)
 	}
-	s.text(column{head: done, space: 2}, Run.speed)
+	s.figure(column{head: done, space: 2}, func(r Run) (float64, bool) { return r.ThroughputPerS, r.DurationNS > 0 }, Rate)
 	if open {
-		s.text(column{head: "late", space: 2}, Run.late)
+		s.figure(column{head: "late", space: 2}, portion(func(r Run) (int64, int64) {
+			return r.Generator.Late + r.Generator.Skipped, r.Generator.Offered
+		}), share)
 	}
 	return open
+}
+
+// portion is a figure of how many of all there are, not known of none.
+func portion(of func(Run) (some, all int64)) func(Run) (float64, bool) {
+	return func(r Run) (float64, bool) {
+		some, all := of(r)
+		return float64(some) / float64(max(all, 1)), all > 0
+	}
 }
 
 // beside tells whether a mix went on beside one of the runs.

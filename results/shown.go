@@ -52,7 +52,12 @@ func (f File) Tables() (all []Table) {
 		if runs[0].Scenario != "" {
 			title += ": " + strings.Join(runs[0].settings(), " · ")
 		}
-		all = append(all, tabled(title, table(runs, chosenOf(f.Percentiles, runs)), func(w io.Writer) { warn(w, runs) }))
+		all = append(all, tabled(title, table(runs, chosenOf(f.Percentiles, runs)), func(w io.Writer) {
+			if line := repeated(runs); line != "" {
+				fmt.Fprintln(w, line)
+			}
+			warn(w, runs)
+		}))
 		if g := recoveryTable(runs); g != nil {
 			all = append(all, tabled("What was broken, and what the clients had of it: "+title, g, func(io.Writer) {}))
 		}

@@ -30,13 +30,13 @@ func stormTable(s *sheet) {
 	s.latency(column{head: "max", space: 2}, calm, Run.service, longest)
 	s.latency(column{head: "mean", over: "and meanwhile", space: 3}, ordinary, Run.service, mean)
 	s.latency(column{head: "max", space: 2}, ordinary, Run.service, longest)
-	s.text(column{head: "not made", space: 2}, func(r Run) string {
-		if r.Storm == nil {
-			return absent
+	s.figure(column{head: "not made", space: 2}, func(r Run) (float64, bool) {
+		if r.Storm == nil || r.Storm.Made+r.Storm.Omitted == 0 {
+			return 0, false
 		}
-		return percent(r.Storm.Omitted, r.Storm.Made+r.Storm.Omitted)
-	})
-	s.text(column{head: "safety", left: true, space: 3}, func(r Run) string { return r.Safety.verdict() })
+		return float64(r.Storm.Omitted) / float64(r.Storm.Made+r.Storm.Omitted), true
+	}, share)
+	s.safety()
 }
 
 func mean(d *Distribution) *int64 {

@@ -36,6 +36,9 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 			fmt.Fprintf(&b, "  %s: %s\n", name, strings.Join(runs[0].settings(), " · "))
 		}
 		table(runs, chosenOf(f.Percentiles, runs)).write(&b)
+		if line := repeated(runs); line != "" {
+			fmt.Fprintf(&b, "  %s\n", line)
+		}
 		warn(&b, runs)
 		writeRecoveries(&b, runs)
 	}
@@ -117,7 +120,7 @@ func heading(f File) string {
 	if len(f.Runs) > 0 && f.Scenario == "" {
 		levels := distinct(f.Runs, func(r Run) string { return Clients(r.Clients) })
 		forms := distinct(f.Runs, func(r Run) string { return r.Recipe + "/" + r.Form })
-		parts = append(parts, plural(len(levels), "level")+" × "+plural(len(forms), "form"))
+		parts = append(parts, plural(len(levels), "level")+" × "+plural(len(forms), "form")+repeatedTimes(f.Runs))
 	}
 	if f.Took > 0 {
 		parts = append(parts, setting(f.Took.Round(time.Second)))

@@ -20,6 +20,11 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 	if err := f.saving.check(); err != nil {
 		return err
 	}
+	for _, j := range jobs {
+		if j.flags.repeat < 1 {
+			return usagef("--repeat %d: must be at least 1", j.flags.repeat)
+		}
+	}
 	var err error
 	if file.Percentiles, err = parsePercentiles(f.percentiles); err != nil {
 		return err
@@ -67,10 +72,11 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 // A bench is one stampede run under way.
 type bench struct {
 	*app
-	job      // under way
-	progress *progress
-	file     results.File
-	alarm    alarm
+	job            // under way
+	repetition int // under way, from 0
+	progress   *progress
+	file       results.File
+	alarm      alarm
 }
 
 func (b *bench) runAll(ctx context.Context, jobs []job) error {
@@ -101,10 +107,12 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 	}
 	b.file.Skipped = append(b.file.Skipped, skipped...)
 	b.adviseClient(service.Info())
-	for _, clients := range b.flags.clients {
-		b.expect(service.Info(), forms, clients)
-		if err := b.runLevel(ctx, service.Service, forms, clients); err != nil {
-			return err
+	for b.repetition = range b.flags.repeat {
+		for _, clients := range b.flags.clients {
+			b.expect(service.Info(), forms, clients)
+			if err := b.runLevel(ctx, service.Service, forms, clients); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -136,6 +144,9 @@ func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.F
 	})
 	if run != nil {
 		run.Scenario, run.Order = b.scenario, len(b.file.Runs)+1
+		if b.flags.repeat > 1 {
+			run.Repetition = b.repetition + 1
+		}
 		b.file.Runs = append(b.file.Runs, *run)
 	}
 	if err == nil && b.alarm.heeds(*run, len(b.file.Runs)-1, nil) {

@@ -45,6 +45,7 @@ type runFlags struct {
 	file             string
 	bin              time.Duration // of the herd's time line
 	percentiles      string
+	repeat           int
 	metricsAddr      string
 	listen           string
 }
@@ -98,6 +99,7 @@ func (f *runFlags) register(a *app, cmd *cobra.Command) {
 	flags.IntVar(&f.groups, "groups", 1, "how many locks, queues and so on there are, with as many of the clients each")
 	f.registerFixed(cmd, 1800*time.Millisecond, results.KindRun)
 	registerPercentiles(flags, &f.percentiles)
+	flags.IntVar(&f.repeat, "repeat", 1, "how many times all runs are done; from 6 on every figure has a 95 % interval")
 	f.saving.register(cmd)
 	f.gates.register(cmd)
 }

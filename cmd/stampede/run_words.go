@@ -46,7 +46,7 @@ func (f *runFlags) command(recipes []string) []string {
 
 // plan says how long all runs of so many forms take.
 func (f *runFlags) plan(forms int) plan {
-	runs := len(f.clients) * forms
+	runs := len(f.clients) * forms * max(f.repeat, 1)
 	p := plan{rate: f.load.plan(), background: f.background.plan(), nodes: f.mix.nodes + f.background.Mix.Keys}
 	switch {
 	case f.rounds > 0:

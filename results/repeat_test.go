@@ -1,0 +1,112 @@
+package results
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/internal/golden"
+)
+
+// repeatedRuns are n repetitions of both forms, whose speed drifts from one to the
+// next: what both runs of a repetition share.
+func repeatedRuns(n int) File {
+	random := rand.New(rand.NewPCG(7, 25))
+	f := file()
+	for i := range n {
+		slow := math.Exp(0.8 * random.NormFloat64())
+		took := func(d time.Duration, noise float64) time.Duration {
+			return time.Duration(float64(d) * slow * math.Exp(noise*random.NormFloat64()))
+		}
+		for _, s := range []sample{
+			{"predecessor", "recipe", 128, 4350 + int64(i), 1, 3, 2, took(64*time.Microsecond, 0.1), 49 * time.Millisecond, 1, 0},
+			{"one-node", "naive", 128, 3050 - int64(i), 99.1, 99.1, 101.1, took(900*time.Microsecond, 0.3), 103 * time.Millisecond, 127, 0.99},
+		} {
+			r := s.run(native())
+			r.Repetition = i + 1
+			f.Runs = append(f.Runs, r)
+		}
+	}
+	return f
+}
+
+func tableOf(t *testing.T, f File) string {
+	t.Helper()
+	var b strings.Builder
+	if err := f.WriteTable(&b, TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// Six repetitions have an interval of 95 % below every figure and in the finding;
+// five have n/a in its place, and one has neither.
+func TestRepetitionsHaveIntervals(t *testing.T) {
+	golden.Compare(t, "testdata/repeated.txt", []byte(tableOf(t, repeatedRuns(7))))
+	golden.Compare(t, "testdata/repeated-too-few.txt", []byte(tableOf(t, repeatedRuns(5))))
+	for n, figures := range map[int]int{1: 0, 5: 0, 6: 9} {
+		f := repeatedRuns(n)
+		g := table(f.Runs, chosenOf(nil, f.Runs))
+		rows := 2
+		if n > 1 {
+			rows = 4
+		}
+		if len(g.rows) != rows {
+			t.Fatalf("%d repetitions: %d rows", n, len(g.rows))
+		}
+		if got := strings.Count(strings.Join(g.rows[1], " "), "["); got != figures {
+			t.Errorf("%d repetitions: %d intervals, want %d: %q", n, got, figures, g.rows[1])
+		}
+		if got := strings.Count(strings.Join(g.rows[1], " "), absent); n == 5 && got != 9 {
+			t.Errorf("5 repetitions: %d of 9 intervals are n/a: %q", got, g.rows[1])
+		}
+		line := f.Findings()[1]
+		if want := map[int]string{1: "times slower.", 5: " times slower [n/a: 95 % takes 6 repetitions].", 6: "]."}[n]; !strings.HasSuffix(line, want) {
+			t.Errorf("%d repetitions: %q", n, line)
+		}
+	}
+}
+
+// The interval of "N times slower" has the true ratio in it at least 90 times in 100,
+// although the service's speed drifts from one repetition to the next.
+func TestIntervalsOfSlowdownsCover(t *testing.T) {
+	const trials, times, truth = 2000, 8, 14.0
+	random := rand.New(rand.NewPCG(1, 2))
+	covered := 0
+	for range trials {
+		var naive, calm []Run
+		for range times {
+			drift := math.Exp(0.8 * random.NormFloat64())
+			calm = append(calm, Run{ThroughputPerS: drift * math.Exp(0.1*random.NormFloat64())})
+			naive = append(naive, Run{ThroughputPerS: truth * drift * math.Exp(0.3*random.NormFloat64())})
+		}
+		e := ratioOf(naive, calm, func(r Run) (float64, bool) { return r.ThroughputPerS, true })
+		if e.Low <= truth && truth <= e.High {
+			covered++
+		}
+	}
+	if share := float64(covered) / trials; share < 0.94 {
+		t.Errorf("the intervals cover the ratio in %.1f %% of %d trials", 100*share, trials)
+	}
+}
+
+// Where the estimate is not what the medians of the table give, a sentence says why.
+func TestPairedEstimateIsExplained(t *testing.T) {
+	f := repeatedRuns(7)
+	if text := strings.Join(f.Findings(), "\n"); !strings.Contains(text, "median of the ratios within each repetition; the medians in the table") {
+		t.Errorf("nothing explains the ratio:\n%s", text)
+	}
+	same := f
+	same.Runs = append([]Run{}, f.Runs[:2]...)
+	for i := range 6 {
+		for _, r := range f.Runs[:2] {
+			r.Repetition = i + 2
+			same.Runs = append(same.Runs, r)
+		}
+	}
+	if text := strings.Join(same.Findings(), "\n"); strings.Contains(text, "within each repetition") {
+		t.Errorf("what does not differ is explained:\n%s", text)
+	}
+}
