@@ -92,6 +92,13 @@ func (s *Session) Quiet() bool {
 	return s.parked.Load() != nil && s.asked() == s.answered.Load()
 }
 
+// Waits tells whether the client has asked for something, and has been answered all
+// that it asked for.
+func (s *Session) Waits() bool {
+	asked := s.asked()
+	return asked > 0 && asked == s.answered.Load()
+}
+
 // asked is how many requests await a reply or had one.
 func (s *Session) asked() (n int64) {
 	for op := range s.sent {

@@ -101,6 +101,9 @@ type Run struct {
 	// Order is the place of the run in the order in which the command did its runs, from 1;
 	// missing in older files. Which form comes first is drawn from the seed.
 	Order int `json:"order,omitempty"`
+	// RampNS is how long the clients were asked to take to arrive, before the
+	// warm-up; left out: as long as their number called for.
+	RampNS time.Duration `json:"ramp_ns,omitempty"`
 
 	DurationNS     time.Duration `json:"duration_ns"` // of the measured window
 	Rounds         int64         `json:"rounds"`      // that ended in it

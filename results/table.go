@@ -50,7 +50,7 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 }
 
 // interrupted is said of a file that was ended early.
-const interrupted = "Interrupted: the last run may be partial, and runs that were to follow are missing."
+const interrupted = "Ended early: the last run may be partial, and runs that were to follow are missing."
 
 // where says which of several recipes and backends a finding is of.
 func where(runs []Run, r Run) string {

@@ -26,7 +26,7 @@ type crew struct {
 	admin    drivers.Conn
 	base     string
 	watchers []drivers.Conn // of the preload
-	nodes    int            // about how many there are besides the clients' own
+	nodes    int            // about how many there are
 	seats    []*Seat
 	cycles   *cycles
 	trouble  *trouble      // nil where nothing is broken on purpose
@@ -44,7 +44,7 @@ func newCrew(p Plan) *crew {
 		patience = roughPatience
 	}
 	return &crew{service: p.Service, form: p.Form, instances: newInstances(p.Groups, p.Form, s), meter: metrics.NewMeter(),
-		place: s.namespace(), seed: p.Seed, nodes: p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
+		place: s.namespace(), seed: p.Seed, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
 		trouble: newTrouble(p), patience: patience, cycles: &cycles{all: make(map[cycleKey]*cycle)}}
 }
 

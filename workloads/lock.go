@@ -279,8 +279,16 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 }
 
 // keep lets time pass in a round, unless the client is frozen: then it goes on when
-// it is thawed.
+// it is thawed. While clients still arrive it keeps what it has until all have: each
+// release may wake all of those that are there.
 func (s *Seat) keep(ctx context.Context, d time.Duration) {
+	if s.gathered != nil {
+		select {
+		case <-s.gathered:
+		case <-s.Stopping:
+		case <-ctx.Done():
+		}
+	}
 	keep(ctx, d)
 	s.harm.stand()
 }

@@ -21,6 +21,9 @@ type Plan struct {
 	// divisor of Clients; 0 means one.
 	Groups   int
 	Settings Settings
+	// Ramp is how long the clients take to arrive, before the warm-up; 0 means as
+	// long as their number calls for.
+	Ramp     time.Duration
 	Warmup   time.Duration // driven like the rest, and thrown away
 	// WarmupLimit is how long a closed loop without a background may warm up until its
 	// throughput is steady; what is not above Warmup changes nothing.
@@ -116,6 +119,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.beside.start(r)
 
 	record := &metrics.Record{}
+	r.gather(ctx)
 	warmup := r.warmUp(ctx)
 	server := r.serverCounts(ctx)
 	self := metrics.StartSampler()

@@ -25,10 +25,11 @@ type runner struct {
 	stopping atomic.Bool     // no round begins any more
 	stop     chan struct{}   // closed with stopping
 	stopOnce sync.Once
-	begun    atomic.Bool  // the window is open
-	hurried  bool         // the run was interrupted
-	done     atomic.Int64 // rounds that ended in it
-	all      atomic.Int64 // rounds that ended at all
+	gathered chan struct{} // closed when all clients have arrived; nil if they come at once
+	begun    atomic.Bool   // the window is open
+	hurried  bool          // the run was interrupted
+	done     atomic.Int64  // rounds that ended in it
+	all      atomic.Int64  // rounds that ended at all
 
 	mu      sync.Mutex
 	turns   []int64 // where a round takes all clients: how many turns somebody has begun, by instance
@@ -50,8 +51,12 @@ func (r *runner) halt() {
 	})
 }
 
-// endTime is how long the rounds that have begun may take to end.
-const endTime = 15 * time.Second
+// endTime is how long the rounds that have begun may take to end, and eachEndTime by
+// how much longer for each client, since all of them may wait for a lock.
+const (
+	endTime     = 15 * time.Second
+	eachEndTime = 5 * time.Millisecond
+)
 
 // roughEndTime is that where things are broken on purpose: sessions have to end, and
 // servers to come back, before others can go on.
@@ -63,7 +68,7 @@ func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc) {
 	if r.failed() {
 		abandon() // there is nothing to keep whole
 	}
-	limit := endTime
+	limit := endTime + time.Duration(len(r.crew.seats))*eachEndTime
 	if r.plan.rough && !r.hurried {
 		limit = roughEndTime
 	}
@@ -79,8 +84,13 @@ func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc) {
 
 func (r *runner) startClients() *sync.WaitGroup {
 	var clients sync.WaitGroup
+	r.spread()
 	for _, s := range r.crew.seats {
-		clients.Go(func() { r.client(s) })
+		clients.Go(func() {
+			if r.arrive(s) {
+				r.client(s)
+			}
+		})
 	}
 	return &clients
 }

@@ -107,6 +107,8 @@ type Seat struct {
 	cycle        *cycle         // nil where turns are not followed
 	further      *cycles        // where those of its further lanes are
 	number       int            // among all seats of the run, from 0
+	enter        chan struct{}  // closed when the client may arrive; nil if it may at once
+	gathered     chan struct{}  // closed when all clients have arrived; nil if they come at once
 	instance     int            // of the recipe, from 0
 	name         string         // what messages call the client
 	turns        int64          // begun so far

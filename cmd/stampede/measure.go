@@ -35,7 +35,7 @@ func (f *runFlags) runPlan(s drivers.Service, form workloads.Form, clients, nth 
 			Readers: f.readers, RevokeEvery: f.revokeEvery, AbortRate: f.abortRate, Queue: f.queue,
 			Mix: f.mix.MixSettings},
 		Preload: f.mix.preload, Background: f.background.Background,
-		Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: runSeed(f.seed, nth), Open: f.load.open, Bin: f.bin,
+		Ramp: f.ramp, Warmup: f.warmup, Duration: f.duration, Rounds: f.windowRounds(), Seed: runSeed(f.seed, nth), Open: f.load.open, Bin: f.bin,
 		Faults: f.faults.schedule,
 	}
 	if f.faults.nemesis > 0 {
@@ -48,7 +48,7 @@ func (f *runFlags) runPlan(s drivers.Service, form workloads.Form, clients, nth 
 func (f *runFlags) setting(p workloads.Plan) results.Setting {
 	setting := results.Setting{
 		Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family), Backend: p.Service.Info(), Clients: p.Clients, Groups: f.groups, Seed: p.Seed,
-		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Warmup: p.Warmup,
+		Open: f.load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Ramp: p.Ramp, Warmup: p.Warmup,
 		Reads: f.mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults), Settings: f.settings(p.Form.Recipe),
 	}
 	if p.Form.Recipe == "mix" {

@@ -29,6 +29,7 @@ type runFlags struct {
 	choice
 	hold, think      time.Duration
 	duration, warmup time.Duration
+	ramp             time.Duration // 0: as long as the number of clients calls for
 	rounds           int64
 	groups           int
 	revokeEvery      int
@@ -110,6 +111,7 @@ func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kin
 	flags.DurationVar(&f.think, "think", 0, "how long a client rests between two rounds")
 	flags.DurationVar(&f.duration, "duration", duration, "how long each run is measured")
 	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run is driven before it is measured, at least; a closed loop until its throughput is steady, at most 5 times as long (15s in the first run on a started ZooKeeper or etcd)")
+	flags.DurationVar(&f.ramp, "ramp", 0, "how long the clients take to arrive, one after the other, before the warm-up (default: as long as their number calls for)")
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
 	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
 	flags.Float64Var(&f.abortRate, "abort-rate", defaultAbortRate, "the share of two-phase commits in which a site votes to abort, 0 to 1")
@@ -126,7 +128,7 @@ func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kin
 }
 
 func (f *runFlags) check() error {
-	for name, d := range map[string]time.Duration{"hold": f.hold, "think": f.think, "warmup": f.warmup} {
+	for name, d := range map[string]time.Duration{"hold": f.hold, "think": f.think, "ramp": f.ramp, "warmup": f.warmup} {
 		if err := checkDuration(name, d, 0); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -171,6 +172,7 @@ func (c *Claim) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	child.Name = strings.Clone(child.Name) // not a part of the listing
 	c.child, c.there, c.doubt = child, found, false
 	return nil
 }

@@ -109,11 +109,15 @@ func (c *Conn) simply(ctx context.Context, r request) error {
 	return err
 }
 
-// children reads a listing.
+// children reads a listing. Its names are parts of one string, so that a caller that
+// needs one of thousands does not pay for thousands.
 func children(d *wire.Decoder) []drivers.Child {
 	all := make([]drivers.Child, d.Len(wire.LengthSize))
+	text := string(d.Rest())
 	for i := range all {
-		name := d.String()
+		length := len(d.Bytes())
+		end := len(text) - len(d.Rest())
+		name := text[end-length : end]
 		all[i] = drivers.Child{Name: name, Seq: ensemble.Sequence(name)}
 	}
 	return all

@@ -17,7 +17,7 @@ type line struct {
 	net   net.Conn
 	in    wire.Frames // belongs to who reads
 	heard atomic.Bool // something has arrived since the last beat
-	held  atomic.Bool // somebody is asked whether a reply is to be lost
+	held  atomic.Bool // a reply has come and is not taken yet: it may be lost, or waits to be decoded
 
 	mu         sync.Mutex // guards what follows, and is held while the probe is told
 	out        []byte     // asked and not yet sent

@@ -3,6 +3,8 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -164,4 +166,68 @@ func TestDialOfASilentServer(t *testing.T) {
 			t.Errorf("got %v, want %v", err, errGivenUp)
 		}
 	})
+}
+
+// A session whose large reply waits to be decoded behind those of others sends its
+// heartbeats, is not taken for one whose server is silent, and gets its reply.
+func TestHeartbeatsDoNotQueueBehindDecoding(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		st := new(states)
+		c, e := p.open(Config{}, drivers.Options{OnState: st.on})
+		for range cap(c.decoding) { // others decode
+			c.decoding <- struct{}{}
+		}
+		var names []drivers.Child
+		listed := later(func() (err error) { names, err = c.Children(t.Context(), "/line", nil); return err })
+		e.answer(wire.OpGetChildren, 7, wire.OK, wire.Children{Names: thousands()})
+		beats := make(chan struct{}, 100)
+		go func() {
+			for {
+				head, err := io.ReadAll(io.LimitReader(e, 12)) // length, xid, opcode
+				if len(head) < 12 || err != nil {
+					return
+				}
+				beats <- struct{}{}
+			}
+		}()
+		time.Sleep(time.Minute)
+		if n := len(beats); n < 10 {
+			t.Errorf("%d heartbeats in a minute", n)
+		}
+		for range cap(c.decoding) {
+			<-c.decoding
+		}
+		if err := <-listed; err != nil || len(names) != 9000 || names[8999].Seq != 8999 {
+			t.Errorf("%d names, %v", len(names), err)
+		}
+		st.are(t)
+		e.Close()
+		c.Close()
+	})
+}
+
+// Names of thousands are parts of one string.
+func TestListingOfThousandsIsOneString(t *testing.T) {
+	packet := wire.Children{Names: thousands()}.Append(nil)
+	var all []drivers.Child
+	allocations := testing.AllocsPerRun(5, func() {
+		d := wire.NewDecoder(packet)
+		all = children(&d)
+	})
+	if allocations > 2 || len(all) != 9000 || all[4711].Name != thousands()[4711] {
+		t.Errorf("%v allocations for %d names, want one for the names and one for the list", allocations, len(all))
+	}
+	d := wire.NewDecoder(packet[:len(packet)-1])
+	if children(&d); d.Err() == nil {
+		t.Error("a listing that is cut off is taken")
+	}
+}
+
+func thousands() []string {
+	names := make([]string, 9000)
+	for i := range names {
+		names[i] = fmt.Sprintf("KRSXG5CTMVRXEZLU-lock-%010d", i)
+	}
+	return names
 }

@@ -61,7 +61,7 @@ func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) err
 	}
 	k.answer, k.position = h.Err, h.Zxid
 	l.conn.ensemble.Show(h.Zxid)
-	malformed := k.decode(d)
+	malformed := l.decode(k, d)
 	if err := l.hear(replyTo(k, h, payload)); err != nil {
 		return err
 	}
@@ -71,6 +71,25 @@ func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) err
 	l.done()
 	l.conn.position = max(l.conn.position, h.Zxid)
 	return l.conn.settle(l, k)
+}
+
+// largeReply is the size in bytes of a reply that takes long to decode.
+const largeReply = 32 << 10
+
+// decode decodes a reply. Only as many large ones are decoded at a time as there are
+// processors, so that heartbeats do not queue behind those of all sessions. A session
+// that waits for its turn has heard of the server.
+func (l *line) decode(k *call, d *wire.Decoder) error {
+	if len(d.Rest()) < largeReply {
+		return k.decode(d)
+	}
+	l.held.Store(true)
+	l.conn.decoding <- struct{}{}
+	err := k.decode(d)
+	<-l.conn.decoding
+	l.heard.Store(true)
+	l.held.Store(false)
+	return err
 }
 
 // next is the call to be answered next, or nil.

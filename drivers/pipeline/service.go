@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -15,8 +16,9 @@ type Config = ensemble.Config
 // A Service is a ZooKeeper service at given addresses.
 type Service struct {
 	*ensemble.Ensemble
-	pulse pulse
-	calls sync.Pool
+	pulse    pulse
+	calls    sync.Pool
+	decoding chan struct{}
 }
 
 // New returns the service; nothing is connected yet.
@@ -25,7 +27,7 @@ func New(cfg Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{Ensemble: e}, nil
+	return &Service{Ensemble: e, decoding: make(chan struct{}, runtime.GOMAXPROCS(0))}, nil
 }
 
 // Client is this client, in the words of [drivers.Info].

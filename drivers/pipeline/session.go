@@ -24,7 +24,8 @@ type Conn struct {
 	ensemble *ensemble.Ensemble
 	pulse    *pulse
 	calls    *sync.Pool
-	acl      []wire.ACL // of the nodes it makes
+	decoding chan struct{} // holds one for each large reply that is decoded
+	acl      []wire.ACL    // of the nodes it makes
 	watches  watches
 	line     atomic.Pointer[line] // where to ask; nil while disconnected and when the session is over
 
@@ -59,6 +60,7 @@ func newConn(s *Service, o drivers.Options, first int) *Conn {
 		ensemble: s.Ensemble,
 		pulse:    &s.pulse,
 		calls:    &s.calls,
+		decoding: s.decoding,
 		acl:      []wire.ACL{s.User.ACL()},
 		session: wire.ConnectResponse{
 			Timeout:  int32(o.SessionTimeout.Milliseconds()),

@@ -1,0 +1,84 @@
+package workloads_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// Many clients of a lock arrive one after the other, a few at a time, and the window
+// opens when all wait.
+func TestManyClientsArriveSpreadOut(t *testing.T) {
+	const clients = 300
+	for _, ramp := range []time.Duration{0, 2 * time.Second} {
+		inBubble(t, func(t *testing.T, s drivers.Service) {
+			a := &arrivals{Service: s, first: make(map[time.Time]int)}
+			p := plan(a, predecessor)
+			p.Clients, p.Ramp, p.Warmup, p.Duration = clients, ramp, time.Second, time.Second
+			p.Settings.Hold = time.Millisecond
+			began, opened, before := time.Now(), time.Time{}, 0
+			p.Watch = func(*workloads.Live) { opened, before = time.Now(), a.count() }
+			r, err := workloads.Run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if before != clients || r.Safety.Violations > 0 || len(r.Errors) > 0 {
+				t.Errorf("%d of %d clients had arrived when the window opened; %+v, %v", before, clients, r.Safety, r.Errors)
+			}
+			if took := opened.Sub(began); took < ramp+p.Warmup {
+				t.Errorf("the window opened after %v, want the ramp of %v and the warm-up", took, ramp)
+			}
+			for at, n := range a.first {
+				if n > 8 {
+					t.Errorf("%d clients arrived at once, %v after the beginning", n, at.Sub(began))
+				}
+			}
+			if len(a.first) < clients/8 {
+				t.Errorf("they arrived at %d times", len(a.first))
+			}
+		})
+	}
+}
+
+// Arrivals counts the sessions that have written something, by when they did first.
+type arrivals struct {
+	drivers.Service
+	mu    sync.Mutex
+	first map[time.Time]int
+}
+
+func (a *arrivals) count() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, some := range a.first {
+		n += some
+	}
+	return n
+}
+
+func (a *arrivals) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	if o.OnState != nil { // a client's
+		o.Probe = &firstWrite{Probe: o.Probe, of: a}
+	}
+	return a.Service.Dial(ctx, o)
+}
+
+type firstWrite struct {
+	drivers.Probe
+	of  *arrivals
+	did bool
+}
+
+func (f *firstWrite) Message(m drivers.Message) {
+	if m.Kind == drivers.Request && m.Op == drivers.OpCreate && !f.did {
+		f.did = true
+		f.of.mu.Lock()
+		f.of.first[time.Now()]++
+		f.of.mu.Unlock()
+	}
+	f.Probe.Message(m)
+}
