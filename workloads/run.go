@@ -23,8 +23,8 @@ type Plan struct {
 	Settings Settings
 	// Ramp is how long the clients take to arrive, before the warm-up; 0 means as
 	// long as their number calls for.
-	Ramp     time.Duration
-	Warmup   time.Duration // driven like the rest, and thrown away
+	Ramp   time.Duration
+	Warmup time.Duration // driven like the rest, and thrown away
 	// WarmupLimit is how long a closed loop without a background may warm up until its
 	// throughput is steady; what is not above Warmup changes nothing.
 	WarmupLimit time.Duration
