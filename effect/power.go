@@ -20,13 +20,15 @@ type Precision struct {
 
 // PrecisionOf is the precision of an estimate. Strict is the same estimate with the
 // confidence of [Strict], since several figures are judged together, and floor the
-// noise floor. Nothing is known where there are too few observations to show anything.
+// noise floor. Nothing is known where there are too few observations to show anything, or
+// where they are infinitely far apart.
 func PrecisionOf(e, strict fit.Estimate, figures int, floor float64) (Precision, bool) {
-	if e.Confidence < fit.Confidence || strict.Confidence < Strict(figures) || math.IsInf(strict.High-strict.Low, 0) {
+	width := strict.High - strict.Low // NaN where a side is nothing but zeros: both ends are infinite
+	if e.Confidence < fit.Confidence || strict.Confidence < Strict(figures) || math.IsInf(width, 0) || math.IsNaN(width) {
 		return Precision{}, false
 	}
 	normal := distuv.UnitNormal.Quantile((1 + e.Confidence) / 2)
-	return Precision{needed: max(floor, (strict.High-strict.Low)/2), sd: (e.High - e.Low) / 2 / normal}, true
+	return Precision{needed: max(floor, width/2), sd: (e.High - e.Low) / 2 / normal}, true
 }
 
 // Strict is the confidence at which Holm's correction lets the first figure through.

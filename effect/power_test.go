@@ -1,0 +1,21 @@
+package effect
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stampede-bench/stampede/fit"
+)
+
+// A side that is nothing but zeros is infinitely far away in logarithms: no precision is
+// known, rather than one that is not a number.
+func TestPrecisionOfZerosIsUnknown(t *testing.T) {
+	never := fit.Estimate{Value: math.Inf(-1), Low: math.Inf(-1), High: math.Inf(-1), Confidence: 0.999}
+	if p, known := PrecisionOf(never, never, 4, 0); known {
+		t.Errorf("precision %+v, want none", p)
+	}
+	near := fit.Estimate{Value: -0.1, Low: -0.2, High: 0.1, Confidence: 0.999}
+	if _, known := PrecisionOf(near, near, 4, 0); !known {
+		t.Error("no precision of finite estimates")
+	}
+}
