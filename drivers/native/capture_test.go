@@ -16,11 +16,11 @@ import (
 
 var capture = flag.Bool("capture", false, "record the packets of other clients for package captured")
 
-// apacheFor returns an Apache ZooKeeper for a test of a client. With -capture the
+// apacheFor starts an Apache ZooKeeper for a test of a client, which uses it from the root. With -capture the
 // way to it is through a recorder.
 func apacheFor(t *testing.T, client string) (address string) {
 	t.Helper()
-	address = backendtest.SharedZooKeeper(t)
+	address = backendtest.ZooKeeper(t, "")
 	if !*capture {
 		return address
 	}
