@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/internal/bubble"
-	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A noise draws the times between one grant and the next.

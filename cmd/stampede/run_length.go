@@ -34,10 +34,10 @@ func (l *runLength) learn(r results.Run, observations int64) {
 
 // set returns the flags with a run that is long enough.
 func (l *runLength) set(f runFlags) runFlags {
-	wanted := float64(spare * l.need)
-	rounds := int64(math.Ceil(wanted))
+	wanted := spare * l.need // observations
+	rounds := int64(wanted)
 	if l.perRound > 0 {
-		rounds = int64(math.Ceil(wanted / l.perRound))
+		rounds = int64(math.Ceil(float64(wanted) / l.perRound))
 	}
 	switch {
 	case f.load.isOpen():
@@ -45,7 +45,7 @@ func (l *runLength) set(f runFlags) runFlags {
 	case f.rounds > 0:
 		f.rounds = max(f.rounds, rounds)
 	case l.perS > 0:
-		f.duration = longer(f.duration, time.Duration(wanted/l.perS*float64(time.Second)))
+		f.duration = longer(f.duration, time.Duration(float64(wanted)/l.perS*float64(time.Second)))
 	}
 	return f
 }
