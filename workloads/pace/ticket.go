@@ -32,13 +32,13 @@ func (t *Ticket) Next(ctx context.Context) (due time.Time, ok bool) {
 		}
 		return time.Time{}, false
 	}
-	if wait := time.Until(due); wait > 0 {
-		if !t.wait(ctx, wait) {
-			return time.Time{}, false
-		}
-		return t.woke(time.Now()), true
+	if !t.ahead {
+		return due, true
 	}
-	return due, true
+	if !t.wait(ctx, time.Until(due)) {
+		return time.Time{}, false
+	}
+	return t.woke(time.Now()), true
 }
 
 // woke notes by how much the timer of the arrival was late.
