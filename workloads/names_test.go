@@ -34,9 +34,14 @@ func TestNamesRounds(t *testing.T) {
 		if r.Safety.Violations != 0 || r.Safety.Checked < 4*16*r.WholeRounds {
 			t.Errorf("%+v; want every look-up checked, 16 or more of each client in each round, and no violation", r.Safety)
 		}
-		// The window cuts the first round and the last, whose look-ups may lie outside.
-		if len(r.Phases) != 3 || r.Phases[0].Service.TotalCount() < 4*16*(r.Rounds-1) || r.Phases[2].Service.TotalCount() != r.Rounds {
-			t.Errorf("phases %v", r.Phases)
+		// The window cuts the first round and the last: their look-ups may lie outside, and
+		// so may the update of a round that ended inside, or the end of one updated inside.
+		if len(r.Phases) != 3 {
+			t.Fatalf("%d phases, want 3", len(r.Phases))
+		}
+		lookups, updates := r.Phases[0].Service.TotalCount(), r.Phases[2].Service.TotalCount()
+		if lookups < 4*16*(r.Rounds-1) || updates < r.Rounds-1 || updates > r.Rounds+1 {
+			t.Errorf("%d look-ups and %d updates of %d rounds", lookups, updates, r.Rounds)
 		}
 	})
 }
