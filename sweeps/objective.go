@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/figures"
 )
@@ -72,13 +73,10 @@ func (o Objective) statistic() string {
 	return o.Figure.Name[strings.LastIndex(o.Figure.Name, ".")+1:]
 }
 
-// enough is how many observations must lie beyond a percentile.
-const enough = 10
-
 // Needs is how many observations a run must have for the figure to be known.
 func (o Objective) Needs() int64 {
 	beyond := map[string]int64{"p50": 2, "p90": 10, "p99": 100, "p999": 1000}
-	return max(beyond[o.statistic()], 1) * enough
+	return max(beyond[o.statistic()], 1) * metrics.Beyond
 }
 
 // Has is how many observations of the figure a run has: those of its phase, which

@@ -27,7 +27,7 @@ func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form 
 	return &run, err
 }
 
-// runPlan is what the flags ask of the nth run of the command.
+// runPlan returns the plan of the nth run of the command.
 func (f *runFlags) runPlan(s drivers.Service, form workloads.Form, clients, nth int) workloads.Plan {
 	p := workloads.Plan{
 		Service: s, Form: form, Clients: clients, Groups: f.groups,
@@ -44,7 +44,7 @@ func (f *runFlags) runPlan(s drivers.Service, form workloads.Form, clients, nth 
 	return p
 }
 
-// setting is what a result says of the plan, and every flag that can change a figure.
+// setting returns the plan as the result records it, with every flag that can change a figure.
 func (f *runFlags) setting(p workloads.Plan) results.Setting {
 	setting := results.Setting{
 		Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family), Backend: p.Service.Info(), Clients: p.Clients, Groups: f.groups, Seed: p.Seed,
