@@ -1,7 +1,6 @@
 package native
 
 import (
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,31 +113,6 @@ func TestSlowReaderBlocksNobody(t *testing.T) {
 		other.wantReply(other.ask(2, wire.OpExists, wire.PathWatch{Path: "/"}), 2, wire.OK)
 		for i := range int32(reads) {
 			slow.wantReply(slow.read(), i, wire.OK)
-		}
-	})
-}
-
-// A client that does not read what it is told is cut off, with bounded memory.
-func TestDeafWatcherIsCutOff(t *testing.T) {
-	bubble.Test(t, func(t *testing.T) {
-		s := newServer(t)
-		deaf, writer := openRaw(t, s), openRaw(t, s)
-		rearm := wire.SetWatchesRequest{RelativeZxid: 1 << 40}
-		for i := range 20 {
-			path := "/" + strings.Repeat(string(rune('a'+i)), 100_000)
-			writer.wantReply(writer.ask(1, wire.OpCreate, open(path, 0)), 1, wire.OK)
-			rearm.Data = []string{path}
-			deaf.wantReply(deaf.ask(1, wire.OpSetWatches, rearm), 1, wire.OK)
-		}
-		for i := range 20 {
-			path := "/" + strings.Repeat(string(rune('a'+i)), 100_000)
-			writer.wantReply(writer.ask(1, wire.OpDelete, wire.PathVersion{Path: path, Version: -1}), 1, wire.OK)
-		}
-		synctest.Wait()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if n, w := len(s.conns), s.watches.Len(); n != 1 || w != 0 {
-			t.Errorf("%d connections and %d watches, want only the writer and none", n, w)
 		}
 	})
 }
