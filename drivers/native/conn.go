@@ -34,6 +34,10 @@ const (
 	// idleBuffer is the size in bytes of the largest buffer for requests that a
 	// connection keeps.
 	idleBuffer = 64 << 10
+	// workPerHold is how much work a batch does before it lets others have the
+	// lock. A request, a name or node looked at, and a watch that fires are one
+	// each.
+	workPerHold = 4096
 )
 
 func newConn(s *Server, nc net.Conn) *conn {
@@ -80,7 +84,8 @@ func (c *conn) shakeHands() bool {
 }
 
 // serveBatch waits for a request and serves it, with those that arrived behind
-// it, under one lock. It reports whether there may be more.
+// it, under one lock, until that has taken a certain amount of work. It reports
+// whether there may be more.
 func (c *conn) serveBatch() bool {
 	c.out.roomy()
 	payload, err := c.in.Next()
@@ -91,13 +96,14 @@ func (c *conn) serveBatch() bool {
 	s := c.server
 	s.mu.Lock()
 	defer s.unlock()
+	s.work = 0
 	for {
 		if c.dropped {
 			return false
 		}
 		s.stats.received++
 		c.serve(payload, began)
-		if !c.in.Ready() || len(c.packets) > crowded {
+		if !c.in.Ready() || len(c.packets) > crowded || s.work >= workPerHold {
 			break
 		}
 		if payload, err = c.in.Next(); err != nil {

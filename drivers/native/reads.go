@@ -27,7 +27,7 @@ func (c *conn) read(h wire.RequestHeader, d *wire.Decoder) {
 	case wire.OpGetData:
 		c.packets = wire.AppendBytes(c.packets, n.Data())
 	case wire.OpGetChildren, wire.OpGetChildren2:
-		c.packets = appendNames(c.packets, n)
+		c.packets = c.appendNames(c.packets, n)
 	}
 	if h.Op != wire.OpGetChildren {
 		c.packets = n.Stat().Append(c.packets)
@@ -58,7 +58,8 @@ func watchedBy(op int32) tree.Table {
 }
 
 // appendNames appends a list of the node's children, as wire.Children would.
-func appendNames(b []byte, n *tree.Node) []byte {
+func (c *conn) appendNames(b []byte, n *tree.Node) []byte {
+	c.server.work += n.NumChildren()
 	b = wire.AppendInt(b, int32(n.NumChildren()))
 	for name := range n.Children() {
 		b = wire.AppendString(b, name)
@@ -109,13 +110,14 @@ func decodeReads(d *wire.Decoder) ([]readOp, wire.Err) {
 }
 
 func (c *conn) appendRead(b []byte, op readOp) []byte {
+	c.server.work++
 	n, err := c.readable(op.path)
 	if err != wire.OK {
 		return appendError(b, err)
 	}
 	b = wire.MultiHeader{Type: op.code}.Append(b)
 	if op.code == wire.OpGetChildren {
-		return appendNames(b, n)
+		return c.appendNames(b, n)
 	}
 	return n.Stat().Append(wire.AppendBytes(b, n.Data()))
 }
@@ -140,6 +142,7 @@ func (c *conn) getEphemerals(h wire.RequestHeader, d *wire.Decoder) {
 	}
 	var mine wire.Children
 	for path := range c.server.tree.Ephemerals(c.session.id) {
+		c.server.work++
 		if strings.HasPrefix(path, prefix) {
 			mine.Names = append(mine.Names, path)
 		}

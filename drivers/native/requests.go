@@ -17,6 +17,7 @@ func (c *conn) serve(payload []byte, now time.Time) {
 		return
 	}
 	c.traffic.asked(h)
+	c.server.work++
 	switch h.Op {
 	case wire.OpExists, wire.OpGetData, wire.OpGetChildren, wire.OpGetChildren2:
 		c.read(h, &d)

@@ -50,6 +50,7 @@ type Server struct {
 	perHost   map[string]int // connections
 	listeners map[net.Listener]struct{}
 	queued    []*conn // that have something queued
+	work      int     // done under the lock since a batch began, see workPerHold
 	stats     stats
 	closed    bool
 }

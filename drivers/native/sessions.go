@@ -79,22 +79,37 @@ func (s *Server) closeSession(id int64) tree.Result {
 	return s.apply(tree.Txn{Session: id, Time: time.Now().UnixMilli(), Op: tree.Op{Kind: tree.CloseSession}})
 }
 
+// expire ends the sessions that were not heard of until the tick. Others have the
+// lock between two of them.
 func (s *Server) expire(tick int64) {
+	for _, session := range s.overdue(tick) {
+		s.end(session, tick)
+	}
+}
+
+func (s *Server) overdue(tick int64) (all []*session) {
 	s.mu.Lock()
-	defer s.unlock()
-	var ended []*session
+	defer s.mu.Unlock()
 	for _, session := range s.sessions {
 		if session.expires <= tick {
-			ended = append(ended, session)
+			all = append(all, session)
 		}
 	}
-	slices.SortFunc(ended, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
-	for _, session := range ended {
-		if session.conn != nil {
-			session.conn.drop()
-		}
-		s.closeSession(session.id)
+	slices.SortFunc(all, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
+	return all
+}
+
+// end ends a session unless it was heard of, or closed, meanwhile.
+func (s *Server) end(session *session, tick int64) {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.sessions[session.id] != session || session.expires > tick {
+		return
 	}
+	if session.conn != nil {
+		session.conn.drop()
+	}
+	s.closeSession(session.id)
 }
 
 // answerConnect serves the packet that opens a connection and reports whether

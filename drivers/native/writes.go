@@ -15,7 +15,9 @@ func (s *Server) apply(x tree.Txn) tree.Result {
 	}
 	r, events := s.tree.Apply(x)
 	for _, e := range events {
-		s.stats.fired(e.Type, s.watches.Fire(e, r.Zxid))
+		f := s.watches.Fire(e, r.Zxid)
+		s.stats.fired(e.Type, f)
+		s.work += f[tree.DataWatch] + f[tree.ChildWatch]
 	}
 	return r
 }

@@ -5,6 +5,7 @@ package tree
 type children struct {
 	list  []*Node
 	table table // of the places in list
+	below int   // how many nodes are below the one whose children they are
 	history
 }
 

@@ -123,6 +123,21 @@ func randomOp(r *rand.Rand) Op {
 	}
 }
 
+// wantDescendants checks the number of nodes below n and below each of them, and
+// returns it.
+func wantDescendants(t *testing.T, n *Node) (count int) {
+	t.Helper()
+	if n.children != nil {
+		for _, c := range n.children.list {
+			count += 1 + wantDescendants(t, c)
+		}
+	}
+	if got := n.Descendants(); got != count {
+		t.Fatalf("%s has %d descendants, want %d", n.path(), got, count)
+	}
+	return count
+}
+
 // The same transactions make the same state, results and events, in the same
 // order; and a multi that fails is as if it had only taken a zxid.
 func TestSameTransactionsSameState(t *testing.T) {
@@ -140,6 +155,7 @@ func TestSameTransactionsSameState(t *testing.T) {
 		}
 		if n := len(a.Ops); n > 0 && a.Ops[n-1].Err != wire.OK {
 			failed++
+			wantDescendants(t, one.root)
 			x = Txn{Op: Op{Kind: Refuse}}
 		}
 		without.apply(x)

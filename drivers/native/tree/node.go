@@ -91,13 +91,10 @@ func (n *Node) NumChildren() int {
 
 // Descendants is how many nodes are below the node.
 func (n *Node) Descendants() int {
-	count := n.NumChildren()
-	if count > 0 {
-		for _, c := range n.children.list {
-			count += c.Descendants()
-		}
+	if n.children == nil {
+		return 0
 	}
-	return count
+	return n.children.below
 }
 
 // Children yields the names of the children, in no particular order.
@@ -141,6 +138,13 @@ func (n *Node) path() string {
 	return "/" + strings.Join(names, "/")
 }
 
+// countBelow adds to the number of nodes below each node above n.
+func (n *Node) countBelow(more int) {
+	for a := n.parent; a != nil; a = a.parent {
+		a.children.below += more
+	}
+}
+
 // size is the length of the node's path and data.
 func (n *Node) size() int64 {
 	size := n.data.len
@@ -170,6 +174,7 @@ func (t *Tree) count(n *Node, life int64) {
 	if life != 0 {
 		t.mortal[n] = life
 	}
+	n.countBelow(1)
 	t.size.Nodes++
 	t.size.Bytes += n.size()
 }
@@ -178,6 +183,7 @@ func (t *Tree) count(n *Node, life int64) {
 func (t *Tree) detach(n *Node) {
 	n.parent.children.remove(n)
 	delete(t.mortal, n)
+	n.countBelow(-1)
 	t.size.Nodes--
 	t.size.Bytes -= n.size()
 }

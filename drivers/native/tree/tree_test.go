@@ -79,7 +79,7 @@ func (t *Tree) dump() []string {
 	lines := []string{fmt.Sprintf("%+v", t.size)}
 	var walk func(n *Node)
 	walk = func(n *Node) {
-		lines = append(lines, fmt.Sprintf("%s %q %+v %v", n.path(), n.Data(), n.Stat(), n.ACL()))
+		lines = append(lines, fmt.Sprintf("%s %q %+v %v, %d below", n.path(), n.Data(), n.Stat(), n.ACL(), n.Descendants()))
 		if n.children != nil {
 			for _, c := range n.children.list {
 				walk(c)
