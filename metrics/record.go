@@ -18,9 +18,10 @@ type Record struct {
 	// Phases are in the recipe's order. In an open loop they include the arrivals of
 	// the window that ended after it.
 	Phases []Phase
-	Counts Counts // what crossed the wire in the window
-	Herd   Herd   // whom the window's writes woke
-	Warmup Warmup // what came before the window
+	Counts Counts        // what crossed the wire in the window
+	Herd   Herd          // whom the window's writes woke
+	Ramp   time.Duration // how long the clients took to arrive one after the other; 0: they came at once
+	Warmup Warmup        // what came between that and the window
 	// Whole is Counts from before the first round until every round begun was
 	// finished, and WholeRounds the rounds: what the cost model's identities
 	// are checked on, since they hold for whole rounds only.

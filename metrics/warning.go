@@ -28,7 +28,7 @@ const (
 	Behind      = "behind"      // fewer rounds ended than arrived
 	LittlesLaw  = "littles-law" // the turns that ended do not stand for all
 	Unaccounted = "unaccounted" // arrivals do not add up, which is a defect of stampede
-	Abandoned   = "abandoned"   // rounds were cut off: counts are not of whole rounds
+	Abandoned   = "abandoned"   // rounds were cut off: identities are not checked; a doubt where they did not end in time
 	Bystanders  = "bystanders"  // the background load skipped arrivals or left them unfinished
 
 	NotWarm                = "not-warm"                 // throughput still rose when the window opened

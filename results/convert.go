@@ -43,7 +43,7 @@ type writing func(*hdrhistogram.Histogram) *Distribution
 func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	run := Run{
 		Scenario: s.Scenario, Recipe: s.Recipe, Form: s.Form, Family: s.Family, Backend: Backend(s.Backend),
-		Clients: s.Clients, Groups: s.Groups, Seed: s.Seed, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, RampNS: s.Ramp, WarmupNS: s.Warmup,
+		Clients: s.Clients, Groups: s.Groups, Seed: s.Seed, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, RampNS: s.Ramp, RampTookNS: r.Ramp, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
 		Settings:    s.Settings,

@@ -104,6 +104,8 @@ type Run struct {
 	// RampNS is how long the clients were asked to take to arrive, before the
 	// warm-up; left out: as long as their number called for.
 	RampNS time.Duration `json:"ramp_ns,omitempty"`
+	// RampTookNS is how long they took; left out: they arrived at once, or the file is older.
+	RampTookNS time.Duration `json:"ramp_took_ns,omitempty"`
 
 	DurationNS     time.Duration `json:"duration_ns"` // of the measured window
 	Rounds         int64         `json:"rounds"`      // that ended in it

@@ -158,3 +158,11 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
+
+// How long clients were asked to take to arrive, and how long they took, is in the file.
+func TestRampIsInTheFile(t *testing.T) {
+	r := FromRecord(Setting{Ramp: 2 * time.Second}, &metrics.Record{Ramp: 3 * time.Second})
+	if r.RampNS != 2*time.Second || r.RampTookNS != 3*time.Second {
+		t.Errorf("asked for %v, took %v; want 2s and 3s", r.RampNS, r.RampTookNS)
+	}
+}

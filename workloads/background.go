@@ -135,7 +135,7 @@ func (b *backdrop) finish() *metrics.Record {
 	}
 	b.drain(&b.record)
 	b.halt()
-	b.letEnd(b.clients, b.abandon)
+	b.letEnd(b.clients, b.abandon, &b.record)
 	b.abandon()
 	if b.pacer != nil {
 		b.crew.instances.timed(&b.record)

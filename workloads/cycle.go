@@ -123,6 +123,7 @@ func (c *cycles) open() {
 type standstill struct {
 	turns   metrics.Turns
 	longest time.Duration   // of those that ended
+	window  time.Duration   // since it opened
 	open    time.Duration   // spent within the window in turns that had not ended
 	ages    []time.Duration // of those of them whose work was due
 	clients int             // that had a turn
@@ -133,6 +134,7 @@ func (c *cycles) now() (s standstill) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
+	s.window = now.Sub(c.opened)
 	for _, one := range c.all {
 		one.add(&s, now)
 	}
@@ -156,7 +158,7 @@ func (c *cycle) add(s *standstill, now time.Time) {
 
 // tell fills in how a closed loop stood when its window closed.
 func (s standstill) tell(r *metrics.Record, together bool) {
-	r.Little = s.turns.Little(s.open.Seconds(), r.Duration.Seconds(), s.clients, together)
+	r.Little = s.turns.Little(s.open.Seconds(), s.window.Seconds(), s.clients, together)
 	g := &r.Generator
 	g.Unfinished, g.Longest = int64(len(s.ages)), s.longest
 	for _, age := range s.ages {

@@ -12,7 +12,7 @@ import (
 const (
 	// eachOther is how much of the ramp each client has for each other one.
 	eachOther = 100 * time.Nanosecond
-	// leastRamp is the shortest ramp that is worth the while.
+	// leastRamp is the shortest ramp: fewer clients arrive at once.
 	leastRamp = 5 * time.Millisecond
 	// arrivingAtOnce is how many clients may be on their way at a time.
 	arrivingAtOnce = 8
@@ -22,11 +22,14 @@ const (
 	arrivalEvery = time.Millisecond
 )
 
-// ramp is how long the clients take to arrive, one after the other, at least: as long
-// as their number calls for unless the plan says so. In an open loop it is the rate
-// that spreads them, and raw operations do not wait for each other.
+// ramp is how long the clients take to arrive, one after the other, at least: as the
+// plan says, or as long as their number calls for. Clients of an open loop arrive at
+// once, since their work comes at its rate. Raw operations do not wait for each other.
 func (p Plan) ramp() time.Duration {
-	if p.Ramp > 0 || p.Form.Family == Load || p.Open.Rate.Open() {
+	switch {
+	case p.Open.Rate.Open():
+		return 0
+	case p.Ramp > 0 || p.Form.Family == Load:
 		return p.Ramp
 	}
 	groups := max(p.Groups, 1)
@@ -64,17 +67,18 @@ func (r *runner) spread() {
 }
 
 // gather lets the clients arrive one after the other, a few at a time, and returns
-// when all wait for something, or the run ends.
-func (r *runner) gather(ctx context.Context) {
+// when all wait for something, or the run ends: how long it took, 0 without a ramp.
+func (r *runner) gather(ctx context.Context) (took time.Duration) {
 	ramp, seats, began := r.plan.ramp(), r.crew.seats, time.Now()
 	if ramp == 0 {
-		return
+		return 0
 	}
+	defer func() { took = time.Since(began) }()
 	defer close(r.gathered)
 	var coming arriving
 	for i := 0; i < len(seats) || len(coming) > 0; {
 		if ctx.Err() != nil || r.stopping.Load() {
-			return
+			break
 		}
 		due := ramp * time.Duration(i) / time.Duration(len(seats))
 		if i < len(seats) && len(coming) < arrivingAtOnce && time.Since(began) >= due {
@@ -88,6 +92,7 @@ func (r *runner) gather(ctx context.Context) {
 		r.wait(ctx, arrivalEvery)
 		coming = coming.look(time.Now())
 	}
+	return took
 }
 
 // An arrival is a client on its way to where it waits.

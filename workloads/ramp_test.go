@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
 // Many clients of a lock arrive one after the other, a few at a time, and the window
@@ -31,6 +32,9 @@ func TestManyClientsArriveSpreadOut(t *testing.T) {
 			}
 			if took := opened.Sub(began); took < ramp-ramp/clients+p.Warmup {
 				t.Errorf("the window opened after %v, want the ramp of %v but for its last step, and the warm-up", took, ramp)
+			}
+			if want := max(ramp-ramp/clients, time.Nanosecond); r.Ramp < want || r.Ramp > opened.Sub(began)-p.Warmup {
+				t.Errorf("a ramp of %v is recorded, want at least %v and the time before the warm-up at most", r.Ramp, want)
 			}
 			for at, n := range a.first {
 				if n > 8 {
@@ -81,4 +85,17 @@ func (f *firstWrite) Message(m drivers.Message) {
 		f.of.mu.Unlock()
 	}
 	f.Probe.Message(m)
+}
+
+// Clients of an open loop arrive at once: a ramp has no meaning there.
+func TestNoRampInAnOpenLoop(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Open, p.Ramp = pace.Options{Rate: pace.Of(100)}, time.Minute
+		began := time.Now()
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil || r.Ramp > 0 || time.Since(began) > 10*time.Second {
+			t.Errorf("a ramp of %v, %v in all, %v", r.Ramp, time.Since(began), err)
+		}
+	})
 }

@@ -21,8 +21,8 @@ type Plan struct {
 	// divisor of Clients; 0 means one.
 	Groups   int
 	Settings Settings
-	// Ramp is how long the clients take to arrive, before the warm-up; 0 means as
-	// long as their number calls for.
+	// Ramp is how long the clients of a closed loop take to arrive, before the warm-up;
+	// 0 means as long as their number calls for.
 	Ramp   time.Duration
 	Warmup time.Duration // driven like the rest, and thrown away
 	// WarmupLimit is how long a closed loop without a background may warm up until its
@@ -30,8 +30,12 @@ type Plan struct {
 	WarmupLimit time.Duration
 	Cold        bool          // the server has done nothing yet
 	Duration    time.Duration // of the measured window
-	Rounds      int64         // ends the window after so many rounds instead; 0 for Duration
-	Seed        uint64        // of the run's own random choices, such as when work arrives
+	// LeastRounds lets the window of a closed loop last as often Duration as it takes
+	// until so many rounds have ended, at most for DurationLimit.
+	LeastRounds   int64
+	DurationLimit time.Duration
+	Rounds        int64  // ends the window after so many rounds instead; 0 for Duration
+	Seed          uint64 // of the run's own random choices, such as when work arrives
 	// Open is the rate at which work comes. Without one the loop is closed:
 	// each client begins a round when it has ended its last one and has thought.
 	Open pace.Options
@@ -119,7 +123,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.beside.start(r)
 
 	record := &metrics.Record{}
-	r.gather(ctx)
+	ramp := r.gather(ctx)
 	warmup := r.warmUp(ctx)
 	server := r.serverCounts(ctx)
 	self := metrics.StartSampler()
@@ -139,14 +143,14 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.drain(record)
 	all.timed(record)
 	live.close(record)
-	record.Warmup = warmup
+	record.Ramp, record.Warmup = ramp, warmup
 	meter.End()
 	record.Server = r.serverCounted(ctx, server)
 
 	r.halt()
 	record.Background = r.beside.finish()
 	r.hurried = ctx.Err() != nil
-	r.letEnd(clients, abandon)
+	r.letEnd(clients, abandon, record)
 	r.arrived(ctx)
 	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()
 	record.Disturbed = record.Whole.Cuts > 0 || len(r.errors) > 0 || r.cut

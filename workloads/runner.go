@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
@@ -36,6 +37,7 @@ type runner struct {
 	errors  map[string]int64
 	failure error
 	cut     bool // rounds had to be abandoned
+	queued  bool // they had: so many clients waited that their rounds would have taken too long
 }
 
 func newRunner(ctx context.Context, p Plan, c *crew) *runner {
@@ -62,15 +64,18 @@ const (
 // servers to come back, before others can go on.
 const roughEndTime = time.Minute
 
-// letEnd waits for the rounds that have begun. Those that do not end in time
-// are abandoned.
-func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc) {
+// letEnd waits for the rounds that have begun. Those that do not end in time, or cannot
+// by what the window measured, are abandoned.
+func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc, window *metrics.Record) {
 	if r.failed() {
 		abandon() // there is nothing to keep whole
 	}
 	limit := endTime + time.Duration(len(r.crew.seats))*eachEndTime
 	if r.plan.rough && !r.hurried {
 		limit = roughEndTime
+	}
+	if r.queued = r.queueTime(window) > limit; r.queued {
+		limit = 0
 	}
 	t := time.AfterFunc(limit, func() {
 		r.mu.Lock()
@@ -80,6 +85,16 @@ func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc) {
 	})
 	defer t.Stop()
 	clients.Wait()
+}
+
+// queueTime is how long the turns in progress when the window of a closed loop closed
+// take at the rate of the window, where clients wait for one holder after the other; 0 if
+// they do not, or if that rate is not known.
+func (r *runner) queueTime(window *metrics.Record) time.Duration {
+	if _, queue := r.crew.instances[0].(holding); !queue || window.Rounds == 0 || r.pacer != nil {
+		return 0
+	}
+	return time.Duration(float64(window.Duration) * float64(window.Generator.Unfinished) / float64(window.Rounds))
 }
 
 func (r *runner) startClients() *sync.WaitGroup {

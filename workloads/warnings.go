@@ -35,7 +35,11 @@ func (r *runner) warn(m *metrics.Record) {
 		warn(metrics.Warn(metrics.NotWarm, "throughput still rose after a warm-up of %v: the server may be faster than this", w.Took.Round(100*time.Millisecond)))
 	}
 	g := m.Generator
-	doubt(r.cut, metrics.Abandoned, "rounds did not end in time and were abandoned: counts are not of whole rounds")
+	doubt(r.cut && !r.queued, metrics.Abandoned, "rounds did not end in time and were abandoned: counts are not of whole rounds")
+	if r.queued && r.cut {
+		warn(metrics.Warn(metrics.Abandoned, "%d turns were in progress when the window closed and would have taken %v more: they were abandoned, and identities are not checked",
+			g.Unfinished, r.queueTime(m).Round(time.Second)))
+	}
 	for _, d := range generatorDoubts(m) {
 		doubt(true, d.Code, "%s", d.Text)
 	}

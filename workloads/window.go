@@ -26,11 +26,12 @@ const lapTime = 250 * time.Millisecond
 func (r *runner) measure(ctx context.Context, live *Live) {
 	laps := time.NewTicker(r.crew.trouble.lap())
 	defer laps.Stop()
-	var end <-chan time.Time
+	var end *time.Timer
+	var ends <-chan time.Time
 	if r.plan.Rounds == 0 {
-		t := time.NewTimer(r.plan.Duration)
-		defer t.Stop()
-		end = t.C
+		end = time.NewTimer(r.plan.Duration)
+		defer end.Stop()
+		ends = end.C
 	}
 	last, from, rounds := live.before, time.Duration(0), int64(0)
 	lap := func() {
@@ -48,9 +49,12 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 		select {
 		case <-laps.C:
 			lap()
-		case <-end:
+		case <-ends:
 			lap()
-			return
+			if !r.goesOn(time.Since(live.opened)) {
+				return
+			}
+			end.Reset(r.plan.Duration)
 		case <-r.stop:
 			lap()
 			return
@@ -58,6 +62,12 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 			return
 		}
 	}
+}
+
+// goesOn tells whether a window that was open for so long lasts for the plan's duration
+// once more, since too few rounds have ended.
+func (r *runner) goesOn(open time.Duration) bool {
+	return r.pacer == nil && r.done.Load() < r.plan.LeastRounds && open+r.plan.Duration <= r.plan.DurationLimit
 }
 
 func (r *runner) tell(elapsed time.Duration, first metrics.Lap, self *metrics.Sampler) {

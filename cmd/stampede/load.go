@@ -37,7 +37,7 @@ func arrivals() (words []string) {
 	return words
 }
 
-func (l *load) check(think time.Duration) error {
+func (l *load) check(think, ramp time.Duration) error {
 	if !slices.Contains(arrivals(), l.arrival) {
 		return usage(nearest.Unknown("arrival", l.arrival, arrivals()))
 	}
@@ -53,6 +53,8 @@ func (l *load) check(think time.Duration) error {
 		return nil
 	case think > 0:
 		return usagef("--think %v: with --rate clients do not choose when to begin: give one of the two", think)
+	case ramp > 0:
+		return usagef("--ramp %v: with --rate the work arrives at that rate, and the clients at once: give one of the two, or a rate that rises, as in --rate 100..1000", ramp)
 	}
 	rate, err := pace.ParseRate(l.rate)
 	if err != nil {

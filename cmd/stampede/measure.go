@@ -41,6 +41,9 @@ func (f *runFlags) runPlan(s drivers.Service, form workloads.Form, clients, nth 
 	if f.faults.nemesis > 0 {
 		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.seed, f.faults.nemesis)...)
 	}
+	if len(p.Faults) == 0 { // which come at times of the asked duration
+		p.LeastRounds, p.DurationLimit = leastRounds, f.durationLimit()
+	}
 	return p
 }
 

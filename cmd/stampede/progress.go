@@ -39,6 +39,9 @@ func isTerminal(w io.Writer) bool {
 
 func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads.Progress) {
 	of := fmt.Sprintf("%.1f s of %v", s.Elapsed.Seconds(), f.duration)
+	if s.Elapsed > f.duration && s.Rounds < leastRounds && !f.load.isOpen() {
+		of = fmt.Sprintf("%.1f s, until %d rounds have ended", s.Elapsed.Seconds(), leastRounds)
+	}
 	if f.rounds > 0 {
 		of = fmt.Sprintf("%s of %s rounds", results.Count(s.Rounds), results.Count(f.rounds))
 	}

@@ -109,9 +109,9 @@ func (f *runFlags) register(a *app, cmd *cobra.Command) {
 func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kind string) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.think, "think", 0, "how long a client rests between two rounds")
-	flags.DurationVar(&f.duration, "duration", duration, "how long each run is measured")
+	flags.DurationVar(&f.duration, "duration", duration, "how long each run is measured, at least; a closed loop until 30 rounds have ended, at most 10 times as long and no longer than 30s")
 	flags.DurationVar(&f.warmup, "warmup", defaultWarmup, "how long each run is driven before it is measured, at least; a closed loop until its throughput is steady, at most 5 times as long (15s in the first run on a started ZooKeeper or etcd)")
-	flags.DurationVar(&f.ramp, "ramp", 0, "how long the clients take to arrive, one after the other, before the warm-up (default: as long as their number calls for)")
+	flags.DurationVar(&f.ramp, "ramp", 0, "how long the clients of a closed loop take to arrive, one after the other, before the warm-up (default: as long as their number calls for)")
 	flags.Int64Var(&f.rounds, "rounds", 0, "measure so many rounds instead of --duration")
 	flags.IntVar(&f.revokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "how many rounds of a revocable lock there are to each that begins by revoking it")
 	flags.Float64Var(&f.abortRate, "abort-rate", defaultAbortRate, "the share of two-phase commits in which a site votes to abort, 0 to 1")
@@ -148,7 +148,7 @@ func (f *runFlags) check() error {
 	if err := checkQueue(f.queue); err != nil {
 		return err
 	}
-	if err := f.load.check(f.think); err != nil {
+	if err := f.load.check(f.think, f.ramp); err != nil {
 		return err
 	}
 	if f.bin < metrics.ShortestBin || f.bin > metrics.LongestBin {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -11,6 +12,12 @@ const (
 	// spare is how many times the observations that a figure takes a run of a search
 	// should have: the next level may have fewer.
 	spare = 2
+	// leastRounds are enough for the medians of all phases, which have an observation for
+	// nearly every round. A run lasts until they have ended, up to extendedBy times
+	// --duration, and no longer than extendedTo.
+	leastRounds = 3 * metrics.Beyond
+	extendedBy  = 10
+	extendedTo  = 30 * time.Second
 	// longestRun bounds how long a search makes a run by itself.
 	longestRun = 5 * time.Minute
 )
@@ -48,6 +55,11 @@ func (l *runLength) set(f runFlags) runFlags {
 		f.duration = longer(f.duration, time.Duration(float64(wanted)/l.perS*float64(time.Second)))
 	}
 	return f
+}
+
+// durationLimit is how long a run may be measured until enough rounds have ended.
+func (f *runFlags) durationLimit() time.Duration {
+	return max(f.duration, min(extendedBy*f.duration, extendedTo))
 }
 
 // longer is the duration asked for, or a longer one that is needed, up to longestRun.

@@ -1,0 +1,78 @@
+package workloads_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A window in which too few rounds end lasts for its duration again, until enough have
+// ended or its limit is reached.
+func TestWindowLastsUntilEnoughRoundsHaveEnded(t *testing.T) {
+	for _, c := range []struct {
+		least int64
+		limit time.Duration
+		want  time.Duration
+	}{
+		{0, time.Minute, 2500 * time.Millisecond},  // nothing is asked
+		{2, time.Minute, 2500 * time.Millisecond},  // they have ended
+		{20, time.Minute, 20 * time.Second},        // 8 durations have 20 rounds
+		{20, 6 * time.Second, 5 * time.Second},     // a third duration passes the limit
+		{20, time.Second, 2500 * time.Millisecond}, // the limit is shorter than the duration
+	} {
+		inBubble(t, func(t *testing.T, s drivers.Service) {
+			p := plan(s, predecessor)
+			p.Settings.Hold, p.Duration, p.LeastRounds, p.DurationLimit = time.Second, 2500*time.Millisecond, c.least, c.limit
+			r, err := workloads.Run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Duration != c.want || r.Rounds != int64(c.want/time.Second) {
+				t.Errorf("least %d, limit %v: %d rounds in %v, want %v", c.least, c.limit, r.Rounds, r.Duration, c.want)
+			}
+		})
+	}
+}
+
+// Clients that wait for a lock when the window closes, so many that their turns would
+// take minutes, are not waited for, and the window's figures are not in doubt.
+func TestLongQueuesAreAbandonedWithoutADoubt(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Clients, p.Settings.Hold, p.Duration = 100, time.Second, 4500*time.Millisecond
+		began := time.Now()
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("the run took %v: it waited for the queue", took)
+		}
+		abandoned := func(w metrics.Warning) bool { return w.Code == metrics.Abandoned }
+		if slices.ContainsFunc(r.Doubts, abandoned) || !slices.ContainsFunc(r.Warnings, abandoned) {
+			t.Errorf("doubts %q, warnings %q; want a warning that turns were abandoned, and no doubt", r.Doubts, r.Warnings)
+		}
+		if r.Rounds != 4 || !r.Disturbed || r.Safety.Violations > 0 {
+			t.Errorf("%d rounds, disturbed %v, %+v; want 4 rounds, whose identities are not checked", r.Rounds, r.Disturbed, r.Safety)
+		}
+	})
+}
+
+// A queue that can be served in time is served, so that rounds are whole.
+func TestShortQueuesAreServed(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		p := plan(s, predecessor)
+		p.Clients, p.Settings.Hold, p.Duration = 12, time.Second, 4500*time.Millisecond
+		r, err := workloads.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Disturbed || r.WholeRounds < r.Rounds+12 {
+			t.Errorf("disturbed %v, %d rounds, %d in all; want all that waited", r.Disturbed, r.Rounds, r.WholeRounds)
+		}
+	})
+}
