@@ -16,7 +16,7 @@ func runConfig(t *testing.T, s drivers.Service, open func(c drivers.Conn, path s
 	t.Helper()
 	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "config", Name: "test", Family: workloads.Recipe, New: workloads.Configs(open)},
-		Settings: workloads.Settings{Think: time.Millisecond}, Duration: 100 * time.Millisecond, Seed: 1})
+		Settings: workloads.Settings{Think: time.Millisecond}, Warmup: between, Duration: 100 * time.Millisecond, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,11 +13,15 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
+// between is how long a window opens, and closes, after one change and before the next,
+// where a change takes no time and the next comes a millisecond later.
+const between = 500 * time.Microsecond
+
 func runGroup(t *testing.T, s drivers.Service, workload func(workloads.Settings) workloads.Workload) *metrics.Record {
 	t.Helper()
 	r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Clients: 5,
 		Form:     workloads.Form{Recipe: "group", Name: "test", Family: workloads.Recipe, New: workload},
-		Settings: workloads.Settings{Think: time.Millisecond}, Duration: 100 * time.Millisecond, Seed: 1})
+		Settings: workloads.Settings{Think: time.Millisecond}, Warmup: between, Duration: 100 * time.Millisecond, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
