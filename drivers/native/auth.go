@@ -54,6 +54,7 @@ func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 		c.authenticate(tree.Identity{Scheme: r.Scheme, ID: digest})
 	case r.Scheme == "ip":
 		c.authenticate(c.address())
+	case r.Scheme == tree.X509 && slices.ContainsFunc(c.who, isCertified): // as it was from the start
 	default:
 		reply.Err = wire.ErrAuthFailed
 	}
@@ -62,6 +63,8 @@ func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 		c.leave()
 	}
 }
+
+func isCertified(i tree.Identity) bool { return i.Scheme == tree.X509 }
 
 func (c *conn) authenticate(i tree.Identity) {
 	if !slices.Contains(c.who, i) {

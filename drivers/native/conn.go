@@ -1,6 +1,7 @@
 package native
 
 import (
+	"crypto/tls"
 	"net"
 	"time"
 
@@ -12,8 +13,9 @@ import (
 // server's lock.
 type conn struct {
 	server *Server
-	net    net.Conn
-	host   string // the client's address
+	socket net.Conn
+	net    net.Conn // the socket, or TLS over it
+	host   string   // the client's address
 	in     wire.Frames
 	out    *outbox
 
@@ -40,8 +42,13 @@ const (
 	workPerHold = 4096
 )
 
-func newConn(s *Server, nc net.Conn) *conn {
-	c := &conn{server: s, net: nc, in: wire.NewFrames(nc, wire.MaxPacket, idleBuffer), out: newOutbox()}
+// newConn is over TLS if there is a configuration.
+func newConn(s *Server, nc net.Conn, cfg *tls.Config) *conn {
+	c := &conn{server: s, socket: nc, net: nc, out: newOutbox()}
+	if cfg != nil {
+		c.net = tls.Server(nc, cfg)
+	}
+	c.in = wire.NewFrames(c.net, wire.MaxPacket, idleBuffer)
 	c.host = host(nc)
 	c.who = []tree.Identity{c.address()}
 	c.traffic.opened = time.Now()
@@ -71,7 +78,10 @@ func (c *conn) receive() {
 
 // shakeHands reports whether a session was established.
 func (c *conn) shakeHands() bool {
-	c.net.SetReadDeadline(time.Now().Add(handshakeTime))
+	c.net.SetDeadline(time.Now().Add(handshakeTime))
+	if c.encrypt() != nil {
+		return false
+	}
 	word, err := c.in.Head()
 	if err != nil || c.answerWord(word) {
 		return false
@@ -80,7 +90,31 @@ func (c *conn) shakeHands() bool {
 	if err != nil || !c.answerConnect(payload) {
 		return false
 	}
-	return c.net.SetReadDeadline(time.Time{}) == nil
+	return c.net.SetDeadline(time.Time{}) == nil
+}
+
+// encrypt makes the TLS handshake on a connection that is to have one, and takes
+// the subject of the client's certificate for its identity.
+func (c *conn) encrypt() error {
+	encrypted, ok := c.net.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	if err := encrypted.Handshake(); err != nil {
+		return err
+	}
+	chain := encrypted.ConnectionState().PeerCertificates
+	if len(chain) == 0 {
+		return nil
+	}
+	subject, err := subjectName(chain[0].RawSubject)
+	if err != nil {
+		return err
+	}
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	c.authenticate(tree.Identity{Scheme: tree.X509, ID: subject})
+	return nil
 }
 
 // serveBatch waits for a request and serves it, with those that arrived behind
@@ -129,8 +163,8 @@ func (c *conn) leave() {
 	}
 }
 
-// drop leaves and hangs up at once.
+// drop leaves and hangs up at once. A farewell by TLS could wait for the client.
 func (c *conn) drop() {
 	c.leave()
-	c.net.Close()
+	c.socket.Close()
 }

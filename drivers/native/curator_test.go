@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/native"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
@@ -20,14 +22,26 @@ import (
 func TestCurator(t *testing.T) {
 	testenv.SkipIfShort(t)
 	programs := compileCurator(t)
-	for name, address := range map[string]string{
-		"native":    backendtest.Native(t, native.Options{}),
-		"zookeeper": apacheFor(t, "curator"),
+	// A certificate would give Curator one more identity, and its texts another line.
+	secure := startSecured(t, func(c *native.Certificates) { c.ClientCA, c.MinVersion = "", tls.VersionTLS12 })
+	for name, arguments := range map[string][]string{
+		"native":          {"Programs", backendtest.Native(t, native.Options{})},
+		"native over TLS": append(javaTLS(secure.client), "Programs", secure.secure),
+		"zookeeper":       {"Programs", apacheFor(t, "curator")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			wantTold(t, "testdata/curator/told.txt", programs.command(t, "Programs", address))
+			wantTold(t, "testdata/curator/told.txt", programs.command(t, arguments...))
 		})
+	}
+}
+
+// javaTLS are the options by which ZooKeeper's client in Java connects over TLS.
+// It can do so through Netty only.
+func javaTLS(s drivers.Security) []string {
+	return []string{
+		"-Dzookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty", "-Dzookeeper.client.secure=true",
+		"-Dzookeeper.ssl.keyStore.location=" + s.Cert, "-Dzookeeper.ssl.trustStore.location=" + s.CA,
 	}
 }
 
@@ -51,7 +65,7 @@ func compileCurator(t *testing.T) javaPath {
 	if err != nil {
 		backendtest.Lacking(t, err)
 	}
-	p := javaPath{java: from.Java, classes: t.TempDir(), jars: curatorJars(t)}
+	p := javaPath{java: from.Java, classes: t.TempDir(), jars: append(curatorJars(t), filepath.SplitList(from.Classpath)...)}
 	if out, err := p.compiler(t, "-version").CombinedOutput(); err != nil {
 		backendtest.Lacking(t, fmt.Errorf("no Java compiler is installed: apt-get install default-jdk-headless (%s)", out))
 	}

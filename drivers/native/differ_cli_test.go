@@ -83,6 +83,7 @@ func TestShellOfZooKeeper(t *testing.T) {
 	if diff := cmp.Diff(theirs, ours); diff != "" {
 		t.Errorf("(-ZooKeeper +native):\n%s", diff)
 	}
+	wantSameOverTLS(t, from)
 	for _, want := range []string{
 		"Created /a/n-0000000000", "Created /secret", "[/a/e]", "'digest,'user:tpUq/4Pn5A64fVZyQ0gOJ8ZWqkY=", "digest: user",
 		"WatchedEvent state:SyncConnected type:NodeDataChanged path:/a/e",
@@ -94,11 +95,26 @@ func TestShellOfZooKeeper(t *testing.T) {
 	}
 }
 
-func shell(t *testing.T, from zookeeper.Installation, address string) []string {
+// wantSameOverTLS compares what the shell says of both where it connects over TLS,
+// so that it has an identity of the x509 scheme.
+func wantSameOverTLS(t *testing.T, from zookeeper.Installation) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), from.Java, "-XX:-UsePerfData", "-Djava.io.tmpdir="+t.TempDir(),
-		"-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", from.Classpath,
-		"org.apache.zookeeper.ZooKeeperMain", "-server", address)
+	apache, ours := backendtest.SecureZooKeeper(t), backendtest.SecureNative(t, native.Options{})
+	theirs := shell(t, from, apache.Address, javaTLS(apache.Security)...)
+	diff := cmp.Diff(theirs, shell(t, from, ours.Address, javaTLS(ours.Security)...))
+	if diff != "" {
+		t.Errorf("over TLS (-ZooKeeper +native):\n%s", diff)
+	}
+	if !slices.Contains(theirs, "x509: CN=test client") {
+		t.Errorf("the certificate's subject is not in %q", theirs)
+	}
+}
+
+func shell(t *testing.T, from zookeeper.Installation, address string, options ...string) []string {
+	t.Helper()
+	arguments := append([]string{"-XX:-UsePerfData", "-Djava.io.tmpdir=" + t.TempDir(),
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=off", "-cp", from.Classpath}, options...)
+	c := exec.CommandContext(t.Context(), from.Java, append(arguments, "org.apache.zookeeper.ZooKeeperMain", "-server", address)...)
 	c.Stdin = strings.NewReader(cliScript)
 	out, err := c.CombinedOutput()
 	var exit *exec.ExitError

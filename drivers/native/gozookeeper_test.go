@@ -1,7 +1,9 @@
 package native_test
 
 import (
+	"crypto/tls"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -12,12 +14,38 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // A program that uses go-zookeeper is told the same by both servers.
 func TestGoZooKeeper(t *testing.T) {
 	theirs := useGoZooKeeper(t, apacheFor(t, "go-zookeeper"))
 	ours := useGoZooKeeper(t, backendtest.Native(t, native.Options{}))
+	wantSame(t, theirs, ours)
+}
+
+// So is one that connects over TLS with a certificate, which gives it the same
+// identity at both.
+func TestGoZooKeeperOverTLS(t *testing.T) {
+	testenv.SkipIfShort(t)
+	use := func(s backendtest.Secure) notebook {
+		cfg, err := s.Security.TLSConfig()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return useGoZooKeeper(t, s.Address, zk.WithDialer(func(network, address string, _ time.Duration) (net.Conn, error) {
+			return tls.Dial(network, address, cfg)
+		}))
+	}
+	theirs, ours := use(backendtest.SecureZooKeeper(t)), use(backendtest.SecureNative(t, native.Options{}))
+	wantSame(t, theirs, ours)
+	if all := strings.Join(ours, "\n"); !strings.Contains(all, "x509 CN=test client") {
+		t.Errorf("no access list has the certificate's subject:\n%s", all)
+	}
+}
+
+func wantSame(t *testing.T, theirs, ours notebook) {
+	t.Helper()
 	if diff := cmp.Diff(theirs, ours); diff != "" {
 		t.Errorf("(-ZooKeeper +native):\n%s", diff)
 	}
@@ -35,9 +63,20 @@ type notebook []string
 
 func (n *notebook) say(words ...any) { *n = append(*n, strings.TrimSpace(fmt.Sprintln(words...))) }
 
-func useGoZooKeeper(t *testing.T, address string) (told notebook) {
+type connOption = func(*zk.Conn)
+
+// all is several options in one.
+func all(options []connOption) connOption {
+	return func(c *zk.Conn) {
+		for _, o := range options {
+			o(c)
+		}
+	}
+}
+
+func useGoZooKeeper(t *testing.T, address string, options ...connOption) (told notebook) {
 	t.Helper()
-	c, _, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogger(quiet{}))
+	c, _, err := zk.Connect([]string{address}, 10*time.Second, zk.WithLogger(quiet{}), all(options))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,6 +136,7 @@ func protect(c *zk.Conn, n *notebook) {
 	n.say(c.AddAuth("digest", []byte("user:password")))
 	n.say(c.Create("/secret", nil, 0, zk.AuthACL(zk.PermAll)))
 	acl, stat, err := c.GetACL("/secret")
+	slices.SortFunc(acl, func(a, b zk.ACL) int { return strings.Compare(a.Scheme, b.Scheme) }) // ZooKeeper keeps a set
 	n.say(acl, stat.Aversion, err)
 	stat, err = c.SetACL("/secret", zk.WorldACL(zk.PermRead), 0)
 	n.say(stat.Aversion, err)

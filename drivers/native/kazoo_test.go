@@ -18,18 +18,23 @@ import (
 // Apache ZooKeeper: of both they tell what the text beside each program says.
 func TestKazoo(t *testing.T) {
 	python := kazooPython(t)
-	servers := map[string]string{"native": backendtest.Native(t, native.Options{}), "zookeeper": apacheFor(t, "kazoo")}
+	secure := backendtest.SecureNative(t, native.Options{})
+	servers := map[string][]string{
+		"native":          {backendtest.Native(t, native.Options{})},
+		"native over TLS": {secure.Address, secure.Security.CA, secure.Security.Cert},
+		"zookeeper":       {apacheFor(t, "kazoo")},
+	}
 	texts, err := filepath.Glob("testdata/kazoo/*.txt")
 	if err != nil || len(texts) == 0 {
 		t.Fatalf("no texts, %v", err)
 	}
 	for _, text := range texts {
 		program := strings.TrimSuffix(text, ".txt") + ".py"
-		for name, address := range servers {
+		for name, arguments := range servers {
 			t.Run(strings.TrimSuffix(filepath.Base(program), ".py")+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				// -B: without files of Python's own beside the programs.
-				wantTold(t, text, exec.CommandContext(t.Context(), python, "-B", program, address))
+				wantTold(t, text, exec.CommandContext(t.Context(), python, append([]string{"-B", program}, arguments...)...))
 			})
 		}
 	}

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"syscall"
@@ -9,14 +10,20 @@ import (
 
 // Serve accepts connections until the server is closed, and then returns nil, or
 // why its journal failed. It closes the listener.
-func (s *Server) Serve(l net.Listener) error {
-	if !s.addListener(l) {
+func (s *Server) Serve(l net.Listener) error { return s.accept(l, nil) }
+
+// ServeTLS is Serve for connections that begin with a TLS handshake. A client's
+// certificate becomes its identity of the x509 scheme.
+func (s *Server) ServeTLS(l net.Listener, cfg *tls.Config) error { return s.accept(l, cfg) }
+
+func (s *Server) accept(l net.Listener, cfg *tls.Config) error {
+	if !s.addListener(l, cfg != nil) {
 		return errors.Join(net.ErrClosed, l.Close())
 	}
 	for {
 		nc, err := l.Accept()
 		if err == nil {
-			err = s.ServeConn(nc)
+			err = s.serve(newConn(s, nc, cfg))
 		}
 		switch {
 		case errors.Is(err, ErrTooMany):
@@ -35,11 +42,11 @@ const acceptPause = 50 * time.Millisecond
 // ErrTooMany is why a connection is not served: its address has MaxPerHost.
 var ErrTooMany = errors.New("too many connections from one address")
 
-func (s *Server) addListener(l net.Listener) bool {
+func (s *Server) addListener(l net.Listener, secure bool) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		s.listeners[l] = struct{}{}
+		s.listeners[l] = secure
 	}
 	return !s.closed
 }
@@ -66,15 +73,16 @@ func (s *Server) Dial(_, _ string, _ time.Duration) (net.Conn, error) {
 // ServeConn serves a connection in the background and closes it in the end. On
 // a closed server that is at once, and net.ErrClosed; so it is, and ErrTooMany,
 // where the address has too many.
-func (s *Server) ServeConn(nc net.Conn) error {
-	c := newConn(s, nc)
+func (s *Server) ServeConn(nc net.Conn) error { return s.serve(newConn(s, nc, nil)) }
+
+func (s *Server) serve(c *conn) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return errors.Join(net.ErrClosed, nc.Close())
+		return errors.Join(net.ErrClosed, c.socket.Close())
 	case s.maxPerHost > 0 && s.perHost[c.host] >= s.maxPerHost:
-		return errors.Join(ErrTooMany, nc.Close())
+		return errors.Join(ErrTooMany, c.socket.Close())
 	}
 	s.conns[c] = struct{}{}
 	s.perHost[c.host]++

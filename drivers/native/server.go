@@ -47,10 +47,10 @@ type Server struct {
 	sessions  map[int64]*session
 	lastID    int64 // of a session
 	conns     map[*conn]struct{}
-	perHost   map[string]int // connections
-	listeners map[net.Listener]struct{}
-	queued    []*conn // that have something queued
-	work      int     // done under the lock since a batch began, see workPerHold
+	perHost   map[string]int        // connections
+	listeners map[net.Listener]bool // whether connections begin with a TLS handshake
+	queued    []*conn               // that have something queued
+	work      int                   // done under the lock since a batch began, see workPerHold
 	stats     stats
 	closed    bool
 }
@@ -71,7 +71,7 @@ func New(o Options) *Server {
 		lastID:      firstSessionID(now),
 		conns:       map[*conn]struct{}{},
 		perHost:     map[string]int{},
-		listeners:   map[net.Listener]struct{}{},
+		listeners:   map[net.Listener]bool{},
 	}
 	if s.journal != nil {
 		s.restore()

@@ -11,16 +11,20 @@ import (
 
 // configuration answers "conf".
 func (s *Server) configuration() string {
-	port := -1
-	for l := range s.listeners {
-		if a, ok := l.Addr().(*net.TCPAddr); ok {
+	port, securePort := -1, -1
+	for l, secure := range s.listeners {
+		a, ok := l.Addr().(*net.TCPAddr)
+		switch {
+		case ok && secure:
+			securePort = a.Port
+		case ok:
 			port = a.Port
 		}
 	}
 	tick := s.tick.Milliseconds()
-	return fmt.Sprintf("clientPort=%d\nsecureClientPort=-1\n%s"+
+	return fmt.Sprintf("clientPort=%d\nsecureClientPort=%d\n%s"+
 		"tickTime=%d\nmaxClientCnxns=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n"+
-		"clientPortListenBacklog=-1\nserverId=0\n", port, s.directories(), tick, s.maxPerHost, 2*tick, 20*tick)
+		"clientPortListenBacklog=-1\nserverId=0\n", port, securePort, s.directories(), tick, s.maxPerHost, 2*tick, 20*tick)
 }
 
 // directories tells where the state is kept, which is nowhere without a journal.

@@ -65,7 +65,7 @@ func servedByHand(t *testing.T, s *Server) *conn {
 		client.Close()
 		served.Close()
 	})
-	c := newConn(s, served)
+	c := newConn(s, served, nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.openSession(c, s.tick)

@@ -3,6 +3,7 @@ package backendtest
 import (
 	"context"
 	"net"
+	"path/filepath"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -47,13 +48,18 @@ func InChroot(t testing.TB) ensemble.Config {
 // and returns its address.
 func Native(t testing.TB, o native.Options) (address string) {
 	t.Helper()
+	return serve(t, o, (*native.Server).Serve)
+}
+
+func serve(t testing.TB, o native.Options, on func(*native.Server, net.Listener) error) (address string) {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := native.New(o)
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
+	go func() { served <- on(server, l) }()
 	t.Cleanup(func() {
 		server.Close()
 		if err := <-served; err != nil {
@@ -61,4 +67,19 @@ func Native(t testing.TB, o native.Options) (address string) {
 		}
 	})
 	return l.Addr().String()
+}
+
+// SecureNative is [Native] over TLS, to clients that have a certificate of its
+// authority.
+func SecureNative(t testing.TB, o native.Options) Secure {
+	t.Helper()
+	dir := t.TempDir()
+	s := Secure{Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
+	both := filepath.Join(dir, "server.pem")
+	cfg, err := native.Certificates{Cert: both, Key: both, ClientCA: s.Security.CA}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Address = serve(t, o, func(server *native.Server, l net.Listener) error { return server.ServeTLS(l, cfg) })
+	return s
 }

@@ -11,6 +11,10 @@ import (
 // An Identity is who a client has shown to be, one of several.
 type Identity struct{ Scheme, ID string }
 
+// X509 is the scheme of an Identity whose ID is the subject of a client's
+// certificate, as RFC 2253 writes it.
+const X509 = "x509"
+
 // Super is who may do everything.
 func Super() Identity { return Identity{Scheme: "super"} }
 
@@ -88,7 +92,7 @@ func granted(acl []wire.ACL, who []Identity) ([]wire.ACL, wire.Err) {
 
 func appendSecret(list []wire.ACL, perms int32, who []Identity) []wire.ACL {
 	for _, i := range who {
-		if i.Scheme == "digest" {
+		if i.Scheme == "digest" || i.Scheme == X509 {
 			list = append(list, wire.ACL{Perms: perms, Scheme: i.Scheme, ID: i.ID})
 		}
 	}
@@ -102,6 +106,8 @@ func validID(a wire.ACL) bool {
 	case "ip":
 		_, _, ok := parseNetwork(a.ID)
 		return ok
+	case X509:
+		return validSubject(a.ID)
 	}
 	return false
 }

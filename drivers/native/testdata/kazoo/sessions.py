@@ -1,4 +1,4 @@
-"""Sessions for the programs beside this one: python3 PROGRAM.py ADDRESS."""
+"""Sessions for the programs beside this one: python3 PROGRAM.py ADDRESS [CA CERTIFICATE], with the latter over TLS."""
 
 import sys
 import threading
@@ -10,6 +10,8 @@ PATIENCE = 30
 
 
 def connect(**options):
+    if len(sys.argv) > 2:
+        options.update(use_ssl=True, ca=sys.argv[2], certfile=sys.argv[3], keyfile=sys.argv[3])
     client = KazooClient(hosts=sys.argv[1], timeout=10, **options)
     client.start(timeout=PATIENCE)
     return client

@@ -1,0 +1,115 @@
+package native
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// Certificates are the PEM files that a server proves its identity with and checks
+// its clients by.
+type Certificates struct {
+	// Cert is the server's certificate, with those of the authorities between it
+	// and a root, and Key is its key. Both may be in one file.
+	Cert, Key string
+	// ClientCA is the authorities that sign clients' certificates. A client
+	// without such a certificate is refused. "" means that clients need none.
+	ClientCA string
+	// MinVersion is the lowest version of TLS, such as [tls.VersionTLS12].
+	MinVersion uint16
+	// Failed, if set, is told why changed files could not be used.
+	Failed func(error)
+}
+
+// Validate names the field that is missing. It reads no file.
+func (f Certificates) Validate() error {
+	switch {
+	case f.Cert == "" && f.Key == "":
+		return errors.New("TLS needs a certificate and its key: name both files")
+	case f.Cert == "":
+		return errors.New("key without a certificate: name both files")
+	case f.Key == "":
+		return errors.New("certificate without a key: name both files")
+	}
+	return nil
+}
+
+// Config reads the files and returns a configuration that reads them again at the
+// first handshake after one of them has changed. Where they cannot be used then,
+// what was read last stays in use.
+func (f Certificates) Config() (*tls.Config, error) {
+	r := &reloader{files: f, states: f.states()}
+	var err error
+	if r.current, err = f.load(); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: f.MinVersion, GetConfigForClient: r.configFor}, nil
+}
+
+// load reads the files. Sessions are not resumed: a client whose authority is no
+// longer trusted could come back without its certificate being checked.
+func (f Certificates) load() (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+	if err != nil {
+		return nil, fmt.Errorf("certificate %s, key %s: %w", f.Cert, f.Key, err)
+	}
+	cfg := &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: f.MinVersion, SessionTicketsDisabled: true}
+	if f.ClientCA == "" {
+		return cfg, nil
+	}
+	pem, err := os.ReadFile(f.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("authorities of clients: %w", err)
+	}
+	cfg.ClientAuth, cfg.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()
+	if !cfg.ClientCAs.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("authorities of clients: %s: no PEM certificate in it", f.ClientCA)
+	}
+	return cfg, nil
+}
+
+// A fileState changes when the file does.
+type fileState struct {
+	changed time.Time
+	size    int64
+}
+
+func (f Certificates) states() (all [3]fileState) {
+	for i, name := range []string{f.Cert, f.Key, f.ClientCA} {
+		if info, err := os.Stat(name); err == nil {
+			all[i] = fileState{info.ModTime(), info.Size()}
+		}
+	}
+	return all
+}
+
+// A reloader has the configuration that files contain.
+type reloader struct {
+	files Certificates
+
+	mu      sync.Mutex
+	states  [3]fileState // when they were last read
+	current *tls.Config
+}
+
+func (r *reloader) configFor(*tls.ClientHelloInfo) (*tls.Config, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	states := r.files.states()
+	if states == r.states {
+		return r.current, nil
+	}
+	r.states = states
+	cfg, err := r.files.load()
+	switch {
+	case err == nil:
+		r.current = cfg
+	case r.files.Failed != nil:
+		r.files.Failed(err)
+	}
+	return r.current, nil
+}
