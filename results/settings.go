@@ -15,10 +15,12 @@ import (
 func (r Run) Chosen() map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, r.Settings)
-	if _, uses := r.Settings["hold"]; uses || r.Settings == nil {
-		all["hold"] = r.HoldNS.String()
+	for name, value := range map[string]string{"hold": r.HoldNS.String(), "think": r.ThinkNS.String()} {
+		if _, uses := r.Settings[name]; uses || r.Settings == nil {
+			all[name] = value
+		}
 	}
-	all["think"], all["warmup"] = r.ThinkNS.String(), r.WarmupNS.String()
+	all["warmup"] = r.WarmupNS.String()
 	all["groups"] = strconv.Itoa(max(1, r.Groups))
 	maps.Copy(all, r.Open.chosen())
 	maps.Copy(all, r.Mix.chosen())

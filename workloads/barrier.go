@@ -26,14 +26,15 @@ type Barrier interface {
 func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &barrierWorkload{
-			settings: s, newBarrier: at[Barrier](open),
+			hold: s.hold(), polls: s.Polls, newBarrier: at[Barrier](open),
 			pass: s.latency("pass"), open: s.latency("open"),
 		}
 	}
 }
 
 type barrierWorkload struct {
-	settings   Settings
+	hold       time.Duration
+	polls      int
 	newBarrier opener[Barrier]
 	clients    int
 	rounds     rounds[opening]
@@ -108,7 +109,7 @@ func (w *barrierWorkload) Settle(ctx context.Context, st *Stage) error {
 			return err
 		}
 	}
-	for range w.settings.Polls - 1 {
+	for range w.polls - 1 {
 		st.Tick()
 		if err := st.Rest(ctx); err != nil {
 			return err
@@ -174,7 +175,7 @@ func (o *barrierOpener) Turn(ctx context.Context) (int64, error) {
 	if err := r.share.waiting.wait(ctx); err != nil {
 		return 0, err
 	}
-	o.seat.keep(ctx, o.settings.Hold)
+	o.seat.keep(ctx, o.hold)
 	if err := o.openBarrier(ctx, r); err != nil {
 		return 0, err
 	}

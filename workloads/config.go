@@ -25,16 +25,18 @@ type Config interface {
 func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &configWorkload{
-			settings: s, open: at[Config](open),
+			think: s.think(), polls: s.Polls, updates: s.updates(), open: at[Config](open),
 			converge: s.latency("converge"), update: s.latency("update"),
 		}
 	}
 }
 
 type configWorkload struct {
-	settings Settings
-	open     opener[Config]
-	path     string
+	think   time.Duration
+	polls   int
+	updates int64 // of a settled run
+	open    opener[Config]
+	path    string
 
 	views   *views
 	spreads *spreads
@@ -91,8 +93,8 @@ func (w *configWorkload) Settle(ctx context.Context, st *Stage) error {
 		}
 	}
 	first := clients[0]
-	for number := range w.settings.updates() {
-		for range w.settings.Polls - 1 {
+	for number := range w.updates {
+		for range w.polls - 1 {
 			st.Tick()
 			if err := st.Rest(ctx); err != nil {
 				return err
@@ -134,7 +136,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.seat.Marks.PhaseBegin()
 	s := c.spreads.join(c.seat)
 	if c.seat.Index == 0 {
-		if err := s.make(ctx, c.seat, c.settings.Think, func(due time.Time) error { return c.set(ctx, number, due) }); err != nil {
+		if err := s.make(ctx, c.seat, c.think, func(due time.Time) error { return c.set(ctx, number, due) }); err != nil {
 			return 0, fmt.Errorf("update: %w", err)
 		}
 	}

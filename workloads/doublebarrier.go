@@ -37,13 +37,13 @@ func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string,
 		return handle[DoubleBarrier](c, func(session S) B { return open(session, path, clients) })
 	}
 	return func(s Settings) Workload {
-		return &doubleBarrierWorkload{settings: s, newBarrier: newBarrier,
+		return &doubleBarrierWorkload{hold: s.hold(), newBarrier: newBarrier,
 			enter: s.latency("enter"), leave: s.latency("leave")}
 	}
 }
 
 type doubleBarrierWorkload struct {
-	settings     Settings
+	hold         time.Duration
 	newBarrier   func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
 	clients      int
 	rounds       rounds[stay]
@@ -145,7 +145,7 @@ func (c *doubleBarrierClient) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c.seat.keep(v.inside, c.settings.Hold)
+	c.seat.keep(v.inside, c.hold)
 	if err := v.goOut(ctx); err != nil {
 		return 0, err
 	}

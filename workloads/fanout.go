@@ -26,7 +26,7 @@ type Watching func(ctx context.Context, c drivers.Conn, node string, e *Ear) err
 func Fanouts(watch Watching) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &fanoutWorkload{
-			settings: s, watch: watch, write: s.latency("write"), tellings: newTellings(s),
+			think: s.think(), updates: s.updates(), watch: watch, write: s.latency("write"), tellings: newTellings(s),
 			quiet: semaphore.NewWeighted(theWriter),
 		}
 	}
@@ -36,7 +36,8 @@ func Fanouts(watch Watching) func(Settings) Workload {
 const theWriter = math.MaxInt64
 
 type fanoutWorkload struct {
-	settings Settings
+	think    time.Duration
+	updates  int64 // of a settled run
 	watch    Watching
 	node     string
 	clients  int
@@ -94,7 +95,7 @@ func (w *fanoutWorkload) Settle(ctx context.Context, st *Stage) error {
 		}
 	}
 	writer := &fanoutWriter{w, st.Seats[w.clients]}
-	for range w.settings.updates() {
+	for range w.updates {
 		st.Do(ctx, w.clients, "sets the node", "", func(ctx context.Context) error { return writer.set(ctx, time.Now(), nil) })
 		if err := st.Rest(ctx); err != nil {
 			return err
@@ -182,7 +183,7 @@ func (c *fanoutWriter) arrive(ctx context.Context) (due time.Time, t *pace.Ticke
 		due, ok = c.seat.next(ctx, t)
 		return due, t, ok
 	}
-	due, ok = c.seat.Arrive(ctx, c.settings.Think)
+	due, ok = c.seat.Arrive(ctx, c.think)
 	return due, nil, ok
 }
 

@@ -43,17 +43,17 @@ func Rings[S drivers.Conn, G Group](open func(c S, path string) G) func(Settings
 func groups(open opener[Group], ring bool) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &groupWorkload{
-			settings: s, open: open, roster: roster{ring: ring},
+			think: s.think(), open: open, roster: roster{ring: ring},
 			converge: s.latency("converge"), change: s.latency("change"),
 		}
 	}
 }
 
 type groupWorkload struct {
-	settings Settings
-	open     opener[Group]
-	path     string
-	clients  int
+	think   time.Duration
+	open    opener[Group]
+	path    string
+	clients int
 
 	roster  roster
 	spreads *spreads
@@ -193,7 +193,7 @@ func (c *groupClient) makeChange(ctx context.Context, s *spread, leaves bool) er
 	if leaves {
 		change = c.leave
 	}
-	return s.make(ctx, c.seat, c.settings.Think, func(due time.Time) error {
+	return s.make(ctx, c.seat, c.think, func(due time.Time) error {
 		return c.timed(due, func() error { return change(ctx) })
 	})
 }

@@ -52,7 +52,7 @@ func turns(open opener[Lock], words turnWords) func(Settings) Workload {
 // newLockWorkload makes the workload of a lock with these steps before the release;
 // the first is the one told of while a run goes on.
 func newLockWorkload(s Settings, open opener[Lock], words turnWords, steps ...string) *lockWorkload {
-	w := &lockWorkload{settings: s, open: open, words: words,
+	w := &lockWorkload{holdTime: s.hold(), think: s.think(), polls: s.Polls, open: open, words: words,
 		handoff: s.latency(words.handoff), release: s.latency(words.release)}
 	for _, step := range steps {
 		w.steps = append(w.steps, s.latency(step))
@@ -68,10 +68,11 @@ type turnWords struct {
 }
 
 type lockWorkload struct {
-	settings Settings
-	open     opener[Lock]
-	words    turnWords
-	path     string
+	holdTime, think time.Duration
+	polls           int
+	open            opener[Lock]
+	words           turnWords
+	path            string
 
 	court            exclusion
 	recalled         recollection
@@ -161,7 +162,7 @@ func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*loc
 		if holder < 0 {
 			return fmt.Errorf("nobody has the %s and everybody sleeps", w.words.recipe)
 		}
-		for range w.settings.Polls - 1 {
+		for range w.polls - 1 {
 			st.Tick()
 			if err := st.Rest(ctx); err != nil {
 				return err
@@ -203,7 +204,7 @@ func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	c.seat.keep(held, c.settings.Hold)
+	c.seat.keep(held, c.holdTime)
 	if err := c.releaseLock(ctx); err != nil {
 		return 0, err
 	}
@@ -212,7 +213,7 @@ func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
 
 // arrives waits until the client wants the lock, and tells whether it ever does.
 func (c *lockClient) arrives(ctx context.Context) (ok bool) {
-	c.due, ok = c.seat.Arrive(ctx, c.settings.Think)
+	c.due, ok = c.seat.Arrive(ctx, c.think)
 	return ok
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
@@ -48,7 +49,7 @@ const (
 // Mixes makes the workload of raw operations, of which none waits for another
 // client: a round is one operation.
 func Mixes(s Settings) Workload {
-	w := &mixWorkload{settings: s, MixSettings: s.Mix, value: make([]byte, s.Mix.Size)}
+	w := &mixWorkload{think: s.think(), readsFresh: s.readsFresh, MixSettings: s.mix(), value: make([]byte, s.Mix.Size)}
 	w.Keys, w.InFlight = cmp.Or(w.Keys, DefaultKeys), max(w.InFlight, 1)
 	w.fresh.lags = s.readsLag
 	for kind, phase := range mixPhases() {
@@ -71,8 +72,9 @@ func mixPhases() [mixKinds]string { return [...]string{"read", "list", "write", 
 
 type mixWorkload struct {
 	MixSettings
-	settings Settings
-	value    []byte
+	think      time.Duration
+	readsFresh bool
+	value      []byte
 
 	clients int
 	keys    folders

@@ -52,7 +52,7 @@ func (w *mixWorkload) drawer(r *rand.Rand) func() int {
 
 // Turn is one operation.
 func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
-	due, ok := c.seat.Arrive(ctx, c.settings.Think)
+	due, ok := c.seat.Arrive(ctx, c.think)
 	if !ok {
 		return 0, nil
 	}
@@ -106,7 +106,7 @@ func (c *mixClient) read(ctx context.Context, key int) (version int32, err error
 // recallsRead recalls a read in a run in which things are broken, where it may only
 // show what was there while it was made.
 func (c *mixClient) recallsRead(key int) *history.Op {
-	if c.seat.harm == nil || !c.settings.readsFresh {
+	if c.seat.harm == nil || !c.readsFresh {
 		return nil
 	}
 	return c.recalled.ask(key, c.seat.Index, history.Unread())

@@ -26,17 +26,20 @@ type Names interface {
 func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &namesWorkload{
-			settings: s, open: at[Names](open),
+			think: s.think(), updates: s.updates(), size: s.names(), lookups: s.lookups(), open: at[Names](open),
 			lookup: s.latency("lookup"), converge: s.latency("converge"), update: s.latency("update"),
 		}
 	}
 }
 
 type namesWorkload struct {
-	settings Settings
-	open     opener[Names]
-	path     string
-	names    []string
+	think   time.Duration
+	updates int64 // of a settled run
+	size    int64 // how many names there are
+	lookups int64 // of each name for every update
+	open    opener[Names]
+	path    string
+	names   []string
 
 	views   *views
 	spreads *spreads
@@ -51,7 +54,7 @@ func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 	if err := makeNode(ctx, c, w.path, nil, 0); err != nil {
 		return err
 	}
-	for i := range w.settings.names() {
+	for i := range w.size {
 		w.names = append(w.names, fmt.Sprintf("name-%d", i+1))
 		if err := makeNode(ctx, c, w.path+"/"+w.names[i], update(0), 0); err != nil {
 			return err
@@ -99,7 +102,7 @@ func (w *namesWorkload) Settle(ctx context.Context, st *Stage) error {
 		}
 		clients[i] = c
 	}
-	for number := range w.settings.updates() + 1 {
+	for number := range w.updates + 1 {
 		if number > 0 {
 			title := "changes " + w.names[w.changedBy(number)]
 			st.Do(ctx, 0, title, "", func(ctx context.Context) error { return clients[0].bind(ctx, number, time.Now()) })
@@ -140,7 +143,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.seat.Marks.PhaseBegin()
 	s := c.spreads.join(c.seat)
 	if c.seat.Index == 0 {
-		if err := s.make(ctx, c.seat, c.settings.Think, func(due time.Time) error { return c.bind(ctx, number, due) }); err != nil {
+		if err := s.make(ctx, c.seat, c.think, func(due time.Time) error { return c.bind(ctx, number, due) }); err != nil {
 			return 0, fmt.Errorf("update: %w", err)
 		}
 	}
@@ -181,7 +184,7 @@ func (c *namesClient) find(ctx context.Context, s *spread, number int64) error {
 }
 
 func (c *namesClient) lookAll(ctx context.Context) error {
-	for range c.settings.lookups() {
+	for range c.lookups {
 		for value := range c.names {
 			if err := c.look(ctx, value); err != nil {
 				return err

@@ -30,5 +30,5 @@ func LinedPriorityQueues[S drivers.Conn, Q PriorityQueue](
 	newQueue := func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
 		return handle[PriorityQueue](c, func(session S) Q { return open(session, at.Items, at.Consumers, at.Mode) })
 	}
-	return func(s Settings) Workload { return newQueueWorkload(s, newQueue) }
+	return func(s Settings) Workload { return newQueueWorkload(s, s.priorities(), newQueue) }
 }

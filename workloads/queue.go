@@ -41,8 +41,7 @@ func LinedQueues[S drivers.Conn, Q Queue](
 	open func(c S, items, consumers string, mode drivers.Mode) Q,
 ) func(Settings) Workload {
 	return func(s Settings) Workload {
-		s.Queue.Priorities = 1
-		return newQueueWorkload(s, func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
+		return newQueueWorkload(s, 1, func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
 			q, err := handle[Queue](c, func(session S) Q { return open(session, at.Items, at.Consumers, at.Mode) })
 			return oneClass{q}, err
 		})
@@ -78,9 +77,11 @@ const DefaultPriorities = 8
 
 // A queueWorkload is that of both kinds of queues.
 type queueWorkload struct {
-	settings Settings
-	open     queueOpener
-	site     QueueSite
+	hold, think time.Duration
+	chosen      QueueSettings
+	priorities  int // how many the items have
+	open        queueOpener
+	site        QueueSite
 
 	// The first seats put, the last ones take; a lone client does both.
 	clients, producers, consumers int
@@ -97,9 +98,9 @@ type queueWorkload struct {
 	complete bool         // all of them have
 }
 
-func newQueueWorkload(s Settings, open queueOpener) Workload {
+func newQueueWorkload(s Settings, priorities int, open queueOpener) Workload {
 	return &queueWorkload{
-		settings: s, open: open, check: newDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
+		hold: s.hold(), think: s.think(), chosen: s.queue(), priorities: priorities, open: open, check: newDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.latency("put"), handoff: s.latency("handoff"), take: s.latency("take"),
 	}
 }
@@ -107,7 +108,7 @@ func newQueueWorkload(s Settings, open queueOpener) Workload {
 // Setup makes the nodes and puts the items that the first consumer finds.
 func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.site = QueueSite{Items: base + "/queue", Consumers: base + "/consumers"}
-	if w.settings.Queue.EphemeralItems {
+	if w.chosen.EphemeralItems {
 		w.site.Mode = drivers.Ephemeral
 	}
 	for _, node := range []string{w.site.Items, w.site.Consumers} {
@@ -120,8 +121,8 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 	if err != nil {
 		return err
 	}
-	for i := range w.settings.Queue.Items {
-		p := w.check.send(parcel{priority: w.priorities() - 1 - i%w.priorities()}, nobody, time.Now())
+	for i := range w.chosen.Items {
+		p := w.check.send(parcel{priority: w.priorities - 1 - i%w.priorities}, nobody, time.Now())
 		err := q.Put(ctx, p.priority, p.bytes())
 		w.check.sentOff(p, err)
 		if err != nil {
@@ -134,27 +135,19 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 // assign decides how many clients put and how many take.
 func (w *queueWorkload) assign(clients int) {
 	w.clients, w.producers = clients, clients/2
-	if p := w.settings.Queue.Producers; p > 0 {
+	if p := w.chosen.Producers; p > 0 {
 		w.producers = min(p, clients-1)
 	}
 	w.consumers = clients - w.producers
 	if clients == 1 {
 		w.producers = 1
 	}
-	backlog := w.settings.Queue.Backlog
+	backlog := w.chosen.Backlog
 	if backlog == 0 {
 		backlog = w.producers
 	}
 	w.room = make(chan struct{}, backlog)
 	w.line = metrics.NewQueue(w.consumers)
-}
-
-// priorities is how many the items have.
-func (w *queueWorkload) priorities() int {
-	if w.settings.Queue.Priorities == 0 {
-		return DefaultPriorities
-	}
-	return min(w.settings.Queue.Priorities, endPriority)
 }
 
 const (
@@ -171,7 +164,7 @@ func (w *queueWorkload) Join(s *Seat) (Client, error) {
 	}
 	first := w.clients - w.consumers // the first seat that takes
 	c.puts, c.takes, c.place = s.Index < w.producers, s.Index >= first, s.Index-first
-	if w.settings.Queue.EphemeralItems {
+	if w.chosen.EphemeralItems {
 		w.check.wither(s.Index) // if it had a session before, its items went with it
 	}
 	return c, nil

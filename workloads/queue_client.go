@@ -31,7 +31,7 @@ func (w *queueWorkload) join(s *Seat) (*queueClient, error) {
 // so that a queue whose consumers are slow does not grow without end.
 func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if c.puts {
-		due, ok := c.seat.Arrive(ctx, c.settings.Think)
+		due, ok := c.seat.Arrive(ctx, c.think)
 		if !ok {
 			return 0, nil
 		}
@@ -42,7 +42,7 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
-		added, err := c.putItem(ctx, parcel{priority: c.seat.Rand.IntN(c.priorities()), room: c.room}, due)
+		added, err := c.putItem(ctx, parcel{priority: c.seat.Rand.IntN(c.priorities), room: c.room}, due)
 		if err != nil {
 			return 0, err
 		}
@@ -53,7 +53,7 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 	}
 	if c.takes {
 		rounds, err = c.takeItem(ctx)
-		c.seat.keep(ctx, c.settings.Hold)
+		c.seat.keep(ctx, c.hold)
 	}
 	return rounds, err
 }

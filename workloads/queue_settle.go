@@ -32,7 +32,7 @@ func (w *queueWorkload) Settle(ctx context.Context, st *Stage) error {
 		})
 		return st.Rest(ctx)
 	}
-	for range w.settings.Queue.Items {
+	for range w.chosen.Items {
 		if err := take(0, "takes an item"); err != nil {
 			return err
 		}
@@ -44,13 +44,13 @@ func (w *queueWorkload) Settle(ctx context.Context, st *Stage) error {
 	}
 	for i := range clients[1:] {
 		st.Do(ctx, 0, "puts an item", "", func(ctx context.Context) error {
-			_, err := clients[0].putItem(ctx, parcel{priority: i % w.priorities()}, time.Now())
+			_, err := clients[0].putItem(ctx, parcel{priority: i % w.priorities}, time.Now())
 			return err
 		})
 		if err := st.Rest(ctx); err != nil {
 			return err
 		}
-		if taken.Load() <= int64(w.settings.Queue.Items+i) {
+		if taken.Load() <= int64(w.chosen.Items+i) {
 			return errors.New("an item is in the queue and everybody sleeps")
 		}
 	}

@@ -1,7 +1,6 @@
 package workloads
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +33,7 @@ type Deposer interface {
 // revocable lock at a path, a node that exists.
 func RevocableLocks[S drivers.Conn, L RevocableLock](open func(c S, path string) L) func(Settings) Workload {
 	return func(s Settings) Workload {
-		return &revocableWorkload{newSharedWorkload(s, at[SharedLock](open), "read", "write", "revoke")}
+		return &revocableWorkload{s.revokeEvery(), newSharedWorkload(s, at[SharedLock](open), "read", "write", "revoke")}
 	}
 }
 
@@ -46,7 +45,10 @@ const DefaultRevokeEvery = 10
 // consent is the holder's, and a form without force has to live with that.
 const deafEvery = 4
 
-type revocableWorkload struct{ *sharedWorkload }
+type revocableWorkload struct {
+	revokeEvery int
+	*sharedWorkload
+}
 
 func (w *revocableWorkload) Join(s *Seat) (Client, error) { return w.join(s) }
 
@@ -57,7 +59,7 @@ func (w *revocableWorkload) join(s *Seat) (*revocableClient, error) {
 	}
 	lock := c.lock.(*side).SharedLock.(RevocableLock)
 	_, c.deposable = lock.(Deposer)
-	return &revocableClient{sharedClient: c, revocable: lock}, nil
+	return &revocableClient{sharedClient: c, revocable: lock, revokeEvery: w.revokeEvery}, nil
 }
 
 // Settle lets all arrive to write, one at a time. The first releases; then
@@ -114,8 +116,9 @@ func (w *revocableWorkload) settleRevocation(ctx context.Context, st *Stage, by,
 // A revocableClient is one client that goes through rounds.
 type revocableClient struct {
 	*sharedClient
-	revocable RevocableLock
-	force     int64 // how many it had deposed when that was last looked at
+	revocable   RevocableLock
+	revokeEvery int
+	force       int64 // how many it had deposed when that was last looked at
 }
 
 // Turn takes a turn on either side. It is no round where the client was deposed
@@ -125,7 +128,7 @@ func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
 		return 0, nil
 	}
 	c.draw()
-	if c.seat.Rand.IntN(cmp.Or(c.settings.RevokeEvery, DefaultRevokeEvery)) == 0 {
+	if c.seat.Rand.IntN(c.revokeEvery) == 0 {
 		if err := c.revokeLock(ctx); err != nil {
 			return 0, err
 		}
@@ -172,10 +175,10 @@ func (c *revocableClient) revokeLock(ctx context.Context) error {
 // if the holder listens at all.
 func (c *revocableClient) keepUntilAsked(held context.Context) error {
 	if c.seat.Rand.IntN(deafEvery) == 0 {
-		c.seat.keep(held, c.settings.Hold)
+		c.seat.keep(held, c.holdTime)
 		return nil
 	}
-	listening, cancel := context.WithTimeout(held, c.settings.Hold)
+	listening, cancel := context.WithTimeout(held, c.holdTime)
 	defer cancel()
 	err := c.revocable.Revoked(listening)
 	if err == nil || listening.Err() != nil || c.wasDeposed(err) {

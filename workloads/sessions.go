@@ -30,7 +30,7 @@ type Storm struct {
 func Sessions(storm Storm) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &stormWorkload{
-			settings: s, storm: storm,
+			hold: s.hold(), storm: storm,
 			back: s.latency("back"), over: s.latency("over"),
 			ordinary: s.latency("ordinary"), calm: s.latency("calm"),
 		}
@@ -38,10 +38,10 @@ func Sessions(storm Storm) func(Settings) Workload {
 }
 
 type stormWorkload struct {
-	settings Settings
-	storm    Storm
-	clients  int
-	rounds   rounds[squall]
+	hold    time.Duration
+	storm   Storm
+	clients int
+	rounds  rounds[squall]
 
 	back     *metrics.Latency // from the storm's beginning until a client is back
 	over     *metrics.Latency // until all are
@@ -160,7 +160,7 @@ func (b *bystander) Turn(ctx context.Context) (int64, error) {
 	if err := q.braced.wait(ctx); err != nil {
 		return 0, err
 	}
-	until := time.Now().Add(b.settings.Hold)
+	until := time.Now().Add(b.hold)
 	if _, _, err := b.work(ctx, r.path, b.calm, func() bool { return time.Now().After(until) }); err != nil {
 		return 0, err
 	}

@@ -35,7 +35,7 @@ func newSharedWorkload(s Settings, open opener[SharedLock], steps ...string) *sh
 		l, err := open(c, path)
 		return &side{SharedLock: l}, err
 	}
-	return &sharedWorkload{newLockWorkload(s, oneSide, lockWords(), steps...)}
+	return &sharedWorkload{s.readersToAWriter(), newLockWorkload(s, oneSide, lockWords(), steps...)}
 }
 
 // DefaultReaders is how many readers there are to a writer where nobody says: they
@@ -52,7 +52,9 @@ func (s Settings) readers() int {
 
 // Writers is how many of so many clients are writers when each keeps to one
 // side: at least one.
-func (s Settings) Writers(clients int) int { return max(1, clients/(s.readers()+1)) }
+func (s Settings) Writers(clients int) int { return writers(clients, s.readers()) }
+
+func writers(clients, readers int) int { return max(1, clients/(readers+1)) }
 
 // A side is a shared lock as a lock, taken for reading or for writing.
 type side struct {
@@ -67,7 +69,10 @@ func (l *side) Acquire(ctx context.Context) (held context.Context, err error) {
 	return l.AcquireWrite(ctx)
 }
 
-type sharedWorkload struct{ *lockWorkload }
+type sharedWorkload struct {
+	readers int // to each writer
+	*lockWorkload
+}
 
 func (w *sharedWorkload) Join(s *Seat) (Client, error) { return w.join(s) }
 
@@ -76,14 +81,14 @@ func (w *sharedWorkload) join(s *Seat) (*sharedClient, error) {
 	if err == nil {
 		c.shared = true
 	}
-	return &sharedClient{c}, err
+	return &sharedClient{w.readers, c}, err
 }
 
 // Settle lets the writers arrive, one at a time, then the readers, and then all
 // release, one at a time.
 func (w *sharedWorkload) Settle(ctx context.Context, st *Stage) error {
 	clients := make([]*lockClient, len(st.Seats))
-	writers := w.settings.Writers(len(st.Seats))
+	writers := writers(len(st.Seats), w.readers)
 	for i, seat := range st.Seats {
 		c, err := w.join(seat)
 		if err != nil {
@@ -102,7 +107,10 @@ func (w *sharedWorkload) Settle(ctx context.Context, st *Stage) error {
 }
 
 // A sharedClient is one client that goes through rounds on either side.
-type sharedClient struct{ *lockClient }
+type sharedClient struct {
+	readers int // to each writer
+	*lockClient
+}
 
 // Turn draws a side and takes a turn on it.
 func (c *sharedClient) Turn(ctx context.Context) (rounds int64, err error) {
@@ -111,7 +119,7 @@ func (c *sharedClient) Turn(ctx context.Context) (rounds int64, err error) {
 }
 
 // draw chooses the side of the next acquisition as it comes.
-func (c *sharedClient) draw() { c.take(c.seat.Rand.IntN(c.settings.readers()+1) > 0) }
+func (c *sharedClient) draw() { c.take(c.seat.Rand.IntN(c.readers+1) > 0) }
 
 // take chooses the side of the next acquisition.
 func (c *sharedClient) take(reads bool) {

@@ -76,18 +76,19 @@ func (p Protocol) WithOwnNodes() Protocol {
 // of its own. Making the transaction's nodes beforehand is not counted.
 func TwoPhaseCommits(p Protocol) func(Settings) Workload {
 	return func(s Settings) Workload {
-		return &commitWorkload{settings: s, protocol: p,
+		return &commitWorkload{hold: s.hold(), abortRate: s.abortRate(), protocol: p,
 			vote: s.latency("vote"), decide: s.latency("decide")}
 	}
 }
 
 type commitWorkload struct {
-	settings Settings
-	protocol Protocol
-	sites    []string
-	rounds   rounds[ballot]
-	vote     *metrics.Latency // from the call until the vote is written
-	decide   *metrics.Latency // from then until a site knows the decision
+	hold      time.Duration
+	abortRate float64
+	protocol  Protocol
+	sites     []string
+	rounds    rounds[ballot]
+	vote      *metrics.Latency // from the call until the vote is written
+	decide    *metrics.Latency // from then until a site knows the decision
 }
 
 func (w *commitWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -179,7 +180,7 @@ func (s *commitSite) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	s.seat.keep(ctx, s.settings.Hold)
+	s.seat.keep(ctx, s.hold)
 	if err := r.conclude(ctx, s.wants()); err != nil {
 		return 0, err
 	}
@@ -189,7 +190,7 @@ func (s *commitSite) Turn(ctx context.Context) (int64, error) {
 // wants draws a vote: of N sites so many abort that the wanted share of
 // transactions does.
 func (s *commitSite) wants() (commit bool) {
-	return s.seat.Rand.Float64() < math.Pow(1-s.settings.AbortRate, 1/float64(len(s.sites)))
+	return s.seat.Rand.Float64() < math.Pow(1-s.abortRate, 1/float64(len(s.sites)))
 }
 
 // A siteRound is a site's part in one round.

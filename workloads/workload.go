@@ -48,6 +48,7 @@ type Settings struct {
 	readsFresh bool
 	timings    map[string]*metrics.Latency // by phase; nil: of each workload's own
 	told       *fanoutTimes                // of a fan-out; nil likewise
+	used       map[string]bool             // what the workload being made uses; nil: not noted
 }
 
 // A Workload is one recipe in one form, made ready for one run.

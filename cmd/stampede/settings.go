@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -26,18 +27,20 @@ func notSettings() map[string]string {
 	}
 }
 
-// usedBy are the recipes that use a flag of run; a flag that is not here is used by
-// all of them.
-func usedBy() map[string][]string {
-	queues, mix := []string{"queue", "priority-queue"}, []string{"mix"}
-	return map[string][]string{
-		"hold": {"lock", "shared-lock", "revocable-lock", "barrier", "double-barrier", "two-phase-commit", "election",
-			"queue", "priority-queue", "sessions"},
-		"readers": {"shared-lock"}, "revoke-every": {"revocable-lock"}, "abort-rate": {"two-phase-commit"},
-		"producers": queues, "backlog": queues, "ephemeral-items": queues, "priorities": {"priority-queue"},
-		"keys": mix, "keys-by": mix, "size": mix, "lists": mix, "creates": mix, "conditional": mix, "watchers": mix, "in-flight": mix,
+// usedBy returns the recipes that use a flag of run, as their forms tell by themselves. A
+// flag that is not there is used by all of them, as is --reads: it also names a mode.
+var usedBy = sync.OnceValue(func() map[string][]string {
+	recipes := map[string][]string{}
+	for _, f := range catalog.Forms() {
+		for _, flag := range f.Uses() {
+			if !slices.Contains(recipes[flag], f.Recipe) {
+				recipes[flag] = append(recipes[flag], f.Recipe)
+			}
+		}
 	}
-}
+	delete(recipes, "reads")
+	return recipes
+})
 
 // uses tells whether the recipe uses the flag of run.
 func uses(recipe, flag string) bool {

@@ -190,3 +190,47 @@ func TestUsedBy(t *testing.T) {
 		}
 	}
 }
+
+// Which recipe uses which flag is told by the forms: a revocable lock draws readers too,
+// and rounds of a barrier begin without thinking.
+func TestUsesAreTheForms(t *testing.T) {
+	for _, c := range []struct {
+		recipe, flag string
+		want         bool
+	}{
+		{"shared-lock", "readers", true}, {"revocable-lock", "readers", true}, {"lock", "readers", false},
+		{"lock", "think", true}, {"barrier", "think", false}, {"sessions", "think", false}, {"fanout", "hold", false},
+		{"priority-queue", "priorities", true}, {"queue", "priorities", false}, {"queue", "backlog", true},
+		{"mix", "size", true}, {"lock", "size", false}, {"lock", "groups", true}, {"mix", "ramp", true},
+	} {
+		if got := uses(c.recipe, c.flag); got != c.want {
+			t.Errorf("%s uses --%s: %v, want %v", c.recipe, c.flag, got, c.want)
+		}
+	}
+}
+
+// A flag that changes what a workload is made with is one that some form uses, and one
+// that no form uses changes nothing of it: so a new flag cannot be forgotten.
+func TestEveryFlagOfAWorkloadIsUsed(t *testing.T) {
+	_, flags := new(app).blank()
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Name == "reads" || notSettings()[flag.Name] != "" || connects(flag.Name) {
+			return
+		}
+		recipe := append(slices.Clone(usedBy()[flag.Name]), "lock")[0]
+		with := func(flags *pflag.FlagSet) {
+			for _, kv := range company()[flag.Name] {
+				must(flags.Set(kv[0], kv[1]))
+			}
+		}
+		was := chosenBy(t, recipe, with).plan.Settings
+		is := chosenBy(t, recipe, func(flags *pflag.FlagSet) {
+			with(flags)
+			setOther(t, flags.Lookup(flag.Name))
+		}).plan.Settings
+		was.Namespace, is.Namespace = "", "" // where everything is made, whatever the form
+		if _, used := usedBy()[flag.Name]; used == (fmt.Sprintf("%+v", was) == fmt.Sprintf("%+v", is)) {
+			t.Errorf("--%s: a form uses it: %v; with it the settings are %+v, without %+v", flag.Name, used, is, was)
+		}
+	})
+}

@@ -3,8 +3,10 @@ package formats
 import (
 	"encoding/csv"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
@@ -72,6 +74,7 @@ func (t *sheet) runs(v results.View) {
 			}
 		}
 	}
+	chosen := chosenOf(all)
 	of := originOf(v)
 	for _, s := range all {
 		for _, r := range s.runs {
@@ -83,10 +86,30 @@ func (t *sheet) runs(v results.View) {
 				value, known := f.Of(r)
 				t.known(column(f), value, known)
 			}
+			t.settings(r, chosen)
 		}
 	}
 	if len(t.heads) == 0 {
 		t.heads = []string{"id", "started"}
+	}
+}
+
+// chosenOf are the names of all that was chosen of the runs of all sides.
+func chosenOf(all []side) (names []string) {
+	for _, s := range all {
+		for _, r := range s.runs {
+			names = slices.AppendSeq(names, maps.Keys(r.Chosen()))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// settings are what was chosen of the run, by these names, in the words of its flags.
+func (t *sheet) settings(r results.Run, names []string) {
+	chosen := r.Chosen()
+	for _, name := range names {
+		t.set("setting_"+strings.ReplaceAll(name, "-", "_"), chosen[name])
 	}
 }
 

@@ -2,6 +2,8 @@ package formats
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
@@ -74,7 +76,7 @@ func (s side) prefix() string {
 type setting struct{ name, value string }
 
 // settings are those of the run but for what names it: recipe, form, clients. What
-// was not chosen is "".
+// was not chosen is "". Whatever else can change a figure of the run follows by name.
 func settings(r results.Run) []setting {
 	all := []setting{
 		{"server", r.Backend.Server}, {"durability", r.Backend.Durability}, {"client", r.Backend.Client},
@@ -91,6 +93,15 @@ func settings(r results.Run) []setting {
 	}
 	if p := r.Preload; p != nil {
 		all = append(all, setting{"preload", fmt.Sprint(p.Nodes)})
+	}
+	if ratio := r.ReadRatio; ratio != nil {
+		all = append(all, setting{"read-share", fmt.Sprint(ratio.Asked)})
+	}
+	chosen := r.Chosen()
+	for _, name := range slices.Sorted(maps.Keys(chosen)) {
+		if !slices.ContainsFunc(all, func(s setting) bool { return s.name == name }) {
+			all = append(all, setting{name, chosen[name]})
+		}
 	}
 	return all
 }

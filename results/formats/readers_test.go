@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,29 @@ func TestCSVIsReadBack(t *testing.T) {
 	for name, v := range samples() {
 		if _, err := csv.NewReader(bytes.NewReader(written(t, "csv", v))).ReadAll(); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Every setting of a run is a column of CSV and a property of JUnit, also one of a flag
+// that neither format has heard of.
+func TestEverySettingIsInCSVAndJUnit(t *testing.T) {
+	r := lock("predecessor", "recipe", 1200, 1, 64*time.Microsecond)
+	r.Settings = map[string]string{"hold": "1ms", "brand-new": "seven"}
+	f := fileOf(r)
+	rows, err := csv.NewReader(bytes.NewReader(written(t, "csv", f))).ReadAll()
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for head, want := range map[string]string{"setting_brand_new": "seven", "setting_hold": "1ms", "setting_warmup": "200ms"} {
+		if at := slices.Index(rows[0], head); at < 0 || rows[1][at] != want {
+			t.Errorf("CSV has no %s of %s: %q", head, want, rows)
+		}
+	}
+	junit := string(written(t, "junit", f))
+	for name, want := range map[string]string{"brand-new": "seven", "hold": "1ms", "warmup": "200ms"} {
+		if !strings.Contains(junit, `<property name="`+name+`" value="`+want+`">`) {
+			t.Errorf("JUnit has no property %s of %s: %s", name, want, junit)
 		}
 	}
 }

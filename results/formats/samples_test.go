@@ -49,7 +49,8 @@ func lock(form, family string, rounds int64, woken float64, handoff time.Duratio
 		Herd: results.Herd{Useful: rounds, Wasted: int64(woken-1) * rounds},
 		Cost: results.Cost{PerRound: &results.PerRound{Notifications: woken, Reads: woken + 2, Writes: 2, RPCs: woken + 4},
 			Expected: &results.Expected{Identities: []results.Identity{{Formula: "notifications = K − z", Left: 7, Right: 7, Holds: true}}}},
-		Safety: results.Safety{Checked: rounds, Tokens: true},
+		Safety:   results.Safety{Checked: rounds, Tokens: true},
+		Settings: map[string]string{"duration": "2s", "hold": "1ms", "ramp": "0s", "bin": "1ms"},
 	}
 }
 
