@@ -29,7 +29,7 @@ const (
 	LittlesLaw  = "littles-law" // the turns that ended do not stand for all
 	Unaccounted = "unaccounted" // arrivals do not add up, which is a defect of stampede
 	Abandoned   = "abandoned"   // rounds were cut off: identities are not checked; a doubt where they did not end in time
-	Bystanders  = "bystanders"  // the background load skipped arrivals or left them unfinished
+	Bystanders  = "bystanders"  // the background load skipped arrivals, or had work unfinished at the end
 
 	NotWarm                = "not-warm"                 // throughput still rose when the window opened
 	BackgroundSessionsLost = "background-sessions-lost" // the background load lost sessions

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 )
@@ -26,8 +27,10 @@ type Background struct {
 	Failed         int64              `json:"failed,omitempty"`    // not in older files
 	Skipped        int64              `json:"skipped"`
 	Unfinished     int64              `json:"unfinished"`
-	Errors         map[string]int64   `json:"errors"`  // how often, by the error's text
-	Checked        int64              `json:"checked"` // violations are among the run's own
+	OldestNS       time.Duration      `json:"oldest_unfinished_ns,omitempty"` // for how long the first of them had been due; not in older files
+	Little         *Little            `json:"littles_law,omitempty"`          // in a closed loop only; not in older files
+	Errors         map[string]int64   `json:"errors"`                         // how often, by the error's text
+	Checked        int64              `json:"checked"`                        // violations are among the run's own
 }
 
 // beside is what was measured of the background that was asked for.
@@ -39,6 +42,7 @@ func (r *Run) beside(s Setting, m *metrics.Record, write writing) {
 	b.ReadRatio = b.ReadRatio.achieved(*m.Mix)
 	b.Rounds, b.ThroughputPerS = m.Rounds, perSecond(m.Rounds, m.Duration)
 	b.Offered, b.Late, b.Completed, b.Failed, b.Skipped, b.Unfinished = g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished
+	b.OldestNS, b.Little = g.Oldest, little(m.Little)
 	b.Errors, b.Checked = m.Errors, m.Safety.Checked
 	b.Phases, b.Latency = phases(m.Phases, write)
 	r.Background = &b

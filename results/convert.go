@@ -46,8 +46,8 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		Clients: s.Clients, Groups: s.Groups, Seed: s.Seed, Loop: loop(s.Open), Open: s.Open, HoldNS: s.Hold, ThinkNS: s.Think, RampNS: s.Ramp, RampTookNS: r.Ramp, WarmupNS: s.Warmup,
 		DurationNS: r.Duration, Rounds: r.Rounds, ThroughputPerS: perSecond(r.Rounds, r.Duration),
 		OfferedPerS: perSecond(r.Generator.Offered, r.Duration),
-		Settings:    s.Settings,
-		Preload:     s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
+		Settings:    s.Settings, Little: little(r.Little),
+		Preload: s.Preload, Herd: herd(r, write), Cost: costs(r, s.Expected), Fanout: fanout(r.Fanout),
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Disturbed: r.Disturbed,
 		Errors: r.Errors, Warnings: warningsOf(r.Warnings), Doubts: warningsOf(r.Doubts), Intervals: intervals(r.Intervals),
 	}
@@ -64,13 +64,18 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	if s := r.Storm; s != nil {
 		run.Storm = &Storm{Made: s.Made, Omitted: s.Omitted}
 	}
-	if l := r.Little; l != nil {
-		run.Little = &Little{InProgress: l.InProgress, Ended: l.Ended, Error: l.Error, Holds: l.Holds()}
-	}
 	if n := r.Server; n != nil {
 		run.Server = &Server{Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}
 	}
 	return run
+}
+
+// little is nil of none.
+func little(l *metrics.Little) *Little {
+	if l == nil {
+		return nil
+	}
+	return &Little{InProgress: l.InProgress, Ended: l.Ended, Error: l.Error, Holds: l.Holds()}
 }
 
 func loop(o *Open) string {

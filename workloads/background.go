@@ -87,6 +87,7 @@ func (b *backdrop) begin() {
 	}
 	b.crew.meter.Begin()
 	b.crew.instances.begin()
+	b.crew.cycles.open()
 	b.opened, b.before = time.Now(), b.crew.meter.Counts()
 }
 
@@ -100,10 +101,13 @@ func (b *backdrop) end() {
 	b.shut = true
 	b.record.Duration, b.record.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
 	b.crew.instances.end(&b.record)
+	turns := b.crew.cycles.now()
 	b.crew.meter.End()
 	if b.pacer != nil {
 		b.pacer.End()
+		return
 	}
+	turns.tell(&b.record, b.crew.instances[0].Together())
 }
 
 // soFar is what the window has seen of it until now, nil of no background: how long

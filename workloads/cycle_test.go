@@ -126,3 +126,35 @@ func TestLittlesLawWarnsOfUnfairForms(t *testing.T) {
 		})
 	}
 }
+
+// A background in a closed loop is checked as the run is: what it has in flight at the
+// end is counted with its age, and Little's law does not hold of it.
+func TestClosedBackgroundCountsWhatIsInFlightAtTheEnd(t *testing.T) {
+	for _, stops := range []bool{true, false} {
+		inBubble(t, func(t *testing.T, s drivers.Service) {
+			from := time.Now().Add(2 * time.Second)
+			until := from.Add(3 * time.Second)
+			if !stops {
+				until = from
+			}
+			p := plan(hooked{s, func(c drivers.Conn) drivers.Conn { return stopping{c, from, until} }}, predecessor)
+			p.Warmup, p.Duration = time.Second, 2*time.Second
+			p.Background = workloads.Background{Clients: 3, Mix: workloads.MixSettings{Reads: 1, Keys: 10}}
+			r, err := workloads.Run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := r.Background
+			if b.Little == nil || b.Little.InProgress < 2.99 || b.Little.InProgress > 3.01 {
+				t.Fatalf("%+v, want three clients in their turns at any time", b.Little)
+			}
+			g := b.Generator
+			if stops && (g.Unfinished != 3 || g.Overdue != 3 || g.Oldest < 990*time.Millisecond || g.Oldest > 1010*time.Millisecond) {
+				t.Errorf("%+v, want three in flight for 1s", g)
+			}
+			if has(r.Doubts, metrics.Bystanders) != stops || has(r.Warnings, metrics.LittlesLaw) != stops || b.Little.Holds() == stops {
+				t.Errorf("the service stops: %v; doubts %v, warnings %v, %+v", stops, r.Doubts, r.Warnings, b.Little)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package workloads
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -46,22 +47,25 @@ func (r *runner) warn(m *metrics.Record) {
 	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
 	doubt(g.Offered > 0 && g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "", g.Oldest.Round(time.Millisecond))
 	doubt(g.Failed > 0, metrics.Failed, failed, g.Failed, g.Offered, "")
-	if w, stoodStill := turnsInProgress(m); w.Text != "" {
-		doubt(stoodStill, w.Code, "%s", w.Text)
-		if !stoodStill {
-			warn(w)
+	closedLoop := func(whose, unfinished string, of *metrics.Record) {
+		if text, stoodStill := turnsInProgress(of); stoodStill {
+			doubt(true, unfinished, "%s%s", whose, text)
+		} else if text != "" {
+			warn(metrics.Warn(unfinished, "%s%s", whose, text))
+		}
+		if l := of.Little; l != nil && !l.Holds() {
+			warn(metrics.Warn(metrics.LittlesLaw, "%s"+littlesLaw, whose, l.InProgress, l.Ended, l.Error))
 		}
 	}
-	if l := m.Little; l != nil && !l.Holds() {
-		warn(metrics.Warn(metrics.LittlesLaw, littlesLaw, l.InProgress, l.Ended, l.Error))
-	}
+	closedLoop("", metrics.Unfinished, m)
 	doubt(g.Unaccounted() != 0, metrics.Unaccounted, notAccounted, "", g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
 	doubt(g.Skipped+g.Unfinished+g.Failed == 0 && float64(m.Rounds+int64(r.plan.Clients)) < behind*float64(g.Offered), metrics.Behind,
 		"rate not reached: %d rounds of %d that were offered", m.Rounds, g.Offered)
 	if b := m.Background; b != nil {
+		closedLoop("background: ", metrics.Bystanders, b)
 		g, lost := b.Generator, b.Errors[drivers.ErrSessionLost.Error()]
 		doubt(g.Skipped > 0, metrics.Bystanders, notServed, g.Skipped, g.Offered, "background ")
-		doubt(g.Unfinished > 0, metrics.Bystanders, notFinished, g.Unfinished, g.Offered, "background ", g.Oldest.Round(time.Millisecond))
+		doubt(g.Offered > 0 && g.Unfinished > 0, metrics.Bystanders, notFinished, g.Unfinished, g.Offered, "background ", g.Oldest.Round(time.Millisecond))
 		doubt(g.Failed > 0, metrics.Bystanders, failed, g.Failed, g.Offered, "background ")
 		doubt(g.Unaccounted() != 0, metrics.Unaccounted, notAccounted, "background ", g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
 		if lost > 0 {
@@ -90,12 +94,12 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 
 // turnsInProgress says whether a closed loop had turns in progress at the end that took
 // far longer than all that ended, and whether most did, as when the service stands still.
-func turnsInProgress(m *metrics.Record) (w metrics.Warning, stoodStill bool) {
+func turnsInProgress(m *metrics.Record) (text string, stoodStill bool) {
 	g := m.Generator
 	if g.Overdue == 0 || g.Oldest < leastOverdue {
-		return w, false
+		return "", false
 	}
-	return metrics.Warn(metrics.Unfinished, "%d turns had not ended when the window closed, the oldest after %v; the longest that ended took %v: no time includes them",
+	return fmt.Sprintf("%d turns had not ended when the window closed, the oldest after %v; the longest that ended took %v: no time includes them",
 		g.Overdue, g.Oldest.Round(time.Millisecond), g.Longest.Round(time.Microsecond)), 2*g.Overdue >= g.Unfinished
 }
 

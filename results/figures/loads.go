@@ -88,7 +88,7 @@ func background() []Figure {
 		{"background.reads", Share, Neither, true, "operations of the background that read", of(func(b results.Background) float64 { return b.ReadRatio.Achieved })},
 		{"background.late", Number, Less, true, "its arrivals for which nobody was free when they were due", of(func(b results.Background) float64 { return float64(b.Late) })},
 		{"background.skipped", Number, Less, true, "its arrivals that nobody ever had", of(func(b results.Background) float64 { return float64(b.Skipped) })},
-		{"background.unfinished", Number, Less, true, "its arrivals that were begun and not finished", of(func(b results.Background) float64 { return float64(b.Unfinished) })},
+		{"background.unfinished", Number, Less, true, "its arrivals, or turns of a closed loop, that had not ended", of(func(b results.Background) float64 { return float64(b.Unfinished) })},
 		{"background.errors", Number, Less, false, "its operations that failed", of(func(b results.Background) float64 { return float64(sum(b.Errors)) })},
 	}
 	for _, phase := range []string{"read", "write"} {
