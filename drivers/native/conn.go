@@ -26,6 +26,9 @@ type conn struct {
 	packets []byte // queued under the lock that is being held
 	unasked int    // bytes of notifications among them
 	dropped bool   // nothing that arrives is heeded any more
+	wrote   int64  // zxid of its last write
+	waits   bool   // for the disk, before its next write
+	held    []byte // a write that was read and has to wait for the disk
 }
 
 const (
@@ -122,13 +125,13 @@ func (c *conn) encrypt() error {
 // whether there may be more.
 func (c *conn) serveBatch() bool {
 	c.out.roomy()
-	payload, err := c.in.Next()
+	payload, err := c.next()
 	if err != nil {
 		return false
 	}
 	began := time.Now()
 	s := c.server
-	s.mu.Lock()
+	c.lockFor(payload)
 	defer s.unlock()
 	s.work = 0
 	for {
@@ -143,6 +146,10 @@ func (c *conn) serveBatch() bool {
 		if payload, err = c.in.Next(); err != nil {
 			return false
 		}
+		if c.hasToWait(payload) {
+			c.held = payload
+			break
+		}
 	}
 	if c.session != nil {
 		s.heardOf(c.session)
@@ -151,6 +158,14 @@ func (c *conn) serveBatch() bool {
 	s.stats.took(took)
 	c.traffic.took(began, took)
 	return !c.dropped
+}
+
+// next returns the request that was held, or waits for one.
+func (c *conn) next() (payload []byte, err error) {
+	if payload, c.held = c.held, nil; payload != nil {
+		return payload, nil
+	}
+	return c.in.Next()
 }
 
 // leave parts the connection from its session and its watches, so that nothing

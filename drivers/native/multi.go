@@ -16,7 +16,7 @@ func (c *conn) writeMulti(h wire.RequestHeader, d *wire.Decoder, now time.Time) 
 	if err != wire.OK {
 		x.Op = refused(err)
 	}
-	r := c.server.apply(x)
+	r := c.apply(x)
 	start := c.beginReply(h.Xid, r.Err)
 	if r.Err == wire.OK {
 		c.packets = appendResults(c.packets, codes, r.Ops)

@@ -82,7 +82,7 @@ func (c *conn) sync(h wire.RequestHeader, d *wire.Decoder) {
 
 func (c *conn) closeSession(h wire.RequestHeader) {
 	c.server.stats.writes++
-	c.server.closeSession(c.session.id)
+	c.wrote = c.server.closeSession(c.session.id).Zxid
 	c.answer(h.Xid, wire.OK)
 	c.leave()
 }

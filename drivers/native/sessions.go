@@ -99,11 +99,12 @@ func (s *Server) overdue(tick int64) (all []*session) {
 	return all
 }
 
-// end ends a session unless it was heard of, or closed, meanwhile.
+// end ends a session unless it was heard of, or closed, meanwhile. A session whose
+// requests wait for the server's own disk lives on.
 func (s *Server) end(session *session, tick int64) {
 	s.mu.Lock()
 	defer s.unlock()
-	if s.sessions[session.id] != session || session.expires > tick {
+	if s.sessions[session.id] != session || session.expires > tick || session.conn != nil && session.conn.waits {
 		return
 	}
 	if session.conn != nil {
@@ -119,7 +120,11 @@ func (c *conn) answerConnect(payload []byte) bool {
 	d := wire.NewDecoder(payload)
 	r.Decode(&d)
 	s := c.server
-	s.mu.Lock()
+	if r.SessionID == 0 {
+		c.lockForWrite()
+	} else {
+		s.mu.Lock()
+	}
 	defer s.unlock()
 	s.stats.received++
 	// A client that has seen more than this server ever did must not be

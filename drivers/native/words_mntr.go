@@ -21,7 +21,7 @@ func (s *Server) metrics() string {
 		{"packets_received", s.stats.received},
 		{"packets_sent", s.stats.sent},
 		{"num_alive_connections", int64(len(s.conns))},
-		{"outstanding_requests", 0},
+		{"outstanding_requests", s.outstanding()},
 		{"znode_count", int64(s.nodeCount())},
 		{"watch_count", int64(s.watches.Len())},
 		{"ephemerals_count", int64(size.Ephemerals)},
@@ -39,6 +39,15 @@ func (s *Server) metrics() string {
 	writeTally(&b, "node_changed_watch_count", &s.stats.changed)
 	writeTally(&b, "node_children_watch_count", &s.stats.children)
 	return b.String()
+}
+
+// outstanding is how many transactions wait for the disk.
+func (s *Server) outstanding() int64 {
+	if s.journal == nil {
+		return 0
+	}
+	_, transactions := s.journal.Pending()
+	return int64(transactions)
 }
 
 func writeTally(w io.Writer, name string, t *tally) {

@@ -7,18 +7,26 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// apply carries out a transaction and tells those who watch for its events. It
-// goes to disk meanwhile, if it is to: what shows it is held back until then.
+// apply carries out a transaction and notifies the sessions that watch for its
+// events. If it goes to disk, what shows it is held back until it is there.
 func (s *Server) apply(x tree.Txn) tree.Result {
+	apply := s.tree.Apply
 	if s.journal != nil {
-		s.journal.Append(&x)
+		apply = s.journal.Apply
 	}
-	r, events := s.tree.Apply(x)
+	r, events := apply(x)
 	for _, e := range events {
 		f := s.watches.Fire(e, r.Zxid)
 		s.stats.fired(e.Type, f)
 		s.work += f[tree.DataWatch] + f[tree.ChildWatch]
 	}
+	return r
+}
+
+// apply carries out a transaction that c asked for.
+func (c *conn) apply(x tree.Txn) tree.Result {
+	r := c.server.apply(x)
+	c.wrote = r.Zxid
 	return r
 }
 
@@ -33,7 +41,7 @@ func (c *conn) write(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 		c.answer(h.Xid, wire.ErrMarshalling)
 		return
 	}
-	r := c.server.apply(c.txn(op, now))
+	r := c.apply(c.txn(op, now))
 	start := c.beginReply(h.Xid, r.Err)
 	if r.Err == wire.OK {
 		c.packets = appendResult(c.packets, h.Op, &r.OpResult)
@@ -49,7 +57,7 @@ func (c *conn) reconfig(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 		c.answer(h.Xid, wire.ErrMarshalling)
 		return
 	}
-	c.answer(h.Xid, c.server.apply(c.txn(refused(wire.ErrReconfigDisabled), now)).Err)
+	c.answer(h.Xid, c.apply(c.txn(refused(wire.ErrReconfigDisabled), now)).Err)
 }
 
 // appendResult appends what an operation that succeeded answers.

@@ -2,59 +2,27 @@ package journal
 
 import (
 	"encoding/binary"
-	"hash/crc32"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// A batch is its header and its body. The header is the length of the body in
-// bytes, the checksum of all behind it, and the batch's place: in a log the zxid
-// of its first transaction, in a snapshot its number.
-const (
-	checksumAt  = 4
-	placeAt     = 8
-	batchHeader = 16
-)
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-func beginBatch(b []byte, place int64) []byte {
-	b = append(b, make([]byte, placeAt)...)
-	return binary.BigEndian.AppendUint64(b, uint64(place))
+// A batch is transactions that are written together. Its body is the digest of
+// the tree after the last of them, then their records.
+type batch struct {
+	bytes []byte // with room for the header
+	last  int64  // zxid of the last transaction
+	load  load
 }
 
-func endBatch(b []byte) {
-	binary.BigEndian.PutUint32(b, uint32(len(b)-batchHeader))
-	binary.BigEndian.PutUint32(b[checksumAt:], checksum(b))
+const digestLength = 8
+
+// newBatch returns a batch without transactions, in the buffer.
+func newBatch(buf []byte, zxid int64) batch {
+	return batch{bytes: append(beginBatch(buf, zxid), make([]byte, digestLength)...)}
 }
 
-// wholeBatch returns the body of the batch that b begins with and that has the
-// place, or false if it does not begin with one.
-func wholeBatch(b []byte, place int64) (body []byte, ok bool) {
-	if len(b) < batchHeader || placeOf(b) != place {
-		return nil, false
-	}
-	length := bodyLength(b)
-	if length == 0 || length > int64(len(b)-batchHeader) {
-		return nil, false
-	}
-	b = b[:batchHeader+length]
-	return b[batchHeader:], binary.BigEndian.Uint32(b[checksumAt:]) == checksum(b)
+func (b *batch) add(x *tree.Txn, r *tree.Result, digest uint64, scratch *[]byte) {
+	b.last = r.Zxid
+	b.bytes = appendRecord(b.bytes, x, r, scratch)
+	binary.BigEndian.PutUint64(b.bytes[batchHeader:], digest)
 }
-
-// hasBatch tells whether there is a whole batch anywhere in the log that
-// continues with the zxid next or a later one, no later than if every byte
-// before it had been a transaction.
-func hasBatch(log []byte, next int64) bool {
-	for skipped := int64(0); len(log) >= batchHeader; skipped++ {
-		if place := placeOf(log); place >= next && place <= next+skipped {
-			if _, ok := wholeBatch(log, place); ok {
-				return true
-			}
-		}
-		log = log[1:]
-	}
-	return false
-}
-
-func bodyLength(b []byte) int64 { return int64(binary.BigEndian.Uint32(b)) }
-func placeOf(b []byte) int64    { return int64(binary.BigEndian.Uint64(b[placeAt:])) }
-func checksum(b []byte) uint32  { return crc32.Checksum(b[placeAt:], castagnoli) }

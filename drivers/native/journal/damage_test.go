@@ -3,6 +3,7 @@ package journal
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,8 +26,7 @@ func TestFullDisk(t *testing.T) {
 	j.file.Close()
 	j.file = full
 	for i := range 2 {
-		j.Append(&history()[i])
-		j.Tree().Apply(history()[i])
+		j.Apply(history()[i])
 		if err := j.Await(int64(i) + 1); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("got %v, want that there is no space", err)
 		}
@@ -66,16 +66,16 @@ func TestDamageIsRefused(t *testing.T) {
 		"flipped": func(b []byte) { b[0] ^= 0x40 },
 		"zeroed":  func(b []byte) { binary.BigEndian.PutUint64(b, 0) },
 	}
+	dir := t.TempDir()
 	for name, damage := range damages {
-		for at := len(heading(logKind)); at < ends[len(ends)-2]-8; at++ {
+		for at := 0; at < ends[len(ends)-2]-8; at++ {
 			bad := slices.Clone(log)
 			if damage(bad[at:]); slices.Equal(bad, log) {
 				continue
 			}
-			dir := t.TempDir()
 			write(t, dir, bad)
-			_, err := Open(dir)
-			if err == nil || !strings.Contains(err.Error(), "damaged at byte") {
+			_, err := OpenOn(unsynced{}, dir)
+			if err == nil || !(strings.Contains(err.Error(), "damaged at byte") || strings.Contains(err.Error(), "not a log")) {
 				t.Fatalf("%s at byte %d: %v, want it refused as damaged", name, at, err)
 			}
 			if got, _ := os.ReadFile(filepath.Join(dir, firstLog)); !slices.Equal(got, bad) {
@@ -101,10 +101,13 @@ func written(t *testing.T) (log []byte, ends []int) {
 	return log, ends
 }
 
+// write makes the log the only one, and the newest.
 func write(t *testing.T, dir string, log []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, firstLog), log, 0o600); err != nil {
-		t.Fatal(err)
+	for name, b := range map[string][]byte{firstLog: log, currentName: fmt.Appendf(nil, currentLine, firstLog)} {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

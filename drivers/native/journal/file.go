@@ -11,13 +11,11 @@ import (
 	"strings"
 )
 
-// The kinds of files in a data directory. Each begins with its kind and version.
+// The kinds of files in a data directory.
 const (
 	logKind      = "log"
 	snapshotKind = "snapshot"
 )
-
-func heading(kind string) string { return "stampede " + kind + " 1\n" }
 
 // unfinished ends the name of a file that is not what its name will say yet.
 const unfinished = ".unfinished"
@@ -66,47 +64,44 @@ func sizeOf(dir, kind string) (size int64, err error) {
 }
 
 // begin returns a new file with its heading, which is not there yet under its
-// name: finish sees to that.
-func begin(path, kind string) (*os.File, error) {
-	f, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+// name: settle sees to that.
+func (j *Journal) begin(path, kind string) (File, heading, error) {
+	h := newHeading(kind)
+	f, err := j.beginWith(path, h.bytes)
+	return f, h, err
+}
+
+// beginWith returns a new file that begins with the bytes.
+func (j *Journal) beginWith(path string, b []byte) (File, error) {
+	f, err := j.disk.Create(path + unfinished)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := f.WriteString(heading(kind)); err != nil {
+	if _, err := f.Write(b); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-// finish gives the file its name when all that was written is on disk, and closes
-// it.
-func finish(f *os.File) error {
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+// settle gives the file its name when everything that was written is on disk, and
+// returns when the name is, too. The file stays open.
+func (j *Journal) settle(f File, path string) error {
+	if err := f.Sync(); err != nil {
 		return err
 	}
-	path := strings.TrimSuffix(f.Name(), unfinished)
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := j.disk.Rename(path+unfinished, path); err != nil {
 		return err
 	}
-	return syncDirectory(filepath.Dir(path))
+	return j.disk.SyncDirectory(j.dir)
 }
 
 // removeUnfinished removes what a server that was killed left.
-func removeUnfinished(dir string) error {
-	entries, err := os.ReadDir(dir)
+func (j *Journal) removeUnfinished() error {
+	entries, err := os.ReadDir(j.dir)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), unfinished) {
-			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, j.disk.Remove(filepath.Join(j.dir, e.Name())))
 		}
 	}
 	return err
-}
-
-// syncDirectory has the disk confirm the names in the directory.
-func syncDirectory(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

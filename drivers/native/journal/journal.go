@@ -7,30 +7,33 @@ import (
 	"sync/atomic"
 
 	"github.com/stampede-bench/stampede/drivers/native/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // A Journal is what is on disk of one tree, open for one server.
 type Journal struct {
-	dir           string
-	lock          *os.File // locked
-	logLength     int64    // in bytes, at which another log is begun
-	snapshotAfter int64    // as long a log at least, until another snapshot is due
-	tree          *tree.Tree
-	isDue         chan struct{} // has a value when a snapshot is due
-	done          chan struct{} // closed when nothing is written any more
+	dir    string
+	disk   Disk
+	lock   *os.File // locked
+	limits limits
+	tree   *tree.Tree
+	isDue  chan struct{} // has a value when a snapshot is due
+	done   chan struct{} // closed when nothing is written any more
 
 	// Of whoever writes:
-	file *os.File // the log that is written
-	size int64    // of it, in bytes
+	file  File  // the log that is written
+	frame frame // of its batches
+	size  int64 // of it, in bytes
 
 	durable atomic.Int64 // zxid of the last transaction on disk
 
 	mu            sync.Mutex    // guards all below
-	gathers       *sync.Cond    // what is to be written, or that nothing is any more
+	gathers       *sync.Cond    // a batch is to be written, or none is any more
 	written       chan struct{} // closed when durable or err has changed, and another one put in its place
-	pending       []byte        // the batch that gathers, with room for its header
+	queue         []batch       // to be written, the last of which gathers
 	spare         []byte        // the buffer that was written last
-	appended      int64         // zxid of the last transaction appended
+	scratch       []byte        // to compute digests in
+	pending       load          // in the queue, and being written
 	sinceSnapshot int64         // bytes of log
 	snapshotSize  int64         // of the last one, in bytes
 	due           bool          // a snapshot was asked for, and not saved yet
@@ -57,20 +60,45 @@ func (j *Journal) Size() (snapshots, logs int64, err error) {
 // Tree is the state that was recovered.
 func (j *Journal) Tree() *tree.Tree { return j.tree }
 
-// Append adds the transaction that is applied next. It does not wait for the
-// disk, and does not keep x.
-func (j *Journal) Append(x *tree.Txn) {
+// Apply carries out the transaction on the tree and gathers it for the disk,
+// with its result. It does not wait for the disk. One whose record is too long is
+// refused with wire.ErrMarshalling.
+func (j *Journal) Apply(x tree.Txn) (tree.Result, []tree.Event) {
+	if recordLength(&x) > j.limits.record {
+		x = tree.Txn{Op: tree.Op{Kind: tree.Refuse, Err: wire.ErrMarshalling}}
+	}
+	r, events := j.tree.Apply(x)
+	j.gather(&x, &r)
+	return r, events
+}
+
+func (j *Journal) gather(x *tree.Txn, r *tree.Result) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.appended++
 	if j.err != nil || j.closed {
 		return
 	}
-	if len(j.pending) == 0 {
-		j.pending = beginBatch(j.pending, j.appended)
+	b := j.gathering(r.Zxid)
+	before := len(b.bytes)
+	b.add(x, r, j.tree.Digest(), &j.scratch)
+	added := load{len(b.bytes) - before, 1}
+	b.load.add(added)
+	j.pending.add(added)
+}
+
+// gathering returns the batch for the transaction with the zxid. It must be
+// called with the lock held.
+func (j *Journal) gathering(zxid int64) *batch {
+	n := len(j.queue)
+	if n > 0 && len(j.queue[n-1].bytes) < j.limits.batch {
+		return &j.queue[n-1]
+	}
+	if n == 0 {
 		j.gathers.Signal()
 	}
-	j.pending = appendTxn(j.pending, x)
+	j.queue = append(j.queue, newBatch(j.spare, zxid))
+	j.spare = nil
+	return &j.queue[n]
 }
 
 // Await returns nil when all transactions up to the zxid are on disk, and why

@@ -12,14 +12,21 @@ import (
 
 func open(t *testing.T, dir string) *Journal {
 	t.Helper()
-	return openShort(t, dir, logLength, snapshotAfter)
+	return openLimited(t, dir, standard)
 }
 
 // openShort opens a journal that begins a log and wants a snapshot at lengths of
 // its own.
 func openShort(t *testing.T, dir string, logLength, snapshotAfter int64) *Journal {
 	t.Helper()
-	j, err := openWith(dir, logLength, snapshotAfter)
+	l := standard
+	l.log, l.snapshot = logLength, snapshotAfter
+	return openLimited(t, dir, l)
+}
+
+func openLimited(t *testing.T, dir string, l limits) *Journal {
+	t.Helper()
+	j, err := openWith(unsynced{}, dir, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,11 +34,22 @@ func openShort(t *testing.T, dir string, logLength, snapshotAfter int64) *Journa
 	return j
 }
 
-// do appends, applies and awaits, so that each transaction is a batch.
+// An unsynced disk is fast: it confirms at once.
+type unsynced struct{ System }
+
+type unsyncedFile struct{ File }
+
+func (unsynced) Create(path string) (File, error) {
+	f, err := System{}.Create(path)
+	return unsyncedFile{f}, err
+}
+func (unsynced) SyncDirectory(string) error { return nil }
+func (unsyncedFile) Sync() error            { return nil }
+
+// do applies and awaits, so that each transaction is a batch.
 func do(t *testing.T, j *Journal, x tree.Txn) {
 	t.Helper()
-	j.Append(&x)
-	r, _ := j.Tree().Apply(x)
+	r, _ := j.Apply(x)
 	if err := j.Await(r.Zxid); err != nil {
 		t.Fatal(err)
 	}
@@ -62,14 +80,13 @@ func TestRecoversAll(t *testing.T) {
 	}
 }
 
-// What was appended and not awaited is in one batch or a few, and there after a
+// What was applied and not awaited is in one batch or a few, and there after a
 // close.
-func TestCloseWritesWhatWasAppended(t *testing.T) {
+func TestCloseWritesWhatWasApplied(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
 	for _, x := range history() {
-		j.Append(&x)
-		j.Tree().Apply(x)
+		j.Apply(x)
 	}
 	want := pictureOf(j.Tree())
 	j.Close()
@@ -82,7 +99,7 @@ func TestAwaitAfterTheEnd(t *testing.T) {
 	j := open(t, t.TempDir())
 	do(t, j, history()[0])
 	j.Close()
-	j.Append(&history()[1])
+	j.Apply(history()[1])
 	if err := j.Await(1); err != nil {
 		t.Errorf("what was written: %v", err)
 	}

@@ -98,7 +98,7 @@ func killWriter(t *testing.T, dir string, lines int) (zxid int64) {
 // writeUntilKilled does transactions, saves snapshots when they are due, and
 // says how far the disk is.
 func writeUntilKilled(dir string) {
-	j, err := openWith(dir, 4<<10, 16<<10)
+	j, err := openWith(System{}, dir, limits{log: 4 << 10, snapshot: 16 << 10, batch: 512, record: 1 << 20, pending: 2 << 10, pendingOf: 10})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -121,8 +121,8 @@ func writeUntilKilled(dir string) {
 		mu.Lock()
 		for range 1 + rand.IntN(20) {
 			x := randomTxn(j.Tree().Zxid() + 1)
-			j.Append(&x)
-			j.Tree().Apply(x)
+			waitForRoom(j)
+			j.Apply(x)
 		}
 		zxid := j.Tree().Zxid()
 		mu.Unlock()
@@ -132,6 +132,18 @@ func writeUntilKilled(dir string) {
 	}
 	fmt.Fprintln(os.Stderr, j.Err())
 	os.Exit(1)
+}
+
+// waitForRoom waits like a client that has the journal alone, whose limits are
+// so low here that it has to all the time.
+func waitForRoom(j *Journal) {
+	for wait := j.Room(j.Tree().Zxid()); wait != nil; wait = j.Room(j.Tree().Zxid()) {
+		<-wait
+	}
+	if bytes, txns := j.Pending(); bytes >= j.limits.pending || txns >= j.limits.pendingOf {
+		fmt.Fprintf(os.Stderr, "%d bytes and %d transactions are pending, with limits %+v\n", bytes, txns, j.limits)
+		os.Exit(1)
+	}
 }
 
 // randomTxn is the transaction with the zxid.

@@ -3,7 +3,6 @@ package journal
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -11,9 +10,10 @@ import (
 
 // A batchReader reads the batches of a file, one after the other.
 type batchReader struct {
+	heading
 	from *bufio.Reader
 	at   int64 // where in the file the next batch begins
-	size int64 // of the file
+	end  int64 // of the file
 	buf  []byte
 }
 
@@ -23,11 +23,11 @@ func readBatches(f *os.File, kind string) (*batchReader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &batchReader{from: bufio.NewReaderSize(f, 64<<10), at: int64(len(heading(kind))), size: info.Size()}
-	begin := make([]byte, r.at)
-	if _, err := io.ReadFull(r.from, begin); err != nil || string(begin) != heading(kind) {
-		return nil, fmt.Errorf("not a %s of this version: it does not begin with %q", kind, heading(kind))
+	r := &batchReader{from: bufio.NewReaderSize(f, 64<<10), end: info.Size()}
+	if r.heading, err = readHeading(r.from, kind); err != nil {
+		return nil, err
 	}
+	r.at = int64(len(r.bytes))
 	return r, nil
 }
 
@@ -38,22 +38,22 @@ var errBroken = errors.New("damaged")
 // the next call. After the last one it returns io.EOF, and where there is
 // something else than a batch errBroken.
 func (r *batchReader) read(place int64) ([]byte, error) {
-	if r.at == r.size {
+	if r.at == r.end {
 		return nil, io.EOF
 	}
-	header, err := r.from.Peek(batchHeader)
+	header, err := r.from.Peek(r.frame.header)
 	if err != nil {
 		return nil, broken(err)
 	}
-	length := batchHeader + bodyLength(header)
-	if length > r.size-r.at {
+	length := int64(r.frame.header) + bodyLength(header)
+	if length > r.end-r.at {
 		return nil, errBroken
 	}
 	r.buf = slices.Grow(r.buf[:0], int(length))[:length]
 	if _, err := io.ReadFull(r.from, r.buf); err != nil {
 		return nil, broken(err)
 	}
-	body, ok := wholeBatch(r.buf, place)
+	body, ok := r.frame.whole(r.buf, place)
 	if !ok {
 		return nil, errBroken
 	}

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -12,69 +13,95 @@ import (
 
 // A replay brings a tree to the state that the log ends with.
 type replay struct {
-	tree   *tree.Tree
-	zxid   int64 // of the last transaction read
-	length int64 // of all that was read, in bytes
-	end    int64 // of the last log, in bytes
+	journal *Journal
+	tree    *tree.Tree
+	zxid    int64 // of the last transaction read
+	length  int64 // of all that was read, in bytes
+	end     int64 // of the newest log, in bytes
+	frame   frame // of the newest log
+	copy    File  // of the newest log, if that is of today's version, not settled
 }
 
-// all replays the logs. It returns the last one, open at its end.
-func (r *replay) all(logs []file) (last *os.File, err error) {
-	for i, l := range logs {
-		if last != nil {
-			last.Close() // it was only read
+// all replays the logs.
+func (r *replay) all(logs []file) (err error) {
+	defer func() {
+		if err != nil && r.copy != nil {
+			err = errors.Join(err, r.copy.Close(), r.journal.removeUnfinished())
 		}
+	}()
+	for i, l := range logs {
 		if i > 0 && l.zxid != r.zxid+1 {
-			return nil, fmt.Errorf("%s: zxid %d should follow, which is missing", logs[i-1].path, r.zxid+1)
+			return fmt.Errorf("%s: zxid %d should follow, which is missing", logs[i-1].path, r.zxid+1)
 		}
 		r.zxid = l.zxid - 1
-		if last, err = r.open(l.path, i == len(logs)-1); err != nil {
-			return nil, fmt.Errorf("%s: %w", l.path, err)
+		if err := r.open(l.path, i == len(logs)-1); err != nil {
+			return fmt.Errorf("%s: %w", l.path, err)
 		}
 	}
 	if r.zxid < r.tree.Zxid() {
-		err := fmt.Errorf("%s: zxid %d should follow, which the snapshot shows", logs[len(logs)-1].path, r.zxid+1)
-		return nil, errors.Join(err, last.Close())
+		return fmt.Errorf("%s: zxid %d should follow, which the snapshot shows", logs[len(logs)-1].path, r.zxid+1)
 	}
-	return last, nil
+	return nil
 }
 
-func (r *replay) open(path string, last bool) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+func (r *replay) open(path string, newest bool) error {
+	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := r.file(f, last); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-func (r *replay) file(f *os.File, last bool) error {
+	defer f.Close()
 	b, err := readBatches(f, logKind)
 	if err != nil {
 		return err
 	}
-	err = r.batches(b)
+	if newest && b.version == version {
+		return r.newest(path, f, b)
+	}
+	return r.file(f, b, newest, io.Discard)
+}
+
+// newest replays the newest log and writes the copy of what it read.
+func (r *replay) newest(path string, f *os.File, b *batchReader) (err error) {
+	if r.copy, err = r.journal.beginWith(path, b.bytes); err != nil {
+		return err
+	}
+	to := bufio.NewWriterSize(r.copy, 1<<20)
+	if err := r.file(f, b, true, to); err != nil {
+		return err
+	}
+	r.end, r.frame = b.at, b.frame
+	return to.Flush()
+}
+
+// file replays a log and writes its batches again.
+func (r *replay) file(f *os.File, b *batchReader, newest bool, to io.Writer) error {
+	err := r.batches(b, to)
 	r.length += b.at
-	r.end = b.at
 	switch {
 	case err == io.EOF:
-		_, err = f.Seek(b.at, io.SeekStart)
-	case err == errBroken && last:
-		err = r.cutOff(f, b.at)
+		return nil
+	case err == errBroken && newest:
+		return r.tail(f, b)
 	case err == errBroken:
-		err = damaged(b.at, r.zxid)
+		return damaged(b.at, r.zxid)
 	}
 	return err
 }
 
 // batches applies what is in the batches, up to an error or io.EOF.
-func (r *replay) batches(b *batchReader) error {
+func (r *replay) batches(b *batchReader, to io.Writer) error {
 	for {
 		body, err := b.read(r.zxid + 1)
-		if err == nil {
+		if err != nil {
+			return err
+		}
+		if b.version == 1 {
+			err = r.bodyOne(body)
+		} else {
 			err = r.body(body)
+		}
+		if err == nil {
+			_, err = to.Write(b.buf)
 		}
 		if err != nil {
 			return err
@@ -82,12 +109,38 @@ func (r *replay) batches(b *batchReader) error {
 	}
 }
 
-// body applies the transactions that the tree does not show yet.
+// body applies the transactions that the tree does not show yet. Their results,
+// and the tree, must be what they were.
 func (r *replay) body(body []byte) error {
+	b := reader{wire.NewDecoder(body)}
+	digest := uint64(b.Long())
+	for len(b.Rest()) > 0 {
+		x, ok := b.record()
+		if !ok {
+			return fmt.Errorf("zxid %d is not a transaction of this version", r.zxid+1)
+		}
+		if r.zxid++; r.zxid <= r.tree.Zxid() {
+			continue
+		}
+		result, _ := r.tree.Apply(x.txn)
+		if x.kind == applied && resultDigest(&result, &r.journal.scratch) != x.digest {
+			return fmt.Errorf("zxid %d has another result than it had: %s", r.zxid, otherRules)
+		}
+	}
+	if r.zxid == r.tree.Zxid() && r.tree.Digest() != digest {
+		return fmt.Errorf("zxid %d leads to another state than it did: %s", r.zxid, otherRules)
+	}
+	return nil
+}
+
+const otherRules = "run the program that wrote the log, or restore the directory from a copy"
+
+// bodyOne applies transactions of version 1, whose results are not known.
+func (r *replay) bodyOne(body []byte) error {
 	for b := (reader{wire.NewDecoder(body)}); len(b.Rest()) > 0; {
 		x := b.txn()
 		if b.Err() != nil {
-			return fmt.Errorf("zxid %d is not a transaction of this version", r.zxid+1)
+			return fmt.Errorf("zxid %d is not a transaction of version 1", r.zxid+1)
 		}
 		if r.zxid++; r.zxid > r.tree.Zxid() {
 			r.tree.Apply(x)
@@ -96,20 +149,20 @@ func (r *replay) body(body []byte) error {
 	return nil
 }
 
-// cutOff takes away what was torn as it was written: it has no whole batch in it.
-func (r *replay) cutOff(f *os.File, end int64) error {
-	if _, err := f.Seek(end, io.SeekStart); err != nil {
+// tail fails if what is behind the last whole batch is not what a write left
+// that was cut off: if it has a whole batch in it.
+func (r *replay) tail(f *os.File, b *batchReader) error {
+	if _, err := f.Seek(b.at, io.SeekStart); err != nil {
 		return err
 	}
 	torn, err := io.ReadAll(f)
 	if err != nil {
 		return err
 	}
-	if hasBatch(torn, r.zxid+1) {
-		return damaged(end, r.zxid)
+	if b.frame.anywhere(torn, r.zxid+1) {
+		return damaged(b.at, r.zxid)
 	}
-	_, err = f.Seek(end, io.SeekStart)
-	return errors.Join(err, f.Truncate(end), f.Sync())
+	return nil
 }
 
 func damaged(at, zxid int64) error {

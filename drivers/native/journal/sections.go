@@ -14,7 +14,7 @@ import (
 const (
 	sessionSection byte = iota + 1
 	nodeSection
-	endSection // the last, with nothing in it
+	endSection // the last, with the digest of the tree; in version 1 with nothing
 )
 
 const (
@@ -27,7 +27,8 @@ const (
 
 // sections writes those of a snapshot.
 type sections struct {
-	file    *os.File
+	file    File
+	frame   frame
 	batch   []byte // the section that gathers, with its header
 	number  int64  // of sections begun
 	written int64  // bytes
@@ -48,6 +49,7 @@ func (w *sections) write(s *tree.Snapshot, next func([]tree.Image) ([]tree.Image
 	}
 	if err == nil {
 		w.begin(endSection)
+		w.batch = wire.AppendLong(w.batch, int64(s.Digest()))
 		err = w.end()
 	}
 	return err
@@ -73,7 +75,7 @@ func (w *sections) begin(kind byte) {
 }
 
 func (w *sections) end() error {
-	endBatch(w.batch)
+	w.frame.end(w.batch)
 	n, err := w.file.Write(w.batch)
 	if w.written += int64(n); err == nil && w.written-w.synced > syncLength {
 		err = w.file.Sync()
@@ -82,7 +84,7 @@ func (w *sections) end() error {
 	return err
 }
 
-// readSnapshot returns the tree that a snapshot shows.
+// readSnapshot returns the tree that a snapshot shows, which keeps its digest.
 func readSnapshot(from file) (*tree.Tree, error) {
 	f, err := os.Open(from.path)
 	if err != nil {
@@ -105,19 +107,36 @@ func readSections(r *batchReader, zxid int64) (*tree.Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	tree := tree.Restore(zxid, sessions)
+	nodes := tree.Restore(zxid, sessions)
 	for number := int64(1); ; number++ {
 		body, err := r.read(number)
 		if err != nil {
 			return nil, err
 		}
 		if body[0] == endSection {
-			return tree.Tree()
+			return restored(r, nodes, body[1:])
 		}
-		if err := readNodes(body, tree); err != nil {
+		if err := readNodes(body, nodes); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// restored returns the tree, if its digest is what the snapshot says.
+func restored(r *batchReader, nodes *tree.Restoration, digest []byte) (*tree.Tree, error) {
+	t, err := nodes.Tree()
+	if err != nil {
+		return nil, err
+	}
+	t.KeepDigest()
+	if r.version == 1 {
+		return t, nil
+	}
+	b := wire.NewDecoder(digest)
+	if want := b.Long(); b.Err() != nil || uint64(want) != t.Digest() {
+		return nil, errors.New("it shows another state than was written")
+	}
+	return t, nil
 }
 
 func readSessions(r *batchReader) (sessions []tree.Session, err error) {

@@ -3,7 +3,6 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
@@ -33,17 +32,18 @@ func (j *Journal) SaveSnapshot(s *tree.Snapshot, next func([]tree.Image) (_ []tr
 
 // writeSnapshot returns the snapshot's length in bytes.
 func (j *Journal) writeSnapshot(s *tree.Snapshot, next func([]tree.Image) ([]tree.Image, bool, error)) (size int64, err error) {
-	f, err := begin(pathOf(j.dir, snapshotKind, s.Zxid()), snapshotKind)
+	path := pathOf(j.dir, snapshotKind, s.Zxid())
+	f, h, err := j.begin(path, snapshotKind)
 	if err != nil {
 		return 0, err
 	}
 	defer func() {
+		err = errors.Join(err, f.Close())
 		if err != nil {
-			f.Close()
-			os.Remove(f.Name()) // or the next Open does
+			j.disk.Remove(path + unfinished) // or the next Open does
 		}
 	}()
-	w := sections{file: f}
+	w := sections{file: f, frame: h.frame}
 	if err := w.write(s, next); err != nil {
 		return 0, err
 	}
@@ -51,7 +51,7 @@ func (j *Journal) writeSnapshot(s *tree.Snapshot, next func([]tree.Image) ([]tre
 	if err := j.Await(s.Zxid()); err != nil {
 		return 0, err
 	}
-	return w.written, finish(f)
+	return w.written, j.settle(f, path)
 }
 
 // prune removes the snapshots before the last two, and the log before those.
@@ -70,7 +70,7 @@ func (j *Journal) prune() error {
 		needless = append(needless, logs[i-1])
 	}
 	for _, f := range needless {
-		err = errors.Join(err, os.Remove(f.path))
+		err = errors.Join(err, j.disk.Remove(f.path))
 	}
 	return err
 }

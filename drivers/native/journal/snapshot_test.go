@@ -40,7 +40,7 @@ func names(t *testing.T, dir string) (names []string) {
 func TestSnapshotAnywhere(t *testing.T) {
 	for at := range len(history()) + 1 {
 		dir := t.TempDir()
-		j := openShort(t, dir, 1, snapshotAfter) // a log for each batch
+		j := openShort(t, dir, 1, standard.snapshot) // a log for each batch
 		for _, x := range history()[:at] {
 			do(t, j, x)
 		}
@@ -50,8 +50,8 @@ func TestSnapshotAnywhere(t *testing.T) {
 		}
 		want := pictureOf(j.Tree())
 		j.Close()
-		for zxid := range at {
-			os.Remove(pathOf(dir, logKind, int64(zxid)+1)) // they are not needed
+		for zxid := range min(at, len(history())-1) {
+			os.Remove(pathOf(dir, logKind, int64(zxid)+1)) // they are not needed, but for the newest
 		}
 		if diff := cmp.Diff(want, pictureOf(open(t, dir).Tree())); diff != "" {
 			t.Fatalf("with a snapshot before transaction %d (-want +got):\n%s", at, diff)
@@ -135,7 +135,7 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := Open(dir)
+		_, err := OpenOn(unsynced{}, dir)
 		if err == nil || !strings.HasPrefix(err.Error(), path+": ") {
 			t.Fatalf("%s: %v, want it refused", what, err)
 		}
@@ -168,43 +168,96 @@ func TestMissingLogIsRefused(t *testing.T) {
 		},
 		"torn in the middle": {
 			func(t *testing.T, dir string) { shorten(t, pathOf(dir, logKind, 4)) },
-			"log-0000000000000004: damaged at byte 15, behind zxid 3, with more behind it: restore the file from a copy",
+			"log-0000000000000004: damaged at byte 35, behind zxid 3, with more behind it: restore the file from a copy",
 		},
 		"the last, which a snapshot shows": {
 			func(t *testing.T, dir string) {
-				j := open(t, dir)
-				save(j)
-				j.Close()
+				saveIn(t, dir)
 				shorten(t, pathOf(dir, logKind, 5))
 			},
 			"log-0000000000000005: zxid 5 should follow, which the snapshot shows",
 		},
-		"of another version": {
+		"of a later version": {
+			func(t *testing.T, dir string) { overwrite(t, pathOf(dir, logKind, 5), "stampede log 3 rules 1\n") },
+			`log-0000000000000005: of version 3 with rules 1, which a later program wrote: this one reads up to version 2 with rules 1`,
+		},
+		"of later rules": {
+			func(t *testing.T, dir string) { overwrite(t, pathOf(dir, logKind, 5), "stampede log 2 rules 2\n") },
+			`log-0000000000000005: of version 2 with rules 2, which a later program wrote: this one reads up to version 2 with rules 1`,
+		},
+		"no log": {
+			func(t *testing.T, dir string) { overwrite(t, pathOf(dir, logKind, 5), "stampede lag 2 rules 1\n") },
+			`log-0000000000000005: not a log: it does not begin with "stampede log"`,
+		},
+		"the newest": {
+			func(t *testing.T, dir string) { remove(t, pathOf(dir, logKind, 5)) },
+			"log-0000000000000005: missing, and it is the newest log by DIR/current: restore the file from a copy",
+		},
+		"the newest, behind a snapshot": {
 			func(t *testing.T, dir string) {
-				if err := os.WriteFile(pathOf(dir, logKind, 5), []byte("stampede log 2\n"), 0o600); err != nil {
-					t.Fatal(err)
+				saveIn(t, dir)
+				remove(t, pathOf(dir, logKind, 5))
+			},
+			"log-0000000000000005: missing, and it is the newest log by DIR/current: restore the file from a copy",
+		},
+		"all, behind a snapshot": {
+			func(t *testing.T, dir string) {
+				saveIn(t, dir)
+				for zxid := range int64(5) {
+					remove(t, pathOf(dir, logKind, zxid+1))
 				}
 			},
-			`log-0000000000000005: not a log of this version: it does not begin with "stampede log 1\n"`,
+			"log-0000000000000005: missing, and it is the newest log by DIR/current: restore the file from a copy",
+		},
+		"what names the newest": {
+			func(t *testing.T, dir string) { remove(t, filepath.Join(dir, currentName)) },
+			"current: missing, and it would name the newest log: restore the file from a copy",
+		},
+		"that and the logs": {
+			func(t *testing.T, dir string) {
+				saveIn(t, dir)
+				remove(t, filepath.Join(dir, currentName))
+				for zxid := range int64(5) {
+					remove(t, pathOf(dir, logKind, zxid+1))
+				}
+			},
+			"snapshot-0000000000000005: zxid 6 and the log from there on should follow, which is missing: restore the file from a copy",
+		},
+		"what names the newest is damaged": {
+			func(t *testing.T, dir string) { overwrite(t, filepath.Join(dir, currentName), "stampede newest lag") },
+			`current: damaged: it must be "stampede newest log NAME\n" with the name of the newest log`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			j := openShort(t, dir, 1, snapshotAfter)
+			j := openShort(t, dir, 1, standard.snapshot)
 			for _, x := range history()[:5] {
 				do(t, j, x)
 			}
 			j.Close()
 			test.spoil(t, dir)
 			before := names(t, dir)
-			_, err := Open(dir)
-			if want := filepath.Join(dir, test.want); err == nil || err.Error() != want {
+			_, err := OpenOn(unsynced{}, dir)
+			if want := filepath.Join(dir, strings.ReplaceAll(test.want, "DIR", dir)); err == nil || err.Error() != want {
 				t.Errorf("%v, want %s", err, want)
 			}
 			if after := names(t, dir); !slices.Equal(before, after) {
 				t.Errorf("it left %v of %v", after, before)
 			}
 		})
+	}
+}
+
+// saveIn saves a snapshot of what is in the directory.
+func saveIn(t *testing.T, dir string) {
+	j := openShort(t, dir, 1, standard.snapshot)
+	save(j)
+	j.Close()
+}
+
+func overwrite(t *testing.T, path, text string) {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -3,15 +3,12 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 )
 
 func (j *Journal) start() {
 	j.gathers, j.written = sync.NewCond(&j.mu), make(chan struct{})
 	j.isDue, j.done = make(chan struct{}, 1), make(chan struct{})
-	j.appended = j.tree.Zxid()
-	j.durable.Store(j.appended)
 	j.grew(0)
 	go j.write()
 }
@@ -20,82 +17,99 @@ func (j *Journal) start() {
 func (j *Journal) write() {
 	defer close(j.done)
 	for {
-		batch, last := j.take()
-		if batch == nil {
+		b, ok := j.take()
+		if !ok {
 			return
 		}
-		endBatch(batch)
-		j.wrote(batch, last, j.writeBatch(batch))
+		j.wrote(b, j.writeBatch(b.bytes))
 	}
 }
 
-// take waits for a batch, and returns it with the zxid of its last transaction,
-// or nil when there will be none any more.
-func (j *Journal) take() (batch []byte, last int64) {
+// take waits for a batch and returns it, or false when there will be none any
+// more.
+func (j *Journal) take() (b batch, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for len(j.pending) == 0 && !j.closed && j.err == nil {
+	for len(j.queue) == 0 && !j.closed && j.err == nil {
 		j.gathers.Wait()
 	}
-	if j.err != nil || len(j.pending) == 0 {
+	if j.err != nil || len(j.queue) == 0 {
 		j.fail(ErrClosed)
-		return nil, 0
+		return batch{}, false
 	}
-	batch, j.pending = j.pending, j.spare
-	return batch, j.appended
+	b = j.queue[0]
+	n := copy(j.queue, j.queue[1:])
+	j.queue[n] = batch{}
+	j.queue = j.queue[:n]
+	return b, true
 }
 
-func (j *Journal) writeBatch(batch []byte) error {
-	if j.size >= j.logLength {
+// writeBatch has the disk confirm the batch alone: so one that is broken, with
+// another one behind it, was confirmed once.
+func (j *Journal) writeBatch(b []byte) error {
+	if j.size >= j.limits.log {
 		if err := j.file.Close(); err != nil {
 			return err
 		}
-		if err := j.beginLog(placeOf(batch)); err != nil {
+		if err := j.beginLog(placeOf(b)); err != nil {
 			return err
 		}
 	}
-	n, err := j.file.Write(batch)
+	j.frame.end(b)
+	n, err := j.file.Write(b)
 	j.size += int64(n)
-	return errors.Join(err, j.file.Sync())
+	if err != nil {
+		return err
+	}
+	return j.file.Sync()
 }
 
 // beginLog begins the log in which the transaction with the zxid is the first.
 func (j *Journal) beginLog(zxid int64) error {
 	path := pathOf(j.dir, logKind, zxid)
-	f, err := begin(path, logKind)
-	if err == nil {
-		err = finish(f)
-	}
+	f, h, err := j.begin(path, logKind)
 	if err != nil {
 		return err
 	}
-	j.size = int64(len(heading(logKind)))
-	j.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
-	return err
+	return j.adopt(f, h.frame, path, int64(len(h.bytes)))
 }
 
-// wrote tells those who wait what came of a batch, and has its buffer used again.
-func (j *Journal) wrote(batch []byte, last int64, err error) {
+// adopt makes the file, which has so many bytes, the log that is written.
+func (j *Journal) adopt(f File, frame frame, path string, size int64) error {
+	err := j.settle(f, path)
+	if err == nil {
+		err = j.writeCurrent(path)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	j.file, j.frame, j.size = f, frame, size
+	return nil
+}
+
+// wrote tells those who wait the result of writing a batch, and has its buffer
+// used again.
+func (j *Journal) wrote(b batch, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err != nil {
 		j.fail(fmt.Errorf("journal: %w", err))
 		return
 	}
-	j.durable.Store(last)
-	j.spare = nil
-	if cap(batch) <= keptBuffer {
-		j.spare = batch[:0]
+	j.durable.Store(b.last)
+	j.pending.remove(b.load)
+	if cap(b.bytes) <= keptBuffer {
+		j.spare = b.bytes[:0]
 	}
 	j.tell()
-	j.grew(int64(len(batch)))
+	j.grew(int64(len(b.bytes)))
 }
 
 // grew asks for a snapshot when it is worth it: when the log takes longer to
 // read than one.
 func (j *Journal) grew(length int64) {
 	j.sinceSnapshot += length
-	if j.due || j.sinceSnapshot < max(j.snapshotAfter, j.snapshotSize) {
+	if j.due || j.sinceSnapshot < max(j.limits.snapshot, j.snapshotSize) {
 		return
 	}
 	j.due, j.sinceSnapshot = true, 0

@@ -25,11 +25,13 @@ func (t *Tree) record(kind Kind, n, saved *Node) {
 // those before it none, and those after it say that they were not tried.
 func (t *Tree) applyMulti(x *Txn) []OpResult {
 	t.multi, t.results = true, t.results[:0]
+	digest := t.digest
 	for i := range x.Ops {
 		r := t.applyOp(x, &x.Ops[i])
 		t.results = append(t.results, r)
 		if r.Err != wire.OK {
 			t.abort(len(x.Ops) - i - 1)
+			t.digest = digest
 			break
 		}
 	}

@@ -32,12 +32,15 @@ func (t *Tree) create(x *Txn, op *Op) OpResult {
 		epoch: t.epoch, // no snapshot that has begun shows it
 	}
 	t.record(Create, n, parent)
+	t.hideStat(parent, parentPath(path))
 	t.attach(parent, n, lifeOf(op))
 	if op.Mode&Ephemeral != 0 {
 		t.own(t.sessions[x.Session], n)
 	}
 	parent.children.creates++
 	parent.children.pzxid = t.zxid
+	t.showStat(parent, parentPath(path))
+	t.show(n, path)
 	t.emit(wire.EventCreated, path, n)
 	t.emit(wire.EventChildrenChanged, parentPath(path), parent)
 	return OpResult{Path: path, Stat: n.Stat()}
@@ -96,9 +99,12 @@ func (t *Tree) mayDelete(x *Txn, path string, n *Node) bool {
 func (t *Tree) remove(n *Node, path string) {
 	parent := n.parent
 	t.record(Delete, n, parent)
+	t.hide(n, path)
+	t.hideStat(parent, parentPath(path))
 	t.disown(n)
 	t.detach(n)
 	parent.children.pzxid = t.zxid
+	t.showStat(parent, parentPath(path))
 	t.emit(wire.EventDeleted, path, n)
 	t.emit(wire.EventChildrenChanged, parentPath(path), parent)
 }
@@ -112,10 +118,12 @@ func (t *Tree) setData(x *Txn, op *Op) OpResult {
 		return OpResult{Err: wire.ErrBadVersion}
 	}
 	t.record(SetData, n, n)
+	t.hide(n, op.Path)
 	t.size.Bytes += int64(len(op.Data) - n.data.len)
 	n.data = dataOf(op.Data)
 	n.version++
 	n.mzxid, n.mtime = t.zxid, x.Time
+	t.show(n, op.Path)
 	t.emit(wire.EventDataChanged, op.Path, n)
 	return OpResult{Stat: n.Stat()}
 }
@@ -136,8 +144,10 @@ func (t *Tree) setACL(x *Txn, op *Op) OpResult {
 		return OpResult{Err: wire.ErrBadVersion}
 	}
 	t.record(SetACL, n, n)
+	t.hideStat(n, op.Path)
 	n.access = accessOf(acl)
 	n.aversion++
+	t.showStat(n, op.Path)
 	return OpResult{Stat: n.Stat()}
 }
 

@@ -56,6 +56,9 @@ func (t *Tree) openSession(x *Txn) wire.Err {
 	}
 	t.sessions[x.Session] = &session{Session: Session{x.Session, x.Opening}}
 	t.size.Sessions++
+	if t.digesting {
+		t.digest += t.sessions[x.Session].digest()
+	}
 	return wire.OK
 }
 
@@ -67,6 +70,9 @@ func (t *Tree) closeSession(id int64) wire.Err {
 	}
 	for s.first != nil {
 		t.remove(s.first, s.first.path())
+	}
+	if t.digesting {
+		t.digest -= s.digest()
 	}
 	delete(t.sessions, id)
 	t.size.Sessions--

@@ -8,6 +8,7 @@ import "math"
 type Snapshot struct {
 	tree     *Tree
 	zxid     int64
+	digest   uint64
 	sessions []Session
 	kept     []Image // of nodes that changed before their turn
 	walk     []step  // from the root to where the next piece goes on
@@ -26,7 +27,7 @@ type step struct {
 // all of it or it is ended.
 func (t *Tree) Snapshot() *Snapshot {
 	t.epoch++
-	s := &Snapshot{tree: t, zxid: t.zxid}
+	s := &Snapshot{tree: t, zxid: t.zxid, digest: t.digest}
 	for x := range t.Sessions() {
 		s.sessions = append(s.sessions, x)
 	}
@@ -38,6 +39,9 @@ func (t *Tree) Snapshot() *Snapshot {
 
 // Zxid is the position of the last transaction that the snapshot shows.
 func (s *Snapshot) Zxid() int64 { return s.zxid }
+
+// Digest is that of the tree when the snapshot began.
+func (s *Snapshot) Digest() uint64 { return s.digest }
 
 // Sessions are those that were open, in no particular order.
 func (s *Snapshot) Sessions() []Session { return s.sessions }

@@ -13,6 +13,9 @@ type Tree struct {
 	snapshot *Snapshot // that is being read, or nil
 	epoch    uint32    // counts snapshots
 
+	digesting bool   // the digest is kept
+	digest    uint64 // of all nodes and sessions
+
 	events  []Event    // of the transaction being applied
 	results []OpResult // of the multi being applied
 	journal []change   // how to take back the multi being applied

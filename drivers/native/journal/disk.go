@@ -1,0 +1,65 @@
+package journal
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// A Disk is where a journal writes. Paths and errors are those of package os.
+type Disk interface {
+	Create(path string) (File, error) // truncates a file that is there
+	Rename(from, to string) error
+	Remove(path string) error
+	Mkdir(path string) error
+	// SyncDirectory returns when the names in a directory are on disk.
+	SyncDirectory(path string) error
+}
+
+// A File is one that is being written.
+type File interface {
+	io.WriteCloser
+	// Sync returns when everything that was written is on disk.
+	Sync() error
+}
+
+// System is the disk of the operating system.
+type System struct{}
+
+func (System) Create(path string) (File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+}
+func (System) Rename(from, to string) error { return os.Rename(from, to) }
+func (System) Remove(path string) error     { return os.Remove(path) }
+func (System) Mkdir(path string) error      { return os.Mkdir(path, 0o700) }
+
+func (System) SyncDirectory(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// makeDirectory makes the directory, and those above it, where they are not
+// there. Each is on disk when it returns, which the one above it sees to.
+func makeDirectory(d Disk, dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return &os.PathError{Op: "mkdir", Path: dir, Err: errors.New("not a directory")}
+	case !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	above := filepath.Dir(dir)
+	if err := makeDirectory(d, above); err != nil {
+		return err
+	}
+	if err := d.Mkdir(dir); err != nil && !errors.Is(err, os.ErrExist) {
+		return err
+	}
+	return d.SyncDirectory(above)
+}

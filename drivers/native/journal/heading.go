@@ -1,0 +1,80 @@
+package journal
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+)
+
+// version is that of the files that are written. Version 1 is read as well.
+const version = 2
+
+// A heading begins a file: a line of text with the kind of the file, its version
+// and the rules by which its transactions were applied, then the file's mark and
+// a checksum. Version 1 has the line alone, without rules.
+type heading struct {
+	version int
+	frame   frame
+	bytes   []byte
+}
+
+// newHeading returns a heading with a random mark.
+func newHeading(kind string) heading {
+	b := fmt.Appendf(nil, "stampede %s %d rules %d\n", kind, version, tree.Rules)
+	line := len(b)
+	b = append(b, make([]byte, markLength)...)
+	rand.Read(b[line:])
+	mark := binary.BigEndian.Uint64(b[line:])
+	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	return heading{version, frame{batchHeader, mark}, b}
+}
+
+const (
+	markLength = 8
+	markAndSum = markLength + 4
+)
+
+func headingOne(kind string) string { return "stampede " + kind + " 1\n" }
+
+// longestLine is the length in bytes that the line of a heading cannot have.
+const longestLine = 64
+
+func readHeading(from *bufio.Reader, kind string) (heading, error) {
+	begin, _ := from.Peek(longestLine) // fewer bytes where the file is shorter
+	line, _, ok := strings.Cut(string(begin), "\n")
+	line += "\n"
+	var v, rules int
+	if n, _ := fmt.Sscanf(line, "stampede "+kind+" %d rules %d\n", &v, &rules); !ok || n == 0 {
+		return heading{}, fmt.Errorf("not a %s: it does not begin with %q", kind, "stampede "+kind)
+	}
+	switch {
+	case line == headingOne(kind):
+		_, err := from.Discard(len(line))
+		return heading{1, frame{header: batchHeaderOne}, []byte(line)}, err
+	case v > version || rules > tree.Rules:
+		return heading{}, fmt.Errorf("of version %d with rules %d, which a later program wrote: this one reads up to version %d with rules %d",
+			v, rules, version, tree.Rules)
+	}
+	return readMark(from, line)
+}
+
+func readMark(from *bufio.Reader, line string) (heading, error) {
+	b := make([]byte, len(line)+markAndSum)
+	if _, err := io.ReadFull(from, b); err != nil {
+		return heading{}, damagedHeading
+	}
+	sum := b[len(b)-4:]
+	if crc32.Checksum(b[:len(b)-4], castagnoli) != binary.BigEndian.Uint32(sum) {
+		return heading{}, damagedHeading
+	}
+	mark := binary.BigEndian.Uint64(b[len(line):])
+	return heading{version, frame{batchHeader, mark}, b}, nil
+}
+
+var damagedHeading = fmt.Errorf("damaged at byte 0: restore the file from a copy")
