@@ -1,0 +1,137 @@
+package journal
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/drivers/native/tree"
+)
+
+func openSim(t *testing.T, d *simDisk) *Journal {
+	t.Helper()
+	j, err := OpenOn(d, d.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// What a server recovered and showed survives a loss of power, also where the
+// disk had failed to write it and has it in memory only, as if it were written.
+func TestRecoveredIsWrittenAgain(t *testing.T) {
+	d := newSimDisk(t, t.TempDir())
+	j := openSim(t, d)
+	x := history()
+	for i := range 3 {
+		do(t, j, x[i])
+	}
+	d.fails = true
+	r, _ := j.Apply(x[3])
+	if err := j.Await(r.Zxid); !errors.Is(err, errSync) {
+		t.Fatalf("got %v, want %v", err, errSync)
+	}
+	j.Close()
+
+	j = openSim(t, d)
+	if got := j.Tree().Zxid(); got != 4 {
+		t.Fatalf("zxid %d, want 4: what failed to be written can be read", got)
+	}
+	do(t, j, x[4])
+	shown := pictureOf(j.Tree())
+	j.Close()
+
+	j = openSim(t, d.losePower(rand.New(rand.NewPCG(1, 1))))
+	defer j.Close()
+	if diff := cmp.Diff(shown, pictureOf(j.Tree())); diff != "" {
+		t.Errorf("what was shown and what is left (-want +got):\n%s", diff)
+	}
+}
+
+// Wherever the power fails, all that was confirmed or recovered is there again, or
+// more of what was done, and nothing else.
+func TestPowerFailsAnywhere(t *testing.T) {
+	for name, begin := range map[string]func(t *testing.T) (dir string, zxid int64){
+		"new":       func(t *testing.T) (string, int64) { return t.TempDir(), 0 },
+		"version 1": func(t *testing.T) (string, int64) { return versionOne(t), int64(len(history())) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			completed := false
+			for steps := 0; !completed; steps++ {
+				dir, zxid := begin(t)
+				d := newSimDisk(t, dir)
+				d.steps = steps
+				shown := zxid
+				completed = useSim(d, &shown)
+				j := openSim(t, d.losePower(rand.New(rand.NewPCG(2, uint64(steps)))))
+				if got := j.Tree().Zxid(); got < shown {
+					t.Fatalf("power fails at step %d: zxid %d, and %d was shown", steps, got, shown)
+				}
+				if diff := cmp.Diff(pictureOf(after(zxid, j.Tree().Zxid())), pictureOf(j.Tree())); diff != "" {
+					t.Fatalf("power fails at step %d (-want +got):\n%s", steps, diff)
+				}
+				j.Close()
+			}
+		})
+	}
+}
+
+// useSim begins logs, saves snapshots and opens again, and returns true if the power
+// did not fail. All up to the zxid shown may be seen by clients.
+func useSim(d *simDisk, shown *int64) bool {
+	l := standard
+	l.log, l.snapshot = 300, 600
+	for range 3 {
+		j, err := openWith(d, d.dir, l)
+		if err != nil {
+			return false
+		}
+		*shown = max(*shown, j.Tree().Zxid())
+		for range 25 {
+			r, _ := j.Apply(randomTxn(j.Tree().Zxid() + 1))
+			if j.Await(r.Zxid) == nil {
+				*shown = r.Zxid
+			}
+			select {
+			case <-j.Due():
+				save(j)
+			default:
+			}
+		}
+		err = j.Err()
+		j.Close()
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// after is the tree that useSim leads to from the zxid of a history to another.
+func after(history, zxid int64) *tree.Tree {
+	t := tree.New()
+	for t.Zxid() < zxid {
+		if t.Zxid() < history {
+			t.Apply(historyTxn(t.Zxid() + 1))
+		} else {
+			t.Apply(randomTxn(t.Zxid() + 1))
+		}
+	}
+	return t
+}
+
+func historyTxn(zxid int64) tree.Txn { return history()[zxid-1] }
+
+// versionOne returns a directory that has what a server of version 1 left, with the
+// transactions of history in it.
+func versionOne(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/version1")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
