@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -105,5 +106,29 @@ func TestAwaitAfterTheEnd(t *testing.T) {
 	}
 	if err := j.Await(2); !errors.Is(err, ErrClosed) {
 		t.Errorf("what came too late: %v, want %v", err, ErrClosed)
+	}
+}
+
+// A client has room up to the limits, and half of that as long as it has a
+// transaction that is not on disk.
+func TestRoom(t *testing.T) {
+	for name, l := range map[string]limits{
+		"transactions": {pending: 1 << 20, pendingOf: 4},
+		"bytes":        {pending: 400, pendingOf: 1000},
+	} {
+		j := &Journal{limits: l, written: make(chan struct{})}
+		j.gathers = sync.NewCond(&j.mu)
+		for n, want := range []struct{ other, own bool }{{true, true}, {true, true}, {true, false}, {true, false}, {false, false}} {
+			j.pending = load{bytes: n * 100, txns: n}
+			if other, own := j.Room(0) == nil, j.Room(1) == nil; other != want.other || own != want.own {
+				t.Errorf("%s, %d pending: room for another %v and for its own %v, want %v", name, n, other, own, want)
+			}
+		}
+		wait := j.Room(1)
+		j.fail(ErrClosed)
+		<-wait
+		if j.Room(1) != nil {
+			t.Errorf("%s: a client waits for a journal that has ended", name)
+		}
 	}
 }
