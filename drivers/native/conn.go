@@ -51,7 +51,7 @@ func newConn(s *Server, nc net.Conn, cfg *tls.Config) *conn {
 	if cfg != nil {
 		c.net = tls.Server(nc, cfg)
 	}
-	c.in = wire.NewFrames(c.net, wire.MaxPacket, idleBuffer)
+	c.in = wire.NewFrames(c.net, s.maxPacket, idleBuffer)
 	c.host = host(nc)
 	c.who = []tree.Identity{c.address()}
 	c.traffic.opened = time.Now()

@@ -9,13 +9,24 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/native/journal"
 	"github.com/stampede-bench/stampede/drivers/native/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // Options are how a server serves. The zero Options are the defaults.
 type Options struct {
-	// Tick is the unit of session time-outs, which lie between 2 and 20 ticks
-	// and end on a tick; 0 means DefaultTick.
+	// Tick is the unit of session time-outs, which end on a tick; 0 means
+	// DefaultTick.
 	Tick time.Duration
+	// MinTimeout and MaxTimeout are the shortest and the longest session
+	// time-out; 0 means 2 and 20 ticks.
+	MinTimeout, MaxTimeout time.Duration
+	// MaxSessions is how many sessions may be open; 0 means any number.
+	MaxSessions int
+	// MaxPacket is the largest request in bytes; 0 means [wire.MaxPacket].
+	MaxPacket int
+	// Words are the four-letter words that are answered, of [Words]; nil means
+	// all.
+	Words []string
 	// MaxPerHost is how many connections one address may have; 0 means any
 	// number.
 	MaxPerHost int
@@ -34,7 +45,11 @@ const DefaultTick = 2 * time.Second
 // A Server is a ZooKeeper-compatible service of one server.
 type Server struct {
 	tick        time.Duration
+	timeouts    [2]time.Duration // the shortest and the longest
+	maxSessions int
+	maxPacket   int
 	maxPerHost  int
+	words       []string // nil means all
 	superDigest string
 	journal     *journal.Journal // nil where nothing is kept
 	start       time.Time
@@ -60,7 +75,10 @@ func New(o Options) *Server {
 	now := time.Now()
 	s := &Server{
 		tick:        cmp.Or(o.Tick, DefaultTick),
+		maxSessions: o.MaxSessions,
+		maxPacket:   cmp.Or(o.MaxPacket, wire.MaxPacket),
 		maxPerHost:  o.MaxPerHost,
+		words:       o.Words,
 		superDigest: o.SuperDigest,
 		journal:     o.Journal,
 		start:       now,
@@ -73,6 +91,7 @@ func New(o Options) *Server {
 		perHost:     map[string]int{},
 		listeners:   map[net.Listener]bool{},
 	}
+	s.timeouts = [2]time.Duration{cmp.Or(o.MinTimeout, 2*s.tick), cmp.Or(o.MaxTimeout, 20*s.tick)}
 	if s.journal != nil {
 		s.restore()
 		s.live.Go(s.endWithJournal)

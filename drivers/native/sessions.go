@@ -27,7 +27,7 @@ func firstSessionID(now time.Time) int64 { return int64(uint64(now.UnixMilli()) 
 
 // clamp returns the time-out granted where ms milliseconds are asked for.
 func (s *Server) clamp(ms int32) time.Duration {
-	return min(max(time.Duration(ms)*time.Millisecond, 2*s.tick), 20*s.tick)
+	return min(max(time.Duration(ms)*time.Millisecond, s.timeouts[0]), s.timeouts[1])
 }
 
 // openSession makes a session for c and returns its password.
@@ -131,6 +131,9 @@ func (c *conn) answerConnect(payload []byte) bool {
 	// shown the past.
 	if c.dropped || d.Err() != nil || r.LastZxid > s.tree.Zxid() {
 		return false
+	}
+	if r.SessionID == 0 && s.maxSessions > 0 && len(s.sessions) >= s.maxSessions {
+		return false // as ZooKeeper hangs up on connections beyond its maxCnxns
 	}
 	answer := wire.ConnectResponse{Password: r.Password, ReadOnly: wire.ReadOnly{Present: r.ReadOnly.Present}}
 	timeout := s.clamp(r.Timeout)

@@ -2,7 +2,9 @@ package native
 
 import (
 	"fmt"
+	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 )
@@ -11,57 +13,58 @@ import (
 // speaks, and whose it is.
 const Version = "3.9.0-stampede-native"
 
+// answers are the four-letter words that operators send, and what the server says.
+var answers = map[string]func(*Server) string{
+	"ruok": func(*Server) string { return "imok" },
+	"isro": func(*Server) string { return "rw" },
+	"srvr": func(s *Server) string { return s.version() + s.overview() },
+	"stat": func(s *Server) string { return s.version() + "Clients:\n" + s.clients((*conn).brief) + s.overview() },
+	"cons": func(s *Server) string { return s.clients((*conn).full) },
+	"mntr": (*Server).metrics,
+	"conf": (*Server).configuration,
+	"envi": func(*Server) string { return environment() },
+	"wchs": (*Server).watchSummary,
+	"wchc": (*Server).watchesBySession,
+	"wchp": (*Server).watchesByPath,
+	"dump": (*Server).dump,
+	"srst": (*Server).resetStats,
+	"crst": (*Server).resetTraffic,
+}
+
+// Words are the four-letter words that a server can answer, sorted.
+func Words() []string { return slices.Sorted(maps.Keys(answers)) }
+
 // answerWord queues the answer if the first bytes of a connection are one of
-// the words that operators send.
+// the words that operators send. One that the server is not to answer gets
+// ZooKeeper's refusal.
 func (c *conn) answerWord(word string) bool {
+	say, known := answers[word]
+	if !known {
+		return false
+	}
 	s := c.server
 	s.mu.Lock()
 	defer s.unlock()
-	answer, ok := s.say(word)
-	if ok {
-		s.stats.received++
-		s.queued = append(s.queued, c)
-		c.packets = append(c.packets, answer...)
+	s.stats.received++
+	s.queued = append(s.queued, c)
+	if s.words != nil && !slices.Contains(s.words, word) {
+		c.packets = append(c.packets, word+" is not executed because it is not in the whitelist.\n"...)
+	} else {
+		c.packets = append(c.packets, say(s)...)
 	}
-	return ok
+	return true
 }
 
-func (s *Server) say(word string) (answer string, ok bool) {
-	switch word {
-	case "ruok":
-		return "imok", true
-	case "isro":
-		return "rw", true
-	case "srvr":
-		return s.version() + s.overview(), true
-	case "stat":
-		return s.version() + "Clients:\n" + s.clients((*conn).brief) + s.overview(), true
-	case "cons":
-		return s.clients((*conn).full), true
-	case "mntr":
-		return s.metrics(), true
-	case "conf":
-		return s.configuration(), true
-	case "envi":
-		return environment(), true
-	case "wchs":
-		return s.watchSummary(), true
-	case "wchc":
-		return s.watchesBySession(), true
-	case "wchp":
-		return s.watchesByPath(), true
-	case "dump":
-		return s.dump(), true
-	case "srst":
-		s.stats = stats{}
-		return "Server stats reset.\n", true
-	case "crst":
-		for c := range s.conns {
-			c.traffic.reset()
-		}
-		return "Connection stats reset.\n", true
+func (s *Server) resetStats() string {
+	s.stats = stats{}
+	return "Server stats reset.\n"
+}
+
+func (s *Server) resetTraffic() string {
+	for c := range s.conns {
+		c.traffic.reset()
 	}
-	return "", false
+	return "Connection stats reset.\n"
 }
 
 // built says when the running binary's source was committed, or 1970.

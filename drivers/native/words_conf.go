@@ -24,7 +24,8 @@ func (s *Server) configuration() string {
 	tick := s.tick.Milliseconds()
 	return fmt.Sprintf("clientPort=%d\nsecureClientPort=%d\n%s"+
 		"tickTime=%d\nmaxClientCnxns=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n"+
-		"clientPortListenBacklog=-1\nserverId=0\n", port, securePort, s.directories(), tick, s.maxPerHost, 2*tick, 20*tick)
+		"clientPortListenBacklog=-1\nserverId=0\n", port, securePort, s.directories(), tick, s.maxPerHost,
+		s.timeouts[0].Milliseconds(), s.timeouts[1].Milliseconds())
 }
 
 // directories tells where the state is kept, which is nowhere without a journal.
