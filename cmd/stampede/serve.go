@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,12 +22,17 @@ import (
 // A serveFlags is what a person asked of stampede serve.
 type serveFlags struct {
 	listen      string
+	tls         serveTLS
+	limits      serveLimits
 	tick        time.Duration
 	superDigest string
 	dataDir     string
 	durability  string
 	metricsAddr string
 }
+
+// defaultListen is where the server listens unless a flag says where.
+const defaultListen = "127.0.0.1:2181"
 
 func (a *app) serveCommand() *cobra.Command {
 	var f serveFlags
@@ -38,19 +42,31 @@ func (a *app) serveCommand() *cobra.Command {
 		Long: `Serve runs the native server, which speaks ZooKeeper's protocol, by itself until
 it is told to end by SIGINT or SIGTERM. It keeps everything in memory: what it
 holds is gone with it. With --data-dir a change is on disk before anybody is
-shown it, and a server started there again goes on with nodes and sessions.`,
-		Example: `  stampede serve --listen 127.0.0.1:2181 --data-dir /var/lib/stampede`,
-		Args:    noArguments,
+shown it, and a server started there again goes on with nodes and sessions.
+
+With --tls-listen it serves over TLS, beside --listen or without it. It reads
+certificate, key and authorities again when their files change. A client's
+certificate is its identity in access lists: scheme x509, and the subject as ID.
+
+At an address beyond this machine it serves at most 60 connections from each
+address and answers the words srvr and ruok only, unless flags say otherwise.`,
+		Example: `  stampede serve --listen 127.0.0.1:2181 --data-dir /var/lib/stampede
+  stampede serve --tls-listen 0.0.0.0:2281 --tls-cert server.pem --tls-key server.pem --tls-client-ca ca.pem`,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
+			f.listen = f.listenAddress()
+			f.tls.changed, f.limits.changed = cmd.Flags().Changed, isSet(cmd.Flags())
 			return a.serve(cmd.Context(), f)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.listen, "listen", "127.0.0.1:2181", "`HOST:PORT` to serve on; port 0 is any that is free")
-	flags.DurationVar(&f.tick, "tick", native.DefaultTick, "unit of session time-outs, which lie between 2 and 20 of them")
+	flags.StringVar(&f.listen, "listen", "", "`HOST:PORT` to serve on without TLS; port 0 is any that is free (default: "+defaultListen+", and none with --tls-listen)")
+	f.tls.register(cmd)
+	f.limits.register(cmd)
+	flags.DurationVar(&f.tick, "tick", native.DefaultTick, "unit of session time-outs")
 	flags.StringVar(&f.superDigest, "super-digest", "", "`USER:DIGEST` of who may do everything, the digest the base64 of the SHA-1 of user:password")
 	flags.StringVar(&f.dataDir, "data-dir", "", "`DIR` that holds the log of all changes, made if it is not there")
 	flags.StringVar(&f.durability, "durability", "", "what was done with a write that is acknowledged: fsync or memory (default: fsync with --data-dir)")
@@ -70,11 +86,16 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return err
 	}
 	native.BoundGarbage()
-	o := native.Options{Tick: f.tick, SuperDigest: f.superDigest}
-	l, err := net.Listen("tcp", f.listen)
+	cfg, err := f.tls.config(a.err)
 	if err != nil {
-		return fmt.Errorf("--listen %s: cannot serve there: %w", f.listen, reason(err))
+		return err
 	}
+	l, err := f.open(cfg)
+	if err != nil {
+		return err
+	}
+	o := f.limits.options(l.reachable())
+	o.Tick, o.SuperDigest = f.tick, f.superDigest
 	kept := "durability memory: it ends with the process"
 	if f.dataDir != "" {
 		if o.Journal, err = journal.Open(f.dataDir); err != nil {
@@ -90,29 +111,29 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 		return errors.Join(err, l.Close())
 	}
 	defer shown.hide(ctx)
-	fmt.Fprintf(a.out, "serving on %v, %s\n", l.Addr(), kept)
-	return serveUntil(ctx, s, l)
+	l.warn(a.err)
+	fmt.Fprintf(a.out, "serving %v, %s\n", l, kept)
+	return l.serve(ctx, s)
 }
 
-// serveUntil returns errEnded if it went on until the context ended.
-func serveUntil(ctx context.Context, s *native.Server, l net.Listener) error {
-	defer s.Close()
-	defer context.AfterFunc(ctx, s.Close)()
-	if err := s.Serve(l); err != nil {
-		return err
+func (f serveFlags) listenAddress() string {
+	if f.listen == "" && f.tls.listen == "" {
+		return defaultListen
 	}
-	return errEnded
+	return f.listen
 }
 
 func (f serveFlags) check() error {
-	_, port, err := net.SplitHostPort(f.listen)
-	if err == nil {
-		_, err = strconv.ParseUint(port, 10, 16)
+	if err := checkListen("listen", f.listen); err != nil {
+		return err
 	}
-	if err != nil {
-		return usagef("--listen %s: not a host and a port such as 127.0.0.1:2181", f.listen)
+	if err := f.tls.check(); err != nil {
+		return err
 	}
 	if err := checkDuration("tick", f.tick, time.Millisecond); err != nil {
+		return err
+	}
+	if err := f.limits.check(f.tick); err != nil {
 		return err
 	}
 	if f.superDigest != "" && !isDigest(f.superDigest) {

@@ -122,7 +122,7 @@ func (e *Ensemble) Word(ctx context.Context, address, word string) (string, erro
 	}
 	text := string(answer)
 	if strings.Contains(text, "not in the whitelist") {
-		return "", fmt.Errorf("%s: %s: %w: allow it in the server's 4lw.commands.whitelist", address, word, drivers.ErrUnsupported)
+		return "", fmt.Errorf("%s: %s: %w: allow it in the server's 4lw.commands.whitelist, or with --words of stampede serve", address, word, drivers.ErrUnsupported)
 	}
 	return text, nil
 }

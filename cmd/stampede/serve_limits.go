@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/nearest"
+)
+
+const (
+	limitConnections = "max-connections-per-address"
+	limitSessions    = "max-sessions"
+	leastTimeout     = "min-session-timeout"
+	mostTimeout      = "max-session-timeout"
+	juteMaxBuffer    = "jute-maxbuffer"
+	limitWords       = "words"
+	allWords         = "all"
+)
+
+// reachableConnections is ZooKeeper's maxClientCnxns, for servers that clients
+// beyond this machine reach.
+const reachableConnections = 60
+
+// largestBuffer is how large a request may be allowed to be.
+const largestBuffer = 64 << 20
+
+// reachableWords are those that such a server answers.
+func reachableWords() []string { return []string{"ruok", "srvr"} }
+
+// A serveLimits is how much stampede serve lets clients do.
+type serveLimits struct {
+	connections int
+	sessions    int
+	min, max    time.Duration
+	packet      int
+	words       []string
+	changed     func(flag string) bool
+}
+
+func (l *serveLimits) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.IntVar(&l.connections, limitConnections, 0, "`N` connections that one address may have, 0 for any number (default: 60 where --listen or --tls-listen is beyond this machine)")
+	flags.IntVar(&l.sessions, limitSessions, 0, "`N` sessions that may be open, 0 for any number")
+	flags.DurationVar(&l.min, leastTimeout, 0, "shortest session time-out (default: 2 ticks)")
+	flags.DurationVar(&l.max, mostTimeout, 0, "longest session time-out (default: 20 ticks)")
+	flags.IntVar(&l.packet, juteMaxBuffer, wire.MaxPacket, "largest request in `BYTES`")
+	flags.StringSliceVar(&l.words, limitWords, nil, "four-letter `WORDS` to answer, with commas between them, or all (default: all, and srvr,ruok where --listen or --tls-listen is beyond this machine)")
+	for _, name := range []string{limitConnections, limitSessions, leastTimeout, mostTimeout, juteMaxBuffer} {
+		complete(cmd, name, func() []string { return nil })
+	}
+	complete(cmd, limitWords, func() []string { return append([]string{allWords}, native.Words()...) })
+}
+
+// isSet reports whether a flag has a value from the command line or its variable.
+func isSet(flags *pflag.FlagSet) func(name string) bool {
+	return func(name string) bool { return wasGiven(flags.Lookup(name)) }
+}
+
+func (l *serveLimits) check(tick time.Duration) error {
+	if l.connections < 0 {
+		return usagef("--%s %d: must be 0 or more", limitConnections, l.connections)
+	}
+	if l.sessions < 0 {
+		return usagef("--%s %d: must be 0 or more", limitSessions, l.sessions)
+	}
+	if l.packet < 1<<10 || l.packet > largestBuffer {
+		return usagef("--%s %d: must be between %d and %d", juteMaxBuffer, l.packet, 1<<10, largestBuffer)
+	}
+	for _, word := range l.words {
+		if word != allWords && !slices.Contains(native.Words(), word) {
+			return usagef("--%s: %w", limitWords, nearest.Unknown("word", word, append([]string{allWords}, native.Words()...)))
+		}
+	}
+	return l.checkTimeouts(tick)
+}
+
+func (l *serveLimits) checkTimeouts(tick time.Duration) error {
+	if l.min < 0 || l.max < 0 {
+		return usagef("--%s and --%s: must not be negative", leastTimeout, mostTimeout)
+	}
+	if shortest, longest := cmp.Or(l.min, 2*tick), cmp.Or(l.max, 20*tick); shortest > longest {
+		return usagef("--%s: the shortest session time-out, %v, is longer than the longest, %v", leastTimeout, shortest, longest)
+	}
+	return nil
+}
+
+// options are the limits of a server that clients beyond this machine reach, or not.
+func (l *serveLimits) options(reachable bool) native.Options {
+	o := native.Options{MaxPerHost: l.connections, MaxSessions: l.sessions, MinTimeout: l.min, MaxTimeout: l.max, MaxPacket: l.packet}
+	if reachable && !l.changed(limitConnections) {
+		o.MaxPerHost = reachableConnections
+	}
+	switch {
+	case reachable && !l.changed(limitWords):
+		o.Words = reachableWords()
+	case l.changed(limitWords) && !slices.Contains(l.words, allWords):
+		o.Words = append([]string{}, l.words...)
+	}
+	return o
+}

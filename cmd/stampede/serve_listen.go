@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers/native"
+)
+
+// A serveListener is one address of a server.
+type serveListener struct {
+	net.Listener
+	flag string
+	tls  *tls.Config // nil for one without TLS
+	open bool        // to clients without a certificate
+}
+
+// serveListeners are all addresses of a server.
+type serveListeners []serveListener
+
+// open listens at the addresses that the flags name. The configuration is that of
+// TLS, if there is any.
+func (f serveFlags) open(cfg *tls.Config) (all serveListeners, err error) {
+	if f.listen != "" {
+		all, err = all.add(f.listen, serveListener{flag: "listen", open: true})
+	}
+	if err == nil && cfg != nil {
+		all, err = all.add(f.tls.listen, serveListener{flag: tlsListen, tls: cfg, open: f.tls.files.ClientCA == ""})
+	}
+	return all, err
+}
+
+func (all serveListeners) add(address string, l serveListener) (serveListeners, error) {
+	var err error
+	if l.Listener, err = net.Listen("tcp", address); err != nil {
+		return nil, errors.Join(fmt.Errorf("--%s %s: cannot serve there: %w", l.flag, address, reason(err)), all.Close())
+	}
+	return append(all, l), nil
+}
+
+// Close closes those that no server has taken yet.
+func (all serveListeners) Close() error {
+	var errs []error
+	for _, l := range all {
+		errs = append(errs, l.Listener.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// String is "on 127.0.0.1:2181 and over TLS on 127.0.0.1:2281".
+func (all serveListeners) String() string {
+	var parts []string
+	for _, l := range all {
+		part := fmt.Sprintf("on %v", l.Addr())
+		if l.tls != nil {
+			part = "over TLS " + part
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " and ")
+}
+
+// reachable reports whether clients beyond this machine reach one of the addresses.
+func (l serveListener) reachable() bool {
+	a, ok := l.Addr().(*net.TCPAddr)
+	return !ok || !a.IP.IsLoopback()
+}
+
+func (all serveListeners) reachable() bool {
+	for _, l := range all {
+		if l.reachable() {
+			return true
+		}
+	}
+	return false
+}
+
+// warn says at which addresses anybody is let in, or listens in.
+func (all serveListeners) warn(w io.Writer) {
+	for _, l := range all {
+		switch {
+		case !l.reachable():
+		case l.tls == nil:
+			fmt.Fprintf(w, "stampede: warning: --%s %v: no TLS: everybody on the network can connect, and read what others send; "+
+				"use --%s with --tls-client-ca, or an address of this machine alone\n", l.flag, l.Addr(), tlsListen)
+		case l.open:
+			fmt.Fprintf(w, "stampede: warning: --%s %v: no authentication: everybody on the network can connect; "+
+				"use --tls-client-ca\n", l.flag, l.Addr())
+		}
+	}
+}
+
+// serve returns errEnded if the server served everywhere until the context ended.
+func (all serveListeners) serve(ctx context.Context, s *native.Server) error {
+	defer s.Close()
+	defer context.AfterFunc(ctx, s.Close)()
+	ended := make(chan error, len(all))
+	for _, l := range all {
+		go func() {
+			if l.tls != nil {
+				ended <- s.ServeTLS(l.Listener, l.tls)
+			} else {
+				ended <- s.Serve(l.Listener)
+			}
+		}()
+	}
+	err := <-ended
+	s.Close() // where one address fails the others end, too
+	for range len(all) - 1 {
+		err = cmp.Or(err, <-ended)
+	}
+	if err != nil {
+		return err
+	}
+	return errEnded
+}
+
+// checkListen takes "", which names no address.
+func checkListen(flag, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = strconv.ParseUint(port, 10, 16)
+	}
+	if err != nil && address != "" {
+		return usagef("--%s %s: not a host and a port such as %s", flag, address, defaultListen)
+	}
+	return nil
+}
