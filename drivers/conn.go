@@ -79,11 +79,10 @@ const (
 // A Stat is what a read tells of a node besides its data. Positions are places
 // in the service's one total order of writes: zxid on ZooKeeper, revision on etcd.
 type Stat struct {
-	Version     int32 // number of changes to the data since the creation
-	NumChildren int32 // number of children
-	Created     int64 // position of the write that created the node
-	Modified    int64 // position of the last write to its data
-	Ephemeral   bool  // whether it goes with a session
+	Version   int32 // number of changes to the data since the creation
+	Created   int64 // position of the write that created the node
+	Modified  int64 // position of the last write to its data
+	Ephemeral bool  // whether it goes with a session
 }
 
 // A Child is a name and its place in the order in which siblings were created:

@@ -31,11 +31,12 @@ type fake struct {
 }
 
 type fakeNode struct {
-	data    []byte
-	stat    drivers.Stat
-	owner   *fakeConn // nil unless ephemeral
-	seq     int64
-	creates int64
+	data     []byte
+	stat     drivers.Stat
+	owner    *fakeConn // nil unless ephemeral
+	seq      int64
+	children int
+	creates  int64
 
 	former *fakeNode // before the last set, for a bug
 	reads  int       // so far, for the same bug
@@ -164,7 +165,7 @@ func (f *fake) create(c *fakeConn, p string, data []byte, mode drivers.Mode) (st
 	}
 	f.nodes[p] = f.newNode(c, p, data, seq, mode)
 	parent.creates++
-	parent.stat.NumChildren++
+	parent.children++
 	if f.bug == childrenCountAsChanges {
 		parent.stat.Version++
 	}
@@ -195,7 +196,7 @@ func (f *fake) sequential(above, p string, parent *fakeNode, c *fakeConn) (strin
 	seq := parent.creates
 	switch f.bug {
 	case reusesSequence:
-		seq = int64(parent.stat.NumChildren)
+		seq = int64(parent.children)
 	case sequencePerSession:
 		seq = c.creates
 		c.creates++
@@ -272,11 +273,11 @@ func (f *fake) remove(c *fakeConn, p string, version int32) error {
 	case version != drivers.AnyVersion && version != n.stat.Version && f.bug != ignoresVersions,
 		version == drivers.AnyVersion && n.stat.Version > 2 && f.bug == anyVersionIsZero:
 		return drivers.ErrBadVersion
-	case n.stat.NumChildren > 0 && f.bug == deletesTrees:
+	case n.children > 0 && f.bug == deletesTrees:
 		for _, child := range f.below(p, "") {
 			f.drop(p + "/" + child.Name)
 		}
-	case n.stat.NumChildren > 0:
+	case n.children > 0:
 		return drivers.ErrNotEmpty
 	case n.owner != nil && n.owner != c && f.bug == onlyOwnersDelete:
 		return drivers.ErrRefused
@@ -290,7 +291,7 @@ func (f *fake) drop(p string) {
 	above, parent := f.parent(p)
 	f.removed[p] = f.nodes[p].stat.Version
 	delete(f.nodes, p)
-	parent.stat.NumChildren--
+	parent.children--
 	f.notify(drivers.Deleted, fakeTable{p, false}, p)
 	f.notify(drivers.Deleted, fakeTable{p, true}, p)
 	f.notify(drivers.ChildrenChanged, fakeTable{above, true}, above)

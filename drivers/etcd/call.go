@@ -3,10 +3,11 @@ package etcd
 import (
 	"context"
 	"errors"
-	"slices"
+	"math"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -68,29 +69,29 @@ func (c *Conn) exchange(q *query) answer {
 	}
 }
 
-// ask asks once. Who lists first does so plainly: where there are children there
-// is a node.
+// ask asks once. A read of one range is no transaction. The first attempt at a list
+// is such a read too: where there are children there is a node.
 func (c *Conn) ask(ctx context.Context, q *query, when []clientv3.Cmp) (*pb.TxnResponse, error) {
-	if q.op == drivers.OpChildren && !q.repeated {
+	switch {
+	case q.one != nil:
+		return nil, c.lookUp(ctx, q)
+	case q.op == drivers.OpChildren && !q.repeated:
 		return nil, c.list(ctx, q)
 	}
-	resp, err := c.library.Txn(ctx).If(when...).Then(c.consistent(q)...).Else(q.other...).Commit()
+	resp, err := c.library.Txn(ctx).If(when...).Then(q.then...).Else(q.other...).Commit()
 	return (*pb.TxnResponse)(resp), err
 }
 
-// consistent is what the query does on the condition, as consistent as the
-// session's reads are. A read that is repeated is always linearizable: it must
-// not be older than the watch.
-func (c *Conn) consistent(q *query) []clientv3.Op {
-	if !c.serializable || q.repeated || !q.op.IsRead() {
-		return q.then
-	}
-	then := slices.Clone(q.then)
-	for i := range then {
-		clientv3.WithSerializable()(&then[i])
-	}
-	return then
+// lookUp reads the one range that the query asks for.
+func (c *Conn) lookUp(ctx context.Context, q *query) error {
+	q.one.Serializable = c.atHand(q)
+	return c.library.ActiveConnection().Invoke(ctx, pb.KV_Range_FullMethodName, q.one, new(pb.RangeResponse),
+		grpc.MaxCallRecvMsgSize(math.MaxInt32))
 }
+
+// atHand tells whether the member at hand may answer with what it has. A read that is
+// repeated must not be older than its watch.
+func (c *Conn) atHand(q *query) bool { return c.serializable && !q.repeated && q.op.IsRead() }
 
 // outcome is what a call returns.
 func (c *Conn) outcome(q *query, err error) error {

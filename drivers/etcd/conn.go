@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -80,36 +79,31 @@ func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32)
 	if err != nil {
 		return drivers.Stat{}, err
 	}
-	return stat(resp.Responses[1:]), nil
+	return stat(first(resp, 1)), nil
 }
 
 // Exists tells whether there is a node.
 func (c *Conn) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
-	q := c.read(drivers.OpExists, path, metadata()...)
-	resp, err := c.watched(ctx, q, w)
-	if err != nil || q.verdict != nil {
+	q := c.lookAt(drivers.OpExists, path)
+	if err := c.watched(ctx, q, w); err != nil || q.verdict != nil {
 		return drivers.Stat{}, false, err
 	}
-	return stat(resp.Responses), true, nil
+	return stat(q.node), true, nil
 }
 
 // Get reads a node.
 func (c *Conn) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
-	resp, err := c.watched(ctx, c.read(drivers.OpGet, path), w)
-	if err != nil {
+	q := c.lookAt(drivers.OpGet, path)
+	if err := c.watched(ctx, q, w); err != nil {
 		return nil, drivers.Stat{}, err
 	}
-	var data []byte
-	if kvs := resp.Responses[0].GetResponseRange().GetKvs(); len(kvs) > 0 {
-		data = kvs[0].Value
-	}
-	return data, stat(resp.Responses), nil
+	return q.node.GetValue(), stat(q.node), nil
 }
 
 // Children lists a node's children.
 func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
 	q := c.listAll(path)
-	if _, err := c.watched(ctx, q, w); err != nil {
+	if err := c.watched(ctx, q, w); err != nil {
 		return nil, err
 	}
 	return q.children, nil
@@ -125,13 +119,13 @@ func (c *Conn) Sync(ctx context.Context, path string) error {
 // acknowledged to anybody, and then progress requests until the server says
 // that it has sent all events up to it.
 func (c *Conn) Fence(ctx context.Context) error {
-	resp, err := c.do(ctx, c.look(drivers.OpFence, "/"))
-	if err != nil {
+	q := c.look(drivers.OpFence, "/")
+	if _, err := c.do(ctx, q); err != nil {
 		return err
 	}
-	err = c.watches.fence(ctx, resp.Header.Revision, c.done)
+	err := c.watches.fence(ctx, q.seen.revision, c.done)
 	if err == nil {
-		err = c.tap.fence(ctx, resp.Header.Revision, c.done)
+		err = c.tap.fence(ctx, q.seen.revision, c.done)
 	}
 	if err != nil {
 		return failed("fence", "/", err)
@@ -143,25 +137,25 @@ func (c *Conn) Fence(ctx context.Context) error {
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // watched makes a read and arms the watch, if there is one.
-func (c *Conn) watched(ctx context.Context, q *query, call drivers.Watch) (*pb.TxnResponse, error) {
+func (c *Conn) watched(ctx context.Context, q *query, call drivers.Watch) error {
 	if call == nil {
-		return c.do(ctx, q)
+		_, err := c.do(ctx, q)
+		return err
 	}
 	if err := c.ready(ctx, q); err != nil {
-		return nil, err
+		return err
 	}
 	w, err := c.watches.open(call, q.path, q.op == drivers.OpChildren)
 	if err != nil {
-		return nil, failed(q.op.String(), q.path, err)
+		return failed(q.op.String(), q.path, err)
 	}
 	q.watch = w
-	resp, err := c.do(ctx, q)
-	if err != nil {
+	if _, err := c.do(ctx, q); err != nil {
 		c.watches.drop(w)
-		return nil, err
+		return err
 	}
 	if err := c.watches.arm(w, q.seen); err != nil {
-		return nil, failed(q.op.String(), q.path, err)
+		return failed(q.op.String(), q.path, err)
 	}
-	return resp, nil
+	return nil
 }

@@ -24,8 +24,7 @@
 //	                        reconnected since, what the contract demands of
 //	                        parent, children and version, and the write; where
 //	                        that does not hold it reads why
-//	Exists, Get             one transaction that reads the node and counts its
-//	                        children
+//	Exists, Get             one read of the node's key
 //	Children                one read of the range of the children's keys and, where
 //	                        that shows none, one transaction that reads the node
 //	                        as well

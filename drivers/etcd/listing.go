@@ -31,7 +31,7 @@ func (l *listing) GetHeader() *pb.ResponseHeader { return &pb.ResponseHeader{Rev
 func (c *Conn) list(ctx context.Context, q *query) error {
 	below := c.keys.below(q.path)
 	request := &pb.RangeRequest{Key: []byte(below), RangeEnd: []byte(clientv3.GetPrefixRangeEnd(below)),
-		KeysOnly: true, Serializable: c.serializable}
+		KeysOnly: true, Serializable: c.atHand(q)}
 	return c.library.ActiveConnection().Invoke(ctx, pb.KV_Range_FullMethodName, request, &listing{below: len(below)},
 		grpc.ForceCodecV2(listingCodec{}), grpc.MaxCallRecvMsgSize(math.MaxInt32))
 }

@@ -4,20 +4,23 @@ import (
 	"context"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A query is one call of the contract as one transaction.
+// A query is one call of the contract: one read of a range, or one transaction.
 type query struct {
 	op   drivers.Op
 	path string
 	made string // the node that a Create makes, which may have a longer name
 	mode drivers.Mode
 
+	one         *pb.RangeRequest // the read; nil for a transaction
 	when        []clientv3.Cmp
 	then, other []clientv3.Op
+	needed      bool // one has to show a node
 	// judge says what the answer comes to in the words of the contract; nil if
 	// it can only be good.
 	judge func(*pb.TxnResponse) error
@@ -29,6 +32,7 @@ type query struct {
 	repeated bool  // asked once more, because the watch began after the read
 	verdict  error // of the last answer
 	seen     sight
+	node     *mvccpb.KeyValue // that the one range showed, or nil
 	children []drivers.Child
 }
 
@@ -90,6 +94,14 @@ func (q *query) see(reply any) (open bool) {
 		q.children = r.children
 		q.seen = sight{r.revision, true, len(r.children)}
 		return len(r.children) == 0
+	case *pb.RangeResponse:
+		q.node, q.verdict = nil, nil
+		if len(r.Kvs) > 0 {
+			q.node = r.Kvs[0]
+		} else if q.needed {
+			q.verdict = drivers.ErrNoNode
+		}
+		q.seen = sight{r.Header.GetRevision(), q.verdict == nil, 0}
 	case *pb.TxnResponse:
 		if q.judge != nil {
 			q.verdict = q.judge(r)

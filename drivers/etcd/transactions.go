@@ -149,7 +149,6 @@ func (c *Conn) set(path string, data []byte, version int32) *query {
 	q.then = []clientv3.Op{
 		clientv3.OpPut(key, string(data), clientv3.WithIgnoreLease()),
 		clientv3.OpGet(key, metadata()...),
-		c.count(path),
 	}
 	q.other = c.why(key)
 	q.judge = func(r *pb.TxnResponse) error { return q.mismatch(r, version) }
@@ -174,22 +173,27 @@ func (q *query) mismatch(r *pb.TxnResponse, version int32) error {
 	return nil
 }
 
-// read reads a node and counts its children.
-func (c *Conn) read(op drivers.Op, path string, how ...clientv3.OpOption) *query {
-	q := &query{op: op, path: path, then: []clientv3.Op{c.count(path), c.count(path)}}
-	if path != "/" { // of the root there is nothing to read
-		q.then[0] = clientv3.OpGet(c.keys.node(path), how...)
-		q.judge = found
+// lookAt reads a node, or all of it but its data. Of the root there is nothing to read.
+func (c *Conn) lookAt(op drivers.Op, path string) *query {
+	if path == "/" {
+		return c.look(op, path)
+	}
+	q := &query{op: op, path: path, needed: true, one: &pb.RangeRequest{Key: []byte(c.keys.node(path))}}
+	if op == drivers.OpExists {
+		q.one.KeysOnly, q.one.SortTarget = true, pb.RangeRequest_VALUE // see metadata
 	}
 	return q
 }
 
 // listAll lists a node's children, and says whether there is a node.
 func (c *Conn) listAll(path string) *query {
-	q := c.read(drivers.OpChildren, path, clientv3.WithKeysOnly())
 	below := c.keys.below(path)
-	q.then[1] = clientv3.OpGet(below, clientv3.WithPrefix(), clientv3.WithKeysOnly())
-	q.below = len(below)
+	q := &query{op: drivers.OpChildren, path: path, below: len(below), then: []clientv3.Op{c.count(path),
+		clientv3.OpGet(below, clientv3.WithPrefix(), clientv3.WithKeysOnly())}}
+	if path != "/" {
+		q.then[0] = clientv3.OpGet(c.keys.node(path), clientv3.WithKeysOnly())
+		q.judge = found
+	}
 	return q
 }
 
@@ -212,7 +216,7 @@ func found(r *pb.TxnResponse) error {
 
 // look is a read that says nothing but its revision.
 func (c *Conn) look(op drivers.Op, path string) *query {
-	return &query{op: op, path: path, then: []clientv3.Op{clientv3.OpGet(c.key, clientv3.WithCountOnly())}}
+	return &query{op: op, path: path, one: &pb.RangeRequest{Key: []byte(c.key), CountOnly: true}}
 }
 
 // first is the first key of the i-th read of a transaction, or nil.
@@ -224,13 +228,11 @@ func first(r *pb.TxnResponse, i int) *mvccpb.KeyValue {
 	return kvs[0]
 }
 
-// stat is what a read of a node and a count of its children tell.
-func stat(r []*pb.ResponseOp) drivers.Stat {
-	s := drivers.Stat{NumChildren: int32(r[1].GetResponseRange().GetCount())}
-	if kvs := r[0].GetResponseRange().GetKvs(); len(kvs) > 0 {
-		s.Version = int32(kvs[0].Version - 1)
-		s.Created, s.Modified = kvs[0].CreateRevision, kvs[0].ModRevision
-		s.Ephemeral = kvs[0].Lease != 0
+// stat is what a read of a node tells besides its data; nothing of the root.
+func stat(node *mvccpb.KeyValue) drivers.Stat {
+	if node == nil {
+		return drivers.Stat{}
 	}
-	return s
+	return drivers.Stat{Version: int32(node.Version - 1), Created: node.CreateRevision, Modified: node.ModRevision,
+		Ephemeral: node.Lease != 0}
 }

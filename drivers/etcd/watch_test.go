@@ -63,13 +63,11 @@ func TestSerializableReads(t *testing.T) {
 	cfg.Serializable = true
 	c, writer := dial(t, service(t, cfg), drivers.Options{}), dial(t, s, drivers.Options{})
 	create(t, writer, "/a", 0)
-	q := c.read(drivers.OpGet, "/a")
+	q := c.lookAt(drivers.OpGet, "/a")
 	for _, repeated := range []bool{false, true} {
 		q.repeated = repeated
-		for _, op := range c.consistent(q) {
-			if op.IsSerializable() == repeated {
-				t.Errorf("a read, repeated %v, is serializable %v", repeated, op.IsSerializable())
-			}
+		if err := c.lookUp(q.with(t.Context()), q); err != nil || q.one.Serializable == repeated {
+			t.Errorf("a read, repeated %v, is serializable %v (%v)", repeated, q.one.Serializable, err)
 		}
 	}
 	for i := range int32(200) {

@@ -127,10 +127,9 @@ func stat(d *wire.Decoder) drivers.Stat {
 	var s wire.Stat
 	s.Decode(d)
 	return drivers.Stat{
-		Version:     s.Version,
-		NumChildren: s.NumChildren,
-		Created:     s.Czxid,
-		Modified:    s.Mzxid,
-		Ephemeral:   s.EphemeralOwner != 0,
+		Version:   s.Version,
+		Created:   s.Czxid,
+		Modified:  s.Mzxid,
+		Ephemeral: s.EphemeralOwner != 0,
 	}
 }

@@ -169,10 +169,9 @@ func base(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
 func stat(s *zk.Stat) drivers.Stat {
 	return drivers.Stat{
-		Version:     s.Version,
-		NumChildren: s.NumChildren,
-		Created:     s.Czxid,
-		Modified:    s.Mzxid,
-		Ephemeral:   s.EphemeralOwner != 0,
+		Version:   s.Version,
+		Created:   s.Czxid,
+		Modified:  s.Mzxid,
+		Ephemeral: s.EphemeralOwner != 0,
 	}
 }
