@@ -13,19 +13,11 @@ type Probe interface {
 // A Message is one packet of a session. It carries what counting needs and no
 // more; Path is only valid during the call.
 type Message struct {
-	Kind MessageKind
-	// Op is the operation asked for. A reply has the Op, Watch and Mode of its
-	// request.
-	Op Op
 	// Path is the node concerned, as the server names it (with any chroot).
 	// A reply has that of its request, but the reply to a Create that
 	// succeeded has the path that was created. Reads that arm no watch may
 	// leave it empty in the reply.
 	Path []byte
-	// Watch says that the request asks to be notified.
-	Watch bool
-	// Mode is that of the node which a Create asks for.
-	Mode Mode
 	// Err is nil or one of this package's sentinels; errors it has no
 	// sentinel for are ErrUnsupported. Replies only. An exists that found no
 	// node has ErrNoNode.
@@ -34,11 +26,19 @@ type Message struct {
 	// the last write which it can have seen. A notification's is that of the
 	// change, or 0 where the server does not say.
 	Pos int64
+	// Size is the packet's length on the wire in bytes.
+	Size int
+	Kind MessageKind
+	// Op is the operation asked for. A reply has the Op, Watch and Mode of its
+	// request.
+	Op Op
+	// Watch says that the request asks to be notified.
+	Watch bool
+	// Mode is that of the node which a Create asks for.
+	Mode Mode
 	// Event is the change that a notification tells of. The reply to a
 	// library's watch (OpOther) has ChildrenChanged if it waits for that.
 	Event EventType
-	// Size is the packet's length on the wire in bytes.
-	Size int
 }
 
 // A MessageKind is the direction and part of a message.

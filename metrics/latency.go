@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -28,13 +29,17 @@ func recordDuration(h *hdrhistogram.Histogram, d time.Duration) {
 type Latency struct {
 	name string
 
-	mu                     sync.Mutex
-	service, response, lap *hdrhistogram.Histogram
+	mu      sync.Mutex
+	service *hdrhistogram.Histogram
+	// response is nil as long as each was the same as its service time, as in a
+	// closed loop.
+	response *hdrhistogram.Histogram
+	lapped   []int64 // the counts of all response times at the last Lap
 }
 
 // NewLatency returns an empty Latency of the phase that is called name.
 func NewLatency(name string) *Latency {
-	return &Latency{name: name, service: newDurations(), response: newDurations(), lap: newDurations()}
+	return &Latency{name: name, service: newDurations()}
 }
 
 // Record adds one passage of the phase: service counts from the call, response
@@ -42,9 +47,21 @@ func NewLatency(name string) *Latency {
 func (l *Latency) Record(service, response time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.response == nil && response != service {
+		l.response = l.service.Clone()
+	}
 	recordDuration(l.service, service)
-	recordDuration(l.response, response)
-	recordDuration(l.lap, response)
+	if l.response != nil {
+		recordDuration(l.response, response)
+	}
+}
+
+// responses are all response times.
+func (l *Latency) responses() *hdrhistogram.Histogram {
+	if l.response == nil {
+		return l.service
+	}
+	return l.response
 }
 
 // A Lap is how long a phase took, from when it was due, in a part of the window.
@@ -58,12 +75,18 @@ type Lap struct {
 func (l *Latency) Lap() Lap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	defer l.lap.Reset()
+	lap := l.responses().Export()
+	all := slices.Clone(lap.Counts)
+	for i, before := range l.lapped {
+		lap.Counts[i] -= before
+	}
+	l.lapped = all
+	since := hdrhistogram.Import(lap)
 	at := func(percentile float64) time.Duration {
-		v, _ := Percentile(l.lap, percentile)
+		v, _ := Percentile(since, percentile)
 		return time.Duration(v)
 	}
-	return Lap{l.name, l.lap.TotalCount(), at(50), at(90), at(99)}
+	return Lap{l.name, since.TotalCount(), at(50), at(90), at(99)}
 }
 
 // Reset forgets everything: the end of the warm-up.
@@ -71,13 +94,12 @@ func (l *Latency) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.service.Reset()
-	l.response.Reset()
-	l.lap.Reset()
+	l.response, l.lapped = nil, nil
 }
 
 // Phase is what was recorded so far, a copy.
 func (l *Latency) Phase() Phase {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Phase{Name: l.name, Service: l.service.Clone(), Response: l.response.Clone()}
+	return Phase{Name: l.name, Service: l.service.Clone(), Response: l.responses().Clone()}
 }

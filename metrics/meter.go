@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -9,7 +10,8 @@ import (
 // write woke whom. Its methods may be called from any goroutine.
 type Meter struct {
 	mu       sync.Mutex
-	sessions []*Session // every one there was
+	sessions []*Session  // every one there was
+	watched  atomic.Bool // somebody has asked for a watch
 	ledger   ledger
 }
 
@@ -80,8 +82,15 @@ func (m *Meter) SoFar() Herd {
 	return m.ledger.soFar()
 }
 
-// happened puts something on the time line.
-func (m *Meter) happened(what int, at time.Time) {
+// happened puts something that happens now on the time line, once a watch was asked
+// for: before, no write notifies anybody, and there is nothing to draw a line around.
+func (m *Meter) happened(what int) {
+	if m.watched.Load() {
+		m.happenedAt(what, time.Now())
+	}
+}
+
+func (m *Meter) happenedAt(what int, at time.Time) {
 	line := m.ledger.line
 	now := line.at(at)
 	if now >= line.due.Load() {

@@ -133,11 +133,14 @@ func (s *Session) request(m *drivers.Message) {
 	if m.Op != drivers.OpFence {
 		s.bytesOut.Add(int64(m.Size))
 	}
+	if (m.Watch || m.Op.IsWatch()) && !s.meter.watched.Load() {
+		s.meter.watched.Store(true)
+	}
 	switch {
 	case m.Op.IsRead():
-		s.meter.happened(someRead, time.Now())
+		s.meter.happened(someRead)
 	case m.Op.IsWrite():
-		s.meter.happened(someWrite, time.Now())
+		s.meter.happened(someWrite)
 	}
 	if m.Op.IsWrite() || m.Op == drivers.OpClose || m.Op == drivers.OpOpen {
 		s.meter.mu.Lock()
@@ -191,7 +194,7 @@ func (s *Session) notification(m *drivers.Message) {
 	at := time.Now()
 	s.bytesIn.Add(int64(m.Size))
 	s.notified.Add(1)
-	s.meter.happened(someNotification, at)
+	s.meter.happenedAt(someNotification, at)
 	s.wake()
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()

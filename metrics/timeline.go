@@ -18,7 +18,7 @@ import (
 // trigger is, and tell how far apart triggers are.
 //
 // A trigger whose line does not end within the window is left out, since load
-// ends with the window. Edges of bins are sharp to a quarter of their width.
+// ends with the window. Load counts from the run's first request for a watch on. Edges of bins are sharp to a quarter of their width.
 type Timeline struct {
 	Bin      time.Duration // the width of a bin
 	From     time.Duration // where the first bin begins

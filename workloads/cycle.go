@@ -13,15 +13,16 @@ import (
 type cycle struct {
 	mu      sync.Mutex
 	opened  time.Time // of the window; zero before
-	began   time.Time // of the turn in progress; zero without one
-	since   time.Time // when its work was due; zero while the client rests or waits for an arrival
+	began   time.Time // of the turn in progress; zero without one; only the client itself sets it
+	since   time.Time // when its work was due; zero while the client rests or waits for an arrival; likewise
+	ended   time.Time // when the turn ends, if the client has looked at the clock; belongs to the client
 	turns   metrics.Turns
 	longest time.Duration // from when the work of a turn was due until that ended
 }
 
-// begin says that a turn begins. It looks at the clock only where no turn has just ended.
+// begin says that a turn begins. There is nothing to do where one has just ended.
 func (c *cycle) begin() {
-	if c == nil {
+	if c == nil || !c.since.IsZero() {
 		return
 	}
 	c.mu.Lock()
@@ -30,6 +31,21 @@ func (c *cycle) begin() {
 		c.began = time.Now()
 	}
 	c.since = c.began
+}
+
+// start is when the turn in progress began. Only the client itself may ask.
+func (c *cycle) start() time.Time {
+	if c == nil {
+		return time.Now()
+	}
+	return c.began
+}
+
+// ends says when the turn ends, for a client that has just looked at the clock.
+func (c *cycle) ends(now time.Time) {
+	if c != nil {
+		c.ended = now
+	}
 }
 
 // rest says that the client has nothing to do yet.
@@ -52,7 +68,7 @@ func (c *cycle) fail() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.began, c.since = time.Time{}, time.Time{}
+	c.began, c.since, c.ended = time.Time{}, time.Time{}, time.Time{}
 }
 
 // end says that the turn has ended, and the next one begins.
@@ -60,16 +76,19 @@ func (c *cycle) end() {
 	if c == nil {
 		return
 	}
+	now := c.ended
+	if c.ended = (time.Time{}); now.IsZero() {
+		now = time.Now()
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
 	if !c.opened.IsZero() {
 		c.turns.Add(now.Sub(c.began).Seconds(), now.Sub(later(c.began, c.opened)).Seconds())
 		if !c.since.IsZero() {
 			c.longest = max(c.longest, now.Sub(c.since))
 		}
 	}
-	c.began, c.since = now, time.Time{}
+	c.began, c.since = now, now
 }
 
 func (c *cycle) open(now time.Time) {

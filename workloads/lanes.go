@@ -35,8 +35,9 @@ func (r *runner) pipeline(lanes []lane) error {
 	var first error
 	for _, lane := range lanes {
 		all.Go(func() {
+			defer lane.seat.cycle.rest()
 			for !failed.Load() && !r.stopping.Load() {
-				if err := r.turn(lane.seat, lane); err != nil {
+				if err := r.turn(lane.seat, lane.Client); err != nil {
 					once.Do(func() { first = err })
 					failed.Store(true)
 					return

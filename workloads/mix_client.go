@@ -56,13 +56,14 @@ func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if !ok {
 		return 0, nil
 	}
-	began := time.Now()
+	began := c.seat.begins(due)
 	kind, err := c.operate(ctx)
 	if err != nil {
 		return 0, err
 	}
 	now := time.Now()
 	c.timed[kind].Record(now.Sub(began), now.Sub(due))
+	c.seat.cycle.ends(now)
 	return 1, nil
 }
 
@@ -70,7 +71,7 @@ func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
 func (c *mixClient) operate(ctx context.Context) (kind int, err error) {
 	random := c.seat.Rand
 	if random.Float64() < c.Reads {
-		if random.Float64() < c.Lists {
+		if c.Lists > 0 && random.Float64() < c.Lists {
 			return mixList, c.list(ctx, c.draw())
 		}
 		_, err := c.read(ctx, c.draw())

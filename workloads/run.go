@@ -130,7 +130,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	meter.Begin()
 	all.begin()
 	r.crew.cycles.open()
-	r.begun.Store(true)
+	r.begin()
 	r.beside.begin()
 	r.crew.trouble.begin(r)
 	opened, before := time.Now(), meter.Counts()

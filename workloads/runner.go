@@ -29,8 +29,8 @@ type runner struct {
 	gathered chan struct{} // closed when all clients have arrived; nil if they come at once
 	begun    atomic.Bool   // the window is open
 	hurried  bool          // the run was interrupted
-	done     atomic.Int64  // rounds that ended in it
 	all      atomic.Int64  // rounds that ended at all
+	before   atomic.Int64  // those of them that ended before it opened
 
 	mu      sync.Mutex
 	turns   []int64 // where a round takes all clients: how many turns somebody has begun, by instance
@@ -173,6 +173,7 @@ func (r *runner) attend(s *Seat) error {
 	if lanes := lanesOf(c, s); len(lanes) > 1 {
 		return r.pipeline(lanes)
 	}
+	defer s.cycle.rest()
 	for r.again(s) {
 		if err := r.turn(s, c); err != nil {
 			return err
@@ -225,13 +226,19 @@ func (r *runner) again(s *Seat) bool {
 
 func (r *runner) ended(rounds int64) {
 	r.all.Add(rounds)
-	if !r.begun.Load() {
-		return
-	}
-	if done := r.done.Add(rounds); r.plan.Rounds > 0 && done >= r.plan.Rounds {
+	if limit := r.plan.Rounds; limit > 0 && r.begun.Load() && r.done() >= limit {
 		r.halt()
 	}
 }
+
+// begin opens the window.
+func (r *runner) begin() {
+	r.before.Store(r.all.Load())
+	r.begun.Store(true)
+}
+
+// done is how many rounds have ended in the window, which is open.
+func (r *runner) done() int64 { return r.all.Load() - r.before.Load() }
 
 func (r *runner) failed() bool {
 	r.mu.Lock()

@@ -35,7 +35,7 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 	}
 	last, from, rounds := live.before, time.Duration(0), int64(0)
 	lap := func() {
-		now, elapsed, done := r.crew.meter.Counts(), time.Since(live.opened), r.done.Load()
+		now, elapsed, done := r.crew.meter.Counts(), time.Since(live.opened), r.done()
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
 		first := r.crew.instances[0].Lap() // they share it
 		i.P50, i.P90, i.P99 = first.P50, first.P90, first.P99
@@ -74,7 +74,7 @@ func (r *runner) tell(elapsed time.Duration, first metrics.Lap, self *metrics.Sa
 	if r.plan.Progress == nil {
 		return
 	}
-	p := Progress{Measuring: true, Elapsed: elapsed, Rounds: r.done.Load(), Lap: first, CPUCores: self.CPUCores()}
+	p := Progress{Measuring: true, Elapsed: elapsed, Rounds: r.done(), Lap: first, CPUCores: self.CPUCores()}
 	for _, n := range r.failures() {
 		p.Errors += n
 	}

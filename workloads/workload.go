@@ -122,20 +122,29 @@ type Seat struct {
 
 // Arrive waits until the client has something to do: in a closed loop until it
 // has rested for think, in an open one until the next arrival is due. It returns
-// when that was, from when on response times count; or now, and false, when no
-// more turns begin.
+// when that was, from when on response times count: where the client neither rests nor
+// waits, when its last turn ended. It returns now, and false, when no more turns begin.
 func (s *Seat) Arrive(ctx context.Context, think time.Duration) (due time.Time, ok bool) {
 	if s.ticket != nil {
 		return s.next(ctx, s.ticket)
 	}
 	if think <= 0 {
-		return time.Now(), true
+		return s.cycle.start(), true
 	}
 	s.cycle.rest()
 	keep(ctx, think)
 	due = time.Now() // what the timer was late is not the service's
 	s.cycle.due(due)
 	return due, true
+}
+
+// begins is when the client begins what was due: at once, but for an arrival, for which
+// it may not have been free.
+func (s *Seat) begins(due time.Time) time.Time {
+	if s.ticket == nil {
+		return due
+	}
+	return time.Now()
 }
 
 // fails gives up the arrival that the client has, if any: its turn ends without it.
