@@ -125,3 +125,25 @@ func TestSamplerSeesWork(t *testing.T) {
 		t.Errorf("%v cores used", g.CPUCores)
 	}
 }
+
+// Response times are those of the service until one differs, and laps go on over that.
+func TestResponseTimesThatDifferLater(t *testing.T) {
+	l := NewLatency("read")
+	for range 2000 {
+		l.Record(time.Millisecond, time.Millisecond)
+	}
+	l.Lap()
+	for range 1000 {
+		l.Record(time.Millisecond, time.Second)
+	}
+	lap, p := l.Lap(), l.Phase()
+	if lap.Count != 1000 || !p.Response.ValuesAreEquivalent(int64(lap.P50), int64(time.Second)) {
+		t.Errorf("lap %+v, want 1000 of 1s", lap)
+	}
+	if p.Service.TotalCount() != 3000 || p.Response.TotalCount() != 3000 {
+		t.Errorf("%d service and %d response times, want 3000 of each", p.Service.TotalCount(), p.Response.TotalCount())
+	}
+	if got := p.Response.ValueAtQuantile(50); !p.Response.ValuesAreEquivalent(got, int64(time.Millisecond)) || p.Service.Max() > int64(2*time.Millisecond) {
+		t.Errorf("response times with the median %v, service times up to %v", time.Duration(got), time.Duration(p.Service.Max()))
+	}
+}

@@ -159,3 +159,34 @@ func TestTimelineForgets(t *testing.T) {
 		}
 	})
 }
+
+// Load counts from the first request for a watch on: without one there is no line to draw,
+// and no clock to look at for each operation.
+func TestTimelineBeginsWithTheFirstWatch(t *testing.T) {
+	for _, first := range []drivers.Message{
+		{Kind: drivers.Request, Op: drivers.OpGet, Path: []byte("/c"), Watch: true},
+		{Kind: drivers.Request, Op: drivers.OpWatchTree, Path: []byte("/c")},
+		{Kind: drivers.Request, Op: drivers.OpOther, Path: []byte("/c"), Watch: true},
+	} {
+		m := NewMeter()
+		s := m.Session()
+		counted := func() bool {
+			for i := range m.ledger.line.slots {
+				if m.ledger.line.slots[i].Load() != 0 {
+					return true
+				}
+			}
+			return false
+		}
+		plain := drivers.Message{Kind: drivers.Request, Op: drivers.OpGet, Path: []byte("/a")}
+		s.Message(plain)
+		if counted() {
+			t.Errorf("%v: load counts before it", first.Op)
+		}
+		s.Message(first)
+		s.Message(plain)
+		if !counted() {
+			t.Errorf("%v: load does not count after it", first.Op)
+		}
+	}
+}

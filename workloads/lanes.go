@@ -56,8 +56,7 @@ func (s *Seat) lane(i int) *Seat {
 	if i == 0 {
 		return s
 	}
-	l := &Seat{Index: s.Index, Conn: s.Conn, Rand: rand.New(rand.NewPCG(s.Rand.Uint64(), uint64(i))), Marks: s.Marks,
-		Stopping: s.Stopping, cycle: s.further.of(s.number, i), pacer: s.pacer, name: s.name, harm: s.harm}
+	l := s.view(i, rand.New(rand.NewPCG(s.Rand.Uint64(), uint64(i))))
 	if s.pacer != nil {
 		for len(s.tickets) < i {
 			s.tickets = append(s.tickets, s.pacer.Ticket())
@@ -65,4 +64,10 @@ func (s *Seat) lane(i int) *Seat {
 		l.ticket = s.tickets[i-1]
 	}
 	return l
+}
+
+// view is the seat as the i-th of its lanes sees it.
+func (s *Seat) view(i int, random *rand.Rand) *Seat {
+	return &Seat{Index: s.Index, Conn: s.Conn, Rand: random, Marks: s.Marks, Stopping: s.Stopping,
+		cycle: s.further.of(s.number, i), pacer: s.pacer, name: s.name, harm: s.harm}
 }

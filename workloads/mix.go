@@ -132,6 +132,9 @@ func (w *mixWorkload) Join(s *Seat) (Client, error) {
 	if len(all) == 1 {
 		return all[0], nil
 	}
+	if q := newMixQueue(s, all); q != nil {
+		return q, nil
+	}
 	return all, nil
 }
 

@@ -11,32 +11,28 @@ import (
 	"github.com/stampede-bench/stampede/workloads/history"
 )
 
-// A mixClient makes one operation after the other.
+// A mixClient makes one operation after the other: one call, or several where the
+// answer calls for more.
 type mixClient struct {
 	*mixWorkload
 	seat *Seat
-	conn drivers.Conn
 	*sight
 	draw func() int // a key
 	own  int        // the number of its fresh nodes among those of all clients' lanes
+
+	// What follows is of the operation in progress.
+	kind    int
+	key     int
+	call    drivers.Call
+	pending drivers.Pending // the call, where it was begun ahead
+	due     time.Time
+	began   time.Time
+	before  int32       // the version that was known when the call was made
+	asked   *history.Op // the same call as it is recalled, or nil
 }
 
 func (w *mixWorkload) join(s *Seat, seen *sight) *mixClient {
-	return &mixClient{mixWorkload: w, seat: s, conn: drivers.Steady(s.Conn), sight: seen, draw: w.drawer(s.Rand)}
-}
-
-// A mixSession is the lanes of one client that has several requests in flight.
-type mixSession []*mixClient
-
-// Turn is one operation of the first lane.
-func (s mixSession) Turn(ctx context.Context) (rounds int64, err error) { return s[0].Turn(ctx) }
-
-func (s mixSession) lanes() []lane {
-	all := make([]lane, len(s))
-	for i, c := range s {
-		all[i] = lane{c, c.seat}
-	}
-	return all
+	return &mixClient{mixWorkload: w, seat: s, sight: seen, draw: w.drawer(s.Rand)}
 }
 
 // zipfExponent must be above 1.
@@ -56,52 +52,122 @@ func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if !ok {
 		return 0, nil
 	}
-	began := c.seat.begins(due)
-	kind, err := c.operate(ctx)
-	if err != nil {
-		return 0, err
+	c.start(due)
+	for done := false; !done; {
+		if done, err = c.answered(c.call.Do(ctx, c.seat.Conn)); err != nil {
+			return 0, err
+		}
 	}
-	now := time.Now()
-	c.timed[kind].Record(now.Sub(began), now.Sub(due))
-	c.seat.cycle.ends(now)
+	c.record()
 	return 1, nil
 }
 
-// operate makes an operation of a kind that it draws.
-func (c *mixClient) operate(ctx context.Context) (kind int, err error) {
+// start draws an operation and says what its first call is.
+func (c *mixClient) start(due time.Time) {
+	c.due, c.began = due, c.seat.begins(due)
 	random := c.seat.Rand
 	if random.Float64() < c.Reads {
+		c.kind = mixRead
 		if c.Lists > 0 && random.Float64() < c.Lists {
-			return mixList, c.list(ctx, c.draw())
+			c.kind = mixList
 		}
-		_, err := c.read(ctx, c.draw())
-		return mixRead, err
+		c.key = c.draw()
+		c.look()
+		return
 	}
 	nodes := &c.made[c.own]
 	switch u := random.Float64(); {
 	case u >= 2*c.Creates:
-		return mixWrite, c.set(ctx, c.draw())
+		c.kind, c.key = mixWrite, c.draw()
+		c.write()
 	case u < c.Creates && !nodes.full() || nodes.none():
-		return mixCreate, makeNode(ctx, c.conn, c.ownPath(nodes.add()), c.value, 0)
+		c.kind = mixCreate
+		c.call = drivers.Call{Op: drivers.OpCreate, Path: c.ownPath(nodes.add()), Data: c.value}
+	default:
+		c.kind = mixDelete
+		c.call = drivers.Call{Op: drivers.OpDelete, Path: c.ownPath(nodes.drop()), Version: drivers.AnyVersion}
 	}
-	err = remove(ctx, c.conn, c.ownPath(nodes.drop()))
-	if errors.Is(err, drivers.ErrNoNode) { // made or not with a session that was lost
-		err = nil
-	}
-	return mixDelete, err
 }
 
-// read returns the version that it was shown.
-func (c *mixClient) read(ctx context.Context, key int) (version int32, err error) {
-	asked, before := c.recallsRead(key), c.known(key)
-	_, stat, err := c.conn.Get(ctx, c.paths[key], nil)
-	if err == nil {
-		if asked != nil {
-			c.recalled.answer(asked, history.Read{Version: int64(stat.Version)})
-		}
-		c.shown(key, before, stat.Version)
+// look reads the key, or lists the folder in which it is.
+func (c *mixClient) look() {
+	if c.kind == mixList {
+		c.call = drivers.Call{Op: drivers.OpChildren, Path: c.keys.at(c.keys.folder(c.key))}
+		return
 	}
-	return stat.Version, err
+	c.asked, c.before = c.recallsRead(c.key), c.known(c.key)
+	c.call = drivers.Call{Op: drivers.OpGet, Path: c.paths[c.key]}
+}
+
+// write sets the key; a conditional set reads it first.
+func (c *mixClient) write() {
+	if c.Conditional {
+		c.look()
+		return
+	}
+	c.set(drivers.AnyVersion)
+}
+
+func (c *mixClient) set(over int32) {
+	c.asked, c.before = c.recallsWrite(c.key, over), c.known(c.key)
+	c.call = drivers.Call{Op: drivers.OpSet, Path: c.paths[c.key], Data: c.value, Version: over}
+}
+
+// record notes that the operation has ended.
+func (c *mixClient) record() {
+	now := time.Now()
+	c.timed[c.kind].Record(now.Sub(c.began), now.Sub(c.due))
+	c.seat.cycle.ends(now)
+}
+
+// answered takes the answer to the call, and tells whether the operation is done: if
+// not, there is another call to make.
+func (c *mixClient) answered(a drivers.Answer) (done bool, err error) {
+	if a.Err != nil {
+		return c.refused(a.Err)
+	}
+	switch c.call.Op {
+	case drivers.OpGet:
+		if c.asked != nil {
+			c.recalled.answer(c.asked, history.Read{Version: int64(a.Stat.Version)})
+		}
+		c.shown(c.key, c.before, a.Stat.Version)
+		if c.kind == mixWrite {
+			c.set(a.Stat.Version)
+			return false, nil
+		}
+	case drivers.OpChildren:
+		c.listed(a.Children, c.keys.in(c.keys.folder(c.key)))
+	case drivers.OpSet:
+		over := c.call.Version
+		if c.asked != nil {
+			c.recalled.answer(c.asked, history.Write{Over: int64(over), Version: int64(a.Stat.Version)})
+		}
+		c.wrote(c.key, c.before, a.Stat.Version, over)
+	}
+	return true, nil
+}
+
+// refused is answered of an error. What may not have been done is done again: that does
+// no harm, but a set may make a second version.
+func (c *mixClient) refused(err error) (done bool, _ error) {
+	op := c.call.Op
+	switch {
+	case errors.Is(err, drivers.ErrConnectionLoss):
+		if op == drivers.OpSet {
+			c.write()
+		}
+		return false, nil
+	case op == drivers.OpSet && c.Conditional && errors.Is(err, drivers.ErrBadVersion):
+		c.recalled.answer(c.asked, history.Write{Over: int64(c.call.Version), Refused: true})
+		c.retries.Add(1)
+		c.write()
+		return false, nil
+	case op == drivers.OpCreate && errors.Is(err, drivers.ErrNodeExists), // the reply to the first was lost
+		op == drivers.OpDelete && errors.Is(err, drivers.ErrNoNode): // made or not with a session that was lost
+		return true, nil
+	}
+	return false, err
 }
 
 // recallsRead recalls a read in a run in which things are broken, where it may only
@@ -119,44 +185,6 @@ func (c *mixClient) recallsWrite(key int, over int32) *history.Op {
 		return nil
 	}
 	return c.recalled.ask(key, c.seat.Index, history.Write{Over: int64(over)}.Unanswered())
-}
-
-// list lists the folder in which a key is.
-func (c *mixClient) list(ctx context.Context, key int) error {
-	folder := c.keys.folder(key)
-	children, err := c.conn.Children(ctx, c.keys.at(folder), nil)
-	if err == nil {
-		c.listed(len(children), c.keys.in(folder))
-	}
-	return err
-}
-
-// set sets a key, again if that may not have been done.
-func (c *mixClient) set(ctx context.Context, key int) error {
-	for {
-		over := drivers.AnyVersion
-		if c.Conditional {
-			var err error
-			if over, err = c.read(ctx, key); err != nil {
-				return err
-			}
-		}
-		asked, before := c.recallsWrite(key, over), c.known(key)
-		stat, err := c.conn.Set(ctx, c.paths[key], c.value, over)
-		switch {
-		case err == nil:
-			if asked != nil {
-				c.recalled.answer(asked, history.Write{Over: int64(over), Version: int64(stat.Version)})
-			}
-			c.wrote(key, before, stat.Version, over)
-			return nil
-		case c.Conditional && errors.Is(err, drivers.ErrBadVersion):
-			c.recalled.answer(asked, history.Write{Over: int64(over), Refused: true})
-			c.retries.Add(1)
-		case !errors.Is(err, drivers.ErrConnectionLoss):
-			return err
-		}
-	}
 }
 
 // ownNodes are the fresh nodes of one lane, which has made them in the order of

@@ -61,6 +61,6 @@ func (w *mixWatcher) Turn(ctx context.Context) (rounds int64, err error) {
 }
 
 func (w *mixWatcher) watch(ctx context.Context, key int) (drivers.Stat, error) {
-	_, stat, err := w.conn.Get(ctx, w.paths[key], func(drivers.Event) { w.fired <- key })
+	_, stat, err := drivers.Steady(w.seat.Conn).Get(ctx, w.paths[key], func(drivers.Event) { w.fired <- key })
 	return stat, err
 }

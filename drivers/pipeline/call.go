@@ -32,6 +32,7 @@ type call struct {
 	unasked bool  // nobody waits for it
 	last    bool  // of the requests that arm the watches again
 	before  *call // the read that this sync is made for
+	conn    *Conn // on which it was begun, if somebody awaits it later
 	state   atomic.Int32
 	done    chan struct{} // has room for one
 
@@ -70,34 +71,53 @@ func (c *Conn) free(k *call) {
 // do makes a call and returns it for its results to be read and then freed,
 // unless there is an error.
 func (c *Conn) do(ctx context.Context, r request) (*call, error) {
+	k, err := c.begin(ctx, &r, (*line).ask)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.await(ctx, k); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// begin gives a call to the connection, as soon as there is one.
+func (c *Conn) begin(ctx context.Context, r *request, ask func(*line, *call) bool) (*call, error) {
 	if ctx.Err() != nil {
-		return nil, c.failed(&r, context.Cause(ctx))
+		return nil, c.failed(r, context.Cause(ctx))
 	}
 	if !valid(r.path) {
-		return nil, c.failed(&r, errPath)
+		return nil, c.failed(r, errPath)
 	}
-	k := c.newCall(r)
-	for sent := false; !sent; {
+	k := c.newCall(*r)
+	for begun := false; !begun; {
 		l, err := c.connected(ctx)
 		if err != nil {
 			c.free(k)
-			return nil, c.failed(&r, err)
+			return nil, c.failed(r, err)
 		}
-		sent = l.ask(k)
+		begun = ask(l, k)
 	}
+	return k, nil
+}
+
+// await waits until the call is answered. It is freed, now or when it is answered, if
+// there is an error.
+func (c *Conn) await(ctx context.Context, k *call) error {
+	op, path := k.op, k.path
 	select {
 	case <-k.done:
 	case <-ctx.Done():
 		if k.state.CompareAndSwap(underWay, abandoned) {
-			return nil, c.failed(&r, context.Cause(ctx))
+			return c.failed(&request{op: op, path: path}, context.Cause(ctx))
 		}
 		<-k.done
 	}
 	if err := k.failure(); err != nil {
 		c.free(k)
-		return nil, c.failed(&r, err)
+		return c.failed(&request{op: op, path: path}, err)
 	}
-	return k, nil
+	return nil
 }
 
 // failure is nil for an exists that found no node.

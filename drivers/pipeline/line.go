@@ -51,19 +51,9 @@ func newLine(c *Conn, nc net.Conn) *line {
 // ask sends a call and tells whether it did: not if the connection has ended.
 func (l *line) ask(k *call) bool {
 	l.mu.Lock()
-	if l.dead {
-		l.mu.Unlock()
-		return false
-	}
-	if l.conn.ensemble.SyncReads && k.op.IsRead() {
-		s := l.conn.newCall(request{op: drivers.OpSync, code: wire.OpSync, path: k.path})
-		s.unasked, s.before = true, k
-		l.add(s)
-	}
-	l.add(k)
-	if l.busy {
-		l.mu.Unlock()
-		return true
+	if !l.queue(k) || l.busy {
+		defer l.mu.Unlock()
+		return !l.dead
 	}
 	l.busy = true
 	crowd := l.pending.len() > 1
@@ -72,6 +62,40 @@ func (l *line) ask(k *call) bool {
 		runtime.Gosched() // so that whoever is about to ask gets in too
 	}
 	l.send()
+	return true
+}
+
+// gather is ask for a caller that sends several at once, by flush.
+func (l *line) gather(k *call) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queue(k)
+}
+
+// flush sends what has gathered, unless somebody does.
+func (l *line) flush() {
+	l.mu.Lock()
+	if l.busy || l.dead || len(l.out) == 0 {
+		l.mu.Unlock()
+		return
+	}
+	l.busy = true
+	l.mu.Unlock()
+	l.send()
+}
+
+// queue adds a call, behind the sync that it may need, unless the connection has ended.
+// It must be called with the lock held.
+func (l *line) queue(k *call) bool {
+	if l.dead {
+		return false
+	}
+	if l.conn.ensemble.SyncReads && k.op.IsRead() {
+		s := l.conn.newCall(request{op: drivers.OpSync, code: wire.OpSync, path: k.path})
+		s.unasked, s.before = true, k
+		l.add(s)
+	}
+	l.add(k)
 	return true
 }
 

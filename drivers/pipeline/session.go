@@ -49,6 +49,7 @@ var (
 	_ drivers.Conn              = (*Conn)(nil)
 	_ drivers.Fencer            = (*Conn)(nil)
 	_ drivers.PersistentWatcher = (*Conn)(nil)
+	_ drivers.Pipeliner         = (*Conn)(nil)
 )
 
 func newConn(s *Service, o drivers.Options, first int) *Conn {

@@ -109,7 +109,7 @@ func freezeFor(pids []int, d time.Duration) {
 }
 
 // descendants are this process's children and theirs.
-func descendants(t *testing.T) (pids []int) {
+func descendants(t testing.TB) (pids []int) {
 	t.Helper()
 	parents := map[int]int{}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")

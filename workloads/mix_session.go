@@ -1,0 +1,121 @@
+package workloads
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A mixSession has several operations of one client in progress at the same time.
+//
+// It has a goroutine for each of them where the client rests between two operations or
+// waits for arrivals, and where the session's calls are answered in any order. Else one
+// goroutine begins and awaits them all, in order: to wake a goroutine for each answer
+// would take longer than the client library takes for the whole call.
+type mixSession []*mixClient
+
+// Turn is one operation of the first lane.
+func (s mixSession) Turn(ctx context.Context) (rounds int64, err error) { return s[0].Turn(ctx) }
+
+func (s mixSession) lanes() []lane {
+	all := make([]lane, len(s))
+	for i, c := range s {
+		all[i] = lane{c, c.seat}
+	}
+	return all
+}
+
+// A mixQueue is a mixSession with one goroutine. Each operation in progress has a call
+// that was begun, and the calls are answered in the order in which they were.
+type mixQueue struct {
+	all  mixSession
+	next int // whose call is answered next
+	conn drivers.Pipeliner
+}
+
+// newMixQueue returns nil where operations need a goroutine each.
+func newMixQueue(s *Seat, all mixSession) *mixQueue {
+	conn, ok := s.Conn.(drivers.Pipeliner)
+	if !ok || s.pacer != nil || all[0].settings.Think > 0 {
+		return nil
+	}
+	first := *all[0]
+	first.seat = s.view(0, s.Rand)
+	all[0] = &first
+	s.cycle = nil // its turns are those of all
+	return &mixQueue{all: all, conn: conn}
+}
+
+// Turn ends one operation, after which the same lane begins another.
+func (q *mixQueue) Turn(ctx context.Context) (rounds int64, err error) {
+	for {
+		c := q.all[q.next]
+		if c.pending == nil {
+			q.begin(ctx)
+			continue
+		}
+		done, err := q.await(ctx)
+		if err != nil {
+			q.finish(ctx)
+			return 0, err
+		}
+		if done {
+			c.start(c.seat.cycle.start())
+		}
+		c.pending = q.conn.Begin(ctx, c.call)
+		if done {
+			return 1, nil
+		}
+	}
+}
+
+// begin begins the first operation of each lane.
+func (q *mixQueue) begin(ctx context.Context) {
+	for _, c := range q.all {
+		c.seat.cycle.begin()
+		c.start(c.seat.cycle.start())
+		c.pending = q.conn.Begin(ctx, c.call)
+	}
+}
+
+// await waits for the next answer, and tells whether an operation is done.
+func (q *mixQueue) await(ctx context.Context) (done bool, err error) {
+	c := q.all[q.next]
+	q.next = (q.next + 1) % len(q.all)
+	a := c.pending.Await(ctx)
+	c.pending = nil
+	if done, err = c.answered(a); err != nil {
+		c.seat.cycle.fail()
+	} else if done {
+		c.record()
+		c.seat.cycle.end()
+	}
+	return done, err
+}
+
+// Finish ends the operations in progress.
+func (q *mixQueue) Finish(ctx context.Context) (rounds int64, err error) { return q.finish(ctx) }
+
+// finish ends those that have a call in progress, until none has, and returns the first
+// error.
+func (q *mixQueue) finish(ctx context.Context) (rounds int64, first error) {
+	for left := len(q.all); left > 0; {
+		c := q.all[q.next]
+		if c.pending == nil {
+			q.next, left = (q.next+1)%len(q.all), left-1
+			continue
+		}
+		done, err := q.await(ctx)
+		switch {
+		case err != nil:
+			first = cmp.Or(first, err)
+		case done:
+			rounds++
+			c.seat.cycle.rest()
+		default:
+			c.pending, left = q.conn.Begin(ctx, c.call), len(q.all)
+		}
+	}
+	return rounds, first
+}
