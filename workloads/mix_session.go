@@ -37,7 +37,7 @@ type mixQueue struct {
 // newMixQueue returns nil where operations need a goroutine each.
 func newMixQueue(s *Seat, all mixSession) *mixQueue {
 	conn, ok := s.Conn.(drivers.Pipeliner)
-	if !ok || s.pacer != nil || all[0].settings.Think > 0 {
+	if !ok || s.pacer != nil || all[0].think > 0 {
 		return nil
 	}
 	first := *all[0]

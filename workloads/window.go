@@ -67,7 +67,7 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 // goesOn tells whether a window that was open for so long lasts for the plan's duration
 // once more, since too few rounds have ended.
 func (r *runner) goesOn(open time.Duration) bool {
-	return r.pacer == nil && r.done.Load() < r.plan.LeastRounds && open+r.plan.Duration <= r.plan.DurationLimit
+	return r.pacer == nil && r.done() < r.plan.LeastRounds && open+r.plan.Duration <= r.plan.DurationLimit
 }
 
 func (r *runner) tell(elapsed time.Duration, first metrics.Lap, self *metrics.Sampler) {
