@@ -32,7 +32,7 @@ func doubtful(f figures.Figure, r results.Run) string {
 func bears(code string, f figures.Figure) bool {
 	beside := strings.HasPrefix(f.Name, "background.")
 	switch {
-	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "rate."):
+	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || strings.HasPrefix(f.Name, "rate."):
 		return false // they are what doubts are made of
 	case code == abandoned:
 		return f.Timed || f.Unit == figures.PerRound

@@ -142,10 +142,10 @@ func (s Safety) With(other Safety, details int) Safety {
 
 // Generator is how the load generator itself fared.
 type Generator struct {
-	CPUCores    float64                 // processor time used per second of the window
-	StolenCores float64                 // what the hypervisor gave to other machines, per second of the window; 0 where it does not tell
-	GCPause     time.Duration           // total stop-the-world time
-	Lag         *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
+	CPUCores float64                 // processor time used per second of the window
+	Machine  *Machine                // who used the processors in the window; nil where the kernel does not tell
+	GCPause  time.Duration           // total stop-the-world time
+	Lag      *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
 	// The arrivals of an open loop that were due in the window, by what became of
 	// them; 0 in a closed one, but for Unfinished and Oldest. Offered is the sum of
 	// Completed, Failed, Skipped and Unfinished: see Unaccounted.

@@ -8,15 +8,14 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
-	"github.com/prometheus/procfs"
 )
 
-// A Sampler watches the load generator itself, this process: one that is short
-// of processor time measures itself instead of the service.
+// A Sampler watches the load generator itself, this process, and the machine around it:
+// a generator that is short of processor time measures itself instead of the service.
 type Sampler struct {
 	began  time.Time
 	cpu    time.Duration // at the start
-	stolen float64       // at the start
+	before *usage        // at the start
 	pause  time.Duration // at the start
 	stop   chan struct{}
 	done   chan struct{} // closed when lag is not sampled any more
@@ -33,7 +32,7 @@ func StartSampler() *Sampler {
 	s := &Sampler{
 		began:  time.Now(),
 		cpu:    cpuTime(),
-		stolen: stolenTime(),
+		before: readUsage(),
 		pause:  gcPause(),
 		stop:   make(chan struct{}),
 		done:   make(chan struct{}),
@@ -53,9 +52,12 @@ func (s *Sampler) Stop() Generator {
 // SoFar is what was seen since the start, until now. It may be asked from any
 // goroutine.
 func (s *Sampler) SoFar() Generator {
+	// Reading takes milliseconds on a machine with many processes, in which the lag is
+	// still sampled.
+	machine := readUsage().since(s.before)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return Generator{Lag: s.lag.Clone(), GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), StolenCores: s.stolenCores()}
+	return Generator{Lag: s.lag.Clone(), GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), Machine: machine}
 }
 
 // CPUCores is the processor time used since the start, per second of it.
@@ -65,16 +67,6 @@ func (s *Sampler) CPUCores() float64 {
 		return 0
 	}
 	return float64(cpuTime()-s.cpu) / float64(took)
-}
-
-// stolenCores is the time since the start that the hypervisor gave to other
-// machines while this one had work for a processor, per second of it.
-func (s *Sampler) stolenCores() float64 {
-	took := time.Since(s.began)
-	if took <= 0 {
-		return 0
-	}
-	return max(stolenTime()-s.stolen, 0) / took.Seconds()
 }
 
 // Cores is how many processors this process may use at once.
@@ -110,20 +102,6 @@ func cpuTime() time.Duration {
 		return 0 // cannot fail with these arguments
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// stolenTime is how many seconds other machines were given in place of this one
-// since it started, all processors together; 0 where nobody tells.
-func stolenTime() float64 {
-	proc, err := procfs.NewDefaultFS()
-	if err != nil {
-		return 0 // no Linux
-	}
-	stat, err := proc.Stat()
-	if err != nil {
-		return 0
-	}
-	return stat.CPUTotal.Steal
 }
 
 // gcPause is the total time for which the collector has stopped this process.

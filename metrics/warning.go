@@ -19,6 +19,8 @@ func Warn(code, format string, args ...any) Warning {
 // short of processor time begins with "cpu".
 const (
 	ClientBound = "cpu-client-bound" // the generator kept the machine busy
+	Shared      = "cpu-shared"       // the generator and the servers it started kept the machine busy together
+	Others      = "cpu-others"       // other programs used processor time that the generator was short of
 	Starved     = "cpu-starved"      // the generator did not get the processor when it was due
 	Stolen      = "cpu-stolen"       // other machines on the same hardware took processor time
 

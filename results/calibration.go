@@ -23,6 +23,7 @@ type Calibration struct {
 	Interrupted bool          `json:"interrupted,omitempty"` // and not kept
 	Pairs       int           `json:"pairs"`
 	Settings    []Noise       `json:"settings"`
+	Ceilings    []Ceiling     `json:"ceilings,omitempty"` // of calibrate --ceiling, which has no settings
 	Warnings    []Warning     `json:"warnings"`
 }
 
@@ -86,6 +87,9 @@ type FigureNoise struct {
 func (c Calibration) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }
 
 func (c Calibration) heading() string {
+	if len(c.Ceilings) > 0 {
+		return fmt.Sprintf("stampede calibrate --ceiling · seed %d · %s", c.Seed, c.Took.Round(time.Second))
+	}
 	return fmt.Sprintf("stampede calibrate · %s of two that are the same · seed %d · %s", plural(c.Pairs, "pair"), c.Seed, c.Took.Round(time.Second))
 }
 
@@ -98,12 +102,18 @@ func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
 		fmt.Fprintf(&b, "\n  %s\n", s.Setting)
 		s.table().write(&b)
 	}
+	user := "ab and gates find it"
+	if len(c.Ceilings) > 0 {
+		fmt.Fprintln(&b)
+		c.ceilings().write(&b)
+		user = "runs find it"
+	}
 	fmt.Fprintln(&b)
 	for _, warning := range c.Warnings {
 		fmt.Fprintf(&b, "  warning: %s\n", warning.Text)
 	}
 	if o.Saved != "" {
-		fmt.Fprintf(&b, "  saved: %s, where ab and gates find it\n", o.Saved)
+		fmt.Fprintf(&b, "  saved: %s, where %s\n", o.Saved, user)
 	}
 	fmt.Fprintf(&b, "  again: %s\n", commandLine(c.Command))
 	_, err := w.Write(b.Bytes())
@@ -126,6 +136,9 @@ func (s Noise) table() *grid {
 func (c Calibration) finding() string {
 	if c.Interrupted {
 		return "Interrupted: nothing was kept."
+	}
+	if len(c.Ceilings) > 0 {
+		return c.highest()
 	}
 	var noisiest FigureNoise
 	for _, s := range c.Settings {

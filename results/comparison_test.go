@@ -144,6 +144,15 @@ func TestCalibrationTable(t *testing.T) {
 	}
 }
 
+// What a generator makes of a server that does nothing is a calibration too.
+func TestCeilingTable(t *testing.T) {
+	c := Calibration{Command: []string{"stampede", "calibrate", "--ceiling"}, Seed: 42, Took: 8 * time.Second, Ceilings: []Ceiling{
+		{Client: "wire", Sessions: 64, InFlight: 16, RequestsPerS: 412_345, CPUCores: 1.31, ServerCores: 0.58},
+		{Client: "go-zookeeper", Sessions: 64, InFlight: 16, RequestsPerS: 91_234, CPUCores: 1.52, ServerCores: 0.21},
+	}}
+	wantComparison(t, c, "ceiling.txt")
+}
+
 func wantComparison(t *testing.T, v interface {
 	WriteTable(io.Writer, TableOptions) error
 }, name string) {

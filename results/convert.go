@@ -25,6 +25,7 @@ type Setting struct {
 	Ramp                 time.Duration // that was asked for; 0: as long as the number of clients calls for
 	Expected             *Expected
 	Faults               []string // what was to be broken, a line each
+	Ceiling              float64  // requests a second that the generator makes of a server that does nothing; 0: not known
 	// Settings are the flags of stampede run that can change a figure.
 	Settings map[string]string
 }
@@ -51,6 +52,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		Safety: SafetyOf(r.Safety), Generator: generator(r.Generator, write), Disturbed: r.Disturbed,
 		Errors: r.Errors, Warnings: warningsOf(r.Warnings), Doubts: warningsOf(r.Doubts), Intervals: intervals(r.Intervals),
 	}
+	run.Generator.RequestsPerS, run.Generator.CeilingPerS = perSecond(r.Counts.RPCs, r.Duration), s.Ceiling
 	run.Faults = breakage(s.Faults, r)
 	if w := r.Warmup; w.Took > 0 {
 		run.Warmup = &Warmup{TookNS: w.Took, Steady: w.Steady, RoundsPerS: w.Rates}
@@ -197,8 +199,14 @@ func SafetyOf(s metrics.Safety) Safety {
 }
 
 func generator(g metrics.Generator, write writing) Generator {
+	var stolen float64
+	var machine *Machine
+	if m := g.Machine; m != nil {
+		stolen = m.Stolen
+		machine = &Machine{m.Cores, m.Busy, m.Started, m.Others, m.Waiting}
+	}
 	return Generator{
-		CPUCores: g.CPUCores, StolenCores: g.StolenCores, GCPauseNS: g.GCPause, Lag: write(g.Lag),
+		CPUCores: g.CPUCores, StolenCores: stolen, Machine: machine, GCPauseNS: g.GCPause, Lag: write(g.Lag),
 		Offered: g.Offered, Late: g.Late, Completed: g.Completed, Failed: g.Failed, Skipped: g.Skipped, Unfinished: g.Unfinished,
 		OldestNS: g.Oldest, Wakes: write(g.Wakes),
 	}

@@ -335,12 +335,29 @@ type Safety struct {
 	Weaker         string   `json:"weaker,omitempty"` // what the form does not promise, though others of its recipe do
 }
 
+// Machine is which programs used the generator's machine in the window, in seconds of
+// processor time per second.
+type Machine struct {
+	Cores          int     `json:"cores"`           // that the machine has
+	BusyCores      float64 `json:"busy_cores"`      // used by all programs and the kernel
+	StartedCores   float64 `json:"started_cores"`   // used by the servers that the run started
+	OtherCores     float64 `json:"other_cores"`     // used by programs that are not of the run
+	WaitingThreads float64 `json:"waiting_threads"` // of the generator, ready to run without a processor; average
+}
+
 // Generator is how the load generator itself fared.
 type Generator struct {
-	CPUCores    float64       `json:"cpu_cores"`
-	StolenCores float64       `json:"stolen_cores,omitempty"` // that the hypervisor gave to other machines
-	GCPauseNS   time.Duration `json:"gc_pause_ns"`
-	Lag         *Distribution `json:"lag_ns,omitempty"` // how late timers ran
+	CPUCores    float64  `json:"cpu_cores"`
+	StolenCores float64  `json:"stolen_cores,omitempty"` // that the hypervisor gave to other machines
+	Machine     *Machine `json:"machine,omitempty"`      // missing in older files and where the kernel does not tell
+	// RequestsPerS is how many requests the clients made, and CeilingPerS how many the
+	// generator makes of a server that does nothing, where stampede calibrate --ceiling has
+	// found that out; missing otherwise.
+	RequestsPerS float64 `json:"requests_per_s,omitempty"`
+	CeilingPerS  float64 `json:"ceiling_per_s,omitempty"`
+
+	GCPauseNS time.Duration `json:"gc_pause_ns"`
+	Lag       *Distribution `json:"lag_ns,omitempty"` // how late timers ran
 	// Offered are the arrivals that were due in the window, in an open loop only. Each
 	// is completed, failed, skipped or unfinished: offered is their sum.
 	Offered   int64 `json:"offered,omitempty"`

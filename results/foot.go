@@ -71,6 +71,7 @@ func foot(w io.Writer, f File, o TableOptions) {
 		fmt.Fprintf(w, "  skipped: %s\n", line)
 	}
 	identities(w, f.Runs)
+	nearness(w, f.Runs)
 	if recipes := slices.DeleteFunc(slices.Clone(f.Runs), Run.isLoad); len(recipes) > 0 {
 		fmt.Fprintf(w, "  exact counts and growth: %s\n", countCommand(recipes))
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/stampede-bench/stampede/metrics"
 )
 
 // Limits are told of the last level of a series, where they show most.
@@ -24,7 +22,7 @@ const (
 func (s Sweep) limits(levels []Level, c Curve) (lines []string) {
 	last := levels[len(levels)-1]
 	runs := s.at(last)
-	for _, line := range []string{herdLimit(runs, c), askLimit(runs, c), generatorLimit(runs)} {
+	for _, line := range []string{herdLimit(runs, c), askLimit(runs, c), processorLimit(runs)} {
 		if line != "" {
 			lines = append(lines, line)
 		}
@@ -65,20 +63,20 @@ func askLimit(runs []Run, c Curve) string {
 	return fmt.Sprintf("its asking: reads and writes per round grow as N^%.2f", g.Value)
 }
 
-// generatorLimit repeats what at least half of the runs warn of.
-func generatorLimit(runs []Run) string {
-	bound, text := 0, ""
+// processorLimit repeats what at least half of the runs warn of: that the generator, its
+// servers or other programs kept the machine's processors busy.
+func processorLimit(runs []Run) string {
+	short, text := 0, ""
 	for _, r := range runs {
-		i := slices.IndexFunc(r.Doubts, func(d Warning) bool { return d.Code == metrics.ClientBound || d.Code == metrics.Starved })
+		i := slices.IndexFunc(r.Warnings, func(w Warning) bool { return strings.HasPrefix(w.Code, "cpu") })
 		if i >= 0 {
-			bound++
-			_, text, _ = strings.Cut(r.Doubts[i].Text, ": ")
+			short, text = short+1, r.Warnings[i].Text
 		}
 	}
-	if 2*bound < len(runs) || bound == 0 {
+	if 2*short < len(runs) || short == 0 {
 		return ""
 	}
-	return "the generator: " + strings.TrimPrefix(text, "the generator ")
+	return "the processors: " + text
 }
 
 // serialLimit is that of instances which serve one client at a time, where nearly

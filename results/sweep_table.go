@@ -102,7 +102,7 @@ func (s Sweep) axisColumns(g *grid, levels []Level) {
 func (s Sweep) warn(w io.Writer, levels []Level) {
 	for _, l := range levels {
 		runs := s.at(l)
-		if text := generatorLimit(runs); text != "" && s.Objective == "" {
+		if text := processorLimit(runs); text != "" && s.Objective == "" {
 			fmt.Fprintf(w, "  warning: %s, %s: %s\n", l.Form, runs[0].crowd(), text)
 		}
 		lost := 0

@@ -278,14 +278,14 @@ func TestSweepOfAMix(t *testing.T) {
 func TestLimits(t *testing.T) {
 	runs := herded()
 	for i := range runs {
-		runs[i].Doubts = []Warning{{"cpu-client-bound", "client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}}
+		runs[i].Warnings = []Warning{{"cpu-client-bound", "client-bound: the generator used 1.9 of 2 cores; the service may be faster than this"}}
 	}
 	s := sweepOf(runs...)
-	if got := s.Curves[0].Limits[0]; !strings.HasPrefix(got, "the generator: used 1.9") {
+	if got := s.Curves[0].Limits[0]; !strings.HasPrefix(got, "the processors: client-bound: the generator used 1.9") {
 		t.Errorf("limited by %q", got)
 	}
 	for i := range runs {
-		runs[i].Doubts, runs[i].Recipe = nil, "queue"
+		runs[i].Warnings, runs[i].Recipe = nil, "queue"
 	}
 	s = sweepOf(runs...)
 	if got := s.Curves[0].Limits; len(got) != 1 || got[0] != "not known" {

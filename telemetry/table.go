@@ -78,10 +78,18 @@ func counters() []counter {
 		{Metric{"stampede.generator.cpu.time", "s", "processor time that the clients used"},
 			only(func(r metrics.Record) float64 { return r.Generator.CPUCores * r.Duration.Seconds() })},
 		{Metric{"stampede.generator.cpu.steal.time", "s", "processor time that other machines on the same hardware took"},
-			only(func(r metrics.Record) float64 { return r.Generator.StolenCores * r.Duration.Seconds() })},
+			only(func(r metrics.Record) float64 { return stolen(r) * r.Duration.Seconds() })},
 		{Metric{"stampede.generator.gc.pause.time", "s", "time for which the collector stopped the clients"},
 			only(func(r metrics.Record) float64 { return r.Generator.GCPause.Seconds() })},
 	}
+}
+
+// stolen is 0 where the kernel does not tell.
+func stolen(r metrics.Record) float64 {
+	if r.Generator.Machine == nil {
+		return 0
+	}
+	return r.Generator.Machine.Stolen
 }
 
 func failures(r metrics.Record) (n int64) {

@@ -8,19 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// What makes it doubtful that it was the service that was measured.
-const (
-	// saturated is the share of the machine's processors that the generator uses.
-	saturated = 0.85
-	// starved is by how much one in a hundred of its timers is late.
-	starved = 20 * time.Millisecond
-	// stolen is the share of the machine's processors that it was not given.
-	stolen = 0.05
-	// leastStolen is too much for chance: the kernel counts in ticks of 10 ms.
-	leastStolen = 30 * time.Millisecond
-	// behind is the share of what was offered that must have been done.
-	behind = 0.95
-)
+// behind is the share of what was offered that must have been done.
+const behind = 0.95
 
 // warn notes what to mind of the numbers, and which of it makes them doubtful.
 func (r *runner) warn(m *metrics.Record) {
@@ -43,6 +32,9 @@ func (r *runner) warn(m *metrics.Record) {
 	}
 	for _, d := range generatorDoubts(m) {
 		doubt(true, d.Code, "%s", d.Text)
+	}
+	if w := sharedMachine(m); len(m.Doubts) == 0 && w.Text != "" {
+		warn(w)
 	}
 	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
 	doubt(g.Offered > 0 && g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "", g.Oldest.Round(time.Millisecond))
@@ -72,24 +64,6 @@ func (r *runner) warn(m *metrics.Record) {
 			warn(metrics.Warn(metrics.BackgroundSessionsLost, "sessions that the background lost: %d", lost))
 		}
 	}
-}
-
-// generatorDoubts are those that the generator itself gives, at any time.
-func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
-	doubt := func(is bool, code, format string, args ...any) {
-		if is {
-			all = append(all, metrics.Warn(code, format, args...))
-		}
-	}
-	g, cores := m.Generator, metrics.Cores()
-	doubt(g.CPUCores > saturated*float64(cores), metrics.ClientBound,
-		"client-bound: the generator used %.1f of %d cores; the service may be faster than this", g.CPUCores, cores)
-	lag := time.Duration(g.Lag.ValueAtQuantile(99))
-	doubt(lag > starved, metrics.Starved,
-		"generator starved: one timer in a hundred was %v late or more; times are too long by as much", lag.Round(time.Millisecond))
-	doubt(g.StolenCores > stolen*float64(cores) && g.StolenCores*m.Duration.Seconds() > leastStolen.Seconds(), metrics.Stolen,
-		"time stolen: other machines had %.2f of the %d cores; times are too long", g.StolenCores, cores)
-	return all
 }
 
 // turnsInProgress says whether a closed loop had turns in progress at the end that took

@@ -23,10 +23,19 @@ func TestDoubts(t *testing.T) {
 		{metrics.Abandoned, func(r *runner, _ *metrics.Record) { r.cut = true }},
 		{metrics.ClientBound, func(_ *runner, m *metrics.Record) { m.Generator.CPUCores = 0.9 * cores }},
 		{"", func(_ *runner, m *metrics.Record) { m.Generator.CPUCores = 0.8 * cores }},
-		{metrics.Stolen, func(_ *runner, m *metrics.Record) { m.Generator.StolenCores = 0.06 * cores }},
-		{"", func(_ *runner, m *metrics.Record) { m.Generator.StolenCores, m.Duration = 0.4, 50*time.Millisecond }}, // two ticks
-		{"", func(_ *runner, m *metrics.Record) { m.Generator.StolenCores = 0.04 * cores }},
-		{metrics.Starved, func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(30 * time.Millisecond)) }},
+		{metrics.Stolen, func(_ *runner, m *metrics.Record) { m.Generator.Machine = &metrics.Machine{Cores: 4, Stolen: 0.24} }},
+		{"", func(_ *runner, m *metrics.Record) {
+			m.Generator.Machine, m.Duration = &metrics.Machine{Cores: 4, Stolen: 0.4}, 50*time.Millisecond // two ticks
+		}},
+		{"", func(_ *runner, m *metrics.Record) { m.Generator.Machine = &metrics.Machine{Cores: 4, Stolen: 0.16} }},
+		{metrics.Others, func(_ *runner, m *metrics.Record) {
+			m.Generator.Machine = &metrics.Machine{Cores: 4, Busy: 3.8, Others: 0.7}
+		}},
+		{"", func(_ *runner, m *metrics.Record) { // others are busy, and a core is idle
+			m.Generator.Machine = &metrics.Machine{Cores: 4, Busy: 3.2, Others: 2}
+		}},
+		{metrics.Starved, func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(6 * time.Millisecond)) }},
+		{"", func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(4 * time.Millisecond)) }},
 		{metrics.Skipped, func(_ *runner, m *metrics.Record) {
 			m.Generator.Offered, m.Generator.Completed, m.Generator.Skipped = 100, 99, 1
 		}},
@@ -59,6 +68,9 @@ func TestDoubts(t *testing.T) {
 		r := &runner{plan: Plan{Clients: 4}}
 		m := &metrics.Record{Duration: time.Second, Background: &metrics.Record{}}
 		m.Generator.Lag = hdrhistogram.New(1, int64(time.Hour), 3)
+		took := hdrhistogram.New(1, int64(time.Hour), 3)
+		took.RecordValue(int64(10 * time.Millisecond))
+		m.Phases = []metrics.Phase{{Name: "acquire", Service: took}}
 		c.make(r, m)
 		r.warn(m)
 		var kinds []string
@@ -81,5 +93,22 @@ func TestLostSessionsOfTheBackgroundAreNoDoubt(t *testing.T) {
 	(&runner{}).warn(m)
 	if len(m.Warnings) != 1 || len(m.Doubts) != 0 {
 		t.Errorf("warnings %q, doubts %v", m.Warnings, m.Doubts)
+	}
+}
+
+// A machine that generator and servers keep busy together is worth a warning and no
+// doubt, since runs that are compared share it alike.
+func TestSharedMachineIsWarnedOf(t *testing.T) {
+	for busy, want := range map[float64][]string{1.8: {metrics.Shared}, 1.6: nil} {
+		m := &metrics.Record{Duration: time.Second}
+		m.Generator.CPUCores, m.Generator.Machine = 0.9, &metrics.Machine{Cores: 2, Busy: busy, Started: 0.6, Others: 0.1}
+		(&runner{}).warn(m)
+		var codes []string
+		for _, w := range m.Warnings {
+			codes = append(codes, w.Code)
+		}
+		if diff := cmp.Diff(want, codes); diff != "" || len(m.Doubts) != 0 {
+			t.Errorf("%.1f of 2 cores busy: warnings %q, doubts %q", busy, m.Warnings, m.Doubts)
+		}
 	}
 }

@@ -20,6 +20,7 @@ const fewestCalibrated = 20
 
 func (a *app) calibrateCommand() *cobra.Command {
 	var f pairFlags
+	var ceiling bool
 	cmd := &cobra.Command{
 		Use:   "calibrate [SIDE]",
 		Short: "Find out what this machine's noise is, for ab to know it",
@@ -28,8 +29,13 @@ each figure differs all the same. When ab is asked for the same settings on the
 same machine, less than that is no regression there: the noise floor is the 95th
 percentile of the difference that as many pairs show where there is none.
 
-SIDE is said as for ab: a form, a backend, settings, or another stampede.`,
+SIDE is said as for ab: a form, a backend, settings, or another stampede.
+
+With --ceiling it finds out instead how many requests a second the generator itself
+makes on this machine, of a server that does nothing: no service can be measured to be
+faster. Results of later runs then say how near to that they came.`,
 		Example: `  stampede calibrate
+  stampede calibrate --ceiling
   stampede calibrate 'lock/one-node zookeeper: hold=0' --clients 8,32`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -39,14 +45,23 @@ SIDE is said as for ab: a form, a backend, settings, or another stampede.`,
 		},
 		ValidArgsFunction: a.completeSides,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if ceiling {
+				if err := checkCeiling(cmd.Flags(), args); err != nil {
+					return err
+				}
+			}
 			if err := fromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			f.given = changed(cmd.Flags())
+			if ceiling {
+				return a.calibrateCeiling(cmd, f)
+			}
 			return a.calibrate(cmd, args, f)
 		},
 	}
 	f.register(a, cmd, fewestCalibrated, results.KindCalibration)
+	cmd.Flags().BoolVar(&ceiling, "ceiling", false, "find out how many requests a second the generator makes of a server that does nothing")
 	cmd.Flags().Lookup("pairs").Usage = fmt.Sprintf("how many pairs of runs, at least %d", fewestCalibrated)
 	cmd.Flags().Lookup("noise").Usage = "`FILE` that keeps what was found"
 	return cmd

@@ -7,6 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/noise"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
@@ -18,6 +19,7 @@ func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form 
 	p.Progress = tell
 	a.warm(&p)
 	setting := f.setting(p)
+	setting.Ceiling = noise.File(savedNoise).Ceiling(results.ThisHost(), setting.Backend.Client)
 	record, err := a.drive(ctx, p, setting)
 	if record == nil {
 		return nil, interrupted(ctx, err)

@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"os/exec"
+	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stampede-bench/stampede/results"
 )
 
 // A generator that does not get the processors half of the time says that it is
@@ -33,6 +37,37 @@ func TestStarvedGeneratorSaysSo(t *testing.T) {
 		case <-turn.C:
 			c.Process.Signal(signal)
 			signal = syscall.SIGSTOP + syscall.SIGCONT - signal // by turns
+		}
+	}
+}
+
+// A machine on which other programs keep every processor busy is named as that, also by
+// the code that programs read, and a threshold on a time proves nothing there.
+func TestOtherProgramsAreNamed(t *testing.T) {
+	for range 2 * runtime.NumCPU() {
+		hog := exec.CommandContext(t.Context(), "timeout", "120", "sh", "-c", "while :; do :; done")
+		hog.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+		hog.Cancel = func() error { return syscall.Kill(-hog.Process.Pid, syscall.SIGKILL) }
+		if err := hog.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { hog.Wait() }) // the context ends before
+	}
+	c := exec.CommandContext(t.Context(), "stampede", "run", "--form", "predecessor", "--clients", "4", "--duration", "1s",
+		"--no-save", "--quiet", "--threshold", "handoff.p50<1m", "--output", "json")
+	out, err := c.Output()
+	if code := c.ProcessState.ExitCode(); code != exitInvalid {
+		t.Errorf("exit code %d, not %d: %v", code, exitInvalid, err)
+	}
+	f, err := results.Read(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, all := range [][]results.Warning{f.Runs[0].Warnings, f.Runs[0].Doubts} {
+		if !slices.ContainsFunc(all, func(w results.Warning) bool {
+			return w.Code == "cpu-others" && strings.HasPrefix(w.Text, "other programs used ")
+		}) {
+			t.Errorf("nothing of other programs in %q", all)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/stampede-bench/stampede/drivers/canned"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
@@ -152,9 +153,9 @@ func ReadModes() []string {
 }
 
 // Roles are what a run may start this binary again as: a server of each kind,
-// in the role of its scheme, and what keeps their directory.
+// in the role of its scheme, what keeps their directory, and the server that does nothing.
 func Roles() map[string]child.Role {
-	roles := map[string]child.Role{local.KeeperRole: local.Keep}
+	roles := map[string]child.Role{local.KeeperRole: local.Keep, canned.Role: canned.Run}
 	for _, b := range List() {
 		roles[b.Scheme] = b.role
 	}

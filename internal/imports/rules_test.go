@@ -21,6 +21,7 @@ const rules = `
 	drivers/wire:                  drivers
 	drivers/wire/captured:
 	drivers/claim:                 drivers
+	drivers/canned:                drivers/wire
 	drivers/child:                 internal/nearest
 	drivers/faults:                drivers internal/nearest
 	drivers/spread:

@@ -44,7 +44,7 @@ func full() results.Run {
 			Errors: map[string]int64{"a": 4, "b": 5}, Latency: map[string]results.Latency{"read": phase, "write": phase}},
 		Fairness: &results.Fairness{Jain: 0.998, Inversions: 6, LongestWaitNS: 70 * time.Millisecond},
 		Safety:   results.Safety{Checked: 1900, Violations: 1, BeliefOverlaps: 2},
-		Generator: results.Generator{CPUCores: 1.25, StolenCores: 0.1, GCPauseNS: time.Millisecond, Lag: distribution(ms),
+		Generator: results.Generator{CPUCores: 1.25, StolenCores: 0.1, Machine: &results.Machine{Cores: 2, BusyCores: 1.8, StartedCores: 0.25, OtherCores: 0.2, WaitingThreads: 0.5}, GCPauseNS: time.Millisecond, Lag: distribution(ms),
 			Offered: 2000, Late: 10, Failed: 5, Skipped: 20, Unfinished: 30},
 		Server: &results.Server{Notifications: 1900, Reads: 3800, Writes: 5700},
 		Errors: map[string]int64{"session lost": 7},

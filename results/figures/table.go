@@ -60,6 +60,10 @@ func general() []Figure {
 		{"errors", Number, Less, false, "operations that failed", exact(failures)},
 		{"generator.cpu_cores", Number, Neither, true, "processors that the clients kept busy", func(r results.Run) (float64, bool) { return r.Generator.CPUCores, true }},
 		{"generator.stolen_cores", Number, Less, true, "processors that the hypervisor gave to others", func(r results.Run) (float64, bool) { return r.Generator.StolenCores, true }},
+		{"generator.waiting_threads", Number, Less, true, "threads of the clients that waited for a processor, on average", machine(func(m results.Machine) float64 { return m.WaitingThreads })},
+		{"machine.busy", Share, Neither, true, "share of the machine's processors in use", machine(func(m results.Machine) float64 { return m.BusyCores / float64(m.Cores) })},
+		{"machine.server_cores", Number, Less, true, "processors that the servers which the run started used", machine(func(m results.Machine) float64 { return m.StartedCores })},
+		{"machine.other_cores", Number, Less, true, "processors that programs which are not of the run used", machine(func(m results.Machine) float64 { return m.OtherCores })},
 		{"generator.gc_pause", Nanoseconds, Less, true, "how long the clients' collector stopped them", exact(func(r results.Run) int64 { return int64(r.Generator.GCPauseNS) })},
 		{"rate.offered", PerSecond, Neither, true, "arrivals in a second, in an open loop", func(r results.Run) (float64, bool) { return r.OfferedPerS, r.Generator.Offered > 0 }},
 		{"rate.achieved", Share, More, true, "rounds completed of those that were offered", achieved},
@@ -71,6 +75,16 @@ func general() []Figure {
 	all = append(all, distribution("fanout", Number, false, "notifications of one write", func(r results.Run) *results.Distribution { return r.Herd.Fanout })...)
 	all = append(all, distribution("drain", Nanoseconds, true, "from the first to the last notification of one write", func(r results.Run) *results.Distribution { return r.Herd.Drain })...)
 	return append(all, distribution("generator.lag", Nanoseconds, true, "how late the clients' timers ran", func(r results.Run) *results.Distribution { return r.Generator.Lag })...)
+}
+
+// machine is not known of older files, and where the kernel does not tell.
+func machine(of func(results.Machine) float64) func(results.Run) (float64, bool) {
+	return func(r results.Run) (float64, bool) {
+		if r.Generator.Machine == nil {
+			return 0, false
+		}
+		return of(*r.Generator.Machine), true
+	}
 }
 
 func exact(of func(results.Run) int64) func(results.Run) (float64, bool) {

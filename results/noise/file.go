@@ -34,6 +34,14 @@ type Floor struct {
 type contents struct {
 	Schema int     `json:"schema"`
 	Floors []Floor `json:"floors"`
+	// Ceilings are what generators make of a server that does nothing.
+	Ceilings []Ceiling `json:"ceilings,omitempty"`
+}
+
+// A Ceiling is that of one client library on one machine.
+type Ceiling struct {
+	Host results.Host `json:"host"`
+	results.Ceiling
 }
 
 // Keep adds what the calibration found, in place of what was known of the same
@@ -50,7 +58,26 @@ func (f File) Keep(c results.Calibration) error {
 		}
 		all.Floors = append(slices.DeleteFunc(all.Floors, func(old Floor) bool { return old.of(c.Host, s.Setting) }), floor)
 	}
+	for _, l := range c.Ceilings {
+		all.Ceilings = slices.DeleteFunc(all.Ceilings, func(old Ceiling) bool { return old.Host == c.Host && old.Client == l.Client })
+		all.Ceilings = append(all.Ceilings, Ceiling{c.Host, l})
+	}
 	return f.write(all)
+}
+
+// Ceiling is the requests a second that a generator on the machine makes with the client
+// library of a server that does nothing, 0 where that is not known.
+func (f File) Ceiling(host results.Host, client string) float64 {
+	all, err := f.read()
+	if err != nil {
+		return 0 // what reads noise says so
+	}
+	for _, l := range all.Ceilings {
+		if l.Host == host && l.Client == client {
+			return l.RequestsPerS
+		}
+	}
+	return 0
 }
 
 func (f File) write(all contents) error {

@@ -44,6 +44,28 @@ func TestKeptIsFound(t *testing.T) {
 	}
 }
 
+// The ceiling of a client library is found on the machine where it was measured, the
+// newest, and floors that were kept before stay.
+func TestCeilingsAreKept(t *testing.T) {
+	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
+	of := func(cores int, client string, perSecond float64) results.Calibration {
+		return results.Calibration{Host: results.Host{Cores: cores}, Ceilings: []results.Ceiling{{Client: client, RequestsPerS: perSecond}}}
+	}
+	keep(t, f, calibrated(2, 20, "lock"), of(2, "wire", 100), of(2, "go-zookeeper", 50), of(4, "wire", 200), of(2, "wire", 110))
+	for _, c := range []struct {
+		cores  int
+		client string
+		want   float64
+	}{{2, "wire", 110}, {2, "go-zookeeper", 50}, {4, "wire", 200}, {4, "go-zookeeper", 0}, {8, "wire", 0}} {
+		if got := f.Ceiling(results.Host{Cores: c.cores}, c.client); got != c.want {
+			t.Errorf("%s on %d cores: %v, not %v", c.client, c.cores, got, c.want)
+		}
+	}
+	if _, known, err := f.Find(results.Host{Cores: 2}, "lock"); !known || err != nil {
+		t.Errorf("the floor is gone: %v", err)
+	}
+}
+
 func TestNothingIsKnownAtFirst(t *testing.T) {
 	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
 	if _, known, err := f.Find(results.Host{}, "lock"); known || err != nil {

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/canned"
+	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/noise"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A ceiling is measured with enough sessions and requests in flight to keep every
+// processor of the generator busy.
+const (
+	ceilingSessions = 64
+	ceilingInFlight = 16
+	ceilingWarmup   = time.Second
+	ceilingDuration = 3 * time.Second
+)
+
+// usedByCeiling are the flags of calibrate that --ceiling uses.
+var usedByCeiling = []string{"ceiling", "noise", "output", "quiet", "seed"}
+
+// checkCeiling refuses what has no effect on calibrate --ceiling.
+func checkCeiling(flags *pflag.FlagSet, args []string) (err error) {
+	if len(args) > 0 {
+		return usagef("stampede calibrate --ceiling takes no side, got %q: its server is always the one that does nothing", args[0])
+	}
+	flags.Visit(func(f *pflag.Flag) {
+		if err == nil && !slices.Contains(usedByCeiling, f.Name) {
+			err = usagef("--%s has no effect on stampede calibrate --ceiling: it takes --%s", f.Name, strings.Join(usedByCeiling[1:], ", --"))
+		}
+	})
+	return err
+}
+
+// calibrateCeiling finds out how many requests a second each client library makes of a
+// server that does nothing, and keeps it for later runs.
+func (a *app) calibrateCeiling(cmd *cobra.Command, f pairFlags) error {
+	f.drawSeed()
+	outs, err := openOutputs(f.output, results.KindCalibration, a.out)
+	if err != nil {
+		return err
+	}
+	defer outs.discard()
+	head := results.New(tool(), abCommandLine("calibrate", nil, f.given, f.seed), nil, f.seed)
+	file := results.Calibration{Schema: head.Schema, Kind: results.KindCalibration, Started: head.Started, Tool: head.Tool, Host: head.Host,
+		Command: head.Command, Seed: f.seed, Settings: []results.Noise{}, Warnings: []results.Warning{}}
+	var disturbed []results.Warning
+	if file.Ceilings, disturbed, err = a.ceilings(cmd.Context(), f); err != nil {
+		return err
+	}
+	file.Took = time.Since(head.Started)
+	if len(disturbed) > 0 {
+		file.Warnings = disturbed
+		return errors.Join(outs.write(file, ""), verdict(exitInvalid, "other programs used the machine"))
+	}
+	if err := noise.File(f.noise).Keep(file); err != nil {
+		return err
+	}
+	return outs.write(file, f.noise)
+}
+
+// ceilings are those of all client libraries that speak ZooKeeper's protocol. With what
+// disturbed them they are too low.
+func (a *app) ceilings(ctx context.Context, f pairFlags) (all []results.Ceiling, disturbed []results.Warning, err error) {
+	server, err := child.Start(ctx, canned.Role)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, server.Stop()) }()
+	for _, client := range []string{pipeline.Client, zookeeper.Client} {
+		if !f.quiet {
+			fmt.Fprintf(a.err, "stampede: %d sessions of the client %s, %d requests in flight each, for %v\n", ceilingSessions, client, ceilingInFlight, ceilingDuration)
+		}
+		c, r, err := a.ceiling(ctx, server.Addr(), client, f.seed)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, c)
+		for _, d := range r.Doubts {
+			if d.Code == metrics.Others || d.Code == metrics.Stolen {
+				disturbed = append(disturbed, results.Warn(d.Code, "client %s: %s; nothing was kept", client, d.Text))
+			}
+		}
+	}
+	return all, disturbed, nil
+}
+
+// ceiling is that of one client library, with what was measured for it.
+func (a *app) ceiling(ctx context.Context, address, client string, seed uint64) (c results.Ceiling, r *metrics.Record, err error) {
+	target, err := backends.Parse("native://" + address + "?client=" + client)
+	if err != nil {
+		return c, nil, err
+	}
+	service, err := target.Open(ctx)
+	if err != nil {
+		return c, nil, err
+	}
+	defer func() { err = errors.Join(err, service.Close()) }()
+	i := slices.IndexFunc(a.forms, func(form workloads.Form) bool { return form.Recipe == "mix" })
+	r, err = workloads.Run(ctx, workloads.Plan{
+		Service: service, Form: a.forms[i], Clients: ceilingSessions, Groups: 1,
+		Settings: workloads.Settings{Mix: workloads.MixSettings{Reads: 1, InFlight: ceilingInFlight}},
+		Warmup:   ceilingWarmup, Duration: ceilingDuration, Seed: seed,
+	})
+	if err != nil {
+		return c, nil, err
+	}
+	c = results.Ceiling{Client: client, Sessions: ceilingSessions, InFlight: ceilingInFlight,
+		RequestsPerS: float64(r.Counts.RPCs) / r.Duration.Seconds(), CPUCores: r.Generator.CPUCores}
+	if m := r.Generator.Machine; m != nil {
+		c.ServerCores = m.Started
+	}
+	return c, r, nil
+}

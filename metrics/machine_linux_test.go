@@ -1,0 +1,174 @@
+package metrics
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sys/unix"
+)
+
+// burn is the environment variable by which this test binary becomes a process that uses
+// processor time: it uses as much as the variable says, prints a line, waits until its
+// standard input ends, and ends.
+const burn = "STAMPEDE_TEST_BURN"
+
+func TestMain(m *testing.M) {
+	if d, err := time.ParseDuration(os.Getenv(burn)); err == nil {
+		for cpuTime() < d {
+		}
+		fmt.Println("burnt")
+		io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// burner starts a command that burns processor time, and returns when it has.
+func burner(t *testing.T, c *exec.Cmd, d time.Duration) (end func()) {
+	t.Helper()
+	c.Env = append(os.Environ(), burn+"="+d.String())
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "burnt\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	return func() {
+		in.Close()
+		c.Wait()
+	}
+}
+
+// What a process that this one started has used is told apart from what others used,
+// exactly but for the kernel's ticks, also when the process has ended.
+func TestMachineTellsProcessesThatWereStarted(t *testing.T) {
+	const used = 300 * time.Millisecond
+	for _, ended := range []bool{false, true} {
+		s := StartSampler()
+		c := exec.Command(os.Args[0])
+		end := burner(t, c, used)
+		if ended {
+			end()
+		}
+		took := time.Since(s.began).Seconds()
+		m := s.Stop().Machine
+		if !ended {
+			end()
+		}
+		most := time.Duration(c.ProcessState.UserTime() + c.ProcessState.SystemTime())
+		if got := m.Started * took; got < (used-20*time.Millisecond).Seconds() || got > most.Seconds()+0.02+0.05*took {
+			t.Errorf("ended %v: started processes used %.3f s, not between %v and %v", ended, got, used, most)
+		}
+	}
+}
+
+// A process whose parent has gone does not count as one that this process started.
+func TestMachineTellsOtherPrograms(t *testing.T) {
+	const used = 300 * time.Millisecond
+	s := StartSampler()
+	// The shell starts the burner behind itself and ends, so that init inherits it.
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("sh", "-c", fmt.Sprintf("setsid '%s' <&3 3<&- & exit 0", os.Args[0]))
+	c.ExtraFiles = []*os.File{r}
+	defer w.Close()
+	burner(t, c, used)
+	r.Close()
+	took := time.Since(s.began).Seconds()
+	m := s.Stop().Machine
+	if got := m.Started * took; got > 0.1 {
+		t.Errorf("started processes used %.3f s, and the shell alone was one", got)
+	}
+	if got := m.Others * took; got < (used - 50*time.Millisecond).Seconds() {
+		t.Errorf("other programs used %.3f s, of which one alone used %v", got, used)
+	}
+}
+
+// Two threads that may use one and the same processor wait for one another.
+func TestMachineTellsThreadsThatWait(t *testing.T) {
+	if threadsWaited() == nil {
+		t.Skip("the kernel does not count for how long threads wait")
+	}
+	var allowed unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
+		t.Fatal(err)
+	}
+	var one unix.CPUSet
+	for cpu := range 1024 {
+		if allowed.IsSet(cpu) {
+			one.Set(cpu)
+			break
+		}
+	}
+	const used = 100 * time.Millisecond
+	s := StartSampler()
+	burnt, gone := make(chan error), make(chan struct{})
+	for range 2 {
+		go func() {
+			runtime.LockOSThread() // for good: the thread ends with the goroutine
+			err := unix.SchedSetaffinity(0, &one)
+			for err == nil && threadTime() < used {
+			}
+			burnt <- err
+			<-gone
+		}()
+	}
+	for range 2 {
+		if err := <-burnt; err != nil {
+			t.Error(err)
+		}
+	}
+	took := time.Since(s.began).Seconds()
+	m := s.Stop().Machine
+	close(gone)
+	// One of them waits at least until the other has burnt all of it.
+	if got := m.Waiting * took; got < used.Seconds()/2 {
+		t.Errorf("threads waited %.3f s in all", got)
+	}
+}
+
+// threadTime is the processor time that the calling thread has used.
+func threadTime() time.Duration {
+	var u unix.Rusage
+	unix.Getrusage(unix.RUSAGE_THREAD, &u)
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+func TestMachineIsUnknownWithoutBothReadings(t *testing.T) {
+	var none *usage
+	if m := none.since(&usage{}); m != nil {
+		t.Errorf("%+v", m)
+	}
+	if m := (&usage{}).since(nil); m != nil {
+		t.Errorf("%+v", m)
+	}
+}
+
+// Busy is what is neither idle nor stolen; interrupts belong to no program.
+func TestMachineAddsUp(t *testing.T) {
+	from := usage{at: time.Unix(100, 0), cores: 4, idle: 50, stolen: 1, kernel: 3, self: 7, started: 11, waiting: map[int]float64{1: 2, 2: 5}}
+	to := usage{at: time.Unix(110, 0), cores: 4, idle: 60, stolen: 3, kernel: 4, self: 12, started: 23, waiting: map[int]float64{1: 4, 3: 1}}
+	got := to.since(&from)
+	want := Machine{Cores: 4, Busy: 2.8, Started: 1.2, Others: 1.0, Stolen: 0.2, Waiting: 0.3}
+	if diff := cmp.Diff(want, *got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,102 @@
+package workloads
+
+import (
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// What makes it doubtful that it was the service that was measured.
+const (
+	// full is the share of the machine's processors in use from which on programs wait
+	// for them.
+	full = 0.85
+	// foreign is the share of them that programs which are not of the run use.
+	foreign = 0.15
+	// late is how late timers are, as a share of the times that were measured.
+	late = 0.5
+	// leastLate is too short to matter: a timer of an idle machine is late by less.
+	leastLate = time.Millisecond
+	// stolen is the share of the machine's processors that the hypervisor took.
+	stolen = 0.05
+	// leastTime is too much for chance: the kernel counts in ticks of 10 ms.
+	leastTime = 30 * time.Millisecond
+)
+
+// generatorDoubts are those that the generator and its machine give, at any time: which
+// program the processors were short for, and why.
+func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
+	doubt := func(is bool, code, format string, args ...any) {
+		if is {
+			all = append(all, metrics.Warn(code, format, args...))
+		}
+	}
+	g, cores := m.Generator, float64(metrics.Cores())
+	doubt(g.CPUCores > full*cores, metrics.ClientBound,
+		"client-bound: the generator used %.1f of %.0f cores; the service may be faster than this", g.CPUCores, cores)
+	if c := g.Machine; c != nil {
+		doubt(c.Busy > full*float64(c.Cores) && more(m, c.Others, foreign), metrics.Others,
+			"other programs used %.1f of %d cores, the generator %.1f, the servers it started %.1f, and the generator's threads waited for a core %.0f %% of the time that they had work; times are too long",
+			c.Others, c.Cores, g.CPUCores, c.Started, 100*c.Waiting/max(c.Waiting+g.CPUCores, 1e-9))
+		doubt(more(m, c.Stolen, stolen), metrics.Stolen,
+			"time stolen: other machines had %.2f of the %d cores; times are too long", c.Stolen, c.Cores)
+	}
+	if p := lateFor(m); p.Name != "" {
+		all = append(all, metrics.Warn(metrics.Starved,
+			"generator starved: one of its timers in a hundred was %v late or more, and one %s in a hundred took %v or more; part of that is its own",
+			short(at99(g.Lag)), p.Name, short(at99(p.Service))))
+	}
+	return all
+}
+
+// more tells whether processors, an average of the window, are more than a share of the
+// machine's and more than chance.
+func more(m *metrics.Record, processors, share float64) bool {
+	return processors > share*float64(m.Generator.Machine.Cores) && processors*m.Duration.Seconds() > leastTime.Seconds()
+}
+
+// lateFor is the first phase whose times are of the size of the generator's own lateness,
+// one without a name if there is none.
+func lateFor(m *metrics.Record) metrics.Phase {
+	lag := at99(m.Generator.Lag)
+	if lag < leastLate {
+		return metrics.Phase{}
+	}
+	for _, p := range m.Phases {
+		if p.Service != nil && p.Service.TotalCount() > 0 && float64(lag) > late*float64(at99(p.Service)) {
+			return p
+		}
+	}
+	return metrics.Phase{}
+}
+
+// sharedMachine says that generator and servers kept the machine busy together, which is
+// no reason to doubt a comparison of runs that share it alike; without text otherwise.
+func sharedMachine(m *metrics.Record) (w metrics.Warning) {
+	g := m.Generator
+	if c := g.Machine; c != nil && c.Busy > full*float64(c.Cores) {
+		w = metrics.Warn(metrics.Shared,
+			"the machine was %.0f %% busy: the generator used %.1f of %d cores and the servers it started %.1f; servers on a machine of their own may be faster",
+			100*c.Busy/float64(c.Cores), g.CPUCores, c.Cores, c.Started)
+	}
+	return w
+}
+
+// short is the duration to three digits.
+func short(d time.Duration) time.Duration {
+	unit := time.Nanosecond
+	for d > 1000*unit {
+		unit *= 10
+	}
+	return d.Round(unit)
+}
+
+// at99 is the 99th percentile of durations.
+func at99(h *hdrhistogram.Histogram) time.Duration {
+	if h == nil {
+		return 0
+	}
+	return time.Duration(h.ValueAtQuantile(99))
+}
