@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -210,6 +211,9 @@ func (c Comparison) notes() (lines []string) {
 	if len(gated) > 0 {
 		lines = append(lines, "minimum effect: "+c.minima(gated))
 	}
+	if line := c.notOfTheMedians(); line != "" {
+		lines = append(lines, line)
+	}
 	if tested > 0 {
 		lines = append(lines, "detectable: the smallest true change for the worse that such a comparison shows in about 80 % of all cases")
 	}
@@ -226,6 +230,26 @@ func (c Comparison) notes() (lines []string) {
 		lines = append(lines, "noise: "+c.Calibrated)
 	}
 	return lines
+}
+
+// notOfTheMedians explains why the change of a pair is not that of the two medians beside
+// it, "" where all changes are; it names the figure in which they differ most.
+func (c Comparison) notOfTheMedians() string {
+	var most Change
+	apart := 0.0
+	for _, x := range c.Changes {
+		if !c.Paired || x.Effect == nil || x.Base <= 0 || byHowMuch(x.Effect.Value) == byHowMuch(x.New/x.Base-1) {
+			continue
+		}
+		if d := math.Abs(x.Effect.Value - (x.New/x.Base - 1)); d > apart {
+			most, apart = x, d
+		}
+	}
+	if apart == 0 {
+		return ""
+	}
+	return fmt.Sprintf("change: from the changes within the pairs; base and new are medians over all runs of a side, and their change can differ: of %s it is %s",
+		most.Figure, byHowMuch(most.New/most.Base-1))
 }
 
 // foot says how it was decided, and how to do it again.

@@ -164,3 +164,23 @@ func wantComparison(t *testing.T, v interface {
 	golden.Compare(t, "testdata/"+name, b.Bytes())
 	checkWidth(t, b.String())
 }
+
+// Where the change of the pairs is not that of the medians beside it, one sentence says
+// why; where all are, and of files, there is none.
+func TestPairedChangeIsExplained(t *testing.T) {
+	said := func(c Comparison) int {
+		return strings.Count(strings.Join(c.notes(), "\n"), "from the changes within the pairs")
+	}
+	apart := differs("rounds_per_s", "/s", 100, 103, 0.01, 0.12, Inconclusive)
+	apart.Effect.Value = 0.06
+	c := compared(10, apart, mixed()[0])
+	if text := strings.Join(c.notes(), "\n"); said(c) != 1 || !strings.Contains(text, "their change can differ: of rounds_per_s it is +3.0 %") {
+		t.Errorf("nothing explains +6.0 %% beside 100 and 103:\n%s", text)
+	}
+	if c := compared(10, mixed()...); said(c) != 0 {
+		t.Errorf("what does not differ is explained: %q", c.notes())
+	}
+	if c.Paired = false; said(c) != 0 {
+		t.Errorf("files have no pairs: %q", c.notes())
+	}
+}

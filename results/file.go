@@ -37,6 +37,10 @@ type File struct {
 	Gates   []Gate  `json:"gates,omitempty"`
 	Verdict Verdict `json:"verdict,omitempty"`
 	Runs    []Run   `json:"runs"`
+	// Summary has the medians over the repetitions of each form at each number of
+	// clients, with their intervals; left out where nothing was repeated, and missing in
+	// older files.
+	Summary []Level `json:"summary,omitempty"`
 }
 
 // A Tool is the stampede that did it.
@@ -184,6 +188,9 @@ type Distribution struct {
 	// HDR is the whole histogram in the base64 V2 compressed encoding that
 	// HdrHistogram tools read.
 	HDR string `json:"hdr"`
+	// Others are further percentiles that are known although there is no histogram: of
+	// the medians of a sweep.
+	Others map[float64]int64 `json:"-"`
 }
 
 // Herd is how many each write woke.

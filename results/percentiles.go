@@ -25,6 +25,9 @@ func (d *Distribution) At(percentile float64) (value int64, known bool) {
 	case ok:
 		return *written, true
 	}
+	if v, ok := d.Others[percentile]; ok {
+		return v, true
+	}
 	h, err := hdrhistogram.Decode([]byte(d.HDR))
 	if err != nil { // the medians of a sweep have no histogram
 		return 0, false

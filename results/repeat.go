@@ -38,6 +38,24 @@ func repetitionsOf(r Run, runs []Run) []Run {
 	return same
 }
 
+// Summarize fills in the summary of what was repeated.
+func (f *File) Summarize() {
+	f.Summary = nil
+	for _, r := range f.Runs {
+		if r.Repetition != 1 {
+			continue
+		}
+		l := levelOf(r)
+		for i, other := range f.Runs {
+			if r.repeats(other) {
+				l.Runs = append(l.Runs, i)
+			}
+		}
+		l.measure(repetitionsOf(r, f.Runs), f.Percentiles)
+		f.Summary = append(f.Summary, l)
+	}
+}
+
 // medians are runs that stand for the repetitions of each row.
 func medians(runs []Run) (all []Run) {
 	for _, row := range repetitions(runs) {

@@ -110,3 +110,34 @@ func TestPairedEstimateIsExplained(t *testing.T) {
 		t.Errorf("what does not differ is explained:\n%s", text)
 	}
 }
+
+// The file of repeated runs sums up each row with intervals, and that of single runs has
+// no summary.
+func TestRepetitionsAreSummedUpInTheFile(t *testing.T) {
+	f := repeatedRuns(7)
+	f.Summarize()
+	if len(f.Summary) != 2 {
+		t.Fatalf("%d rows are summed up, want 2", len(f.Summary))
+	}
+	for i, l := range f.Summary {
+		speed, p90 := l.Throughput, l.Latency["handoff"]["p90"]
+		if l.Form != f.Runs[i].Form || len(l.Runs) != 7 || speed.Confidence < 0.95 || !(speed.Low < speed.Value && speed.Value < speed.High) ||
+			!(p90.Low < p90.Value && p90.Value < p90.High) || l.PerRound[perNotification].Value == 0 {
+			t.Errorf("%s: runs %v, %+v, p90 %+v", l.Form, l.Runs, speed, p90)
+		}
+		for _, place := range l.Runs {
+			if f.Runs[place].Form != l.Form {
+				t.Errorf("run %d of %s is of %s", place, l.Form, f.Runs[place].Form)
+			}
+		}
+	}
+	few := repeatedRuns(5)
+	if few.Summarize(); few.Summary[0].Throughput.Confidence >= 0.95 {
+		t.Errorf("5 repetitions: %+v", few.Summary[0].Throughput)
+	}
+	one := repeatedRuns(1)
+	one.Runs[0].Repetition, one.Runs[1].Repetition = 0, 0
+	if one.Summarize(); one.Summary != nil {
+		t.Errorf("nothing was repeated: %+v", one.Summary)
+	}
+}

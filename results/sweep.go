@@ -46,7 +46,8 @@ type Estimate struct {
 	Confidence float64 `json:"confidence"`
 }
 
-// A Level is one form at one level of the axes: medians over the repetitions.
+// A Level is one form at one level of the axes, or what run --repeat repeated: medians
+// over the repetitions.
 type Level struct {
 	Recipe  string        `json:"recipe"`
 	Form    string        `json:"form"`

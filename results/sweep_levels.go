@@ -45,7 +45,7 @@ func (s Sweep) levels() []Level {
 		all[at].Runs = append(all[at].Runs, i)
 	}
 	for i := range all {
-		all[i].measure(s.at(all[i]))
+		all[i].measure(s.at(all[i]), s.Percentiles)
 	}
 	slices.SortFunc(all, func(a, b Level) int {
 		return cmp.Or(cmp.Compare(a.Recipe, b.Recipe), cmp.Compare(a.Backend.URL, b.Backend.URL), cmp.Compare(a.Clients, b.Clients),
@@ -83,7 +83,8 @@ func (s Sweep) at(l Level) []Run {
 	return runs
 }
 
-func (l *Level) measure(runs []Run) {
+// measure fills in the medians, of the chosen percentiles too.
+func (l *Level) measure(runs []Run, chosen []float64) {
 	l.Throughput, _ = across(runs, func(r Run) (float64, bool) { return r.ThroughputPerS, true })
 	l.PerRound, l.Latency = map[string]Estimate{}, map[string]map[string]Estimate{}
 	for name, of := range map[string]func(*PerRound) float64{
@@ -99,6 +100,11 @@ func (l *Level) measure(runs []Run) {
 		for _, p := range percentiles() {
 			if e, ok := across(runs, func(r Run) (float64, bool) { return at(r.latency(phase), p) }); ok {
 				l.Latency[phase][p.name] = e
+			}
+		}
+		for _, p := range chosen {
+			if e, ok := across(runs, valueAt(func(r Run) *Distribution { return r.latency(phase) }, p)); ok {
+				l.Latency[phase][percentileName(p)] = e
 			}
 		}
 	}

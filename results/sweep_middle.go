@@ -1,5 +1,7 @@
 package results
 
+import "slices"
+
 // middle is a run that stands for a level: medians over the repetitions, the
 // largest fan-out of all, and the sums of what was offered, late and lost.
 func (s Sweep) middle(l Level) Run {
@@ -12,8 +14,8 @@ func (s Sweep) middle(l Level) Run {
 	r.Latency = map[string]Latency{}
 	for _, phase := range r.Phases {
 		r.Latency[phase] = Latency{
-			Response: middleOf(runs, func(r Run) *Distribution { return r.latency(phase) }),
-			Service:  middleOf(runs, func(r Run) *Distribution { return r.service(phase) }),
+			Response: middleOf(runs, s.Percentiles, func(r Run) *Distribution { return r.latency(phase) }),
+			Service:  middleOf(runs, s.Percentiles, func(r Run) *Distribution { return r.service(phase) }),
 		}
 	}
 	r.Herd.Fanout, r.Generator = nil, Generator{}
@@ -46,20 +48,22 @@ func middlePerRound(runs []Run) *PerRound {
 	}
 }
 
-// middleOf has the percentiles that all runs have.
-func middleOf(runs []Run, of func(Run) *Distribution) *Distribution {
-	middle := func(p percentile) *int64 {
-		e, ok := across(runs, func(r Run) (float64, bool) { return at(of(r), p) })
-		if !ok {
-			return nil
-		}
+// middleOf has the medians of those percentiles that all runs have: of the ones that
+// levels are compared by, and of the chosen ones.
+func middleOf(runs []Run, chosen []float64, of func(Run) *Distribution) *Distribution {
+	d := Distribution{Others: map[float64]int64{}}
+	into := map[float64]**int64{50: &d.P50, 90: &d.P90, 99: &d.P99, 99.9: &d.P999}
+	for _, p := range slices.Concat([]float64{50, 90, 99}, chosen) {
+		e, known := across(runs, valueAt(of, p))
 		v := int64(e.Value)
-		return &v
-	}
-	var d Distribution
-	into := map[string]**int64{"p50": &d.P50, "p90": &d.P90, "p99": &d.P99}
-	for _, p := range percentiles() {
-		*into[p.name] = middle(p)
+		if !known {
+			continue
+		}
+		if field, ok := into[p]; ok {
+			*field = &v
+		} else {
+			d.Others[p] = v
+		}
 	}
 	return &d
 }

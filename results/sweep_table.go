@@ -62,7 +62,7 @@ func (s Sweep) table(levels []Level) *grid {
 	for i, l := range levels {
 		runs[i] = s.middle(l)
 	}
-	g := table(runs, columns{tails: []float64{99, 90}}) // crossovers go by these
+	g := table(runs, columns{chosen: s.Percentiles, tails: []float64{99, 90}}) // crossovers go by these
 	g.drop("wasted")
 	g.drop("safety")
 	if s.ranged() {

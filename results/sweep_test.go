@@ -318,3 +318,26 @@ func TestReadSweep(t *testing.T) {
 		t.Error("the file of a run is read as a sweep")
 	}
 }
+
+// A sweep shows the percentiles that were chosen, medians over the repetitions, and has
+// them in its file.
+func TestSweepShowsChosenPercentiles(t *testing.T) {
+	s := sweepOf(herded()...)
+	s.Percentiles = []float64{75, 99.9}
+	s.Analyse()
+	var b bytes.Buffer
+	if err := s.WriteTable(&b, TableOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	l := s.Levels[0]
+	want, known := across(s.at(l), valueAt(func(r Run) *Distribution { return r.latency("acquire") }, 75))
+	if got := l.Latency["acquire"]["p75"]; !known || got != want {
+		t.Errorf("p75 of the first level is %+v, want %+v", got, want)
+	}
+	if v, ok := s.middle(l).latency("acquire").At(75); !ok || v != int64(want.Value) {
+		t.Errorf("the row of the first level has a p75 of %d, want %v", v, want.Value)
+	}
+	if text := b.String(); !strings.Contains(text, "p75") || !strings.Contains(text, "p99.9") || strings.Contains(text, "p90 ") {
+		t.Errorf("not the columns that were chosen:\n%s", text)
+	}
+}

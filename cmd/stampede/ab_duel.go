@@ -138,11 +138,12 @@ func (d *duel) set(ctx context.Context, nth int) ([]changes.Subject, error) {
 			order = [2]int{1, 0}
 		}
 		var runs [2]results.Run
-		for _, side := range order {
+		for place, side := range order {
 			run, err := d.measure(ctx, d.sides[side], level, seed)
 			if err != nil {
 				return subjects, err
 			}
+			run.Order = 2*(nth*len(orders)+i) + place + 1
 			runs[side] = *run
 			d.progress.done(1)
 		}

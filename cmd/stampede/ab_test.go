@@ -68,6 +68,25 @@ func ab(t *testing.T, base, other string, flags ...string) (results.Comparison, 
 	return c, cmd.ProcessState.ExitCode()
 }
 
+// Each run of ab has its place in the order in which the runs were done, which is that
+// drawn for its pair.
+func TestAbRecordsTheOrderOfItsRuns(t *testing.T) {
+	c, _ := ab(t, "lock/predecessor", "lock/one-node", "--metric", "rounds_per_s",
+		"--pairs", "6", "--clients", "2", "--hold", "0", "--warmup", "0", "--rounds", "5", "--seed", "3")
+	if len(c.NewFirst) != 6 || len(c.Base.Runs) != 6 || len(c.New.Runs) != 6 {
+		t.Fatalf("%d orders, %d and %d runs", len(c.NewFirst), len(c.Base.Runs), len(c.New.Runs))
+	}
+	for i, newFirst := range c.NewFirst {
+		first, second := c.Base.Runs[i], c.New.Runs[i]
+		if newFirst {
+			first, second = second, first
+		}
+		if first.Order != 2*i+1 || second.Order != 2*i+2 {
+			t.Errorf("pair %d, new first %v: its runs are %d and %d in order, want %d and %d", i+1, newFirst, first.Order, second.Order, 2*i+1, 2*i+2)
+		}
+	}
+}
+
 // delaying is the address of a proxy that hands on to the server at once what it is
 // sent, and back what the server says so much later.
 func delaying(t *testing.T, server string, by time.Duration) string {

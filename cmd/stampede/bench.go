@@ -55,6 +55,7 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 		return runErr
 	}
 	b.file.Interrupted = runErr != nil
+	b.file.Summarize()
 	asked.judge(&b.file, b.alarm.went)
 	saved, unsaved := f.saving.keep(b.file)
 	if err := outs.write(b.file, saved); err != nil {

@@ -51,12 +51,16 @@ func (a *app) reportOn(folder archive.Folder, name string, output []string, perc
 		return usage(err)
 	}
 	if shown != nil {
-		file, ok := v.(results.File)
-		if !ok {
-			return usagef("--percentiles %s: %s is a %s, and only runs can show others", percentiles, name, results.KindOf(v))
+		switch file := v.(type) {
+		case results.File:
+			file.Percentiles = shown
+			v = file
+		case results.Sweep:
+			file.Percentiles = shown
+			v = file
+		default:
+			return usagef("--percentiles %s: %s is a %s, and only runs and sweeps can show others", percentiles, name, results.KindOf(v))
 		}
-		file.Percentiles = shown
-		v = file
 	}
 	outs, err := openOutputs(output, results.KindOf(v), a.out)
 	if err != nil {

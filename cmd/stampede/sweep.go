@@ -74,6 +74,7 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	f.registerFixed(cmd, 2*time.Second, results.KindSweep)
 	f.axes.register(cmd)
 	flags := cmd.Flags()
+	registerPercentiles(flags, &f.percentiles)
 	flags.IntVar(&f.repeat, "repeat", 3, "how many runs each level has, or confirm the answer of --slo, then at least 2")
 	flags.Float64Var(&f.worseBy, "worse-by", 2, "how many times worse the naive form is to be for a crossover")
 	flags.StringVar(&f.slo, "slo", "", "search the highest --rate, or --clients, that meets an `OBJECTIVE` such as acquire.response.p99<50ms")
@@ -233,7 +234,7 @@ func (s *sweep) takeSeed(f *sweepFlags) (err error) {
 }
 
 // begin begins the file, or continues that of a sweep that was interrupted.
-func (s *sweep) begin(recipes []string) error {
+func (s *sweep) begin(recipes []string) (err error) {
 	f, saved := &s.flags, s.resumed
 	command := f.command(recipes)
 	if f.resume != "" && !slices.Equal(command, saved.Command) {
@@ -241,6 +242,9 @@ func (s *sweep) begin(recipes []string) error {
 	}
 	s.file = results.Sweep{Kind: results.KindSweep, File: results.New(tool(), command, recipes, f.seed),
 		Axes: f.axes.swept, Repeat: f.repeat, WorseBy: f.worseBy}
+	if s.file.Percentiles, err = parsePercentiles(f.percentiles); err != nil {
+		return err
+	}
 	if f.slo != "" {
 		s.file.Objective = s.objective.String()
 	}
