@@ -15,6 +15,10 @@ TESTRUN = $(GO) run ./internal/testrun
 # tests do not link etcd, so that they compile and end in seconds.
 RACED = ./drivers/between ./drivers/wire ./internal/bubble ./metrics ./workloads/pace
 
+# Packages with simulations that have one goroutine, which make check runs without the
+# race detector.
+SIMULATED = ./fit ./metrics ./results/changes
+
 # The program that tests start members of etcd by, without the race detector: it is not
 # etcd that is tested.
 PLAIN = .build/stampede
@@ -47,6 +51,7 @@ test: deps ## what every change must pass, in some minutes: go test -short with 
 
 check: deps ## all tests under the race detector, faults on ensembles, linters, the gate, fuzzing; half an hour
 	$(GO) build -o $(PLAIN) ./cmd/stampede
+	$(GO) test -count=1 -timeout=30m $(SIMULATED)
 	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m ./...
 	$(MAKE) soak SOAK=3 RECIPES=all
 	$(MAKE) lint

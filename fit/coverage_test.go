@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/fit"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // The noise of the simulations, as shares: what sets a level apart in all of its
@@ -93,6 +95,7 @@ const sweepsSimulated = 400
 
 // So does the interval of a law's peak, and a peak well within the levels is shown.
 func TestPeakIntervalsCover(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	for _, law := range []fit.USL{truth, {Alpha: 0.3, Beta: 0.001, Gamma: 12}, {Alpha: 0.001, Beta: 0.001, Gamma: 900}} {
 		for _, repeat := range []int{1, 3, 10} {
 			shown := 0
@@ -122,6 +125,7 @@ func peakOf(t *testing.T, levels []fit.Level) fit.Peak {
 
 // On curves that never fall a peak is claimed in at most one of twenty sweeps.
 func TestNoPeakIsClaimedOfASaturatingCurve(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	for name, curve := range map[string]func(float64) float64{
 		"contention alone":       fit.USL{Alpha: 0.05, Gamma: 1000}.At,
 		"one limit, min(N, 40)":  func(n float64) float64 { return 1000 * min(n, 40) },

@@ -81,6 +81,7 @@ func simulate(n noise, seed uint64, clients int, fault, window, outage time.Dura
 // A fault that does nothing is blamed for an outage, for a wait of any client, or for a
 // slowdown in at most 2 % of runs, however long there was to look before it.
 func TestFaultsThatDoNothingAreNotBlamed(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	const runs, most = 1000, 0.02
 	for name, n := range noises() {
@@ -117,6 +118,7 @@ func TestFaultsThatDoNothingAreNotBlamed(t *testing.T) {
 
 // An outage of a second is found in at least 95 % of runs, and its length is right.
 func TestOutagesAreFound(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	const runs, least = 200, 0.95
 	for name, n := range noises() {

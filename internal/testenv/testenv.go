@@ -35,3 +35,15 @@ func SkipIfShort(t testing.TB) {
 
 // Long is the reason that a skipped long test gives.
 const Long = "long test, left to make check"
+
+// SkipIfRaced skips a simulation in one goroutine, in which the race detector can find
+// nothing and takes ten times as long: make check runs it without.
+func SkipIfRaced(t testing.TB) {
+	t.Helper()
+	if raced {
+		t.Skip(Simulation)
+	}
+}
+
+// Simulation is the reason that a skipped simulation gives.
+const Simulation = "simulation in one goroutine, run without the race detector"

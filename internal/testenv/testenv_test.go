@@ -38,3 +38,15 @@ type fakeTest struct {
 
 func (f *fakeTest) Helper()     {}
 func (f *fakeTest) Skip(...any) { f.skipped = true }
+
+// A simulation runs in just those builds that have no race detector.
+func TestSkipIfRaced(t *testing.T) {
+	skipped := false
+	t.Run("simulation", func(t *testing.T) {
+		t.Cleanup(func() { skipped = t.Skipped() })
+		SkipIfRaced(t)
+	})
+	if skipped != raced {
+		t.Errorf("skipped %t under the race detector %t", skipped, raced)
+	}
+}

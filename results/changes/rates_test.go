@@ -41,6 +41,7 @@ func noises() []struct {
 // figures have the same noise, which is the hardest to find anything in, or each has
 // its own, which makes the most false claims.
 func TestWholeAbUnderNoise(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	rows := make([]string, 2*len(noises()))
 	t.Run("noises", func(t *testing.T) {
@@ -71,6 +72,7 @@ func TestWholeAbUnderNoise(t *testing.T) {
 
 // The number of pairs is chosen from these.
 func TestPowerByPairs(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	counts := []int{10, 15, 20, pairs, 30}
 	rows := make([]string, len(counts))
@@ -95,6 +97,7 @@ func TestPowerByPairs(t *testing.T) {
 
 // A calibration under the same noise costs some power, and adds no false claims.
 func TestWholeAbWithANoiseFloor(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	e := newExperiment(shared)
 	floors := e.calibrated()
@@ -127,6 +130,7 @@ func (e experiment) calibrated() map[string]float64 {
 
 // The detectable effect is one that is found in about 80 % of all cases.
 func TestDetectableIsFound(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	for name, of := range map[string]noise{"shared": shared, "normal": normal} {
 		e := newExperiment(of)
