@@ -25,16 +25,15 @@ func (t *tap) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Client
 	}
 	f := &foreignStream{tap: t, breaks: t.broke(), watches: map[int64]*foreignWatch{}}
 	var err error
-	f.ClientStream, err = streamer(f.arrived.on(ctx), desc, cc, method, opts...)
+	f.ClientStream, err = streamer(ctx, desc, cc, method, opts...)
 	return f, err
 }
 
 // A foreignStream is a stream of a library, or of heartbeats.
 type foreignStream struct {
 	grpc.ClientStream
-	tap     *tap
-	breaks  uint64 // when it began
-	arrived arrival
+	tap    *tap
+	breaks uint64 // when it began
 
 	mu       sync.Mutex      // guards what follows, and sending: the library and a fence both do
 	creating []*foreignWatch // asked for and not answered; the server answers in order
@@ -87,7 +86,7 @@ func (s *foreignStream) RecvMsg(message any) error {
 
 // received tells of one message, and whether it is the answer to a fence.
 func (s *foreignStream) received(message any) (ours bool, err error) {
-	m := drivers.Message{Size: s.arrived.size}
+	m := drivers.Message{Size: size(message)}
 	switch r := message.(type) {
 	case *pb.LeaseKeepAliveResponse:
 		m.Op = drivers.OpPing

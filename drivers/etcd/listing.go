@@ -20,6 +20,7 @@ import (
 // without making every key and its metadata a message of its own.
 type listing struct {
 	below    int // how much of a key comes before the name
+	size     int // of the answer, in bytes
 	revision int64
 	children []drivers.Child
 }
@@ -49,7 +50,9 @@ func (listingCodec) Marshal(request any) (mem.BufferSlice, error) {
 func (listingCodec) Unmarshal(data mem.BufferSlice, reply any) error {
 	whole := data.MaterializeToBuffer(mem.DefaultBufferPool())
 	defer whole.Free()
-	return reply.(*listing).parse(whole.ReadOnlyData())
+	l := reply.(*listing)
+	l.size = whole.Len()
+	return l.parse(whole.ReadOnlyData())
 }
 
 // The fields of a RangeResponse, its ResponseHeader and its KeyValues that we

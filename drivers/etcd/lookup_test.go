@@ -1,29 +1,60 @@
 package etcd
 
 import (
+	"fmt"
 	"sync/atomic"
 	"testing"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// sizes returns a probe that notes how large the last request of each operation was, and
-// what looks that up.
-func sizes() (probe probeFunc, of func(drivers.Op) int) {
-	var sent [drivers.OpFence + 1]atomic.Int64
+// sizes returns a probe that notes how large the last message of a kind was of each
+// operation, and what looks that up.
+func sizes(kind drivers.MessageKind) (probe probeFunc, of func(drivers.Op) int) {
+	var last [drivers.OpFence + 1]atomic.Int64
 	return func(m drivers.Message) {
-		if m.Kind == drivers.Request {
-			sent[m.Op].Store(int64(m.Size))
+		if m.Kind == kind {
+			last[m.Op].Store(int64(m.Size))
 		}
-	}, func(op drivers.Op) int { return int(sent[op].Load()) }
+	}, func(op drivers.Op) int { return int(last[op].Load()) }
+}
+
+// Answers count with the bytes that the server sends to any client.
+func TestSizesOfAnswers(t *testing.T) {
+	probe, came := sizes(drivers.Reply)
+	s := quick(t)
+	c := dial(t, s, drivers.Options{Probe: probe})
+	create(t, c, "/a", 0)
+	for i := range 3 {
+		create(t, c, fmt.Sprint("/a/child-", i), 0)
+	}
+	if _, _, err := c.Get(t.Context(), "/a", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Children(t.Context(), "/a", nil); err != nil {
+		t.Fatal(err)
+	}
+	for op, read := range map[drivers.Op]clientv3.Op{
+		drivers.OpGet:      clientv3.OpGet(c.keys.node("/a")),
+		drivers.OpChildren: clientv3.OpGet(c.keys.below("/a"), clientv3.WithPrefix(), clientv3.WithKeysOnly()),
+	} {
+		r, err := c.library.Do(t.Context(), read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := size((*pb.RangeResponse)(r.Get())); came(op) != want || want <= header {
+			t.Errorf("the answer to a %v has %d bytes, want %d", op, came(op), want)
+		}
+	}
 }
 
 // Reading a node is one read of its key, as bare as etcd's own client makes it, and no
 // transaction; of the root there is nothing to read.
 func TestGetAndExistsAreOneRead(t *testing.T) {
-	probe, sent := sizes()
+	probe, sent := sizes(drivers.Request)
 	s := quick(t)
 	c := dial(t, s, drivers.Options{Probe: probe})
 	create(t, c, "/a", drivers.Ephemeral)

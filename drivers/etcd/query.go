@@ -14,6 +14,7 @@ import (
 type query struct {
 	op   drivers.Op
 	path string
+	name []byte // the path, for the probe
 	made string // the node that a Create makes, which may have a longer name
 	mode drivers.Mode
 
@@ -58,7 +59,8 @@ func queryOf(ctx context.Context) *query {
 // message is the request, as far as it is known before it is sent. A call is
 // one request in the words of the contract, however often it is repeated.
 func (q *query) message() drivers.Message {
-	m := drivers.Message{Op: q.op, Path: []byte(q.path), Watch: q.watch != nil, Mode: q.mode}
+	q.name = append(q.name[:0], q.path...)
+	m := drivers.Message{Op: q.op, Path: q.name, Watch: q.watch != nil, Mode: q.mode}
 	if q.repeated {
 		m.Op = drivers.OpOther
 	}
@@ -68,7 +70,7 @@ func (q *query) message() drivers.Message {
 // answer is the reply. That to a read which has to be repeated is not yet the
 // reply to the call.
 func (q *query) answer(reply any) drivers.Message {
-	m := drivers.Message{Op: q.op, Path: []byte(q.path), Watch: q.watch != nil, Mode: q.mode}
+	m := drivers.Message{Op: q.op, Path: q.name, Watch: q.watch != nil, Mode: q.mode}
 	if r, ok := reply.(interface{ GetHeader() *pb.ResponseHeader }); ok {
 		m.Pos = r.GetHeader().GetRevision()
 	}

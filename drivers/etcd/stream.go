@@ -16,12 +16,11 @@ import (
 // the session share it, so that one progress request proves that the events of
 // all of them have come, and so that a watch costs no goroutine.
 type stream struct {
-	wire    pb.Watch_WatchClient
-	tap     *tap
-	breaks  uint64          // when it began
-	ended   <-chan struct{} // closed when the session has gone on without it
-	end     context.CancelFunc
-	arrived arrival // belongs to who receives
+	wire   pb.Watch_WatchClient
+	tap    *tap
+	breaks uint64          // when it began
+	ended  <-chan struct{} // closed when the session has gone on without it
+	end    context.CancelFunc
 
 	mu       sync.Mutex
 	queue    []outgoing
@@ -41,7 +40,7 @@ type outgoing struct {
 // that the session goes elsewhere, as ZooKeeper's servers turn their clients away.
 func (t *tap) begin(ctx context.Context, watches pb.WatchClient) (*stream, error) {
 	s := &stream{tap: t, breaks: t.broke(), more: make(chan struct{}, 1)}
-	ctx, s.end = context.WithCancel(s.arrived.on(context.WithValue(ctx, ownStream{}, true)))
+	ctx, s.end = context.WithCancel(context.WithValue(ctx, ownStream{}, true))
 	s.ended = ctx.Done()
 	wire, err := watches.Watch(clientv3.WithRequireLeader(ctx), grpc.MaxCallRecvMsgSize(math.MaxInt32))
 	if err != nil {
@@ -134,8 +133,9 @@ func (s *stream) receive(handle func(r *pb.WatchResponse, created int64, size in
 
 func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, created int64, size int)) error {
 	var created int64
+	bytes := size(r)
 	if len(r.Events) == 0 {
-		m := drivers.Message{Size: s.arrived.size, Pos: r.Header.GetRevision()}
+		m := drivers.Message{Size: bytes, Pos: r.Header.GetRevision()}
 		if r.Created {
 			o := s.confirmed()
 			created = o.request.GetCreateRequest().GetWatchId()
@@ -148,7 +148,7 @@ func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, cr
 			return err
 		}
 	}
-	handle(r, created, s.arrived.size)
+	handle(r, created, bytes)
 	return nil
 }
 

@@ -58,7 +58,6 @@ func (t *tap) options() []grpc.DialOption {
 		grpc.WithContextDialer(t.link),
 		grpc.WithChainUnaryInterceptor(t.unary),
 		grpc.WithChainStreamInterceptor(t.stream),
-		grpc.WithStatsHandler(arrivals{}),
 		grpc.WithDisableServiceConfig(),
 		// A fixed window: the library would otherwise send a ping with almost
 		// every answer, to find out how large it should be.
@@ -136,8 +135,7 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	asked := q.message()
 	asked.Size = size(request)
 	breaks := t.asked(asked)
-	arrived := new(arrival)
-	err := invoke(arrived.on(ctx), method, request, reply, cc, opts...)
+	err := invoke(ctx, method, request, reply, cc, opts...)
 	switch code(err) {
 	case codes.OK:
 	case codes.Unavailable:
@@ -155,7 +153,7 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 		return err
 	}
 	answer := q.answer(reply)
-	answer.Size = arrived.size
+	answer.Size = size(reply)
 	if !ours {
 		t.seen.Store(max(t.seen.Load(), answer.Pos))
 	}
