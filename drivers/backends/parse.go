@@ -31,6 +31,7 @@ type Target struct {
 	clients        string        // one of spread.Names
 	durability     string        // one of the backend's; of a started server only
 	security       drivers.Security
+	encrypted      bool // the started servers speak TLS
 	divisible      bool // the started servers can be isolated
 }
 
@@ -202,6 +203,11 @@ func (t *Target) parseQuery(query string) error {
 			return err
 		}
 	}
+	if values.Has(encrypted.Name) {
+		if err := t.setEncrypted(values.Get(encrypted.Name)); err != nil {
+			return err
+		}
+	}
 	if t.durability = t.backend.durability[0]; values.Has(durability.Name) {
 		return t.setDurability(values.Get(durability.Name))
 	}
@@ -246,6 +252,17 @@ func (t *Target) setDurability(given string) error {
 		return nearest.Unknown("durability", given, t.backend.durability)
 	}
 	t.durability = given
+	return nil
+}
+
+func (t *Target) setEncrypted(given string) error {
+	if t.Given() {
+		return errors.New("tls is for a service that is started: how to connect to a given one is said by --tls-ca and its like")
+	}
+	if given != "true" && given != "false" {
+		return fmt.Errorf("tls=%s: want true or false", given)
+	}
+	t.encrypted = given == "true"
 	return nil
 }
 

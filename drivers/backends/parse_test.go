@@ -73,7 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		"zookeeper://h/a/":       `backend "zookeeper://h/a/": chroot "/a/": want /name/name…`,
 		"zookeeper://h/../a":     `backend "zookeeper://h/../a": chroot "/../a": want /name/name…`,
 		"native:?sesion-timeout": `backend "native:": unknown key "sesion-timeout": did you mean "session-timeout"?`,
-		"native:?servers=3":      `backend "native:": unknown key "servers": there is session-timeout, reads, client, durability`,
+		"native:?servers=3":      `backend "native:": unknown key "servers": there is session-timeout, reads, client, durability, tls`,
 		"native:?session-timeout": `backend "native:": ` +
 			`session-timeout=: want a positive duration, e.g. 10s`,
 		"native:?session-timeout=10": `backend "native:": ` +
@@ -82,6 +82,10 @@ func TestParseRefuses(t *testing.T) {
 			`session-timeout=-1s: want a positive duration, e.g. 10s`,
 		"native:?session-timeout=1s&session-timeout=2s": `backend "native:": ` +
 			`key "session-timeout" is given 2 times`,
+		"native:?tls=yes": `backend "native:": tls=yes: want true or false`,
+		"native://h:1?tls=true": `backend "native://h:1": ` +
+			`tls is for a service that is started: how to connect to a given one is said by --tls-ca and its like`,
+		"zookeeper:?tls=true":     `backend "zookeeper:": unknown key "tls": there is session-timeout, reads, client, servers, clients`,
 		"native:?reads=synch":     `backend "native:": unknown read mode "synch": did you mean "sync"?`,
 		"zookeeper:?client=wired": `backend "zookeeper:": unknown client "wired": did you mean "wire"?`,
 		"native:?client":          `backend "native:": unknown client "": there is go-zookeeper, wire`,

@@ -3,9 +3,11 @@ package backends
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"fmt"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/drivers/native"
 )
@@ -19,7 +21,7 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 	}
 	o := opened{target: t, servers: t.servers}
 	if o.servers == nil {
-		if o.started, err = t.start(ctx); err != nil {
+		if o.started, encryption, err = t.start(ctx); err != nil {
 			return nil, err
 		}
 		o.servers = o.started.Addresses()
@@ -32,14 +34,22 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 	return s, nil
 }
 
-// start starts the servers.
-func (t Target) start(ctx context.Context) (*local.Ensemble, error) {
+// start starts the servers and returns how clients connect over TLS, or nil.
+func (t Target) start(ctx context.Context) (_ *local.Ensemble, encryption *tls.Config, err error) {
 	kind := t.backend.local
 	kind.Role = t.backend.Scheme
-	return local.Start(ctx, kind, local.Plan{
+	plan := local.Plan{
 		Servers: t.members, Durability: t.durability, InMemory: t.durability == native.Memory,
 		Divisible: t.divisible,
-	})
+	}
+	if t.encrypted {
+		if plan.Certificate, encryption, err = newCertificate(); err != nil {
+			return nil, nil, err
+		}
+		kind.Leads = ensemble.LeadsOver(encryption)
+	}
+	e, err := local.Start(ctx, kind, plan)
+	return e, encryption, err
 }
 
 // An opened target is what all services have in common, whoever's client they

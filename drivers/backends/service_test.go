@@ -90,6 +90,39 @@ func TestStartedService(t *testing.T) {
 	}
 }
 
+// A native server that a run starts can speak TLS, and then speaks nothing else.
+// Its certificate is gone with it.
+func TestNativeOverTLS(t *testing.T) {
+	for _, client := range []string{"go-zookeeper", "wire"} {
+		t.Run(client, func(t *testing.T) {
+			tmp := t.TempDir()
+			t.Setenv("TMPDIR", tmp)
+			s := open(t, "native:?tls=true&client="+client)
+			createOne(t, s)
+			if _, err := s.(drivers.Witness).Counters(t.Context()); err != nil {
+				t.Error(err)
+			}
+			members := s.(drivers.Ensemble).Members()
+			if leads, err := members[0].Leads(t.Context()); !leads || err != nil {
+				t.Errorf("leads: %v, %v", leads, err)
+			}
+			plain, err := zookeeper.New(zookeeper.Config{Servers: []string{members[0].Address()}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if answer, err := plain.Word(t.Context(), members[0].Address(), "ruok"); strings.Contains(answer, "imok") {
+				t.Errorf("without TLS: %q, %v", answer, err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v (%v)", left, err)
+			}
+		})
+	}
+}
+
 // A native server that a run starts can keep its changes on disk, and says so.
 func TestNativeOnDisk(t *testing.T) {
 	tmp := t.TempDir()

@@ -86,6 +86,12 @@ var nativeDurability = Key{
 	Summary: "what a started server has done with a write that it acknowledged: memory or fsync",
 }
 
+var encrypted = Key{
+	Name:    "tls",
+	Example: "true",
+	Summary: "whether a started server is connected to over TLS, with a certificate made for the run: true or false",
+}
+
 // List is the table of backends.
 func List() []Backend {
 	return []Backend{
@@ -95,7 +101,7 @@ func List() []Backend {
 			About: "one server, in memory unless told otherwise, that counts what it sends by itself: exact and quick " +
 				"to start, and no measure of how fast ZooKeeper is",
 			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
-			Keys: []Key{sessionTimeout, reads, library, nativeDurability},
+			Keys: []Key{sessionTimeout, reads, library, nativeDurability, encrypted},
 
 			role:       local.InPlace(runNative),
 			local:      local.Kind{Serves: servesAtOnce, Leads: ensemble.Leads, OutlivesFullDisk: true},

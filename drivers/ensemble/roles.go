@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,11 +10,18 @@ import (
 
 // Leads asks a server whether it is the leader, or a server by itself.
 func Leads(ctx context.Context, address string) (bool, error) {
-	e, err := New(Config{Servers: []string{address}})
-	if err != nil {
-		return false, err
+	return LeadsOver(nil)(ctx, address)
+}
+
+// LeadsOver returns what asks a server that is connected to over TLS.
+func LeadsOver(encryption *tls.Config) func(ctx context.Context, address string) (bool, error) {
+	return func(ctx context.Context, address string) (bool, error) {
+		e, err := New(Config{Servers: []string{address}, TLS: encryption})
+		if err != nil {
+			return false, err
+		}
+		return e.leads(ctx, e.Servers[0])
 	}
-	return e.leads(ctx, e.Servers[0])
 }
 
 // errNoRole: what ZooKeeper answers while it looks for a leader.

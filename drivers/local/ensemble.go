@@ -39,7 +39,7 @@ func (k Kind) FillsDisks() bool { return k.OutlivesFullDisk && limitsOthers }
 // An Ensemble is the servers of one service.
 type Ensemble struct {
 	kind    Kind
-	keeper  *child.Process // nil where nothing is on disk
+	keeper  *child.Process // nil where there are no files
 	lines   *between.Lines // nil where the members connect directly
 	members []*member
 
@@ -56,6 +56,9 @@ type Plan struct {
 	// Divisible: several servers reach each other through proxies in this process,
 	// so that they can be isolated.
 	Divisible bool
+	// Certificate is the PEM text of a certificate and its key, which every member
+	// finds in a file; nil where they speak no TLS.
+	Certificate []byte
 }
 
 // attempts is how often Start looks for ports that nobody takes between its choice
@@ -93,12 +96,18 @@ func start(ctx context.Context, k Kind, p Plan) (*Ensemble, error) {
 
 // settle gives every member its place.
 func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
-	dir := ""
-	if !p.InMemory {
+	dir, certificate := "", ""
+	if !p.InMemory || p.Certificate != nil {
 		if e.keeper, err = child.Start(ctx, KeeperRole, e.kind.Role); err != nil {
 			return err
 		}
 		dir = e.keeper.Addr()
+	}
+	if p.Certificate != nil {
+		certificate = filepath.Join(dir, "certificate.pem")
+		if err := os.WriteFile(certificate, p.Certificate, 0o600); err != nil {
+			return err
+		}
 	}
 	all, err := freeAddresses(p.Servers)
 	if err != nil {
@@ -111,11 +120,11 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	}
 	for i := range all {
 		m := &member{kind: e.kind, keeper: e.keeper, lines: e.lines,
-			place: Place{Number: i + 1, Members: all, Durability: p.Durability}}
+			place: Place{Number: i + 1, Members: all, Durability: p.Durability, Certificate: certificate}}
 		if e.lines != nil {
 			m.place.Proxy = e.lines.Proxy(i)
 		}
-		if dir != "" {
+		if !p.InMemory {
 			m.place.Dir = filepath.Join(dir, strconv.Itoa(i+1))
 			if err := os.Mkdir(m.place.Dir, 0o700); err != nil {
 				return err

@@ -20,6 +20,9 @@ type Place struct {
 	// Dir is the member's own directory, which is there and, but for what the
 	// member left in it, empty; "" where it keeps nothing.
 	Dir string `json:"dir"`
+	// Certificate is the PEM file with the member's certificate and key; "" where it
+	// speaks no TLS.
+	Certificate string `json:"certificate,omitempty"`
 }
 
 // Addresses are where a member listens, host:port each: for clients, for the other

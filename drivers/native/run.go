@@ -2,6 +2,7 @@ package native
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -12,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/journal"
 )
 
-// Run serves in its place, in a process of its own, until the context ends. It
-// announces the id of this process when the address takes connections. The
+// Run serves in its place, in a process of its own, until the context ends, over
+// TLS if the place has a certificate. It announces the id of this process when the address takes connections. The
 // durability is Memory or Fsync.
 //
 // With Fsync a server that was killed goes on with what it had, and with Memory
@@ -41,10 +42,18 @@ func run(ctx context.Context, o Options, p local.Place, announce func(pid string
 	if err != nil {
 		return fmt.Errorf("native server: %w", err)
 	}
+	serve := (*Server).Serve
+	if p.Certificate != "" {
+		cfg, err := Certificates{Cert: p.Certificate, Key: p.Certificate, MinVersion: tls.VersionTLS12}.Config()
+		if err != nil {
+			return errors.Join(fmt.Errorf("native server: %w", err), l.Close())
+		}
+		serve = func(s *Server, l net.Listener) error { return s.ServeTLS(l, cfg) }
+	}
 	s := New(o)
 	defer s.Close()
 	stop := context.AfterFunc(ctx, s.Close)
 	defer stop()
 	announce(strconv.Itoa(os.Getpid()))
-	return s.Serve(l)
+	return serve(s, l)
 }
