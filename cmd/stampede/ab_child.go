@@ -64,10 +64,12 @@ func childArguments(f runFlags, recipe string) []string {
 }
 
 // childEnvironment has none of the variables that stand for flags: what they say
-// is among the arguments already.
+// is among the arguments already. It has a password only for a user whose password
+// is not in a file.
 func childEnvironment(f runFlags) []string {
+	needed := f.security.User != "" && f.security.passwordFile == ""
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "STAMPEDE_") && !strings.HasPrefix(v, passwordVariable+"=")
+		return strings.HasPrefix(v, "STAMPEDE_") && !(needed && strings.HasPrefix(v, passwordVariable+"="))
 	})
 	if f.security.User != "" {
 		env = append(env, "STAMPEDE_USER="+f.security.User)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,6 +22,7 @@ func TestMain(m *testing.M) {
 		"crashing": crashing,
 		"chatty":   chatty,
 		"keeper":   keeper,
+		"names":    names,
 		"parent":   parent,
 	})
 	os.Exit(m.Run())
@@ -29,6 +31,21 @@ func TestMain(m *testing.M) {
 // echo is ready with its arguments as its address.
 func echo(ctx context.Context, args []string, ready func(string)) error {
 	ready(strings.Join(args, "+"))
+	<-ctx.Done()
+	return nil
+}
+
+// names is ready with the names of its variables that begin with TEST_ as its
+// address.
+func names(ctx context.Context, _ []string, ready func(string)) error {
+	var all []string
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(strings.ToUpper(name), "TEST_") {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	ready(strings.Join(all, "+"))
 	<-ctx.Done()
 	return nil
 }
@@ -96,6 +113,19 @@ func start(t *testing.T, role string, args ...string) *child.Process {
 func TestStartTellsTheAddress(t *testing.T) {
 	if got := start(t, "echo", "a", "b").Addr(); got != "a+b" {
 		t.Errorf("address %q, want %q", got, "a+b")
+	}
+}
+
+// A child has the variables of its parent, but for passwords and the like, which
+// no child needs.
+func TestChildInheritsNoSecrets(t *testing.T) {
+	for _, name := range []string{
+		"TEST_PASSWORD", "TEST_OTLP_HEADERS", "TEST_API_TOKEN", "test_secret", "TEST_SECRET_ACCESS_KEY", "TEST_CREDENTIALS", "TEST_HOME", "TEST_USER",
+	} {
+		t.Setenv(name, "hunter2")
+	}
+	if got, want := start(t, "names").Addr(), "TEST_HOME+TEST_USER"; got != want {
+		t.Errorf("a child has %s, want %s", got, want)
 	}
 }
 

@@ -56,7 +56,7 @@ func StartKept(ctx context.Context, keeper *Process, role string, args ...string
 func command(role string, args []string) *exec.Cmd {
 	return &exec.Cmd{
 		Args:        append([]string{role}, args...),
-		Env:         append(os.Environ(), Variable+"="+role),
+		Env:         environment(role),
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
 		// A grandchild that outlives the child must not keep Wait waiting for the
 		// end of its stderr.
