@@ -46,7 +46,7 @@ func collectSeldom() {
 func execute(forms []workloads.Form, args []string) int {
 	ctx, interrupt, stop := signals()
 	defer stop()
-	a := &app{forms: forms, out: os.Stdout, err: os.Stderr, interrupt: interrupt}
+	a := &app{forms: forms, out: newScreen(os.Stdout), err: newScreen(os.Stderr), interrupt: interrupt}
 	cmd := a.root()
 	cmd.SetArgs(args)
 	return a.report(ctx, cmd.ExecuteContext(ctx))

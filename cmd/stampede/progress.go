@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"golang.org/x/term"
 
+	"github.com/stampede-bench/stampede/internal/printable"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
@@ -32,9 +32,18 @@ func newProgress(w io.Writer, quiet bool) *progress {
 	return &progress{w: w, quiet: quiet, redraw: isTerminal(w), last: time.Now()}
 }
 
+// redrawn replaces the line on the terminal by text.
+func (p *progress) redrawn(text string) {
+	w := p.w
+	if s, ok := w.(screen); ok {
+		w = s.file // which takes the commands that a screen shows
+	}
+	fmt.Fprint(w, "\r\x1b[K"+printable.Text(text))
+}
+
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	s, ok := w.(screen)
+	return ok && term.IsTerminal(int(s.file.Fd()))
 }
 
 func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads.Progress) {
@@ -74,7 +83,7 @@ func (p *progress) note(format string, args ...any) {
 	switch {
 	case p.quiet:
 	case p.redraw:
-		fmt.Fprintf(p.w, "\r\x1b[K"+format, args...)
+		p.redrawn(fmt.Sprintf(format, args...))
 	case time.Since(p.last) >= plainEvery:
 		p.last = time.Now()
 		fmt.Fprintf(p.w, format+"\n", args...)
@@ -106,6 +115,6 @@ func (p *progress) ahead() string {
 // clear takes the redrawn line away.
 func (p *progress) clear() {
 	if p.redraw && !p.quiet {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		p.redrawn("")
 	}
 }

@@ -72,3 +72,18 @@ func TestRequestsAreBounded(t *testing.T) {
 	go r.Write(request(2, wire.OpSetData, set))
 	r.wantEnd()
 }
+
+// An operator's terminal obeys nothing that a client has put into a path.
+func TestWordsShowControlCharacters(t *testing.T) {
+	s := newServer(t)
+	r := openRaw(t, s)
+	r.wantReply(r.ask(1, wire.OpExists, wire.PathWatch{Path: "/\x1b[2J\u009b", Watch: true}), 1, wire.ErrNoNode)
+	for _, word := range []string{"wchp", "wchc"} {
+		asked := dialRaw(t, s)
+		asked.write([]byte(word))
+		answer, err := io.ReadAll(asked)
+		if strings.ContainsAny(string(answer), "\x1b\u009b") || !strings.Contains(string(answer), `/\x1b[2J\u009b`) || err != nil {
+			t.Errorf("%s: %q, %v", word, answer, err)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/printable"
 )
 
 // Version is what the server says it is: the ZooKeeper whose protocol it
@@ -36,7 +38,8 @@ func Words() []string { return slices.Sorted(maps.Keys(answers)) }
 
 // answerWord queues the answer if the first bytes of a connection are one of
 // the words that operators send. One that the server is not to answer gets
-// ZooKeeper's refusal.
+// ZooKeeper's refusal. Answers go to terminals, so control characters in the paths
+// of watches are shown and not sent.
 func (c *conn) answerWord(word string) bool {
 	say, known := answers[word]
 	if !known {
@@ -50,7 +53,7 @@ func (c *conn) answerWord(word string) bool {
 	if s.words != nil && !slices.Contains(s.words, word) {
 		c.packets = append(c.packets, word+" is not executed because it is not in the whitelist.\n"...)
 	} else {
-		c.packets = append(c.packets, say(s)...)
+		c.packets = append(c.packets, printable.Text(say(s))...)
 	}
 	return true
 }

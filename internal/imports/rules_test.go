@@ -12,6 +12,7 @@ const rules = `
 	internal/testenv:
 	internal/testrun:              drivers/... internal/testenv
 	internal/imports:
+	internal/printable:
 
 	docs:                          results
 	fit:
@@ -29,7 +30,7 @@ const rules = `
 	drivers/local:                 drivers drivers/child drivers/between
 	drivers/native/tree:           drivers/wire
 	drivers/native/journal:        drivers/wire drivers/native/tree
-	drivers/native:                drivers drivers/wire drivers/local drivers/native/tree drivers/native/journal
+	drivers/native:                drivers drivers/wire drivers/local drivers/native/tree drivers/native/journal internal/printable
 	drivers/ensemble:              drivers drivers/wire drivers/spread
 	drivers/pipeline:              drivers drivers/wire drivers/ensemble
 	drivers/zookeeper:             drivers drivers/wire drivers/local drivers/ensemble
