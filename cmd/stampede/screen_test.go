@@ -17,7 +17,7 @@ import (
 func TestVersionsOfServersGiveTerminalsNoCommands(t *testing.T) {
 	address := withVersion(t, backendtest.Native(t, native.Options{}), "Zookeeper version: 3.9\x1b[2J\x1b]0;owned\x07-1, built on today\n")
 	c := exec.CommandContext(t.Context(), "stampede", "run", "lock", "--form", "recipe", "--clients", "2", "--rounds", "3", "--warmup", "0",
-		"--no-save", "--yes", "--backend", "zookeeper://"+address)
+		"--no-save", "--backend", "zookeeper://"+address)
 	var out, said bytes.Buffer
 	c.Stdout, c.Stderr = &out, &said
 	if err := c.Run(); err != nil {
