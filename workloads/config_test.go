@@ -121,3 +121,22 @@ type distorted struct {
 func (c distorted) Follow(ctx context.Context, see func([]byte)) error {
 	return c.Config.Follow(ctx, c.show(see))
 }
+
+// In a closed loop an update is due when it is asked for, and not when the turn began in
+// which its maker waited for the others.
+func TestClosedLoopsRespondAsTheyServe(t *testing.T) {
+	inBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), workloads.Plan{Service: slow{s}, Clients: 5,
+			Form: workloads.Form{Recipe: "config", Name: "test", Family: workloads.Recipe,
+				New: workloads.Configs(func(c drivers.Conn, path string) workloads.Config { return recipes.NewConfig(c, path) })},
+			Warmup: between, Duration: 100 * time.Millisecond, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range r.Phases {
+			if service, response := p.Service.Max(), p.Response.Max(); service != response || p.Service.TotalCount() == 0 {
+				t.Errorf("%s: up to %v of service, %v of response", p.Name, time.Duration(service), time.Duration(response))
+			}
+		}
+	})
+}

@@ -61,8 +61,8 @@ func (c *cycle) due(since time.Time) {
 	c.since = since
 }
 
-// fail says that the turn has failed: it is no turn.
-func (c *cycle) fail() {
+// stop says that no turn is in progress any more: it failed, or the client takes no other.
+func (c *cycle) stop() {
 	if c == nil {
 		return
 	}

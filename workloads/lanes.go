@@ -35,7 +35,7 @@ func (r *runner) pipeline(lanes []lane) error {
 	var first error
 	for _, lane := range lanes {
 		all.Go(func() {
-			defer lane.seat.cycle.rest()
+			defer lane.seat.cycle.stop()
 			for !failed.Load() && !r.stopping.Load() {
 				if err := r.turn(lane.seat, lane.Client); err != nil {
 					once.Do(func() { first = err })

@@ -86,7 +86,7 @@ func (q *mixQueue) await(ctx context.Context) (done bool, err error) {
 	a := c.pending.Await(ctx)
 	c.pending = nil
 	if done, err = c.answered(a); err != nil {
-		c.seat.cycle.fail()
+		c.seat.cycle.stop()
 	} else if done {
 		c.record()
 		c.seat.cycle.end()
@@ -112,7 +112,7 @@ func (q *mixQueue) finish(ctx context.Context) (rounds int64, first error) {
 			first = cmp.Or(first, err)
 		case done:
 			rounds++
-			c.seat.cycle.rest()
+			c.seat.cycle.stop()
 		default:
 			c.pending, left = q.conn.Begin(ctx, c.call), len(q.all)
 		}

@@ -173,7 +173,7 @@ func (r *runner) attend(s *Seat) error {
 	if lanes := lanesOf(c, s); len(lanes) > 1 {
 		return r.pipeline(lanes)
 	}
-	defer s.cycle.rest()
+	defer s.cycle.stop()
 	for r.again(s) {
 		if err := r.turn(s, c); err != nil {
 			return err
@@ -194,7 +194,7 @@ func (r *runner) turn(s *Seat, c Client) error {
 	s.cycle.begin()
 	rounds, err := c.Turn(r.rounds)
 	if err != nil {
-		s.cycle.fail()
+		s.cycle.stop()
 		s.fails()
 		return err
 	}

@@ -122,14 +122,14 @@ type Seat struct {
 
 // Arrive waits until the client has something to do: in a closed loop until it
 // has rested for think, in an open one until the next arrival is due. It returns
-// when that was, from when on response times count: where the client neither rests nor
-// waits, when its last turn ended. It returns now, and false, when no more turns begin.
+// when that was, from when on response times count; or now, and false, when no
+// more turns begin.
 func (s *Seat) Arrive(ctx context.Context, think time.Duration) (due time.Time, ok bool) {
 	if s.ticket != nil {
 		return s.next(ctx, s.ticket)
 	}
 	if think <= 0 {
-		return s.cycle.start(), true
+		return time.Now(), true
 	}
 	s.cycle.rest()
 	keep(ctx, think)
