@@ -8,6 +8,7 @@ type Little struct {
 	InProgress float64 // turns in progress, on average over the window
 	Ended      float64 // rate times mean time of the turns that ended in it
 	Error      float64 // three standard errors of the difference
+	Most       int     // turns that can be in progress: of as many clients
 }
 
 // tolerated is the share of InProgress by which both may differ in any case.
@@ -57,6 +58,6 @@ func (t Turns) Little(open, window float64, clients int, together bool) *Little 
 	if together {
 		several = float64(clients)
 	}
-	return &Little{InProgress: (t.Within + open) / window, Ended: t.Sum / window,
+	return &Little{Most: clients, InProgress: (t.Within + open) / window, Ended: t.Sum / window,
 		Error: 3 * several * math.Sqrt(2*variance) / window}
 }

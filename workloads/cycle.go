@@ -152,11 +152,10 @@ type standstill struct {
 func (c *cycles) now() (s standstill) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := time.Now()
-	s.window = now.Sub(c.opened)
 	for _, one := range c.all {
-		one.add(&s, now)
+		one.add(&s, time.Now())
 	}
+	s.window = time.Since(c.opened) // no turn has more of it than this
 	return s
 }
 

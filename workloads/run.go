@@ -102,6 +102,7 @@ func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 		return nil, err
 	}
 	record := r.run(ctx)
+	verify(record)
 	switch err := cmp.Or(r.failure, r.beside.broke()); {
 	case err != nil:
 		return nil, err
