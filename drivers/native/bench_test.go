@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/native/journal"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -19,7 +20,21 @@ const (
 
 // benchmark keeps the same request outstanding on several connections.
 func benchmark(b *testing.B, conns, window int, req []byte) {
-	s := New(Options{})
+	benchmarkServer(b, Options{}, conns, window, req)
+}
+
+// benchmarkOnDisk does so with a server that keeps a journal.
+func benchmarkOnDisk(b *testing.B, conns, window int, req []byte) {
+	j, err := journal.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer j.Close()
+	benchmarkServer(b, Options{Journal: j}, conns, window, req)
+}
+
+func benchmarkServer(b *testing.B, o Options, conns, window int, req []byte) {
+	s := New(o)
 	defer s.Close()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -95,6 +110,25 @@ func BenchmarkSet1KB(b *testing.B) {
 func BenchmarkSet1KBAlone(b *testing.B) {
 	benchmark(b, 1, 1, request(1, wire.OpSetData,
 		wire.SetDataRequest{Path: "/", Data: make([]byte, benchPayload), Version: -1}))
+}
+
+func BenchmarkSet1KBOnDisk(b *testing.B) {
+	benchmarkOnDisk(b, benchConns, benchWindow, request(1, wire.OpSetData,
+		wire.SetDataRequest{Path: "/", Data: make([]byte, benchPayload), Version: -1}))
+}
+
+func BenchmarkSet1KBOnDiskAlone(b *testing.B) {
+	benchmarkOnDisk(b, 1, 1, request(1, wire.OpSetData,
+		wire.SetDataRequest{Path: "/", Data: make([]byte, benchPayload), Version: -1}))
+}
+
+func BenchmarkSet100KBOnDisk(b *testing.B) {
+	benchmarkOnDisk(b, benchConns, benchWindow, request(1, wire.OpSetData,
+		wire.SetDataRequest{Path: "/", Data: make([]byte, 100<<10), Version: -1}))
+}
+
+func BenchmarkCreateSequentialEphemeralOnDisk(b *testing.B) {
+	benchmarkOnDisk(b, benchConns, benchWindow, request(1, wire.OpCreate, open("/lock-", wire.FlagEphemeral|wire.FlagSequential)))
 }
 
 func BenchmarkCreateSequentialEphemeral(b *testing.B) {

@@ -10,17 +10,20 @@ import (
 // apply carries out a transaction and notifies the sessions that watch for its
 // events. If it goes to disk, what shows it is held back until it is there.
 func (s *Server) apply(x tree.Txn) tree.Result {
-	apply := s.tree.Apply
-	if s.journal != nil {
-		apply = s.journal.Apply
-	}
-	r, events := apply(x)
+	r, events := s.change(x)
 	for _, e := range events {
 		f := s.watches.Fire(e, r.Zxid)
 		s.stats.fired(e.Type, f)
 		s.work += f[tree.DataWatch] + f[tree.ChildWatch]
 	}
 	return r
+}
+
+func (s *Server) change(x tree.Txn) (tree.Result, []tree.Event) {
+	if s.journal != nil {
+		return s.journal.Apply(x)
+	}
+	return s.tree.Apply(x)
 }
 
 // apply carries out a transaction that c asked for.

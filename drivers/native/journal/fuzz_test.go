@@ -16,7 +16,18 @@ func FuzzBody(f *testing.F) {
 	}
 	f.Add(appendSession(nil, &tree.Session{ID: 7}))
 	f.Add(appendImage(nil, &tree.Image{Path: "/a", Data: []byte("d"), ACL: tree.Everyone(), Life: 5}))
+	var scratch []byte
+	replayed := tree.New()
+	replayed.KeepDigest()
+	for _, x := range history() {
+		b := newBatch(nil, replayed.Zxid()+1)
+		r, _ := replayed.Apply(x)
+		b.add(&x, &r, replayed.Digest(), &scratch)
+		f.Add(b.bytes[batchHeader:])
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		r := replay{journal: &Journal{}, tree: tree.New()}
+		r.body(body)
 		round(t, body, (*reader).txn, appendTxn)
 		round(t, body, (*reader).session, appendSession)
 		round(t, body, (*reader).image, appendImage)

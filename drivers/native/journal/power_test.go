@@ -2,6 +2,7 @@ package journal
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"testing"
@@ -29,7 +30,7 @@ func TestRecoveredIsWrittenAgain(t *testing.T) {
 	for i := range 3 {
 		do(t, j, x[i])
 	}
-	d.fails = true
+	d.syncs = 0
 	r, _ := j.Apply(x[3])
 	if err := j.Await(r.Zxid); !errors.Is(err, errSync) {
 		t.Fatalf("got %v, want %v", err, errSync)
@@ -54,40 +55,64 @@ func TestRecoveredIsWrittenAgain(t *testing.T) {
 // Wherever the power fails, all that was confirmed or recovered is there again, or
 // more of what was done, and nothing else.
 func TestPowerFailsAnywhere(t *testing.T) {
+	stride := 1
+	if testing.Short() {
+		stride = 10
+	}
 	for name, begin := range map[string]func(t *testing.T) (dir string, zxid int64){
 		"new":       func(t *testing.T) (string, int64) { return t.TempDir(), 0 },
 		"version 1": func(t *testing.T) (string, int64) { return versionOne(t), int64(len(history())) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			completed := false
-			for steps := 0; !completed; steps++ {
+			for steps := 0; !completed; steps += stride {
 				dir, zxid := begin(t)
 				d := newSimDisk(t, dir)
 				d.steps = steps
 				shown := zxid
 				completed = useSim(d, &shown)
-				j := openSim(t, d.losePower(rand.New(rand.NewPCG(2, uint64(steps)))))
-				if got := j.Tree().Zxid(); got < shown {
-					t.Fatalf("power fails at step %d: zxid %d, and %d was shown", steps, got, shown)
-				}
-				if diff := cmp.Diff(pictureOf(after(zxid, j.Tree().Zxid())), pictureOf(j.Tree())); diff != "" {
-					t.Fatalf("power fails at step %d (-want +got):\n%s", steps, diff)
-				}
-				j.Close()
+				wantShown(t, fmt.Sprint("power fails at step ", steps), d, zxid, shown)
 			}
 		})
 	}
 }
 
-// useSim begins logs, saves snapshots and opens again, and returns true if the power
-// did not fail. All up to the zxid shown may be seen by clients.
+// So it is where a sync fails and servers are started again before the power fails.
+func TestSyncFailsAnywhere(t *testing.T) {
+	completed := false
+	for syncs := 0; !completed; syncs++ {
+		d := newSimDisk(t, t.TempDir())
+		d.syncs = syncs
+		shown := int64(0)
+		completed = useSim(d, &shown)
+		wantShown(t, fmt.Sprint("sync ", syncs, " fails"), d, 0, shown)
+	}
+}
+
+// wantShown takes the power away, and wants all that was shown to be there again.
+func wantShown(t *testing.T, when string, d *simDisk, history, shown int64) {
+	t.Helper()
+	j := openSim(t, d.losePower(rand.New(rand.NewPCG(2, uint64(shown)))))
+	defer j.Close()
+	if got := j.Tree().Zxid(); got < shown {
+		t.Fatalf("%s: zxid %d, and %d was shown", when, got, shown)
+	}
+	if diff := cmp.Diff(pictureOf(after(history, j.Tree().Zxid())), pictureOf(j.Tree())); diff != "" {
+		t.Fatalf("%s (-want +got):\n%s", when, diff)
+	}
+}
+
+// useSim begins logs, saves snapshots and opens again, and returns true if nothing
+// failed. All up to the zxid shown may be seen by clients.
 func useSim(d *simDisk, shown *int64) bool {
 	l := standard
 	l.log, l.snapshot = 300, 600
+	failed := false
 	for range 3 {
 		j, err := openWith(d, d.dir, l)
 		if err != nil {
-			return false
+			failed = true
+			continue
 		}
 		*shown = max(*shown, j.Tree().Zxid())
 		for range 25 {
@@ -101,13 +126,10 @@ func useSim(d *simDisk, shown *int64) bool {
 			default:
 			}
 		}
-		err = j.Err()
+		failed = failed || j.Err() != nil
 		j.Close()
-		if err != nil {
-			return false
-		}
 	}
-	return true
+	return !failed
 }
 
 // after is the tree that useSim leads to from the zxid of a history to another.

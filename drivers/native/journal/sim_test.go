@@ -18,7 +18,7 @@ type simDisk struct {
 	disk  map[string]*inode // what a loss of power leaves
 	moves []func()          // of names, that disk does not have yet
 	steps int               // until the power fails; negative is never
-	fails bool              // the next sync of a file fails
+	syncs int               // of files, until one fails; negative is never
 }
 
 // An inode is a file, whatever its name is.
@@ -35,7 +35,7 @@ var (
 
 // newSimDisk returns a disk that has what is in the directory.
 func newSimDisk(t *testing.T, dir string) *simDisk {
-	d := &simDisk{t: t, dir: dir, cache: map[string]*inode{}, disk: map[string]*inode{}, steps: -1}
+	d := &simDisk{t: t, dir: dir, cache: map[string]*inode{}, disk: map[string]*inode{}, steps: -1, syncs: -1}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -133,8 +133,7 @@ func (f *simFile) Sync() error {
 	}
 	from := f.clean
 	f.clean = len(f.cache)
-	if f.d.fails {
-		f.d.fails = false
+	if f.d.syncs--; f.d.syncs == -1 {
 		return errSync
 	}
 	f.write(from, len(f.cache))
