@@ -76,8 +76,8 @@
 // # Limits
 //
 // A log that has reached 64 MiB, and a batch that has reached 4 MiB, are followed
-// by another one. A transaction whose record is longer than
-// 1 GiB is refused: so the length of a batch always fits its header.
+// by another one. A transaction whose record is longer than 1 GiB is refused: so the
+// length of a batch always fits its header.
 //
 // [Journal.Room] bounds what is applied and not on disk to 32 MiB and 10,000
 // transactions, and one transaction more. A client with transactions that are not
