@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"os"
@@ -22,7 +23,7 @@ func TestCurator(t *testing.T) {
 	testenv.SkipIfShort(t)
 	programs := compileCurator(t)
 	// A certificate would give Curator one more identity, and its texts another line.
-	secure := startSecured(t, func(c *native.Certificates) { c.ClientCA = "" })
+	secure := startSecured(t, func(c *native.Certificates) { c.ClientCA, c.MinVersion = "", tls.VersionTLS12 })
 	for name, arguments := range map[string][]string{
 		"native":          {"Programs", backendtest.Native(t, native.Options{})},
 		"native over TLS": append(javaTLS(secure.client), "Programs", secure.secure),
