@@ -29,9 +29,6 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 	if file.Percentiles, err = parsePercentiles(f.percentiles); err != nil {
 		return err
 	}
-	if err := f.saving.check(); err != nil {
-		return err
-	}
 	outs, err := openOutputs(f.output, results.KindRun, a.out)
 	if err != nil {
 		return err
