@@ -17,8 +17,9 @@ const (
 	foreign = 0.15
 	// late is how late timers are, as a share of the times that were measured.
 	late = 0.5
-	// leastLate is too short to matter: a timer of an idle machine is late by less.
-	leastLate = time.Millisecond
+	// leastLate is what the kernel and the runtime explain without a shortage: on an idle
+	// virtual machine one timer in a hundred is late by a millisecond or two.
+	leastLate = 10 * time.Millisecond
 	// stolen is the share of the machine's processors that the hypervisor took.
 	stolen = 0.05
 	// leastTime is too much for chance: the kernel counts in ticks of 10 ms.

@@ -34,8 +34,13 @@ func TestDoubts(t *testing.T) {
 		{"", func(_ *runner, m *metrics.Record) { // others are busy, and a core is idle
 			m.Generator.Machine = &metrics.Machine{Cores: 4, Busy: 3.2, Others: 2}
 		}},
-		{metrics.Starved, func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(6 * time.Millisecond)) }},
-		{"", func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(4 * time.Millisecond)) }},
+		{metrics.Starved, func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(15 * time.Millisecond)) }},
+		{"", func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(8 * time.Millisecond)) }}, // an idle machine's
+		{"", func(_ *runner, m *metrics.Record) { // short beside what was measured
+			m.Generator.Lag.RecordValue(int64(15 * time.Millisecond))
+			m.Phases[0].Service.Reset()
+			m.Phases[0].Service.RecordValue(int64(time.Second))
+		}},
 		{metrics.Skipped, func(_ *runner, m *metrics.Record) {
 			m.Generator.Offered, m.Generator.Completed, m.Generator.Skipped = 100, 99, 1
 		}},
