@@ -74,6 +74,7 @@ const (
 	retriesWrites            bug = "a write whose reply was lost is tried again"
 	losesUnasked             bug = "some replies are not asked about"
 	losesNotifications       bug = "notifications are lost with the connection"
+	losesLateNotifications   bug = "of the notifications that were missed only 100 come"
 	watchesEndWithConnection bug = "watches are lost with the connection"
 	failsWhileAway           bug = "calls fail while disconnected"
 	hidesStates              bug = "the reconnect is not told"
@@ -192,6 +193,7 @@ var mutants = map[bug][]string{
 	losesUnasked:             {"disconnects/asked of every reply"},
 	losesNotifications:       {"disconnects/watch in flight", "disconnects/changes while away"},
 	watchesEndWithConnection: {"disconnects/watch outlives", "disconnects/cut"},
+	losesLateNotifications:   {"order/events before replies after a reconnect"},
 	failsWhileAway:           {"disconnects/waits for the reconnect"},
 	hidesStates:              {"disconnects/states"},
 

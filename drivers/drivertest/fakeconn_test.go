@@ -307,6 +307,9 @@ func (c *fakeConn) forget() {
 	switch c.f.bug {
 	case losesNotifications:
 		c.inbox = slices.DeleteFunc(c.inbox, func(p packet) bool { return !p.end })
+	case losesLateNotifications:
+		kept := 0
+		c.inbox = slices.DeleteFunc(c.inbox, func(p packet) bool { kept++; return !p.end && kept > 100 })
 	case watchesEndWithConnection:
 		for _, w := range c.watches {
 			w.armed = false

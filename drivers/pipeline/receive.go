@@ -69,8 +69,19 @@ func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) err
 		return malformed
 	}
 	l.done()
-	l.conn.position = max(l.conn.position, h.Zxid)
+	l.conn.advance(h.Zxid, k.last)
 	return l.conn.settle(l, k)
+}
+
+// advance takes note of the position of a reply. Until the last request that arms
+// watches again is answered, a watch may have missed changes since the disconnect:
+// if the connection breaks before that, the next one arms from there again.
+func (c *Conn) advance(zxid int64, last bool) {
+	c.position = max(c.position, zxid)
+	c.rearming = c.rearming && !last
+	if !c.rearming {
+		c.told = c.position
+	}
 }
 
 // largeReply is the size in bytes of a reply that takes long to decode.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,6 +132,49 @@ func TestReconnectArmsInParts(t *testing.T) {
 	if len(requests) != 3 || !slices.Equal(armed, all) {
 		t.Errorf("%d watches in %d requests, want %d in 3", len(armed), len(requests), len(all))
 	}
+}
+
+// A connection that breaks between two requests that arm watches leaves the
+// position at the first disconnect: the watches of the second request missed what
+// changed since then.
+func TestReconnectDuringRearmKeepsThePosition(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		p := newPeer(t)
+		c, e := p.open(Config{}, drivers.Options{})
+		w := newRecorder()
+		for i := range 4 {
+			path := "/" + strings.Repeat(string(rune('a'+i)), 60<<10)
+			missing := later(func() error { _, _, err := c.Exists(t.Context(), path, w.watch); return err })
+			e.answer(wire.OpExists, 7, wire.ErrNoNode, nil)
+			if err := <-missing; err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.Close()
+		armed := func(zxid int64) {
+			xid, d := e.next(wire.OpSetWatches)
+			var got wire.SetWatchesRequest
+			got.Decode(&d)
+			if got.RelativeZxid != 7 {
+				t.Errorf("watches were armed from the position %d, want 7", got.RelativeZxid)
+			}
+			e.reply(xid, zxid, wire.OK, nil)
+		}
+		e = p.accept()
+		armed(100)
+		e.Close()
+		e = p.accept()
+		if e.opened.LastZxid != 100 {
+			t.Errorf("the session was opened at %d, want 100", e.opened.LastZxid)
+		}
+		armed(101)
+		armed(102)
+		synctest.Wait()
+		if c.told != 102 {
+			t.Errorf("told up to %d, want 102", c.told)
+		}
+		c.closeOn(e)
+	})
 }
 
 // A server that arms nothing again is of no use: nobody would be told of anything.

@@ -41,8 +41,11 @@ type Conn struct {
 	ctx    context.Context // of attempts to connect again
 	cancel context.CancelFunc
 
-	position int64 // of the last reply; belongs to who connects and reads
-	turn     int   // the server tried last; likewise
+	// What follows belongs to the goroutine that connects and reads.
+	position int64 // of the last reply
+	told     int64 // the session was told of all changes to its watches up to here
+	rearming bool  // its watches are not all armed again since the last reconnect
+	turn     int   // the server tried last
 }
 
 var (
@@ -131,7 +134,9 @@ func (c *Conn) established(l *line, again bool) {
 	case c.closing:
 		l.post(c.closeCall())
 	default:
-		for _, k := range c.rearm(c.position) {
+		calls := c.rearm(c.told)
+		c.rearming = len(calls) > 0
+		for _, k := range calls {
 			l.post(k)
 		}
 		c.line.Store(l)

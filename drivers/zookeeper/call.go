@@ -238,13 +238,7 @@ func (k *call) ask() {
 		} else {
 			k.children, k.stat, _, k.err = library.ChildrenW(k.server)
 		}
-	case drivers.OpSync:
+	case drivers.OpSync, drivers.OpFence:
 		_, k.err = library.Sync(k.server)
-	case drivers.OpFence:
-		if k.watch == nil {
-			_, k.err = library.Sync(k.server)
-		} else {
-			_, _, _, k.err = library.ExistsW(k.server)
-		}
 	}
 }

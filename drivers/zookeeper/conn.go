@@ -38,8 +38,8 @@ type Conn struct {
 
 	session  session
 	position atomic.Int64 // of the last reply
-	anchored atomic.Bool  // see anchor
-	closed   atomic.Bool  // the service has said that the session has ended
+	rearm    rearm
+	closed   atomic.Bool // the service has said that the session has ended
 	done     chan struct{}
 	ending   sync.Once     // of the session
 	closing  atomic.Bool   // shutdown has begun

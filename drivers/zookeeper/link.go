@@ -11,12 +11,12 @@ import (
 // link is the library's end of a connection. It makes good what the library does
 // not:
 //
-//   - When a session is taken up again, the library arms its watches anew. It
-//     does not order the request for that among those of its callers, so a reply
-//     could show a change before its watch tells of it. Here that request goes
-//     first: what is sent before it is kept back.
+//   - When a session is taken up again, the library arms its watches anew, in one
+//     or more requests. It does not order them among those of its callers, so a
+//     reply could show a change before its watch tells of it. Here they go first:
+//     what is sent before the last of them is kept back.
 //   - The library notes the position of each reply, and meanwhile reads it for
-//     that request. Here no reply tells it a position, and the requests get ours.
+//     those requests. Here no reply tells it a position, and the requests get ours.
 //   - It waits for ever for room to tell a request of the end of the connection
 //     when it has told of a failed Write and of its Close before. Here no Write
 //     fails: the connection is closed, which the reader notices.
@@ -28,9 +28,11 @@ type link struct {
 	*wire.Tap
 	dialer   *dialer       // is told how a connection ended that led to no session
 	position *atomic.Int64 // of the last write that the session can have seen
-	opened   bool          // the request that opens the session was sent
-	arming   bool          // the request that arms the watches is to come
-	kept     []byte        // until then
+	rearm    *rearm
+	opened   bool                      // the request that opens the session was sent
+	unarmed  map[string]wire.WatchKind // the watches that the library has yet to arm
+	arms     int64                     // packets that arm watches
+	kept     []byte                    // until all are armed
 
 	answered bool // the reply that opens the session has been read
 	at, size int  // in the packet being read, its length included
@@ -78,23 +80,53 @@ const (
 	zxidEnd    = 16
 )
 
-// Write sends p, or keeps it for after the watches.
+// Write sends p, or keeps it until all watches are on their way. Credentials and
+// heartbeats do not wait: their replies show no change.
 func (l *link) Write(p []byte) (int, error) {
+	op := operation(p)
 	switch {
 	case !l.opened:
 		l.opened = true
-		l.tell(p, seenAt)
-	case operation(p) == wire.OpSetWatches:
-		l.tell(p, relativeAt)
-		l.send(append(p[:len(p):len(p)], l.kept...))
-		l.arming, l.kept = false, nil
-		return len(p), nil
-	case l.arming && operation(p) != wire.OpAuth:
+		tell(p, seenAt, l.position.Load())
+		l.send(p)
+	case op == wire.OpSetWatches:
+		l.arm(p)
+	case len(l.unarmed) > 0 && op != wire.OpAuth && op != wire.OpPing:
 		l.kept = append(l.kept, p...)
-		return len(p), nil
+	default:
+		l.send(p)
+	}
+	return len(p), nil
+}
+
+// arm sends a request that arms watches, and after the last one what was kept.
+func (l *link) arm(p []byte) {
+	tell(p, relativeAt, l.rearm.told.Load())
+	waits := len(l.unarmed) > 0
+	l.armed(p)
+	l.arms++
+	if waits && len(l.unarmed) == 0 {
+		l.rearm.last.Store(l.arms)
+		p = append(p[:len(p):len(p)], l.kept...)
+		l.kept = nil
 	}
 	l.send(p)
-	return len(p), nil
+}
+
+// armed removes the watches that a request arms from those that are to be armed.
+func (l *link) armed(p []byte) {
+	d := wire.NewDecoder(p[wire.LengthSize+wire.RequestHeaderSize:])
+	var r wire.SetWatchesRequest
+	r.Decode(&d)
+	for _, path := range r.Data {
+		remove(l.unarmed, path, wire.DataWatch)
+	}
+	for _, path := range r.Exist {
+		remove(l.unarmed, path, wire.ExistWatch)
+	}
+	for _, path := range r.Child {
+		remove(l.unarmed, path, wire.ChildWatch)
+	}
 }
 
 func (l *link) send(p []byte) {
@@ -103,10 +135,10 @@ func (l *link) send(p []byte) {
 	}
 }
 
-// tell writes our position into a packet.
-func (l *link) tell(p []byte, at int) {
+// tell writes a position into a packet.
+func tell(p []byte, at int, position int64) {
 	if len(p) >= at+8 {
-		binary.BigEndian.PutUint64(p[at:], uint64(l.position.Load()))
+		binary.BigEndian.PutUint64(p[at:], uint64(position))
 	}
 }
 
@@ -148,6 +180,7 @@ func (l *link) pass(p []byte) int {
 	l.at += n
 	if l.at == wire.LengthSize+l.size {
 		l.at, l.size, l.answered = 0, 0, true
+		l.rearm.read()
 	}
 	return n
 }

@@ -11,10 +11,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-func newLink(conn net.Conn, position int64, arming bool) *link {
+func newLink(conn net.Conn, position, told int64, unarmed map[string]wire.WatchKind) *link {
 	at := new(atomic.Int64)
 	at.Store(position)
-	return &link{Tap: wire.NewTap(conn, probeFunc(ignore), nil), position: at, arming: arming}
+	r := new(rearm)
+	r.told.Store(told)
+	return &link{Tap: wire.NewTap(conn, probeFunc(ignore), nil), position: at, rearm: r, unarmed: unarmed}
 }
 
 // asked is a packet of some op with 16 bytes after its header.
@@ -25,11 +27,19 @@ func asked(op int32, first uint64) []byte {
 	return b
 }
 
-// Arming the watches comes right after what opens the session, with our
-// position.
+// arms is a packet that arms watches from a position.
+func arms(position int64, paths ...string) []byte {
+	b := wire.RequestHeader{Xid: wire.OpSetWatches, Op: wire.OpSetWatches}.Append(wire.Begin(nil))
+	b = wire.SetWatchesRequest{RelativeZxid: position, Data: paths[:1], Exist: paths[1:]}.Append(b)
+	wire.End(b, 0)
+	return b
+}
+
+// All packets that arm watches come before every call, and carry the position up
+// to which the session was told of changes, which may be older than its position.
 func TestLinkArmsFirst(t *testing.T) {
 	client, server := net.Pipe()
-	l := newLink(client, 77, true)
+	l := newLink(client, 77, 66, map[string]wire.WatchKind{"/a": wire.DataWatch, "/b": wire.ExistWatch, "/c": wire.DataWatch})
 	sent := make(chan []byte)
 	go func() {
 		all, _ := io.ReadAll(server)
@@ -39,15 +49,14 @@ func TestLinkArmsFirst(t *testing.T) {
 	wire.End(open, 0)
 	opened := wire.ConnectRequest{LastZxid: 77, Timeout: 6}.Append(wire.Begin(nil))
 	wire.End(opened, 0)
-	get, auth, sync := asked(wire.OpGetData, 5), asked(wire.OpAuth, 5), asked(wire.OpSync, 5)
-	arm, armed := asked(wire.OpSetWatches, 5), asked(wire.OpSetWatches, 77)
-	for _, p := range [][]byte{open, get, auth, get, arm, bytes.Clone(arm), sync} {
+	get, auth, sync, ping := asked(wire.OpGetData, 5), asked(wire.OpAuth, 5), asked(wire.OpSync, 5), asked(wire.OpPing, 5)
+	for _, p := range [][]byte{open, get, auth, arms(5, "/a", "/b"), get, ping, arms(5, "/a", "/b"), arms(88, "/c"), sync} {
 		if n, err := l.Write(p); n != len(p) || err != nil {
 			t.Fatalf("wrote %d of %d, %v", n, len(p), err)
 		}
 	}
 	client.Close()
-	if got, want := <-sent, bytes.Join([][]byte{opened, auth, armed, get, get, armed, sync}, nil); !bytes.Equal(got, want) {
+	if got, want := <-sent, bytes.Join([][]byte{opened, auth, arms(66, "/a", "/b"), ping, arms(66, "/a", "/b"), arms(66, "/c"), get, get, sync}, nil); !bytes.Equal(got, want) {
 		t.Errorf("sent %x, want %x", got, want)
 	}
 }
@@ -77,7 +86,7 @@ func TestLinkForgetsPositions(t *testing.T) {
 			server.Write(in)
 			server.Close()
 		}()
-		l := newLink(client, 0, false)
+		l := newLink(client, 0, 0, nil)
 		var got []byte
 		for piece := make([]byte, size); ; {
 			n, err := l.Read(piece)

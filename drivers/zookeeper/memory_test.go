@@ -18,6 +18,13 @@ type memory struct {
 	dials  []string
 	conns  []net.Conn
 	ops    []int32 // what it was asked
+	rearm  func(wire.SetWatchesRequest) rearmed
+}
+
+// rearmed is what a server does with a request that arms watches.
+type rearmed struct {
+	zxid   int64 // of the reply
+	hangUp bool  // after the reply
 }
 
 func (m *memory) service(servers ...string) *Service {
@@ -74,16 +81,39 @@ func (m *memory) serve(conn net.Conn) {
 		}
 		reply := wire.ReplyHeader{Xid: h.Xid, Zxid: 1}
 		var body []byte
+		var then rearmed
 		switch {
+		case h.Op == wire.OpSetWatches && m.rearm != nil:
+			var r wire.SetWatchesRequest
+			r.Decode(&d)
+			then = m.rearm(r)
+			reply.Zxid = then.zxid
+			m.fire(conn, r)
 		case h.Op == wire.OpGetData && d.String() == "/":
 			body = wire.Stat{}.Append(wire.AppendBytes(nil, nil))
 		case h.Op == wire.OpGetData, h.Op == wire.OpExists:
 			reply.Err = wire.ErrNoNode
 		}
 		ensemble.Send(conn, append(reply.Append(wire.Begin(nil)), body...))
-		if h.Op == wire.OpCloseSession {
+		if h.Op == wire.OpCloseSession || then.hangUp {
 			return
 		}
+	}
+}
+
+// changedAt is the position at which every watched node changed while the session
+// was disconnected.
+const changedAt = 500
+
+// fire tells of the nodes that have changed since the position of a request.
+func (m *memory) fire(conn net.Conn, r wire.SetWatchesRequest) {
+	if r.RelativeZxid >= changedAt {
+		return
+	}
+	for _, path := range r.Exist {
+		event := wire.WatcherEvent{Type: wire.EventCreated, State: wire.StateConnected, Path: path}
+		head := wire.ReplyHeader{Xid: wire.XidNotification, Zxid: -1}
+		ensemble.Send(conn, event.Append(head.Append(wire.Begin(nil))))
 	}
 }
 

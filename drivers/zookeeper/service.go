@@ -47,7 +47,7 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 }
 
 func (s *Service) establish(ctx context.Context, c *Conn) error {
-	for _, step := range []func(context.Context) error{c.established, c.introduce, c.anchor} {
+	for _, step := range []func(context.Context) error{c.established, c.introduce} {
 		if err := step(ctx); err != nil {
 			return s.Unreachable(err, c.dialer.lastError())
 		}

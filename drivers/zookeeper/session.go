@@ -83,7 +83,7 @@ func (c *Conn) link(ctx context.Context, address string) (net.Conn, error) {
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	c.session.tap = tap
-	return &link{Tap: tap, dialer: c.dialer, position: &c.position, arming: c.anchored.Load()}, nil
+	return &link{Tap: tap, dialer: c.dialer, position: &c.position, rearm: &c.rearm, unarmed: c.rearm.begin()}, nil
 }
 
 // established waits for the first connection.
@@ -98,18 +98,6 @@ func (c *Conn) established(ctx context.Context) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-}
-
-// anchor arms a watch that never fires. While the library has a watch it sends
-// a request to arm it again after every reconnect, and it is for this request
-// that a link waits. Should somebody make the node, it no longer does.
-func (c *Conn) anchor(ctx context.Context) error {
-	unanchored := func(drivers.Event) { c.anchored.Store(false) }
-	err := c.insist(ctx, request{op: drivers.OpFence, path: wire.FencePath, watch: unanchored})
-	if err == nil {
-		c.anchored.Store(true)
-	}
-	return err
 }
 
 // insist makes a call again until the connection holds that long.
@@ -144,15 +132,20 @@ func (l *listener) Message(m drivers.Message) {
 	case drivers.Reply:
 		c.position.Store(max(c.position.Load(), m.Pos)) // replies come one at a time
 		c.ensemble.Show(m.Pos)
+		c.rearm.replied(&m, c.position.Load())
+		if m.Op == drivers.OpRearm && m.Err != nil {
+			go c.Close() // its watches would never fire
+		}
 		if m.Op == drivers.OpClose || m.Op == drivers.OpOpen && m.Err != nil {
 			c.closed.Store(true)
 		}
-		if m.Watch || m.Op == drivers.OpFence {
+		if m.Watch {
 			c.watches.answered(&m)
 		} else if m.Op == drivers.OpCreate {
 			c.locks.created(&m)
 		}
 	case drivers.Notification:
+		c.rearm.fired(&m)
 		c.watches.notified(&m)
 	case drivers.Cut:
 		c.gate.set(true)

@@ -109,7 +109,7 @@ func (t *watches) answered(m *drivers.Message) {
 // kindOf is 0 for a read that armed nothing.
 func kindOf(m *drivers.Message) wire.WatchKind {
 	switch {
-	case m.Err == drivers.ErrNoNode && (m.Op == drivers.OpExists || m.Op == drivers.OpFence):
+	case m.Err == drivers.ErrNoNode && m.Op == drivers.OpExists:
 		return wire.ExistWatch
 	case m.Err != nil:
 		return 0

@@ -58,8 +58,8 @@ func TestWatchKinds(t *testing.T) {
 			}
 		})
 	}
-	if n := len(c.watches.armed); n != 1 {
-		t.Errorf("%d paths are still watched, want the anchor only", n)
+	if n := len(c.watches.armed); n != 0 {
+		t.Errorf("%d paths are still watched, want none", n)
 	}
 }
 
