@@ -66,5 +66,7 @@
 // watch begins, and begins again after a reconnect, where the member at hand has got
 // to: it may be told of changes that somebody was acknowledged, or that a read
 // showed, just before. A member that has had no leader for three election time-outs
-// is left for another, as ZooKeeper's servers turn their clients away.
+// is left for another, as ZooKeeper's servers turn their clients away, and so is one
+// that does not answer a heartbeat in its share of the lease's time, as ZooKeeper's
+// clients leave a silent server.
 package etcd

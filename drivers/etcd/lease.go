@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -66,16 +67,23 @@ func (c *Conn) keep() {
 }
 
 // refresh refreshes the lease. It tries again until it is answered or the time
-// is over; false means that the lease is lost.
+// is over; false means that the lease is lost. Each heartbeat gets an equal share
+// of the time that is left: a member that does not answer in it is left for the
+// next, while there is time to reach that one.
 func (c *Conn) refresh() bool {
 	ctx, cancel := context.WithDeadline(c.library.Ctx(), c.lease.until)
 	defer cancel()
+	share := time.Until(c.lease.until) / time.Duration(len(c.library.Endpoints()))
 	for {
-		asked := time.Now()
-		ttl, err := c.heartbeat(ctx)
+		asked, breaks := time.Now(), c.tap.broke()
+		ttl, err := c.heartbeat(ctx, share)
 		if err == nil {
 			c.lease.refreshed(asked, ttl)
 			return ttl > 0
+		}
+		if code(err) == codes.DeadlineExceeded && ctx.Err() == nil && c.tap.linked(breaks) {
+			c.turn()
+			c.tap.cut(breaks)
 		}
 		select {
 		case <-ctx.Done():
@@ -85,10 +93,10 @@ func (c *Conn) refresh() bool {
 	}
 }
 
-// heartbeat asks for one refresh. A time to live of 0 means that there is no
-// such lease any more.
-func (c *Conn) heartbeat(ctx context.Context) (ttl int64, err error) {
-	ctx, cancel := context.WithCancel(ctx)
+// heartbeat asks for one refresh and waits for the answer for a limited time. A
+// time to live of 0 means that there is no such lease any more.
+func (c *Conn) heartbeat(ctx context.Context, limit time.Duration) (ttl int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	stream, err := c.leases().LeaseKeepAlive(ctx, grpc.WaitForReady(true))
 	if err != nil {

@@ -82,6 +82,14 @@ func (t *tap) unlinked(l *link) {
 	}
 }
 
+// linked tells whether there is a connection, and it has not broken since the given
+// time.
+func (t *tap) linked(breaks uint64) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.breaks == breaks && len(t.links) > 0
+}
+
 // cut breaks the connection, unless it has broken since the given time.
 func (t *tap) cut(breaks uint64) {
 	t.mu.Lock()

@@ -200,11 +200,13 @@ func (s *Service) scheme() string {
 	return "http://"
 }
 
-// patience is how gRPC goes about a connection that it does not get.
+// patience is how gRPC goes about a connection that it does not get. An endpoint
+// that accepts connections and says nothing gets its share of the time, and the
+// next endpoints get theirs.
 func (s *Service) patience() grpc.DialOption {
 	return grpc.WithConnectParams(grpc.ConnectParams{
 		Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 2, Jitter: 0.2, MaxDelay: maxPause},
-		MinConnectTimeout: s.config.DialTimeout,
+		MinConnectTimeout: s.config.DialTimeout / time.Duration(len(s.config.Endpoints)),
 	})
 }
 

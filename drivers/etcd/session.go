@@ -140,9 +140,14 @@ func (c *Conn) leave(err error) bool {
 	if !errors.Is(err, rpctypes.ErrNoLeader) {
 		return false
 	}
+	c.turn()
+	return true
+}
+
+// turn makes the next endpoint the first that the library connects to.
+func (c *Conn) turn() {
 	all := c.library.Endpoints()
 	c.library.SetEndpoints(append(all[1:], all[0])...)
-	return true
 }
 
 func (c *Conn) tell(s drivers.State) {

@@ -1,0 +1,93 @@
+package etcd
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/testenv"
+)
+
+// A session leaves a member that takes what is sent and answers nothing, before the
+// lease ends: its ephemeral node stays, and its watches fire.
+func TestSilentMemberIsLeft(t *testing.T) {
+	s := quick(t)
+	member := s.config.Endpoints[0]
+	ice := make(chan struct{})
+	relayed := service(t, Config{
+		Endpoints: []string{"answers:1", "silent:1"}, Prefix: s.config.Prefix, // the first session takes the second
+		Dial: func(ctx context.Context, address string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, "tcp", member)
+			if address == "silent:1" && err == nil {
+				return frozen{c, ice}, nil
+			}
+			return c, err
+		},
+	})
+	states := make(chan drivers.State, 10)
+	c := dial(t, relayed, drivers.Options{SessionTimeout: 9 * time.Second, OnState: func(s drivers.State) { states <- s }})
+	create(t, c, "/held", drivers.Ephemeral)
+	fired := make(chan drivers.Event, 1)
+	if _, _, err := c.Exists(t.Context(), "/made", func(e drivers.Event) { fired <- e }); err != nil {
+		t.Fatal(err)
+	}
+	close(ice)
+	for _, want := range []drivers.State{drivers.Disconnected, drivers.Connected} {
+		if got := <-states; got != want {
+			t.Fatalf("the session is %v, want %v", got, want)
+		}
+	}
+	other := dial(t, s, drivers.Options{})
+	create(t, other, "/made", 0)
+	if e := <-fired; e.Type != drivers.Created {
+		t.Errorf("the watch was called with %v, want created", e)
+	}
+	if _, found, err := other.Exists(t.Context(), "/held", nil); !found || err != nil {
+		t.Errorf("the ephemeral node: found %v, %v; want it", found, err)
+	}
+}
+
+func stopFollower(t *testing.T, members []drivers.Member) {
+	t.Helper()
+	for _, m := range members {
+		leads, err := m.Leads(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !leads {
+			if err := m.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatal("no member follows")
+}
+
+// A follower of three members is stopped: none of 12 sessions is lost.
+func TestStoppedFollowerLosesNoSession(t *testing.T) {
+	testenv.SkipIfShort(t)
+	e, err := started(t.Context(), 3, NoFsync)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	s := service(t, Config{Endpoints: e.Addresses()})
+	var all []*Conn
+	for range 12 {
+		all = append(all, dial(t, s, drivers.Options{SessionTimeout: 10 * time.Second}))
+	}
+	stopFollower(t, e.Members())
+	for i, c := range all {
+		err := drivers.Repeat(func() error {
+			_, err := c.Create(t.Context(), fmt.Sprintf("/n%d", i), nil, drivers.Sequential)
+			return err
+		})
+		if err != nil {
+			t.Errorf("session %d: %v", i, err)
+		}
+	}
+}
