@@ -35,12 +35,12 @@ func echo(ctx context.Context, args []string, ready func(string)) error {
 	return nil
 }
 
-// names is ready with the names of its variables that begin with TEST_ as its
+// names is ready with the names of its variables that begin with INHERIT_ as its
 // address.
 func names(ctx context.Context, _ []string, ready func(string)) error {
 	var all []string
 	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(strings.ToUpper(name), "TEST_") {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(strings.ToUpper(name), "INHERIT_") {
 			all = append(all, name)
 		}
 	}
@@ -120,11 +120,11 @@ func TestStartTellsTheAddress(t *testing.T) {
 // no child needs.
 func TestChildInheritsNoSecrets(t *testing.T) {
 	for _, name := range []string{
-		"TEST_PASSWORD", "TEST_OTLP_HEADERS", "TEST_API_TOKEN", "test_secret", "TEST_SECRET_ACCESS_KEY", "TEST_CREDENTIALS", "TEST_HOME", "TEST_USER",
+		"INHERIT_PASSWORD", "INHERIT_OTLP_HEADERS", "INHERIT_API_TOKEN", "inherit_secret", "INHERIT_SECRET_ACCESS_KEY", "INHERIT_CREDENTIALS", "INHERIT_HOME", "INHERIT_USER",
 	} {
 		t.Setenv(name, "hunter2")
 	}
-	if got, want := start(t, "names").Addr(), "TEST_HOME+TEST_USER"; got != want {
+	if got, want := start(t, "names").Addr(), "INHERIT_HOME+INHERIT_USER"; got != want {
 		t.Errorf("a child has %s, want %s", got, want)
 	}
 }
