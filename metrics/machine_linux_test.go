@@ -125,7 +125,7 @@ func TestMachineTellsThreadsThatWait(t *testing.T) {
 		go func() {
 			runtime.LockOSThread() // for good: the thread ends with the goroutine
 			err := unix.SchedSetaffinity(0, &one)
-			for err == nil && threadTime() < used {
+			for begin := threadTime(); err == nil && threadTime() < begin+used; {
 			}
 			burnt <- err
 			<-gone
