@@ -51,12 +51,16 @@ func checkCeiling(flags *pflag.FlagSet, args []string) (err error) {
 // server that does nothing, and keeps it for later runs.
 func (a *app) calibrateCeiling(cmd *cobra.Command, f pairFlags) error {
 	f.drawSeed()
+	given := []string{"--ceiling"}
+	if flag := cmd.Flags().Lookup("noise"); flag.Changed {
+		given = append(given, flagWords(flag)...)
+	}
 	outs, err := openOutputs(f.output, results.KindCalibration, a.out)
 	if err != nil {
 		return err
 	}
 	defer outs.discard()
-	head := results.New(tool(), abCommandLine("calibrate", nil, f.given, f.seed), nil, f.seed)
+	head := results.New(tool(), abCommandLine("calibrate", nil, given, f.seed), nil, f.seed)
 	file := results.Calibration{Schema: head.Schema, Kind: results.KindCalibration, Started: head.Started, Tool: head.Tool, Host: head.Host,
 		Command: head.Command, Seed: f.seed, Settings: []results.Noise{}, Warnings: []results.Warning{}}
 	var disturbed []results.Warning
