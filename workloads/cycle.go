@@ -71,7 +71,8 @@ func (c *cycle) stop() {
 	c.began, c.since, c.ended = time.Time{}, time.Time{}, time.Time{}
 }
 
-// end says that the turn has ended, and the next one begins.
+// end says that the turn has ended, and the next one begins. The client may have looked at
+// the clock before the window opened and say so afterwards: that turn ended before it.
 func (c *cycle) end() {
 	if c == nil {
 		return
@@ -82,7 +83,7 @@ func (c *cycle) end() {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.opened.IsZero() {
+	if !c.opened.IsZero() && !now.Before(c.opened) {
 		c.turns.Add(now.Sub(c.began).Seconds(), now.Sub(later(c.began, c.opened)).Seconds())
 		if !c.since.IsZero() {
 			c.longest = max(c.longest, now.Sub(c.since))
@@ -153,15 +154,16 @@ func (c *cycles) now() (s standstill) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range c.all {
-		one.add(&s, time.Now())
+		one.add(&s)
 	}
 	s.window = time.Since(c.opened) // no turn has more of it than this
 	return s
 }
 
-func (c *cycle) add(s *standstill, now time.Time) {
+func (c *cycle) add(s *standstill) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now := time.Now() // under the lock, so that no turn begins after it
 	s.turns, s.longest = s.turns.With(c.turns), max(s.longest, c.longest)
 	if !c.began.IsZero() {
 		s.open += now.Sub(later(c.began, c.opened))

@@ -161,7 +161,7 @@ func TestSlowDiskBoundsManyClients(t *testing.T) {
 			t.Errorf("%d bytes are pending, want at most %d and one request", bytes, maxPending)
 		}
 		late := dialRaw(t, s)
-		go late.write(framed(wire.ConnectRequest{Timeout: 10_000}.Append(nil)))
+		go late.Write(framed(wire.ConnectRequest{Timeout: 10_000}.Append(nil)))
 		synctest.Wait()
 		if got := s.Stats().Sessions; got != 60 {
 			t.Errorf("%d sessions, want no other one before there is room", got)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
@@ -67,14 +68,14 @@ func readHeading(from *bufio.Reader, kind string) (heading, error) {
 func readMark(from *bufio.Reader, line string) (heading, error) {
 	b := make([]byte, len(line)+markAndSum)
 	if _, err := io.ReadFull(from, b); err != nil {
-		return heading{}, damagedHeading
+		return heading{}, errDamagedHeading
 	}
 	sum := b[len(b)-4:]
 	if crc32.Checksum(b[:len(b)-4], castagnoli) != binary.BigEndian.Uint32(sum) {
-		return heading{}, damagedHeading
+		return heading{}, errDamagedHeading
 	}
 	mark := binary.BigEndian.Uint64(b[len(line):])
 	return heading{version, frame{batchHeader, mark}, b}, nil
 }
 
-var damagedHeading = fmt.Errorf("damaged at byte 0: restore the file from a copy")
+var errDamagedHeading = errors.New("damaged at byte 0: restore the file from a copy")

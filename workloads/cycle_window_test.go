@@ -1,0 +1,33 @@
+package workloads
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/internal/bubble"
+)
+
+// A client looks at the clock when its turn ends, and says so a little later. A turn
+// whose end lies before the window opened is none of the window's, even where the
+// window opened in between; the next turn counts from the opening on.
+func TestTurnThatEndedBeforeTheWindowIsNotInIt(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		all := &cycles{all: map[cycleKey]*cycle{}}
+		c := all.of(0, 0)
+		c.begin()
+		time.Sleep(time.Second)
+		c.ends(time.Now())
+		time.Sleep(time.Second)
+		all.open()
+		c.end()
+		if got := all.now(); got.turns.Count != 0 || got.open != 0 {
+			t.Errorf("%+v just after the window opened, want no turn and no time in one", got)
+		}
+		time.Sleep(3 * time.Second)
+		c.ends(time.Now())
+		c.end()
+		if got := all.now().turns; got.Count != 1 || got.Within != 3 || got.Sum != 4 {
+			t.Errorf("%+v, want one turn of 4 s, of which 3 s lie in the window", got)
+		}
+	})
+}
