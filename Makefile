@@ -57,7 +57,7 @@ check: deps ## all tests under the race detector, faults on ensembles, linters, 
 	$(MAKE) lint
 	@code=0; scripts/gate || code=$$?; \
 		[ $$code != 97 ] || { echo "warning: the gate could not measure, the machine is too busy; its counts are as they must be"; code=0; }; exit $$code
-	$(MAKE) fuzz FUZZTIME=30s FUZZED='./drivers/wire ./drivers/native ./drivers/pipeline'
+	$(MAKE) fuzz FUZZTIME=30s FUZZED='./drivers/wire ./drivers/native ./drivers/lean'
 	$(MAKE) fuzz FUZZTIME=5s FUZZED='./drivers/etcd ./drivers/faults ./gate ./scenario ./results'
 
 race: deps ## the concurrent packages COUNT (20) times under the race detector

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/native"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/pace"
@@ -30,7 +30,7 @@ func lastingInBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
 	inBubble(t, func(t *testing.T, _ drivers.Service) {
 		server := native.New(native.Options{Tick: time.Second})
 		defer server.Close()
-		s, err := pipeline.New(ensemble.Config{Servers: []string{"in-process"}, Dial: func(context.Context, string) (net.Conn, error) {
+		s, err := lean.New(ensemble.Config{Servers: []string{"in-process"}, Dial: func(context.Context, string) (net.Conn, error) {
 			return server.Dial("", "", 0)
 		}})
 		if err != nil {

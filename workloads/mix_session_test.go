@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/faults"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -25,7 +25,7 @@ func (d distant) Read(p []byte) (int, error) {
 }
 
 // distantly opens sessions whose connections are distant.
-type distantly struct{ *pipeline.Service }
+type distantly struct{ *lean.Service }
 
 func (s distantly) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
 	through := o.Through
@@ -42,7 +42,7 @@ func (s distantly) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, e
 // is a millisecond away.
 func leanly(t *testing.T, m workloads.MixSettings, test func(t *testing.T, p workloads.Plan)) {
 	bubble.Test(t, func(t *testing.T) {
-		s, err := pipeline.New(backendtest.InMemory(t))
+		s, err := lean.New(backendtest.InMemory(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/canned"
 	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
@@ -86,7 +86,7 @@ func (a *app) ceilings(ctx context.Context, f pairFlags) (all []results.Ceiling,
 		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	for _, client := range []string{pipeline.Client, zookeeper.Client} {
+	for _, client := range []string{lean.Client, zookeeper.Client} {
 		if !f.quiet {
 			fmt.Fprintf(a.err, "stampede: %d sessions of the client %s, %d requests in flight each, for %v\n", ceilingSessions, client, ceilingInFlight, ceilingDuration)
 		}

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/native"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
 )
 
 // BenchmarkServeMillionNodes is what a server by itself takes of the machine's
@@ -48,7 +48,7 @@ func benchmarkServe(b *testing.B, flags func() []string) {
 
 func dialWire(b *testing.B, addr string) drivers.Conn {
 	b.Helper()
-	service, err := pipeline.New(pipeline.Config{Servers: []string{addr}})
+	service, err := lean.New(lean.Config{Servers: []string{addr}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -45,8 +45,8 @@ func zooKeeperClients() []client {
 		{name: zookeeper.Client, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
 			return zookeeper.New(cfg)
 		})},
-		{name: pipeline.Client, persistent: true, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
-			return pipeline.New(cfg)
+		{name: lean.Client, persistent: true, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
+			return lean.New(cfg)
 		})},
 	}
 }

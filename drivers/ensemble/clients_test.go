@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
@@ -25,7 +25,7 @@ type client func(ensemble.Config) (drivers.Service, error)
 func clients() map[string]client {
 	return map[string]client{
 		zookeeper.Client: func(cfg ensemble.Config) (drivers.Service, error) { return zookeeper.New(cfg) },
-		pipeline.Client:  func(cfg ensemble.Config) (drivers.Service, error) { return pipeline.New(cfg) },
+		lean.Client:      func(cfg ensemble.Config) (drivers.Service, error) { return lean.New(cfg) },
 	}
 }
 

@@ -32,7 +32,7 @@ const rules = `
 	drivers/native/journal:        drivers/wire drivers/native/tree
 	drivers/native:                drivers drivers/wire drivers/local drivers/native/tree drivers/native/journal internal/printable
 	drivers/ensemble:              drivers drivers/wire drivers/spread
-	drivers/pipeline:              drivers drivers/wire drivers/ensemble
+	drivers/lean:              drivers drivers/wire drivers/ensemble
 	drivers/zookeeper:             drivers drivers/wire drivers/local drivers/ensemble
 	drivers/etcd:                  drivers drivers/local drivers/spread
 	drivers/etcd/etcdtest:         drivers/child

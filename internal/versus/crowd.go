@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/lean"
 )
 
 // crowded is what many sessions were found to take: memory in MiB, when they only
@@ -25,7 +25,7 @@ func crowd(ctx context.Context, args []string, ready func(string)) error {
 	if err != nil {
 		return err
 	}
-	s, err := pipeline.New(pipeline.Config{Servers: args[:1]})
+	s, err := lean.New(lean.Config{Servers: args[:1]})
 	if err != nil {
 		return err
 	}

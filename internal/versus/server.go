@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
+	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -50,7 +50,7 @@ type server struct {
 	command []string
 	process *child.Process
 	pid     int // the server's own: the process is its keeper's
-	service *pipeline.Service
+	service *lean.Service
 }
 
 // start starts a new server of a kind and returns when it serves.
@@ -67,7 +67,7 @@ func (b *bench) start(ctx context.Context, k kind) (*server, error) {
 	if s.command, err = k.command(b, dir, s.addr); err != nil {
 		return nil, err
 	}
-	if s.service, err = pipeline.New(pipeline.Config{Servers: []string{s.addr}}); err != nil {
+	if s.service, err = lean.New(lean.Config{Servers: []string{s.addr}}); err != nil {
 		return nil, err
 	}
 	if err := s.begin(ctx, "/"); err != nil {

@@ -13,8 +13,8 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/native"
-	"github.com/stampede-bench/stampede/drivers/pipeline"
 	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
@@ -53,7 +53,7 @@ func TestFormsUnderFaults(t *testing.T) {
 func underFaults(t *testing.T, f workloads.Form, seed uint64) {
 	server := native.New(native.Options{Tick: 500 * time.Millisecond})
 	defer server.Close()
-	s, err := pipeline.New(ensemble.Config{Servers: []string{"in-process"},
+	s, err := lean.New(ensemble.Config{Servers: []string{"in-process"},
 		Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func newUnsteady(t *testing.T, seed uint64) *unsteady {
 	t.Helper()
 	u := &unsteady{server: native.New(native.Options{Tick: time.Second}), rand: rand.New(rand.NewPCG(seed, 0))}
 	var err error
-	u.Service, err = pipeline.New(ensemble.Config{Servers: []string{"in-process"}, Dial: u.connect})
+	u.Service, err = lean.New(ensemble.Config{Servers: []string{"in-process"}, Dial: u.connect})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,146 @@
+package lean
+
+import (
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// A line is one connection of a session.
+type line struct {
+	conn  *Conn
+	net   net.Conn
+	in    wire.Frames // belongs to who reads
+	heard atomic.Bool // something has arrived since the last beat
+	held  atomic.Bool // a reply has come and is not taken yet: it may be lost, or waits to be decoded
+
+	mu         sync.Mutex // guards what follows, and is held while the probe is told
+	out        []byte     // asked and not yet sent
+	spare      []byte     // what was sent last, to be used again
+	busy       bool       // somebody sends
+	sent       bool       // something was asked since the last beat
+	xid        int32      // of the last request
+	pending    queue
+	unanswered int // bytes of the requests that are pending
+	dead       bool
+	lastHeard  time.Time
+	lastSent   time.Time
+}
+
+const (
+	// maxReply is the size in bytes of the largest packet that is taken: a
+	// listing may be larger than what a client may send.
+	maxReply = 64 << 20
+	// keptBuffer is the size in bytes of the largest buffers that are kept.
+	keptBuffer = 16 << 10
+	// fits is how many unanswered bytes any connection has room for: as long as
+	// there are no more, a write does not wait for the server.
+	fits = 16 << 10
+)
+
+func newLine(c *Conn, nc net.Conn) *line {
+	now := time.Now()
+	return &line{conn: c, net: nc, in: wire.NewFrames(nc, maxReply, keptBuffer), lastHeard: now, lastSent: now}
+}
+
+// ask sends a call and tells whether it did: not if the connection has ended.
+func (l *line) ask(k *call) bool {
+	l.mu.Lock()
+	if !l.queue(k) || l.busy {
+		defer l.mu.Unlock()
+		return !l.dead
+	}
+	l.busy = true
+	crowd := l.pending.len() > 1
+	l.mu.Unlock()
+	if crowd {
+		runtime.Gosched() // so that whoever is about to ask gets in too
+	}
+	l.send()
+	return true
+}
+
+// gather is ask for a caller that sends several at once, by flush.
+func (l *line) gather(k *call) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queue(k)
+}
+
+// flush sends what has gathered, unless somebody does.
+func (l *line) flush() {
+	l.mu.Lock()
+	if l.busy || l.dead || len(l.out) == 0 {
+		l.mu.Unlock()
+		return
+	}
+	l.busy = true
+	l.mu.Unlock()
+	l.send()
+}
+
+// queue adds a call, behind the sync that it may need, unless the connection has ended.
+// It must be called with the lock held.
+func (l *line) queue(k *call) bool {
+	if l.dead {
+		return false
+	}
+	if l.conn.ensemble.SyncReads && k.op.IsRead() {
+		s := l.conn.newCall(request{op: drivers.OpSync, code: wire.OpSync, path: k.path})
+		s.unasked, s.before = true, k
+		l.add(s)
+	}
+	l.add(k)
+	return true
+}
+
+// post is ask for who must not wait and needs no answer.
+func (l *line) post(k *call) {
+	k.unasked = true
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dead || !l.add(k) {
+		l.conn.free(k)
+		return
+	}
+	l.handOver()
+}
+
+// add appends a request to those that are to be sent, unless it has become
+// needless. It must be called with the lock held.
+func (l *line) add(k *call) bool {
+	if !l.conn.watches.asking(k) {
+		return false
+	}
+	if l.xid++; l.xid < 0 {
+		l.xid = 1
+	}
+	k.xid = l.xid
+	start := len(l.out)
+	b := wire.RequestHeader{Xid: k.xid, Op: k.code}.Append(wire.Begin(l.out))
+	l.out = k.appendRecord(b, l.conn.acl)
+	wire.End(l.out, start)
+	k.size, k.data = len(l.out)-start, nil
+	l.pending.push(k)
+	l.unanswered += k.size
+	l.sent = true
+	l.tellRequest(k)
+	return true
+}
+
+// cut ends the connection and returns the calls that it leaves unanswered.
+func (l *line) cut() queue {
+	l.net.Close()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tell(drivers.Message{Kind: drivers.Cut})
+	l.dead = true
+	left := l.pending
+	l.pending, l.out = queue{}, nil
+	return left
+}

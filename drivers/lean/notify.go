@@ -1,0 +1,109 @@
+package lean
+
+import (
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// due is a lasting watch that is to be called.
+type due struct {
+	*lasting
+	event drivers.Event
+}
+
+// notified calls the watches that a notification concerns.
+func (t *watches) notified(e drivers.EventType, path string, pos int64) {
+	t.mu.Lock()
+	once := t.take(path, wire.FiredBy(e))
+	var above *watch
+	if len(t.places) > 0 {
+		above = t.concerned(e, path, pos)
+	}
+	t.mu.Unlock()
+	once.fire(e, pos)
+	for _, d := range t.due {
+		d.tell(d.event)
+	}
+	above.fire(drivers.ChildrenChanged, pos)
+	clear(t.due)
+	t.due = t.due[:0]
+}
+
+// concerned collects the lasting watches of a path and above it, and takes out
+// what the server does not tell of the parent because its watch there is
+// recursive.
+func (t *watches) concerned(e drivers.EventType, path string, pos int64) (above *watch) {
+	if p := t.places[path]; p != nil && (e != drivers.ChildrenChanged || !p.deep) {
+		t.collect(p, false, e, path, path, pos)
+	}
+	if e == drivers.ChildrenChanged {
+		return nil
+	}
+	for at := path; at != ""; at = parent(at) {
+		if p := t.places[at]; p != nil {
+			t.collect(p, true, e, at, path, pos)
+		}
+	}
+	if p := t.places[parent(path)]; p != nil && p.deep && e != drivers.DataChanged {
+		t.collect(p, false, drivers.ChildrenChanged, parent(path), parent(path), pos)
+		above = t.take(parent(path), wire.ChildWatch)
+	}
+	return above
+}
+
+// collect has the watches of a place told of a change at a path there or below.
+func (t *watches) collect(p *place, tree bool, e drivers.EventType, at, path string, pos int64) {
+	if t.away {
+		return
+	}
+	for _, w := range p.lasting {
+		if w.tree == tree {
+			t.due = append(t.due, due{w, drivers.Event{Type: e, Path: w.below(at, path), Pos: pos}})
+		}
+	}
+}
+
+// below is a path at or below the watch's own, as the caller knows it.
+func (w *lasting) below(at, path string) string {
+	rest := path[len(at):]
+	switch {
+	case rest == "":
+		return w.path
+	case w.path == "/":
+		return "/" + strings.TrimPrefix(rest, "/")
+	}
+	return w.path + rest
+}
+
+// parent is "" above the root.
+func parent(path string) string {
+	switch cut := strings.LastIndexByte(path, '/'); {
+	case path == "/":
+		return ""
+	case cut <= 0:
+		return "/"
+	default:
+		return path[:cut]
+	}
+}
+
+// end calls all watches with Lost. There are none from here on.
+func (t *watches) end() {
+	t.mu.Lock()
+	t.ended = true
+	armed, places := t.armed, t.places
+	t.armed = nil
+	var all []*lasting
+	for _, p := range places {
+		all = append(all, p.lasting...)
+	}
+	t.mu.Unlock()
+	for _, w := range armed {
+		w.fire(drivers.Lost, 0)
+	}
+	for _, w := range all {
+		w.tell(drivers.Event{Type: drivers.Lost, Path: w.path})
+	}
+}

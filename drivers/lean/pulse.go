@@ -1,0 +1,97 @@
+package lean
+
+import (
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// pulse keeps the sessions of a service alive, and finds out which servers have
+// fallen silent: one timer for all of them. The zero pulse has none.
+type pulse struct {
+	mu      sync.Mutex
+	members map[*Conn]struct{}
+	every   time.Duration // between two beats
+	timer   *time.Timer   // nil without members
+}
+
+// beats is how many there are in the shortest session time-out: what is due
+// comes late by a beat or two.
+const beats = 20
+
+func (p *pulse) join(c *Conn, timeout time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.members == nil {
+		p.members = make(map[*Conn]struct{})
+	}
+	p.members[c] = struct{}{}
+	if every := timeout / beats; p.timer == nil || every < p.every {
+		p.every = every
+		p.stop()
+		p.timer = time.AfterFunc(every, p.beat)
+	}
+}
+
+func (p *pulse) leave(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.members, c)
+	if len(p.members) == 0 {
+		p.stop()
+	}
+}
+
+func (p *pulse) stop() {
+	if p.timer != nil {
+		p.timer.Stop()
+		p.timer = nil
+	}
+}
+
+func (p *pulse) beat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.timer == nil {
+		return
+	}
+	now := time.Now()
+	for c := range p.members {
+		if l := c.line.Load(); l != nil {
+			l.beat(now, c.timeout())
+		}
+	}
+	p.timer.Reset(p.every)
+}
+
+// beat sends a heartbeat if nothing was asked for a third of the session's
+// time-out, and gives the connection up if nothing came for two thirds.
+func (l *line) beat(now time.Time, timeout time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.heard.Swap(false) || l.held.Load() {
+		l.lastHeard = now
+	}
+	if l.sent {
+		l.sent, l.lastSent = false, now
+	}
+	switch {
+	case l.dead:
+	case now.Sub(l.lastHeard) >= timeout*2/3:
+		l.net.Close() // the reader finds out
+	case now.Sub(l.lastSent) >= timeout/3:
+		l.lastSent = now
+		l.ping()
+	}
+}
+
+// ping must be called with the lock held.
+func (l *line) ping() {
+	start := len(l.out)
+	l.out = wire.RequestHeader{Xid: wire.XidPing, Op: wire.OpPing}.Append(wire.Begin(l.out))
+	wire.End(l.out, start)
+	l.tell(drivers.Message{Kind: drivers.Request, Op: drivers.OpPing, Size: len(l.out) - start})
+	l.handOver()
+}

@@ -1,0 +1,44 @@
+package lean
+
+// queue holds the calls that have not been answered, in their order, which is
+// also that of the replies. The zero queue is empty.
+type queue struct {
+	slots      []*call // a power of two
+	head, tail uint    // slots[head:tail], modulo the length
+}
+
+func (q *queue) len() int { return int(q.tail - q.head) }
+
+func (q *queue) push(k *call) {
+	if q.len() == len(q.slots) {
+		q.grow()
+	}
+	q.slots[q.tail&uint(len(q.slots)-1)] = k
+	q.tail++
+}
+
+func (q *queue) grow() {
+	slots := make([]*call, max(2, 2*len(q.slots)))
+	for i := q.head; i != q.tail; i++ {
+		slots[i&uint(len(slots)-1)] = q.slots[i&uint(len(q.slots)-1)]
+	}
+	q.slots = slots
+}
+
+// first is the call to be answered next, or nil.
+func (q *queue) first() *call {
+	if q.len() == 0 {
+		return nil
+	}
+	return q.slots[q.head&uint(len(q.slots)-1)]
+}
+
+// pop takes the first call out.
+func (q *queue) pop() *call {
+	k := q.first()
+	if k != nil {
+		q.slots[q.head&uint(len(q.slots)-1)] = nil
+		q.head++
+	}
+	return k
+}

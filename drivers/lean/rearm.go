@@ -1,0 +1,106 @@
+package lean
+
+import (
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// maxRearm is about how many bytes of paths go into one request: a server takes
+// no packet of more than a megabyte.
+const maxRearm = 128 << 10
+
+// rearm returns the requests that arm the session's watches on a new connection.
+// What has changed since the position fires at once.
+func (c *Conn) rearm(position int64) []*call {
+	requests, lasting := c.watches.rearm(position)
+	all := make([]*call, len(requests))
+	for i, r := range requests {
+		q := request{op: drivers.OpRearm, code: wire.OpSetWatches, data: r.SetWatchesRequest.Append(nil)}
+		if lasting {
+			q.code, q.data = wire.OpSetWatches2, r.Append(nil)
+		}
+		all[i] = c.newCall(q)
+		all[i].server, all[i].last = "", i == len(requests)-1
+	}
+	return all
+}
+
+// leave says that there is no connection: lasting watches are told of nothing
+// until they are armed again.
+func (t *watches) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.away = true
+}
+
+// rearm also tells whether there are lasting watches among them.
+func (t *watches) rearm(position int64) (requests []*wire.SetWatches2Request, lasting bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var r *wire.SetWatches2Request
+	size := maxRearm
+	next := func(path string) *wire.SetWatches2Request {
+		if size += wire.LengthSize + len(path); size > maxRearm {
+			r, size = &wire.SetWatches2Request{}, 0
+			r.RelativeZxid = position
+			requests = append(requests, r)
+		}
+		return r
+	}
+	for path, first := range t.armed {
+		var kinds wire.WatchKind
+		for w := first; w != nil; w = w.next {
+			kinds |= w.kind
+		}
+		addOnce(next(path), path, kinds)
+	}
+	for path, p := range t.places {
+		if len(p.lasting) == 0 {
+			delete(t.places, path) // what counts on it is armed by itself now
+			continue
+		}
+		lasting = true
+		addLasting(next(path), path, p)
+	}
+	t.away = lasting
+	return requests, lasting
+}
+
+func addOnce(r *wire.SetWatches2Request, path string, kinds wire.WatchKind) {
+	if kinds&wire.DataWatch != 0 {
+		r.Data = append(r.Data, path)
+	}
+	if kinds&wire.ExistWatch != 0 {
+		r.Exist = append(r.Exist, path)
+	}
+	if kinds&wire.ChildWatch != 0 {
+		r.Child = append(r.Child, path)
+	}
+}
+
+// addLasting also sets what the place will be when the request is answered.
+func addLasting(r *wire.SetWatches2Request, path string, p *place) {
+	p.tree = false
+	for _, w := range p.lasting {
+		p.tree = p.tree || w.tree
+	}
+	if p.deep = p.tree; p.deep {
+		r.Recursive = append(r.Recursive, path)
+	} else {
+		r.Persistent = append(r.Persistent, path)
+	}
+}
+
+// rearmed says that all watches are armed again.
+func (t *watches) rearmed() {
+	t.mu.Lock()
+	t.away = false
+	var all []*lasting
+	for _, p := range t.places {
+		all = append(all, p.lasting...)
+	}
+	t.mu.Unlock()
+	for _, w := range all {
+		w.tell(drivers.Event{Type: drivers.Rearmed, Path: w.path})
+	}
+}

@@ -1,0 +1,170 @@
+package lean
+
+import (
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// serve reads what the server sends until the connection ends, and returns why.
+func (l *line) serve() error {
+	for {
+		payload, err := l.in.Next()
+		if err == nil {
+			l.heard.Store(true)
+			err = l.receive(payload)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// receive takes one packet. Its error ends the connection.
+func (l *line) receive(payload []byte) error {
+	d := wire.NewDecoder(payload)
+	var h wire.ReplyHeader
+	h.Decode(&d)
+	if err := d.Err(); err != nil {
+		return err
+	}
+	switch h.Xid {
+	case wire.XidNotification:
+		return l.notified(&d, reply(h, payload))
+	case wire.XidPing:
+		m := reply(h, payload)
+		m.Op = drivers.OpPing
+		return l.hear(m)
+	}
+	return l.answered(h, &d, payload)
+}
+
+// notified tells the probe first, so that it knows of a change before a watch.
+func (l *line) notified(d *wire.Decoder, m drivers.Message) error {
+	m.Kind, m.Err, m.Event = drivers.Notification, nil, wire.EventOf(d.Int())
+	d.Int() // the session's state
+	m.Path = d.Bytes()
+	if err := d.Err(); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	l.tell(m)
+	l.mu.Unlock()
+	l.conn.watches.notified(m.Event, string(m.Path), m.Pos)
+	return nil
+}
+
+// answered takes the reply to the call that is next.
+func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) error {
+	k := l.next()
+	if k == nil || k.xid != h.Xid {
+		return errOrder
+	}
+	k.answer, k.position = h.Err, h.Zxid
+	l.conn.ensemble.Show(h.Zxid)
+	malformed := l.decode(k, d)
+	if err := l.hear(replyTo(k, h, payload)); err != nil {
+		return err
+	}
+	if malformed != nil {
+		return malformed
+	}
+	l.done()
+	l.conn.advance(h.Zxid, k.last)
+	return l.conn.settle(l, k)
+}
+
+// advance takes note of the position of a reply. Until the last request that arms
+// watches again is answered, a watch may have missed changes since the disconnect:
+// if the connection breaks before that, the next one arms from there again.
+func (c *Conn) advance(zxid int64, last bool) {
+	c.position = max(c.position, zxid)
+	c.rearming = c.rearming && !last
+	if !c.rearming {
+		c.told = c.position
+	}
+}
+
+// largeReply is the size in bytes of a reply that takes long to decode.
+const largeReply = 32 << 10
+
+// decode decodes a reply. Only as many large ones are decoded at a time as there are
+// processors, so that heartbeats do not queue behind those of all sessions. A session
+// that waits for its turn has heard of the server.
+func (l *line) decode(k *call, d *wire.Decoder) error {
+	if len(d.Rest()) < largeReply {
+		return k.decode(d)
+	}
+	l.held.Store(true)
+	l.conn.decoding <- struct{}{}
+	err := k.decode(d)
+	<-l.conn.decoding
+	l.heard.Store(true)
+	l.held.Store(false)
+	return err
+}
+
+// next is the call to be answered next, or nil.
+func (l *line) next() *call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pending.first()
+}
+
+// done takes it out.
+func (l *line) done() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unanswered -= l.pending.pop().size
+}
+
+// settle does what an answer calls for. Its error ends the connection.
+func (c *Conn) settle(l *line, k *call) error {
+	answer, code := k.answer, k.code
+	switch {
+	case k.unasked:
+		c.settleUnasked(k)
+	case c.watches.lapsed(k):
+		l.again(k)
+	case !k.finish():
+		c.giveUp(l, k)
+	default:
+		c.watches.settled(k)
+		k.done <- struct{}{}
+	}
+	switch {
+	case code == wire.OpCloseSession:
+		return errClosed
+	case answer == wire.ErrSessionMoved, answer == wire.ErrSessionExpired:
+		return errMoved // which a new connection settles
+	case answer != wire.OK && (code == wire.OpSetWatches || code == wire.OpSetWatches2):
+		return errUnarmed
+	}
+	return nil
+}
+
+// settleUnasked settles a request of the client's own.
+func (c *Conn) settleUnasked(k *call) {
+	if k.before != nil && k.answer != wire.OK {
+		k.before.err = k.answer
+	}
+	c.watches.settled(k)
+	c.free(k)
+}
+
+// again asks for what a read has been told once more, with its watch.
+func (l *line) again(k *call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.add(k)
+	l.handOver()
+}
+
+// giveUp takes the answer to a call that nobody waits for any more.
+func (c *Conn) giveUp(l *line, k *call) {
+	k.watch = nil
+	c.watches.settled(k)
+	if k.code == wire.OpAddWatch && k.answer == wire.OK {
+		l.post(c.newCall(request{op: drivers.OpOther, code: wire.OpRemoveWatches, path: k.path}))
+	}
+	c.free(k)
+}

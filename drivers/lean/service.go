@@ -1,0 +1,73 @@
+package lean
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+)
+
+// Config says where a ZooKeeper service is.
+type Config = ensemble.Config
+
+// A Service is a ZooKeeper service at given addresses.
+type Service struct {
+	*ensemble.Ensemble
+	pulse    pulse
+	calls    sync.Pool
+	decoding chan struct{}
+}
+
+// New returns the service; nothing is connected yet.
+func New(cfg Config) (*Service, error) {
+	e, err := ensemble.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{Ensemble: e, decoding: make(chan struct{}, runtime.GOMAXPROCS(0))}, nil
+}
+
+// Client is this client, in the words of [drivers.Info].
+const Client = "wire"
+
+// Info asks a server for its version, the first time it is called.
+func (s *Service) Info() drivers.Info { return s.Ensemble.Info(Client) }
+
+// Dial opens a session.
+func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	first, err := s.Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c := newConn(s, o, first)
+	if err := c.open(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.Rooted(ctx, c); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Expire ends a session that was opened through this service, as its expiry
+// would; see [ensemble.Ensemble.Expire].
+func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
+	c, ok := conn.(*Conn)
+	if !ok {
+		return fmt.Errorf("expire: a %T is no session of %s", conn, s.Name())
+	}
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	return s.Ensemble.Expire(ctx, session)
+}
+
+// Close has nothing to stop: the service was given.
+func (s *Service) Close() error { return nil }

@@ -1,0 +1,52 @@
+package lean
+
+import (
+	"context"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// connected waits for a connection to ask on.
+func (c *Conn) connected(ctx context.Context) (*line, error) {
+	for {
+		if l := c.line.Load(); l != nil {
+			return l, nil
+		}
+		wake, err := c.sleep()
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-wake:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// sleep returns what is closed when there may be a connection: at once if there
+// has come to be one since it was looked for.
+func (c *Conn) sleep() (wake <-chan struct{}, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.over {
+		return nil, drivers.ErrSessionLost
+	}
+	if c.wake == nil {
+		c.wake = make(chan struct{})
+	}
+	wake = c.wake
+	if c.line.Load() != nil {
+		c.rouse()
+	}
+	return wake, nil
+}
+
+// rouse wakes the calls that wait for a connection. It must be called with the
+// lock held.
+func (c *Conn) rouse() {
+	if c.wake != nil {
+		close(c.wake)
+		c.wake = nil
+	}
+}
