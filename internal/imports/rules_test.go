@@ -16,7 +16,8 @@ const rules = `
 
 	docs:                          results
 	fit:
-	internal/versus:               drivers/... internal/nearest recipes results
+	internal/versus:               drivers/... internal/nearest internal/versus/floor recipes results
+	internal/versus/floor:         drivers/wire
 
 	drivers:
 	drivers/wire:                  drivers

@@ -39,13 +39,13 @@ func clients(ctx context.Context, b *bench) ([]row, error) {
 	}
 	defer closeAll(library)
 	sides := [2][]drivers.Conn{lean, library}
-	figures, err := byTurns(b.rounds, func(side int) ([]float64, error) { return b.cost(ctx, sides[side]) })
+	figures, err := interleave(b.rounds, 2, func(side int) ([]float64, error) { return b.cost(ctx, sides[side]) })
 	if err != nil {
 		return nil, err
 	}
 	return []row{
-		{"processor time a get, 256 under way", figures[0], duration, ratioAtMost(1. / 4)},
-		{"allocations a get", figures[1], count, leftAtMost(4, "")},
+		{"processor time a get, 256 under way", figures[0].against(1), duration, ratioAtMost(1. / 4), ofClients},
+		{"allocations a get", figures[1].against(1), count, leftAtMost(4, ""), ofClients},
 	}, nil
 }
 

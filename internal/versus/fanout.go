@@ -11,11 +11,11 @@ import (
 
 // fanout is how long a write takes that many sessions watch.
 func fanout(ctx context.Context, b *bench) ([]row, error) {
-	servers, err := b.both(ctx)
+	servers, err := b.withFloor(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var audiences [2]*audience
+	var audiences [3]*audience
 	for i, s := range servers {
 		if err := furnish(ctx, s); err != nil {
 			return nil, err
@@ -25,14 +25,15 @@ func fanout(ctx context.Context, b *bench) ([]row, error) {
 		}
 		defer closeAll(audiences[i].conns)
 	}
-	figures, err := byTurns(b.changes, func(side int) ([]float64, error) { return audiences[side].change(ctx) })
+	figures, err := interleave(b.changes, len(audiences), func(side int) ([]float64, error) { return audiences[side].change(ctx) })
 	if err != nil {
 		return nil, err
 	}
 	crowd := whole(float64(b.watchers))
 	return []row{
-		{"a write that " + crowd + " sessions watch, until the last is notified", figures[0], duration, ratioAtMost(1. / 3)},
-		{"the same, until the writer is answered", figures[1], duration, ratioAtMost(1. / 5)},
+		{"a write that " + crowd + " sessions watch, until the last is notified", figures[0].against(1), duration, ratioAtMost(1. / 3), ofServers},
+		{"the same, until the writer is answered", figures[1].against(1), duration, ratioAtMost(1. / 5), ofServers},
+		{"a write that " + crowd + " sessions watch, until the last is notified", figures[0].against(2), duration, ratioAtMost(1.3), ofFloors},
 	}, nil
 }
 

@@ -38,9 +38,9 @@ func generator(ctx context.Context, b *bench) (rows []row, err error) {
 	return append(rows, r), err
 }
 
-// against compares a mix on a server with a loop, by turns.
+// against compares a mix on a server with a loop, interleaved.
 func (b *bench) against(ctx context.Context, server, url string, loop func() ([]float64, error)) (row, error) {
-	figures, err := byTurns(b.rounds, func(side int) ([]float64, error) {
+	figures, err := interleave(b.rounds, 2, func(side int) ([]float64, error) {
 		if side == 0 {
 			return b.mix(ctx, url)
 		}
@@ -49,7 +49,7 @@ func (b *bench) against(ctx context.Context, server, url string, loop func() ([]
 	if err != nil {
 		return row{}, fmt.Errorf("%s: %w", server, err)
 	}
-	return row{"gets of 100 B on " + server, figures[0], perSecond, ratioAtLeast(0.9)}, nil
+	return row{"gets of 100 B on " + server, figures[0].against(1), perSecond, ratioAtLeast(0.9), ofGenerator}, nil
 }
 
 // mix is the operations a second of stampede run mix.

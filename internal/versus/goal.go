@@ -35,6 +35,9 @@ func exactly(bound float64) goal {
 	return goal{words("=", bound, ""), func(c comparison) bool { return c.left == bound }}
 }
 
+// none is the goal of a comparison that has no goal.
+var none = goal{words: "–"}
+
 func words(sign string, bound float64, unit string) string {
 	return strings.TrimSpace(sign + " " + strconv.FormatFloat(bound, 'g', 3, 64) + " " + unit)
 }

@@ -7,6 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+	"github.com/stampede-bench/stampede/internal/versus/floor"
 )
 
 // rate is how many calls a second are answered on new sessions, whose ephemeral
@@ -44,6 +46,15 @@ func repeat(ctx context.Context, conns []drivers.Conn, callers int, window time.
 	return calls, took, err
 }
 
+// syncs is the median time in seconds of writing the request of a set to the file and
+// syncing it.
+func (b *bench) syncs(file floor.File) ([]float64, error) {
+	h := wire.RequestHeader{Xid: 1, Op: wire.OpSetData}
+	request := wire.SetDataRequest{Path: large, Data: kilobyte, Version: drivers.AnyVersion}.Append(h.Append(nil))
+	log := floor.NewLog(file)
+	return b.medianOf(func() error { return log.Commit(request) })
+}
+
 // latency is the median of sets that are made one at a time, in seconds.
 func (b *bench) latency(ctx context.Context, s *server) ([]float64, error) {
 	conns, err := dial(ctx, s.service, 1, drivers.Options{})
@@ -51,13 +62,19 @@ func (b *bench) latency(ctx context.Context, s *server) ([]float64, error) {
 		return nil, err
 	}
 	defer closeAll(conns)
+	return b.medianOf(func() error { return set(ctx, conns[0], 0) })
+}
+
+// medianOf calls do again and again for a third of the window, at least once, and returns
+// the median of its times in seconds.
+func (b *bench) medianOf(do func() error) ([]float64, error) {
 	var all []float64
 	for start := time.Now(); len(all) == 0 || time.Since(start) < b.window/3; {
-		issued := time.Now()
-		if err := set(ctx, conns[0], 0); err != nil {
+		began := time.Now()
+		if err := do(); err != nil {
 			return nil, err
 		}
-		all = append(all, time.Since(issued).Seconds())
+		all = append(all, time.Since(began).Seconds())
 	}
 	return []float64{median(all)}, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/internal/versus/floor"
 )
 
 func main() {
@@ -41,7 +42,7 @@ func main() {
 // roles are what this program starts itself again as.
 func roles() map[string]child.Role {
 	all := backends.Roles()
-	all["versus-keeper"], all["crowd"] = keep, crowd
+	all["versus-keeper"], all["crowd"], all[floor.Role] = keep, crowd, floor.Run
 	return all
 }
 
@@ -60,28 +61,28 @@ func run(ctx context.Context, sc scale, out, progress io.Writer) (err error) {
 	return r.write(out)
 }
 
-// A part is rows of one of the tables.
+// A part measures rows of the tables.
 type part struct {
 	name, title string
 	rows        func(context.Context, *bench) ([]row, error)
-	table       int
 }
 
 // The tables of a report.
 const (
 	ofServers = iota
+	ofFloors
 	ofClients
 	ofGenerator
 )
 
 func parts() []part {
 	return []part{
-		{"operations", "operations", operations, ofServers},
-		{"fanout", "a write that many watch", fanout, ofServers},
-		{"sessions", "many sessions", sessions, ofServers},
-		{"nodes", "many nodes", nodes, ofServers},
-		{"clients", "clients", clients, ofClients},
-		{"mix", "stampede run mix", generator, ofGenerator},
+		{"operations", "operations", operations},
+		{"fanout", "a write that many watch", fanout},
+		{"sessions", "many sessions", sessions},
+		{"nodes", "many nodes", nodes},
+		{"clients", "clients", clients},
+		{"mix", "stampede run mix", generator},
 	}
 }
 
@@ -95,7 +96,7 @@ func partNames() (names []string) {
 // measure runs the parts, one after the other: nothing else runs meanwhile.
 func measure(ctx context.Context, b *bench, progress io.Writer) (r report, err error) {
 	r.scale, r.busy = b.scale, b.busy
-	tables := []table{{left: "native", right: "ZooKeeper"}, {left: "lean client", right: "go-zookeeper"},
+	tables := []table{{left: "native", right: "ZooKeeper"}, {left: "native", right: "floor"}, {left: "lean client", right: "go-zookeeper"},
 		{left: "mix", right: "bare loop"}}
 	for _, part := range parts() {
 		if b.only != "" && b.only != part.name {
@@ -106,7 +107,9 @@ func measure(ctx context.Context, b *bench, progress io.Writer) (r report, err e
 		if err := errors.Join(err, b.stop()); err != nil {
 			return r, fmt.Errorf("%s: %w", part.title, err)
 		}
-		tables[part.table].rows = append(tables[part.table].rows, rows...)
+		for _, row := range rows {
+			tables[row.of].rows = append(tables[row.of].rows, row)
+		}
 	}
 	r.server = cmp.Or(b.release, "ZooKeeper")
 	r.tables = slices.DeleteFunc(tables, func(t table) bool { return len(t.rows) == 0 })

@@ -30,14 +30,14 @@ func nodes(ctx context.Context, b *bench) ([]row, error) {
 			return nil, err
 		}
 	}
-	figures, err := byTurns(b.restarts, func(side int) ([]float64, error) { return b.recover(ctx, servers[side]) })
+	figures, err := interleave(b.restarts, 2, func(side int) ([]float64, error) { return b.recover(ctx, servers[side]) })
 	if err != nil {
 		return nil, err
 	}
 	many := whole(float64(b.parents * b.children))
 	return []row{
-		{many + " nodes of 100 B: the server's memory", once(memory[0], memory[1]), mebibytes, leftAtMost(400, "MiB")},
-		{"started on a snapshot of them, until the first answer", figures[0], duration, ratioAtMost(1. / 2)},
+		{many + " nodes of 100 B: the server's memory", once(memory[0], memory[1]), mebibytes, leftAtMost(400, "MiB"), ofServers},
+		{"started on a snapshot of them, until the first answer", figures[0].against(1), duration, ratioAtMost(1. / 2), ofServers},
 	}, nil
 }
 

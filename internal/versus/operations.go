@@ -2,15 +2,18 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/versus/floor"
 )
 
 // The nodes that operations are about: one of 100 bytes, one of 1 KB, and one
 // that children are made below.
 const (
 	small = "/small"
-	large = "/large"
+	large = floor.Node
 	line  = "/line"
 )
 
@@ -47,7 +50,7 @@ func queue(ctx context.Context, c drivers.Conn, _ int) error {
 // operations are how many a second each server answers when it has much to do,
 // and how soon it answers one.
 func operations(ctx context.Context, b *bench) (rows []row, err error) {
-	servers, err := b.both(ctx)
+	servers, err := b.withFloor(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,26 +62,50 @@ func operations(ctx context.Context, b *bench) (rows []row, err error) {
 	for _, load := range []struct {
 		what string
 		call call
-		goal goal
+		goal goal // against ZooKeeper
+		near goal // against the floor
 	}{
-		{"gets of 100 B", get, ratioAtLeast(3)},
-		{"sets of 1 KB", set, ratioAtLeast(2)},
-		{"9 such gets to 1 such set", getOrSet, ratioAtLeast(3)},
-		{"creates, sequential and ephemeral", queue, ratioAtLeast(2)},
+		{"gets of 100 B", get, ratioAtLeast(3), ratioAtLeast(0.5)},
+		{"sets of 1 KB", set, ratioAtLeast(2), none},
+		{"9 such gets to 1 such set", getOrSet, ratioAtLeast(3.5), none},
+		{"creates, sequential and ephemeral", queue, ratioAtLeast(2), none},
 	} {
-		figures, err := byTurns(b.rounds, func(side int) ([]float64, error) {
+		figures, err := interleave(b.rounds, len(servers), func(side int) ([]float64, error) {
 			return b.rate(ctx, servers[side], load.call)
 		})
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, row{load.what, figures[0], perSecond, load.goal})
+		rows = append(rows, row{load.what, figures[0].against(1), perSecond, load.goal, ofServers},
+			row{load.what, figures[0].against(2), perSecond, load.near, ofFloors})
 	}
-	figures, err := byTurns(b.rounds, func(side int) ([]float64, error) { return b.latency(ctx, servers[side]) })
+	single, err := b.single(ctx, servers)
+	return append(rows, single...), err
+}
+
+// single is the time of one set at a time. Its last side is a write and a sync of the same
+// bytes, without a server.
+func (b *bench) single(ctx context.Context, servers [3]*server) ([]row, error) {
+	disk, err := os.Create(filepath.Join(b.dir, "sync"))
 	if err != nil {
 		return nil, err
 	}
-	return append(rows, row{"one set of 1 KB at a time", figures[0], duration, ratioAtMost(0.7)}), nil
+	defer disk.Close()
+	figures, err := interleave(b.rounds, len(servers)+1, func(side int) ([]float64, error) {
+		if side == len(servers) {
+			return b.syncs(disk)
+		}
+		return b.latency(ctx, servers[side])
+	})
+	if err != nil {
+		return nil, err
+	}
+	const what = "one set of 1 KB at a time"
+	return []row{
+		{what, figures[0].against(1), duration, ratioAtMost(0.7), ofServers},
+		{what, figures[0].against(2), duration, ratioAtMost(1.2), ofFloors},
+		{"the same beside write and fsync, without a server", figures[0].against(3), duration, none, ofFloors},
+	}, nil
 }
 
 // furnish makes the nodes.

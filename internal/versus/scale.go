@@ -26,15 +26,15 @@ type scale struct {
 // connection would be what is measured.
 func full() scale {
 	return scale{
-		connections: 64, outstanding: 16, rounds: 5, window: 3 * time.Second,
+		connections: 64, outstanding: 16, rounds: 5, window: 2 * time.Second,
 		watchers: 5_000, changes: 11,
 		sessions: 10_000, releases: 200, quiet: 10 * time.Second,
 		parents: 1_000, children: 1_000, restarts: 3,
 	}
 }
 
-// files is how many a process may need to have open: both servers' watchers at
-// once, or the lock's, and some to spare.
+// files is how many a process may need to have open: the watchers of both
+// servers and of the floor at once, or the lock's, and some to spare.
 func (sc scale) files() uint64 {
-	return uint64(max(2*sc.watchers, sc.sessions) + 500)
+	return uint64(max(3*sc.watchers, sc.sessions) + 500)
 }

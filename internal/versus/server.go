@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/internal/versus/floor"
 )
 
 // A kind is one of the two servers.
@@ -85,6 +86,31 @@ func (b *bench) both(ctx context.Context) (both [2]*server, err error) {
 	}
 	b.release = both[1].service.Info().Server
 	return both, nil
+}
+
+// withFloor starts a server of each kind and the floor.
+func (b *bench) withFloor(ctx context.Context) (all [3]*server, err error) {
+	both, err := b.both(ctx)
+	if err != nil {
+		return all, err
+	}
+	bare, err := b.startFloor(ctx)
+	return [3]*server{both[0], both[1], bare}, err
+}
+
+func (b *bench) startFloor(ctx context.Context) (*server, error) {
+	dir, err := os.MkdirTemp(b.dir, "floor-")
+	if err != nil {
+		return nil, err
+	}
+	s := &server{dir: dir}
+	b.running = append(b.running, s)
+	if s.process, err = child.Start(ctx, floor.Role, dir); err != nil {
+		return nil, err
+	}
+	s.addr = s.process.Addr()
+	s.service, err = pipeline.New(pipeline.Config{Servers: []string{s.addr}})
+	return s, err
 }
 
 // begin starts the process on what the directory has and returns when it has

@@ -27,9 +27,9 @@ func sessions(ctx context.Context, b *bench) ([]row, error) {
 	}
 	many := whole(float64(b.sessions))
 	return []row{
-		{many + " sessions: the server's memory", once(found[0].Server, found[1].Server), mebibytes, leftBelow(200, "MiB")},
-		{many + " sessions: the client's memory", once(found[0].Client, found[1].Client), mebibytes, leftBelow(250, "MiB")},
-		{"notifications a release of a lock they wait for", once(found[0].Notifications, found[1].Notifications), count, exactly(1)},
+		{many + " sessions: the server's memory", once(found[0].Server, found[1].Server), mebibytes, leftBelow(200, "MiB"), ofServers},
+		{many + " sessions: the client's memory", once(found[0].Client, found[1].Client), mebibytes, leftBelow(250, "MiB"), ofServers},
+		{"notifications a release of a lock they wait for", once(found[0].Notifications, found[1].Notifications), count, exactly(1), ofServers},
 	}, nil
 }
 

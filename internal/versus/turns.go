@@ -2,21 +2,32 @@ package main
 
 import "slices"
 
-// A comparison is what was measured of the two sides, and their ratio.
+// A comparison is the figures of two sides and their ratio.
 type comparison struct{ left, right, ratio float64 }
 
-// once is a comparison of what is measured but once.
+// once is a comparison of figures that are measured once.
 func once(left, right float64) comparison { return comparison{left, right, left / right} }
 
-// byTurns measures side 0 and side 1 in each round, in alternating order, after
-// one round that does not count. What is measured may be several figures; each
-// has the medians of the sides and of the rounds' ratios.
-func byTurns(rounds int, measure func(side int) ([]float64, error)) ([]comparison, error) {
-	var all [][2][]float64
+// A figure is a quantity that was measured on several sides: each side's median, and for
+// each side the median of the rounds' ratios of side 0 to it.
+type figure struct{ medians, ratios []float64 }
+
+// against compares side 0 with another side.
+func (f figure) against(side int) comparison {
+	return comparison{f.medians[0], f.medians[side], f.ratios[side]}
+}
+
+// interleave measures all sides in each round, in alternating order, after one round that
+// does not count. A measurement may return several figures.
+func interleave(rounds, sides int, measure func(side int) ([]float64, error)) ([]figure, error) {
+	var all [][][]float64 // by round and side
 	for i := range rounds + 1 {
-		var round [2][]float64
-		for turn := range 2 {
-			side := (i + turn) % 2
+		round := make([][]float64, sides)
+		for turn := range sides {
+			side := turn
+			if i%2 == 1 {
+				side = sides - 1 - turn
+			}
 			var err error
 			if round[side], err = measure(side); err != nil {
 				return nil, err
@@ -26,22 +37,23 @@ func byTurns(rounds int, measure func(side int) ([]float64, error)) ([]compariso
 			all = append(all, round)
 		}
 	}
-	figures := make([]comparison, len(all[0][0]))
+	figures := make([]figure, len(all[0][0]))
 	for f := range figures {
-		of := func(value func(round [2][]float64) float64) float64 {
-			var values []float64
-			for _, round := range all {
-				values = append(values, value(round))
-			}
-			return median(values)
-		}
-		figures[f] = comparison{
-			left:  of(func(round [2][]float64) float64 { return round[0][f] }),
-			right: of(func(round [2][]float64) float64 { return round[1][f] }),
-			ratio: of(func(round [2][]float64) float64 { return round[0][f] / round[1][f] }),
-		}
+		figures[f] = summarize(all, f, sides)
 	}
 	return figures, nil
+}
+
+func summarize(rounds [][][]float64, f, sides int) (sum figure) {
+	for side := range sides {
+		var values, ratios []float64
+		for _, round := range rounds {
+			values = append(values, round[side][f])
+			ratios = append(ratios, round[0][f]/round[side][f])
+		}
+		sum.medians, sum.ratios = append(sum.medians, median(values)), append(sum.ratios, median(ratios))
+	}
+	return sum
 }
 
 func median[T float64 | int64](values []T) T {

@@ -63,8 +63,8 @@ func TestEveryRowHasFigures(t *testing.T) {
 			}
 		}
 	}
-	if rows != 17 {
-		t.Errorf("%d rows, want 17", rows)
+	if rows != 24 {
+		t.Errorf("%d rows, want 24", rows)
 	}
 	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
