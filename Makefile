@@ -79,7 +79,7 @@ lint: ## gofmt, go vet, staticcheck
 bench: ## all benchmarks, without the tests
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
-bench-servers: deps ## the native server against Apache ZooKeeper, in one run of some minutes
+bench-servers: deps ## the native server against Apache ZooKeeper and against floors, in one run of some minutes
 	$(GO) run ./internal/versus
 
 aa: ## ab on two sides that are the same, TIMES (20) times, a minute each; fails if more than one in 20 is called worse; ARGS=… are ab's own

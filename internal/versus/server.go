@@ -109,7 +109,7 @@ func (b *bench) startFloor(ctx context.Context) (*server, error) {
 		return nil, err
 	}
 	s.addr = s.process.Addr()
-	s.service, err = pipeline.New(pipeline.Config{Servers: []string{s.addr}})
+	s.service, err = lean.New(lean.Config{Servers: []string{s.addr}})
 	return s, err
 }
 

@@ -52,7 +52,7 @@ func TestLogSyncsEachBatchOnce(t *testing.T) {
 	for range more {
 		go commit("again")
 	}
-	for gathered := 0; gathered < more*len("again"); {
+	for gathered := 0; gathered < more*len("again"); { // all wait for the second batch
 		log.mu.Lock()
 		if log.gather != nil {
 			gathered = len(log.gather.bytes)
