@@ -8,14 +8,14 @@ import (
 // Of several runs the one nearest to the ceiling is told of; without a ceiling none is.
 func TestNearnessToTheCeiling(t *testing.T) {
 	run := func(requests, ceiling float64) Run {
-		return Run{Backend: Backend{Client: "wire"}, Generator: Generator{RequestsPerS: requests, CeilingPerS: ceiling}}
+		return Run{Backend: Backend{Client: "lean"}, Generator: Generator{RequestsPerS: requests, CeilingPerS: ceiling}}
 	}
 	for _, c := range []struct {
 		runs []Run
 		want string
 	}{
 		{[]Run{run(100_000, 400_000), run(300_000, 400_000), run(500_000, 0)},
-			"  generator: up to 300 000 requests/s, 75.0 % of the 400 000 that it makes with the client wire of a server that does nothing\n"},
+			"  generator: up to 300 000 requests/s, 75.0 % of the 400 000 that it makes with the client lean of a server that does nothing\n"},
 		{[]Run{run(100_000, 0)}, ""},
 		{nil, ""},
 	} {

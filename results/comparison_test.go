@@ -17,8 +17,8 @@ func compared(pairs int, changes ...Change) Comparison {
 	run := sample{"predecessor", "recipe", 8, 200, 1, 3, 2, time.Millisecond, time.Millisecond, 1, 0}.run(native())
 	c := Comparison{Schema: Schema, Kind: KindComparison, ID: "20261122-ab", Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC),
 		Seed: 42, Took: 24 * time.Second, Paired: true, Planned: pairs, Warnings: []Warning{}, Changes: changes,
-		Command: []string{"stampede", "ab", "lock/predecessor", "lock/predecessor zookeeper:?client=wire"},
-		Base:    Side{Label: "lock/predecessor on zookeeper:"}, New: Side{Label: "lock/predecessor on zookeeper:?client=wire"}}
+		Command: []string{"stampede", "ab", "lock/predecessor", "lock/predecessor zookeeper:?client=lean"},
+		Base:    Side{Label: "lock/predecessor on zookeeper:"}, New: Side{Label: "lock/predecessor on zookeeper:?client=lean"}}
 	for range pairs {
 		c.Base.Runs, c.New.Runs = append(c.Base.Runs, run), append(c.New.Runs, run)
 	}
@@ -147,7 +147,7 @@ func TestCalibrationTable(t *testing.T) {
 // What a generator makes of a server that does nothing is a calibration too.
 func TestCeilingTable(t *testing.T) {
 	c := Calibration{Command: []string{"stampede", "calibrate", "--ceiling"}, Seed: 42, Took: 8 * time.Second, Ceilings: []Ceiling{
-		{Client: "wire", Sessions: 64, InFlight: 16, RequestsPerS: 412_345, CPUCores: 1.31, ServerCores: 0.58},
+		{Client: "lean", Sessions: 64, InFlight: 16, RequestsPerS: 412_345, CPUCores: 1.31, ServerCores: 0.58},
 		{Client: "go-zookeeper", Sessions: 64, InFlight: 16, RequestsPerS: 91_234, CPUCores: 1.52, ServerCores: 0.21},
 	}}
 	wantComparison(t, c, "ceiling.txt")

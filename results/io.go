@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 )
 
 // WriteJSON writes the file.
@@ -61,5 +62,17 @@ func readSchema(r io.Reader) ([]byte, error) {
 	case version.Schema > Schema:
 		return nil, fmt.Errorf("a result file of schema %d: this stampede reads up to %d; use a newer one", version.Schema, Schema)
 	}
-	return text, nil
+	return CurrentNames(text), nil
 }
+
+// CurrentNames replaces the lean client's former name, wire, in a result, so that the
+// result compares with new ones.
+func CurrentNames(text []byte) []byte {
+	text = formerClient.ReplaceAll(text, []byte(`"client":"lean"`))
+	return formerURL.ReplaceAll(text, []byte("client=lean"))
+}
+
+var (
+	formerClient = regexp.MustCompile(`"client":\s*"wire"`)
+	formerURL    = regexp.MustCompile(`\bclient=wire\b`)
+)

@@ -122,6 +122,28 @@ func TestFanoutKeepsItsSign(t *testing.T) {
 	}
 }
 
+// A result that names the lean client wire, as it was once called, compares with new ones.
+func TestReadRenamesTheLeanClient(t *testing.T) {
+	r := native()
+	r.Client, r.URL = "lean", "native:?reads=sync&client=lean"
+	want := file(herding(r)...)
+	want.Command = []string{"stampede", "run", "lock", "--backend", "native:?client=lean"}
+	var b bytes.Buffer
+	if err := WriteJSON(&b, want); err != nil {
+		t.Fatal(err)
+	}
+	former := strings.NewReplacer(`"client": "lean"`, `"client": "wire"`, "client=lean", "client=wire").Replace(b.String())
+	if strings.Contains(former, "lean\"") {
+		t.Fatal("the former file has the new name")
+	}
+	for name, text := range map[string]string{"former": former, "current": b.String()} {
+		got, err := Read(strings.NewReader(text))
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
 // Each kind of result is read as what it is, and counts of older stampedes, which
 // did not say so, as counts.
 func TestReadAny(t *testing.T) {

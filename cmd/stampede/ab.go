@@ -70,7 +70,7 @@ minimum effect. Choose the number of pairs before you look at results: adding pa
 until something shows finds differences that are not there.`,
 		Example: `  stampede ab lock/predecessor lock/one-node
   stampede ab native: zookeeper: --form predecessor
-  stampede ab zookeeper: 'zookeeper:?client=wire' --clients 8,32
+  stampede ab zookeeper: 'zookeeper:?client=lean' --clients 8,32
   stampede ab hold=0 hold=1ms --pairs 20
   stampede ab ./stampede-main ./stampede --metric handoff.p99 --inconclusive fail`,
 		Args:              twoSides,

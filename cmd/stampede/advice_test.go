@@ -9,7 +9,7 @@ import (
 
 // Only who opens many sessions through go-zookeeper is told of another client.
 func TestClientIsAdvisedForManySessions(t *testing.T) {
-	const advice = "stampede: 1 001 sessions through go-zookeeper hold 3 MiB of buffers each: with ?client=wire in the backend's URL a few KiB\n"
+	const advice = "stampede: 1 001 sessions through go-zookeeper hold 3 MiB of buffers each: with ?client=lean in the backend's URL a few KiB\n"
 	for _, c := range []struct {
 		clients []int
 		through string
@@ -19,7 +19,7 @@ func TestClientIsAdvisedForManySessions(t *testing.T) {
 		{[]int{2, 1001, 8}, "go-zookeeper", false, advice},
 		{[]int{1000}, "go-zookeeper", false, ""},
 		{[]int{1001}, "go-zookeeper", true, ""},
-		{[]int{1001}, "wire", false, ""},
+		{[]int{1001}, "lean", false, ""},
 		{[]int{1001}, "clientv3", false, ""},
 	} {
 		var said bytes.Buffer

@@ -37,7 +37,7 @@ func (m machine) check(clients, further int, client string) error {
 			clients, results.Count(sessions), results.Count(m.descriptors), max(0, most-int64(further)))
 	}
 	if need := sessions * buffersOfASession; client == zookeeper.Client && m.memory > 0 && need > m.memory {
-		return usagef("--clients %d: %s sessions through %s hold 3 MiB of buffers each, %s in all, and this machine has %s of memory: choose fewer, or ?client=wire in the backend's URL",
+		return usagef("--clients %d: %s sessions through %s hold 3 MiB of buffers each, %s in all, and this machine has %s of memory: choose fewer, or ?client=lean in the backend's URL",
 			clients, results.Count(sessions), client, results.Bytes(need), results.Bytes(m.memory))
 	}
 	return nil

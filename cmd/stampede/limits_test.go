@@ -10,11 +10,11 @@ func TestSessionsBeyondTheMachine(t *testing.T) {
 		clients, further int
 		client, want     string
 	}{
-		{924, 0, "wire", ""},
-		{925, 0, "wire", "--clients 925: 925 sessions need a file descriptor each, and this process may have 1\u202f024 open (ulimit -n): choose up to 924, or raise the limit"},
-		{900, 25, "wire", "--clients 900: 925 sessions need a file descriptor each, and this process may have 1\u202f024 open (ulimit -n): choose up to 899, or raise the limit"},
+		{924, 0, "lean", ""},
+		{925, 0, "lean", "--clients 925: 925 sessions need a file descriptor each, and this process may have 1\u202f024 open (ulimit -n): choose up to 924, or raise the limit"},
+		{900, 25, "lean", "--clients 900: 925 sessions need a file descriptor each, and this process may have 1\u202f024 open (ulimit -n): choose up to 899, or raise the limit"},
 		{341, 0, "go-zookeeper", ""},
-		{342, 0, "go-zookeeper", "--clients 342: 342 sessions through go-zookeeper hold 3 MiB of buffers each, 1.00 GiB in all, and this machine has 1.00 GiB of memory: choose fewer, or ?client=wire in the backend's URL"},
+		{342, 0, "go-zookeeper", "--clients 342: 342 sessions through go-zookeeper hold 3 MiB of buffers each, 1.00 GiB in all, and this machine has 1.00 GiB of memory: choose fewer, or ?client=lean in the backend's URL"},
 		{342, 0, "clientv3", ""},
 	} {
 		got := ""

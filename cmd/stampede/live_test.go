@@ -124,7 +124,7 @@ func TestLivePage(t *testing.T) {
 	if *shots != "" {
 		hold = "20ms" // all who lost have the time to go back to sleep; but in the end 500 wait for each other
 	}
-	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:?client=wire", "--hold", hold, "--duration", "8s")
+	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:?client=lean", "--hold", hold, "--duration", "8s")
 	for range 50 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(run.url, "http://"))
 		if err != nil {

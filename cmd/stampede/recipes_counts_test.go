@@ -24,7 +24,7 @@ type counting struct{ flags, has string }
 func countings() []counting {
 	return []counting{
 		{"--form all --clients 8", ""},
-		{"--form persistent,recursive --clients 8 --backend native:?client=wire", string(workloads.PersistentWatches)},
+		{"--form persistent,recursive --clients 8 --backend native:?client=lean", string(workloads.PersistentWatches)},
 		{"--form library --clients 8 --backend etcd:", "clientv3"},
 	}
 }
@@ -37,7 +37,7 @@ func (c counting) of(recipe string) string {
 			if c.has == string(workloads.PersistentWatches) {
 				flags = strings.Replace(flags, "persistent,recursive", f.Name, 1)
 			}
-			return "stampede count " + recipe + " " + strings.Replace(flags, "native:?client=wire", "'native:?client=wire'", 1)
+			return "stampede count " + recipe + " " + strings.Replace(flags, "native:?client=lean", "'native:?client=lean'", 1)
 		}
 	}
 	return ""

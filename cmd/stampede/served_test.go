@@ -32,7 +32,7 @@ func (p persistent) WatchNode(context.Context, string, drivers.Watch) (func(), e
 
 func TestFormsThatNeedWhatASessionCannot(t *testing.T) {
 	const why = "config/persistent needs persistent watches, and zookeeper is used through go-zookeeper, which has none: " +
-		"try --backend native:?client=wire or zookeeper:?client=wire or etcd:"
+		"try --backend native:?client=lean or zookeeper:?client=lean or etcd:"
 	const whyOld = "config/persistent needs persistent watches, and zookeeper has none: not supported here"
 	old, refused := persistent{err: drivers.ErrUnsupported}, persistent{err: drivers.ErrRefused}
 	watch := workloads.Form{Recipe: "config", Name: "watch"}

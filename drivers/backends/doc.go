@@ -6,7 +6,7 @@
 //	zookeeper:?servers=3            an ensemble of three, started likewise
 //	zookeeper://h1:2181,h2/chroot   one that runs already
 //
-// Query keys (?session-timeout=5s, ?reads=sync, ?client=wire, ?clients=leader) set the rest, but for TLS and
+// Query keys (?session-timeout=5s, ?reads=sync, ?client=lean, ?clients=leader) set the rest, but for TLS and
 // credentials, which have no place in a URL, and what a run asks of servers that it
 // starts: see [Target.With]. [Parse] checks a
 // URL without doing anything; [Target.Open] starts what is to be started. main

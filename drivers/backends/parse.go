@@ -81,12 +81,17 @@ func (t Target) Client() string { return t.client.name }
 // Backend is the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
 
+// formerClient is the lean client's former name in a URL.
+var formerClient = regexp.MustCompile(`([?&]client=)wire(&|$)`)
+
 // Parse takes a backend's URL apart. Nothing is started and nobody is asked;
-// the error is one line that says what would be right.
+// the error is one line that says what would be right. The lean client may have its
+// former name, wire; [Target.String] has the current one.
 //
 // Credentials have no place in a URL: they would end up in results and
 // histories. They are refused, and not repeated in the error.
 func Parse(given string) (Target, error) {
+	given = formerClient.ReplaceAllString(given, "${1}lean${2}")
 	scheme, rest, found := strings.Cut(given, ":")
 	t := Target{url: given, members: 1, clients: spread.All}
 	var known bool

@@ -85,18 +85,18 @@ func TestParseRefuses(t *testing.T) {
 		"native:?tls=yes": `backend "native:": tls=yes: want true or false`,
 		"native://h:1?tls=true": `backend "native://h:1": ` +
 			`tls is for a service that is started: how to connect to a given one is said by --tls-ca and its like`,
-		"zookeeper:?tls=true":     `backend "zookeeper:": unknown key "tls": there is session-timeout, reads, client, servers, clients`,
-		"native:?reads=synch":     `backend "native:": unknown read mode "synch": did you mean "sync"?`,
-		"zookeeper:?client=wired": `backend "zookeeper:": unknown client "wired": did you mean "wire"?`,
-		"native:?client":          `backend "native:": unknown client "": there is go-zookeeper, wire`,
-		"etcd:?client=wire":       `backend "etcd:": unknown key "client": did you mean "clients"?`,
-		"native:?clients=leader":  `backend "native:": unknown key "clients": did you mean "client"?`,
-		"zookeeper:?servers=2":    `backend "zookeeper:": servers=2: want an odd number: with 2 no more of them may fail than with 1`,
-		"etcd:?servers=6":         `backend "etcd:": servers=6: want an odd number: with 6 no more of them may fail than with 5`,
-		"etcd:?servers=x":         `backend "etcd:": servers=x: want 1, 3, 5, 7 or 9`,
-		"etcd:?servers=0":         `backend "etcd:": servers=0: want 1, 3, 5, 7 or 9`,
-		"zookeeper:?servers=11":   `backend "zookeeper:": servers=11: want 1, 3, 5, 7 or 9`,
-		"zookeeper:?servers":      `backend "zookeeper:": servers=: want 1, 3, 5, 7 or 9`,
+		"zookeeper:?tls=true":    `backend "zookeeper:": unknown key "tls": there is session-timeout, reads, client, servers, clients`,
+		"native:?reads=synch":    `backend "native:": unknown read mode "synch": did you mean "sync"?`,
+		"zookeeper:?client=leen": `backend "zookeeper:": unknown client "leen": did you mean "lean"?`,
+		"native:?client":         `backend "native:": unknown client "": there is go-zookeeper, lean`,
+		"etcd:?client=lean":      `backend "etcd:": unknown key "client": did you mean "clients"?`,
+		"native:?clients=leader": `backend "native:": unknown key "clients": did you mean "client"?`,
+		"zookeeper:?servers=2":   `backend "zookeeper:": servers=2: want an odd number: with 2 no more of them may fail than with 1`,
+		"etcd:?servers=6":        `backend "etcd:": servers=6: want an odd number: with 6 no more of them may fail than with 5`,
+		"etcd:?servers=x":        `backend "etcd:": servers=x: want 1, 3, 5, 7 or 9`,
+		"etcd:?servers=0":        `backend "etcd:": servers=0: want 1, 3, 5, 7 or 9`,
+		"zookeeper:?servers=11":  `backend "zookeeper:": servers=11: want 1, 3, 5, 7 or 9`,
+		"zookeeper:?servers":     `backend "zookeeper:": servers=: want 1, 3, 5, 7 or 9`,
 		"etcd://h?servers=3": `backend "etcd://h": ` +
 			`servers is for a service that is started: a given one has those of its addresses`,
 		"etcd:?servers=3&clients=leaders": `backend "etcd:": unknown place for clients "leaders": did you mean "leader"?`,
@@ -111,11 +111,30 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// Saved commands may have the lean client's former name. The URL gets the current one,
+// so that results of both compare.
+func TestParseRenamesTheLeanClient(t *testing.T) {
+	for given, want := range map[string]string{
+		"native:?client=wire":                     "native:?client=lean",
+		"zookeeper://h?reads=sync&client=wire":    "zookeeper://h?reads=sync&client=lean",
+		"zookeeper://h/a?client=wire&reads=local": "zookeeper://h/a?client=lean&reads=local",
+	} {
+		target, err := Parse(given)
+		if err != nil || target.Client() != "lean" || target.String() != want {
+			t.Errorf("%s: client %q, URL %s (%v); want lean and %s", given, target.Client(), target, err, want)
+		}
+	}
+	const want = `backend "native:": unknown client "wires": there is go-zookeeper, lean`
+	if _, err := Parse("native:?client=wires"); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestClientOfTheURL(t *testing.T) {
 	for given, want := range map[string]string{
 		"native:":                                "go-zookeeper",
-		"native:?client=wire":                    "wire",
-		"zookeeper://h/a?client=wire&reads=sync": "wire",
+		"native:?client=lean":                    "lean",
+		"zookeeper://h/a?client=lean&reads=sync": "lean",
 		"zookeeper:?client=go-zookeeper":         "go-zookeeper",
 		"etcd:":                                  "clientv3",
 	} {

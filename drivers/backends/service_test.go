@@ -93,7 +93,7 @@ func TestStartedService(t *testing.T) {
 // A native server that a run starts can speak TLS, and then speaks nothing else.
 // Its certificate is gone with it.
 func TestNativeOverTLS(t *testing.T) {
-	for _, client := range []string{"go-zookeeper", "wire"} {
+	for _, client := range []string{"go-zookeeper", "lean"} {
 		t.Run(client, func(t *testing.T) {
 			tmp := t.TempDir()
 			t.Setenv("TMPDIR", tmp)

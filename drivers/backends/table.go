@@ -58,8 +58,8 @@ var etcdReads = Key{
 
 var library = Key{
 	Name:    "client",
-	Example: "wire",
-	Summary: "what sessions are opened through: go-zookeeper (the library that most use) or wire (made for many sessions; has persistent watches)",
+	Example: "lean",
+	Summary: "the client that opens sessions: go-zookeeper (the library that most Go programs use) or lean (made for many sessions; has persistent watches)",
 }
 
 var servers = Key{

@@ -18,7 +18,7 @@ func TestEveryClientTakesTheAnswers(t *testing.T) {
 	}
 	served := make(chan error)
 	go func() { served <- canned.Serve(l) }()
-	for _, client := range []string{"wire", "go-zookeeper"} {
+	for _, client := range []string{"lean", "go-zookeeper"} {
 		target, err := backends.Parse("native://" + l.Addr().String() + "?client=" + client)
 		if err != nil {
 			t.Fatal(err)

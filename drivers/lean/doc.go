@@ -1,5 +1,5 @@
-// Package lean is a ZooKeeper client that keeps many requests under way on
-// each connection, and many sessions in little memory.
+// Package lean is the lean client: it speaks ZooKeeper's protocol, keeps many
+// requests in flight on each connection, and holds many sessions in little memory.
 //
 // A [Service] is given by addresses; a [Conn] is one session. It has one
 // goroutine, which connects, and reads what the server sends: it settles calls,

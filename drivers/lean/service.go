@@ -30,8 +30,8 @@ func New(cfg Config) (*Service, error) {
 	return &Service{Ensemble: e, decoding: make(chan struct{}, runtime.GOMAXPROCS(0))}, nil
 }
 
-// Client is this client, in the words of [drivers.Info].
-const Client = "wire"
+// Client is the name of this client in URLs and in [drivers.Info].
+const Client = "lean"
 
 // Info asks a server for its version, the first time it is called.
 func (s *Service) Info() drivers.Info { return s.Ensemble.Info(Client) }

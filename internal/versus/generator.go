@@ -27,7 +27,7 @@ func generator(ctx context.Context, b *bench) (rows []row, err error) {
 		if err := furnish(ctx, s); err != nil {
 			return nil, err
 		}
-		url := fmt.Sprintf("%s://%s?client=wire", kinds()[i].name, s.addr)
+		url := fmt.Sprintf("%s://%s?client=lean", kinds()[i].name, s.addr)
 		r, err := b.against(ctx, kinds()[i].name, url, func() ([]float64, error) { return b.rate(ctx, s, get) })
 		if err != nil {
 			return nil, err

@@ -337,7 +337,7 @@ func TestRows(t *testing.T) {
 // that names each.
 func TestUnlikeSettings(t *testing.T) {
 	base, other := run(9, 1, 1), run(9, 1, 1)
-	other.Backend = results.Backend{Name: "native", URL: "native:?durability=fsync", Durability: "fsync", Client: "wire", Reads: "sync"}
+	other.Backend = results.Backend{Name: "native", URL: "native:?durability=fsync", Durability: "fsync", Client: "lean", Reads: "sync"}
 	other.HoldNS = time.Millisecond
 	fs := files([]results.Run{other})
 	fs[0].Host.Cores = 64
@@ -350,7 +350,7 @@ func TestUnlikeSettings(t *testing.T) {
 		text += w.Text + "\n"
 	}
 	for _, want := range []string{"not the same backend: native: and native:?durability=fsync", "not the same durability: memory and fsync",
-		"not the same client library: go-zookeeper and wire", "not the same read mode: local and sync", "not the same hold: 0s and 1ms", "not the same machine: 0 × "} {
+		"not the same client library: go-zookeeper and lean", "not the same read mode: local and sync", "not the same hold: 0s and 1ms", "not the same machine: 0 × "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s\nis missing in\n%s", want, text)
 		}

@@ -119,7 +119,7 @@ func (f File) read() (contents, error) {
 		return contents{}, err
 	}
 	var all contents
-	if err := json.Unmarshal(text, &all); err != nil || all.Schema < 1 {
+	if err := json.Unmarshal(results.CurrentNames(text), &all); err != nil || all.Schema < 1 {
 		return contents{}, fmt.Errorf("%s: not a file of stampede calibrate: remove it, or name another with --noise", f)
 	}
 	if all.Schema > results.Schema {

@@ -51,12 +51,12 @@ func TestCeilingsAreKept(t *testing.T) {
 	of := func(cores int, client string, perSecond float64) results.Calibration {
 		return results.Calibration{Host: results.Host{Cores: cores}, Ceilings: []results.Ceiling{{Client: client, RequestsPerS: perSecond}}}
 	}
-	keep(t, f, calibrated(2, 20, "lock"), of(2, "wire", 100), of(2, "go-zookeeper", 50), of(4, "wire", 200), of(2, "wire", 110))
+	keep(t, f, calibrated(2, 20, "lock"), of(2, "lean", 100), of(2, "go-zookeeper", 50), of(4, "lean", 200), of(2, "lean", 110))
 	for _, c := range []struct {
 		cores  int
 		client string
 		want   float64
-	}{{2, "wire", 110}, {2, "go-zookeeper", 50}, {4, "wire", 200}, {4, "go-zookeeper", 0}, {8, "wire", 0}} {
+	}{{2, "lean", 110}, {2, "go-zookeeper", 50}, {4, "lean", 200}, {4, "go-zookeeper", 0}, {8, "lean", 0}} {
 		if got := f.Ceiling(results.Host{Cores: c.cores}, c.client); got != c.want {
 			t.Errorf("%s on %d cores: %v, not %v", c.client, c.cores, got, c.want)
 		}

@@ -197,7 +197,7 @@ func TestFirstScreen(t *testing.T) {
 		{interrupted, []string{"! It was interrupted"}},
 		{resulttest.Count(), []string{"✓ Pass", "With 16 clients one write wakes at most: predecessor 1, one-node 15.", "All 6 counts are what the model says."}},
 		{differs, []string{"▼ Regression", "1 of 6 counts are NOT what the model says."}},
-		{resulttest.Comparison(), []string{"▼ Regression", "wire is worse: 24.0 % more release.response.p99, shown in 1 pair.", "! not the same client"}},
+		{resulttest.Comparison(), []string{"▼ Regression", "lean is worse: 24.0 % more release.response.p99, shown in 1 pair.", "! not the same client"}},
 		{results.File{}, []string{"No verdict", "Nothing was measured: no run was begun."}},
 	} {
 		got := first(t, c.result)

@@ -85,9 +85,9 @@ func Count() results.CountReport {
 func Comparison() results.Comparison {
 	c := results.Comparison{
 		Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab-lock", Started: started(), Took: time.Minute,
-		Command: []string{"stampede", "ab", "go-zookeeper", "wire"}, Paired: true, Planned: 10, Verdict: results.Regression,
-		Base: results.Side{Label: "go-zookeeper", Runs: []results.Run{Predecessor(32)}}, New: results.Side{Label: "wire", Runs: []results.Run{Predecessor(32)}},
-		Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client (go-zookeeper, wire)"}},
+		Command: []string{"stampede", "ab", "go-zookeeper", "lean"}, Paired: true, Planned: 10, Verdict: results.Regression,
+		Base: results.Side{Label: "go-zookeeper", Runs: []results.Run{Predecessor(32)}}, New: results.Side{Label: "lean", Runs: []results.Run{Predecessor(32)}},
+		Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client (go-zookeeper, lean)"}},
 	}
 	for _, ch := range []struct {
 		figure, unit  string

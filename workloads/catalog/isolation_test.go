@@ -18,7 +18,7 @@ import (
 // stand in line for a lock: one has it at a time, another leads, and the line goes on.
 func TestLockWhileTheLeaderIsIsolated(t *testing.T) {
 	testenv.SkipIfShort(t)
-	for _, url := range []string{"zookeeper:?servers=3&client=wire", "etcd:?servers=3"} {
+	for _, url := range []string{"zookeeper:?servers=3&client=lean", "etcd:?servers=3"} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
 			s := backendtest.Divisible(t, url)
