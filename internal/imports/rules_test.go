@@ -17,7 +17,7 @@ const rules = `
 	docs:                          results
 	fit:
 	internal/versus:               drivers/... internal/nearest internal/versus/floor recipes results
-	internal/versus/floor:         drivers/wire
+	internal/versus/floor:         drivers/wire drivers/native/journal
 
 	drivers:
 	drivers/wire:                  drivers

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -86,7 +85,7 @@ func operations(ctx context.Context, b *bench) (rows []row, err error) {
 // single is the time of one set at a time. Its last side is a write and a sync of the same
 // bytes, without a server.
 func (b *bench) single(ctx context.Context, servers [3]*server) ([]row, error) {
-	disk, err := os.Create(filepath.Join(b.dir, "sync"))
+	disk, err := floor.Create(filepath.Join(b.dir, "sync"))
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ type Disk interface {
 // A File is one that is being written.
 type File interface {
 	io.WriteCloser
-	// Sync returns when everything that was written is on disk.
+	// Sync returns when everything that was written is on disk, and the file's length.
 	Sync() error
 }
 
@@ -28,7 +28,11 @@ type File interface {
 type System struct{}
 
 func (System) Create(path string) (File, error) {
-	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	return systemFile{f}, nil
 }
 func (System) Rename(from, to string) error { return os.Rename(from, to) }
 func (System) Remove(path string) error     { return os.Remove(path) }
@@ -41,6 +45,10 @@ func (System) SyncDirectory(path string) error {
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
+
+type systemFile struct{ *os.File }
+
+func (f systemFile) Sync() error { return syncData(f.File) }
 
 // makeDirectory makes the directory, and those above it, where they are not
 // there. Each is on disk when it returns, which the one above it sees to.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 
+	"github.com/stampede-bench/stampede/drivers/native/journal"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -18,7 +18,7 @@ const Role = "floor"
 // Run serves on a free port of the loopback interface until the context ends, with a file
 // in the directory that is its argument. It passes its address to ready.
 func Run(ctx context.Context, args []string, ready func(addr string)) error {
-	f, err := os.Create(filepath.Join(args[0], "requests"))
+	f, err := Create(filepath.Join(args[0], "requests"))
 	if err != nil {
 		return err
 	}
@@ -31,6 +31,9 @@ func Run(ctx context.Context, args []string, ready func(addr string)) error {
 	ready(l.Addr().String())
 	return New(f).Serve(l)
 }
+
+// Create creates a file that is synced in the same way as the native server's log.
+func Create(path string) (journal.File, error) { return journal.System{}.Create(path) }
 
 // A Server serves connections of ZooKeeper clients.
 type Server struct {
