@@ -42,8 +42,11 @@ func explainBackends(out io.Writer) error {
 	for _, b := range backends.List() {
 		fmt.Fprintf(out, "\n%s\n", strings.Join(b.URLs, ", "))
 		explain(out, "is", b.Summary)
-		if _, err := explain(out, "note", b.About); err != nil {
-			return err
+		explain(out, "note", b.About)
+		for _, client := range b.Clients() {
+			if _, err := explain(out, "client", client); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"slices"
+	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
@@ -11,17 +12,41 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// A client is a library that sessions are opened through.
+// A client is a library that opens sessions.
 type client struct {
-	name       string // as drivers.Info has it
-	persistent bool   // its sessions are drivers.PersistentWatchers
-	connect    func(o opened, encryption *tls.Config) (drivers.Service, error)
+	name        string   // as drivers.Info has it
+	unsupported []string // capabilities that its sessions do not have
+	connect     func(o opened, encryption *tls.Config) (drivers.Service, error)
+}
+
+// The capabilities that not every client has. stampede imitates none that a client
+// library lacks.
+const (
+	persistentWatches = "persistent watches"          // drivers.PersistentWatcher
+	libraryForms      = "library forms"               // drivers.Librarian
+	cuts              = "connections that can be cut" // drivers.Cutter
+)
+
+func (c client) supports(capability string) bool { return !slices.Contains(c.unsupported, capability) }
+
+// Clients describes the clients that the URL may name, one line each.
+func (b Backend) Clients() []string {
+	lines := b.clientNames()
+	for i, c := range b.clients {
+		if i == 0 {
+			lines[i] += " (default)"
+		}
+		if len(c.unsupported) > 0 {
+			lines[i] += "; unsupported: " + strings.Join(c.unsupported, ", ")
+		}
+	}
+	return lines
 }
 
 // Persistent returns a URL, without an address, whose sessions are
 // drivers.PersistentWatchers, or "" if none are.
 func (b Backend) Persistent() string {
-	i := slices.IndexFunc(b.clients, func(c client) bool { return c.persistent })
+	i := slices.IndexFunc(b.clients, func(c client) bool { return c.supports(persistentWatches) })
 	switch i {
 	case -1:
 		return ""
@@ -42,10 +67,10 @@ func (b Backend) clientNames() []string {
 // zooKeeperClients speak to whatever speaks ZooKeeper's protocol.
 func zooKeeperClients() []client {
 	return []client{
-		{name: zookeeper.Client, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
+		{name: zookeeper.Client, unsupported: []string{persistentWatches}, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
 			return zookeeper.New(cfg)
 		})},
-		{name: lean.Client, persistent: true, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
+		{name: lean.Client, unsupported: []string{libraryForms}, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
 			return lean.New(cfg)
 		})},
 	}

@@ -167,7 +167,7 @@ func TestServersOfTheURL(t *testing.T) {
 
 // Of each backend there is a URL with persistent watches, if any client has them.
 func TestPersistent(t *testing.T) {
-	lasting, plain := client{name: "lasting", persistent: true}, client{name: "plain"}
+	lasting, plain := client{name: "lasting"}, client{name: "plain", unsupported: []string{persistentWatches}}
 	for want, clients := range map[string][]client{
 		"b:":                {lasting, plain},
 		"b:?client=lasting": {plain, lasting},

@@ -137,7 +137,7 @@ func List() []Backend {
 
 			role:       local.InPlace(etcd.RunMember),
 			local:      local.Kind{Serves: etcd.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
-			clients:    []client{{name: etcd.Client, persistent: true, connect: connectEtcd}},
+			clients:    []client{{name: etcd.Client, unsupported: []string{cuts}, connect: connectEtcd}},
 			port:       "2379",
 			durability: []string{etcd.Fsync, etcd.NoFsync},
 			reads:      []string{etcd.ReadLinearizable, etcd.ReadSerializable},
