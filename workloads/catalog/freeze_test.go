@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/pace"
@@ -72,15 +73,22 @@ func runFrozen(t *testing.T, url string, rate float64) {
 	}
 	reads := r.Phases[0]
 	at := func(q float64) time.Duration { return time.Duration(reads.Response.ValueAtQuantile(q)) }
-	if at(99) < time.Second || at(90) < frozen/4 || at(50) > frozen/2 {
-		t.Errorf("response times: p50 %v, p90 %v, p99 %v; want those of a fifth that waited up to %v", at(50), at(90), at(99), frozen)
+	p95 := time.Duration(reads.Service.ValueAtQuantile(95))
+	if at(99) < time.Second || at(95) < time.Second || at(90) < frozen/4 {
+		t.Errorf("response times: p90 %v, p95 %v, p99 %v; want those of a fifth that waited up to %v", at(90), at(95), at(99), frozen)
 	}
-	// The freeze hits at most one call of each client, less than one in a hundred. The
-	// rest up to one in twenty may be slow because the machine is busy.
-	if p95 := time.Duration(reads.Service.ValueAtQuantile(95)); p95 > time.Second || at(95) < time.Second {
-		t.Errorf("p95 of service times is %v and of response times %v; want that of a server that does not stand still, and of one that does", p95, at(95))
+	// Most requests are due while the server runs, and the freeze hits at most one call of
+	// each client, less than one in a hundred: so it explains neither a slow median nor slow
+	// service times. A machine that is too busy for a hundred requests a second does, and
+	// then the run doubts its own times.
+	if doubt := slices.IndexFunc(r.Doubts, shortOfCPU); doubt >= 0 {
+		t.Logf("upper bounds are left out: %s", r.Doubts[doubt].Text)
+	} else if at(50) > frozen/2 || p95 > time.Second {
+		t.Errorf("p50 of response times is %v and p95 of service times %v; want those of a server that answers eight seconds of ten", at(50), p95)
 	}
 }
+
+func shortOfCPU(w metrics.Warning) bool { return strings.HasPrefix(w.Code, "cpu") }
 
 func openOwn(t *testing.T, url string) drivers.Service {
 	t.Helper()
