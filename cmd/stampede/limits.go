@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"syscall"
 
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
@@ -32,13 +33,37 @@ func thisMachine() machine {
 // before any is opened.
 func (m machine) check(clients, further int, client string) error {
 	sessions := int64(clients + further)
-	if most := m.descriptors - spareDescriptors; m.descriptors > 0 && sessions > most {
-		return usagef("--clients %d: %s sessions need a file descriptor each, and this process may have %s open (ulimit -n): choose up to %d, or raise the limit",
-			clients, results.Count(sessions), results.Count(m.descriptors), max(0, most-int64(further)))
+	if err := m.descriptorsFor("clients", int64(clients), int64(further)); err != nil {
+		return err
 	}
 	if need := sessions * buffersOfASession; client == zookeeper.Client && m.memory > 0 && need > m.memory {
 		return usagef("--clients %d: %s sessions through %s hold 3 MiB of buffers each, %s in all, and this machine has %s of memory: choose fewer, or ?client=lean in the backend's URL",
 			clients, results.Count(sessions), client, results.Bytes(need), results.Bytes(m.memory))
 	}
 	return nil
+}
+
+// mostSessions is how many sessions the descriptors of this process allow.
+func (m machine) mostSessions() int64 { return max(0, m.descriptors-spareDescriptors) }
+
+// descriptorsFor rejects the value n of a flag if n sessions and the further ones need
+// more file descriptors than this process may have. The Go runtime has raised the soft
+// limit already, so the hard limit is in the way.
+func (m machine) descriptorsFor(flag string, n, further int64) error {
+	most, need := m.mostSessions(), n+further+spareDescriptors
+	if m.descriptors == 0 || n+further <= most {
+		return nil
+	}
+	return usagef("--%s %d: %s sessions need %s file descriptors, %d of them for other files, and the hard limit of this process is %s (ulimit -Hn): choose up to %d, or run ulimit -n %d as root first",
+		flag, n, results.Count(n+further), results.Count(need), spareDescriptors, results.Count(m.descriptors), max(0, most-further), need)
+}
+
+// allows is the line that says how many sessions a server can have here, "" where
+// nothing limits them.
+func (m machine) allows() string {
+	if m.descriptors == 0 {
+		return ""
+	}
+	return fmt.Sprintf("up to %s sessions at a time: the limit of this process is %s file descriptors (ulimit -n)\n",
+		results.Count(m.mostSessions()), results.Count(m.descriptors))
 }

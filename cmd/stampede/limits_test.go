@@ -11,8 +11,8 @@ func TestSessionsBeyondTheMachine(t *testing.T) {
 		client, want     string
 	}{
 		{924, 0, "lean", ""},
-		{925, 0, "lean", "--clients 925: 925 sessions need a file descriptor each, and this process may have 1\u202f024 open (ulimit -n): choose up to 924, or raise the limit"},
-		{900, 25, "lean", "--clients 900: 925 sessions need a file descriptor each, and this process may have 1\u202f024 open (ulimit -n): choose up to 899, or raise the limit"},
+		{925, 0, "lean", "--clients 925: 925 sessions need 1\u202f025 file descriptors, 100 of them for other files, and the hard limit of this process is 1\u202f024 (ulimit -Hn): choose up to 924, or run ulimit -n 1025 as root first"},
+		{900, 25, "lean", "--clients 900: 925 sessions need 1\u202f025 file descriptors, 100 of them for other files, and the hard limit of this process is 1\u202f024 (ulimit -Hn): choose up to 899, or run ulimit -n 1025 as root first"},
 		{341, 0, "go-zookeeper", ""},
 		{342, 0, "go-zookeeper", "--clients 342: 342 sessions through go-zookeeper hold 3 MiB of buffers each, 1.00 GiB in all, and this machine has 1.00 GiB of memory: choose fewer, or ?client=lean in the backend's URL"},
 		{342, 0, "clientv3", ""},
@@ -30,5 +30,24 @@ func TestSessionsBeyondTheMachine(t *testing.T) {
 	}
 	if err := (machine{}).check(1_000_000, 0, "go-zookeeper"); err != nil {
 		t.Errorf("nothing is known of the machine: %v", err)
+	}
+}
+
+// A server says how many sessions its descriptors allow, and refuses a limit of more.
+func TestServeStatesItsDescriptorLimit(t *testing.T) {
+	m := machine{descriptors: 20_000}
+	if got, want := m.allows(), "up to 19\u202f900 sessions at a time: the limit of this process is 20\u202f000 file descriptors (ulimit -n)\n"; got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if got := (machine{}).allows(); got != "" {
+		t.Errorf("without a limit: %q", got)
+	}
+	if err := m.descriptorsFor(limitSessions, 19_900, 0); err != nil {
+		t.Error(err)
+	}
+	err := m.descriptorsFor(limitSessions, 19_901, 0)
+	want := "--max-sessions 19901: 19\u202f901 sessions need 20\u202f001 file descriptors, 100 of them for other files, and the hard limit of this process is 20\u202f000 (ulimit -Hn): choose up to 19900, or run ulimit -n 20001 as root first"
+	if err == nil || err.Error() != want || exitCode(err) != exitUsage {
+		t.Errorf("got  %v, exit code %d\nwant %s", err, exitCode(err), want)
 	}
 }

@@ -112,7 +112,7 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	defer shown.hide(ctx)
 	l.warn(a.err)
-	fmt.Fprintf(a.out, "serving %v, %s\n", l, kept)
+	fmt.Fprintf(a.out, "serving %v, %s\n%s", l, kept, thisMachine().allows())
 	return l.serve(ctx, s)
 }
 

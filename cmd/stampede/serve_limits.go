@@ -69,6 +69,9 @@ func (l *serveLimits) check(tick time.Duration) error {
 	if l.sessions < 0 {
 		return usagef("--%s %d: must be 0 or more", limitSessions, l.sessions)
 	}
+	if err := thisMachine().descriptorsFor(limitSessions, int64(l.sessions), 0); err != nil {
+		return err
+	}
 	if l.packet < 1<<10 || l.packet > largestBuffer {
 		return usagef("--%s %d: must be between %d and %d", juteMaxBuffer, l.packet, 1<<10, largestBuffer)
 	}
