@@ -33,7 +33,7 @@ type Background struct {
 	Checked        int64              `json:"checked"`                        // violations are among the run's own
 }
 
-// beside is what was measured of the background that was asked for.
+// beside adds the measurements of the background load, if one was requested.
 func (r *Run) beside(s Setting, m *metrics.Record, write writing) {
 	if m == nil || s.Background == nil {
 		return
@@ -48,7 +48,7 @@ func (r *Run) beside(s Setting, m *metrics.Record, write writing) {
 	r.Background = &b
 }
 
-// backgroundColumns are what became of the mix beside the recipe, if there was one.
+// backgroundColumns adds the columns of the background load, if there was one.
 func backgroundColumns(s *sheet) {
 	if !s.beside() {
 		return
@@ -68,10 +68,11 @@ func backgroundColumns(s *sheet) {
 	}
 }
 
-// backgroundTails are the percentiles that may stand for its reads, which are many.
+// backgroundTails returns the percentiles that may represent the background's reads. It has many
+// reads, so these are high.
 func backgroundTails() []float64 { return []float64{99, 90, 75} }
 
-// bystanders is what the clients of the background waited in the phase.
+// bystanders returns the latency of the background's clients in the phase.
 func (r Run) bystanders(phase string) *Distribution {
 	if r.Background == nil {
 		return nil
@@ -79,8 +80,8 @@ func (r Run) bystanders(phase string) *Distribution {
 	return Run{Latency: r.Background.Latency}.latency(phase)
 }
 
-// harm says what the naive form does to the clients of the background, if that is
-// known of both.
+// harm says how much longer the background's reads take beside the naive form than beside the other
+// form, if that is known of both.
 func harm(naive, calm Run, runs []Run, shown columns) []string {
 	shown.tails = backgroundTails()
 	e, _, percentile := shown.slowdown(runs, func(r Run) *Distribution { return r.bystanders("read") }, naive, calm)
@@ -96,7 +97,7 @@ func harm(naive, calm Run, runs []Run, shown columns) []string {
 	return []string{fmt.Sprintf("A read of the background takes no longer at its %s.", percentile)}
 }
 
-// about says what the background was: "background of 16 clients at 5 000/s, 90 % reads".
+// about describes the background: "background of 16 clients at 5 000/s, 90 % reads".
 func (b Background) about() string {
 	rate := ""
 	if b.RatePerS > 0 {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A trait is something that backends may have in common, and what it means for
-// their numbers that they have not.
+// A trait is a property of a backend, and the reason why numbers of backends that differ in it are
+// hard to compare.
 type trait struct {
 	name string
 	of   func(Backend) string
@@ -24,8 +24,7 @@ func traits() []trait {
 	}
 }
 
-// beside says of several backends what must be known before their numbers are
-// compared, and warns of what they have not in common.
+// beside writes the traits of several backends, and warns of those in which the backends differ.
 func beside(w io.Writer, runs []Run) {
 	var backends []Backend
 	for _, r := range runs {
@@ -53,7 +52,7 @@ func beside(w io.Writer, runs []Run) {
 	}
 }
 
-// warn says that the backends differ in the trait, if they do.
+// warn writes a warning if the backends differ in the trait.
 func (t trait) warn(w io.Writer, backends []Backend) {
 	var values []string
 	for _, b := range backends {

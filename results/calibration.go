@@ -10,7 +10,7 @@ import (
 // KindCalibration is the kind of a Calibration.
 const KindCalibration = "calibration"
 
-// A Calibration is what a machine makes of two sides that are the same: noise.
+// A Calibration is the noise that a machine shows between two sides that are the same.
 type Calibration struct {
 	Schema      int           `json:"schema"`
 	Kind        string        `json:"kind"`    // KindCalibration
@@ -20,21 +20,21 @@ type Calibration struct {
 	Command     []string      `json:"command"`
 	Seed        uint64        `json:"seed"`
 	Took        time.Duration `json:"took_ns"`
-	Interrupted bool          `json:"interrupted,omitempty"` // and not kept
+	Interrupted bool          `json:"interrupted,omitempty"` // and so the calibration was not kept
 	Pairs       int           `json:"pairs"`
 	Settings    []Noise       `json:"settings"`
-	Ceilings    []Ceiling     `json:"ceilings,omitempty"` // of calibrate --ceiling, which has no settings
+	Ceilings    []Ceiling     `json:"ceilings,omitempty"` // of calibrate --ceiling, which measures no settings
 	Warnings    []Warning     `json:"warnings"`
 }
 
-// Noise is that of one setting.
+// Noise is the noise of one setting.
 type Noise struct {
-	Setting string        `json:"setting"` // the words of stampede run that say it
+	Setting string        `json:"setting"` // as arguments of stampede run
 	Of      Sample        `json:"of"`
 	Figures []FigureNoise `json:"figures"`
 }
 
-// A Sample is what tells by a run whether others are of the same.
+// A Sample identifies what a run measured, so that other runs can be recognized as the same.
 type Sample struct {
 	Recipe     string        `json:"recipe"`
 	Form       string        `json:"form"`
@@ -43,17 +43,17 @@ type Sample struct {
 	Groups     int           `json:"groups"`
 	HoldNS     time.Duration `json:"hold_ns"`
 	DurationNS time.Duration `json:"duration_ns"`
-	// Settings are those of the run; missing in older calibrations.
+	// Settings are the run's settings; missing in older calibrations.
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
-// Sample is the run's.
+// Sample returns the sample that the run is of.
 func (r Run) Sample() Sample {
 	return Sample{r.Recipe, r.Form, r.Backend.URL, r.Clients, r.Groups, r.HoldNS, r.DurationNS, r.Settings}
 }
 
-// Like tells whether the samples are of the same, their lengths within a tenth. A
-// setting counts where both record it.
+// Like reports whether two samples are of the same thing, with durations within a tenth of each
+// other. A setting counts only if both samples record it.
 func (s Sample) Like(other Sample) bool {
 	long, short := max(s.DurationNS, other.DurationNS), min(s.DurationNS, other.DurationNS)
 	if 10*(long-short) > long {
@@ -69,15 +69,15 @@ func (s Sample) Like(other Sample) bool {
 		s.Groups == other.Groups && s.HoldNS == other.HoldNS
 }
 
-// FigureNoise is by how much a figure differs from itself.
+// FigureNoise says how much a figure differs between runs of the same setting.
 type FigureNoise struct {
 	Figure string    `json:"figure"`
 	Unit   string    `json:"unit"`
-	Shown  bool      `json:"shown"` // among those that are gated unless others are named
+	Shown  bool      `json:"shown"` // one of the figures that are gated by default
 	Median float64   `json:"median"`
-	Ratios []float64 `json:"ratios"` // of one run divided by the other, of each pair
-	// The 95th percentile of the difference that one pair shows, or the estimate of
-	// ten and twenty, as a share.
+	Ratios []float64 `json:"ratios"` // one run divided by the other, for each pair
+	// One is the 95th percentile of the difference that one pair shows; Ten and Twenty are those
+	// of the estimate from ten and from twenty pairs. All three are shares.
 	One    float64 `json:"one_pair"`
 	Ten    float64 `json:"ten_pairs"`
 	Twenty float64 `json:"twenty_pairs"`
@@ -120,7 +120,7 @@ func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
 	return err
 }
 
-// table is that of the figures that are shown.
+// table returns the table of the figures that are shown.
 func (s Noise) table() *grid {
 	g := &grid{columns: []column{{head: "figure", left: true}, {head: "median", space: 3}, {head: "1 pair", over: "95 % within", space: 3},
 		{head: "10 pairs", space: 3}, {head: "20 pairs", space: 3}}}
@@ -132,7 +132,7 @@ func (s Noise) table() *grid {
 	return g
 }
 
-// finding names the figure that is the least sure.
+// finding names the figure with the most noise.
 func (c Calibration) finding() string {
 	if c.Interrupted {
 		return "Interrupted: nothing was kept."

@@ -5,18 +5,18 @@ import (
 	"io"
 )
 
-// A Ceiling is what a generator makes of a server that does nothing: a limit of the
-// generator, its client library and the machine.
+// A Ceiling is the request rate that the load generator reaches against a server that does nothing:
+// a limit of the generator, its client library and the machine.
 type Ceiling struct {
-	Client       string  `json:"client"` // the library
+	Client       string  `json:"client"` // the client library
 	Sessions     int     `json:"sessions"`
-	InFlight     int     `json:"in_flight"` // requests of each session
+	InFlight     int     `json:"in_flight"` // requests in flight per session
 	RequestsPerS float64 `json:"requests_per_s"`
-	CPUCores     float64 `json:"cpu_cores"`    // that the generator used
-	ServerCores  float64 `json:"server_cores"` // that the server used
+	CPUCores     float64 `json:"cpu_cores"`    // used by the generator
+	ServerCores  float64 `json:"server_cores"` // used by the server
 }
 
-// ceilings is the table of them.
+// ceilings returns the table of the ceilings.
 func (c Calibration) ceilings() *grid {
 	g := &grid{columns: []column{{head: "client", left: true}, {head: "sessions", space: 3}, {head: "in flight each", space: 3}, {head: "requests/s", space: 3},
 		{head: "generator", space: 3}, {head: "server", space: 3}}}
@@ -27,7 +27,7 @@ func (c Calibration) ceilings() *grid {
 	return g
 }
 
-// highest names the client that makes the most requests.
+// highest names the client library with the highest request rate.
 func (c Calibration) highest() string {
 	best := c.Ceilings[0]
 	for _, l := range c.Ceilings {
@@ -39,8 +39,8 @@ func (c Calibration) highest() string {
 		Rate(best.RequestsPerS), best.Client)
 }
 
-// nearness says how near the run that made the most requests came to the generator's
-// ceiling, where that is known.
+// nearness says how close the runs came to the generator's ceiling: it reports the run that used the
+// largest share of it. It writes nothing if no ceiling is known.
 func nearness(w io.Writer, runs []Run) {
 	var nearest Generator
 	client := ""

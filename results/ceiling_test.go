@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Of several runs the one nearest to the ceiling is told of; without a ceiling none is.
+// nearness reports the run closest to its ceiling, and nothing if no run has a ceiling.
 func TestNearnessToTheCeiling(t *testing.T) {
 	run := func(requests, ceiling float64) Run {
 		return Run{Backend: Backend{Client: "lean"}, Generator: Generator{RequestsPerS: requests, CeilingPerS: ceiling}}

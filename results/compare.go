@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// compare writes the runs beside the file's reference: each figure, and what it
-// is of that in its row's first column, since the rigs are not the same.
+// compare writes the runs beside the file's reference: each figure, and its ratio to the first
+// figure of its row. The ratios can be compared although the two rigs differ.
 func (f File) compare(w io.Writer) {
 	if f.Reference == nil {
 		return
@@ -16,7 +16,7 @@ func (f File) compare(w io.Writer) {
 	r := f.Reference
 	runs := f.Runs
 	if f.Interrupted && len(runs) > 0 {
-		runs = runs[:len(runs)-1] // which may be partial
+		runs = runs[:len(runs)-1] // the last run may be partial
 	}
 	rows := r.beside(runs)
 	g := &grid{columns: []column{{head: r.Across, left: true}}, rows: make([][]string, len(rows))}
@@ -32,7 +32,7 @@ func (f File) compare(w io.Writer) {
 	}
 }
 
-// columns adds one column of cells for each of the reference.
+// columns adds a column of cells for each column of the reference.
 func (r *Reference) columns(g *grid, rows []besideRow, over string, cell func(besideRow, int) string) {
 	for i, name := range r.Columns {
 		c := column{head: name, space: 2}
@@ -46,14 +46,14 @@ func (r *Reference) columns(g *grid, rows []besideRow, over string, cell func(be
 	}
 }
 
-// A besideRow is one row, theirs or ours; a figure that is not known is 0.
+// A besideRow is a row of the reference's figures or of ours; an unknown figure is 0.
 type besideRow struct {
 	label   string
 	figures []float64
 	theirs  bool
 }
 
-// figure is the i-th: theirs to the digit, ours to three.
+// figure formats the i-th figure: in full in the reference's rows, with three digits in ours.
 func (b besideRow) figure(i int) string {
 	switch v := b.figures[i]; {
 	case v == 0:
@@ -65,7 +65,7 @@ func (b besideRow) figure(i int) string {
 	}
 }
 
-// ofTheFirst is the i-th divided by the first.
+// ofTheFirst formats the ratio of the i-th figure to the first.
 func (b besideRow) ofTheFirst(i int) string {
 	if b.figures[i] == 0 {
 		return absent
@@ -73,8 +73,8 @@ func (b besideRow) ofTheFirst(i int) string {
 	return Rate(b.figures[i] / b.figures[0])
 }
 
-// beside is their rows, each followed by ours of the scenario that it is called
-// by, and those of ours that belong to none.
+// beside returns the reference's rows, each followed by our rows of the scenario with its label, and
+// then our rows that belong to none of them.
 func (r *Reference) beside(runs []Run) (rows []besideRow) {
 	ours := r.ours(runs)
 	for _, row := range r.Rows {
@@ -93,15 +93,14 @@ func (r *Reference) beside(runs []Run) (rows []besideRow) {
 	return rows
 }
 
-// An ourRow is a row of ours, and the scenario it is of where scenarios are not
-// the columns.
+// An ourRow is a row of our figures, with its scenario unless the scenarios are the columns.
 type ourRow struct {
 	besideRow
 	scenario string
 }
 
-// ours are the runs as rows: one for all that differ in what differs from column
-// to column only.
+// ours returns our runs as rows. Runs that differ only in what distinguishes the columns share a
+// row.
 func (r *Reference) ours(runs []Run) (rows []ourRow) {
 	for _, run := range runs {
 		at := slices.Index(r.Columns, r.column(run))

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 )
 
-// passed is a run of a scenario that took so long.
+// passed returns a run of a scenario with the given duration.
 func passed(scenario, form string, clients int, took time.Duration) Run {
 	r := sample{form, "recipe", clients, 200, 2, 3, 2, time.Millisecond, time.Millisecond, int64(clients), 0}.run(native())
 	r.Scenario, r.Recipe, r.DurationNS = scenario, "double-barrier", took
@@ -22,8 +22,8 @@ func paper(across, figure string) *Reference {
 		Differs: []string{"their machines are of another year"}}
 }
 
-// Across clients, the runs of a scenario stand below the row that is called as
-// it is.
+// If clients are the columns, the runs of a scenario stand below the reference's row with the
+// scenario's name.
 func TestBesideAcrossClients(t *testing.T) {
 	f := file(passed("200-barriers", "ready", 50, 1300*time.Millisecond), passed("200-barriers", "ready", 100, 2600*time.Millisecond),
 		passed("others", "ready", 50, 3*time.Second), passed("200-barriers", "ready", 3, time.Second))
@@ -35,7 +35,7 @@ func TestBesideAcrossClients(t *testing.T) {
 	wantTable(t, f, "beside-clients.txt")
 }
 
-// Across scenarios, a row of ours is what else is the same.
+// If scenarios are the columns, one of our rows has the runs that differ only in the scenario.
 func TestBesideAcrossScenarios(t *testing.T) {
 	f := file(passed("writes", "mix", 250, time.Second), passed("reads", "mix", 250, time.Second/4), passed("reads", "mix", 9, time.Second))
 	other := passed("writes", "mix", 250, 2*time.Second)
@@ -48,7 +48,7 @@ func TestBesideAcrossScenarios(t *testing.T) {
 	wantTable(t, f, "beside-scenarios.txt")
 }
 
-// Half of a mix's writes create.
+// In this mix, half of the writes create a node.
 func TestBesideCreates(t *testing.T) {
 	f := mixFile(mixing(native(), Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 1000, Creates: 0.5})...)
 	f.Runs = append(f.Runs, passed("creates", "ready", 8, time.Second))

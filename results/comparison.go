@@ -116,7 +116,7 @@ type Quantile struct {
 // WriteJSON writes the comparison.
 func (c Comparison) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }
 
-// ReadComparison reads what a comparison has written. The error is one line.
+// ReadComparison reads the file of a comparison. The error is one line.
 func ReadComparison(r io.Reader) (Comparison, error) {
 	c, err := read[Comparison](r)
 	if err != nil {

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Findings say in words what the comparison shows, a sentence each.
+// Findings returns what the comparison shows, a sentence each.
 func (c Comparison) Findings() []string { return c.findings("NEW") }
 
-// findings are those with the new side called by the name.
+// findings returns the findings, with the given name for the new side.
 func (c Comparison) findings(name string) []string {
 	gated := slices.DeleteFunc(slices.Clone(c.Changes), func(x Change) bool { return !x.Gated })
 	of := func(v Verdict) []Change {
@@ -53,7 +53,7 @@ func (c Comparison) findings(name string) []string {
 	return lines
 }
 
-// tooFew says that nothing can be decided, and what would be needed.
+// tooFew says that there are too few runs to decide anything, and how many are needed.
 func (c Comparison) tooFew() string {
 	runs := "One run on a side shows nothing"
 	if min(len(c.Base.Runs), len(c.New.Runs)) > c.subjects() {
@@ -72,7 +72,7 @@ func (c Comparison) tooFew() string {
 		runs, max(4, c.Needed), plural(figures, "figure"))
 }
 
-// pairs are those of which both runs went through.
+// pairs returns the number of pairs of which both runs were completed.
 func (c Comparison) pairs() int { return min(len(c.Base.Runs), len(c.New.Runs)) / max(1, c.subjects()) }
 
 func (c Comparison) subjects() int {
@@ -85,7 +85,7 @@ func (c Comparison) subjects() int {
 	return len(names)
 }
 
-// shown is in how many observations.
+// shown says how many observations the result is based on.
 func (c Comparison) shown() string {
 	switch {
 	case c.Paired && c.Confirmation != nil:
@@ -96,7 +96,7 @@ func (c Comparison) shown() string {
 	return "saved runs"
 }
 
-// advice says what would tell more.
+// advice says what could decide an inconclusive result.
 func (c Comparison) advice() string {
 	if c.Paired {
 		return ": more pairs, or longer runs, may tell"
@@ -104,10 +104,10 @@ func (c Comparison) advice() string {
 	return ": more runs may tell, or stampede ab, which interleaves runs"
 }
 
-// mostInWords is how many changes a sentence bears.
+// mostInWords is the maximum number of changes that one sentence lists.
 const mostInWords = 4
 
-// inWords are the changes, where there are several subjects with theirs.
+// inWords lists the changes, each with its subject if there are several subjects.
 func (c Comparison) inWords(changes []Change) string {
 	var words []string
 	for _, x := range changes[:min(mostInWords, len(changes))] {
@@ -140,7 +140,7 @@ func (x Change) inWords() string {
 	}
 }
 
-// minima are the least and the greatest effect that matters.
+// minima returns the smallest and the largest minimum effect.
 func (c Comparison) minima(changes []Change) string {
 	least, most := changes[0].Minimum, changes[0].Minimum
 	for _, x := range changes {
@@ -152,18 +152,18 @@ func (c Comparison) minima(changes []Change) string {
 	return "±" + shareOf(least) + " to ±" + shareOf(most)
 }
 
-// shareOf writes a share with one decimal: "5.0 %".
+// shareOf formats a share with one decimal: "5.0 %".
 func shareOf(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
 
-// byHowMuch writes a change with its sign: "+41.2 %", "−0.5 %", and what is more than
-// ten times as much as that: "× 35.2".
+// byHowMuch formats a change with its sign: "+41.2 %", "−0.5 %"; from ten times the base up, it
+// formats the factor: "× 35.2".
 func byHowMuch(v float64) string {
 	if v >= 9 {
 		return "× " + Rate(1+v)
 	}
 	text := fmt.Sprintf("%+.1f %%", 100*v)
 	if math.Abs(v) < 0.0005 {
-		text = "0.0 %" // which has no sign
+		text = "0.0 %" // without a sign
 	}
 	return strings.Replace(text, "-", "−", 1)
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Page is what the comparison says.
+// Page returns the comparison's text for people.
 func (c Comparison) Page() Page {
 	p := Page{Heading: c.Heading() + " · " + c.Base.Label + " → " + c.New.Label, Finding: c.findings(c.New.Label), Tables: c.Tables(), Command: commandLine(c.Command)}
 	if c.Interrupted {
@@ -17,7 +17,7 @@ func (c Comparison) Page() Page {
 	return p
 }
 
-// Tables are the changes of each subject, and what there is beside them.
+// Tables returns the changes of each subject, then the tables beside them.
 func (c Comparison) Tables() (all []Table) {
 	for _, of := range bySubject(c.Changes) {
 		title := cmp.Or(of[0].Subject, c.Base.Label+" → "+c.New.Label)
@@ -29,7 +29,7 @@ func (c Comparison) Tables() (all []Table) {
 	return all
 }
 
-// Page is what the calibration says.
+// Page returns the calibration's text for people.
 func (c Calibration) Page() Page {
 	p := Page{Heading: c.heading(), Finding: []string{c.finding()}, Warnings: texts(c.Warnings), Command: commandLine(c.Command)}
 	for _, s := range c.Settings {

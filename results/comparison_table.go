@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// WriteTable writes the comparison for people: what it shows, the figures with
-// their intervals, what to mind, and the command that does it again.
+// WriteTable writes the comparison for people: the finding, the figures with their intervals, the
+// warnings, and the command that repeats it.
 func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", c.Heading())
@@ -40,7 +40,7 @@ func (c Comparison) WriteTable(w io.Writer, o TableOptions) error {
 	return err
 }
 
-// first is what the first side is called.
+// first returns the label of the first side.
 func (c Comparison) first() string {
 	if c.Paired {
 		return "BASE"
@@ -73,7 +73,7 @@ func bySubject(changes []Change) (groups [][]Change) {
 	return groups
 }
 
-// changes is the table of those of one subject.
+// changes returns the table of one subject's changes.
 func (c Comparison) changes(of []Change) *grid {
 	g := &grid{columns: []column{{head: "figure", left: true}, {head: "base", space: 3}, {head: "new", space: 3}, {head: "change", space: 3},
 		{head: "95 % interval", space: 3}, {head: "detectable", space: 3}, {head: "verdict", left: true, space: 3}}}
@@ -84,12 +84,12 @@ func (c Comparison) changes(of []Change) *grid {
 	return g
 }
 
-// Known tells whether there are medians: of too few observations there are none.
+// Known reports whether the change has medians. With too few observations it has none.
 func (x Change) Known() bool {
 	return x.Verdict != Invalid || x.P != nil || x.Base != 0 || x.New != 0
 }
 
-// Medians are those of both sides with their unit, n/a where there are none.
+// Medians returns the medians of both sides with their unit, or n/a if there are none.
 func (x Change) Medians() (base, other string) {
 	if !x.Known() {
 		return absent, absent
@@ -97,7 +97,7 @@ func (x Change) Medians() (base, other string) {
 	return Value(x.Base, x.Unit), Value(x.New, x.Unit)
 }
 
-// change is by how much; of files it is ~ where no difference is shown.
+// change formats the effect; in a comparison of saved files it is ~ if no difference is shown.
 func (c Comparison) change(x Change) string {
 	switch {
 	case x.Effect == nil:
@@ -115,7 +115,7 @@ func (x Change) interval() string {
 	return "[" + byHowMuch(x.Effect.Low) + ", " + byHowMuch(x.Effect.High) + "]"
 }
 
-// detectable is the smallest change that could have been shown.
+// detectable formats the smallest change that the comparison can show.
 func (x Change) detectable() string {
 	switch {
 	case x.Exact:
@@ -126,7 +126,7 @@ func (x Change) detectable() string {
 	return shareOf(*x.Detectable)
 }
 
-// verdict is in parentheses where it does not count.
+// verdict formats the verdict, in parentheses if the figure is not gated.
 func (x Change) verdict() string {
 	text := string(x.Verdict)
 	if x.Verdict == Regression {
@@ -138,7 +138,7 @@ func (x Change) verdict() string {
 	return text
 }
 
-// whys says why verdicts are as they are, where that is not by the numbers.
+// whys writes the reasons of verdicts that do not follow from the numbers alone.
 func whys(w io.Writer, of []Change) {
 	var reasons []string
 	figures := map[string][]string{}
@@ -156,13 +156,13 @@ func whys(w io.Writer, of []Change) {
 	}
 }
 
-// A part is a table beside that of the changes.
+// A part is a table beside the table of changes.
 type part struct {
 	title string
 	grid  *grid
 }
 
-// parts are what there is beside the changes.
+// parts returns the tables beside the changes.
 func (c Comparison) parts() (all []part) {
 	if len(c.Confirmation) > 0 {
 		all = append(all, part{"once more, what had been a regression", c.changes(c.Confirmation)})
@@ -193,7 +193,7 @@ func (c Comparison) quantiles() *grid {
 	return g
 }
 
-// notes say how it was decided.
+// notes says how the verdicts were reached.
 func (c Comparison) notes() (lines []string) {
 	var gated []Change
 	tested, exact := 0, 0
@@ -232,8 +232,8 @@ func (c Comparison) notes() (lines []string) {
 	return lines
 }
 
-// notOfTheMedians explains why the change of a pair is not that of the two medians beside
-// it, "" where all changes are; it names the figure in which they differ most.
+// notOfTheMedians explains why the change of a paired comparison differs from that of the two medians
+// beside it, with the figure in which they differ most. It returns "" if all changes agree.
 func (c Comparison) notOfTheMedians() string {
 	var most Change
 	apart := 0.0
@@ -252,7 +252,7 @@ func (c Comparison) notOfTheMedians() string {
 		most.Figure, byHowMuch(most.New/most.Base-1))
 }
 
-// foot says how it was decided, and how to do it again.
+// foot writes the notes, and the command that repeats the comparison.
 func (c Comparison) foot(w io.Writer, o TableOptions) {
 	for _, line := range c.notes() {
 		fmt.Fprintf(w, "  %s\n", line)

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 )
 
-// compared is a comparison of so many pairs.
+// compared returns a comparison with the given number of pairs.
 func compared(pairs int, changes ...Change) Comparison {
 	run := sample{"predecessor", "recipe", 8, 200, 1, 3, 2, time.Millisecond, time.Millisecond, 1, 0}.run(native())
 	c := Comparison{Schema: Schema, Kind: KindComparison, ID: "20261122-ab", Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC),
@@ -41,7 +41,7 @@ func mixed() []Change {
 	}
 }
 
-// exactly is a count that was compared without a test.
+// exactly returns the change of a count that was compared without a test.
 func exactly(figure string, base, other float64, v Verdict) Change {
 	return Change{Figure: figure, Unit: "/round", Gated: true, Base: base, New: other, Exact: true, Minimum: 0.05, Verdict: v,
 		Effect: &Estimate{Value: other/base - 1, Low: other/base - 1, High: other/base - 1, Confidence: 0.951}}
@@ -77,7 +77,7 @@ func TestComparisonOfFiles(t *testing.T) {
 	wantComparison(t, c, "comparison-files.txt")
 }
 
-// What a person reads first, of every outcome.
+// This covers the finding, which people read first, for every outcome.
 func TestComparisonFinding(t *testing.T) {
 	none := differs("errors", "", 0, 7, 0, 0, Regression)
 	none.Effect = nil
@@ -144,7 +144,7 @@ func TestCalibrationTable(t *testing.T) {
 	}
 }
 
-// What a generator makes of a server that does nothing is a calibration too.
+// The ceilings of a generator are a calibration too.
 func TestCeilingTable(t *testing.T) {
 	c := Calibration{Command: []string{"stampede", "calibrate", "--ceiling"}, Seed: 42, Took: 8 * time.Second, Ceilings: []Ceiling{
 		{Client: "lean", Sessions: 64, InFlight: 16, RequestsPerS: 412_345, CPUCores: 1.31, ServerCores: 0.58},
@@ -165,8 +165,8 @@ func wantComparison(t *testing.T, v interface {
 	checkWidth(t, b.String())
 }
 
-// Where the change of the pairs is not that of the medians beside it, one sentence says
-// why; where all are, and of files, there is none.
+// If the change of the pairs is not that of the medians beside it, one sentence explains why. There
+// is no such sentence if all changes agree, or in a comparison of files.
 func TestPairedChangeIsExplained(t *testing.T) {
 	said := func(c Comparison) int {
 		return strings.Count(strings.Join(c.notes(), "\n"), "from the changes within the pairs")

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A Setting is what was chosen of a run, beside what was measured.
+// A Setting has the options of a run; a metrics.Record has its measurements.
 type Setting struct {
 	Scenario             string // "" outside a scenario file
 	Recipe, Form, Family string
@@ -17,28 +17,27 @@ type Setting struct {
 	Clients, Groups      int
 	Seed                 uint64
 	Open                 *Open   // nil in a closed loop
-	Mix                  *Mix    // of raw operations; nil of a recipe
-	Reads                float64 // the share of them in a mix
+	Mix                  *Mix    // of raw operations; nil for a recipe
+	Reads                float64 // the share of reads in a mix
 	Preload              *Preload
-	Background           *Background // nil without one
+	Background           *Background // nil if there is none
 	Hold, Think, Warmup  time.Duration
-	Ramp                 time.Duration // that was asked for; 0: as long as the number of clients calls for
+	Ramp                 time.Duration // as requested; 0: as long as the number of clients requires
 	Expected             *Expected
-	Faults               []string // what was to be broken, a line each
-	Ceiling              float64  // requests a second that the generator makes of a server that does nothing; 0: not known
+	Faults               []string // the planned faults, a line each
+	Ceiling              float64  // requests per second that the generator reaches against a server that does nothing; 0: not known
 	// Settings are the flags of stampede run that can change a figure.
 	Settings map[string]string
 }
 
-// FromRecord writes down what was measured.
+// FromRecord converts a setting and its measurements to a Run.
 func FromRecord(s Setting, r *metrics.Record) Run { return fromRecord(s, r, distribution) }
 
-// Glance writes down what was measured until now, for those who look several times
-// a second: of distributions it has the percentiles only, since the rest takes ten
-// times as long.
+// Glance is like FromRecord for measurements in progress, for callers that need several per second.
+// Its distributions have only percentiles, since the rest takes ten times as long.
 func Glance(s Setting, r *metrics.Record) Run { return fromRecord(s, r, quantiles) }
 
-// A writing is how a histogram is written down.
+// A writing converts a histogram to a Distribution.
 type writing func(*hdrhistogram.Histogram) *Distribution
 
 func fromRecord(s Setting, r *metrics.Record, write writing) Run {
@@ -72,7 +71,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	return run
 }
 
-// little is nil of none.
+// little returns nil for nil.
 func little(l *metrics.Little) *Little {
 	if l == nil {
 		return nil
@@ -111,20 +110,20 @@ func latency(p metrics.Phase, write writing) Latency {
 	return l
 }
 
-// distribution is nil of a histogram that is nil or empty.
+// distribution returns nil for a histogram that is nil or empty.
 func distribution(h *hdrhistogram.Histogram) *Distribution {
 	d := quantiles(h)
 	if d == nil {
 		return nil
 	}
 	d.Min, d.Mean, d.Max = h.Min(), h.Mean(), h.Max()
-	// It encodes into memory and cannot fail but for an unknown encoding.
+	// Encode writes into memory, and fails only for an unknown encoding.
 	encoded, _ := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	d.HDR = string(encoded)
 	return d
 }
 
-// quantiles are those percentiles of a distribution that mean anything, nil of a histogram
+// quantiles returns the percentiles that have enough observations. It returns nil for a histogram
 // that is nil or empty.
 func quantiles(h *hdrhistogram.Histogram) *Distribution {
 	if h == nil || h.TotalCount() == 0 {
@@ -149,7 +148,7 @@ func herd(r *metrics.Record, write writing) Herd {
 	}
 }
 
-// timeline is nil of one without triggers.
+// timeline returns nil if there were no triggers.
 func timeline(l metrics.Timeline) *Timeline {
 	if l.Triggers == 0 {
 		return nil
@@ -189,7 +188,7 @@ func totals(c metrics.Counts) Totals {
 	}
 }
 
-// SafetyOf writes down what a checker saw.
+// SafetyOf converts the result of a safety checker.
 func SafetyOf(s metrics.Safety) Safety {
 	return Safety{
 		Checked: s.Checked, Violations: s.Violations, BeliefOverlaps: s.BeliefOverlaps,
@@ -223,8 +222,8 @@ func intervals(all []metrics.Interval) []Interval {
 	return out
 }
 
-// warningsOf is empty, not nil, without any: nil doubts are of a file that does not
-// know.
+// warningsOf returns an empty slice, not nil, if there are no warnings: nil doubts mean that the file
+// is too old to record doubts.
 func warningsOf(all []metrics.Warning) []Warning {
 	out := []Warning{}
 	for _, w := range all {
@@ -233,8 +232,8 @@ func warningsOf(all []metrics.Warning) []Warning {
 	return out
 }
 
-// Doubted is why figures of the run may prove nothing. A file from before doubts
-// were noted does not tell which of its warnings are doubts, so that all are.
+// Doubted returns the reasons why the run's figures may prove nothing. In files that do not record
+// doubts, any warning may be one, so Doubted returns all warnings.
 func (r Run) Doubted() []Warning {
 	if r.Doubts != nil {
 		return r.Doubts

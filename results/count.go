@@ -53,7 +53,7 @@ type Exact struct {
 	Server  *int64 `json:"server"` // null where the server does not count it
 }
 
-// Equal tells whether the count is as expected: exactly, where it is determined.
+// Equal reports whether the count is as expected: exactly, or within its bounds if it has a Most.
 func (e Exact) Equal() bool {
 	switch {
 	case e.Expected == nil:
@@ -64,20 +64,20 @@ func (e Exact) Equal() bool {
 	return *e.Expected <= e.Counted && e.Counted <= *e.Most
 }
 
-// Agreed tells whether the server counted the same, if it counts at all.
+// Agreed reports whether the server counted the same. It is true if the server does not count.
 func (e Exact) Agreed() bool { return e.Server == nil || *e.Server == e.Counted }
 
 func (s Settled) exacts() []Exact {
 	return []Exact{s.Notifications, s.Reads, s.Writes, s.FailedWrites, s.LargestFanout}
 }
 
-// Names tells whether a formula of the row has the letter in it.
+// Names reports whether a formula of the row contains the letter.
 func (s Settled) Names(letter string) bool {
 	return slices.ContainsFunc(s.exacts(), func(e Exact) bool { return strings.Contains(e.Formula, letter) })
 }
 
-// Differs tells whether a count is not what the model says, in either
-// direction, or the server counted something else.
+// Differs reports whether any count differs from the model, in either direction, or from the
+// server's own count.
 func (s Settled) Differs() bool {
 	for _, e := range s.exacts() {
 		if !e.Equal() || !e.Agreed() {
@@ -87,7 +87,7 @@ func (s Settled) Differs() bool {
 	return false
 }
 
-// NewCount begins a report.
+// NewCount starts a report.
 func NewCount(t Tool) CountReport {
 	return CountReport{Schema: Schema, Kind: KindCount, Started: time.Now().UTC(), Tool: t, Settled: []Settled{}}
 }

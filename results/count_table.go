@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable writes the report as a person reads it: the finding, a table for
-// each recipe, backend and number of clients, and how the costs grow.
+// WriteTable writes the report for people: the finding, a table for each recipe, backend and number
+// of clients, and the growth of the costs.
 func (r CountReport) WriteTable(w io.Writer, o TableOptions) error {
 	fmt.Fprintln(w)
 	for _, line := range countFinding(r) {
@@ -33,7 +33,7 @@ func (r CountReport) WriteTable(w io.Writer, o TableOptions) error {
 	return err
 }
 
-// letters are the parameters of the formulas: " · U = 2 · q = 1".
+// letters lists the parameters of the formulas: " · U = 2 · q = 1".
 func letters(rows []Settled) (text string) {
 	all := map[string]int64{}
 	for _, s := range rows {
@@ -45,8 +45,8 @@ func letters(rows []Settled) (text string) {
 	return text
 }
 
-// grouped puts together what shares a table, in order of appearance, but all of
-// one recipe together.
+// grouped groups the rows that share a table, in order of appearance, with all tables of a recipe
+// together.
 func grouped(all []Settled) (groups [][]Settled) {
 	type key struct {
 		recipe, url string
@@ -79,13 +79,13 @@ func countRows(w io.Writer, rows []Settled) error {
 	return t.Flush()
 }
 
-// cells are the row's, in the order of the heads.
+// cells returns the cells of the row, in the order of the headings.
 func (s Settled) cells() []string {
 	return []string{s.Form, s.Notifications.text(""), s.Reads.text(""), s.writes(), s.LargestFanout.text(""), s.equality(), s.agreement()}
 }
 
-// text is "28 = N(N−1)/2", or "29 ≠ 28 = N(N−1)/2", and what the server counted
-// if it is something else.
+// text formats a count: "28 = N(N−1)/2", or "29 ≠ 28 = N(N−1)/2" if it differs from the model,
+// followed by the server's count if that differs.
 func (e Exact) text(failed string) string {
 	t := fmt.Sprint(e.Counted) + failed
 	switch {
@@ -101,7 +101,7 @@ func (e Exact) text(failed string) string {
 	return t
 }
 
-// expected is "28", or "28 to 36" where it is not determined.
+// expected formats the expected count: "28", or "28 to 36" if only its bounds are determined.
 func (e Exact) expected() string {
 	if e.Most == nil {
 		return fmt.Sprint(*e.Expected)
@@ -129,7 +129,7 @@ func (s Settled) agreement() string {
 	return s.say(s.Notifications.Server != nil, Exact.Agreed, "agrees", "DISAGREES")
 }
 
-// say is one word on all counts, n/a where there is nothing to hold them against.
+// say returns one word for all counts, or n/a if there is nothing to compare them with.
 func (s Settled) say(known bool, good func(Exact) bool, all, notAll string) string {
 	switch {
 	case !known:
@@ -140,8 +140,8 @@ func (s Settled) say(known bool, good func(Exact) bool, all, notAll string) stri
 	return all
 }
 
-// countFinding says in a sentence what a release costs, and in another whether
-// the counts are as they must be.
+// countFinding says in one sentence how many clients a write wakes, and in another whether the
+// counts match the model.
 func countFinding(r CountReport) []string {
 	differ, unsafe := 0, 0
 	for _, s := range r.Settled {
@@ -184,7 +184,7 @@ func largestWakes(all []Settled) string {
 	return fmt.Sprintf("With %d clients one write wakes at most: %s.", n, strings.Join(parts, ", "))
 }
 
-// growthRows say what a round costs with the most clients, and how that grew.
+// growthRows writes the cost of a round at the largest number of clients, and how it grows.
 func growthRows(w io.Writer, all []Settled) error {
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	vague := false
@@ -208,8 +208,7 @@ func growthRows(w io.Writer, all []Settled) error {
 	return err
 }
 
-// perRound is what of a cost falls on one round: its least, where it is not
-// determined.
+// perRound formats a cost per round, with ≥ and the lower bound if the cost is not determined.
 func (s Settled) perRound(cost func(Settled) (least int64, exact bool)) string {
 	least, exact := cost(s)
 	text := Rate(float64(least) / float64(max(s.Rounds, 1)))
@@ -219,8 +218,8 @@ func (s Settled) perRound(cost func(Settled) (least int64, exact bool)) string {
 	return text
 }
 
-// byForm puts the levels of one form on one backend together, by rising number
-// of clients, each number once.
+// byForm groups the levels of each form and backend, sorted by the number of clients and without
+// duplicates.
 func byForm(all []Settled) (forms [][]Settled) {
 	type key struct{ recipe, form, url string }
 	at := map[key]int{}

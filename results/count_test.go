@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// counted is a row whose counts are what a model says they are.
+// counted returns a row whose counts match the model.
 func counted(form string, clients int, notifications, reads, writes, failed, largest int64) Settled {
 	exact := func(n int64, formula string) Exact {
 		return Exact{Counted: n, Expected: &n, Formula: formula, Server: &n}
@@ -61,8 +61,8 @@ func TestCountTable(t *testing.T) {
 	}
 }
 
-// A difference in either direction, from the model or from the server, is said
-// in the row and in the finding, and Differs tells of it.
+// Differs reports any difference from the model, in either direction, and from the server's count;
+// the row and the finding show it.
 func TestCountTableShowsDifferences(t *testing.T) {
 	more, other, server, unsafe := oneNode(8), oneNode(8), oneNode(8), oneNode(8)
 	more.Notifications.Counted++
@@ -125,7 +125,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// Where all clients take part in each round, more of them make no more rounds.
+// If all clients take part in each round, more clients do not mean more rounds.
 func TestGrowthOfOneRoundForAll(t *testing.T) {
 	var barrier, commit []Settled
 	for _, n := range []int64{4, 8, 16, 64} {
@@ -143,7 +143,7 @@ func TestGrowthOfOneRoundForAll(t *testing.T) {
 	}
 }
 
-// What is not determined is shown, and fitted, by the least that it can be.
+// A count that is not determined is shown, and fitted, by its lower bound.
 func TestGrowthOfABound(t *testing.T) {
 	var levels []Settled
 	for _, n := range []int64{16, 32, 64} {
@@ -160,7 +160,7 @@ func TestGrowthOfABound(t *testing.T) {
 	}
 }
 
-// Levels may come in any order, and some twice.
+// Levels may come in any order, and more than once.
 func TestGrowthIsShownByForm(t *testing.T) {
 	got := shown(t, report(oneNode(64), predecessor(64), oneNode(16), predecessor(16), oneNode(32), predecessor(32), oneNode(64)))
 	for _, w := range []string{"per round", "lock/one-node on native", "as N^1.0", "lock/predecessor on native", "flat"} {
@@ -170,7 +170,7 @@ func TestGrowthIsShownByForm(t *testing.T) {
 	}
 }
 
-// A count that is not determined even at rest is right between its bounds.
+// A count that is not determined even at rest is correct between its bounds.
 func TestCountBetweenBounds(t *testing.T) {
 	least, most := int64(36), int64(57)
 	for counted, want := range map[int64]string{

@@ -1,9 +1,9 @@
-// Package results is the result file: what a run measured, written down.
+// Package results defines result files: the measurements of a command and their output formats.
 //
-// A [File] is one stampede run with all its [Run]s, one per form and number of
-// clients. [FromRecord] makes a Run of what package metrics measured;
-// WriteJSON and [Read] are its JSON form, WriteTable is how a person reads it. Every view is
-// made from a File, so whoever has a saved one needs no other run for another
-// view. A [CountReport] is the same for exact counts, and a [Sweep] is a File with what
-// follows from runs at many levels.
+// A [File] is the result of one command, with a [Run] for each form, number of clients and
+// repetition. [FromRecord] converts the measurements of package metrics to a Run. WriteJSON and
+// [Read] write and read JSON; WriteTable writes text for people. Every view is made from the
+// File alone, so a saved file is enough for any view, without a new run. A [CountReport] has exact
+// counts, a [Sweep] is a File of runs at several levels with an analysis of them, and a
+// [Comparison] compares two sides.
 package results

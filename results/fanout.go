@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// fanout writes down how those were told who watch; nil of another workload.
+// fanout converts the fan-out of a write to its watchers; nil for another workload.
 func fanout(f *metrics.Fanout) *Fanout {
 	if f == nil {
 		return nil
@@ -17,7 +17,7 @@ func fanout(f *metrics.Fanout) *Fanout {
 		FromAck: FromAck{First: signed(f.First), Median: signed(f.Median), Last: signed(f.Last), Each: signed(f.Each)}}
 }
 
-// signed is nil of a distribution that is empty.
+// signed returns nil for an empty distribution.
 func signed(s metrics.Signed) *Signed {
 	n := s.Count()
 	if n == 0 {
@@ -33,7 +33,7 @@ func signed(s metrics.Signed) *Signed {
 	return &Signed{Min: s.Min(), P50: at(50), P99: at(99), Max: s.Max()}
 }
 
-// fanoutTable is table for a fan-out: a row for each number of watchers and form.
+// fanoutTable adds the columns for a fan-out: a row for each number of watchers and form.
 func fanoutTable(s *sheet) {
 	runs, text := s.runs, s.text
 	latency := func(c column, phase string, percentile func(*Distribution) *int64) {
@@ -43,7 +43,7 @@ func fanoutTable(s *sheet) {
 		func(r Run) string { return Count(int64(r.Clients)) })
 	text(column{head: "form", left: true, space: 2}, func(r Run) string { return r.Form })
 	open := s.rates("writes/s")
-	if open { // there is no room for all percentiles beside what was offered
+	if open { // no room for all percentiles beside the offered rate
 		latency(column{head: "first", over: "p50 told, from when due", space: 3}, "first", median)
 		latency(column{head: "median", space: 2}, "median", median)
 		latency(column{head: "last", space: 2}, "last", median)
@@ -58,8 +58,8 @@ func fanoutTable(s *sheet) {
 	s.safety()
 }
 
-// tellings says of each form with the most watchers how long it takes until all
-// are told.
+// tellings says how long each form takes until all watchers are notified, at the largest number of
+// clients.
 func tellings(runs []Run) (lines []string) {
 	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients }).Clients
 	forms := distinct(runs, func(r Run) string { return r.Form })

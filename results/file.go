@@ -2,8 +2,8 @@ package results
 
 import "time"
 
-// Schema is the version of the file format that this package writes. Before 2,
-// warnings had no code.
+// Schema is the version of the file format that this package writes. Warnings have codes since
+// version 2.
 const Schema = 2
 
 // A File is the result of one command. Durations are in nanoseconds, sizes in
@@ -188,8 +188,8 @@ type Distribution struct {
 	// HDR is the whole histogram in the base64 V2 compressed encoding that
 	// HdrHistogram tools read.
 	HDR string `json:"hdr"`
-	// Others are further percentiles that are known although there is no histogram: of
-	// the medians of a sweep.
+	// Others has further percentiles that are known without a histogram: medians over the runs
+	// of a sweep's level.
 	Others map[float64]int64 `json:"-"`
 }
 
@@ -383,7 +383,7 @@ type Generator struct {
 	Wakes *Distribution `json:"wakes_ns,omitempty"`
 }
 
-// Lost is how many arrivals of an open loop have no response time.
+// Lost returns the number of arrivals of an open loop that have no response time.
 func (g Generator) Lost() int64 {
 	if g.Offered == 0 {
 		return 0

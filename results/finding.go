@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// finding says in words what the runs on one backend show: a line or two. It is
-// made of the runs with the most clients in which a naive form and another one
-// stand side by side.
+// finding says in a line or two what the runs on one backend show. For a recipe in a closed loop
+// without faults, it compares a naive form with another one, at the largest number of clients
+// that has both.
 func finding(runs []Run, shown columns) []string {
 	if void := violations(runs); len(void) > 0 {
 		return void
@@ -39,8 +39,7 @@ func finding(runs []Run, shown columns) []string {
 	return alone(medians(measured), runs)
 }
 
-// violations says which forms broke their promise; the numbers of such a run
-// are void.
+// violations names the runs with safety violations. The numbers of such a run are void.
 func violations(runs []Run) (lines []string) {
 	for _, r := range runs {
 		if r.Safety.Violations == 0 {
@@ -55,9 +54,8 @@ func violations(runs []Run) (lines []string) {
 	return lines
 }
 
-// sideBySide returns the first naive and the first other form of the level with
-// the most clients that has both; a library form only stands in for a missing
-// recipe.
+// sideBySide returns the first naive form and the first other form at the largest number of
+// clients that has both. A library form counts only if there is no recipe form.
 func sideBySide(runs []Run) (naive, calm Run, ok bool) {
 	for i := range runs {
 		n := runs[i]
@@ -95,7 +93,7 @@ func compare(naive, calm Run, runs []Run, shown columns) []string {
 	return slices.Concat([]string{line}, slower(naive, calm, runs, shown), harm(naive, calm, runs, shown))
 }
 
-// asleep says how many of those that the naive form wakes go back to sleep.
+// asleep says how many of the clients that the naive form wakes go back to sleep.
 func asleep(r Run) string {
 	woken := r.Herd.Useful + r.Herd.Wasted
 	n := r.Cost.PerRound.Notifications
@@ -107,12 +105,12 @@ func asleep(r Run) string {
 		return ""
 	}
 	if about(vain) == about(n) && r.Herd.Useful > 0 {
-		vain = math.Floor(vain) // not all: somebody went on
+		vain = math.Floor(vain) // not all: some clients proceeded
 	}
 	return fmt.Sprintf("; %s of the %s go back to sleep", short(vain), short(n))
 }
 
-// slower compares how long it takes until the next is served.
+// slower compares how long it takes until the next client is served.
 func slower(naive, calm Run, runs []Run, shown columns) []string {
 	phase := tailPhase(naive)
 	if phase == "" {
@@ -137,9 +135,9 @@ func slower(naive, calm Run, runs []Run, shown columns) []string {
 	return []string{fmt.Sprintf("%s is no slower, but %.0f %% faster%s.", name, 100*(1-ratio), within)}
 }
 
-// slowdown is the ratio of the highest percentile that the table shows and that both
-// have enough observations for, the medians of both in the table, and that
-// percentile's name; "" if there is none.
+// slowdown compares the two forms by the highest percentile that the table shows and that both
+// have enough observations for. It returns the ratio, the two medians as the table shows them,
+// and the percentile's name; the name is "" if there is no such percentile.
 func (c columns) slowdown(runs []Run, time func(Run) *Distribution, naive, calm Run) (ratio Estimate, medians [2]float64, percentile string) {
 	p, name := c.highest(runs, time, naive, calm)
 	if name == "" {
@@ -150,8 +148,8 @@ func (c columns) slowdown(runs []Run, time func(Run) *Distribution, naive, calm 
 	return ratioOf(repetitionsOf(naive, runs), repetitionsOf(calm, runs), valueAt(time, p)), medians, name
 }
 
-// alone says what one family shows where there is nothing to compare it with, and why
-// there is nothing: all are the runs, those without a round included.
+// alone says what one family shows where there is no other to compare it with, and why. The
+// argument all has all runs, also those without a completed round.
 func alone(runs, all []Run) []string {
 	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients })
 	line := fmt.Sprintf("With %s %s wakes %s in %s/%s%s.", most.crowd(), roundOf(most.Recipe),
@@ -159,8 +157,8 @@ func alone(runs, all []Run) []string {
 	return []string{line, uncompared(most, all)}
 }
 
-// uncompared says why no form stands beside that of the run: none ran, or those that
-// ran completed no round, or ran at other levels only.
+// uncompared says why there is no form to compare the run with: none ran, or the form completed no
+// round, or it ran with other numbers of clients only.
 func uncompared(r Run, all []Run) string {
 	other := "herd-avoiding"
 	if r.Family != "naive" {
@@ -176,8 +174,8 @@ func uncompared(r Run, all []Run) string {
 	return fmt.Sprintf("The %s form %s ran with another number of clients only, so there is nothing to compare.", other, all[i].Form)
 }
 
-// called is how a sentence refers to the form of a run: by its family, and by its
-// name where several of the family are among the runs.
+// called returns the name of a run's form in a sentence: its family, followed by the form's name
+// where the runs have several forms of that family.
 func called(r Run, runs []Run) string {
 	var name string
 	kin := slices.DeleteFunc(slices.Clone(runs), func(o Run) bool { return o.Family != r.Family })
@@ -195,7 +193,7 @@ func called(r Run, runs []Run) string {
 	return "the recipe" + name
 }
 
-// roundOf is what wakes in one round of the recipe.
+// roundOf returns the event that wakes clients in a round of the recipe, e.g. "a release".
 func roundOf(recipe string) string {
 	switch recipe {
 	case "lock", "shared-lock", "revocable-lock":
@@ -206,7 +204,7 @@ func roundOf(recipe string) string {
 	return "a round"
 }
 
-// crowd is how many clients there were.
+// crowd returns the number of clients in words, with the number of groups if there are several.
 func (r Run) crowd() string {
 	if r.Groups > 1 {
 		return fmt.Sprintf("%s in %d groups", Clients(r.Clients), r.Groups)
@@ -214,7 +212,7 @@ func (r Run) crowd() string {
 	return Clients(r.Clients)
 }
 
-// Clients writes how many there are: "1 client", "128 clients".
+// Clients formats a number of clients: "1 client", "128 clients".
 func Clients(n int) string {
 	if n == 1 {
 		return "1 client"
@@ -232,7 +230,7 @@ func times(n int64) string {
 	return Count(n) + " times"
 }
 
-// about rounds as prose does: to whole numbers from ten on, to one decimal below.
+// about rounds a number for prose: to an integer from 10 up, to one decimal below.
 func about(v float64) float64 {
 	if v >= 10 {
 		return math.Round(v)
@@ -240,7 +238,7 @@ func about(v float64) float64 {
 	return math.Round(10*v) / 10
 }
 
-// short writes a number for prose: "99", "3.4", "1".
+// short formats a number for prose: "99", "3.4", "1".
 func short(v float64) string {
 	if v = about(v); v == math.Trunc(v) {
 		return Count(int64(v))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// offers says of each form whether it kept up with the rate that was offered to
-// the most clients.
+// offers says for each form whether it kept up with the offered rate, at the largest number of
+// clients.
 func offers(runs []Run, shown columns) (lines []string) {
 	most := 0
 	for _, r := range runs {
@@ -21,12 +21,12 @@ func offers(runs []Run, shown columns) (lines []string) {
 	return lines
 }
 
-// enough is the share of the offered rate that a form which keeps up must do.
+// enough is the share of the offered rate that a form must complete to keep up.
 const enough = 0.98
 
-// inProgress is how many arrivals a form that keeps up may have in progress when the
-// window closes: by Little's law the rate times the time that one takes, and three
-// standard deviations of that number more.
+// inProgress returns how many arrivals may be in progress when the window closes if a form keeps
+// up. By Little's law, the mean number in progress is the rate times the mean time of one arrival.
+// inProgress adds three standard deviations of that number, and 1.
 func (r Run) inProgress() float64 {
 	response := r.latency(firstPhase(r))
 	if response == nil {
@@ -36,7 +36,7 @@ func (r Run) inProgress() float64 {
 	return 1 + usual + 3*math.Sqrt(usual)
 }
 
-// keepsUp says whether the run did.
+// keepsUp says whether the run kept up with the offered rate.
 func (r Run) keepsUp() string {
 	line := fmt.Sprintf("Offered %s/s, %s/%s with %s", Rate(r.OfferedPerS), r.Recipe, r.Form, r.crowd())
 	missing := (r.OfferedPerS - r.ThroughputPerS) * r.DurationNS.Seconds()

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A form keeps up if no more is missing at the end than Little's law says is in
-// progress; one whose queue grows does not, although all was done later.
+// A form keeps up if no more arrivals are missing at the end than Little's law puts in progress. A
+// form whose queue grows does not keep up, even if all arrivals are served later.
 func TestKeepsUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		offered, ended float64 // per second, in five seconds

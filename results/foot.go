@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// warn writes what to mind of the numbers above, a line each.
+// warn writes the warnings about the runs, a line each.
 func warn(w io.Writer, runs []Run) {
 	for _, row := range repetitions(runs) {
 		r := row[0]
@@ -25,8 +25,8 @@ func warn(w io.Writer, runs []Run) {
 	}
 }
 
-// warningsOfAll are the warnings of the repetitions: of each code one, with how many
-// of them have it.
+// warningsOfAll returns the warnings of all repetitions, one for each code, with the number of
+// repetitions that have it.
 func warningsOfAll(row []Run) []Warning {
 	if len(row) == 1 {
 		return row[0].Warnings
@@ -46,8 +46,8 @@ func warningsOfAll(row []Run) []Warning {
 	return all
 }
 
-// oneLine is the text without what would begin another line, which might be taken
-// for something else.
+// oneLine replaces control characters with spaces. A line break in the text could otherwise start a
+// line that is mistaken for other output.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -64,7 +64,7 @@ func refused(s Safety) string {
 	return Count(s.TokensRefused)
 }
 
-// foot writes what follows the tables.
+// foot writes the lines below the tables.
 func foot(w io.Writer, f File, o TableOptions) {
 	fmt.Fprintln(w)
 	for _, line := range f.Skipped {
@@ -81,8 +81,8 @@ func foot(w io.Writer, f File, o TableOptions) {
 	fmt.Fprintf(w, "  again: %s\n", commandLine(f.Command))
 }
 
-// identities says in how many runs the counts relate as they must under any
-// schedule, and where they do not.
+// identities writes in how many runs the identities of the counts hold, and which ones are broken.
+// An identity holds under any schedule.
 func identities(w io.Writer, runs []Run) {
 	var rows, hold int
 	var broken []string
@@ -116,7 +116,7 @@ func identities(w io.Writer, runs []Run) {
 	}
 }
 
-// countCommand counts at rest what the runs measured under load.
+// countCommand returns the command that counts at rest what the runs measured under load.
 func countCommand(runs []Run) string {
 	recipes := distinct(runs, func(r Run) string { return r.Recipe })
 	var levels []int
@@ -131,7 +131,7 @@ func countCommand(runs []Run) string {
 	return "stampede count " + strings.Join(recipes, " ") + " --clients " + strings.Join(of, ",")
 }
 
-// commandLine is a command as a shell takes it.
+// commandLine quotes a command for a shell.
 func commandLine(args []string) string {
 	quoted := make([]string, len(args))
 	for i, a := range args {
@@ -143,7 +143,7 @@ func commandLine(args []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// special tells whether a shell may give the character a meaning.
+// special reports whether the character may be special to a shell.
 func special(r rune) bool {
 	return !strings.ContainsRune("%+,-./:=@_", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// judgement writes what was decided, and of each threshold what was measured; it
-// writes nothing where nothing was asked.
+// judgement writes the decision, and the measurement for each threshold. It writes nothing if the
+// file has no gates.
 func (f File) judgement(w io.Writer, o TableOptions) {
 	if len(f.Gates) == 0 {
 		return
@@ -29,7 +29,7 @@ func (f File) judgement(w io.Writer, o TableOptions) {
 	fmt.Fprintln(w)
 }
 
-// Decision is the verdict in one sentence, of a file of which something was asked.
+// Decision returns the verdict of a file with gates in one sentence.
 func (f File) Decision() string {
 	thresholds := distinctGates(f.Gates)
 	of := func(verdicts ...Verdict) (n int) {
@@ -64,7 +64,7 @@ func (f File) Decision() string {
 	return fmt.Sprintf("%s: %s met.", word, some(len(thresholds)))
 }
 
-// distinctGates are the gates of each threshold.
+// distinctGates groups the gates by threshold.
 func distinctGates(gates []Gate) (all [][]Gate) {
 	for _, g := range gates {
 		i := slices.IndexFunc(all, func(of []Gate) bool { return of[0].Text == g.Text && of[0].Scenario == g.Scenario })
@@ -77,19 +77,19 @@ func distinctGates(gates []Gate) (all [][]Gate) {
 	return all
 }
 
-// mostGates is how many lines of one threshold are shown that is not met.
+// mostGates is the maximum number of lines for one threshold that is not met.
 const mostGates = 5
 
-// An Answer is a line of what came of a threshold.
+// An Answer is a line about the outcome of a threshold.
 type Answer struct {
-	Asked, Of       string // the threshold, and which run, or how many
-	Measured, Limit string // with their units, "n/a" where not known; "" of a line for the rest
+	Asked, Of       string // the threshold, and which run, or how many runs
+	Measured, Limit string // with their units, "n/a" if not known; "" in a line that only counts further runs
 	Verdict         Verdict
 	Why             string
 }
 
-// Answers are one for each threshold that all its runs meet, with the run that is
-// nearest to the limit, and one for each run that does not.
+// Answers returns, for each threshold, one line for the runs that meet it, with the values of the run
+// closest to the limit, and one line for each run that does not, up to mostGates lines.
 func (f File) Answers() (all []Answer) {
 	for _, gates := range distinctGates(f.Gates) {
 		var met, not []Gate
@@ -118,7 +118,7 @@ func (f File) Answers() (all []Answer) {
 	return all
 }
 
-// closeness is the more the nearer a gate that is met comes to its limit.
+// closeness is greater the closer the value of a gate that is met is to its limit.
 func (g Gate) closeness() float64 {
 	if strings.HasPrefix(g.Op, ">") {
 		return *g.Limit - *g.Measured
@@ -136,7 +136,7 @@ func (g Gate) answer(who string) Answer {
 	return Answer{g.title(), who, value(g.Measured, ""), value(g.Limit, sign(g.Op)+" "), g.Verdict, g.Why}
 }
 
-// title is what was asked, and of which scenario.
+// title returns the threshold, with its scenario if it has one.
 func (g Gate) title() string {
 	if g.Scenario != "" {
 		return g.Scenario + ": " + g.Text
@@ -144,8 +144,7 @@ func (g Gate) title() string {
 	return g.Text
 }
 
-// aboutGate is the run that a gate is about, without what all runs of the file
-// have.
+// aboutGate names the run that a gate is about, without the parts that all runs of the file share.
 func (f File) aboutGate(g Gate) string {
 	if g.Run < 0 || g.Run >= len(f.Runs) {
 		return g.Subject
@@ -161,7 +160,7 @@ func (f File) aboutGate(g Gate) string {
 	return text
 }
 
-// sign is how people write an op: "≤".
+// sign formats an operator for people: "≤".
 func sign(op string) string {
 	switch op {
 	case "<=":

@@ -8,13 +8,12 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 )
 
-// asked is a gate on the run at a place.
+// asked returns a gate on the run with the given index.
 func asked(text, figure, unit, op string, run int, measured, limit float64, v Verdict, why string) Gate {
 	return Gate{Text: text, Run: run, Subject: fmt.Sprint("run ", run), Figure: figure, Unit: unit, Op: op, Measured: &measured, Limit: &limit, Verdict: v, Why: why}
 }
 
-// The goldens are what a person sees first where something was asked; read one
-// before you let it be rewritten.
+// The golden files are what a user of thresholds sees first; read one before you accept a new version.
 func TestJudgement(t *testing.T) {
 	const notif, safe = "lock.notifications_per_round <= 1.05", "*.safety.violations == 0"
 	met := func(n int) (all []Gate) {
@@ -60,7 +59,7 @@ func TestJudgement(t *testing.T) {
 	}
 }
 
-// The verdict and the thresholds come before what the runs show.
+// The verdict and the thresholds come before the finding.
 func TestJudgementComesFirst(t *testing.T) {
 	f := file(herding(native())...)
 	f.Gates, f.Verdict = []Gate{asked("errors == 0", "errors", "", "==", 0, 0, 0, Pass, "")}, Pass

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// A grid is a table of text without lines: columns are told apart by space, and
-// a head may stand over several of them.
+// A grid is a table of text without lines: space separates the columns, and a heading may span
+// several of them.
 //
-// Note: no table library is used. All that is needed is two alignments and
-// headings over several columns, without borders. Every character that is used
-// here, µ and − and the thin space included, counts as one cell wide.
+// Note: no table library is used, since two alignments and headings over several columns, without
+// borders, are all that is needed. Every character in use here, including µ, − and the thin space,
+// counts as one cell wide.
 type grid struct {
 	columns []column
 	rows    [][]string
@@ -21,10 +21,10 @@ type grid struct {
 
 type column struct {
 	head  string // its own heading
-	over  string // begins a heading over this and the following columns
-	left  bool   // text; numbers are set right
-	space int    // before it
-	alone bool   // what is over the column before it is not over this one
+	over  string // starts a heading over this and the following columns
+	left  bool   // text, aligned left; numbers are aligned right
+	space int    // the number of spaces before the column
+	alone bool   // the heading over the column before it does not extend over this one
 }
 
 func (g *grid) widths() []int {
@@ -38,7 +38,7 @@ func (g *grid) widths() []int {
 	return w
 }
 
-// write writes the heads and rows, each line indented by two.
+// write writes the headings and rows, each line indented by two spaces.
 func (g *grid) write(w io.Writer) {
 	widths := g.widths()
 	g.line(w, g.overs(widths))
@@ -62,12 +62,12 @@ func (g *grid) write(w io.Writer) {
 	}
 }
 
-// gap is the least between two headings over several columns.
+// gap is the minimum space between two headings over several columns.
 const gap = 2
 
-// overs is the line of headings over several columns. One over numbers ends
-// where the head of its first column does, if there is room on its left; else
-// it begins where its column does.
+// overs returns the line of headings over several columns. A heading over numbers ends where the
+// heading of its first column ends, if there is room on its left; otherwise it starts where its
+// column starts.
 func (g *grid) overs(widths []int) string {
 	var b strings.Builder
 	at, used := 0, 0
@@ -96,8 +96,8 @@ func (g *grid) line(w io.Writer, text string) {
 	}
 }
 
-// insert puts a column after the first of the heads that there is, and nowhere if
-// there is none.
+// insert adds a column after the first of the given headings that the grid has, and does nothing if
+// it has none of them.
 func (g *grid) insert(c column, cell func(row int) string, after ...string) {
 	i := slices.IndexFunc(after, func(head string) bool { return g.place(head) >= 0 })
 	if i < 0 {
@@ -110,7 +110,7 @@ func (g *grid) insert(c column, cell func(row int) string, after ...string) {
 	}
 }
 
-// drop takes the column with the head away, if it is there.
+// drop removes the column with the heading, if there is one.
 func (g *grid) drop(head string) {
 	at := g.place(head)
 	if at < 0 {

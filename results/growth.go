@@ -2,15 +2,15 @@ package results
 
 import "math"
 
-// Growth is how a form's cost per round grows with the number of clients N: as
-// N to the power of the exponent. 0 is flat, 1 is what a herd does.
+// Growth says how a form's cost per round grows with the number of clients N, as the exponent of a
+// power of N. 0 is flat; 1 is the growth of a herd.
 type Growth struct {
-	Notifications *float64 // nil where there are none
+	Notifications *float64 // nil if a level has none
 	Operations    *float64 // reads and writes
 }
 
-// GrowthOf fits the growth of one form's settled costs, given by rising number
-// of clients. It is nil below three levels, which are too few for a fit.
+// GrowthOf fits the growth of one form's settled costs, given by increasing number of clients. It
+// returns nil for fewer than three levels, which are too few for a fit.
 func GrowthOf(levels []Settled) *Growth {
 	if len(levels) < 3 {
 		return nil
@@ -26,7 +26,7 @@ func operations(s Settled) (least int64, exact bool) {
 	return reads + writes, exact && exactly
 }
 
-// least is the count, or the least that it can be, where it is not determined.
+// least returns the count, or its lower bound if the count is not determined.
 func (e Exact) least() (n int64, exact bool) {
 	if e.Most == nil {
 		return e.Counted, true
@@ -34,13 +34,12 @@ func (e Exact) least() (n int64, exact bool) {
 	return *e.Expected, false
 }
 
-// exponent fits log(cost of a round) = a + b·log(N) by least squares. A cost that
-// is 0 somewhere does not grow as a power.
+// exponent fits log(cost of a round) = a + b·log(N) by least squares. It returns nil for a cost that
+// is 0 at some level, since such a cost does not grow as a power.
 //
-// Note: where more clients make more rounds, the cost of a round is taken to be
-// what one more round adds, not the cost divided by the rounds. N−1 notifications
-// in N rounds are flat, but (N−1)/N rises, and a fit of it over small N would
-// call the recipe a small herd.
+// Note: where more clients make more rounds, the cost of a round is the cost that one more round adds,
+// not the total cost divided by the number of rounds. N−1 notifications in N rounds are flat, but
+// (N−1)/N increases with N, and a fit of it over small N would report a small herd.
 func exponent(levels []Settled, cost func(Settled) (int64, bool)) *float64 {
 	var n, sx, sy, sxx, sxy float64
 	for i := range levels {
@@ -58,8 +57,9 @@ func exponent(levels []Settled, cost func(Settled) (int64, bool)) *float64 {
 	return &b
 }
 
-// perRoundAt is what a round costs at a level, and at how many clients that is.
-// It is 0 clients at the first level if that has none before it to compare with.
+// perRoundAt returns the cost of a round at a level, and the number of clients it applies to. If the
+// cost is that of an added round, the first level has no earlier one to compare with: perRoundAt
+// then returns 0 clients.
 func perRoundAt(levels []Settled, i int, cost func(Settled) (int64, bool)) (clients, each float64) {
 	all, _ := cost(levels[i])
 	if levels[0].Rounds == levels[1].Rounds {

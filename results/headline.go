@@ -2,8 +2,7 @@ package results
 
 import "strings"
 
-// About says in one line what the file is of: forms, backends, numbers of
-// clients.
+// About says in one line what the file has: forms, backends, numbers of clients.
 func (f File) About() string {
 	if len(f.Runs) == 0 {
 		return "no run"
@@ -23,7 +22,7 @@ func (f File) About() string {
 		" · " + joined(distinct(f.Runs, func(r Run) string { return Count(int64(r.Clients)) })) + " clients"
 }
 
-// joined is "a, b, c" of the words that are not empty.
+// joined joins the non-empty words: "a, b, c".
 func joined(words []string) string {
 	var there []string
 	for _, w := range words {
@@ -34,7 +33,7 @@ func joined(words []string) string {
 	return strings.Join(there, ", ")
 }
 
-// Headline is the first line of what the file shows.
+// Headline returns the first line of the file's finding.
 func (f File) Headline() string {
 	groups := byBackend(f.Runs)
 	if len(groups) == 0 {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// ThisHost describes the machine. What cannot be found out is left empty.
+// ThisHost describes this machine. Fields that cannot be determined are empty.
 func ThisHost() Host {
 	h := Host{OS: runtime.GOOS, Cores: runtime.GOMAXPROCS(0)}
 	if b, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
@@ -22,7 +22,7 @@ func ThisHost() Host {
 	return h
 }
 
-// procField is the value of the first line "name : value" of a file in /proc.
+// procField returns the value of the first line "name : value" in a file of /proc.
 func procField(file, name string) string {
 	f, err := os.Open(file)
 	if err != nil {

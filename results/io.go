@@ -24,7 +24,7 @@ func Read(r io.Reader) (File, error) {
 	return read[File](r)
 }
 
-// read reads what was written as a V.
+// read reads a result of type V, after it checks the schema.
 func read[V any](r io.Reader) (V, error) {
 	text, err := readSchema(r)
 	if err != nil {
@@ -34,7 +34,7 @@ func read[V any](r io.Reader) (V, error) {
 	return parse[V](text)
 }
 
-// parse is the V that the text is of.
+// parse decodes the text as a V.
 func parse[V any](text []byte) (V, error) {
 	var v, none V
 	if err := json.Unmarshal(text, &v); err != nil {
@@ -43,8 +43,8 @@ func parse[V any](text []byte) (V, error) {
 	return v, nil
 }
 
-// readSchema reads a whole file and makes sure of its schema before anything
-// else: a newer one may not fit what it is read into.
+// readSchema reads a whole file and checks its schema version before the rest is decoded: a file of
+// a newer schema may not fit the types of this version.
 func readSchema(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -65,8 +65,8 @@ func readSchema(r io.Reader) ([]byte, error) {
 	return CurrentNames(text), nil
 }
 
-// CurrentNames replaces the lean client's former name, wire, in a result, so that the
-// result compares with new ones.
+// CurrentNames replaces "wire", the former name of the lean client, in a result, so that older
+// results compare with new ones.
 func CurrentNames(text []byte) []byte {
 	text = formerClient.ReplaceAll(text, []byte(`"client":"lean"`))
 	return formerURL.ReplaceAll(text, []byte("client=lean"))

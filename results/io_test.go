@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// TestWriteRead makes sure that nothing of a result is lost on the way.
+// TestWriteRead checks that a result is the same after it is written and read.
 func TestWriteRead(t *testing.T) {
 	want := file(herding(native())...)
 	var b bytes.Buffer
@@ -28,7 +28,7 @@ func TestWriteRead(t *testing.T) {
 	}
 }
 
-// TestReadRefuses makes sure that a wrong file gets one clear line.
+// TestReadRefuses checks that each invalid file gets one clear line.
 func TestReadRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":     {"", "not a result file"},
@@ -36,7 +36,7 @@ func TestReadRefuses(t *testing.T) {
 		"no JSON":   {"hand-off p99\n210 µs\n", "not a result file"},
 		"no schema": {`{"runs": []}`, "no schema"},
 		"newer":     {`{"schema": 3, "runs": []}`, "of schema 3: this stampede reads up to 2"},
-		// A newer schema may have changed a type: it must still say so.
+		// A newer schema may have changed a type: the error must still name the schema.
 		"newer and different": {`{"schema": 3, "runs": {"a": 1}}`, "of schema 3: this stampede reads up to 2"},
 		"wrong type":          {`{"schema": 1, "runs": [{"clients": "many"}]}`, "not a result file"},
 	} {
@@ -49,7 +49,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestHDRIsReadable makes sure that other tools can read a histogram.
+// TestHDRIsReadable checks that other tools can read a histogram.
 func TestHDRIsReadable(t *testing.T) {
 	run := herding(native())[3]
 	d := run.Latency["handoff"].Response
@@ -62,8 +62,8 @@ func TestHDRIsReadable(t *testing.T) {
 	}
 }
 
-// TestPercentilesNeedTen makes sure that a percentile is told from the tenth
-// observation beyond it on, and not before.
+// TestPercentilesNeedTen checks that a percentile is known if ten observations lie beyond it, and not
+// with fewer.
 func TestPercentilesNeedTen(t *testing.T) {
 	for _, c := range []struct {
 		n                   int64
@@ -82,8 +82,8 @@ func TestPercentilesNeedTen(t *testing.T) {
 	}
 }
 
-// A glance has the words and the percentiles of the whole, and nothing that it
-// takes long to write.
+// A glance has the same text and percentiles as the whole run, without the parts that take long to
+// write.
 func TestAGlanceIsTheSameInWords(t *testing.T) {
 	record := &metrics.Record{Duration: time.Second, Rounds: 3000, Counts: metrics.Counts{Notifications: 3000, Useful: 3000},
 		Phases: []metrics.Phase{{Name: "handoff", Service: spread(3000, time.Millisecond), Response: spread(3000, time.Millisecond)}}}
@@ -98,7 +98,7 @@ func TestAGlanceIsTheSameInWords(t *testing.T) {
 	}
 }
 
-// TestTimelineIsAMean makes sure that bins are of one trigger, not of all.
+// TestTimelineIsAMean checks that the bins are means over the triggers, not sums.
 func TestTimelineIsAMean(t *testing.T) {
 	r := herding(native())[3].Herd.Timeline
 	if r.Triggers != 2 || r.FromNS != -10*r.BinNS || len(r.Reads) != 100 || len(r.Writes) != 100 || r.Notifications[10] != 99 {
@@ -109,8 +109,7 @@ func TestTimelineIsAMean(t *testing.T) {
 	}
 }
 
-// TestFanoutKeepsItsSign makes sure that what came before the acknowledgement is
-// less than zero in the file too.
+// TestFanoutKeepsItsSign checks that times before the acknowledgement are negative in the file too.
 func TestFanoutKeepsItsSign(t *testing.T) {
 	run := told("one-shot", 5, 0, nil, 4*time.Millisecond)
 	a := run.Fanout.FromAck
@@ -122,7 +121,7 @@ func TestFanoutKeepsItsSign(t *testing.T) {
 	}
 }
 
-// A result that names the lean client wire, as it was once called, compares with new ones.
+// A result that has the lean client's former name, wire, compares with new ones.
 func TestReadRenamesTheLeanClient(t *testing.T) {
 	r := native()
 	r.Client, r.URL = "lean", "native:?reads=sync&client=lean"
@@ -144,8 +143,8 @@ func TestReadRenamesTheLeanClient(t *testing.T) {
 	}
 }
 
-// Each kind of result is read as what it is, and counts of older stampedes, which
-// did not say so, as counts.
+// Each kind of result is read as its own type; count reports of older versions, which declare no
+// kind, are read as counts.
 func TestReadAny(t *testing.T) {
 	for kind, v := range map[string]View{
 		KindRun: file(herding(native())...), KindSweep: sweepOf(herded()[:4]...), KindCount: NewCount(Tool{}),
@@ -172,7 +171,7 @@ func TestReadAny(t *testing.T) {
 	}
 }
 
-// What an empty result of any kind says is that there is nothing.
+// The page of an empty result of any kind says that there is nothing.
 func TestPage(t *testing.T) {
 	for _, v := range []View{file(), sweepOf(), CountReport{}, Comparison{}} {
 		if p := v.Page(); len(p.Finding) == 0 || p.Heading == "" {
@@ -181,7 +180,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// How long clients were asked to take to arrive, and how long they took, is in the file.
+// The file has how long the clients were asked to take to arrive, and how long they took.
 func TestRampIsInTheFile(t *testing.T) {
 	r := FromRecord(Setting{Ramp: 2 * time.Second}, &metrics.Record{Ramp: 3 * time.Second})
 	if r.RampNS != 2*time.Second || r.RampTookNS != 3*time.Second {

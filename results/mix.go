@@ -35,7 +35,7 @@ type Preload struct {
 	Watches int `json:"watches"` // on these; none fired
 }
 
-// achieved fills in what came of the share asked for.
+// achieved fills in the achieved share of reads.
 func (r ReadRatio) achieved(m metrics.Mix) ReadRatio {
 	if all := m.Reads + m.Writes; all > 0 {
 		r.Achieved = float64(m.Reads) / float64(all)
@@ -43,7 +43,7 @@ func (r ReadRatio) achieved(m metrics.Mix) ReadRatio {
 	return r
 }
 
-// mixed is what was measured of the mix that was asked for.
+// mixed adds the measurements of the mix, if one was requested.
 func (r *Run) mixed(s Setting, m *metrics.Mix) {
 	if m == nil || s.Mix == nil {
 		return
@@ -55,10 +55,10 @@ func (r *Run) mixed(s Setting, m *metrics.Mix) {
 
 func (r Run) isMix() bool { return r.Mix != nil }
 
-// isLoad tells whether it is no form of a recipe.
+// isLoad reports whether the run is of a load, not of a form of a recipe.
 func (r Run) isLoad() bool { return r.Family == "load" }
 
-// mixTable is the numbers of raw operations: a row for each level.
+// mixTable adds the columns for raw operations: a row for each level.
 func mixTable(s *sheet) {
 	operations := func(c column, share func(ReadRatio) float64) {
 		s.figure(c, func(r Run) (float64, bool) { return r.ThroughputPerS * share(*r.ReadRatio), true }, Rate)
@@ -81,10 +81,10 @@ func mixTable(s *sheet) {
 	s.safety()
 }
 
-// share writes a part of one: "91 %".
+// share formats a fraction of 1: "91 %".
 func share(v float64) string { return percent(int64(1e6*v), 1e6) }
 
-// mixes says what raw operations came to with the most clients.
+// mixes says what throughput and latency the raw operations reached, at the largest number of clients.
 func mixes(runs []Run, shown columns) []string {
 	most := slices.MaxFunc(medians(runs), func(a, b Run) int { return a.Clients - b.Clients })
 	line := fmt.Sprintf("With %s %s operations/s, %s of them reads", most.crowd(), Rate(most.ThroughputPerS), share(most.ReadRatio.Achieved))
@@ -106,7 +106,7 @@ func mixes(runs []Run, shown columns) []string {
 	return []string{line + "."}
 }
 
-// about says what the operations were about: "1 000 keys of 1 000 B".
+// about describes the operations: "1 000 keys of 1 000 B".
 func (m Mix) about() string {
 	text := fmt.Sprintf("%s keys of %s B", Count(int64(m.Keys)), Count(int64(m.SizeBytes)))
 	if m.KeysBy != "uniform" {

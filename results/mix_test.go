@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// mixing are runs of raw operations with two numbers of clients.
+// mixing returns runs of raw operations with two numbers of clients.
 func mixing(on drivers.Info, asked Mix) (runs []Run) {
 	for _, level := range []struct {
 		clients       int
@@ -38,7 +38,7 @@ func mixFile(runs ...Run) File {
 	return f
 }
 
-// besides adds a background to the runs, whose reads took so long in each.
+// besides adds a background to each run, with the given latency of its reads.
 func besides(runs []Run, took ...time.Duration) []Run {
 	for i := range runs {
 		asked := &Background{Clients: 16, RatePerS: 5000, Keys: 100, SizeBytes: 1000, ReadRatio: ReadRatio{Asked: 0.9}}
@@ -51,7 +51,7 @@ func besides(runs []Run, took ...time.Duration) []Run {
 	return runs
 }
 
-// What a file says of a mix is what was asked for and what came of it.
+// The file has the requested mix and what it achieved.
 func TestMixInTheFile(t *testing.T) {
 	asked := Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 100, Conditional: true}
 	r := besides(mixing(native(), asked)[:1], time.Millisecond)[0]

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// New begins the file of a command over the recipes.
+// New starts the file of a command that runs the recipes.
 func New(tool Tool, command, recipes []string, seed uint64) File {
 	now := time.Now().UTC()
 	return File{
@@ -21,8 +21,8 @@ func New(tool Tool, command, recipes []string, seed uint64) File {
 	}
 }
 
-// id is of its own as long as no two commands begin in one microsecond, and ids
-// sort by when they were given.
+// id returns an identifier that is unique as long as no two commands start in the same microsecond.
+// Identifiers sort by start time.
 func id(at time.Time, recipes []string) string {
 	const many = 3
 	about := strings.Join(recipes, "-")

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Ids sort by when they were given, whatever the recipes are called, and are as
-// long as a person can bear.
+// Ids sort by start time, whatever the recipes' names, and stay short enough for people.
 func TestIDsSortByTime(t *testing.T) {
 	at := time.Date(2026, 11, 21, 9, 31, 5, 22_871_000, time.UTC)
 	ids := []string{

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// A Page is what a result says to people, in parts, for whatever shows it in
-// another form than WriteTable does.
+// A Page is the text of a result for people, in parts, for a format other than that of
+// WriteTable.
 type Page struct {
 	Heading  string   // what was run, in one line
-	Broken   string   // that it was ended early, "" if it was not
-	Finding  []string // what it shows, a sentence or two each
+	Broken   string   // a note that the command was ended early; "" if it was not
+	Finding  []string // what the result shows, a sentence or two each
 	Tables   []Table
-	Aligned  []string // lines of words in columns, which go below the tables
-	Warnings []string // what to mind of the numbers
-	Notes    []string // what was left out, and what was checked
-	Command  string   // that does the same again, "" if it was not noted
+	Aligned  []string // text in columns, shown below the tables
+	Warnings []string // caveats about the numbers
+	Notes    []string // what was skipped, and what was checked
+	Command  string   // the command that repeats the run; "" if it was not recorded
 }
 
-// Page is what the file says.
+// Page returns the file's text for people.
 func (f File) Page() Page {
 	p := Page{Heading: f.Heading(), Finding: f.Findings(), Tables: f.Tables(), Command: CommandLine(f.Command)}
 	if f.Interrupted {
@@ -30,7 +30,7 @@ func (f File) Page() Page {
 	return p
 }
 
-// Page is what the sweep says.
+// Page returns the sweep's text for people.
 func (s Sweep) Page() Page {
 	p := Page{Heading: s.Heading(), Finding: s.Findings(), Tables: s.Tables(), Aligned: s.Notes(), Command: CommandLine(s.Command)}
 	if s.Interrupted {
@@ -44,14 +44,14 @@ func (s Sweep) Page() Page {
 	return p
 }
 
-// Page is what the report says.
+// Page returns the report's text for people.
 func (r CountReport) Page() Page {
-	// It writes into memory and cannot fail.
+	// growthRows writes into memory and cannot fail.
 	growth := written(func(w io.Writer) { _ = growthRows(w, r.Settled) })
 	return Page{Heading: r.Heading(), Finding: r.Findings(), Tables: r.Tables(), Aligned: growth, Notes: skipped(r.Skipped)}
 }
 
-// warnings are those of all tables.
+// warnings returns the warnings of all tables.
 func warnings(tables []Table) (all []string) {
 	for _, t := range tables {
 		all = append(all, warned(t.Notes)...)
@@ -59,7 +59,7 @@ func warnings(tables []Table) (all []string) {
 	return all
 }
 
-// texts are the warnings as people read them.
+// texts returns the text of each warning.
 func texts(warnings []Warning) (all []string) {
 	for _, w := range warnings {
 		all = append(all, w.Text)
@@ -67,7 +67,7 @@ func texts(warnings []Warning) (all []string) {
 	return all
 }
 
-// warned are the lines that warn, without the word for it.
+// warned returns the lines that are warnings, without their prefix.
 func warned(lines []string) (all []string) {
 	const warning = "warning: "
 	for _, line := range lines {

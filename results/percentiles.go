@@ -12,8 +12,8 @@ import (
 // Beyond is how many observations must lie beyond a percentile for it to be known.
 const Beyond = metrics.Beyond
 
-// At is a percentile from 0 to 100, false if it is not known: there are too few
-// observations, or none.
+// At returns a percentile, given as a number from 0 to 100. It returns false if the percentile is not
+// known: there are too few observations, or none.
 func (d *Distribution) At(percentile float64) (value int64, known bool) {
 	if d == nil {
 		return 0, false
@@ -35,14 +35,14 @@ func (d *Distribution) At(percentile float64) (value int64, known bool) {
 	return metrics.Percentile(h, percentile)
 }
 
-// columns are the percentiles that tables show and findings cite.
+// columns has the percentiles that tables show and findings cite.
 type columns struct {
-	chosen []float64 // by the user; empty to go by what the runs support
-	tails  []float64 // that may stand beside the median, the best first
+	chosen []float64 // by the user; empty to choose by what the runs support
+	tails  []float64 // candidates to stand beside the median, the best first
 }
 
-// chosenOf are the file's columns. Operations of a load come in tens of thousands,
-// rounds of a recipe in hundreds.
+// chosenOf returns the file's columns. A load makes tens of thousands of operations and supports p99;
+// a recipe makes hundreds of rounds.
 func chosenOf(percentiles []float64, runs []Run) columns {
 	c := columns{chosen: percentiles, tails: []float64{90, 75}}
 	if runs[0].isLoad() {
@@ -51,8 +51,8 @@ func chosenOf(percentiles []float64, runs []Run) columns {
 	return c
 }
 
-// of are the percentiles of a time of the runs: those that were chosen, or the
-// median and the first tail that all runs support which support a median.
+// of returns the percentiles to show for a latency of the runs: the chosen ones, or else the median
+// and the first tail percentile that every run supports that supports a median.
 func (c columns) of(runs []Run, time func(Run) *Distribution) []float64 {
 	if len(c.chosen) > 0 {
 		return c.chosen
@@ -74,8 +74,8 @@ func (c columns) of(runs []Run, time func(Run) *Distribution) []float64 {
 	return []float64{50}
 }
 
-// highest is the highest of the shown percentiles that all of the runs support, and
-// its name; "" if there is none.
+// highest returns the highest shown percentile that all of the given runs support, and its name; the
+// name is "" if there is none.
 func (c columns) highest(among []Run, time func(Run) *Distribution, of ...Run) (percentile float64, name string) {
 	for _, p := range c.of(among, time) {
 		known := p > percentile
@@ -90,13 +90,13 @@ func (c columns) highest(among []Run, time func(Run) *Distribution, of ...Run) (
 	return percentile, name
 }
 
-// at is the median of a percentile over the repetitions of a run.
+// at returns the median of a percentile over the repetitions of a run.
 func (c columns) at(runs []Run, time func(Run) *Distribution, r Run, percentile float64) (float64, bool) {
 	e, known := across(repetitionsOf(r, runs), valueAt(time, percentile))
 	return e.Value, known
 }
 
-// valueAt is a percentile as a figure of a run.
+// valueAt returns the function that gives a run's value of the percentile.
 func valueAt(time func(Run) *Distribution, percentile float64) func(Run) (float64, bool) {
 	return func(r Run) (float64, bool) {
 		v, known := time(r).At(percentile)
@@ -104,7 +104,7 @@ func valueAt(time func(Run) *Distribution, percentile float64) func(Run) (float6
 	}
 }
 
-// percentileName is "p50", "p99.9".
+// percentileName formats the name of a percentile: "p50", "p99.9".
 func percentileName(p float64) string { return "p" + strconv.FormatFloat(p, 'f', -1, 64) }
 
 // times adds a column for each percentile of a phase, under one heading.
@@ -112,8 +112,8 @@ func (s *sheet) times(over, phase string, of func(Run, string) *Distribution) {
 	s.percentiles(over, phase, of, s.shown.of(slices.Concat(s.of...), func(r Run) *Distribution { return of(r, phase) }))
 }
 
-// tail adds the last of the columns that times adds, or all of them where they were
-// chosen.
+// tail adds only the last of the columns that times adds; if the user chose percentiles, it adds all
+// of them.
 func (s *sheet) tail(over, phase string, of func(Run, string) *Distribution) {
 	shown := s.shown.of(slices.Concat(s.of...), func(r Run) *Distribution { return of(r, phase) })
 	if len(s.shown.chosen) == 0 {

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// sideBySideOf are the recipe and the naive form of as many rounds each.
+// sideBySideOf returns a file with the recipe and the naive form, with the given numbers of rounds.
 func sideBySideOf(calm, naive int64) File {
 	return file(
 		sample{"predecessor", "recipe", 128, calm, 1, 3, 2, 300 * time.Microsecond, 49 * time.Millisecond, 1, 0}.run(native()),
 		sample{"one-node", "naive", 128, naive, 80, 80, 82, 3 * time.Millisecond, 400 * time.Millisecond, 127, 0.99}.run(native()))
 }
 
-// The percentile that the finding cites is a column of the table, and no cell of it
-// is n/a, however many rounds there were.
+// The table has a column for the percentile that the finding cites, and none of its cells is n/a,
+// whatever the number of rounds.
 func TestFindingCitesColumnsOfTheTable(t *testing.T) {
 	cited := regexp.MustCompile(`Hand-off (p[0-9.]+) `)
 	for _, c := range []struct {
@@ -39,8 +39,8 @@ func TestFindingCitesColumnsOfTheTable(t *testing.T) {
 	}
 }
 
-// Chosen percentiles are shown whatever the counts support: with n/a where they do
-// not, by the rule of all others.
+// Chosen percentiles are always shown, with n/a where the counts do not support them, by the same
+// rule as for all others.
 func TestPercentilesAreChosen(t *testing.T) {
 	f := sideBySideOf(12_000, 1_500)
 	f.Percentiles = []float64{50, 95, 99, 99.9}
@@ -61,7 +61,7 @@ func TestPercentilesAreChosen(t *testing.T) {
 	}
 }
 
-// A load's operations come in tens of thousands, and its table shows p99.
+// A load makes tens of thousands of operations, so its table shows p99.
 func TestLoadsShowTheirNinetyNinth(t *testing.T) {
 	for rounds, want := range map[int64]string{5000: "p50 p99", 500: "p50 p90", 50: "p50 p75", 25: "p50"} {
 		r := sample{rounds: rounds, acquire: time.Millisecond, handoff: time.Millisecond}.run(native())
@@ -77,7 +77,7 @@ func TestLoadsShowTheirNinetyNinth(t *testing.T) {
 	}
 }
 
-// The rule is the same for percentiles that are written and those worked out.
+// The same rule applies to percentiles that the file stores and to those computed from the histogram.
 func TestPercentilesAgreeWithTheHistogram(t *testing.T) {
 	for _, n := range []int64{19, 20, 99, 100, 999, 1000, 9999, 10_000} {
 		d := distribution(spread(n, time.Millisecond))

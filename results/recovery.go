@@ -52,12 +52,12 @@ type Recovery struct {
 	Disconnected   int              `json:"disconnected"` // clients that were, at least once
 	SessionsLost   int              `json:"sessions_lost"`
 	Errors         map[string]int64 `json:"errors"`
-	// What crossed the wire until everybody was back, a second at least.
+	// Totals is the traffic on the wire until all clients were back, over at least one second.
 	Totals
 	Rearms int64 `json:"rearms"` // requests that arm watches again after a reconnect
 }
 
-// breakage writes down what was broken; nil where nothing was.
+// breakage converts the recorded faults and recoveries; it returns nil if no faults were planned.
 func breakage(schedule []string, r *metrics.Record) *Breakage {
 	if len(schedule) == 0 {
 		return nil
@@ -77,13 +77,13 @@ func breakage(schedule []string, r *metrics.Record) *Breakage {
 	return b
 }
 
-// A recovered is one row of the table of recoveries.
+// A recovered is one row of the table of recoveries: a run and one of its recoveries.
 type recovered struct {
 	run Run
 	Recovery
 }
 
-// recoveries are the rows of the runs: each fault with those of all forms.
+// recoveries returns a row for each recovery of each run.
 func recoveries(runs []Run) (all []recovered) {
 	for _, r := range runs {
 		if r.Faults == nil {
@@ -96,7 +96,7 @@ func recoveries(runs []Run) (all []recovered) {
 	return all
 }
 
-// recoveryTable is a row for each fault of each run; nil where nothing was broken.
+// recoveryTable returns a table with a row for each fault of each run; nil if there were no faults.
 func recoveryTable(runs []Run) *grid {
 	all := recoveries(runs)
 	if len(all) == 0 {
@@ -117,7 +117,7 @@ func recoveryTable(runs []Run) *grid {
 			return absent
 		})
 	}
-	// felt is of what there is only where the fault had an effect.
+	// felt adds a column for a time that exists only if the fault had an effect.
 	felt := func(c column, of func(recovered) *time.Duration, judged func(recovered) bool) {
 		text(c, func(r recovered) string {
 			switch d := of(r); {
@@ -149,7 +149,7 @@ func recoveryTable(runs []Run) *grid {
 	return g
 }
 
-// writeRecoveries writes that table.
+// writeRecoveries writes the table of recoveries, if there is one.
 func writeRecoveries(w io.Writer, runs []Run) {
 	if g := recoveryTable(runs); g != nil {
 		fmt.Fprintln(w)
@@ -157,19 +157,19 @@ func writeRecoveries(w io.Writer, runs []Run) {
 	}
 }
 
-// noEffect is the cell of what cannot be told from the time before the fault.
+// noEffect is the cell for a value that does not differ measurably from the time before the fault.
 const noEffect = "none"
 
-// judged tells whether what happened before the fault was enough to judge it by.
+// judged reports whether there was enough activity before the fault to judge its effect.
 func (r recovered) judged() bool { return r.Effect != "" && r.Effect != string(metrics.Unclear) }
 
-// served tells that the fault caused no outage.
+// served reports whether the fault was judged to cause no outage.
 func (r recovered) served() bool { return r.judged() && r.Effect != string(metrics.Outage) }
 
-// unhurt tells that the fault caused neither an outage nor a slowdown.
+// unhurt reports whether the fault caused neither an outage nor a slowdown.
 func (r recovered) unhurt() bool { return r.Effect == string(metrics.NoEffect) }
 
-// pause is how long the outage was, 0 if there was none.
+// pause returns the length of the outage, 0 if there was none.
 func (r recovered) pause() time.Duration {
 	if r.PauseNS == nil {
 		return 0
@@ -177,8 +177,7 @@ func (r recovered) pause() time.Duration {
 	return *r.PauseNS
 }
 
-// outages says, of the runs with the most clients, what the fault did that kept
-// them waiting longest.
+// outages describes, for the runs with the most clients, the fault with the longest outage.
 func outages(runs []Run) (lines []string) {
 	all := recoveries(runs)
 	if len(all) == 0 {
@@ -202,7 +201,7 @@ func outages(runs []Run) (lines []string) {
 	return lines
 }
 
-// outage is the sentence on one fault.
+// outage returns the sentence about one fault.
 func (r recovered) outage() string {
 	after := fmt.Sprintf("%s/%s: after %q ", r.run.Recipe, r.run.Form, r.What)
 	switch metrics.Effect(r.Effect) {
@@ -220,7 +219,7 @@ func (r recovered) outage() string {
 	return line + r.recovery()
 }
 
-// recovery is the end of the sentence, on throughput.
+// recovery returns the end of that sentence, about the throughput.
 func (r recovered) recovery() string {
 	if r.BackNS == nil {
 		return "; no second until the next fault or the end saw nine tenths of what was done before."
@@ -228,8 +227,8 @@ func (r recovered) recovery() string {
 	return fmt.Sprintf("; after %s a second saw nine tenths of what was done before.", Duration(*r.BackNS))
 }
 
-// beliefs says of a run in which holders believed that they held on while others did
-// what would have kept them from doing harm.
+// beliefs describes a run in which a client believed that it held while another client held, and
+// says whether a fencing token lets a resource refuse the stale client.
 func beliefs(r Run) string {
 	s := r.Safety
 	if s.BeliefOverlaps == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// broken are runs of both forms in which the same was broken, and one of fewer
-// clients that never got over it.
+// broken returns runs of both forms with the same faults, and one with fewer clients that never
+// recovered.
 func broken() []Run {
 	schedule := []string{"at=10s kill leader for=5s", "at=30s cut clients=all"}
 	after := func(seconds float64) *time.Duration {
@@ -52,7 +52,7 @@ func TestRecoveryTable(t *testing.T) {
 	}
 }
 
-// The sentence says what a fault did, and nothing of what cannot be told.
+// The sentence says what a fault did, and claims nothing that the measurements cannot show.
 func TestOutages(t *testing.T) {
 	const after = `lock/predecessor: after "kill member 2, the leader" `
 	for _, c := range []struct {
@@ -76,7 +76,7 @@ func TestOutages(t *testing.T) {
 	}
 }
 
-// Who believed that it held on while others did is told of, and what refuses it.
+// A client that believed it held while others held is reported, with the token that refuses it.
 func TestBeliefs(t *testing.T) {
 	r := broken()[1]
 	for _, c := range []struct {

@@ -21,13 +21,13 @@ type ReferenceRow struct {
 	Figures []float64 `json:"figures"`
 }
 
-// Figures are what a reference can hold.
+// Figures returns the valid values of a Reference's Figure.
 func Figures() []string { return []string{Seconds, RoundsPerS, CreatesPerS} }
 
-// Across are what can differ between the columns of a reference.
+// Across returns the valid values of a Reference's Across.
 func Across() []string { return []string{AcrossClients, AcrossScenarios} }
 
-// The words of a Reference.
+// These are the values of a Reference's Figure and Across.
 const (
 	Seconds         = "seconds"
 	RoundsPerS      = "rounds/s"

@@ -9,14 +9,14 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// repeats tells whether the runs measured the same thing again.
+// repeats reports whether the two runs are repetitions of the same measurement.
 func (r Run) repeats(other Run) bool {
 	return r.Repetition > 0 && other.Repetition > 0 && r.Scenario == other.Scenario && r.Recipe == other.Recipe && r.Form == other.Form &&
 		r.Backend == other.Backend && r.Clients == other.Clients
 }
 
-// repetitions puts the runs together that measured the same thing, in the order of
-// their first ones.
+// repetitions groups the runs that are repetitions of the same measurement, in the order of their
+// first runs.
 func repetitions(runs []Run) (rows [][]Run) {
 	for _, r := range runs {
 		i := slices.IndexFunc(rows, func(row []Run) bool { return row[0].repeats(r) })
@@ -29,7 +29,7 @@ func repetitions(runs []Run) (rows [][]Run) {
 	return rows
 }
 
-// repetitionsOf are the runs that measured the same as r, r among them.
+// repetitionsOf returns the runs that are repetitions of the same measurement as r, including r.
 func repetitionsOf(r Run, runs []Run) []Run {
 	same := slices.DeleteFunc(slices.Clone(runs), func(o Run) bool { return !o.repeats(r) })
 	if len(same) == 0 {
@@ -38,7 +38,7 @@ func repetitionsOf(r Run, runs []Run) []Run {
 	return same
 }
 
-// Summarize fills in the summary of what was repeated.
+// Summarize computes the summary of the repeated runs.
 func (f *File) Summarize() {
 	f.Summary = nil
 	for _, r := range f.Runs {
@@ -56,7 +56,7 @@ func (f *File) Summarize() {
 	}
 }
 
-// medians are runs that stand for the repetitions of each row.
+// medians returns one run for each row of repetitions, with medians over them.
 func medians(runs []Run) (all []Run) {
 	for _, row := range repetitions(runs) {
 		r := row[0]
@@ -74,8 +74,8 @@ func medians(runs []Run) (all []Run) {
 	return all
 }
 
-// span is the interval of a median as its figure writes values, n/a where there are
-// too few repetitions for 95 %, "" of one run.
+// span formats the interval of a median, each end as write formats the figure's values. It returns
+// n/a if there are too few repetitions for 95 %, and "" for a single run.
 func span(e Estimate, known bool, repetitions int, write func(float64) string) string {
 	switch {
 	case repetitions < 2:
@@ -86,8 +86,8 @@ func span(e Estimate, known bool, repetitions int, write func(float64) string) s
 	return between(write(e.Value), write(e.Low), write(e.High))
 }
 
-// between is both ends in brackets, one where they are written alike, and without
-// the unit where all three have the same.
+// between formats both ends of an interval in brackets, or one if both read the same. It omits the
+// unit if the value and both ends have the same unit.
 func between(value, low, high string) string {
 	if i := strings.LastIndex(value, " "); i >= 0 && strings.HasSuffix(low, value[i:]) && strings.HasSuffix(high, value[i:]) {
 		low, high = strings.TrimSuffix(low, value[i:]), strings.TrimSuffix(high, value[i:])
@@ -98,8 +98,8 @@ func between(value, low, high string) string {
 	return "[" + low + ", " + high + "]"
 }
 
-// ratioOf is how many times as much the naive form takes as the calm one: the median
-// over the repetitions of the ratio within each.
+// ratioOf returns how many times the calm form's value the naive form's is: the median of the ratios
+// within each repetition.
 func ratioOf(naive, calm []Run, value func(Run) (float64, bool)) Estimate {
 	var logs []float64
 	for i := range min(len(naive), len(calm)) {
@@ -113,8 +113,8 @@ func ratioOf(naive, calm []Run, value func(Run) (float64, bool)) Estimate {
 	return Estimate{Value: math.Exp(e.Value), Low: math.Exp(e.Low), High: math.Exp(e.High), Confidence: e.Confidence}
 }
 
-// within is the interval of a ratio in brackets, after a space and the words; of
-// repetitions that are too few for one it says so, and of one run nothing.
+// within formats the interval of a ratio in brackets, after a space and the words. It says so if the
+// repetitions are too few for an interval, and returns "" for a single run.
 func (r Estimate) within(repetitions int, words, format string) string {
 	switch {
 	case repetitions < 2:
@@ -125,8 +125,8 @@ func (r Estimate) within(repetitions int, words, format string) string {
 	return fmt.Sprintf(" %s["+format+", "+format+"]", words, r.Low, r.High)
 }
 
-// notOfTheMedians says why the ratio is not that of the two medians in the table,
-// where one can see that it is not.
+// notOfTheMedians explains why the ratio is not that of the two medians in the table. It returns nil
+// if the reader cannot see a difference.
 func (r Estimate) notOfTheMedians(naive, calm float64, repetitions int) []string {
 	if repetitions < 2 || calm <= 0 || short(naive/calm) == short(r.Value) {
 		return nil
@@ -134,7 +134,7 @@ func (r Estimate) notOfTheMedians(naive, calm float64, repetitions int) []string
 	return []string{fmt.Sprintf("That is the median of the ratios within each repetition; the medians in the table, each taken over all repetitions, have a ratio of %s.", short(naive/calm))}
 }
 
-// repeated says what the second line of each row is, "" where nothing was repeated.
+// repeated describes the second line of each row, "" if nothing was repeated.
 func repeated(runs []Run) string {
 	most := mostRepetitions(runs)
 	switch {
@@ -153,7 +153,7 @@ func mostRepetitions(runs []Run) (most int) {
 	return most
 }
 
-// repeatedTimes is " × 6 repetitions", "" where nothing was repeated.
+// repeatedTimes formats the number of repetitions: " × 6 repetitions", "" if nothing was repeated.
 func repeatedTimes(runs []Run) string {
 	if most := mostRepetitions(runs); most > 1 {
 		return " × " + plural(most, "repetition")

@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 )
 
-// repeatedRuns are n repetitions of both forms, whose speed drifts from one to the
-// next: what both runs of a repetition share.
+// repeatedRuns returns n repetitions of both forms. Their speed drifts from one repetition to the next,
+// equally for both runs of a repetition.
 func repeatedRuns(n int) File {
 	random := rand.New(rand.NewPCG(7, 25))
 	f := file()
@@ -41,8 +41,8 @@ func tableOf(t *testing.T, f File) string {
 	return b.String()
 }
 
-// Six repetitions have an interval of 95 % below every figure and in the finding;
-// five have n/a in its place, and one has neither.
+// Six repetitions or more have a 95 % interval below every figure and in the finding; five have n/a in
+// its place, and one has neither.
 func TestRepetitionsHaveIntervals(t *testing.T) {
 	golden.Compare(t, "testdata/repeated.txt", []byte(tableOf(t, repeatedRuns(7))))
 	golden.Compare(t, "testdata/repeated-too-few.txt", []byte(tableOf(t, repeatedRuns(5))))
@@ -69,8 +69,8 @@ func TestRepetitionsHaveIntervals(t *testing.T) {
 	}
 }
 
-// The interval of "N times slower" has the true ratio in it at least 90 times in 100,
-// although the service's speed drifts from one repetition to the next.
+// The interval of "N times slower" contains the true ratio in at least 90 of 100 cases, although the
+// service's speed drifts from one repetition to the next.
 func TestIntervalsOfSlowdownsCover(t *testing.T) {
 	const trials, times, truth = 2000, 8, 14.0
 	random := rand.New(rand.NewPCG(1, 2))
@@ -92,7 +92,7 @@ func TestIntervalsOfSlowdownsCover(t *testing.T) {
 	}
 }
 
-// Where the estimate is not what the medians of the table give, a sentence says why.
+// If the estimate differs from the ratio of the table's medians, a sentence explains why.
 func TestPairedEstimateIsExplained(t *testing.T) {
 	f := repeatedRuns(7)
 	if text := strings.Join(f.Findings(), "\n"); !strings.Contains(text, "median of the ratios within each repetition; the medians in the table") {
@@ -111,8 +111,7 @@ func TestPairedEstimateIsExplained(t *testing.T) {
 	}
 }
 
-// The file of repeated runs sums up each row with intervals, and that of single runs has
-// no summary.
+// The file of repeated runs summarizes each row with intervals; a file of single runs has no summary.
 func TestRepetitionsAreSummedUpInTheFile(t *testing.T) {
 	f := repeatedRuns(7)
 	f.Summarize()

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// table is the numbers of the runs on one backend: a row for each level and form,
-// the forms of one level side by side.
+// table returns the numbers of the runs on one backend: a row for each number of clients and form,
+// with the forms of one number of clients next to each other.
 func table(runs []Run, shown columns) *grid {
 	runs = slices.Clone(runs)
 	slices.SortStableFunc(runs, func(a, b Run) int { return cmp.Compare(a.Clients, b.Clients) })
@@ -51,7 +51,7 @@ func table(runs []Run, shown columns) *grid {
 		}
 	}
 	s.figure(column{head: "max", over: "fan-out", space: 3}, Run.largest, whole)
-	if !open && !s.beside() { // there is no room for it beside what was offered, or went on
+	if !open && !s.beside() { // no room beside the offered rate or the background
 		s.figure(column{head: "wasted", space: 2, alone: true},
 			portion(func(r Run) (int64, int64) { return r.Herd.Wasted, r.Herd.Useful + r.Herd.Wasted }), share)
 	}
@@ -60,15 +60,15 @@ func table(runs []Run, shown columns) *grid {
 	return s.finished()
 }
 
-// asksMore tells whether the run made a good many requests that are neither reads
-// nor writes: watches of etcd, syncs, sessions that were opened.
+// asksMore reports whether the run made more than 1 % of requests that are neither reads nor writes,
+// in addition to those: etcd watches, syncs, sessions that were opened.
 func (r Run) asksMore() bool {
 	p := r.Cost.PerRound
 	return p != nil && p.RPCs > 1.01*(p.Reads+p.Writes)
 }
 
-// latency is what clients waited in the phase: from when it was due, where that
-// was measured.
+// latency returns the latency of the phase: the response time, from when the work was due, if it was
+// measured, otherwise the service time.
 func (r Run) latency(phase string) *Distribution {
 	l := r.Latency[phase]
 	if l.Response == nil {
@@ -77,7 +77,7 @@ func (r Run) latency(phase string) *Distribution {
 	return l.Response
 }
 
-// service is how long the phase itself took.
+// service returns the service time of the phase.
 func (r Run) service(phase string) *Distribution { return r.Latency[phase].Service }
 
 func (r Run) open() bool { return r.Open != nil }
@@ -96,7 +96,7 @@ func p99(d *Distribution) *int64 {
 	return d.P99
 }
 
-// largest is the largest fan-out of one write.
+// largest returns the largest fan-out of one write.
 func (r Run) largest() (float64, bool) {
 	if r.Herd.Fanout == nil {
 		return 0, true
@@ -104,10 +104,10 @@ func (r Run) largest() (float64, bool) {
 	return float64(r.Herd.Fanout.Max), true
 }
 
-// whole writes a number that counts something.
+// whole formats a count.
 func whole(v float64) string { return Count(int64(math.Round(v))) }
 
-// safety adds the column of what was checked in all repetitions.
+// safety adds the column of the safety checks, summed over the repetitions.
 func (s *sheet) safety() {
 	s.columns = append(s.columns, column{head: "safety", left: true, space: 3})
 	for i, row := range s.of {
@@ -119,7 +119,7 @@ func (s *sheet) safety() {
 	}
 }
 
-// verdict is "ok" with the number of checks, or what was found.
+// verdict formats the number of checks after "ok", or the violations found.
 func (s Safety) verdict() string {
 	v := "ok " + Count(s.Checked)
 	if s.Violations > 0 {
@@ -136,8 +136,8 @@ func (s Safety) verdict() string {
 	return v
 }
 
-// tailPhase is the phase that the herd slows down first: the hand-off where the
-// recipe has one, else its first.
+// tailPhase returns the phase that a herd slows down first: the hand-off if the recipe has one,
+// otherwise the first phase.
 func tailPhase(r Run) string {
 	if slices.Contains(r.Phases, "handoff") {
 		return "handoff"
@@ -152,7 +152,7 @@ func firstPhase(r Run) string {
 	return r.Phases[0]
 }
 
-// label is the phase as a heading has it.
+// label returns the name of the phase in headings.
 func label(phase string) string {
 	if phase == "handoff" {
 		return "hand-off"
@@ -160,8 +160,8 @@ func label(phase string) string {
 	return phase
 }
 
-// place is what was run and where, with how that was asked to be: several backends
-// may be of one kind.
+// place returns what was run and where, with the query of the backend's URL, since several backends
+// may be of the same kind.
 func (r Run) place() string {
 	on := r.Backend.Name
 	if _, asked, ok := strings.Cut(r.Backend.URL, "?"); ok {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Chosen returns what was chosen for the run and can change its figures, by the name of
-// the flag of stampede run. What a field of the run has is taken from there, so that runs
-// of older files, which have no Settings, compare with newer ones as far as they can.
+// Chosen returns the run's options that can change its figures, by the name of the flag of stampede
+// run. Where the run has a field for an option, Chosen takes the value from the field, so that runs
+// of older files, which have no Settings, can be compared with newer ones as far as possible.
 func (r Run) Chosen() map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, r.Settings)
@@ -54,7 +54,7 @@ func (p *Preload) chosen() map[string]string {
 	return map[string]string{"preload": strconv.Itoa(p.Nodes), "preload-watches": strconv.Itoa(p.Watches)}
 }
 
-// Asked is the background as it was asked for, "" if there is none.
+// Asked describes the background that was requested, "" if there is none.
 func (b *Background) Asked() string {
 	if b == nil {
 		return ""
@@ -62,7 +62,7 @@ func (b *Background) Asked() string {
 	return fmt.Sprintf("%d clients at %g/s, %g reads, %d keys of %d B, %d watchers", b.Clients, b.RatePerS, b.ReadRatio.Asked, b.Keys, b.SizeBytes, b.Watchers)
 }
 
-// traits are those of the service that can change figures, as far as they are known.
+// traits returns the known properties of the service that can change figures.
 func (b Backend) traits() map[string]string {
 	all := map[string]string{"server": b.Server, "durability": b.Durability, "client library": b.Client, "read mode": b.Reads}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
@@ -70,19 +70,19 @@ func (b Backend) traits() map[string]string {
 	return all
 }
 
-// Conditions are what was chosen for the run and the traits of its service.
+// Conditions returns the run's chosen options and the traits of its service.
 func (r Run) Conditions() map[string]string {
 	all := r.Chosen()
 	maps.Copy(all, r.Backend.traits())
 	return all
 }
 
-// A Difference is a condition that the runs of two sides do not share.
+// A Difference is a condition that differs between the runs of two sides.
 type Difference struct{ Name, Base, New string }
 
-// Differences compares the conditions of the runs of two sides. It returns those in
-// which they differ, by name, and the names of those that one of the sides does not
-// record: base first.
+// Differences compares the conditions of the runs of two sides. It returns the conditions that
+// differ, sorted by name, and the names of those that one side does not record: the base's first,
+// then the other side's.
 func Differences(base, other []Run) (all []Difference, unrecorded [2][]string) {
 	sides := [2]map[string][]string{valuesOf(base), valuesOf(other)}
 	names := slices.Sorted(maps.Keys(sides[0]))
@@ -102,7 +102,7 @@ func Differences(base, other []Run) (all []Difference, unrecorded [2][]string) {
 	return all, unrecorded
 }
 
-// valuesOf are the different values of each condition, sorted.
+// valuesOf returns the different values of each condition, sorted.
 func valuesOf(runs []Run) map[string][]string {
 	all := map[string][]string{}
 	for _, r := range runs {

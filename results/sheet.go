@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// A sheet is a grid with a row for each run, or for each run and its repetitions.
+// A sheet is a grid with a row for each run, or for each group of repetitions.
 type sheet struct {
 	grid
-	runs  []Run      // the first of each row
-	of    [][]Run    // all of each row
+	runs  []Run      // the first run of each row
+	of    [][]Run    // all runs of each row
 	spans [][]string // the intervals of each row
 	shown columns
 }
@@ -23,7 +23,7 @@ func newSheet(runs []Run, shown columns) *sheet {
 	return s
 }
 
-// text adds a column of what is the same in all repetitions, or is of the first.
+// text adds a column of values that all repetitions share, or of those of the first.
 func (s *sheet) text(c column, cell func(Run) string) {
 	s.columns = append(s.columns, c)
 	for i, r := range s.runs {
@@ -31,7 +31,7 @@ func (s *sheet) text(c column, cell func(Run) string) {
 	}
 }
 
-// figure adds a column of medians and, of repetitions, their intervals.
+// figure adds a column of medians, with their intervals where runs were repeated.
 func (s *sheet) figure(c column, of func(Run) (float64, bool), write func(float64) string) {
 	s.columns = append(s.columns, c)
 	for i, row := range s.of {
@@ -44,7 +44,7 @@ func (s *sheet) figure(c column, of func(Run) (float64, bool), write func(float6
 	}
 }
 
-// latency adds a column of durations, in one unit if they allow.
+// latency adds a column of durations, in a common unit if possible.
 func (s *sheet) latency(c column, phase string, of func(Run, string) *Distribution, percentile func(*Distribution) *int64) {
 	value := func(r Run) (float64, bool) {
 		v := percentile(of(r, phase))
@@ -68,8 +68,7 @@ func (s *sheet) latency(c column, phase string, of func(Run, string) *Distributi
 	})
 }
 
-// finished is the grid, with a line below each row for the intervals of what was
-// repeated.
+// finished returns the grid, with a line of intervals below each row of repetitions.
 func (s *sheet) finished() *grid {
 	var rows [][]string
 	for i, row := range s.rows {
@@ -82,8 +81,8 @@ func (s *sheet) finished() *grid {
 	return &s.grid
 }
 
-// rates adds columns of how much was done a second, and in an open loop of what was
-// offered and what of it was late. It tells whether it is one.
+// rates adds columns for the throughput and, in an open loop, for the offered rate and the share that
+// was late. It reports whether the loop is open.
 func (s *sheet) rates(done string) (open bool) {
 	open = slices.ContainsFunc(s.runs, Run.open)
 	if open {
@@ -98,7 +97,7 @@ func (s *sheet) rates(done string) (open bool) {
 	return open
 }
 
-// portion is a figure of how many of all there are, not known of none.
+// portion returns a figure that is the share some/all, not known if all is 0.
 func portion(of func(Run) (some, all int64)) func(Run) (float64, bool) {
 	return func(r Run) (float64, bool) {
 		some, all := of(r)
@@ -106,7 +105,7 @@ func portion(of func(Run) (some, all int64)) func(Run) (float64, bool) {
 	}
 }
 
-// beside tells whether a mix went on beside one of the runs.
+// beside reports whether any run had a background load.
 func (s *sheet) beside() bool {
 	return slices.ContainsFunc(s.runs, func(r Run) bool { return r.Background != nil })
 }

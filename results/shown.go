@@ -8,30 +8,28 @@ import (
 	"strings"
 )
 
-// A Table is the numbers of a result as text, for whoever draws tables otherwise
-// than the terminal does.
+// A Table has the numbers of a result as text, for output formats other than the terminal's.
 type Table struct {
-	Title   string // what its rows are of
+	Title   string // what the rows are about
 	Columns []Column
 	Rows    [][]string // a cell for each column, with its unit
-	Notes   []string   // what to mind of the numbers, a line each
+	Notes   []string   // caveats about the numbers, a line each
 }
 
-// A Column of a Table.
+// A Column is a column of a Table.
 type Column struct {
 	Head string
-	Over string // begins a heading over this and the following columns
-	Left bool   // text; numbers are set right
-	// Begins: it stands apart from the column before it, and nothing over that is
-	// over it.
+	Over string // starts a heading over this and the following columns
+	Left bool   // text, aligned left; numbers are aligned right
+	// Begins says that the column is set apart from the one before it, and that no heading over that
+	// column extends over this one.
 	Begins bool
 }
 
 // Heading says in one line what was run.
 func (f File) Heading() string { return heading(f) }
 
-// Findings say in words what the file shows, one line or two for each recipe and
-// backend.
+// Findings says what the file shows, one line or two for each recipe and backend.
 func (f File) Findings() (lines []string) {
 	groups := byBackend(f.Runs)
 	if len(groups) == 0 {
@@ -45,7 +43,7 @@ func (f File) Findings() (lines []string) {
 	return lines
 }
 
-// Tables are the numbers of all runs, those of one recipe on one backend together.
+// Tables returns the numbers of all runs, in a table for each recipe and backend.
 func (f File) Tables() (all []Table) {
 	for _, runs := range byBackend(f.Runs) {
 		title := runs[0].subject() + " on " + runs[0].Backend.title()
@@ -68,10 +66,10 @@ func (f File) Tables() (all []Table) {
 // Heading says in one line what was swept.
 func (s Sweep) Heading() string { return s.heading() }
 
-// Findings say in words what the sweep shows.
+// Findings says what the sweep shows.
 func (s Sweep) Findings() []string { return s.finding() }
 
-// Tables are the medians of all levels, those of one recipe on one backend together.
+// Tables returns the medians of all levels, in a table for each recipe and backend.
 func (s Sweep) Tables() (all []Table) {
 	for _, levels := range s.tables() {
 		title := levels[0].Recipe + " on " + levels[0].Backend.title()
@@ -80,7 +78,7 @@ func (s Sweep) Tables() (all []Table) {
 	return all
 }
 
-// Notes are the curves through the levels and what limits each form, a line each.
+// Notes returns the curves fitted to the levels and the limits of each form, a line each.
 func (s Sweep) Notes() []string {
 	return written(func(w io.Writer) {
 		s.ranges(w)
@@ -100,10 +98,10 @@ func (r CountReport) Heading() string {
 	return "stampede count · " + strings.Join(of, ", ") + " · settled"
 }
 
-// Findings say in words what the counts show.
+// Findings says what the counts show.
 func (r CountReport) Findings() []string { return countFinding(r) }
 
-// Tables are the counts of each recipe, backend and number of clients.
+// Tables returns the counts, in a table for each recipe, backend and number of clients.
 func (r CountReport) Tables() (all []Table) {
 	for _, group := range grouped(r.Settled) {
 		t := Table{
@@ -119,17 +117,17 @@ func (r CountReport) Tables() (all []Table) {
 	return all
 }
 
-// tabled is a grid with what warn writes of it.
+// tabled converts a grid to a Table, with the lines that warn writes as notes.
 func tabled(title string, g *grid, warn func(io.Writer)) Table {
 	t := Table{Title: title, Rows: g.rows, Notes: written(warn)}
 	for _, c := range g.columns {
 		t.Columns = append(t.Columns, Column{Head: c.head, Over: c.over, Left: c.left, Begins: c.space > 2 || c.alone})
 	}
-	t.Columns[0].Over = "" // it is the title
+	t.Columns[0].Over = "" // the title says it
 	return t
 }
 
-// written are the lines that something writes for the terminal, without the indent.
+// written returns the lines that write writes for the terminal, without the indentation.
 func written(write func(io.Writer)) (lines []string) {
 	var b bytes.Buffer
 	write(&b)
@@ -141,22 +139,22 @@ func written(write func(io.Writer)) (lines []string) {
 	return lines
 }
 
-// CommandLine is a command as a shell takes it.
+// CommandLine quotes a command for a shell.
 func CommandLine(args []string) string { return commandLine(args) }
 
-// Label is a phase as people write it: "hand-off".
+// Label returns a phase's name for people: "hand-off".
 func Label(phase string) string { return label(phase) }
 
-// Telling is the phase that shows first what a herd does: the hand-off where the
-// recipe has one, else its first; "" of a run without phases.
+// Telling returns the phase that shows a herd's effect first: the hand-off if the recipe has one,
+// otherwise the first phase; "" for a run without phases.
 func (r Run) Telling() string { return tailPhase(r) }
 
-// Waited is what clients waited in the phase: from when it was due, where that was
-// measured. It is nil where nothing was.
+// Waited returns how long clients waited in the phase: from when it was due, if that was measured. It
+// is nil if nothing was measured.
 func (r Run) Waited(phase string) *Distribution { return r.latency(phase) }
 
-// Holding counts the runs of which relations of their counts are known, and those
-// in which all of these hold.
+// Holding counts the runs that have identities of their counts, and those among them in which all
+// identities hold.
 func Holding(runs []Run) (hold, of int) {
 	for _, r := range runs {
 		if e := r.Cost.Expected; e != nil && len(e.Identities) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever draws tables otherwise has the cells and the words of the terminal.
+// Tables have the cells and the text of the terminal's output.
 func TestTablesAreTheTerminals(t *testing.T) {
 	f := file(herding(native())...)
 	f.Runs[0].Warnings = []Warning{{Text: "mind this"}}

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// The phases of a storm: from its beginning until a client is back, and until
-// all are; a write of an ordinary client meanwhile, and before.
+// The phases of a storm: back is the time from its start until one client is connected again, over
+// until all are. An ordinary write is one of a client outside the storm, during the storm; a calm
+// write is one before it.
 const (
 	back     = "back"
 	over     = "over"
@@ -17,7 +18,7 @@ const (
 
 func (r Run) isStorm() bool { return r.Recipe == "sessions" }
 
-// stormTable is the numbers of what hits all sessions at once: a row for each
+// stormTable adds the columns for storms, which affect all sessions at the same time: a row for each
 // level and form.
 func stormTable(s *sheet) {
 	s.text(column{head: "clients", over: s.runs[0].place()},
@@ -54,7 +55,7 @@ func longest(d *Distribution) *int64 {
 	return &d.Max
 }
 
-// storms says what each storm came to with the most clients.
+// storms says what each form's storms cost, at the largest number of clients.
 func storms(runs []Run) (lines []string) {
 	most := slices.MaxFunc(runs, func(a, b Run) int { return a.Clients - b.Clients }).Clients
 	for _, r := range runs {
@@ -65,7 +66,7 @@ func storms(runs []Run) (lines []string) {
 	return lines
 }
 
-// stormWords are what happens in each form.
+// stormWords says what the sessions do in each form.
 var stormWords = map[string]string{
 	"connect": "open at once", "reconnect": "lose their connections at once",
 	"expire": "end at once and are opened anew", "idle": "do nothing but stay",

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// stormy is a run of so many storms.
+// stormy returns a run with the given number of storms.
 func stormy(form string, storms int64, back, before, during time.Duration) Run {
 	phase := func(name string, n int64, d time.Duration) metrics.Phase {
 		return metrics.Phase{Name: name, Service: spread(n, d), Response: spread(n, d)}

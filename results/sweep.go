@@ -31,8 +31,7 @@ type Sweep struct {
 	Objective  string     `json:"objective,omitempty"`
 	Capacities []Capacity `json:"capacities,omitempty"`
 
-	// State is the file from which an interrupted sweep can go on, "" of a whole
-	// one.
+	// State is the file from which an interrupted sweep can resume, "" if the sweep is complete.
 	State string `json:"-"`
 }
 
@@ -166,7 +165,7 @@ type Trials struct {
 // WriteJSON writes the sweep.
 func (s Sweep) WriteJSON(w io.Writer) error { return WriteJSON(w, s) }
 
-// ReadSweep reads what a sweep has written. The error is one line.
+// ReadSweep reads the file of a sweep. The error is one line.
 func ReadSweep(r io.Reader) (Sweep, error) {
 	s, err := read[Sweep](r)
 	if err != nil {

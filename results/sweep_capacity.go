@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 )
 
-// holds says what the forms hold: the decided answers in one sentence, the first in
-// full and the others beside it, and each undecided one in its own.
+// holds says what capacity each form has: all decided answers in one sentence, the first in full and
+// the others in short, and each undecided answer in a sentence of its own.
 func (s Sweep) holds() (lines []string) {
 	all := slices.SortedStableFunc(slices.Values(s.Capacities), func(a, b Capacity) int { return cmp.Compare(s.rank(a), s.rank(b)) })
 	var decided, undecided []string
@@ -45,7 +45,7 @@ func (s Sweep) held(c Capacity) string {
 	return place(s.Axes[0], c.Level)
 }
 
-// undecided says how far an answer is known.
+// undecided says how far an undecided answer is known.
 func (s Sweep) undecided(who string, c Capacity) string {
 	known := "undecided whether " + who + " holds"
 	if c.Level > 0 {
@@ -56,7 +56,7 @@ func (s Sweep) undecided(who string, c Capacity) string {
 	return fmt.Sprintf("%s %s: %s.", upper(known), place(s.Axes[0], c.Next), c.Why)
 }
 
-// with is what else there was: " with 64 clients over 16 groups".
+// with describes the fixed settings: " with 64 clients over 16 groups".
 func (c Capacity) with() string {
 	text := ""
 	if c.Clients > 0 {
@@ -68,8 +68,8 @@ func (c Capacity) with() string {
 	return text
 }
 
-// capacities writes of each form between which two levels the answer lies, and how
-// sure it is.
+// capacities writes, for each form, the two levels that its capacity lies between, and the
+// confidence.
 func (s Sweep) capacities(w io.Writer) {
 	if len(s.Capacities) == 0 {
 		return
@@ -90,10 +90,10 @@ func (s Sweep) capacities(w io.Writer) {
 		}
 		fmt.Fprintf(t, "  %s\t%s\n", s.form(c.Recipe, c.Form, c.URL, ""), strings.Join(parts, "; "))
 	}
-	t.Flush() // into memory
+	t.Flush() // writes into memory
 }
 
-// met is how often a level met the objective.
+// met says how many runs of a level met the objective.
 func (s Sweep) met(level float64, t Trials) string {
 	if t.Of == 0 {
 		return place(s.Axes[0], level) + " is undecided"
@@ -101,7 +101,7 @@ func (s Sweep) met(level float64, t Trials) string {
 	return fmt.Sprintf("%s met it in %d of %d", place(s.Axes[0], level), t.Met, t.Of)
 }
 
-// next is how sure the answer is, "" of an older file.
+// next says how likely the next run meets the objective, "" for older files.
 func (c Capacity) next() string {
 	switch {
 	case c.Confidence == 0:

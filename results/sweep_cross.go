@@ -4,8 +4,8 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// calmBeside is the series that a naive one is held against: of the same recipe,
-// backend and level of the second axis, the first recipe form, or a library's.
+// calmBeside returns the series that a naive one is compared with: that of the first recipe form, or
+// otherwise library form, with the same recipe, backend and level of the second axis.
 func calmBeside(all [][]Level, naive []Level, beside func(Level) string) []Level {
 	for _, family := range []string{"recipe", "library"} {
 		for _, levels := range all {
@@ -34,9 +34,9 @@ func (s Sweep) crossover(naive, calm []Level) Crossover {
 
 const throughput = "throughput"
 
-// ratios are how many times worse the naive form is at each level that both were
-// measured at: by the highest percentile of the hand-off, or of the first phase
-// where work comes at a rate, that all of these have, else by the throughput.
+// ratios returns how many times worse the naive form is, at each level at which both forms were
+// measured. It compares the highest percentile that all these levels have, of the hand-off or, in an
+// open loop, of the first phase. If there is no such percentile, it compares the throughput.
 func (s Sweep) ratios(naive, calm []Level) (metric string, all []fit.Point) {
 	phase := s.tail(naive[0])
 	for _, p := range percentiles() {
@@ -55,7 +55,7 @@ func (s Sweep) ratios(naive, calm []Level) (metric string, all []fit.Point) {
 	return throughput, all
 }
 
-// tail is the phase that forms are compared by.
+// tail returns the phase that forms are compared by.
 func (s Sweep) tail(l Level) string {
 	r := s.Runs[l.Runs[0]]
 	if r.open() {
@@ -64,12 +64,13 @@ func (s Sweep) tail(l Level) string {
 	return tailPhase(r)
 }
 
-// pairs compares the levels that both series have, false if one cannot be.
+// pairs compares the levels that both series have. It returns false if one of them lacks a value, or
+// there are none.
 func (s Sweep) pairs(naive, calm []Level, worse func(naive, calm Level) (float64, bool)) (all []fit.Point, ok bool) {
 	for _, a := range naive {
 		for _, b := range calm {
 			at := a.On(s.Axes[0])
-			if at != b.On(s.Axes[0]) || at == 0 { // which has no place on a logarithmic scale
+			if at != b.On(s.Axes[0]) || at == 0 { // 0 has no place on a logarithmic scale
 				continue
 			}
 			times, known := worse(a, b)

@@ -6,11 +6,11 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// Analyse works out of the runs all that follows from them.
+// Analyse computes the levels, curves and crossovers from the runs.
 func (s *Sweep) Analyse() {
 	s.Levels, s.Curves, s.Crossovers = s.levels(), []Curve{}, []Crossover{}
 	if s.Objective != "" {
-		return // a search goes where each form takes it
+		return // a search measures different levels for each form
 	}
 	all := s.series()
 	for _, levels := range all {
@@ -34,8 +34,8 @@ func (s Sweep) curve(levels []Level) Curve {
 	return c
 }
 
-// grow fits how costs grow over the upper half of the levels, three at least: the
-// N−1 of those who wait is a power of N only where N is large.
+// grow fits the growth of the costs over the upper half of the levels, at least three. The number of
+// waiting clients, N−1, is a power of N only if N is large.
 func (s Sweep) grow(c *Curve, levels []Level) {
 	levels = levels[max(0, min(len(levels)/2, len(levels)-3)):]
 	c.GrowthFrom = levels[0].On(s.Axes[0])
@@ -50,7 +50,7 @@ func (s Sweep) grow(c *Curve, levels []Level) {
 	}
 }
 
-// values are what was measured of something, level by level.
+// values returns the measured values of a figure, level by level.
 func (s Sweep) values(levels []Level, of func(Run) (float64, bool)) []fit.Level {
 	var all []fit.Level
 	for _, l := range levels {
@@ -67,14 +67,14 @@ func (s Sweep) values(levels []Level, of func(Run) (float64, bool)) []fit.Level 
 	return all
 }
 
-// scale fits the Universal Scalability Law, or says why it is not fitted.
+// scale fits the Universal Scalability Law, or says why it cannot be fitted.
 func (s Sweep) scale(levels []Level) (*USL, string) {
 	switch first := levels[0]; {
 	case first.Rate > 0:
 		return nil, "in an open loop throughput is what is offered"
 	case first.Groups <= 1 && serial(first.Recipe):
 		return nil, fmt.Sprintf("one %s is serial; --groups has several side by side", first.Recipe)
-	case first.Groups <= 1 && !s.Runs[first.Runs[0]].isMix(): // whose clients wait for nobody
+	case first.Groups <= 1 && !s.Runs[first.Runs[0]].isMix(): // clients of a mix do not wait for each other
 		return nil, fmt.Sprintf("the clients of one %s wait for each other; --groups has several side by side", first.Recipe)
 	}
 	done := s.values(levels, func(r Run) (float64, bool) { return r.ThroughputPerS, r.ThroughputPerS > 0 })
@@ -93,7 +93,7 @@ func (s Sweep) scale(levels []Level) (*USL, string) {
 	return u, ""
 }
 
-// serial tells whether an instance of the recipe serves one client at a time.
+// serial reports whether an instance of the recipe serves one client at a time.
 func serial(recipe string) bool {
 	return recipe == "lock" || recipe == "revocable-lock" || recipe == "election"
 }

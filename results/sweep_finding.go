@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// finding says in words what the sweep shows, of a second axis at its last level.
+// finding says what the sweep shows; if there is a second axis, at its last level.
 func (s Sweep) finding() (lines []string) {
 	if void := violations(s.Runs); len(void) > 0 {
 		return void
@@ -41,7 +41,7 @@ func (s Sweep) finding() (lines []string) {
 	return lines
 }
 
-// who is how a sentence refers to a form.
+// who returns the name of a form in a sentence.
 func (s Sweep) who(recipe, form, url, beside string) string {
 	i := slices.IndexFunc(s.Runs, func(r Run) bool { return r.Recipe == recipe && r.Form == form && r.Backend.URL == url })
 	name := called(s.Runs[i], s.Runs)
@@ -57,18 +57,17 @@ func (s Sweep) who(recipe, form, url, beside string) string {
 	return name
 }
 
-// of tells whether the crossover is of the curve's form and level of the second
-// axis.
+// of reports whether the crossover is of the curve's form and level of the second axis.
 func (c Crossover) of(v Curve) bool {
 	return c.Recipe == v.Recipe && c.Form == v.Form && c.URL == v.URL && c.Beside == v.Beside
 }
 
-// of tells whether the curve is through levels of the form.
+// of reports whether the curve is of the level's form.
 func (c Curve) of(l Level) bool {
 	return c.Recipe == l.Recipe && c.Form == l.Form && c.URL == l.Backend.URL
 }
 
-// crosses says from where on the naive form is worse.
+// crosses says from which level on the naive form is worse.
 func (s Sweep) crosses(c Crossover) string {
 	if len(c.Ratios) == 0 {
 		return "There is no level at which both forms did a round."
@@ -96,9 +95,8 @@ func (s Sweep) crosses(c Crossover) string {
 		end, what, factor, calm, short(last.Times), place(s.Axes[0], most.N), short(most.Times))
 }
 
-// reached is the first value of the first axis that can be measured at or above a
-// value between two levels: clients, groups and bytes are whole, and every instance has
-// as many clients.
+// reached returns the lowest value of the first axis, at or above the given value, that can be
+// measured: clients, groups and bytes are integers, and each instance has the same number of clients.
 func (s Sweep) reached(at float64) float64 {
 	switch s.Axes[0] {
 	case "clients":
@@ -110,7 +108,7 @@ func (s Sweep) reached(at float64) float64 {
 	return at
 }
 
-// instances is the number of instances at every level of an axis of clients.
+// instances returns the number of instances at each level of an axis of clients.
 func (s Sweep) instances() int {
 	if slices.Contains(s.Axes, "groups") {
 		return 1
@@ -118,7 +116,7 @@ func (s Sweep) instances() int {
 	return max(1, s.Levels[0].Groups)
 }
 
-// each is the number of clients of each instance at the crossover, "" of one instance.
+// each says how many clients each instance has at the crossover, "" if there is one instance.
 func (s Sweep) each(c Crossover) string {
 	groups := s.instances()
 	if groups == 1 || s.Axes[0] != "clients" {

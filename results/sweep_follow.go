@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// follows tells whether what there is to say of the levels is how throughput and
-// times change along them: on the axes of a mix there is no law.
+// follows reports whether the finding is how throughput and latency change along the levels: no law
+// applies to the axes of a mix.
 func (s Sweep) follows(levels []Level) bool {
 	return s.Objective == "" && len(levels) > 1 && slices.Contains([]string{"reads", "size"}, s.Axes[0])
 }
 
-// follow says how the throughput and the times of a form change.
+// follow says how the throughput and the latencies of a form change.
 func (s Sweep) follow(levels []Level) []string {
 	first := levels[0]
 	lines := []string{fmt.Sprintf("%s: %s.", upper(s.who(first.Recipe, first.Form, first.Backend.URL, s.beside(first))), s.trend(levels))}
@@ -29,15 +29,15 @@ func (s Sweep) follow(levels []Level) []string {
 	return lines
 }
 
-// trend is what the throughput does from the first level to the last.
+// trend says how the throughput changes from the first level to the last.
 func (s Sweep) trend(levels []Level) string {
 	first, last := levels[0], levels[len(levels)-1]
 	return fmt.Sprintf("%s throughput %s from %s/s to %s/s", s.ends(levels), change(first.Throughput, last.Throughput),
 		Rate(first.Throughput.Value), Rate(last.Throughput.Value))
 }
 
-// trendOf is what a phase's highest percentile that all levels with the phase have
-// does, "" if fewer than two have it: a mix of reads alone has no writes.
+// trendOf says how the latency of a phase changes, by the highest percentile that all levels with the
+// phase have. It returns "" if fewer than two levels have one: a mix of reads alone has no writes.
 func (s Sweep) trendOf(phase string, levels []Level) string {
 	having := func(p percentile) (some []Level) {
 		for _, l := range levels {
@@ -61,7 +61,7 @@ func (s Sweep) trendOf(phase string, levels []Level) string {
 	return ""
 }
 
-// phases are those of any of the levels, in the order in which they come up.
+// phases returns the phases of all levels, in order of appearance.
 func (s Sweep) phases(levels []Level) (all []string) {
 	for _, l := range levels {
 		for _, phase := range s.Runs[l.Runs[0]].Phases {
@@ -73,7 +73,7 @@ func (s Sweep) phases(levels []Level) (all []string) {
 	return all
 }
 
-// ends names the first and the last of the levels: "from 0 % to 100 % reads".
+// ends names the first and the last level: "from 0 % to 100 % reads".
 func (s Sweep) ends(levels []Level) string {
 	from, to := levels[0].On(s.Axes[0]), levels[len(levels)-1].On(s.Axes[0])
 	if s.Axes[0] == "reads" {
@@ -82,8 +82,7 @@ func (s Sweep) ends(levels []Level) string {
 	return fmt.Sprintf("from %s to %s B", place("size", from), Count(int64(to)))
 }
 
-// change is a verb. What lies within the other's interval is not said to rise or to
-// fall.
+// change returns the verb for a change. It is "rises" or "falls" only if the intervals do not overlap.
 func change(from, to Estimate) string {
 	switch {
 	case to.Low > from.High:

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// heading says what was swept, in one line.
+// heading says in one line what was swept.
 func (s Sweep) heading() string {
 	parts := append([]string{"stampede sweep"}, distinct(s.Runs, func(r Run) string { return r.Recipe })...)
 	parts = append(parts, distinct(s.Runs, func(r Run) string { return r.Backend.where() })...)
@@ -28,7 +28,7 @@ func (s Sweep) heading() string {
 	return strings.Join(parts, " · ")
 }
 
-// settings are what is the same at all levels.
+// settings returns the settings that are the same at all levels.
 func (s Sweep) settings(r Run) (parts []string) {
 	fixed := func(axis string) bool { return !slices.Contains(s.Axes, axis) }
 	if r.Groups > 1 && fixed("groups") {
@@ -48,7 +48,7 @@ func (s Sweep) settings(r Run) (parts []string) {
 	return parts
 }
 
-// mixSettings are those of raw operations.
+// mixSettings returns the settings of raw operations.
 func (s Sweep) mixSettings(r Run) (parts []string) {
 	if slices.Contains(s.Axes, "size") {
 		parts = append(parts, Count(int64(r.Mix.Keys))+" keys")
@@ -61,7 +61,7 @@ func (s Sweep) mixSettings(r Run) (parts []string) {
 	return parts
 }
 
-// places are the different levels, whatever the form.
+// places returns the distinct levels, over all forms.
 func (s Sweep) places() (all []string) {
 	for _, l := range s.Levels {
 		p := fmt.Sprint(l.Clients, l.Groups, l.HoldNS, l.Rate, l.Reads, l.Size)

@@ -11,19 +11,19 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// What a level's PerRound are called.
+// These are the names in a level's PerRound.
 const (
 	perNotification = "notifications"
 	perOperation    = "operations"
 )
 
-// percentile is one of a Distribution's.
+// A percentile is one of the percentiles of a Distribution.
 type percentile struct {
 	name string
 	of   func(*Distribution) *int64
 }
 
-// percentiles are those that levels are compared by, the highest first.
+// percentiles returns the percentiles that levels are compared by, the highest first.
 func percentiles() []percentile {
 	return []percentile{
 		{"p99", p99},
@@ -32,8 +32,8 @@ func percentiles() []percentile {
 	}
 }
 
-// levels puts together the runs of one form at one level, by rising level, the
-// forms of one level side by side.
+// levels groups the runs by form and level, sorted by level, with the forms of one level next to each
+// other.
 func (s Sweep) levels() []Level {
 	var all []Level
 	for i, r := range s.Runs {
@@ -59,7 +59,7 @@ func (s Sweep) levels() []Level {
 func levelOf(r Run) Level {
 	l := Level{Recipe: r.Recipe, Form: r.Form, Family: r.Family, Backend: r.Backend, Clients: r.Clients, Groups: r.Groups, HoldNS: r.HoldNS}
 	if r.Open != nil {
-		l.Rate, _ = strconv.ParseFloat(r.Open.Rate, 64) // 0 of a ramp, which a sweep has not
+		l.Rate, _ = strconv.ParseFloat(r.Open.Rate, 64) // 0 for a ramp, which a sweep does not have
 	}
 	if r.isMix() {
 		l.Reads, l.Size = r.ReadRatio.Asked, r.Mix.SizeBytes
@@ -74,7 +74,7 @@ func (l Level) has(r Run) bool {
 		l.Reads == other.Reads && l.Size == other.Size
 }
 
-// at are the runs of a level.
+// at returns the runs of a level.
 func (s Sweep) at(l Level) []Run {
 	runs := make([]Run, len(l.Runs))
 	for i, place := range l.Runs {
@@ -83,7 +83,7 @@ func (s Sweep) at(l Level) []Run {
 	return runs
 }
 
-// measure fills in the medians, of the chosen percentiles too.
+// measure computes the medians, including those of the chosen percentiles.
 func (l *Level) measure(runs []Run, chosen []float64) {
 	l.Throughput, _ = across(runs, func(r Run) (float64, bool) { return r.ThroughputPerS, true })
 	l.PerRound, l.Latency = map[string]Estimate{}, map[string]map[string]Estimate{}
@@ -124,7 +124,7 @@ func at(d *Distribution, p percentile) (float64, bool) {
 	return float64(*p.of(d)), true
 }
 
-// across is the median of something over the runs, false if one of them has it not.
+// across returns the median of a figure over the runs, false if one of them does not have it.
 func across(runs []Run, of func(Run) (float64, bool)) (Estimate, bool) {
 	var values []float64
 	for _, r := range runs {
@@ -137,7 +137,7 @@ func across(runs []Run, of func(Run) (float64, bool)) (Estimate, bool) {
 	return Estimate(fit.Median(values)), true
 }
 
-// On is the level's place on an axis.
+// On returns the level's value on an axis.
 func (l Level) On(axis string) float64 {
 	switch axis {
 	case "rate":
@@ -154,7 +154,7 @@ func (l Level) On(axis string) float64 {
 	return float64(l.Clients)
 }
 
-// place is how prose names a level of an axis: "16 clients".
+// place formats a level of an axis for prose: "16 clients".
 func place(axis string, at float64) string {
 	switch axis {
 	case "rate":
@@ -171,12 +171,12 @@ func place(axis string, at float64) string {
 	return fmt.Sprintf("%s clients", short(at))
 }
 
-// shareAsked writes a share that somebody chose, as short as it can be: "33.3 %".
+// shareAsked formats a share that the user chose, as short as possible: "33.3 %".
 func shareAsked(share float64) string {
 	return strconv.FormatFloat(math.Round(1e4*share)/100, 'f', -1, 64) + " %"
 }
 
-// beside is the level of the second axis, "" if there is none.
+// beside formats the level of the second axis, "" if there is none.
 func (s Sweep) beside(l Level) string {
 	if len(s.Axes) < 2 {
 		return ""
@@ -184,7 +184,8 @@ func (s Sweep) beside(l Level) string {
 	return place(s.Axes[1], l.On(s.Axes[1]))
 }
 
-// series parts the levels into those along the first axis of one form.
+// series splits the levels into series: those of one form along the first axis, at one level of the
+// second.
 func (s Sweep) series() (all [][]Level) {
 	same := func(a, b Level) bool {
 		return a.Recipe == b.Recipe && a.Form == b.Form && a.Backend == b.Backend && s.beside(a) == s.beside(b)
@@ -200,16 +201,15 @@ func (s Sweep) series() (all [][]Level) {
 	return all
 }
 
-// A Series is the levels of one form along the first axis, at one level of the
-// second.
+// A Series is the levels of one form along the first axis, at one level of the second.
 type Series struct {
-	Name   string // of the form, and of what else sets it apart
+	Name   string // the form, and what else distinguishes the series
 	Beside string // the level of the second axis, "" if there is none
 	Levels []Level
-	Curve  *Curve // nil where there is none through them
+	Curve  *Curve // nil if no curve was fitted
 }
 
-// Series are the sweep's levels as curves are drawn through them.
+// Series returns the sweep's levels as series, each with its curve.
 func (s Sweep) Series() (all []Series) {
 	for _, levels := range s.series() {
 		l := levels[0]

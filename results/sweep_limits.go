@@ -7,18 +7,16 @@ import (
 	"time"
 )
 
-// Limits are told of the last level of a series, where they show most.
+// The limits of a form are those at the last level of a series, where they show most.
 const (
-	// grows is an exponent beyond which a cost is what limits a form with enough
-	// clients.
+	// grows is the exponent above which a growing cost limits a form once there are enough clients.
 	grows = 0.5
-	// contended is the share of the rounds that begin with a hand-off where
-	// somebody always waits.
+	// contended is the share of rounds that begin with a hand-off above which a client is
+	// always waiting.
 	contended = 0.9
 )
 
-// limits says what keeps the form from doing more at the last level, as far as
-// that is known.
+// limits says what limits the form's throughput at the last level, as far as that is known.
 func (s Sweep) limits(levels []Level, c Curve) (lines []string) {
 	last := levels[len(levels)-1]
 	runs := s.at(last)
@@ -54,7 +52,7 @@ func herdLimit(runs []Run, c Curve) string {
 		g.Value, percent(wasted, woken), runs[0].crowd())
 }
 
-// askLimit is that of forms that wake nobody and ask instead.
+// askLimit reports the limit of forms that poll and send few or no notifications.
 func askLimit(runs []Run, c Curve) string {
 	g, ok := c.Growth[perOperation]
 	if p := runs[0].Cost.PerRound; !ok || g.Low <= grows || p == nil || p.Notifications > p.Reads/2 {
@@ -63,7 +61,7 @@ func askLimit(runs []Run, c Curve) string {
 	return fmt.Sprintf("its asking: reads and writes per round grow as N^%.2f", g.Value)
 }
 
-// processorLimit repeats what at least half of the runs warn of: that the generator, its
+// processorLimit repeats a warning that at least half of the runs have: that the generator, its
 // servers or other programs kept the machine's processors busy.
 func processorLimit(runs []Run) string {
 	short, text := 0, ""
@@ -79,9 +77,8 @@ func processorLimit(runs []Run) string {
 	return "the processors: " + text
 }
 
-// serialLimit is that of instances which serve one client at a time, where nearly
-// every round began with a hand-off: then an instance is held or handed over, and
-// there is no third.
+// serialLimit reports the limit of instances that serve one client at a time, if nearly every round
+// began with a hand-off: an instance is then always either held or being handed over.
 func serialLimit(l Level, runs []Run) string {
 	if !serial(l.Recipe) || l.Rate > 0 || l.Throughput.Value <= 0 {
 		return ""

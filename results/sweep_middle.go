@@ -2,8 +2,8 @@ package results
 
 import "slices"
 
-// middle is a run that stands for a level: medians over the repetitions, the
-// largest fan-out of all, and the sums of what was offered, late and lost.
+// middle returns a run that represents a level: with medians over the repetitions, the largest
+// fan-out of all, and the sums of the offered, late and skipped arrivals.
 func (s Sweep) middle(l Level) Run {
 	runs := s.at(l)
 	r := runs[0]
@@ -48,8 +48,8 @@ func middlePerRound(runs []Run) *PerRound {
 	}
 }
 
-// middleOf has the medians of those percentiles that all runs have: of the ones that
-// levels are compared by, and of the chosen ones.
+// middleOf returns the medians of the percentiles that all runs have: of those that levels are
+// compared by, and of the chosen ones.
 func middleOf(runs []Run, chosen []float64, of func(Run) *Distribution) *Distribution {
 	d := Distribution{Others: map[float64]int64{}}
 	into := map[float64]**int64{50: &d.P50, 90: &d.P90, 99: &d.P99, 99.9: &d.P999}

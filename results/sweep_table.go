@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// WriteTable writes the sweep for people: what was swept, what it shows, the
-// medians of every level, the curves through them and what limits each form.
+// WriteTable writes the sweep for people: what was swept, the finding, the medians of every level,
+// the curves fitted to them and the limits of each form.
 func (s Sweep) WriteTable(w io.Writer, o TableOptions) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", s.heading())
@@ -34,7 +34,7 @@ func (s Sweep) WriteTable(w io.Writer, o TableOptions) error {
 	return err
 }
 
-// progress says how far an interrupted sweep has come.
+// progress says how many runs an interrupted sweep completed.
 func (s Sweep) progress() string {
 	done := plural(len(s.Runs), "run")
 	if s.Planned > 0 {
@@ -43,7 +43,7 @@ func (s Sweep) progress() string {
 	return fmt.Sprintf("Interrupted: %s went through, and all below is of these.", done)
 }
 
-// tables are the levels of one recipe on one backend each.
+// tables groups the levels by recipe and backend.
 func (s Sweep) tables() (all [][]Level) {
 	for _, l := range s.Levels {
 		last := len(all) - 1
@@ -56,13 +56,13 @@ func (s Sweep) tables() (all [][]Level) {
 	return all
 }
 
-// table has a row for each level and form, as that of a run has.
+// table has a row for each level and form, like the table of a run.
 func (s Sweep) table(levels []Level) *grid {
 	runs := make([]Run, len(levels))
 	for i, l := range levels {
 		runs[i] = s.middle(l)
 	}
-	g := table(runs, columns{chosen: s.Percentiles, tails: []float64{99, 90}}) // crossovers go by these
+	g := table(runs, columns{chosen: s.Percentiles, tails: []float64{99, 90}}) // the percentiles that crossovers use
 	g.drop("wasted")
 	g.drop("safety")
 	if s.ranged() {
@@ -78,8 +78,8 @@ func (s Sweep) table(levels []Level) *grid {
 	return g
 }
 
-// axisColumns adds the levels of the axes that a run's table has no column for. That
-// of the reads stands for those achieved, which the operations a second show again.
+// axisColumns adds columns for the axes that a run's table does not show. On the axis of reads, the
+// requested share replaces the achieved one, which the columns of operations per second show too.
 func (s Sweep) axisColumns(g *grid, levels []Level) {
 	for _, c := range []struct {
 		axis string
@@ -98,7 +98,9 @@ func (s Sweep) axisColumns(g *grid, levels []Level) {
 	}
 }
 
-// warn writes what to mind of the levels: what most of their runs warn of.
+// warn writes the warnings about the levels: a processor warning that at least half of a level's runs
+// have, and arrivals that were not served.
+// that were not served.
 func (s Sweep) warn(w io.Writer, levels []Level) {
 	for _, l := range levels {
 		runs := s.at(l)
@@ -118,11 +120,11 @@ func (s Sweep) warn(w io.Writer, levels []Level) {
 	}
 }
 
-// ranged tells whether levels were measured several times: those of a search are as
-// often as it takes.
+// ranged reports whether levels were measured several times. A search repeats each level as often as
+// it needs, so it does not count.
 func (s Sweep) ranged() bool { return s.Repeat > 1 && s.Objective == "" }
 
-// ranges says what the intervals in the table are.
+// ranges explains the intervals in the table.
 func (s Sweep) ranges(w io.Writer) {
 	if len(s.Levels) == 0 || !s.ranged() {
 		return
@@ -143,7 +145,7 @@ func (s Sweep) ranges(w io.Writer) {
 		"  --repeat 6 makes it a 95 %% interval\n", s.Repeat, 100*least)
 }
 
-// safety says what was checked; a violation is told of first.
+// safety writes how many checks were made. The finding reports violations.
 func safety(w io.Writer, runs []Run) {
 	var checked, overlaps int64
 	for _, r := range runs {

@@ -16,7 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// sweepOf is a sweep over the runs, analysed.
+// sweepOf returns a sweep over the runs, analysed.
 func sweepOf(runs ...Run) Sweep {
 	f := file(runs...)
 	f.Command = []string{"stampede", "sweep", "lock", "--clients", "2..128", "--seed", "42"}
@@ -25,9 +25,8 @@ func sweepOf(runs ...Run) Sweep {
 	return s
 }
 
-// herded are three repetitions of both forms of one lock: the recipe is flat, the
-// naive form wakes all who wait, and its hand-off takes the longer the more they
-// are.
+// herded returns three repetitions of both forms of one lock: the recipe is flat; the naive form wakes
+// all waiting clients, and its hand-off takes longer the more there are.
 func herded() (runs []Run) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 3 {
@@ -44,8 +43,8 @@ func herded() (runs []Run) {
 	return runs
 }
 
-// scaling are both forms of 16 locks: the recipe scales to a knee at 49 clients,
-// and the naive form goes on as far as it was measured.
+// scaling returns runs of both forms of 16 locks: the recipe scales up to a knee at 49 clients, and the
+// naive form scales as far as it was measured.
 func scaling() (runs []Run) {
 	random := rand.New(rand.NewPCG(3, 4))
 	laws := map[string]fit.USL{"recipe": {Alpha: 0.03, Beta: 0.0004, Gamma: 400}, "naive": {Alpha: 0.05, Gamma: 300}}
@@ -63,7 +62,7 @@ func scaling() (runs []Run) {
 	return runs
 }
 
-// searched is a search for a rate.
+// searched returns a search for a rate.
 func searched() Sweep {
 	var runs []Run
 	for _, of := range []struct {
@@ -91,8 +90,8 @@ func searched() Sweep {
 	return s
 }
 
-// shared are three repetitions of a mix at shares of reads, the more of which the
-// faster it is. Where all or none are reads there is no other phase.
+// shared returns three repetitions of a mix at several shares of reads; it is faster the more it
+// reads. If all or none of the operations are reads, the other phase is missing.
 func shared(bytes ...int) (runs []Run) {
 	for repetition := range int64(3) {
 		for _, size := range bytes {
@@ -121,7 +120,7 @@ func mixPhases(reads, writes int64, took time.Duration) (phases []metrics.Phase)
 	return phases
 }
 
-// mixSweep is a sweep of a mix over the axes.
+// mixSweep returns a sweep of a mix over the axes.
 func mixSweep(runs []Run, axes ...string) Sweep {
 	s := sweepOf(runs...)
 	s.Command, s.Axes = []string{"stampede", "sweep", "mix", "--seed", "42"}, axes
@@ -129,7 +128,7 @@ func mixSweep(runs []Run, axes ...string) Sweep {
 	return s
 }
 
-// The goldens are what a person sees; read one before you let it be rewritten.
+// The golden files are what people see; read one before you accept a new version.
 func TestSweepTable(t *testing.T) {
 	for name, made := range map[string]func() Sweep{
 		"herd":    func() Sweep { return sweepOf(herded()...) },
@@ -173,7 +172,7 @@ func TestSweepTable(t *testing.T) {
 	}
 }
 
-// Clients are whole, and every group has as many.
+// Crossovers are at integer numbers of clients, with the same number in every group.
 func TestCrossoverIsOfWholeClients(t *testing.T) {
 	s := sweepOf(herded()...)
 	at := 9.7
@@ -194,7 +193,7 @@ func TestCrossoverIsOfWholeClients(t *testing.T) {
 	}
 }
 
-// What the samples were made of is found again.
+// The analysis finds the parameters that the samples were made with.
 func TestSweepFindsWhatIsThere(t *testing.T) {
 	s := sweepOf(herded()...)
 	if len(s.Crossovers) != 1 || s.Crossovers[0].Metric != "handoff.p99" {
@@ -225,8 +224,8 @@ func TestSweepFindsWhatIsThere(t *testing.T) {
 	}
 }
 
-// Throughput that saturates at 40 clients and never falls has no peak, in text and
-// file, however well a law with one fits it.
+// Throughput that saturates at 40 clients and never falls has no peak, in text and file, even if a law
+// with a peak fits it well.
 func TestSaturationIsNoPeak(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	var runs []Run
@@ -246,8 +245,8 @@ func TestSaturationIsNoPeak(t *testing.T) {
 	}
 }
 
-// The clients of one mix wait for nobody, so that a law may be fitted over them; over
-// its shares none is.
+// The clients of a mix do not wait for each other, so a law can be fitted over their number; over the
+// shares of reads, no law is fitted.
 func TestSweepOfAMix(t *testing.T) {
 	law := fit.USL{Alpha: 0.03, Beta: 0.0004, Gamma: 4000}
 	var runs []Run
@@ -274,7 +273,7 @@ func TestSweepOfAMix(t *testing.T) {
 	}
 }
 
-// A generator that was busy is told of, and what nothing explains is not known.
+// A busy generator is reported as a limit; if nothing explains the throughput, the limit is not known.
 func TestLimits(t *testing.T) {
 	runs := herded()
 	for i := range runs {
@@ -293,8 +292,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A sweep is read as it was written, and as a File by who knows no sweeps; a File
-// is not read as a sweep.
+// A sweep is read as it was written, and it can be read as a File; a File is not read as a sweep.
 func TestReadSweep(t *testing.T) {
 	want := sweepOf(scaling()...)
 	var b bytes.Buffer
@@ -319,8 +317,7 @@ func TestReadSweep(t *testing.T) {
 	}
 }
 
-// A sweep shows the percentiles that were chosen, medians over the repetitions, and has
-// them in its file.
+// A sweep shows the chosen percentiles, as medians over the repetitions, and stores them in its file.
 func TestSweepShowsChosenPercentiles(t *testing.T) {
 	s := sweepOf(herded()...)
 	s.Percentiles = []float64{75, 99.9}

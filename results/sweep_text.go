@@ -8,8 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// curves writes of each form how its costs grow, how its throughput scales and
-// what limits it.
+// curves writes, for each form, how its costs grow, how its throughput scales and what limits it.
 func (s Sweep) curves(w io.Writer) {
 	if len(s.Curves) == 0 {
 		return
@@ -23,7 +22,7 @@ func (s Sweep) curves(w io.Writer) {
 			name = ""
 		}
 	}
-	t.Flush() // into memory
+	t.Flush() // writes into memory
 }
 
 type line struct{ what, text string }
@@ -58,7 +57,7 @@ func (s Sweep) lines(c Curve) (lines []line) {
 	return lines
 }
 
-// worse is what crosses says, in a line of the form's own.
+// worse says in a line of the form's own what crosses says in a sentence.
 func (s Sweep) worse(c Crossover) string {
 	much := fmt.Sprintf("%s times %s's in %s", short(s.WorseBy), c.Than, c.Metric)
 	switch {
@@ -70,7 +69,7 @@ func (s Sweep) worse(c Crossover) string {
 	return fmt.Sprintf("more than %s from %s on", much, place(s.Axes[0], *c.At))
 }
 
-// growth is "as N^0.97 [0.95, 0.99]", or "flat".
+// growth formats the growth of a cost: "as N^0.97 [0.95, 0.99]", or "flat".
 func (c Curve) growth(name string) string {
 	g, ok := c.Growth[name]
 	if !ok {
@@ -85,7 +84,7 @@ func (c Curve) growth(name string) string {
 	return fmt.Sprintf("as N^%s [%s, %s]", exponent2(g.Value), exponent2(g.Low), exponent2(g.High))
 }
 
-// exponent2 has two decimals.
+// exponent2 formats an exponent with two decimals.
 func exponent2(v float64) string {
 	if text := fmt.Sprintf("%.2f", v); text != "-0.00" {
 		return strings.Replace(text, "-", "−", 1)
@@ -97,7 +96,7 @@ func (u USL) formula() string {
 	return fmt.Sprintf("X(N) = %s·N / (1 + %s·(N−1) + %s·N(N−1)), R² %.3f", Rate(u.Gamma), coefficient(u.Alpha), coefficient(u.Beta), u.R2)
 }
 
-// coefficient is 0 where it makes no difference at any level.
+// coefficient formats a coefficient, as 0 if it is too small to matter at any level.
 func coefficient(v float64) string {
 	if v < 1e-9 {
 		return "0"
@@ -105,11 +104,11 @@ func coefficient(v float64) string {
 	return Rate(v)
 }
 
-// knee says where throughput is greatest, if a fall beyond that was measured.
+// knee says where throughput peaks, if a fall beyond the peak was measured.
 func (u USL) knee() string {
 	first, last := u.Residuals[0].N, u.Residuals[len(u.Residuals)-1].N
 	switch {
-	case u.Knee == nil || *u.Knee > last: // which older files extrapolate
+	case u.Knee == nil || *u.Knee > last: // older files extrapolate it
 		return fmt.Sprintf("no peak up to %s clients", short(last))
 	case *u.Knee < first:
 		return fmt.Sprintf("at %s clients or fewer: throughput falls from the first level on", short(first))
@@ -117,7 +116,7 @@ func (u USL) knee() string {
 	return fmt.Sprintf("at %s clients %s", short(*u.Knee), u.interval(last))
 }
 
-// interval is that of the peak; older files may have none, or one without an end.
+// interval formats the interval of the peak. Older files may have none, or one without an upper end.
 func (u USL) interval(last float64) string {
 	switch {
 	case u.KneeLow == nil:
@@ -128,7 +127,7 @@ func (u USL) interval(last float64) string {
 	return fmt.Sprintf("[%s, %s]", short(*u.KneeLow), short(*u.KneeHigh))
 }
 
-// residuals are how far each level's median is off the law.
+// residuals formats how far each level's median is from the law.
 func (u USL) residuals() string {
 	parts := make([]string, len(u.Residuals))
 	for i, r := range u.Residuals {
@@ -141,7 +140,7 @@ func plus(v float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f", v), "-", "−", 1)
 }
 
-// form is a form's name, with what sets it apart from others of the sweep.
+// form returns a form's name, with what distinguishes it from the other forms of the sweep.
 func (s Sweep) form(recipe, form, url, beside string) string {
 	name := form
 	if len(distinct(s.Runs, func(r Run) string { return r.Recipe })) > 1 {

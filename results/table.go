@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// TableOptions are what a table shows besides the file. The zero options are for
-// a pipe.
+// TableOptions are options for text output. The zero value is for a pipe.
 type TableOptions struct {
-	Bold  bool   // the finding in bold, for a terminal
-	Saved string // where the file was written, "" if nowhere
+	Bold  bool   // print the finding in bold, for a terminal
+	Saved string // the path that the file was saved to, "" if it was not saved
 }
 
-// WriteTable writes the file for people: what was run, what was decided, what it
-// shows, the numbers, what to mind, and the command that does it again.
+// WriteTable writes the file for people: what was run, the decision, the finding, the numbers, the
+// warnings, and the command that repeats the run.
 func (f File) WriteTable(w io.Writer, o TableOptions) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n\n", heading(f))
@@ -49,10 +48,10 @@ func (f File) WriteTable(w io.Writer, o TableOptions) error {
 	return err
 }
 
-// interrupted is said of a file that was ended early.
+// interrupted is the note on a file whose command was ended early.
 const interrupted = "Ended early: the last run may be partial, and runs that were to follow are missing."
 
-// where says which of several recipes and backends a finding is of.
+// where says which recipe and backend a finding is about, if there are several.
 func where(runs []Run, r Run) string {
 	recipes := distinct(runs, func(r Run) string { return r.subject() })
 	backends := distinct(runs, func(r Run) string { return r.Backend.title() + r.Backend.where() + r.Backend.URL })
@@ -74,8 +73,8 @@ func (o TableOptions) emphasize(w io.Writer, line string) {
 	fmt.Fprintf(w, "  %s\n", line)
 }
 
-// subject is what tells the runs of a file apart: scenario or recipe, and both
-// where a scenario is not called as its recipe.
+// subject distinguishes the runs of a file: by scenario or recipe, or by both if the scenario does
+// not have the name of the recipe.
 func (r Run) subject() string {
 	if r.Scenario == "" || r.Scenario == r.Recipe {
 		return r.Recipe
@@ -83,8 +82,7 @@ func (r Run) subject() string {
 	return r.Scenario + ", " + r.Recipe
 }
 
-// byBackend parts the runs by scenario, recipe and backend, in the order of the
-// file.
+// byBackend groups the runs by scenario, recipe and backend, in the order of the file.
 func byBackend(runs []Run) (groups [][]Run) {
 	for _, r := range runs {
 		i := slices.IndexFunc(groups, func(g []Run) bool { return g[0].subject() == r.subject() && g[0].Backend == r.Backend })
@@ -97,7 +95,7 @@ func byBackend(runs []Run) (groups [][]Run) {
 	return groups
 }
 
-// title is what the service is called: product and version, or its name.
+// title returns the name of the service: product and version, or the backend's name.
 func (b Backend) title() string {
 	if b.Server != "" {
 		return b.Server
@@ -105,7 +103,7 @@ func (b Backend) title() string {
 	return b.Name
 }
 
-// heading says what was run, in one line.
+// heading says in one line what was run.
 func heading(f File) string {
 	parts := []string{"stampede run"}
 	if f.Scenario != "" {
@@ -128,7 +126,7 @@ func heading(f File) string {
 	return strings.Join(parts, " · ")
 }
 
-// settings are how the run was done.
+// settings returns the settings of the run.
 func (r Run) settings() (parts []string) {
 	if r.Groups > 1 {
 		parts = append(parts, plural(r.Groups, "group"))
@@ -156,7 +154,7 @@ func (r Run) settings() (parts []string) {
 	return parts
 }
 
-// where is the backend as the heading has it: "native (own process, memory)".
+// where describes the backend for a heading: "native (own process, memory)".
 func (b Backend) where() string {
 	about := []string{}
 	for _, s := range []string{b.Started, b.Durability} {

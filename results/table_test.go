@@ -14,25 +14,25 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A sample is a run in a few numbers.
+// A sample describes a run in a few numbers.
 type sample struct {
 	form, family     string
 	clients          int
 	rounds           int64
 	notif, reads     float64 // per round
 	writes           float64
-	handoff, acquire time.Duration // medians; the p99 is about three times as much
-	fanout           int64         // largest
-	wasted           float64       // share
+	handoff, acquire time.Duration // medians; the p99 is about three times as high
+	fanout           int64         // the largest
+	wasted           float64       // a share
 }
 
-// native is the service of the samples.
+// native returns the service of the samples.
 func native() drivers.Info {
 	return drivers.Info{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper",
 		Reads: "local", Started: "own process"}
 }
 
-// spread is a histogram of n values whose median is d and whose p90 and p99 are 3·d.
+// spread returns a histogram of n values whose median is d and whose p90 and p99 are 3·d.
 func spread(n int64, d time.Duration) *hdrhistogram.Histogram {
 	h := hdrhistogram.New(1, int64(time.Hour), 3)
 	low := n * 85 / 100
@@ -66,7 +66,8 @@ func (s sample) record() *metrics.Record {
 	}
 }
 
-// timeline is of two triggers that woke equally many at once.
+// timeline returns the timeline of two triggers that each wake the same number of clients, all in the bin
+// at zero.
 func (s sample) timeline() metrics.Timeline {
 	l := metrics.Timeline{Bin: time.Millisecond, From: -10 * time.Millisecond, Triggers: 2}
 	l.Notifications[10] = 2 * int64(s.notif)
@@ -83,7 +84,7 @@ func (s sample) run(on drivers.Info) Run {
 	}, s.record())
 }
 
-// herding are the runs of the story that stampede tells.
+// herding returns the runs of a typical herd: the recipe and the naive form at rising numbers of clients.
 func herding(on drivers.Info) (runs []Run) {
 	for _, s := range []sample{
 		{"predecessor", "recipe", 2, 4310, 0.998, 3, 2, 61 * time.Microsecond, 2200 * time.Microsecond, 1, 0},
@@ -96,7 +97,7 @@ func herding(on drivers.Info) (runs []Run) {
 	return runs
 }
 
-// told is a run with so many watchers, told of 2,000 writes.
+// told returns a run with the given number of watchers and 2,000 writes.
 func told(form string, watchers int, missed int64, open *Open, last time.Duration) Run {
 	f := metrics.Fanout{Watchers: watchers, Writes: 2000, Notifications: 2000*int64(watchers) - missed, Missed: missed}
 	for i := range 2000 {
@@ -122,7 +123,7 @@ func file(runs ...Run) File {
 	}
 }
 
-// The goldens are what a person sees; read one before you let it be rewritten.
+// The golden files are what people see; read one before you accept a new version.
 func TestTable(t *testing.T) {
 	few := sample{"predecessor", "recipe", 8, 15, 1, 3, 2, time.Millisecond, 20 * time.Millisecond, 1, 0}
 	fewNaive := sample{"one-node", "naive", 8, 12, 5.5, 5.5, 9, 2 * time.Millisecond, 22 * time.Millisecond, 7, 0.82}
@@ -178,7 +179,7 @@ func TestTable(t *testing.T) {
 		},
 		"two backends": func() (File, TableOptions) {
 			runs := append(herding(native())[2:], herding(zookeeper)[2:]...)
-			// On the second the naive form wakes as many, and is not slower.
+			// In the second case the naive form wakes as many clients, and is not slower.
 			runs[3].Latency["handoff"] = runs[2].Latency["handoff"]
 			f := file(runs...)
 			f.Skipped = []string{"lock/go-zookeeper on native: it needs the client library go-zookeeper"}
@@ -272,7 +273,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// checkWidth keeps tables narrow enough for a terminal; prose may wrap.
+// checkWidth checks that tables fit a terminal; prose may wrap.
 func checkWidth(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// thin groups digits by three: a narrow no-break space.
+// thin separates groups of three digits: a narrow no-break space.
 const thin = "\u202f"
 
-// absent is shown in place of what is not known.
+// absent replaces a value that is not known.
 const absent = "n/a"
 
-// Count writes an exact number: "4 350".
+// Count formats an integer: "4 350".
 func Count(n int64) string { return group(strconv.FormatInt(n, 10)) }
 
-// Rate writes a number with three significant digits: "0.998", "99.1", "2 140".
+// Rate formats a number with three significant digits: "0.998", "99.1", "2 140".
 func Rate(v float64) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return plain(v)
@@ -35,7 +35,7 @@ func plain(v float64) string {
 	return absent
 }
 
-// Bytes writes a size with three significant digits: "41.2 KiB".
+// Bytes formats a size with three significant digits: "41.2 KiB".
 func Bytes(n int64) string {
 	if n < 1<<10 {
 		return Count(n) + " B"
@@ -49,11 +49,11 @@ func Bytes(n int64) string {
 	return Rate(size/(1<<10)) + " GiB"
 }
 
-// Duration writes a duration with three significant digits: "64.0 µs".
+// Duration formats a duration with three significant digits: "64.0 µs".
 func Duration(d time.Duration) string { return unitFor(d).measure(d) }
 
-// Value writes a value of a unit as gates and changes have it, with three
-// significant digits: "1.25 ms", "870 /s", "99.0 %", and of costs of a round "3.00".
+// Value formats a value with the unit that gates and changes use, with three significant digits:
+// "1.25 ms", "870 /s", "99.0 %"; costs per round have no unit: "3.00".
 func Value(v float64, unit string) string {
 	switch unit {
 	case "ns":
@@ -72,24 +72,24 @@ func Value(v float64, unit string) string {
 	return Rate(v)
 }
 
-// setting writes a duration that somebody chose, as short as it can be: "1 ms".
+// setting formats a duration that the user chose, as short as possible: "1 ms".
 func setting(d time.Duration) string {
 	u := unitFor(d)
 	return group(strconv.FormatFloat(float64(d)/float64(u.size), 'f', -1, 64)) + " " + u.name
 }
 
-// A unit is what durations are measured in.
+// A unit is a unit of durations.
 type unit struct {
 	size time.Duration
 	name string
 }
 
-// units are the units of durations, the smallest first.
+// units returns the units of durations, the smallest first.
 func units() []unit {
 	return []unit{{time.Nanosecond, "ns"}, {time.Microsecond, "µs"}, {time.Millisecond, "ms"}, {time.Second, "s"}}
 }
 
-// unitFor is the largest unit of which d is at least one.
+// unitFor returns the largest unit that is not longer than d; seconds for 0.
 func unitFor(d time.Duration) unit {
 	all := units()
 	best := all[0]
@@ -108,9 +108,9 @@ func (u unit) measure(d time.Duration) string {
 	return Rate(float64(d)/float64(u.size)) + " " + u.name
 }
 
-// unitOf is one unit for all durations of a column, false if they are too far
-// apart for that: the first in which the largest has up to four digits, as long
-// as the smallest is not lost behind zeros.
+// unitOf returns a common unit for the durations of a column: the first one, from the unit of the
+// smallest duration on, in which the largest has at most four digits. It returns false if the
+// durations are too far apart, so that the smallest would be lost behind zeros.
 func unitOf(column []time.Duration) (unit, bool) {
 	var smallest, largest time.Duration
 	for _, d := range column {
@@ -128,7 +128,7 @@ func unitOf(column []time.Duration) (unit, bool) {
 	return u, false
 }
 
-// percent writes a share without decimals: "99 %".
+// percent formats a share without decimals: "99 %".
 func percent(part, whole int64) string {
 	if whole == 0 {
 		return absent
@@ -136,8 +136,8 @@ func percent(part, whole int64) string {
 	return strconv.FormatInt(int64(math.Round(100*float64(part)/float64(whole))), 10) + " %"
 }
 
-// group sets thin spaces between every three digits before the point, and a
-// minus sign for a hyphen.
+// group separates the digits before the point in threes with thin spaces, and replaces the hyphen of
+// a negative number with a minus sign.
 func group(number string) string {
 	number, negative := strings.CutPrefix(number, "-")
 	whole, fraction, _ := strings.Cut(number, ".")

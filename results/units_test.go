@@ -39,7 +39,7 @@ func TestDuration(t *testing.T) {
 		0: "0 s", 7: "7.00 ns", 64 * time.Microsecond: "64.0 µs", 1400 * time.Microsecond: "1.40 ms",
 		149 * time.Millisecond: "149 ms", 2300 * time.Millisecond: "2.30 s", time.Hour: "3\u202f600 s",
 		-64 * time.Microsecond: "−64.0 µs",
-		// What rounds up to the next unit stays in its own: it is under it.
+		// A value that rounds up to the next unit keeps its own unit, since it is below the next.
 		999_900 * time.Nanosecond: "1\u202f000 µs",
 	} {
 		if got := Duration(d); got != want {

@@ -2,26 +2,26 @@ package results
 
 import "slices"
 
-// A Verdict is what was decided of one figure, or of a whole file.
+// A Verdict is the decision about one figure or a whole file.
 type Verdict string
 
 // The verdicts.
 const (
-	Pass         Verdict = "pass"         // as was asked for
-	Better       Verdict = "better"       // a pass whose interval lies on the better side
-	Inconclusive Verdict = "inconclusive" // neither shown to be worse nor shown not to be
-	Invalid      Verdict = "invalid"      // measured in a way that proves nothing
-	Regression   Verdict = "regression"   // shown to be worse, by enough to matter
-	Failed       Verdict = "failed"       // beyond a threshold
-	Violated     Verdict = "violated"     // a form broke its promise, so that nothing counts
+	Pass         Verdict = "pass"         // the condition is met
+	Better       Verdict = "better"       // a pass whose interval lies entirely on the better side
+	Inconclusive Verdict = "inconclusive" // neither a change for the worse nor its absence is shown
+	Invalid      Verdict = "invalid"      // the measurement is not valid, so it proves nothing
+	Regression   Verdict = "regression"   // a change for the worse is shown that is large enough to matter
+	Failed       Verdict = "failed"       // a threshold is not met
+	Violated     Verdict = "violated"     // a safety violation: the numbers are void
 )
 
-// severity are the verdicts, the worst last.
+// severity returns the verdicts, from the best to the worst.
 func severity() []Verdict {
 	return []Verdict{Better, Pass, Inconclusive, Invalid, Regression, Failed, Violated}
 }
 
-// Worst is the one of the verdicts that decides, "" of none.
+// Worst returns the worst of the verdicts, "" if there are none.
 func Worst(verdicts ...Verdict) Verdict {
 	var worst Verdict
 	for _, v := range verdicts {

@@ -6,20 +6,20 @@ import (
 	"io"
 )
 
-// KindRun is the kind of a File that is nothing more than that. No file says so:
-// a result without a kind is one.
+// KindRun is the kind of a plain File. Such a file has no kind field: a result without a kind
+// is a KindRun.
 const KindRun = "run"
 
-// A View is a result of any kind: a File, a Sweep, a CountReport or a Comparison.
+// A View is a result of any kind: a File, a Sweep, a CountReport, a Comparison or a Calibration.
 type View interface {
-	// Page is what it says to people.
+	// Page returns the result's text for people.
 	Page() Page
 }
 
-// Kinds are the kinds of results.
+// Kinds returns the kinds of results that ReadAny reads. A calibration is not one of them.
 func Kinds() []string { return []string{KindRun, KindSweep, KindCount, KindComparison} }
 
-// KindOf is the kind of the result.
+// KindOf returns the kind of a result.
 func KindOf(v View) string {
 	switch v.(type) {
 	case Sweep:
@@ -34,8 +34,8 @@ func KindOf(v View) string {
 	return KindRun
 }
 
-// ReadAny reads a result of whichever kind it is, of this schema or an older one.
-// The error is one line.
+// ReadAny reads a result of any of the Kinds, of this schema or an older one. The error is one
+// line.
 func ReadAny(r io.Reader) (View, error) {
 	text, err := readSchema(r)
 	if err != nil {
@@ -58,8 +58,8 @@ func ReadAny(r io.Reader) (View, error) {
 	return nil, fmt.Errorf("a result of kind %q, which this stampede does not know; use a newer one", kind)
 }
 
-// kindOf is the kind that the text says it is of. Counts of older stampedes say
-// nothing, and are known by what is in them.
+// kindOf returns the kind that the text declares. Count reports of older versions declare none;
+// kindOf recognizes them by their content.
 func kindOf(text []byte) (string, error) {
 	var said struct {
 		Kind    string          `json:"kind"`

@@ -15,25 +15,25 @@ type Warning struct {
 	Text string `json:"text"` // one line for people, with its numbers
 }
 
-// The codes of the warnings of comparisons and calibrations; those about runs have
-// the codes in metrics.
+// These are the codes of warnings about comparisons and calibrations. Package metrics has the codes
+// of warnings about runs.
 const (
 	DifferentSettings = "different-settings" // the two sides ran with different settings
 	DifferentMachines = "different-machines" // the two sides ran on different machines
 	OneSideOnly       = "one-side-only"      // runs of one side have no counterpart on the other
 	NothingInCommon   = "nothing-in-common"  // no run of one side has a counterpart on the other
-	IdentityBroken    = "identity-broken"    // a count is not what holds under any schedule
-	LowPower          = "low-power"          // a change of the minimum effect could well have gone unseen
-	SafetyViolated    = "safety-violated"    // a form violated safety, so that a calibration was not kept
+	IdentityBroken    = "identity-broken"    // a count breaks an identity that holds under any schedule
+	LowPower          = "low-power"          // the comparison could well miss a change of the minimum effect
+	SafetyViolated    = "safety-violated"    // a form violated safety, so the calibration was not kept
 )
 
-// Warn returns the warning of the code with its formatted text.
+// Warn returns a warning with the code and the formatted text.
 func Warn(code, format string, args ...any) Warning {
 	return Warning{Code: code, Text: fmt.Sprintf(format, args...)}
 }
 
-// UnmarshalJSON also reads what older files have: a warning was its text, and a
-// doubt had a kind, without the "cpu-" of some of today's codes.
+// UnmarshalJSON also reads the warnings of older files: a warning was only its text, and a doubt
+// had a kind in place of a code, without the prefix "cpu-" that some codes have now.
 func (w *Warning) UnmarshalJSON(text []byte) error {
 	*w = Warning{}
 	if len(text) > 0 && text[0] == '"' {

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// Programs that act on a warning look at its code, so that each one has one.
+// Programs act on the code of a warning, so each warning has one.
 func TestWarningsHaveCodes(t *testing.T) {
 	starved := metrics.Warn(metrics.Starved, "late by %v", 20)
 	run := FromRecord(Setting{}, &metrics.Record{Warnings: []metrics.Warning{starved}, Doubts: []metrics.Warning{starved}})
@@ -26,7 +26,7 @@ func TestWarningsHaveCodes(t *testing.T) {
 	}
 }
 
-// Warnings of older files were their text, and doubts had a kind.
+// In older files a warning was only its text, and a doubt had a kind.
 func TestWarningsOfOlderFilesAreRead(t *testing.T) {
 	const old = `{"schema": 1, "runs": [{"warnings": ["late", "lost"],
 		"doubts": [{"kind": "starved", "text": "late"}, {"kind": "skipped", "text": "lost"}]}]}`
