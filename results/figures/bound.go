@@ -10,17 +10,17 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Bound is what is asked of a figure: that it lies on one side of a limit.
+// A Bound is a condition on a figure: it must lie on one side of a limit.
 type Bound struct {
 	Figure Figure
 	Op     Op
 	Limit  float64 // in the figure's unit
 }
 
-// An Op is how a figure is held against a limit.
+// An Op is an operator that compares a figure with a limit.
 type Op string
 
-// The ops.
+// The operators.
 const (
 	Below   Op = "<"
 	AtMost  Op = "<="
@@ -29,7 +29,7 @@ const (
 	Equals  Op = "=="
 )
 
-// Holds tells whether the value lies where it must.
+// Holds reports whether the value meets the condition.
 func (o Op) Holds(value, limit float64) bool {
 	switch o {
 	case Below:
@@ -44,12 +44,12 @@ func (o Op) Holds(value, limit float64) bool {
 	return value == limit
 }
 
-// Not is the op that holds where this one does not, "" if there is none.
+// Not returns the operator that holds exactly where this one does not, "" if there is none.
 func (o Op) Not() Op {
 	return map[Op]Op{Below: AtLeast, AtMost: Above, Above: AtMost, AtLeast: Below}[o]
 }
 
-// Split parts "acquire.p99 < 50ms" at its op.
+// Split splits "acquire.p99 < 50ms" at its operator.
 func Split(text string) (left string, op Op, right string, err error) {
 	i := strings.IndexAny(text, "<>=")
 	if i < 0 {
@@ -66,8 +66,8 @@ func Split(text string) (left string, op Op, right string, err error) {
 	return left, op, right, nil
 }
 
-// ParseBound reads "acquire.response.p99<50ms", of a run with such phases. The
-// error is one line that says what would be right.
+// ParseBound parses a bound, e.g. "acquire.response.p99<50ms", for runs with the given phases. The
+// error is one line that says what would be valid.
 func ParseBound(text string, phases []string) (Bound, error) {
 	name, op, limit, err := Split(text)
 	if err != nil {
@@ -81,7 +81,7 @@ func ParseBound(text string, phases []string) (Bound, error) {
 	return Bound{f, op, v}, err
 }
 
-// String is what ParseBound reads.
+// String returns the bound in the syntax of ParseBound.
 func (b Bound) String() string {
 	limit := strconv.FormatFloat(b.Limit, 'g', -1, 64)
 	if b.Figure.Unit == Nanoseconds {
@@ -90,8 +90,8 @@ func (b Bound) String() string {
 	return b.Figure.Name + string(b.Op) + limit
 }
 
-// Value reads a value of the figure, with its unit: "50ms", "1MiB", "500/s",
-// "99%", "3". A time needs one, other figures may leave it out.
+// Value parses a value of the figure, with its unit: "50ms", "1MiB", "500/s", "99%", "3". Durations
+// require a unit; other figures may omit it.
 func (f Figure) Value(text string) (v float64, err error) {
 	example := ""
 	switch f.Unit {

@@ -1,9 +1,8 @@
-// Package figures is what a run measured as single numbers that have a name, so
-// that people can ask for one: "acquire.response.p99", "notifications_per_round".
+// Package figures defines the metrics of a run: numbers with names by which users select them, e.g.
+// "acquire.response.p99" or "notifications_per_round".
 //
-// [Parse] finds a [Figure] by its name, or says which name is nearest; [All] are
-// those that a run with such phases can have. A Figure tells its value of a run,
-// its unit, which direction is better, and whether it depends on how fast the
-// machine is.
-// [ParseBound] reads what is asked of one, "acquire.response.p99<50ms".
+// [Parse] finds a [Figure] by its name, or suggests the closest name; [All] returns the figures that a
+// run with the given phases can have. A Figure has a unit and a better direction, computes its value
+// from a run, and says whether it depends on the speed of the machine. [ParseBound] parses a condition
+// on a figure: "acquire.response.p99<50ms".
 package figures

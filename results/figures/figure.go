@@ -7,16 +7,16 @@ type Figure struct {
 	Name   string // e.g. "acquire.response.p99"
 	Unit   Unit
 	Better Direction
-	// Timed says that it depends on how fast the machine is and what else it
-	// does: such a figure proves nothing in a run that was disturbed.
+	// Timed says that the figure depends on the speed of the machine and on its other load. Such a
+	// figure proves nothing in a disturbed run.
 	Timed bool
-	// About says in a few words what it is.
+	// About describes the figure in a few words.
 	About string
 
 	of func(results.Run) (float64, bool)
 }
 
-// A Unit is what a figure's value counts.
+// A Unit is the unit of a figure's values.
 type Unit string
 
 // The units.
@@ -26,23 +26,23 @@ const (
 	PerSecond   Unit = "/s"
 	PerRound    Unit = "/round"
 	Share       Unit = "share" // 0 to 1
-	Number      Unit = ""      // how many
+	Number      Unit = ""      // a count or a ratio
 )
 
-// A Direction is which of two values of a figure is the better one.
+// A Direction says which of two values of a figure is better.
 type Direction int
 
 // The directions.
 const (
 	Less    Direction = iota // latencies, costs, violations
 	More                     // throughput, fairness
-	Neither                  // what says how much was done
+	Neither                  // amounts of work, which are neither good nor bad
 )
 
-// Of is the figure's value of the run. It is not known where the run has no such
-// thing, or too few observations for it.
+// Of returns the figure's value for the run. The value is not known if the run has no such
+// measurement, or too few observations of it.
 func (f Figure) Of(r results.Run) (value float64, known bool) { return f.of(r) }
 
-// Format writes a value of the figure with its unit and three significant
-// digits: "1.25 ms", "3.00", "870 /s", "99.0 %".
+// Format formats a value of the figure with its unit and three significant digits: "1.25 ms", "3.00",
+// "870 /s", "99.0 %".
 func (f Figure) Format(v float64) string { return results.Value(v, string(f.Unit)) }

@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// distribution has as its values times as many units as their order says.
+// distribution returns a distribution whose statistics are 1 to 7 units, in order of size.
 func distribution(unit int64) *results.Distribution {
 	at := func(n int64) *int64 { n *= unit; return &n }
 	return &results.Distribution{Min: unit, Mean: 2 * float64(unit), P50: at(3), P90: at(4), P99: at(5), P999: at(6), Max: 7 * unit}
@@ -24,7 +24,7 @@ func signed(unit int64) *results.Signed {
 	return &results.Signed{Min: -unit, P50: at(2), P99: at(3), Max: 4 * unit}
 }
 
-// full is a run that has every number there is.
+// full returns a run that has a value for every figure.
 func full() results.Run {
 	ms := int64(time.Millisecond)
 	phase := results.Latency{Response: distribution(2 * ms), Service: distribution(ms)}
@@ -51,8 +51,8 @@ func full() results.Run {
 	}
 }
 
-// The golden is every figure of a run that has them all, with its value; read it
-// before you let it be rewritten.
+// The golden file has the value of every figure for a run that has them all; read it before you accept
+// a new version.
 func TestAll(t *testing.T) {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -80,7 +80,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// What a run has not is not known, rather than 0: only what is counted anyway is.
+// What a run does not have is not known, rather than 0, except for counts, which every run has.
 func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
 	var known []string
 	for _, f := range figures.All([]string{"acquire"}) {
@@ -95,7 +95,7 @@ func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
 	}
 }
 
-// A percentile that too few observations support is not known.
+// A percentile with too few observations is not known.
 func TestTooFewObservations(t *testing.T) {
 	r := full()
 	r.Latency["acquire"].Response.P99 = nil

@@ -6,14 +6,14 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// latencies are the figures of a phase that is called by the name.
+// latencies returns the figures of the latency of a phase.
 func latencies(name string, of func(results.Run) results.Latency) []Figure {
 	return append(
 		distribution(name+".response", Nanoseconds, true, "time of "+name+" from when it was due", func(r results.Run) *results.Distribution { return of(r).Response }),
 		distribution(name+".service", Nanoseconds, true, "time of "+name+" from its call", func(r results.Run) *results.Distribution { return of(r).Service })...)
 }
 
-// distribution are the figures of a distribution.
+// distribution returns the figures of a distribution.
 func distribution(name string, unit Unit, timed bool, about string, of func(results.Run) *results.Distribution) (all []Figure) {
 	for _, s := range statistics() {
 		all = append(all, Figure{name + "." + s.name, unit, Less, timed, about + ", " + s.about, func(r results.Run) (float64, bool) {
@@ -54,7 +54,8 @@ func statistics() []statistic {
 	}
 }
 
-// long is the name with the word for the times, where it is left out.
+// long inserts "response" into the short name of a latency figure: "acquire.p99" becomes
+// "acquire.response.p99".
 func long(name string, phases []string) string {
 	for _, phase := range append([]string{"background.read", "background.write"}, phases...) {
 		if rest, ok := strings.CutPrefix(name, phase+"."); ok && !strings.Contains(rest, ".") {

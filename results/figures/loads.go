@@ -6,8 +6,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// loads are the figures of what is no recipe: raw operations, those in the
-// background, and a fan-out. What hits all sessions has its phases alone.
+// loads returns the figures of loads other than recipes: raw operations, the background, and a
+// fan-out. A storm of sessions has only the figures of its phases.
 func loads() []Figure {
 	all := []Figure{
 		{"mix.reads", Share, Neither, true, "operations that read", mix(func(r results.Run) float64 { return r.ReadRatio.Achieved })},
@@ -44,8 +44,8 @@ func missed(r results.Run) (float64, bool) {
 	return float64(r.Fanout.Missed) / float64(r.Fanout.Missed+r.Fanout.Notifications), true
 }
 
-// fromAck are the figures of when watchers were told, from the acknowledgement of
-// the write, which may come after they were.
+// fromAck returns the figures of the time from a write's acknowledgement to the notification of its
+// watchers. It is negative for watchers that are notified before the acknowledgement.
 func fromAck(name, about string, of func(results.FromAck) *results.Signed) (all []Figure) {
 	for _, s := range []struct {
 		name, about string
@@ -72,8 +72,7 @@ func fromAck(name, about string, of func(results.FromAck) *results.Signed) (all 
 	return all
 }
 
-// background are the figures of the clients that have nothing to do with the
-// recipe.
+// background returns the figures of the background load, whose clients do not take part in the recipe.
 func background() []Figure {
 	of := func(value func(results.Background) float64) func(results.Run) (float64, bool) {
 		return func(r results.Run) (float64, bool) {

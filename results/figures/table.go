@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// All are the figures that a run with such phases can have.
+// All returns the figures that a run with the given phases can have.
 func All(phases []string) []Figure {
 	all := slices.Concat(general(), whole(), server(), loads())
 	for _, p := range phases {
@@ -18,9 +18,8 @@ func All(phases []string) []Figure {
 	return all
 }
 
-// Parse finds the figure of that name among those of a run with such phases.
-// "acquire.p99" is short for "acquire.response.p99". The error is one line, with
-// the nearest name for one that is not known.
+// Parse finds a figure by its name among those of a run with the given phases. "acquire.p99" is short
+// for "acquire.response.p99". For an unknown name, the error is one line with the closest name.
 func Parse(name string, phases []string) (Figure, error) {
 	all := All(phases)
 	if i := slices.IndexFunc(all, func(f Figure) bool { return f.Name == long(name, phases) }); i >= 0 {
@@ -30,13 +29,13 @@ func Parse(name string, phases []string) (Figure, error) {
 	for _, f := range all {
 		names = append(names, f.Name, strings.Replace(f.Name, ".response.", ".", 1))
 	}
-	if nearest.Name(name, names) == "" { // they are too many to be told
+	if nearest.Name(name, names) == "" { // there are too many names to list
 		return Figure{}, fmt.Errorf("unknown metric %q: stampede help thresholds shows which there are", name)
 	}
 	return Figure{}, nearest.Unknown("metric", name, names)
 }
 
-// general are the figures of every run.
+// general returns the figures of every run.
 func general() []Figure {
 	all := []Figure{
 		{"rounds_per_s", PerSecond, More, true, "rounds completed in a second", func(r results.Run) (float64, bool) { return r.ThroughputPerS, r.Rounds > 0 }},
@@ -77,7 +76,7 @@ func general() []Figure {
 	return append(all, distribution("generator.lag", Nanoseconds, true, "how late the clients' timers ran", func(r results.Run) *results.Distribution { return r.Generator.Lag })...)
 }
 
-// machine is not known of older files, and where the kernel does not tell.
+// machine is not known for older files, nor if the kernel does not provide it.
 func machine(of func(results.Machine) float64) func(results.Run) (float64, bool) {
 	return func(r results.Run) (float64, bool) {
 		if r.Generator.Machine == nil {
@@ -91,7 +90,7 @@ func exact(of func(results.Run) int64) func(results.Run) (float64, bool) {
 	return func(r results.Run) (float64, bool) { return float64(of(r)), true }
 }
 
-// known is a value that is nil where it is not known.
+// known converts a nil pointer to a value that is not known.
 func known(of func(results.Run) *float64) func(results.Run) (float64, bool) {
 	return func(r results.Run) (float64, bool) {
 		v := of(r)

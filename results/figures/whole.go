@@ -6,9 +6,9 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// whole are the costs of a round over all rounds from the first to the last, the
-// warm-up and the end included. At the edges of the window some rounds are under
-// way, so that its counts are off by as many; these are exact.
+// whole returns the costs per round over whole rounds: from the first to the last round of the run,
+// including the warm-up and the end. These costs are exact. The window's counts are not, since some
+// rounds are in progress at its edges.
 func whole() []Figure {
 	counts := func(what string, of func(results.Totals) int64) Figure {
 		return Figure{"whole." + what + "_per_round", PerRound, Less, false, strings.ReplaceAll(what, "_", " ") + " that a round cost, over whole rounds",
@@ -25,7 +25,7 @@ func whole() []Figure {
 	}
 }
 
-// server are the costs of a round as the server itself counted them.
+// server returns the costs per round as the server itself counted them.
 func server() []Figure {
 	counts := func(what string, of func(results.Server) int64) Figure {
 		return Figure{"server." + what + "_per_round", PerRound, Less, false, what + " that a round cost, as the server counts, others' doings included",
