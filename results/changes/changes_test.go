@@ -15,8 +15,8 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// run is a run of the lock of so many rounds in a second, each with a hand-off that
-// took as long and so many notifications.
+// run returns a run of the lock with the given number of rounds in one second, hand-off time and
+// notifications per round.
 func run(rounds int64, handoff time.Duration, notifications float64) results.Run {
 	h := hdrhistogram.New(1, int64(time.Hour), 3)
 	h.RecordValues(int64(handoff), rounds)
@@ -27,7 +27,7 @@ func run(rounds int64, handoff time.Duration, notifications float64) results.Run
 	return r
 }
 
-// runs are ten with a little noise, the rounds and times the factor as many.
+// runs returns ten runs with a little noise, with the rounds and the times multiplied by the factor.
 func runs(factor float64) (all []results.Run) {
 	for i := range 10 {
 		noise := 1 + 0.01*float64(i%5-2)
@@ -65,7 +65,7 @@ func TestWorseAndBetter(t *testing.T) {
 		return append(words, names[3]+": pass")
 	}
 	slower := judged(runs(1), runs(0.8), paired)
-	// 5 000 rounds have fifty beyond the 99th percentile.
+	// With 5,000 rounds, fifty observations lie beyond the 99th percentile.
 	names[2] = "handoff.response.p99"
 	want(t, slower, all("regression")...)
 	want(t, judged(runs(0.8), runs(1), paired), all("better")...)
@@ -80,8 +80,8 @@ func TestWorseAndBetter(t *testing.T) {
 	want(t, judged(runs(1), runs(0.8), changes.Rules{Minimum: 0.05}), all("regression")...)
 }
 
-// A noise floor holds a regression back, and says so. It never grants a pass: a machine
-// that was calibrated as noisy passes nothing that it would not pass without.
+// A noise floor can prevent a regression verdict, and the reason says so. It never turns a verdict into
+// a pass: a machine with a high noise floor passes nothing that would not pass without one.
 func TestNoiseFloorNeverGrantsAPass(t *testing.T) {
 	rules := paired
 	rules.Floor = func(subject, figure string) float64 {
@@ -93,13 +93,13 @@ func TestNoiseFloorNeverGrantsAPass(t *testing.T) {
 		t.Errorf("%+v", got[0])
 	}
 	want(t, judged(runs(0.8), runs(1), rules), "rounds_per_s: pass", "handoff.response.p50: better", "handoff.response.p99: better", "notifications_per_round: pass")
-	// The exact count has no noise, and no floor.
+	// The exact count has no noise and no floor.
 	if herd := judged(runs(1), herding(1.5), rules)[3]; herd.Verdict != results.Regression || herd.Floor != 0 {
 		t.Errorf("%+v", herd)
 	}
 }
 
-// herding are ten runs with so many notifications a round.
+// herding returns ten runs with the given notifications per round.
 func herding(notifications float64) []results.Run {
 	all := runs(1)
 	for i := range all {
@@ -108,8 +108,8 @@ func herding(notifications float64) []results.Run {
 	return all
 }
 
-// A count that hardly varies is decided by its values: it has no probability, and the
-// other figures are tested as if it were not there.
+// A count that hardly varies is decided by its values: it has no p-value, and the other figures are
+// tested as if it did not exist.
 func TestExactCountsLeaveTheFamily(t *testing.T) {
 	all := judged(runs(1), runs(0.8), paired)
 	if count := all[3]; !count.Exact || count.P != nil || count.Adjusted != nil || count.Verdict != results.Pass {
@@ -133,9 +133,9 @@ func TestExactCountsLeaveTheFamily(t *testing.T) {
 	}
 }
 
-// An improvement needs Holm's correction as a regression does.
+// An improvement needs Holm's correction as much as a regression does.
 func TestBetterIsCorrectedByHolm(t *testing.T) {
-	// Nine of ten pairs are a little faster, which p = 0.02 shows of one figure.
+	// In nine of ten pairs the new side is slightly faster, which is p = 0.02 for a single figure.
 	base, other := runs(1), runs(1)
 	for i := range other {
 		other[i].ThroughputPerS = base[i].ThroughputPerS * (1.01 + 0.001*float64(i))
@@ -149,7 +149,7 @@ func TestBetterIsCorrectedByHolm(t *testing.T) {
 	}
 }
 
-// Four and four runs cannot show a regression of four figures, whatever they are.
+// Four runs on each side cannot show a regression among four figures, whatever their values.
 func TestNeededRuns(t *testing.T) {
 	sides := func(n int) []changes.Subject {
 		return []changes.Subject{{Base: runs(1)[:n], New: runs(0.3)[:n], Metrics: changes.Default([]string{"handoff"})}}
@@ -188,11 +188,11 @@ func TestUnderpowered(t *testing.T) {
 	}
 }
 
-// A percentile that some runs have too few observations for is that of which there
-// are enough, and if there are none, it says so.
+// If some runs have too few observations for a percentile, a lower one with enough replaces it; if
+// there is none, the verdict says so.
 func TestTooFewObservations(t *testing.T) {
 	few := runs(1)
-	few[3] = run(200, time.Millisecond, 1) // two beyond the 99th percentile
+	few[3] = run(200, time.Millisecond, 1) // two observations beyond the 99th percentile
 	want(t, judged(few, runs(1), paired), "rounds_per_s: pass", "handoff.response.p50: pass", "handoff.response.p90: pass", "notifications_per_round: pass")
 	few[3] = run(50, time.Millisecond, 1)
 	got := judged(few, runs(1), paired)
@@ -202,8 +202,7 @@ func TestTooFewObservations(t *testing.T) {
 	}
 }
 
-// Times of runs that are doubtful prove nothing, and what is counted does all the
-// same. One such run is borne.
+// Timed figures of doubtful runs prove nothing; counts remain valid. One doubtful run is tolerated.
 func TestDoubtfulRuns(t *testing.T) {
 	doubtful := func(n int, kind string) []results.Run {
 		all := runs(1)
@@ -235,7 +234,7 @@ func TestBrokenPromiseVoidsAll(t *testing.T) {
 	}
 }
 
-// What base has nothing of has no ratio, and is worse all the same.
+// If the base is 0, there is no ratio, and the change is a regression all the same.
 func TestFromNothing(t *testing.T) {
 	silent := make([]results.Run, 10)
 	for i := range silent {
@@ -262,8 +261,8 @@ func parse(t *testing.T, name string) figures.Figure {
 	return f
 }
 
-// Figures beside those that are gated are shown where they are known, change nothing
-// about the others, and what is neither better nor worse has no verdict.
+// Figures other than the gated ones are shown if they are known, and do not change the verdicts of the
+// gated ones. A figure for which neither direction is better has no verdict.
 func TestOthers(t *testing.T) {
 	gated := changes.Default([]string{"handoff"})
 	s := changes.Subject{Base: runs(1), New: runs(0.8), Metrics: append(gated, changes.Others([]string{"handoff"}, gated)...)}
@@ -333,8 +332,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// Runs of unlike settings are compared where nothing else can be, with a warning
-// that names each.
+// Runs with different settings are compared if there is no better match, with a warning for each
+// setting.
 func TestUnlikeSettings(t *testing.T) {
 	base, other := run(9, 1, 1), run(9, 1, 1)
 	other.Backend = results.Backend{Name: "native", URL: "native:?durability=fsync", Durability: "fsync", Client: "lean", Reads: "sync"}
@@ -369,7 +368,7 @@ func TestUnlikeSettings(t *testing.T) {
 	}
 }
 
-// Histograms are merged, never averaged, and left alone where a test can be made.
+// Histograms are merged, never averaged, and not used if a test is possible.
 func TestQuantiles(t *testing.T) {
 	s := changes.Subject{Name: "a", Base: []results.Run{run(50, time.Millisecond, 1), run(150, 3*time.Millisecond, 1)}, New: []results.Run{run(400, 2*time.Millisecond, 1)}}
 	got := changes.Quantiles(s)

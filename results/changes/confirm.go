@@ -7,14 +7,13 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Regressed are the gated figures that are shown to be worse: what a confirmation
-// is asked about.
+// Regressed returns the gated figures with a regression, which is what a confirmation checks.
 func Regressed(all []results.Change) []results.Change {
 	return slices.DeleteFunc(slices.Clone(all), func(c results.Change) bool { return !c.Gated || c.Verdict != results.Regression })
 }
 
-// Confirm takes back regressions that as many pairs more, judged by themselves, did
-// not find again.
+// Confirm changes a regression to inconclusive if the second set of pairs, judged on its own, does not
+// show it again.
 func Confirm(first, again []results.Change) []results.Change {
 	confirmed := slices.Clone(first)
 	for i, c := range confirmed {

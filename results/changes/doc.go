@@ -1,8 +1,7 @@
-// Package changes is by how much the figures of two sides differ, and what is
-// decided of each: it has the runs' figures from package figures, asks package
-// effect how sure a difference is, and writes it down as package results has it.
+// Package changes compares the figures of two sides and decides whether each differs. It reads the
+// values with package figures, tests them with package effect, and returns changes in the form of
+// package results.
 //
-// [Rules.Changes] does it for runs in pairs and for runs that were saved,
-// [Default] are the figures that are asked for unless somebody names others, and
-// [Rows] pairs the runs of saved files that are alike.
+// [Rules.Changes] compares runs in pairs or saved runs, [Default] returns the metrics that are compared
+// unless the user names others, and [Rows] matches the runs of saved files.
 package changes

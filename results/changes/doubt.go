@@ -9,12 +9,11 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// tolerated is the share of the runs that may be doubtful. The estimates bear that
-// some runs are disturbed; were these left out instead, whoever measures would
-// choose what counts.
+// tolerated is the share of the runs that may be doubtful. The estimates are robust against some
+// disturbed runs. Leaving those runs out instead would let the user choose what counts.
 const tolerated = 0.2
 
-// doubts says why the figure proves nothing in so many of the runs, "" if it does.
+// doubts says why the figure proves nothing if too many of the runs are doubtful, "" otherwise.
 func doubts(f figures.Figure, runs []results.Run) string {
 	n, why := 0, ""
 	for _, r := range runs {
@@ -28,8 +27,8 @@ func doubts(f figures.Figure, runs []results.Run) string {
 	return fmt.Sprintf("%d of %d runs are doubtful: %s", n, len(runs), why)
 }
 
-// doubt is the first reason to doubt the figure of the run. What crosses the wire in
-// a round does not depend on the clock, unless rounds were cut off.
+// doubt returns the first reason to doubt the figure in the run, "" if there is none. The traffic of a
+// round does not depend on the clock, so only abandoned rounds make it doubtful.
 func doubt(f figures.Figure, r results.Run) string {
 	for _, d := range r.Doubted() {
 		if f.Timed || d.Code == metrics.Abandoned {
@@ -39,7 +38,7 @@ func doubt(f figures.Figure, r results.Run) string {
 	return ""
 }
 
-// Doubted says, a warning for each code of a doubt, in how many of the runs there is one.
+// Doubted returns a warning for each code of a doubt, with the number of runs that have it.
 func Doubted(side string, runs []results.Run) (warnings []results.Warning) {
 	count, last, order := map[string]int{}, map[string]string{}, []string{}
 	for _, r := range runs {
@@ -57,7 +56,7 @@ func Doubted(side string, runs []results.Run) (warnings []results.Warning) {
 	return warnings
 }
 
-// broken says in how many runs a form broke its promise, "" if in none.
+// broken says in how many runs a form violated safety, "" if in none.
 func broken(runs []results.Run) string {
 	n := 0
 	for _, r := range runs {
@@ -71,8 +70,8 @@ func broken(runs []results.Run) string {
 	return fmt.Sprintf("the form broke its promise in %d of %d runs", n, len(runs))
 }
 
-// Unlawful says in how many runs of a side a count is not what holds under any
-// schedule; nothing if in none.
+// Unlawful returns a warning with the number of a side's runs in which an identity is broken, which
+// should hold under any schedule. It returns nothing if there are no such runs.
 func Unlawful(side string, runs []results.Run) (warnings []results.Warning) {
 	n, formula := 0, ""
 	for _, r := range runs {

@@ -7,11 +7,11 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// compareExactly decides a count by its values, without a test: as a regression where
-// each run of the new side is worse than each of the base by the minimum effect, and as
-// no worse where none is. Such a count leaves the figures that are tested together, so
-// that it does not make a difference of theirs harder to show. A count that varies more
-// than that from run to run is tested as times are.
+// compareExactly decides a count by its values, without a test. The count is a regression if each run
+// of the new side is worse than each run of the base by the minimum effect, and a pass if no run of the
+// new side is worse than any run of the base by that much. Such a count leaves the set of figures that
+// are tested together, so it does not make their differences harder to show. A count that varies more
+// from run to run is tested like a timed figure.
 func (c *change) compareExactly(base, others []float64) {
 	least, most := slices.Min(others), slices.Max(others)
 	from, to := slices.Min(base), slices.Max(base)

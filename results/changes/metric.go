@@ -7,24 +7,23 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// A Metric is a figure that two sides are compared by.
+// A Metric is a figure by which two sides are compared.
 type Metric struct {
 	figures.Figure
-	// Gated: it counts for the verdict.
+	// Gated says that the metric counts for the verdict.
 	Gated bool
-	// Instead is taken where a run has too few observations for the figure; nil
-	// for none.
+	// Instead replaces the figure if a run has too few observations for it; nil if there is no
+	// replacement.
 	Instead *figures.Figure
 }
 
-// telling are the phases in which a herd or a slow service shows most, of all
-// recipes.
+// telling returns the phases, over all recipes, that show the effect of a herd or a slow service most.
 func telling() []string {
 	return []string{"handoff", "failover", "converge", "pass", "enter", "decide", "read", "back", "last"}
 }
 
-// Default are the gated metrics of runs with such phases: how much is done, how
-// long the telling phase takes, and how many are woken.
+// Default returns the gated metrics of runs with the given phases: the throughput, the latency of the
+// telling phase, and the notifications per round.
 func Default(phases []string) []Metric {
 	names := []string{"rounds_per_s"}
 	if i := slices.IndexFunc(telling(), func(p string) bool { return slices.Contains(phases, p) }); i >= 0 {
@@ -41,7 +40,7 @@ func Default(phases []string) []Metric {
 	return metrics
 }
 
-// mustParse is for names that are ours.
+// mustParse parses a name that is a constant of this package.
 func mustParse(name string, phases []string) figures.Figure {
 	f, err := figures.Parse(name, phases)
 	if err != nil {
@@ -50,7 +49,7 @@ func mustParse(name string, phases []string) figures.Figure {
 	return f
 }
 
-// Others are the metrics of runs with such phases that are not among the gated.
+// Others returns the metrics of runs with the given phases that are not gated.
 func Others(phases []string, gated []Metric) (others []Metric) {
 	for _, f := range figures.All(phases) {
 		if !slices.ContainsFunc(gated, func(m Metric) bool { return m.Name == f.Name }) {
@@ -60,8 +59,8 @@ func Others(phases []string, gated []Metric) (others []Metric) {
 	return others
 }
 
-// in is the figure that all of the runs have, and in how many of them it is not
-// known if there is none.
+// in returns the figure or, if some runs do not have it and all have the replacement, the replacement.
+// It also returns the number of runs in which the returned figure is not known.
 func (m Metric) in(runs []results.Run) (f figures.Figure, unknown int) {
 	if unknown = without(m.Figure, runs); unknown > 0 && m.Instead != nil && without(*m.Instead, runs) == 0 {
 		return *m.Instead, 0

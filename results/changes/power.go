@@ -9,9 +9,9 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Needed is how many figures the saved runs are judged by together, and how many runs
-// each side needs for a difference of one of them to be shown; 0 where there are
-// enough. A count that turns out to be exact leaves the others more room.
+// Needed returns how many gated figures the saved runs are judged by together, and how many runs each
+// side needs to show a difference in one of them; 0 if there are enough. A count that turns out to be
+// exact makes it easier for the other figures.
 func Needed(subjects []Subject) (figures, runs int) {
 	for _, s := range subjects {
 		for _, m := range s.Metrics {
@@ -28,12 +28,12 @@ func Needed(subjects []Subject) (figures, runs int) {
 	return figures, 0
 }
 
-// mostNamed is how many figures a warning names.
+// mostNamed is the maximum number of figures that a warning names.
 const mostNamed = 4
 
-// Underpowered warns of gated figures of which a true change by the minimum effect is
-// shown in fewer than 80 % of such comparisons, and says how many observations it
-// takes: nothing where there are none.
+// Underpowered warns about gated figures for which a true change by the minimum effect is shown in fewer
+// than 80 % of such comparisons, and says how many observations that takes. It returns nil if there are
+// no such figures.
 func Underpowered(all []results.Change, observations int, unit string) []results.Warning {
 	var named []string
 	most, minimum := 0.0, 0.0
@@ -57,5 +57,5 @@ func Underpowered(all []results.Change, observations int, unit string) []results
 	return []results.Warning{{Code: results.LowPower, Text: line}}
 }
 
-// mostNeeded is beyond what anybody runs.
+// mostNeeded is the number of observations from which on a warning names no number: it is too many to run.
 const mostNeeded = 1000

@@ -9,9 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Quantiles are those of the times of each phase on both sides, the histograms of a
-// side's runs taken together: of subjects that have too few runs for anything to be
-// shown.
+// Quantiles returns the quantiles of each phase's latency on both sides, over the merged histograms of
+// each side's runs. It returns nil for subjects with enough runs for a test.
 func Quantiles(s Subject) (all []results.Quantile) {
 	if effect.Shift(make([]float64, len(s.Base)), make([]float64, len(s.New))).Confidence >= fit.Confidence {
 		return nil
@@ -32,8 +31,8 @@ func Quantiles(s Subject) (all []results.Quantile) {
 	return all
 }
 
-// merged is the histogram of a phase's response times, or service times where there
-// are no others, of all runs; nil where one has none that can be read.
+// merged merges the runs' histograms of a phase: of response times, or of service times if there are no
+// response times. It returns nil if a run has no readable histogram.
 func merged(runs []results.Run, phase string) (all *hdrhistogram.Histogram) {
 	for _, r := range runs {
 		d := r.Latency[phase].Response

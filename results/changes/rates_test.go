@@ -15,14 +15,14 @@ import (
 	"github.com/stampede-bench/stampede/results/changes"
 )
 
-// How many trials rates are taken from: those of false claims, which are rare, and
+// The numbers of trials that the rates are estimated from: for false claims, which are rare, and for the
 // others.
 const (
 	falseClaims = 800
 	trials      = 250
 )
 
-// noises are those under which the whole ab is tried, by their names in the documents.
+// noises returns the kinds of noise that the whole ab is tested with, by their names in the documents.
 func noises() []struct {
 	name string
 	of   noise
@@ -36,10 +36,10 @@ func noises() []struct {
 	}
 }
 
-// The whole ab, with its default figures and number of pairs, Holm, and orders drawn
-// from the seed: what it claims at no difference, and how often it finds 10 % more. All
-// figures have the same noise, which is the hardest to find anything in, or each has
-// its own, which makes the most false claims.
+// This tests the whole ab, with its default figures and number of pairs, Holm, and orders drawn from the
+// seed: how often it claims a change where there is none, and how often it finds an increase by 10 %.
+// Either all figures have the same noise, which makes changes hardest to find, or each figure has its
+// own, which makes the most false claims.
 func TestWholeAbUnderNoise(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
@@ -52,8 +52,8 @@ func TestWholeAbUnderNoise(t *testing.T) {
 					e := newExperiment(n.of)
 					e.apart = apart
 					worse, better := e.claims(falseClaims)
-					// Either claim is false in at most 2.5 % by the test; an improvement has no
-					// least size that makes it rarer, and is off by chance here.
+					// By the test, either claim is false in at most 2.5 % of cases. An improvement has
+					// no minimum size that makes it rarer, and exceeds the rate by chance here.
 					if worse > 0.03 || better > 0.04 {
 						t.Errorf("at no difference %s claim a regression and %s an improvement", percent(worse), percent(better))
 					}
@@ -70,7 +70,7 @@ func TestWholeAbUnderNoise(t *testing.T) {
 	documented(t, "../../docs/compare.md", rows)
 }
 
-// The number of pairs is chosen from these.
+// The default number of pairs is chosen from these results.
 func TestPowerByPairs(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
@@ -111,7 +111,7 @@ func TestWholeAbWithANoiseFloor(t *testing.T) {
 	}
 }
 
-// calibrated are the noise floors that twenty pairs of two equal sides give.
+// calibrated returns the noise floors from twenty pairs of two equal sides.
 func (e experiment) calibrated() map[string]float64 {
 	e.pairs = 20
 	s := e.subject(1 << 32)
@@ -128,7 +128,7 @@ func (e experiment) calibrated() map[string]float64 {
 	return floors
 }
 
-// The detectable effect is one that is found in about 80 % of all cases.
+// A change of the size of the detectable effect is found in about 80 % of all cases.
 func TestDetectableIsFound(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
@@ -154,8 +154,9 @@ func TestDetectableIsFound(t *testing.T) {
 	}
 }
 
-// Why orders are drawn: base, new, new, base resonates with noise of four runs, and all
-// runs of one side after those of the other take any drift for a difference.
+// This shows why orders are drawn at random: the order base, new, new, base resonates with noise of a
+// period of four runs, and if all runs of one side follow those of the other, any drift looks like a
+// difference.
 func TestFixedOrdersResonate(t *testing.T) {
 	e := newExperiment(periodic(4))
 	e.orders = func(_ uint64, pairs int) []bool {
@@ -198,8 +199,8 @@ func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
-// documented makes sure that the document has the rows, to the digit where arithmetic
-// is that of the machine they were written on.
+// documented checks that the document has the rows. It compares exact digits only on the architecture
+// where the rows were computed.
 func documented(t *testing.T, path string, rows []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

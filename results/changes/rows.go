@@ -9,11 +9,10 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Rows are the runs of saved files that are alike on both sides, in the order of
-// the new ones, and what is unlike about them. Runs are alike of one
-// recipe and form, on one backend, with as many clients. Where nothing is, the
-// backend's URL is not looked at, and where still nothing is and each side has one
-// kind of runs only, these are held against each other.
+// Rows matches the runs of saved files on both sides, in the order of the new ones, and warns about
+// their differences. Runs match if they have the same recipe, form, backend URL and number of clients.
+// If there is no match, Rows compares the name of the backend instead of its URL. If there is still no
+// match and each side has only one kind of run, Rows compares these with each other.
 func Rows(base, other []results.File) (rows []Subject, warnings []results.Warning) {
 	for _, name := range []func(results.Run) string{exactly, byName, anything} {
 		if rows, warnings = match(base, other, tellApart(name, base, other)); len(rows) > 0 {
@@ -54,14 +53,14 @@ func described(r results.Run, backend string) string {
 	return strings.Join(parts, ", ")
 }
 
-// tellApart returns the name function that also tells runs of one name apart by the
-// settings that vary among those of a side. A setting that differs between the sides only
-// is no part of the name: such runs are compared, with a warning.
+// tellApart extends the name function: it also distinguishes runs of the same name by the settings that
+// vary within a side. A setting that differs only between the sides is not part of the name: such runs
+// are compared, with a warning.
 func tellApart(name func(results.Run) string, base, other []results.File) func(results.Run) string {
 	if name(results.Run{}) == "" {
 		return name
 	}
-	vary := map[string][]string{} // by name, the settings
+	vary := map[string][]string{} // the settings, by name
 	for _, side := range [][]results.File{base, other} {
 		for _, k := range byKind(side, name) {
 			vary[k.name] = append(vary[k.name], varying(k.runs)...)
@@ -80,8 +79,8 @@ func tellApart(name func(results.Run) string, base, other []results.File) func(r
 	}
 }
 
-// varying are the settings of which the runs have several values, but for those that
-// described names.
+// varying returns the settings that have several values among the runs, except for those that described
+// includes.
 func varying(runs []results.Run) (names []string) {
 	first := map[string]string{}
 	for _, r := range runs {
@@ -98,7 +97,7 @@ func varying(runs []results.Run) (names []string) {
 	return names
 }
 
-// match pairs the runs of one name, and says which have none on the other side.
+// match pairs the runs with the same name, and warns about runs without a match on the other side.
 func match(base, other []results.File, name func(results.Run) string) (rows []Subject, warnings []results.Warning) {
 	old, fresh := byKind(base, name), byKind(other, name)
 	for _, k := range fresh {
@@ -122,13 +121,14 @@ func match(base, other []results.File, name func(results.Run) string) (rows []Su
 
 func kinds(files []results.File) int { return len(byKind(files, exactly)) }
 
-// A kind is the runs that are called alike.
+// A kind is the runs that have the same name.
 type kind struct {
 	name string
 	runs []results.Run
 }
 
-// byKind are the runs of the files, but for those that were broken off.
+// byKind groups the runs of the files by name. It omits the last run of an interrupted file, which may
+// be partial.
 func byKind(files []results.File, name func(results.Run) string) (all []kind) {
 	for _, f := range files {
 		runs := f.Runs
@@ -148,8 +148,8 @@ func byKind(files []results.File, name func(results.Run) string) (all []kind) {
 	return all
 }
 
-// unlike says in which settings the sides differ, a line each, and which settings a
-// side does not record.
+// unlike says in which settings the sides differ, a line each, and which settings a side does not
+// record.
 func unlike(base, other []results.Run) (lines []string) {
 	for _, s := range []struct {
 		name string
@@ -175,7 +175,7 @@ func unlike(base, other []results.Run) (lines []string) {
 	return lines
 }
 
-// each are the different values of the runs.
+// each lists the distinct values of the runs.
 func each(runs []results.Run, of func(results.Run) string) string {
 	var all []string
 	for _, r := range runs {
@@ -187,7 +187,7 @@ func each(runs []results.Run, of func(results.Run) string) string {
 	return strings.Join(all, ", ")
 }
 
-// hosts says whether the files are of one machine and one stampede.
+// hosts warns if the files of the two sides are from different machines.
 func hosts(base, other []results.File) (lines []results.Warning) {
 	values := func(files []results.File, of func(results.File) string) string {
 		var all []string
@@ -209,7 +209,7 @@ func hosts(base, other []results.File) (lines []results.Warning) {
 	return lines
 }
 
-// Label is the ids of the files.
+// Label lists the ids of the files.
 func Label(files []results.File) string {
 	var ids []string
 	for _, f := range files {

@@ -13,25 +13,24 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// A Subject is runs of both sides that are alike but for what is compared.
+// A Subject is the runs of both sides that differ only in what is compared.
 type Subject struct {
-	Name    string // "" if there is only one
+	Name    string // "" if there is only one subject
 	Base    []results.Run
-	New     []results.Run // of pairs, in the order of Base
+	New     []results.Run // in pairs, in the order of Base
 	Metrics []Metric
 }
 
-// Rules are by what is decided.
+// Rules are the rules of the verdicts.
 type Rules struct {
 	Paired  bool
-	Minimum float64 // the effect that matters, a share
-	// Floor is the noise floor of a figure, a share, 0 where none is known. A smaller
-	// estimate shows nothing; the margin of a pass is Minimum, whatever the floor.
+	Minimum float64 // the minimum effect, a share
+	// Floor returns the noise floor of a figure, a share, 0 if it is not known. A smaller estimate
+	// shows nothing. The margin of a pass is Minimum, whatever the floor.
 	Floor func(subject, figure string) float64
 }
 
-// Changes are those of all metrics of all subjects. The gated ones are judged
-// together.
+// Changes returns the changes of all metrics of all subjects. The gated ones are judged together.
 func (r Rules) Changes(subjects []Subject) []results.Change {
 	var all []change
 	for _, s := range subjects {
@@ -50,16 +49,16 @@ func (r Rules) Changes(subjects []Subject) []results.Change {
 	return written
 }
 
-// A change is one that is being decided.
+// A change is a change without a final verdict.
 type change struct {
 	results.Change
 	better figures.Direction
-	logs   fit.Estimate                          // of the logarithms of the ratios
-	at     func(confidence float64) fit.Estimate // the same with another confidence
+	logs   fit.Estimate                          // of the log ratios
+	at     func(confidence float64) fit.Estimate // the same for another confidence
 }
 
-// change is that of one metric, not decided yet; false of one that is not gated and
-// not known.
+// change estimates the change of one metric, without a final verdict. It returns false for a metric that
+// is neither gated nor known.
 func (r Rules) change(s Subject, m Metric) (change, bool) {
 	runs := slices.Concat(s.Base, s.New)
 	f, unknown := m.in(runs)
@@ -101,7 +100,7 @@ func values(f figures.Figure, runs []results.Run) (all []float64) {
 	return all
 }
 
-// estimate works out how large the change is, and how sure that is.
+// estimate computes the size of the change and its confidence interval.
 func (r Rules) estimate(c *change, base, others []float64) {
 	var p float64
 	if r.Paired {
@@ -124,7 +123,7 @@ func (r Rules) estimate(c *change, base, others []float64) {
 		c.void(results.Inconclusive, fmt.Sprintf("%d pairs show nothing: it takes %d", len(base), effect.FewestPairs(1)))
 		return
 	case c.logs.Confidence < fit.Confidence:
-		c.void(results.Inconclusive, "") // the number of files that are needed is said once, of all figures
+		c.void(results.Inconclusive, "") // the number of runs needed is reported once, for all figures
 		return
 	}
 	c.P = &p
@@ -141,7 +140,7 @@ func logs(values []float64) []float64 {
 	return all
 }
 
-// logRatio is 0 where both have nothing.
+// logRatio returns 0 if both values are equal, also if both are 0.
 func logRatio(base, other float64) float64 {
 	if base == other {
 		return 0
@@ -149,7 +148,7 @@ func logRatio(base, other float64) float64 {
 	return math.Log(other) - math.Log(base)
 }
 
-// adjust takes into account how many gated figures are tested together.
+// adjust corrects for the number of gated figures that are tested together.
 func adjust(all []change) {
 	var p []float64
 	var of []*change
@@ -170,8 +169,8 @@ func adjust(all []change) {
 	}
 }
 
-// measurePower says how small an effect could have been shown, of a figure that is
-// tested together with others.
+// measurePower computes the power and the detectable effect of a figure that is tested together with
+// others.
 func (c *change) measurePower(tested int) {
 	if c.P == nil || c.better == figures.Neither {
 		return
@@ -188,15 +187,15 @@ func (c *change) measurePower(tested int) {
 	c.Power, c.Detectable = &power, &detectable
 }
 
-// worse is the logarithm, on the worse side, of a change by the share.
+// worse returns the logarithm of a change by the share for the worse.
 func (c *change) worse(share float64) float64 {
 	if c.better == figures.More {
-		return -math.Log1p(-min(share, 1)) // there is no less than nothing
+		return -math.Log1p(-min(share, 1)) // a value cannot fall below 0
 	}
 	return math.Log1p(share)
 }
 
-// decide says what follows, unless that is known already.
+// decide sets the verdict, unless there is one already.
 func (c *change) decide() {
 	if c.Verdict != "" || c.better == figures.Neither {
 		return
@@ -218,7 +217,7 @@ func (c *change) decide() {
 		effect.Better: results.Better, effect.Inconclusive: results.Inconclusive}[decision]
 }
 
-// Verdict is what the gated changes come to, "" of none.
+// Verdict returns the worst verdict of the gated changes, "" if there are none.
 func Verdict(all []results.Change) results.Verdict {
 	var verdicts []results.Verdict
 	for _, c := range all {
@@ -229,8 +228,7 @@ func Verdict(all []results.Change) results.Verdict {
 	return results.Worst(verdicts...)
 }
 
-// Means are the geometric means of the changes of figures that several subjects
-// have.
+// Means returns the geometric means of the changes of each figure that several subjects have.
 func Means(all []results.Change) (means []results.Mean) {
 	ratios, order := map[string][]float64{}, []string{}
 	for _, c := range all {

@@ -10,16 +10,16 @@ import (
 	"github.com/stampede-bench/stampede/results/changes"
 )
 
-// pairs is how many stampede ab does by default.
+// pairs is the default number of pairs of stampede ab.
 const pairs = 25
 
-// A noise begins a machine, which says run after run by how much the run is slower than
-// it would be without noise, as a logarithm.
+// A noise starts a machine: a function that returns, run after run, how much slower the run is than
+// without noise, as a logarithm.
 type noise func(random *rand.Rand) func() float64
 
-// shared is the project's own noise: what a shared machine does to runs that come one
-// after the other. A slow part with memory, a part of each run by itself, and one run
-// of twelve that takes half as long again.
+// shared is the project's own noise: the noise of a shared machine on consecutive runs. It has a slow
+// part with memory, an independent part for each run, and one run in twelve that takes half as long
+// again.
 func shared(random *rand.Rand) func() float64 {
 	slow, jitter := autocorrelated(random), normal(random)
 	return func() float64 {
@@ -31,7 +31,7 @@ func shared(random *rand.Rand) func() float64 {
 	}
 }
 
-// autocorrelated is an AR(1) of ρ = 0.9 with a standard deviation of 12 %.
+// autocorrelated is an AR(1) process with ρ = 0.9 and a standard deviation of 12 %.
 func autocorrelated(random *rand.Rand) func() float64 {
 	const rho, sd = 0.9, 0.12
 	slow := sd * random.NormFloat64()
@@ -41,7 +41,7 @@ func autocorrelated(random *rand.Rand) func() float64 {
 	}
 }
 
-// normal has a standard deviation of 8 %, each run by itself.
+// normal is normal noise with a standard deviation of 8 %, independent for each run.
 func normal(random *rand.Rand) func() float64 {
 	return func() float64 { return 0.08 * random.NormFloat64() }
 }
@@ -51,7 +51,7 @@ func heavyTailed(random *rand.Rand) func() float64 {
 	return func() float64 { return 0.05 * random.NormFloat64() / math.Sqrt(random.ExpFloat64()) }
 }
 
-// periodic is a sine of 10 % that comes again after so many runs.
+// periodic is a sine of 10 % with a period of the given number of runs.
 func periodic(runs float64) noise {
 	return func(random *rand.Rand) func() float64 {
 		at := runs * random.Float64()
@@ -62,10 +62,10 @@ func periodic(runs float64) noise {
 	}
 }
 
-// An experiment is one stampede ab, many times over.
+// An experiment is one configuration of stampede ab, simulated many times.
 type experiment struct {
 	noise  noise
-	apart  bool // each figure has noise of its own, else a run's noise is all figures'
+	apart  bool // each figure has its own noise; otherwise all figures of a run share it
 	pairs  int
 	change float64 // of all times, as a share
 	orders func(seed uint64, pairs int) []bool
@@ -76,7 +76,7 @@ func newExperiment(of noise) experiment {
 	return experiment{noise: of, pairs: pairs, orders: effect.Orders, rules: changes.Rules{Paired: true, Minimum: 0.05}}
 }
 
-// subject does the pairs of one ab.
+// subject simulates the pairs of one ab.
 func (e experiment) subject(seed uint64) changes.Subject {
 	random := rand.New(rand.NewPCG(seed, 7))
 	machines := [3]func() float64{e.noise(random), e.noise(random), e.noise(random)}
@@ -105,8 +105,8 @@ func (e experiment) subject(seed uint64) changes.Subject {
 	return s
 }
 
-// timed is a run of which all times are longer by the logarithms of noise and truth.
-// Its notifications per round are off by those of one round under way.
+// timed returns a run whose times are all multiplied by the exponential of noise and truth. Its
+// notifications per round are off by those of one round in progress.
 func timed(logs [3]float64, truth float64, random *rand.Rand) results.Run {
 	rate := 5000 * math.Exp(-logs[0]-truth)
 	p50 := int64(float64(time.Millisecond) * math.Exp(logs[1]+truth))
@@ -116,7 +116,7 @@ func timed(logs [3]float64, truth float64, random *rand.Rand) results.Run {
 		Cost:    results.Cost{PerRound: &results.PerRound{Notifications: 1 + (random.Float64()-0.5)/rate}}}
 }
 
-// rates are how often the whole ab ends in each verdict.
+// rates returns how often the whole ab ends in each verdict.
 func (e experiment) rates(trials int) map[results.Verdict]float64 {
 	rates := map[results.Verdict]float64{}
 	for seed := range uint64(trials) {
@@ -125,8 +125,8 @@ func (e experiment) rates(trials int) map[results.Verdict]float64 {
 	return rates
 }
 
-// claims are how often the whole ab claims that a gated figure is worse, and that one
-// is better, at no difference.
+// claims returns how often the whole ab claims that a gated figure is worse, and that one is better,
+// although there is no difference.
 func (e experiment) claims(trials int) (worse, better float64) {
 	for seed := range uint64(trials) {
 		found := map[results.Verdict]bool{}
