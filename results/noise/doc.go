@@ -1,4 +1,3 @@
-// Package noise is the file of what machines make of no difference: it keeps
-// calibrations, the newest of each machine and setting, and tells how large a
-// difference has to be there to be more than that.
+// Package noise stores calibrations: the newest for each machine and setting. From a calibration it
+// computes the noise floor, the difference that a comparison must exceed to be more than noise.
 package noise

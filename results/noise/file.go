@@ -17,10 +17,10 @@ import (
 	"github.com/stampede-bench/stampede/results/archive"
 )
 
-// A File is where calibrations are kept. It need not exist.
+// A File is the path of the file of calibrations. The file need not exist.
 type File string
 
-// A Floor is one setting on one machine.
+// A Floor is the calibration of one setting on one machine.
 type Floor struct {
 	Host    results.Host         `json:"host"`
 	Setting string               `json:"setting"`
@@ -30,22 +30,22 @@ type Floor struct {
 	Ratios  map[string][]float64 `json:"ratios"` // by figure
 }
 
-// contents are what is in the file.
+// contents is the content of the file.
 type contents struct {
 	Schema int     `json:"schema"`
 	Floors []Floor `json:"floors"`
-	// Ceilings are what generators make of a server that does nothing.
+	// Ceilings are the request rates of the load generator against a server that does nothing.
 	Ceilings []Ceiling `json:"ceilings,omitempty"`
 }
 
-// A Ceiling is that of one client library on one machine.
+// A Ceiling is the ceiling of one client library on one machine.
 type Ceiling struct {
 	Host results.Host `json:"host"`
 	results.Ceiling
 }
 
-// Keep adds what the calibration found, in place of what was known of the same
-// machine and settings.
+// Keep adds the results of the calibration. They replace those of the same machine and setting, and
+// ceilings of the same machine and client library.
 func (f File) Keep(c results.Calibration) error {
 	all, err := f.read()
 	if err != nil {
@@ -65,12 +65,12 @@ func (f File) Keep(c results.Calibration) error {
 	return f.write(all)
 }
 
-// Ceiling is the requests a second that a generator on the machine makes with the client
-// library of a server that does nothing, 0 where that is not known.
+// Ceiling returns the requests per second that the load generator reaches on the machine with the client
+// library against a server that does nothing, 0 if that is not known.
 func (f File) Ceiling(host results.Host, client string) float64 {
 	all, err := f.read()
 	if err != nil {
-		return 0 // what reads noise says so
+		return 0 // the reader of the noise floors reports the error
 	}
 	for _, l := range all.Ceilings {
 		if l.Host == host && l.Client == client {
@@ -91,7 +91,7 @@ func (f File) write(all contents) error {
 	return archive.Replace(string(f), text.Bytes())
 }
 
-// Find is what is known of the machine and the setting, false if nothing is.
+// Find returns the floor of the machine and the setting, false if there is none.
 func (f File) Find(host results.Host, setting string) (Floor, bool, error) {
 	all, err := f.read()
 	if err != nil {
@@ -104,7 +104,7 @@ func (f File) Find(host results.Host, setting string) (Floor, bool, error) {
 	return all.Floors[i], true, nil
 }
 
-// Of are those of the machine, the newest last.
+// Of returns the floors of the machine, the newest last.
 func (f File) Of(host results.Host) ([]Floor, error) {
 	all, err := f.read()
 	return slices.DeleteFunc(all.Floors, func(floor Floor) bool { return floor.Host != host }), err
@@ -132,14 +132,14 @@ func (f Floor) of(host results.Host, setting string) bool {
 	return f.Host == host && f.Setting == setting
 }
 
-// Share is how large a difference so many pairs show where there is none, as a
-// share of the base: 0 of a figure of which nothing is known.
+// Share returns the difference that the given number of pairs shows by noise alone, as a share of the
+// base. It is 0 for a figure without a calibration.
 func (f Floor) Share(figure string, pairs int) float64 {
 	return Share(f.Ratios[figure], pairs)
 }
 
-// OfPair is the 95th percentile of what single pairs differ by, as a share: two runs
-// of the same differ by more in one case of twenty.
+// OfPair returns the 95th percentile of the difference within a single pair, as a share: two runs of the
+// same setting differ by more in one case of twenty.
 func OfPair(ratios []float64) float64 {
 	sizes := make([]float64, len(ratios))
 	for i, r := range ratios {
@@ -152,16 +152,15 @@ func OfPair(ratios []float64) float64 {
 	return min(sizes[len(sizes)*95/100], Most)
 }
 
-// seed is always the same: who asks twice is told the same.
+// seed is constant, so that the same question always has the same answer.
 const seed = 1
 
-// Most is what an infinite share is written as: one run had nothing of what the
-// other had.
+// Most replaces an infinite share: one run had 0 of what the other had.
 const Most = 1000
 
-// Share is how large a difference so many pairs show where there is none, if so
-// many pairs differed by such ratios. A figure that both sides had nothing of does
-// not differ.
+// Share returns the difference that the given number of pairs shows by noise alone, as a share, given
+// the ratios within the pairs of a calibration. It is 0 without ratios. If a figure is 0 on both sides,
+// the sides do not differ.
 func Share(ratios []float64, pairs int) float64 {
 	if len(ratios) == 0 {
 		return 0

@@ -29,7 +29,7 @@ func keep(t *testing.T, f noise.File, all ...results.Calibration) {
 	}
 }
 
-// The newest of a machine and setting replaces the one before, and no other.
+// A new calibration replaces the one of the same machine and setting, and no other.
 func TestKeptIsFound(t *testing.T) {
 	f := noise.File(filepath.Join(t.TempDir(), "of", "noise.json"))
 	keep(t, f, calibrated(2, 20, "lock", "queue"), calibrated(4, 30, "lock"), calibrated(2, 40, "lock"))
@@ -44,8 +44,8 @@ func TestKeptIsFound(t *testing.T) {
 	}
 }
 
-// The ceiling of a client library is found on the machine where it was measured, the
-// newest, and floors that were kept before stay.
+// The newest ceiling of a client library is found on the machine where it was measured, and existing
+// floors remain.
 func TestCeilingsAreKept(t *testing.T) {
 	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
 	of := func(cores int, client string, perSecond float64) results.Calibration {
@@ -112,8 +112,8 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// The floors of a machine are told from others', and a pair's noise is what few
-// pairs exceed, in either direction.
+// The floors of a machine are separate from those of others, and the noise of a pair is a difference that
+// few pairs exceed in either direction.
 func TestFloorsOfAMachine(t *testing.T) {
 	f := noise.File(filepath.Join(t.TempDir(), "noise.json"))
 	keep(t, f, calibrated(2, 20, "lock", "queue"), calibrated(4, 30, "lock"))
