@@ -120,7 +120,7 @@ func TestFindSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Who reads a file of another age, or half of one, is told which it is.
+// The error for a file of another version, or for a truncated file, names the path.
 func TestReadNamesTheFile(t *testing.T) {
 	f := saved(t, "a")
 	for text, want := range map[string]string{

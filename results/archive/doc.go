@@ -1,3 +1,3 @@
-// Package archive is the folder of saved results: it keeps each in a file that is
-// called by the result's id, and finds them again by what a person calls them.
+// Package archive manages the folder of saved results. It stores each result in a file named after the
+// result's id, and finds results by the names that users type.
 package archive

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// Last names the newest result; with -1 behind it the one before, and so on.
+// Last names the newest result; Last followed by -1 names the one before it, and so on.
 const Last = "@"
 
-// Find returns the path of the result that the name means: Last, an id, the
-// beginning of one id only, or a path. The error says what would be right.
+// Find returns the path of the result with the given name: Last, an id, the unique beginning of an id,
+// or a path. The error says what would be valid.
 func (f Folder) Find(name string) (string, error) {
 	ids, err := f.IDs()
 	if err != nil {
@@ -37,7 +37,7 @@ func (f Folder) Find(name string) (string, error) {
 	return "", fmt.Errorf("%q begins %d saved runs in %s: give more of it", name, len(begin), f)
 }
 
-// back is the result so many before the newest: "" or "-1".
+// back returns the path of the result the given number of places before the newest: "" or "-1".
 func (f Folder) back(name, back string, ids []string) (string, error) {
 	n := 0
 	if back != "" {
@@ -55,7 +55,7 @@ func (f Folder) back(name, back string, ids []string) (string, error) {
 	return f.Path(ids[-n]), nil
 }
 
-// oldest is what comes behind Last for the oldest of so many.
+// oldest returns the suffix of Last for the oldest of n results.
 func oldest(n int) string {
 	if n == 1 {
 		return ""

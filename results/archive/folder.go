@@ -14,17 +14,17 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// suffix ends the name of every saved result.
+// suffix is the file name extension of saved results.
 const suffix = ".json"
 
-// A Folder is where results are saved. It need not exist.
+// A Folder is the path of the folder of saved results. The folder need not exist.
 type Folder string
 
-// Path is the file of the result with the id.
+// Path returns the path of the result with the id.
 func (f Folder) Path(id string) string { return filepath.Join(string(f), id+suffix) }
 
-// Writable returns why results cannot be saved in the folder, or nil. Where the folder
-// is missing it looks at the place in which it would be made. Nothing is left behind.
+// Writable returns the reason why results cannot be saved in the folder, or nil. If the folder is
+// missing, Writable checks the closest existing parent. It leaves no file behind.
 func (f Folder) Writable() error {
 	place := filepath.Clean(string(f))
 	for {
@@ -44,8 +44,8 @@ func (f Folder) Writable() error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// Save writes the result into the folder, whole or not at all, and makes the
-// folder where it is missing. What is there is never overwritten.
+// Save writes the result into the folder atomically, and creates the folder if it is missing. It does
+// not overwrite an existing file.
 func (f Folder) Save(r results.File) error {
 	path := f.Path(r.ID)
 	if _, err := os.Lstat(path); err == nil {
@@ -54,8 +54,8 @@ func (f Folder) Save(r results.File) error {
 	return Write(path, r)
 }
 
-// Write writes the result to the path, whole or not at all, whatever is there, and
-// makes the folder where it is missing.
+// Write writes the result to the path atomically, replaces an existing file, and creates the folder if
+// it is missing.
 func Write(path string, r results.File) error {
 	var text bytes.Buffer
 	if err := r.WriteJSON(&text); err != nil {
@@ -67,7 +67,7 @@ func Write(path string, r results.File) error {
 	return Replace(path, text.Bytes())
 }
 
-// Replace puts the text where the path is, by way of a file beside it.
+// Replace writes the text to the path atomically: to a temporary file beside it, then by a rename.
 func Replace(path string, text []byte) error {
 	beside, err := os.CreateTemp(filepath.Dir(path), ".saving-*")
 	if err != nil {
@@ -84,8 +84,8 @@ func Replace(path string, text []byte) error {
 	return err
 }
 
-// IDs are those of the saved results, the newest first: an id begins with the
-// time at which it was given. Of a folder that is missing there are none.
+// IDs returns the ids of the saved results, the newest first: an id begins with its start time. A missing
+// folder has no results.
 func (f Folder) IDs() ([]string, error) {
 	entries, err := os.ReadDir(string(f))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
