@@ -17,19 +17,19 @@ type PersistentConfig struct {
 	conn drivers.PersistentWatcher
 }
 
-// NewPersistentConfig returns the config whose value is that of node, which is
-// there already.
+// NewPersistentConfig returns the config whose value is the data of node, an
+// existing node.
 func NewPersistentConfig(conn drivers.PersistentWatcher, node string) *PersistentConfig {
 	return &PersistentConfig{Config: *NewConfig(conn, node), conn: drivers.Persistent(conn)}
 }
 
-// Follow is as [Config.Follow].
+// Follow is like [Config.Follow].
 func (c *PersistentConfig) Follow(ctx context.Context, see func(value []byte)) error {
 	return fmt.Errorf("follow config %s: %w", c.node, c.follow(ctx, see))
 }
 
 func (c *PersistentConfig) follow(ctx context.Context, see func(value []byte)) error {
-	// 1. Watch the value, for good.
+	// 1. Set a persistent watch on the node.
 	var changes drivers.Feed
 	stop, err := c.conn.WatchNode(ctx, c.node, changes.Fire)
 	if err != nil {
@@ -37,18 +37,18 @@ func (c *PersistentConfig) follow(ctx context.Context, see func(value []byte)) e
 	}
 	defer stop()
 	for seen := int64(0); ; {
-		// 2. Read it, without a watch.
+		// 2. Get the node, without a watch.
 		value, stat, err := c.conn.Get(ctx, c.node, nil)
 		if err != nil {
 			return err
 		}
-		// 3. Show it, unless it is what was shown last.
+		// 3. Call see, if the value has changed since the last call.
 		if stat.Modified != seen {
 			seen = stat.Modified
 			see(value)
 		}
-		// 4. Wait for changes, then read again: one read will do for all
-		// that have come.
+		// 4. Wait for the watch to fire, then go to step 2: one read covers all
+		// changes so far.
 		if _, err := changes.Await(ctx); err != nil {
 			return err
 		}

@@ -1,10 +1,13 @@
-// Package recipes is the herd-avoiding forms of the coordination recipes that
-// ZooKeeper's documentation describes: whatever happens wakes only those who can
-// go on because of it.
+// Package recipes implements the coordination recipes of ZooKeeper's
+// documentation in forms that avoid herds: a change wakes only the clients that
+// can proceed because of it. The default forms of the queue and the priority
+// queue are exceptions: as in the documentation, an item wakes every consumer
+// that waits at the empty queue.
 //
-// A file is one recipe; lock.go is its default form, lock_FORM.go any further
-// one. Package naive has files of the same names whose default forms are twins
-// of these: a diff of recipes/lock.go and naive/lock.go shows the herd.
+// Each file has one form of a recipe: lock.go has the default form of the lock,
+// lock_FORM.go has another one. Package naive has files with the same names,
+// whose default forms are the counterparts of these: a diff of recipes/lock.go
+// and naive/lock.go shows the herd.
 //
-// The forms are written against drivers.Conn and run on any backend.
+// The forms use drivers.Conn and run on any backend.
 package recipes

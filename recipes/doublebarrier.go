@@ -26,8 +26,8 @@ type DoubleBarrier struct {
 	end  context.CancelFunc
 }
 
-// NewDoubleBarrier returns the double barrier at dir, a node that is there
-// already, of so many clients.
+// NewDoubleBarrier returns the double barrier at dir, an existing node, for
+// size clients.
 func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 	return &DoubleBarrier{
 		conn: drivers.Steady(conn),
@@ -38,10 +38,10 @@ func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 	}
 }
 
-// Enter returns once enough have come, with a context to work under: it ends
-// with ctx, at Leave, and, with cause ErrSessionLost, when the session does, and
-// then nobody waits for this client any more. If Enter fails it has given up and
-// left no node behind.
+// Enter waits until size clients have come. The context that it returns is for
+// the work inside the barrier: it is canceled when ctx is, by Leave, and, with
+// cause ErrSessionLost, when the session ends; the other clients no longer wait
+// for this one then. If Enter fails, it removes its node.
 func (b *DoubleBarrier) Enter(ctx context.Context) (inside context.Context, err error) {
 	if err := b.enter(ctx); err != nil {
 		return nil, fmt.Errorf("enter double barrier %s: %w", b.dir, errors.Join(err, b.node.Abandon(ctx)))
@@ -51,22 +51,23 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (inside context.Context, err 
 }
 
 func (b *DoubleBarrier) enter(ctx context.Context) error {
-	// 1. Watch for the node ready.
+	// 1. Call exists on the node ready, with a watch.
 	var ready drivers.Wait
 	_, isReady, err := b.conn.Exists(ctx, path.Join(b.dir, "ready"), ready.Fire)
 	if err != nil {
 		return err
 	}
-	// 2. Create a node: one process more.
+	// 2. Create an ephemeral node for this process. If ready existed, enter.
 	if err := b.node.Create(ctx); err != nil || isReady {
 		return err
 	}
-	// 3. List the processes, without a watch.
+	// 3. Get the children, the processes, without a watch.
 	children, err := b.conn.Children(ctx, b.dir, nil)
 	if err != nil {
 		return err
 	}
-	// 4. Who completes them says so to all; everybody else waits for that.
+	// 4. If there are size processes, create ready, which wakes all the others.
+	// Otherwise wait for ready to be created.
 	if len(processes(children)) >= b.size {
 		return b.ready(ctx)
 	}
@@ -74,7 +75,7 @@ func (b *DoubleBarrier) enter(ctx context.Context) error {
 	return err
 }
 
-// ready makes the node ready, unless somebody else has.
+// ready creates the node ready, unless another client has.
 func (b *DoubleBarrier) ready(ctx context.Context) error {
 	err := drivers.Repeat(func() error {
 		_, err := b.conn.Create(ctx, path.Join(b.dir, "ready"), nil, 0)
@@ -86,8 +87,9 @@ func (b *DoubleBarrier) ready(ctx context.Context) error {
 	return err
 }
 
-// Leave ends the context that Enter returned, and returns once all want to
-// leave. If Leave fails it has given up, and nobody waits for this client.
+// Leave cancels the context that Enter returned and waits until all clients
+// have called Leave or lost their sessions. If Leave fails, it removes its
+// node, so that no client waits for this one.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	b.end()
 	if err := b.leave(ctx); err != nil {
@@ -98,7 +100,8 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 
 func (b *DoubleBarrier) leave(ctx context.Context) error {
 	for {
-		// 1. List the processes, without a watch; nobody there: leave.
+		// 1. Get the children, the processes, without a watch. If none is left,
+		// exit.
 		children, err := b.conn.Children(ctx, b.dir, nil)
 		left := processes(children)
 		if err != nil || len(left) == 0 {
@@ -108,13 +111,16 @@ func (b *DoubleBarrier) leave(ctx context.Context) error {
 		other := lowest
 		switch mine := b.node.Seq(); {
 		case mine == lowest.Seq && mine == highest.Seq:
-			// 2. The only one that is left goes.
+			// 2. If this process is the only one left, delete its node and
+			// exit.
 			return b.remove(ctx)
 		case mine == lowest.Seq:
-			// 3. The lowest stays and waits for the highest.
+			// 3. If this process has the lowest node, wait for the highest node
+			// to be deleted, then go to step 1.
 			other = highest
 		default:
-			// 4. Everybody else goes, and waits for the lowest.
+			// 4. Otherwise delete this process's node, if it exists, and wait
+			// for the lowest node to be deleted, then go to step 1.
 			if err := b.remove(ctx); err != nil {
 				return err
 			}
@@ -130,7 +136,7 @@ func (b *DoubleBarrier) leave(ctx context.Context) error {
 	}
 }
 
-// remove removes this client's node, if it is there.
+// remove deletes this client's node, if it exists.
 func (b *DoubleBarrier) remove(ctx context.Context) error {
 	err := b.node.Remove(ctx)
 	if errors.Is(err, drivers.ErrNoNode) {

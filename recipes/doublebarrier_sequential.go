@@ -19,17 +19,19 @@ import (
 // that goes wakes 1.
 type SequentialDoubleBarrier struct{ *DoubleBarrier }
 
-// NewSequentialDoubleBarrier returns the double barrier at dir, a node that is
-// there already, of so many clients.
+// NewSequentialDoubleBarrier returns the double barrier at dir, an existing
+// node, for size clients.
 func NewSequentialDoubleBarrier(conn drivers.Conn, dir string, size int) SequentialDoubleBarrier {
 	return SequentialDoubleBarrier{NewDoubleBarrier(conn, dir, size)}
 }
 
-// Place is where the client stands in the line: Leave waits for those below it.
+// Place returns this client's sequence number: Leave waits for the clients with
+// lower ones.
 func (b SequentialDoubleBarrier) Place() int64 { return b.node.Seq() }
 
-// Leave ends the context that Enter returned, and returns once all who are below
-// want to leave. If Leave fails it has given up, and nobody waits for this client.
+// Leave cancels the context that Enter returned and waits until all clients
+// with a lower sequence number have left or lost their sessions. If Leave
+// fails, it removes its node, so that no client waits for this one.
 func (b SequentialDoubleBarrier) Leave(ctx context.Context) error {
 	b.end()
 	if err := b.leave(ctx); err != nil {
@@ -40,17 +42,19 @@ func (b SequentialDoubleBarrier) Leave(ctx context.Context) error {
 
 func (b SequentialDoubleBarrier) leave(ctx context.Context) error {
 	for {
-		// 1. List the processes, without a watch.
+		// 1. Get the children, the processes, without a watch.
 		children, err := b.conn.Children(ctx, b.dir, nil)
 		if err != nil {
 			return err
 		}
-		// 2. Nobody is below, or somebody has removed this client's node: go.
+		// 2. If no node is below this process's, or another client has deleted
+		// it, delete the node, if it exists, and exit.
 		below, err := b.node.Ahead(children)
 		if err != nil || below == "" {
 			return b.remove(ctx)
 		}
-		// 3. Wait for the next one down to go, then look again.
+		// 3. Wait for the node right below, which has the next lower sequence
+		// number, to be deleted, then go to step 1.
 		var gone drivers.Wait
 		_, there, err := b.conn.Exists(ctx, path.Join(b.dir, below), gone.Fire)
 		if err == nil && there {

@@ -22,8 +22,7 @@ type AcknowledgedElection struct {
 	leader *claim.Claim
 }
 
-// NewAcknowledgedElection returns the election at dir, a node that is there
-// already.
+// NewAcknowledgedElection returns the election at dir, an existing node.
 func NewAcknowledgedElection(conn drivers.Conn, dir string) *AcknowledgedElection {
 	return &AcknowledgedElection{
 		Election: *NewElection(conn, dir),
@@ -31,10 +30,11 @@ func NewAcknowledgedElection(conn drivers.Conn, dir string) *AcknowledgedElectio
 	}
 }
 
-// Acknowledge makes it known that this client leads: call it after Campaign,
-// when the leader procedure has run. If it fails this client has resigned.
+// Acknowledge creates the node leader, which announces that this client leads.
+// Call it after Campaign, when the leader procedure has run. If Acknowledge
+// fails, this client has resigned.
 func (e *AcknowledgedElection) Acknowledge(ctx context.Context) error {
-	// 1. Create the node that says so.
+	// 1. Create the node leader.
 	err := e.leader.Create(ctx)
 	if err == nil {
 		return nil
@@ -44,10 +44,10 @@ func (e *AcknowledgedElection) Acknowledge(ctx context.Context) error {
 		errors.Join(err, e.leader.Abandon(ctx), e.node.Abandon(ctx)))
 }
 
-// Resign is as [Election.Resign].
+// Resign is like [Election.Resign].
 func (e *AcknowledgedElection) Resign(ctx context.Context) error {
 	e.end()
-	// 2. Take the acknowledgement back, then resign.
+	// 2. Delete the node leader, then resign.
 	if err := e.leader.Remove(ctx); err != nil {
 		return fmt.Errorf("resign in %s: %w", e.dir, err)
 	}

@@ -21,29 +21,29 @@ type RecursiveGroup struct {
 	conn drivers.PersistentWatcher
 }
 
-// NewRecursiveGroup returns the group in dir, a node that is there already.
+// NewRecursiveGroup returns the group in dir, an existing node.
 func NewRecursiveGroup(conn drivers.PersistentWatcher, dir string) *RecursiveGroup {
 	return &RecursiveGroup{Group: *NewGroup(conn, dir), conn: drivers.Persistent(conn)}
 }
 
-// Follow is as [Group.Follow].
+// Follow is like [Group.Follow].
 func (g *RecursiveGroup) Follow(ctx context.Context, see func(members []string)) error {
 	return fmt.Errorf("follow group %s: %w", g.dir, g.follow(ctx, see))
 }
 
 func (g *RecursiveGroup) follow(ctx context.Context, see func(members []string)) error {
-	// 1. Watch the group and all below it, for good.
+	// 1. Set a persistent recursive watch on the group's node.
 	var changes drivers.Feed
 	stop, err := g.conn.WatchTree(ctx, g.dir, changes.Fire)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	// 2. List the members, once.
+	// 2. Get the children, the members, once.
 	members, err := g.list(ctx)
 	for err == nil {
 		see(slices.Sorted(maps.Keys(members)))
-		// 3. Wait for changes and apply them, in order.
+		// 3. Wait for events and apply them, in order.
 		var events []drivers.Event
 		if events, err = changes.Await(ctx); err == nil {
 			members, err = g.apply(ctx, members, events)
@@ -55,7 +55,7 @@ func (g *RecursiveGroup) follow(ctx context.Context, see func(members []string))
 func (g *RecursiveGroup) list(ctx context.Context) (map[string]bool, error) {
 	children, err := g.conn.Children(ctx, g.dir, nil)
 	if err == nil {
-		_, err = g.node.Ahead(children) // is this client a member?
+		_, err = g.node.Ahead(children) // ErrNoNode if this client is not a member
 	}
 	members := make(map[string]bool)
 	for _, name := range claim.Names(children) {
@@ -64,8 +64,8 @@ func (g *RecursiveGroup) list(ctx context.Context) (map[string]bool, error) {
 	return members, err
 }
 
-// apply changes members by the events. Where some may be missing it lists them
-// again.
+// apply applies the events to members. Where events may be missing, it lists
+// the members again.
 func (g *RecursiveGroup) apply(ctx context.Context, members map[string]bool, events []drivers.Event) (map[string]bool, error) {
 	for _, e := range events {
 		switch e.Type {

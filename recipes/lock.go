@@ -23,7 +23,7 @@ type Lock struct {
 	end  context.CancelFunc
 }
 
-// NewLock returns the lock at dir, a node that is there already.
+// NewLock returns the lock at dir, an existing node.
 func NewLock(conn drivers.Conn, dir string) *Lock {
 	return &Lock{
 		conn: drivers.Steady(conn),
@@ -33,9 +33,10 @@ func NewLock(conn drivers.Conn, dir string) *Lock {
 	}
 }
 
-// Acquire returns once the lock is held, with a context to work under: it ends
-// with ctx, at Release, and, with cause ErrSessionLost, when the session does.
-// If Acquire fails it has given up and left nothing behind.
+// Acquire waits until this client holds the lock. The context that it returns
+// is for the work under the lock: it is canceled when ctx is, by Release, and,
+// with cause ErrSessionLost, when the session ends. If Acquire fails, it
+// removes its node.
 func (l *Lock) Acquire(ctx context.Context) (held context.Context, err error) {
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))
@@ -45,30 +46,32 @@ func (l *Lock) Acquire(ctx context.Context) (held context.Context, err error) {
 }
 
 func (l *Lock) wait(ctx context.Context) error {
-	// 1. Create a sequential ephemeral node: a place in the line.
+	// 1. Create a sequential ephemeral node: this client's place in the line.
 	if err := l.node.Create(ctx); err != nil {
 		return err
 	}
 	for {
-		// 2. List the line, without a watch.
+		// 2. Get the children, the line, without a watch.
 		line, err := l.conn.Children(ctx, l.dir, nil)
 		if err != nil {
 			return err
 		}
-		// 3. Who has nobody ahead holds the lock.
+		// 3. If no node is ahead of this client's, it holds the lock.
 		ahead, err := l.node.Ahead(line)
 		if err != nil || ahead == "" {
 			return err
 		}
-		// 4. Wait for the one ahead to go, then look again: it may have
-		// given up with others still ahead of it.
+		// 4. Wait for the node right ahead, which has the next lower sequence
+		// number, to be deleted, then go to step 2: its client may have given
+		// up while others were still ahead of it.
 		if err := l.await(ctx, ahead); err != nil {
 			return err
 		}
 	}
 }
 
-// await returns once the node is gone.
+// await calls exists on the node, with a watch, and waits for the node to be
+// deleted. If the node does not exist, await returns immediately.
 func (l *Lock) await(ctx context.Context, node string) error {
 	var gone drivers.Wait
 	_, exists, err := l.conn.Exists(ctx, path.Join(l.dir, node), gone.Fire)
@@ -78,12 +81,13 @@ func (l *Lock) await(ctx context.Context, node string) error {
 	return err
 }
 
-// Token is the fencing token of the holder: a resource that has seen a higher
-// one must refuse it.
+// Token returns the holder's fencing token. A resource that has seen a higher
+// token must refuse this one.
 func (l *Lock) Token() int64 { return l.node.Seq() }
 
-// Release ends the held context, then lets the next one have the lock. It can be
-// called again if it fails. ErrNoNode: somebody else has removed the node.
+// Release cancels the context that Acquire returned and deletes the node, so
+// that another client can hold the lock. If Release fails, it can be called
+// again. ErrNoNode means that another client has deleted the node.
 func (l *Lock) Release(ctx context.Context) error {
 	l.end()
 	if err := l.node.Remove(ctx); err != nil {

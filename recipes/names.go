@@ -20,10 +20,10 @@ type Names struct {
 	conn    drivers.Conn
 	dir     string
 	kept    map[string][]byte
-	changed map[string]*drivers.Wait // whether what is kept has changed
+	changed map[string]*drivers.Wait // fires when the kept value changes
 }
 
-// NewNames returns the names in dir, a node that is there already.
+// NewNames returns the names in dir, an existing node.
 func NewNames(conn drivers.Conn, dir string) *Names {
 	return &Names{
 		conn:    drivers.Steady(conn),
@@ -33,8 +33,8 @@ func NewNames(conn drivers.Conn, dir string) *Names {
 	}
 }
 
-// Lookup returns the value of a name, which must not be changed. ErrNoNode if it
-// has none.
+// Lookup returns the value of a name. The caller must not change it. ErrNoNode
+// means that the name has no value.
 func (n *Names) Lookup(ctx context.Context, name string) (value []byte, err error) {
 	value, err = n.lookup(ctx, name)
 	if err != nil {
@@ -44,11 +44,11 @@ func (n *Names) Lookup(ctx context.Context, name string) (value []byte, err erro
 }
 
 func (n *Names) lookup(ctx context.Context, name string) (value []byte, err error) {
-	// 1. Serve what is kept, if it has not changed.
+	// 1. Return the kept value, if it has not changed.
 	if changed, kept := n.changed[name]; kept && !changed.Fired() {
 		return n.kept[name], nil
 	}
-	// 2. Otherwise read the name's node, with a watch, and keep what it says.
+	// 2. Otherwise get the name's node, with a watch, and keep the value.
 	var changed drivers.Wait
 	value, _, err = n.conn.Get(ctx, path.Join(n.dir, name), changed.Fire)
 	if err == nil {
@@ -57,8 +57,9 @@ func (n *Names) lookup(ctx context.Context, name string) (value []byte, err erro
 	return value, err
 }
 
-// Bind gives a name a value. One client at a time may: a change whose reply is
-// lost is made again, over any that came in between.
+// Bind sets the value of a name. Only one client at a time may call it: if a
+// reply is lost, Bind writes again, over a change that another client has made
+// in between.
 func (n *Names) Bind(ctx context.Context, name string, value []byte) error {
 	if err := n.bind(ctx, path.Join(n.dir, name), value); err != nil {
 		return fmt.Errorf("bind %s in %s: %w", name, n.dir, err)
@@ -68,12 +69,14 @@ func (n *Names) Bind(ctx context.Context, name string, value []byte) error {
 
 func (n *Names) bind(ctx context.Context, node string, value []byte) error {
 	for {
-		// 1. Set the name's node, and make it if it is the first time.
+		// 1. Set the data of the name's node, or create the node if it does not
+		// exist.
 		_, err := n.conn.Set(ctx, node, value, drivers.AnyVersion)
 		if errors.Is(err, drivers.ErrNoNode) {
 			_, err = n.conn.Create(ctx, node, value, 0)
 		}
-		// 2. Again, if nobody knows what came of it, or it is there after all.
+		// 2. Repeat if the reply was lost, or if the node was created in
+		// between.
 		if !errors.Is(err, drivers.ErrConnectionLoss) && !errors.Is(err, drivers.ErrNodeExists) {
 			return err
 		}

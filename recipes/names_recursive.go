@@ -25,19 +25,19 @@ type RecursiveNames struct {
 	kept map[string]*kept
 }
 
-// A kept value is one that was asked for, and has not changed since.
+// A kept value was looked up and has not changed since.
 type kept struct {
 	value []byte
-	known bool // it was answered
+	known bool // the read was answered
 }
 
-// NewRecursiveNames returns the names in dir, a node that is there already.
+// NewRecursiveNames returns the names in dir, an existing node.
 func NewRecursiveNames(conn drivers.PersistentWatcher, dir string) *RecursiveNames {
 	p := drivers.Persistent(conn)
 	return &RecursiveNames{Names: Names{conn: p, dir: dir}, conn: p, kept: make(map[string]*kept)}
 }
 
-// Lookup is as [Names.Lookup].
+// Lookup is like [Names.Lookup].
 func (n *RecursiveNames) Lookup(ctx context.Context, name string) (value []byte, err error) {
 	value, err = n.lookup(ctx, name)
 	if err != nil {
@@ -47,26 +47,27 @@ func (n *RecursiveNames) Lookup(ctx context.Context, name string) (value []byte,
 }
 
 func (n *RecursiveNames) lookup(ctx context.Context, name string) (value []byte, err error) {
-	// 1. The first time, watch all names, for as long as the session lives.
+	// 1. On the first look-up, set a persistent recursive watch on all names.
+	// It stays for as long as the session lives.
 	if !n.armed {
 		if _, err := n.conn.WatchTree(ctx, n.dir, n.drop); err != nil {
 			return nil, err
 		}
 		n.armed = true
 	}
-	// 2. Serve what is kept.
+	// 2. Return the kept value.
 	k := n.keep(name)
 	if k.known {
 		return k.value, nil
 	}
-	// 3. Otherwise read the name's node, without a watch, and keep what it
-	// says, unless it has changed while it was read.
+	// 3. Otherwise get the name's node, without a watch, and keep the value,
+	// unless it changes during the read.
 	k.value, _, err = n.conn.Get(ctx, path.Join(n.dir, name), nil)
 	k.known = err == nil
 	return k.value, err
 }
 
-// keep returns what is kept of the name, which may be nothing yet.
+// keep returns the entry for the name, which may have no value yet.
 func (n *RecursiveNames) keep(name string) *kept {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,7 +79,8 @@ func (n *RecursiveNames) keep(name string) *kept {
 	return k
 }
 
-// drop forgets what has changed; everything, if that is not known.
+// drop removes the value that has changed. If changes may have been missed, it
+// removes all values.
 func (n *RecursiveNames) drop(e drivers.Event) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

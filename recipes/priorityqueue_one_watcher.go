@@ -16,15 +16,15 @@ import (
 type OneWatcherPriorityQueue struct{ queue *OneWatcherQueue }
 
 // NewOneWatcherPriorityQueue returns the queue at dir whose consumers stand in
-// line at line, two nodes that are there already. Its items are persistent, or,
-// with the mode Ephemeral, go with the session that put them.
+// line at line; both nodes must exist. Its items are persistent or, with the
+// mode Ephemeral, end with the session that put them.
 func NewOneWatcherPriorityQueue(conn drivers.Conn, dir, line string, mode drivers.Mode) *OneWatcherPriorityQueue {
 	q := NewOneWatcherQueue(conn, dir, line, mode)
 	q.order = byPriority
 	return &OneWatcherPriorityQueue{q}
 }
 
-// Put is as [PriorityQueue.Put].
+// Put is like [PriorityQueue.Put].
 func (q *OneWatcherPriorityQueue) Put(ctx context.Context, priority int, item []byte) error {
 	label, err := labelOf(priority)
 	if err != nil {
@@ -33,7 +33,8 @@ func (q *OneWatcherPriorityQueue) Put(ctx context.Context, priority int, item []
 	return q.queue.put(ctx, label, item)
 }
 
-// Take is as [PriorityQueue.Take], but never in doubt while the session lives.
+// Take is like [PriorityQueue.Take], but it does not return ErrInDoubt while
+// the session lives.
 func (q *OneWatcherPriorityQueue) Take(ctx context.Context) (item []byte, err error) {
 	return q.queue.Take(ctx)
 }

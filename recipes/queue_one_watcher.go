@@ -27,8 +27,8 @@ type OneWatcherQueue struct {
 }
 
 // NewOneWatcherQueue returns the queue at dir whose consumers stand in line at
-// line, two nodes that are there already. Its items are persistent, or, with the
-// mode Ephemeral, go with the session that put them.
+// line; both nodes must exist. Its items are persistent or, with the mode
+// Ephemeral, end with the session that put them.
 func NewOneWatcherQueue(conn drivers.Conn, dir, line string, mode drivers.Mode) *OneWatcherQueue {
 	return &OneWatcherQueue{
 		conn: drivers.Steady(conn), dir: dir, mode: mode,
@@ -37,7 +37,7 @@ func NewOneWatcherQueue(conn drivers.Conn, dir, line string, mode drivers.Mode) 
 	}
 }
 
-// Put is as [Queue.Put].
+// Put is like [Queue.Put].
 func (q *OneWatcherQueue) Put(ctx context.Context, item []byte) error {
 	return q.put(ctx, "queue-", item)
 }
@@ -49,13 +49,14 @@ func (q *OneWatcherQueue) put(ctx context.Context, label string, item []byte) er
 	return nil
 }
 
-// Take is as [Queue.Take], but never in doubt while the session lives.
+// Take is like [Queue.Take], but it does not return ErrInDoubt while the
+// session lives.
 func (q *OneWatcherQueue) Take(ctx context.Context) (item []byte, err error) {
-	// 1. Wait for the turn.
+	// 1. Acquire the lock: wait for this consumer's turn.
 	held, err := q.turn.Acquire(ctx)
 	if err == nil {
 		item, err = q.take(held)
-		// 4. Let the next one have its turn, whether or not there was an item.
+		// 4. Release the lock, whether or not there was an item.
 		err = errors.Join(err, q.pass(ctx))
 	}
 	if err != nil {
@@ -66,12 +67,13 @@ func (q *OneWatcherQueue) Take(ctx context.Context) (item []byte, err error) {
 
 func (q *OneWatcherQueue) take(ctx context.Context) (item []byte, err error) {
 	for {
-		// 2. Look for the first item.
+		// 2. Find the first item.
 		first, err := q.first(ctx)
 		if err != nil {
 			return nil, err
 		}
-		// 3. Read and delete it. It is gone only if its producer is.
+		// 3. Get and delete it. It can only be missing if its producer's
+		// session has ended.
 		item, err := claim.TakeAlone(ctx, q.conn, path.Join(q.dir, first.Name))
 		if !errors.Is(err, drivers.ErrNoNode) {
 			return item, err
@@ -79,8 +81,9 @@ func (q *OneWatcherQueue) take(ctx context.Context) (item []byte, err error) {
 	}
 }
 
-// first waits for an item as long as there is none. It watches only then, since
-// the consumer's own deletion would fire a watch for nothing.
+// first waits until there is an item and returns the first one. It sets a watch
+// only when the queue is empty, because this consumer's own deletion would fire
+// the watch for nothing.
 func (q *OneWatcherQueue) first(ctx context.Context) (drivers.Child, error) {
 	for {
 		var came drivers.Wait
@@ -99,7 +102,7 @@ func (q *OneWatcherQueue) first(ctx context.Context) (drivers.Child, error) {
 	}
 }
 
-// pass gives up the turn, also for somebody whose context has ended.
+// pass releases the lock, even if ctx has ended.
 func (q *OneWatcherQueue) pass(ctx context.Context) error {
 	q.turn.end()
 	return q.turn.node.Abandon(ctx)

@@ -25,14 +25,14 @@ type LaserBeamLock struct {
 	deposed  atomic.Int64
 }
 
-// NewLaserBeamLock returns the revocable lock at dir, a node that is there
-// already. Holders who are asked have so much time to give it up.
+// NewLaserBeamLock returns the revocable lock at dir, an existing node. Holders
+// have the time patience to give up the lock after a request.
 func NewLaserBeamLock(conn drivers.Conn, dir string, patience time.Duration) *LaserBeamLock {
 	return &LaserBeamLock{RevocableLock: NewRevocableLock(conn, dir), patience: patience}
 }
 
-// Revoke takes the lock from those who hold it, whoever they are. An Acquire
-// that has just been granted and does not know it yet fails with ErrNoNode.
+// Revoke takes the lock from all current holders. An Acquire that has been
+// granted the lock but has not yet seen it fails with ErrNoNode.
 func (l *LaserBeamLock) Revoke(ctx context.Context) error {
 	if err := l.revoke(ctx); err != nil {
 		return fmt.Errorf("revoke lock %s: %w", l.lock.dir, err)
@@ -41,7 +41,7 @@ func (l *LaserBeamLock) Revoke(ctx context.Context) error {
 }
 
 func (l *LaserBeamLock) revoke(ctx context.Context) error {
-	// 1. Ask those who hold the lock.
+	// 1. Ask the holders to give up the lock.
 	line, err := l.conn.Children(ctx, l.lock.dir, nil)
 	if err != nil {
 		return err
@@ -55,11 +55,11 @@ func (l *LaserBeamLock) revoke(ctx context.Context) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	// 2. Give them time.
+	// 2. Give them time to do it.
 	if err := drivers.Pause(ctx, l.patience); err != nil {
 		return err
 	}
-	// 3. Delete the nodes of those who still hold it.
+	// 3. Delete the nodes of those that still hold it.
 	for _, holder := range asked {
 		if err := l.depose(ctx, path.Join(l.lock.dir, holder.Name)); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (l *LaserBeamLock) revoke(ctx context.Context) error {
 	return nil
 }
 
-// depose deletes the node, if it is still there.
+// depose deletes the node, if it still exists.
 func (l *LaserBeamLock) depose(ctx context.Context, node string) error {
 	for doubt := false; ; doubt = true {
 		err := l.conn.Delete(ctx, node, drivers.AnyVersion)
@@ -85,5 +85,6 @@ func (l *LaserBeamLock) depose(ctx context.Context, node string) error {
 	}
 }
 
-// Deposed is how many holders this client may have deposed so far.
+// Deposed returns how many holders this client has deposed so far. It includes
+// those that may have released the lock themselves when the reply was lost.
 func (l *LaserBeamLock) Deposed() int64 { return l.deposed.Load() }

@@ -11,16 +11,16 @@ import (
 	"testing"
 )
 
-// The default forms of recipes and naive are twins, so that a diff shows the
-// herd and nothing else: the same declarations in the same order. But a recipe
-// may keep more than its twin, in fields that this one has not.
+// TestTwinsDeclareTheSame checks that the default forms in recipes and naive
+// have the same declarations in the same order, so that a diff shows the herd
+// and nothing else. A recipe may have fields that its naive counterpart lacks.
 func TestTwinsDeclareTheSame(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
 	}
 	twins := slices.DeleteFunc(files, func(name string) bool {
-		return name == "doc.go" || strings.Contains(name, "_") // further forms and tests
+		return name == "doc.go" || strings.Contains(name, "_") // other forms and tests
 	})
 	if len(twins) == 0 {
 		t.Fatal("there are no recipes")
@@ -36,7 +36,7 @@ func TestTwinsDeclareTheSame(t *testing.T) {
 	}
 }
 
-// declarations are a file's types with their fields and its functions with
+// declarations returns a file's types with their fields and its functions with
 // their signatures, in order.
 func declarations(t *testing.T, name string) []string {
 	t.Helper()

@@ -11,25 +11,25 @@ import (
 )
 
 // A Coordinator collects the votes of a two-phase commit and decides. It is the
-// only one who watches them. One Coordinator serves one goroutine.
+// only client that watches the votes. One Coordinator serves one goroutine.
 type Coordinator struct {
 	conn  drivers.Conn
 	path  string
 	sites []string
-	votes map[string]string // by node, of those that have voted
+	votes map[string]string // by node; only of sites that have voted
 	news  drivers.Feed
 }
 
-// NewCoordinator returns the coordinator of the transaction at path, a node that
-// is there already, among these sites. A site may have a node from the beginning
-// or make it when it joins.
+// NewCoordinator returns the coordinator of the transaction at path, an
+// existing node, among sites. The node of a site may exist from the beginning,
+// or the site may create it when it joins.
 func NewCoordinator(conn drivers.Conn, path string, sites []string) *Coordinator {
 	return &Coordinator{conn: drivers.Steady(conn), path: path, sites: sites, votes: make(map[string]string)}
 }
 
-// Coordinate decides and tells all sites. A coordinator that gives up because
-// its context ends aborts, so that no site waits for it; one that has lost its
-// session leaves it to another one to begin again.
+// Coordinate decides and publishes the decision to all sites. If its context
+// ends, it decides to abort, so that no site waits for it. If its session is
+// lost, another coordinator has to start again.
 func (c *Coordinator) Coordinate(ctx context.Context) (commit bool, err error) {
 	commit, err = c.collect(ctx)
 	if err == nil {
@@ -44,16 +44,18 @@ func (c *Coordinator) Coordinate(ctx context.Context) (commit bool, err error) {
 	return commit, nil
 }
 
-// collect returns when all have voted to commit, or one to abort.
+// collect returns when all sites have voted to commit, or one has voted to
+// abort.
 func (c *Coordinator) collect(ctx context.Context) (commit bool, err error) {
-	// 1. Read each site's vote, with a watch.
+	// 1. Get each site's vote, with a watch.
 	for _, site := range c.sites {
 		if err := c.ask(ctx, path.Join(c.path, site)); err != nil {
 			return false, err
 		}
 	}
 	for {
-		// 2. One vote to abort is enough; to commit takes all.
+		// 2. One vote to abort is enough to abort. To commit takes the votes of
+		// all sites.
 		commit := 0
 		for _, vote := range c.votes {
 			if vote == "abort" {
@@ -75,8 +77,8 @@ func (c *Coordinator) collect(ctx context.Context) (commit bool, err error) {
 	}
 }
 
-// ask reads a site's vote, with a watch. Where there is no node the site has not
-// joined yet, and the watch is for that.
+// ask gets a site's vote, with a watch. If the node does not exist, the site
+// has not joined yet, and the watch is for the node's creation.
 func (c *Coordinator) ask(ctx context.Context, node string) error {
 	err := c.read(ctx, node, c.news.Fire)
 	if !errors.Is(err, drivers.ErrNoNode) {
@@ -87,22 +89,23 @@ func (c *Coordinator) ask(ctx context.Context, node string) error {
 		err = c.read(ctx, node, nil)
 	}
 	if errors.Is(err, drivers.ErrNoNode) {
-		return nil // it has joined and died: the watch tells
+		return nil // the site has joined and died: the watch reports it
 	}
 	return err
 }
 
-// hear reads what a watch has told of. A site whose node is gone, or says
-// something else than a vote, has died, and nobody has read its vote: it aborts.
+// hear handles an event of a site's node. If the node does not exist any more,
+// or its data is not a vote, the site has died before the coordinator has read
+// its vote. That counts as a vote to abort.
 func (c *Coordinator) hear(ctx context.Context, e drivers.Event) error {
 	if c.votes[e.Path] != "" {
-		return nil // it has voted, and its vote stands
+		return nil // the site has voted, and its vote stands
 	}
 	var err error
 	switch e.Type {
 	case drivers.Created:
 		if err = c.read(ctx, e.Path, c.news.Fire); err == nil {
-			return nil // it has joined
+			return nil // the site has joined
 		}
 	case drivers.DataChanged:
 		err = c.read(ctx, e.Path, nil)
@@ -114,7 +117,7 @@ func (c *Coordinator) hear(ctx context.Context, e drivers.Event) error {
 	return nil
 }
 
-// read takes down what a node says, if it is a vote.
+// read gets a node and records its data, if that is a vote.
 func (c *Coordinator) read(ctx context.Context, node string, w drivers.Watch) error {
 	data, _, err := c.conn.Get(ctx, node, w)
 	if vote := string(data); vote == "commit" || vote == "abort" {
@@ -123,9 +126,9 @@ func (c *Coordinator) read(ctx context.Context, node string, w drivers.Watch) er
 	return err
 }
 
-// publish writes the decision to the transaction's node, and returns the one that
-// stands: an earlier one, whose reply was lost or whose coordinator was, is not
-// changed.
+// publish writes the decision to the transaction's node and returns the
+// decision that stands. It does not change an earlier one, which another
+// coordinator has written, or this one if the reply was lost.
 func (c *Coordinator) publish(ctx context.Context, commit bool) (bool, error) {
 	decision := "abort"
 	if commit {
@@ -143,7 +146,8 @@ func (c *Coordinator) publish(ctx context.Context, commit bool) (bool, error) {
 	return decision == "commit", err
 }
 
-// abort decides for somebody whose context has ended.
+// abort publishes the decision to abort for a coordinator whose context has
+// ended.
 func (c *Coordinator) abort(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drivers.DefaultSessionTimeout)
 	defer cancel()

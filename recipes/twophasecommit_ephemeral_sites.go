@@ -20,14 +20,14 @@ type EphemeralTransaction struct {
 	node *claim.Claim
 }
 
-// NewEphemeralTransaction returns the part of one of the sites, called mine, in
-// the transaction at path, a node that is there already.
+// NewEphemeralTransaction returns the part of the site mine, one of sites, in
+// the transaction at dir, an existing node.
 func NewEphemeralTransaction(conn drivers.Conn, dir string, sites []string, mine string) EphemeralTransaction {
 	return EphemeralTransaction{NewTransaction(conn, dir, sites, mine), claim.Sole(conn, path.Join(dir, mine))}
 }
 
-// Join makes the site's node and begins to follow the transaction. If it fails
-// it has left nothing behind.
+// Join creates the site's node and starts to follow the transaction. If Join
+// fails, it removes the node.
 func (t EphemeralTransaction) Join(ctx context.Context) error {
 	err := t.node.Create(ctx)
 	if err == nil {
@@ -39,8 +39,8 @@ func (t EphemeralTransaction) Join(ctx context.Context) error {
 	return nil
 }
 
-// Vote is as [Transaction.Vote], but a site that fails to vote dies for the
-// transaction: nobody waits for it.
+// Vote is like [Transaction.Vote], but if it fails, it removes the site's node:
+// the site counts as dead, and the transaction does not wait for it.
 func (t EphemeralTransaction) Vote(ctx context.Context, commit bool) error {
 	if err := t.Transaction.Vote(ctx, commit); err != nil {
 		return errors.Join(err, t.node.Abandon(ctx))
