@@ -21,16 +21,16 @@ type Barrier struct {
 	path string
 }
 
-// barrierInterval is how long a client that waits at a barrier rests between two
-// looks.
+// barrierInterval is how long a waiting client sleeps between two reads.
 const barrierInterval = 5 * time.Millisecond
 
-// NewBarrier returns the barrier at path, whose parent is there already.
+// NewBarrier returns the barrier at path, whose parent must exist.
 func NewBarrier(conn drivers.Conn, path string) *Barrier {
 	return &Barrier{conn: drivers.Steady(conn), path: path}
 }
 
-// Set puts the barrier up. It can be called again if it fails.
+// Set closes the barrier: it creates the barrier's node. If Set fails, it can
+// be called again.
 func (b *Barrier) Set(ctx context.Context) error {
 	err := drivers.Repeat(func() error {
 		_, err := b.conn.Create(ctx, b.path, nil, 0)
@@ -42,8 +42,8 @@ func (b *Barrier) Set(ctx context.Context) error {
 	return nil
 }
 
-// Wait returns once the barrier is open; one that was never set is. If Wait
-// fails it has left nothing behind.
+// Wait returns once the barrier is open. A barrier that was never set is open.
+// If Wait fails, it leaves nothing behind.
 func (b *Barrier) Wait(ctx context.Context) error {
 	if err := b.wait(ctx); err != nil {
 		return fmt.Errorf("wait at barrier %s: %w", b.path, err)
@@ -53,21 +53,21 @@ func (b *Barrier) Wait(ctx context.Context) error {
 
 func (b *Barrier) wait(ctx context.Context) error {
 	for {
-		// 1. Ask whether the barrier is there, without a watch.
+		// 1. Call exists on the barrier's node, without a watch.
 		_, there, err := b.conn.Exists(ctx, b.path, nil)
-		// 2. Go on if it is not.
+		// 2. If the node does not exist, the barrier is open: proceed.
 		if err != nil || !there {
 			return err
 		}
-		// 3. Wait a little, then look again.
+		// 3. Wait for one interval, then go to step 1.
 		if err := drivers.Pause(ctx, barrierInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// Open lets everybody go on who waits or will. It can be called again if it
-// fails.
+// Open opens the barrier: it deletes the barrier's node, so that all clients
+// that wait, now or later, proceed. If Open fails, it can be called again.
 func (b *Barrier) Open(ctx context.Context) error {
 	err := drivers.Repeat(func() error { return b.conn.Delete(ctx, b.path, drivers.AnyVersion) })
 	if err != nil && !errors.Is(err, drivers.ErrNoNode) {

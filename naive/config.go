@@ -18,44 +18,45 @@ type Config struct {
 	node string
 }
 
-// configInterval is how long a client that follows a config rests between two
+// configInterval is how long a client that follows a config sleeps between two
 // reads.
 const configInterval = 5 * time.Millisecond
 
-// NewConfig returns the config whose value is that of node, which is there
-// already.
+// NewConfig returns the config whose value is the data of node, an existing
+// node.
 func NewConfig(conn drivers.Conn, node string) *Config {
 	return &Config{conn: drivers.Steady(conn), node: node}
 }
 
-// Follow calls see with the value, and again whenever it has changed, until ctx
-// ends or, ErrSessionLost, the session does. Of changes in quick succession it
-// may show only the last.
+// Follow calls see with the value, and again after each change, until ctx ends
+// or, with ErrSessionLost, the session does. If the value changes several times
+// in quick succession, see may get only the last value.
 func (c *Config) Follow(ctx context.Context, see func(value []byte)) error {
 	return fmt.Errorf("follow config %s: %w", c.node, c.follow(ctx, see))
 }
 
 func (c *Config) follow(ctx context.Context, see func(value []byte)) error {
 	for seen := int64(0); ; {
-		// 1. Read the value, without a watch.
+		// 1. Get the node, without a watch.
 		value, stat, err := c.conn.Get(ctx, c.node, nil)
 		if err != nil {
 			return err
 		}
-		// 2. Show it, unless it is what was shown last.
+		// 2. Call see, if the value has changed since the last call.
 		if stat.Modified != seen {
 			seen = stat.Modified
 			see(value)
 		}
-		// 3. Wait a little, then read again.
+		// 3. Wait for one interval, then go to step 1.
 		if err := drivers.Pause(ctx, configInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// Set changes the value. One client at a time may: a change whose reply is lost
-// is made again, over any that came in between.
+// Set changes the value. Only one client at a time may call it: if a reply is
+// lost, Set writes again, over a change that another client has made in
+// between.
 func (c *Config) Set(ctx context.Context, value []byte) error {
 	err := drivers.Repeat(func() error {
 		_, err := c.conn.Set(ctx, c.node, value, drivers.AnyVersion)

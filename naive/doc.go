@@ -1,10 +1,12 @@
-// Package naive is the herd-prone forms of the coordination recipes: correct,
-// and written as one would who has not read about herds. They wake many when
-// only one can go on, or ask again and again.
+// Package naive implements the coordination recipes of package recipes in forms
+// that cause herds. They are correct, and written as an engineer would write
+// them who has not heard of herds: they wake many clients when only one can
+// proceed, or they poll.
 //
-// A file is one recipe; lock.go is its default form, the twin of the file of the
-// same name in package recipes: a diff of the two shows the herd. lock_FORM.go
-// is any further form.
+// Each file has one form of a recipe: lock.go has the default form of the lock,
+// lock_FORM.go has another one. Package recipes has files with the same names,
+// whose default forms are the counterparts of these: a diff of recipes/lock.go
+// and naive/lock.go shows the herd.
 //
-// The forms are written against drivers.Conn and run on any backend.
+// The forms use drivers.Conn and run on any backend.
 package naive

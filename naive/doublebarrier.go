@@ -24,8 +24,8 @@ type DoubleBarrier struct {
 	end  context.CancelFunc
 }
 
-// NewDoubleBarrier returns the double barrier at dir, a node that is there
-// already, of so many clients.
+// NewDoubleBarrier returns the double barrier at dir, an existing node, for
+// size clients.
 func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 	return &DoubleBarrier{
 		conn: drivers.Steady(conn),
@@ -36,10 +36,10 @@ func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 	}
 }
 
-// Enter returns once enough have come, with a context to work under: it ends
-// with ctx, at Leave, and, with cause ErrSessionLost, when the session does, and
-// then nobody waits for this client any more. If Enter fails it has given up and
-// left no node behind.
+// Enter waits until size clients have come. The context that it returns is for
+// the work inside the barrier: it is canceled when ctx is, by Leave, and, with
+// cause ErrSessionLost, when the session ends; the other clients no longer wait
+// for this one then. If Enter fails, it removes its node.
 func (b *DoubleBarrier) Enter(ctx context.Context) (inside context.Context, err error) {
 	if err := b.enter(ctx); err != nil {
 		return nil, fmt.Errorf("enter double barrier %s: %w", b.dir, errors.Join(err, b.node.Abandon(ctx)))
@@ -49,35 +49,35 @@ func (b *DoubleBarrier) Enter(ctx context.Context) (inside context.Context, err 
 }
 
 func (b *DoubleBarrier) enter(ctx context.Context) error {
-	// 1. Create a node: one process more.
+	// 1. Create an ephemeral node for this process.
 	if err := b.node.Create(ctx); err != nil {
 		return err
 	}
 	for {
-		// 2. List the processes, with a watch.
+		// 2. Get the children, the processes, with a watch.
 		var changed drivers.Wait
 		processes, err := b.conn.Children(ctx, b.dir, changed.Fire)
 		if err != nil {
 			return err
 		}
-		// 3. Who finds them complete says so to those who look too late, when
-		// the first have left again.
+		// 3. If there are size processes, store "ready" in the double barrier's
+		// node, for clients that list only after the first processes have left.
 		if len(processes) >= b.size {
 			return b.ready(ctx)
 		}
-		// 4. Everybody else goes on if somebody has said so.
+		// 4. Otherwise enter if "ready" is stored there.
 		data, _, err := b.conn.Get(ctx, b.dir, nil)
 		if err != nil || string(data) == "ready" {
 			return err
 		}
-		// 5. Wait for anybody to come or go, then look again.
+		// 5. Wait for any child to be created or deleted, then go to step 2.
 		if _, err := changed.Await(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// ready makes "ready" the data of the double barrier's node.
+// ready stores "ready" as the data of the double barrier's node.
 func (b *DoubleBarrier) ready(ctx context.Context) error {
 	return drivers.Repeat(func() error {
 		_, err := b.conn.Set(ctx, b.dir, []byte("ready"), drivers.AnyVersion)
@@ -85,8 +85,9 @@ func (b *DoubleBarrier) ready(ctx context.Context) error {
 	})
 }
 
-// Leave ends the context that Enter returned, and returns once all want to
-// leave. If Leave fails it has given up, and nobody waits for this client.
+// Leave cancels the context that Enter returned and waits until all clients
+// have called Leave or lost their sessions. If Leave fails, it removes its
+// node, so that no client waits for this one.
 func (b *DoubleBarrier) Leave(ctx context.Context) error {
 	b.end()
 	if err := b.leave(ctx); err != nil {
@@ -96,25 +97,26 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 }
 
 func (b *DoubleBarrier) leave(ctx context.Context) error {
-	// 1. Go.
+	// 1. Delete this process's node, if it exists.
 	if err := b.remove(ctx); err != nil {
 		return err
 	}
 	for {
-		// 2. List the processes, with a watch; nobody there: leave.
+		// 2. Get the children, the processes, with a watch. If none is left,
+		// exit.
 		var changed drivers.Wait
 		left, err := b.conn.Children(ctx, b.dir, changed.Fire)
 		if err != nil || len(left) == 0 {
 			return err
 		}
-		// 3. Wait for anybody to go, then look again.
+		// 3. Wait for any child to be created or deleted, then go to step 2.
 		if _, err := changed.Await(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// remove removes this client's node, if it is there.
+// remove deletes this client's node, if it exists.
 func (b *DoubleBarrier) remove(ctx context.Context) error {
 	err := b.node.Remove(ctx)
 	if errors.Is(err, drivers.ErrNoNode) {

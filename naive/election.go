@@ -23,7 +23,7 @@ type Election struct {
 	end  context.CancelFunc
 }
 
-// NewElection returns the election at dir, a node that is there already.
+// NewElection returns the election at dir, an existing node.
 func NewElection(conn drivers.Conn, dir string) *Election {
 	return &Election{
 		conn: drivers.Steady(conn),
@@ -33,9 +33,10 @@ func NewElection(conn drivers.Conn, dir string) *Election {
 	}
 }
 
-// Campaign returns once this client leads, with a context to lead under: it ends
-// with ctx, at Resign, and, with cause ErrSessionLost, when the session does. If
-// Campaign fails it has given up and left nothing behind.
+// Campaign waits until this client leads. The context that it returns is for
+// the work as the leader: it is canceled when ctx is, by Resign, and, with
+// cause ErrSessionLost, when the session ends. If Campaign fails, it removes
+// its node.
 func (e *Election) Campaign(ctx context.Context) (leading context.Context, err error) {
 	if err := e.wait(ctx); err != nil {
 		return nil, fmt.Errorf("campaign in %s: %w", e.dir, errors.Join(err, e.node.Abandon(ctx)))
@@ -50,24 +51,26 @@ func (e *Election) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. List the volunteers, without a watch.
+		// 2. Get the children, the volunteers, without a watch.
 		volunteers, err := e.conn.Children(ctx, e.dir, nil)
 		if err != nil {
 			return err
 		}
-		// 3. Who has nobody ahead leads.
+		// 3. If no node is ahead of this client's, it leads.
 		leader, err := e.node.First(volunteers)
 		if err != nil || leader == "" {
 			return err
 		}
-		// 4. Wait for the leader to go, like everybody else, then look again.
+		// 4. Wait, like every other volunteer, for the leader's node to be
+		// deleted, then go to step 2.
 		if err := e.await(ctx, leader); err != nil {
 			return err
 		}
 	}
 }
 
-// await returns once the node is gone.
+// await calls exists on the node, with a watch, and waits for the node to be
+// deleted. If the node does not exist, await returns immediately.
 func (e *Election) await(ctx context.Context, node string) error {
 	var gone drivers.Wait
 	_, exists, err := e.conn.Exists(ctx, path.Join(e.dir, node), gone.Fire)
@@ -77,12 +80,13 @@ func (e *Election) await(ctx context.Context, node string) error {
 	return err
 }
 
-// Token is the fencing token of the leader: who has heard from one with a higher
-// token must not follow this one any more.
+// Token returns the leader's fencing token. A client that has seen a higher
+// token must not follow this leader any more.
 func (e *Election) Token() int64 { return e.node.Seq() }
 
-// Resign ends the context to lead under, then lets the next one lead. It can be
-// called again if it fails. ErrNoNode: somebody else has removed the node.
+// Resign cancels the context that Campaign returned and deletes the node, so
+// that another client can lead. If Resign fails, it can be called again.
+// ErrNoNode means that another client has deleted the node.
 func (e *Election) Resign(ctx context.Context) error {
 	e.end()
 	if err := e.node.Remove(ctx); err != nil {

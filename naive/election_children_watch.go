@@ -22,8 +22,7 @@ type ChildrenWatchElection struct {
 	end  context.CancelFunc
 }
 
-// NewChildrenWatchElection returns the election at dir, a node that is there
-// already.
+// NewChildrenWatchElection returns the election at dir, an existing node.
 func NewChildrenWatchElection(conn drivers.Conn, dir string) *ChildrenWatchElection {
 	return &ChildrenWatchElection{
 		conn: drivers.Steady(conn),
@@ -33,7 +32,7 @@ func NewChildrenWatchElection(conn drivers.Conn, dir string) *ChildrenWatchElect
 	}
 }
 
-// Campaign is as [Election.Campaign].
+// Campaign is like [Election.Campaign].
 func (e *ChildrenWatchElection) Campaign(ctx context.Context) (leading context.Context, err error) {
 	if err := e.wait(ctx); err != nil {
 		return nil, fmt.Errorf("campaign in %s: %w", e.dir, errors.Join(err, e.node.Abandon(ctx)))
@@ -48,28 +47,28 @@ func (e *ChildrenWatchElection) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. List the volunteers, with a watch.
+		// 2. Get the children, the volunteers, with a watch.
 		var changed drivers.Wait
 		volunteers, err := e.conn.Children(ctx, e.dir, changed.Fire)
 		if err != nil {
 			return err
 		}
-		// 3. Who has nobody ahead leads.
+		// 3. If no node is ahead of this client's, it leads.
 		ahead, err := e.node.Ahead(volunteers)
 		if err != nil || ahead == "" {
 			return err
 		}
-		// 4. Wait for anybody to come or go, then look again.
+		// 4. Wait for any child to be created or deleted, then go to step 2.
 		if _, err := changed.Await(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// Token is as [Election.Token].
+// Token is like [Election.Token].
 func (e *ChildrenWatchElection) Token() int64 { return e.node.Seq() }
 
-// Resign is as [Election.Resign].
+// Resign is like [Election.Resign].
 func (e *ChildrenWatchElection) Resign(ctx context.Context) error {
 	e.end()
 	if err := e.node.Remove(ctx); err != nil {

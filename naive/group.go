@@ -22,7 +22,7 @@ type Group struct {
 	node *claim.Claim
 }
 
-// NewGroup returns the group in dir, a node that is there already.
+// NewGroup returns the group in dir, an existing node.
 func NewGroup(conn drivers.Conn, dir string) *Group {
 	return &Group{
 		conn: drivers.Steady(conn),
@@ -31,8 +31,8 @@ func NewGroup(conn drivers.Conn, dir string) *Group {
 	}
 }
 
-// Join makes this client a member until it leaves or its session is lost. If Join
-// fails it has left nothing behind.
+// Join makes this client a member until it leaves or its session ends. If Join
+// fails, it removes its node.
 func (g *Group) Join(ctx context.Context) error {
 	if err := g.node.Create(ctx); err != nil {
 		return fmt.Errorf("join group %s: %w", g.dir, errors.Join(err, g.node.Abandon(ctx)))
@@ -40,41 +40,42 @@ func (g *Group) Join(ctx context.Context) error {
 	return nil
 }
 
-// Name is this member's, among those that Follow shows.
+// Name returns this member's name, as Follow passes it to see.
 func (g *Group) Name() string { return path.Base(g.node.Path()) }
 
-// Place is this member's in the order in which they joined.
+// Place returns this member's sequence number. Members have them in the order
+// in which they joined.
 func (g *Group) Place() int64 { return g.node.Seq() }
 
-// Follow calls see with the members' names, and again whenever this member learns
-// of a change, until ctx ends or, ErrSessionLost, the session does. ErrNoNode:
-// this client is not a member.
+// Follow calls see with the members' names, and again whenever this member
+// learns of a change, until ctx ends or, with ErrSessionLost, the session does.
+// ErrNoNode means that this client is not a member.
 func (g *Group) Follow(ctx context.Context, see func(members []string)) error {
 	return fmt.Errorf("follow group %s: %w", g.dir, g.follow(ctx, see))
 }
 
 func (g *Group) follow(ctx context.Context, see func(members []string)) error {
 	for {
-		// 1. List the members, with a watch.
+		// 1. Get the children, the members, with a watch.
 		var changed drivers.Wait
 		members, err := g.conn.Children(ctx, g.dir, changed.Fire)
 		if err != nil {
 			return err
 		}
-		// 2. Who is not among them has no business here.
+		// 2. If this client is not among them, it is no longer a member.
 		if _, err := g.node.Ahead(members); err != nil {
 			return err
 		}
 		see(claim.Names(members))
-		// 3. Wait for a change, then look again.
+		// 3. Wait for the watch to fire, then go to step 1.
 		if _, err := changed.Await(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// Leave ends the membership. It can be called again if it fails. ErrNoNode:
-// somebody else has removed the node.
+// Leave deletes this member's node. If Leave fails, it can be called again.
+// ErrNoNode means that another client has deleted the node.
 func (g *Group) Leave(ctx context.Context) error {
 	if err := g.node.Remove(ctx); err != nil {
 		return fmt.Errorf("leave group %s: %w", g.dir, err)

@@ -22,7 +22,7 @@ type Lock struct {
 	end  context.CancelFunc
 }
 
-// NewLock returns the lock at dir, a node that is there already.
+// NewLock returns the lock at dir, an existing node.
 func NewLock(conn drivers.Conn, dir string) *Lock {
 	return &Lock{
 		conn: drivers.Steady(conn),
@@ -32,9 +32,10 @@ func NewLock(conn drivers.Conn, dir string) *Lock {
 	}
 }
 
-// Acquire returns once the lock is held, with a context to work under: it ends
-// with ctx, at Release, and, with cause ErrSessionLost, when the session does.
-// If Acquire fails it has given up and left nothing behind.
+// Acquire waits until this client holds the lock. The context that it returns
+// is for the work under the lock: it is canceled when ctx is, by Release, and,
+// with cause ErrSessionLost, when the session ends. If Acquire fails, it
+// removes its node.
 func (l *Lock) Acquire(ctx context.Context) (held context.Context, err error) {
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))
@@ -45,19 +46,22 @@ func (l *Lock) Acquire(ctx context.Context) (held context.Context, err error) {
 
 func (l *Lock) wait(ctx context.Context) error {
 	for {
-		// 1. Create the one ephemeral node: who makes it holds the lock.
+		// 1. Create the one ephemeral node: the client that succeeds holds the
+		// lock.
 		err := l.node.Create(ctx)
 		if !errors.Is(err, drivers.ErrNodeExists) {
 			return err
 		}
-		// 2. Wait for it to go, like everybody else, then race again.
+		// 2. Wait, like every other client, for the node to be deleted, then go
+		// to step 1 and race again.
 		if err := l.await(ctx, "lock"); err != nil {
 			return err
 		}
 	}
 }
 
-// await returns once the node is gone.
+// await calls exists on the node, with a watch, and waits for the node to be
+// deleted. If the node does not exist, await returns immediately.
 func (l *Lock) await(ctx context.Context, node string) error {
 	var gone drivers.Wait
 	_, exists, err := l.conn.Exists(ctx, path.Join(l.dir, node), gone.Fire)
@@ -67,12 +71,13 @@ func (l *Lock) await(ctx context.Context, node string) error {
 	return err
 }
 
-// Token is NoSeq: one node that comes and goes has no order, so a resource
-// cannot tell an old holder from a new one.
+// Token returns NoSeq: a single node that is created again and again has no
+// sequence number, so a resource cannot tell an old holder from a new one.
 func (l *Lock) Token() int64 { return drivers.NoSeq }
 
-// Release ends the held context, then lets the next one have the lock. It can be
-// called again if it fails. ErrNoNode: somebody else has removed the node.
+// Release cancels the context that Acquire returned and deletes the node, so
+// that another client can hold the lock. If Release fails, it can be called
+// again. ErrNoNode means that another client has deleted the node.
 func (l *Lock) Release(ctx context.Context) error {
 	l.end()
 	if err := l.node.Remove(ctx); err != nil {

@@ -22,7 +22,7 @@ type ChildrenWatchLock struct {
 	end  context.CancelFunc
 }
 
-// NewChildrenWatchLock returns the lock at dir, a node that is there already.
+// NewChildrenWatchLock returns the lock at dir, an existing node.
 func NewChildrenWatchLock(conn drivers.Conn, dir string) *ChildrenWatchLock {
 	return &ChildrenWatchLock{
 		conn: drivers.Steady(conn),
@@ -32,7 +32,7 @@ func NewChildrenWatchLock(conn drivers.Conn, dir string) *ChildrenWatchLock {
 	}
 }
 
-// Acquire is as [Lock.Acquire].
+// Acquire is like [Lock.Acquire].
 func (l *ChildrenWatchLock) Acquire(ctx context.Context) (held context.Context, err error) {
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))
@@ -42,34 +42,34 @@ func (l *ChildrenWatchLock) Acquire(ctx context.Context) (held context.Context, 
 }
 
 func (l *ChildrenWatchLock) wait(ctx context.Context) error {
-	// 1. Create a sequential ephemeral node: a place in the line.
+	// 1. Create a sequential ephemeral node: this client's place in the line.
 	if err := l.node.Create(ctx); err != nil {
 		return err
 	}
 	for {
-		// 2. List the line, with a watch.
+		// 2. Get the children, the line, with a watch.
 		var changed drivers.Wait
 		line, err := l.conn.Children(ctx, l.dir, changed.Fire)
 		if err != nil {
 			return err
 		}
-		// 3. Who has nobody ahead holds the lock.
+		// 3. If no node is ahead of this client's, it holds the lock.
 		ahead, err := l.node.Ahead(line)
 		if err != nil || ahead == "" {
 			return err
 		}
-		// 4. Wait for anybody to come or go, then look again.
+		// 4. Wait for any child to be created or deleted, then go to step 2.
 		if _, err := changed.Await(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// Token is the fencing token of the holder: a resource that has seen a higher
-// one must refuse it.
+// Token returns the holder's fencing token. A resource that has seen a higher
+// token must refuse this one.
 func (l *ChildrenWatchLock) Token() int64 { return l.node.Seq() }
 
-// Release is as [Lock.Release].
+// Release is like [Lock.Release].
 func (l *ChildrenWatchLock) Release(ctx context.Context) error {
 	l.end()
 	if err := l.node.Remove(ctx); err != nil {

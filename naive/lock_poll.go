@@ -24,8 +24,8 @@ type PollLock struct {
 	end      context.CancelFunc
 }
 
-// NewPollLock returns the lock at dir, a node that is there already, which asks
-// once per interval.
+// NewPollLock returns the lock at dir, an existing node. A waiting client lists
+// the line once per interval.
 func NewPollLock(conn drivers.Conn, dir string, interval time.Duration) *PollLock {
 	return &PollLock{
 		conn:     drivers.Steady(conn),
@@ -36,7 +36,7 @@ func NewPollLock(conn drivers.Conn, dir string, interval time.Duration) *PollLoc
 	}
 }
 
-// Acquire is as [Lock.Acquire].
+// Acquire is like [Lock.Acquire].
 func (l *PollLock) Acquire(ctx context.Context) (held context.Context, err error) {
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))
@@ -46,33 +46,33 @@ func (l *PollLock) Acquire(ctx context.Context) (held context.Context, err error
 }
 
 func (l *PollLock) wait(ctx context.Context) error {
-	// 1. Create a sequential ephemeral node: a place in the line.
+	// 1. Create a sequential ephemeral node: this client's place in the line.
 	if err := l.node.Create(ctx); err != nil {
 		return err
 	}
 	for {
-		// 2. List the line, without a watch.
+		// 2. Get the children, the line, without a watch.
 		line, err := l.conn.Children(ctx, l.dir, nil)
 		if err != nil {
 			return err
 		}
-		// 3. Who has nobody ahead holds the lock.
+		// 3. If no node is ahead of this client's, it holds the lock.
 		ahead, err := l.node.Ahead(line)
 		if err != nil || ahead == "" {
 			return err
 		}
-		// 4. Wait a little, then look again.
+		// 4. Wait for one interval, then go to step 2.
 		if err := drivers.Pause(ctx, l.interval); err != nil {
 			return err
 		}
 	}
 }
 
-// Token is the fencing token of the holder: a resource that has seen a higher
-// one must refuse it.
+// Token returns the holder's fencing token. A resource that has seen a higher
+// token must refuse this one.
 func (l *PollLock) Token() int64 { return l.node.Seq() }
 
-// Release is as [Lock.Release].
+// Release is like [Lock.Release].
 func (l *PollLock) Release(ctx context.Context) error {
 	l.end()
 	if err := l.node.Remove(ctx); err != nil {

@@ -19,12 +19,13 @@ type Names struct {
 	dir  string
 }
 
-// NewNames returns the names in dir, a node that is there already.
+// NewNames returns the names in dir, an existing node.
 func NewNames(conn drivers.Conn, dir string) *Names {
 	return &Names{conn: drivers.Steady(conn), dir: dir}
 }
 
-// Lookup returns the value of a name. ErrNoNode if it has none.
+// Lookup returns the value of a name. ErrNoNode means that the name has no
+// value.
 func (n *Names) Lookup(ctx context.Context, name string) (value []byte, err error) {
 	value, err = n.lookup(ctx, name)
 	if err != nil {
@@ -34,13 +35,14 @@ func (n *Names) Lookup(ctx context.Context, name string) (value []byte, err erro
 }
 
 func (n *Names) lookup(ctx context.Context, name string) (value []byte, err error) {
-	// 1. Read the name's node, without a watch.
+	// 1. Get the name's node, without a watch.
 	value, _, err = n.conn.Get(ctx, path.Join(n.dir, name), nil)
 	return value, err
 }
 
-// Bind gives a name a value. One client at a time may: a change whose reply is
-// lost is made again, over any that came in between.
+// Bind sets the value of a name. Only one client at a time may call it: if a
+// reply is lost, Bind writes again, over a change that another client has made
+// in between.
 func (n *Names) Bind(ctx context.Context, name string, value []byte) error {
 	if err := n.bind(ctx, path.Join(n.dir, name), value); err != nil {
 		return fmt.Errorf("bind %s in %s: %w", name, n.dir, err)
@@ -50,12 +52,14 @@ func (n *Names) Bind(ctx context.Context, name string, value []byte) error {
 
 func (n *Names) bind(ctx context.Context, node string, value []byte) error {
 	for {
-		// 1. Set the name's node, and make it if it is the first time.
+		// 1. Set the data of the name's node, or create the node if it does not
+		// exist.
 		_, err := n.conn.Set(ctx, node, value, drivers.AnyVersion)
 		if errors.Is(err, drivers.ErrNoNode) {
 			_, err = n.conn.Create(ctx, node, value, 0)
 		}
-		// 2. Again, if nobody knows what came of it, or it is there after all.
+		// 2. Repeat if the reply was lost, or if the node was created in
+		// between.
 		if !errors.Is(err, drivers.ErrConnectionLoss) && !errors.Is(err, drivers.ErrNodeExists) {
 			return err
 		}

@@ -24,20 +24,19 @@ type PriorityQueue struct {
 	conn    drivers.Conn
 	dir     string
 	mode    drivers.Mode
-	list    []drivers.Child // what the last look found and has not been tried
-	changed *drivers.Wait   // the watch of that look
+	list    []drivers.Child // items of the last list that were not tried yet
+	changed *drivers.Wait   // the watch on that list
 }
 
-// NewPriorityQueue returns the queue at dir, a node that is there already. Its
-// items are persistent, or, with the mode Ephemeral, go with the session that
-// put them.
+// NewPriorityQueue returns the queue at dir, an existing node. Its items are
+// persistent or, with the mode Ephemeral, end with the session that put them.
 func NewPriorityQueue(conn drivers.Conn, dir string, mode drivers.Mode) *PriorityQueue {
 	return &PriorityQueue{conn: drivers.Steady(conn), dir: dir, mode: mode}
 }
 
-// Put adds an item, which must not be empty, with a priority from 0, the first
-// to be taken, to 99. If it fails, the item may have been added; ErrInDoubt: and
-// taken.
+// Put adds an item, which must not be empty, with a priority from 0, which is
+// taken first, to 99. If Put fails, the item may have been added; with
+// ErrInDoubt, a consumer may have taken it too.
 func (q *PriorityQueue) Put(ctx context.Context, priority int, item []byte) error {
 	label, err := labelOf(priority)
 	if err == nil {
@@ -49,9 +48,9 @@ func (q *PriorityQueue) Put(ctx context.Context, priority int, item []byte) erro
 	return nil
 }
 
-// Take removes an item and returns it, and waits for one as long as there is
-// none. If it fails it has taken nothing, unless it returns the item as well;
-// ErrInDoubt: this one or somebody else has taken it.
+// Take removes an item and returns it. While the queue is empty, Take waits. If
+// Take fails, it has taken nothing, unless it returns the item as well; with
+// ErrInDoubt, either this client or another one has taken the item.
 func (q *PriorityQueue) Take(ctx context.Context) (item []byte, err error) {
 	item, err = q.take(ctx)
 	if err != nil {
@@ -62,11 +61,12 @@ func (q *PriorityQueue) Take(ctx context.Context) (item []byte, err error) {
 
 func (q *PriorityQueue) take(ctx context.Context) (item []byte, err error) {
 	for {
-		// 1. List the queue for each item.
+		// 1. Get the children, the items, again for every item.
 		if err := q.look(ctx); err != nil {
 			return nil, err
 		}
-		// 2. Read and delete the first; whoever deletes it has it.
+		// 2. Get and delete the first item. The consumer that deletes it has
+		// taken it.
 		item, err := claim.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
 		if err != nil && !errors.Is(err, drivers.ErrNoNode) {
 			return item, err
@@ -75,11 +75,11 @@ func (q *PriorityQueue) take(ctx context.Context) (item []byte, err error) {
 		if err == nil {
 			return item, nil
 		}
-		// 3. Somebody else was faster: list again.
+		// 3. Another consumer was faster: go to step 1.
 	}
 }
 
-// look lists the queue, with a watch, until there is something in it.
+// look gets the children, with a watch, and waits until there is an item.
 func (q *PriorityQueue) look(ctx context.Context) error {
 	for {
 		q.changed = new(drivers.Wait)
@@ -97,7 +97,8 @@ func (q *PriorityQueue) look(ctx context.Context) error {
 	}
 }
 
-// labelOf is how the names of items of a priority begin, after the GUID.
+// labelOf returns the part of an item's name that says its priority, after the
+// GUID.
 func labelOf(priority int) (string, error) {
 	if priority < 0 || priority > 99 {
 		return "", fmt.Errorf("priority %d: must be 0 to 99", priority)
@@ -105,8 +106,8 @@ func labelOf(priority int) (string, error) {
 	return fmt.Sprintf("queue-%02d-", priority), nil
 }
 
-// byPriority orders items by their labels, and those of one priority as they
-// came.
+// byPriority orders items by priority, and items of the same priority by
+// sequence number.
 func byPriority(a, b drivers.Child) int {
 	label := func(c drivers.Child) string {
 		_, name, _ := strings.Cut(c.Name, "-")

@@ -23,17 +23,18 @@ type Queue struct {
 	conn drivers.Conn
 	dir  string
 	mode drivers.Mode
-	list []drivers.Child // what the last look found and has not been tried
+	list []drivers.Child // items of the last list that were not tried yet
 }
 
-// NewQueue returns the queue at dir, a node that is there already. Its items are
-// persistent, or, with the mode Ephemeral, go with the session that put them.
+// NewQueue returns the queue at dir, an existing node. Its items are persistent
+// or, with the mode Ephemeral, end with the session that put them.
 func NewQueue(conn drivers.Conn, dir string, mode drivers.Mode) *Queue {
 	return &Queue{conn: drivers.Steady(conn), dir: dir, mode: mode}
 }
 
-// Put adds an item, which must not be empty, at the end. If it fails, the item
-// may have been added; ErrInDoubt: and taken.
+// Put adds an item, which must not be empty, at the end of the queue. If Put
+// fails, the item may have been added; with ErrInDoubt, a consumer may have
+// taken it too.
 func (q *Queue) Put(ctx context.Context, item []byte) error {
 	if err := claim.Put(ctx, q.conn, q.dir, "queue-", item, q.mode); err != nil {
 		return fmt.Errorf("put into queue %s: %w", q.dir, err)
@@ -41,9 +42,9 @@ func (q *Queue) Put(ctx context.Context, item []byte) error {
 	return nil
 }
 
-// Take removes an item and returns it, and waits for one as long as there is
-// none. If it fails it has taken nothing, unless it returns the item as well;
-// ErrInDoubt: this one or somebody else has taken it.
+// Take removes an item and returns it. While the queue is empty, Take waits. If
+// Take fails, it has taken nothing, unless it returns the item as well; with
+// ErrInDoubt, either this client or another one has taken the item.
 func (q *Queue) Take(ctx context.Context) (item []byte, err error) {
 	item, err = q.take(ctx)
 	if err != nil {
@@ -54,11 +55,12 @@ func (q *Queue) Take(ctx context.Context) (item []byte, err error) {
 
 func (q *Queue) take(ctx context.Context) (item []byte, err error) {
 	for {
-		// 1. List the queue for each item.
+		// 1. Get the children, the items, again for every item.
 		if err := q.look(ctx); err != nil {
 			return nil, err
 		}
-		// 2. Read and delete the lowest; whoever deletes it has it.
+		// 2. Get and delete the lowest item. The consumer that deletes it has
+		// taken it.
 		item, err := claim.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
 		if err != nil && !errors.Is(err, drivers.ErrNoNode) {
 			return item, err
@@ -67,11 +69,11 @@ func (q *Queue) take(ctx context.Context) (item []byte, err error) {
 		if err == nil {
 			return item, nil
 		}
-		// 3. Somebody else was faster: list again.
+		// 3. Another consumer was faster: go to step 1.
 	}
 }
 
-// look lists the queue, with a watch, until there is something in it.
+// look gets the children, with a watch, and waits until there is an item.
 func (q *Queue) look(ctx context.Context) error {
 	for {
 		var changed drivers.Wait

@@ -22,25 +22,24 @@ import (
 type RevocableLock struct {
 	conn    drivers.Conn
 	lock    *SharedLock
-	request *drivers.Wait // fires when somebody may have asked
+	request *drivers.Wait // fires when a client may have asked
 	asked   bool
 }
 
-// unlock is what a request says.
+// unlock is the data of a request.
 const unlock = "unlock"
 
-// NewRevocableLock returns the revocable lock at dir, a node that is there
-// already.
+// NewRevocableLock returns the revocable lock at dir, an existing node.
 func NewRevocableLock(conn drivers.Conn, dir string) *RevocableLock {
 	return &RevocableLock{conn: drivers.Steady(conn), lock: NewSharedLock(conn, dir)}
 }
 
-// AcquireRead is as [SharedLock.AcquireRead].
+// AcquireRead is like [SharedLock.AcquireRead].
 func (l *RevocableLock) AcquireRead(ctx context.Context) (held context.Context, err error) {
 	return l.acquire(ctx, l.lock.read)
 }
 
-// AcquireWrite is as [SharedLock.AcquireWrite].
+// AcquireWrite is like [SharedLock.AcquireWrite].
 func (l *RevocableLock) AcquireWrite(ctx context.Context) (held context.Context, err error) {
 	return l.acquire(ctx, l.lock.write)
 }
@@ -55,39 +54,40 @@ func (l *RevocableLock) acquire(ctx context.Context, node *claim.Claim) (held co
 }
 
 func (l *RevocableLock) wait(ctx context.Context) error {
-	// 1. Create a sequential ephemeral node: a place in the line.
+	// 1. Create a sequential ephemeral node: this client's place in the line.
 	if err := l.lock.node.Create(ctx); err != nil {
 		return err
 	}
-	// 2. Read the lock's node, with a watch, to learn of requests, unless the
-	// watch of an earlier turn still stands.
+	// 2. Get the lock's node, with a watch, to learn of requests, unless the
+	// watch of an earlier turn is still set.
 	if l.request == nil || l.request.Fired() {
 		if err := l.heed(ctx); err != nil {
 			return err
 		}
 	}
 	for {
-		// 3. List the line, without a watch.
+		// 3. Get the children, the line, without a watch.
 		line, err := l.conn.Children(ctx, l.lock.dir, nil)
 		if err != nil {
 			return err
 		}
-		// 4. A writer with nobody ahead, or a reader with no writer ahead,
-		// holds the lock.
+		// 4. If no node is ahead of a writer's, or no writer's node is ahead of
+		// a reader's, this client holds the lock.
 		ahead, err := l.lock.ahead(line)
 		if err != nil || ahead == "" {
-			l.asked = false // what came before was not meant for this hold
+			l.asked = false // earlier requests were not for this holder
 			return err
 		}
-		// 5. Wait for the nearest of those ahead to go, then look again.
+		// 5. Wait for the nearest of those nodes to be deleted, then go to step
+		// 3.
 		if err := l.await(ctx, ahead); err != nil {
 			return err
 		}
 	}
 }
 
-// await returns once the node is gone or has changed, and heeds requests
-// meanwhile.
+// await returns when the node is deleted or changes. Meanwhile it handles
+// requests.
 func (l *RevocableLock) await(ctx context.Context, node string) error {
 	var gone drivers.Wait
 	_, exists, err := l.conn.Exists(ctx, path.Join(l.lock.dir, node), gone.Fire)
@@ -101,8 +101,8 @@ func (l *RevocableLock) await(ctx context.Context, node string) error {
 	return err
 }
 
-// heed watches for the next request. Whom it means it does not say: whoever holds
-// the lock.
+// heed sets the watch for the next request and assumes that there was one. A
+// request does not name a holder: it is for every client that holds the lock.
 func (l *RevocableLock) heed(ctx context.Context) error {
 	request := &drivers.Wait{}
 	_, _, err := l.conn.Get(ctx, l.lock.dir, request.Fire)
@@ -112,8 +112,8 @@ func (l *RevocableLock) heed(ctx context.Context) error {
 	return err
 }
 
-// Revoked is for the holder: it returns once somebody has asked it to give the
-// lock up.
+// Revoked is for the holder: it returns when a client has asked the holder to
+// give up the lock.
 func (l *RevocableLock) Revoked(ctx context.Context) error {
 	for !l.asked {
 		_, err := l.request.Await(ctx)
@@ -127,7 +127,7 @@ func (l *RevocableLock) Revoked(ctx context.Context) error {
 	return nil
 }
 
-// Revoke asks those who hold the lock, whoever they are, to give it up.
+// Revoke asks all current holders to give up the lock.
 func (l *RevocableLock) Revoke(ctx context.Context) error {
 	if err := l.ask(ctx, l.lock.dir); err != nil {
 		return fmt.Errorf("revoke lock %s: %w", l.lock.dir, err)
@@ -139,14 +139,14 @@ func (l *RevocableLock) Revoke(ctx context.Context) error {
 func (l *RevocableLock) ask(ctx context.Context, node string) error {
 	for {
 		_, err := l.conn.Set(ctx, node, []byte(unlock), drivers.AnyVersion)
-		if !errors.Is(err, drivers.ErrConnectionLoss) { // else it does no harm to ask twice
+		if !errors.Is(err, drivers.ErrConnectionLoss) { // else ask again: a second request does no harm
 			return err
 		}
 	}
 }
 
-// Token is as [SharedLock.Token].
+// Token is like [SharedLock.Token].
 func (l *RevocableLock) Token() int64 { return l.lock.Token() }
 
-// Release is as [SharedLock.Release].
+// Release is like [SharedLock.Release].
 func (l *RevocableLock) Release(ctx context.Context) error { return l.lock.Release(ctx) }

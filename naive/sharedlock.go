@@ -27,7 +27,7 @@ type SharedLock struct {
 	end   context.CancelFunc
 }
 
-// NewSharedLock returns the shared lock at dir, a node that is there already.
+// NewSharedLock returns the shared lock at dir, an existing node.
 func NewSharedLock(conn drivers.Conn, dir string) *SharedLock {
 	return &SharedLock{
 		conn:  drivers.Steady(conn),
@@ -38,15 +38,15 @@ func NewSharedLock(conn drivers.Conn, dir string) *SharedLock {
 	}
 }
 
-// AcquireRead returns once the lock is held together with other readers, with a
-// context to work under: it ends with ctx, at Release, and, with cause
-// ErrSessionLost, when the session does. If AcquireRead fails it has given up
-// and left nothing behind.
+// AcquireRead waits until this client holds the lock, together with other
+// readers. The context that it returns is for the work under the lock: it is
+// canceled when ctx is, by Release, and, with cause ErrSessionLost, when the
+// session ends. If AcquireRead fails, it removes its node.
 func (l *SharedLock) AcquireRead(ctx context.Context) (held context.Context, err error) {
 	return l.acquire(ctx, l.read)
 }
 
-// AcquireWrite is as AcquireRead, but the lock is held alone.
+// AcquireWrite is like AcquireRead, but this client holds the lock alone.
 func (l *SharedLock) AcquireWrite(ctx context.Context) (held context.Context, err error) {
 	return l.acquire(ctx, l.write)
 }
@@ -61,31 +61,32 @@ func (l *SharedLock) acquire(ctx context.Context, node *claim.Claim) (held conte
 }
 
 func (l *SharedLock) wait(ctx context.Context) error {
-	// 1. Create a sequential ephemeral node: a place in the line.
+	// 1. Create a sequential ephemeral node: this client's place in the line.
 	if err := l.node.Create(ctx); err != nil {
 		return err
 	}
 	for {
-		// 2. List the line, with a watch.
+		// 2. Get the children, the line, with a watch.
 		var changed drivers.Wait
 		line, err := l.conn.Children(ctx, l.dir, changed.Fire)
 		if err != nil {
 			return err
 		}
-		// 3. A writer with nobody ahead, or a reader with no writer ahead,
-		// holds the lock.
+		// 3. If no node is ahead of a writer's, or no writer's node is ahead of
+		// a reader's, this client holds the lock.
 		ahead, err := l.ahead(line)
 		if err != nil || ahead == "" {
 			return err
 		}
-		// 4. Wait for anybody to come or go, then look again.
+		// 4. Wait for any child to be created or deleted, then go to step 2.
 		if _, err := changed.Await(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// ahead is the nearest node that this one has to wait for, "" if there is none.
+// ahead returns the nearest node that this client has to wait for, or "" if
+// there is none.
 func (l *SharedLock) ahead(line []drivers.Child) (string, error) {
 	if l.node == l.read {
 		line = slices.DeleteFunc(line, func(other drivers.Child) bool {
@@ -95,12 +96,13 @@ func (l *SharedLock) ahead(line []drivers.Child) (string, error) {
 	return l.node.Ahead(line)
 }
 
-// Token is the fencing token of the holder: a resource that a writer with a
-// higher one has used must refuse it.
+// Token returns the holder's fencing token. A resource that a writer with a
+// higher token has used must refuse this one.
 func (l *SharedLock) Token() int64 { return l.node.Seq() }
 
-// Release ends the held context, then lets others have the lock. It can be
-// called again if it fails. ErrNoNode: somebody else has removed the node.
+// Release cancels the context that the client acquired and deletes the node, so
+// that other clients can hold the lock. If Release fails, it can be called
+// again. ErrNoNode means that another client has deleted the node.
 func (l *SharedLock) Release(ctx context.Context) error {
 	l.end()
 	if err := l.node.Remove(ctx); err != nil {

@@ -29,7 +29,7 @@ type LowestWriteSharedLock struct {
 	end   context.CancelFunc
 }
 
-// NewLowestWriteSharedLock returns the shared lock at dir, a node that is there already.
+// NewLowestWriteSharedLock returns the shared lock at dir, an existing node.
 func NewLowestWriteSharedLock(conn drivers.Conn, dir string) *LowestWriteSharedLock {
 	return &LowestWriteSharedLock{
 		conn:  drivers.Steady(conn),
@@ -40,12 +40,12 @@ func NewLowestWriteSharedLock(conn drivers.Conn, dir string) *LowestWriteSharedL
 	}
 }
 
-// AcquireRead is as [SharedLock.AcquireRead].
+// AcquireRead is like [SharedLock.AcquireRead].
 func (l *LowestWriteSharedLock) AcquireRead(ctx context.Context) (held context.Context, err error) {
 	return l.acquire(ctx, l.read)
 }
 
-// AcquireWrite is as [SharedLock.AcquireWrite].
+// AcquireWrite is like [SharedLock.AcquireWrite].
 func (l *LowestWriteSharedLock) AcquireWrite(ctx context.Context) (held context.Context, err error) {
 	return l.acquire(ctx, l.write)
 }
@@ -60,24 +60,24 @@ func (l *LowestWriteSharedLock) acquire(ctx context.Context, node *claim.Claim) 
 }
 
 func (l *LowestWriteSharedLock) wait(ctx context.Context) error {
-	// 1. Create a sequential ephemeral node: a place in the line.
+	// 1. Create a sequential ephemeral node: this client's place in the line.
 	if err := l.node.Create(ctx); err != nil {
 		return err
 	}
 	for {
-		// 2. List the line, without a watch.
+		// 2. Get the children, the line, without a watch.
 		line, err := l.conn.Children(ctx, l.dir, nil)
 		if err != nil {
 			return err
 		}
-		// 3. A writer with nobody ahead, or a reader with no writer ahead,
-		// holds the lock.
+		// 3. If no node is ahead of a writer's, or no writer's node is ahead of
+		// a reader's, this client holds the lock.
 		ahead, err := l.ahead(line)
 		if err != nil || ahead == "" {
 			return err
 		}
-		// 4. Wait for that one to go, then look again: it may have left others
-		// behind.
+		// 4. Wait for that node to be deleted, then go to step 2: others may
+		// still be ahead.
 		var gone drivers.Wait
 		_, exists, err := l.conn.Exists(ctx, path.Join(l.dir, ahead), gone.Fire)
 		if err == nil && exists {
@@ -89,8 +89,8 @@ func (l *LowestWriteSharedLock) wait(ctx context.Context) error {
 	}
 }
 
-// ahead is the node to wait for, "" if there is none: for a writer the nearest,
-// for a reader the lowest writer's.
+// ahead returns the node that this client has to wait for, or "" if there is
+// none: for a writer the nearest node, for a reader the lowest writer's.
 func (l *LowestWriteSharedLock) ahead(line []drivers.Child) (string, error) {
 	if l.node == l.write {
 		return l.node.Ahead(line)
@@ -106,11 +106,11 @@ func (l *LowestWriteSharedLock) ahead(line []drivers.Child) (string, error) {
 	return lowest.Name, nil
 }
 
-// Token is the fencing token of the holder: a resource that a writer with a
-// higher one has used must refuse it.
+// Token returns the holder's fencing token. A resource that a writer with a
+// higher token has used must refuse this one.
 func (l *LowestWriteSharedLock) Token() int64 { return l.node.Seq() }
 
-// Release is as [SharedLock.Release].
+// Release is like [SharedLock.Release].
 func (l *LowestWriteSharedLock) Release(ctx context.Context) error {
 	l.end()
 	if err := l.node.Remove(ctx); err != nil {

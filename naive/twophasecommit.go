@@ -24,16 +24,17 @@ type Transaction struct {
 	news  drivers.Feed
 }
 
-// NewTransaction returns the part of one of the sites, called mine, in the
-// transaction at path. That is a node which is there already, with an empty child
-// for each site, none of which has ever been written to.
+// NewTransaction returns the part of the site mine, one of sites, in the
+// transaction at path. The node at path must exist, with an empty child for
+// each site, and none of these nodes may have been written to since it was
+// created.
 func NewTransaction(conn drivers.Conn, path string, sites []string, mine string) *Transaction {
 	return &Transaction{conn: drivers.Steady(conn), path: path, sites: sites, mine: mine, said: make(map[string]string)}
 }
 
-// Join begins to follow the transaction.
+// Join starts to follow the transaction.
 func (t *Transaction) Join(ctx context.Context) error {
-	// 1. Read each site's vote, with a watch.
+	// 1. Get each site's vote, with a watch.
 	for _, site := range t.sites {
 		if err := t.read(ctx, path.Join(t.path, site), t.news.Fire); err != nil {
 			return fmt.Errorf("join transaction %s: %w", t.path, err)
@@ -42,9 +43,10 @@ func (t *Transaction) Join(ctx context.Context) error {
 	return nil
 }
 
-// Vote says what this site wants, unless it is decided already. The first vote
-// of a site stands. If Vote fails its vote may stand or not; who gives up then
-// votes to abort, with another context, or keeps the others waiting.
+// Vote casts this site's vote, unless the transaction is decided already. The
+// first vote of a site stands. If Vote fails, the vote may or may not stand. A
+// site that gives up then must vote to abort, with another context, or it keeps
+// the others waiting.
 func (t *Transaction) Vote(ctx context.Context, commit bool) error {
 	if _, decided := t.decided(); decided {
 		return nil
@@ -64,10 +66,12 @@ func (t *Transaction) Vote(ctx context.Context, commit bool) error {
 	return nil
 }
 
-// Decision returns once it is decided whether all commit or all abort.
+// Decision waits until the transaction is decided and reports whether all sites
+// commit or all abort.
 func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
 	for {
-		// 3. Wait until it is decided, and read what has changed.
+		// 3. Until the transaction is decided, wait for watches to fire and get
+		// the nodes that have changed.
 		if commit, decided := t.decided(); decided {
 			return commit, nil
 		}
@@ -81,7 +85,7 @@ func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
 	}
 }
 
-// decided is what follows from the votes.
+// decided derives the decision from the votes, if they are sufficient.
 func (t *Transaction) decided() (commit, decided bool) {
 	commit = true
 	for _, site := range t.sites {
@@ -95,7 +99,7 @@ func (t *Transaction) decided() (commit, decided bool) {
 	return commit, commit
 }
 
-// read notes what a node says.
+// read gets a node and records its data.
 func (t *Transaction) read(ctx context.Context, node string, w drivers.Watch) error {
 	data, _, err := t.conn.Get(ctx, node, w)
 	t.said[node] = string(data)
