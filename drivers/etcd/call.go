@@ -24,9 +24,8 @@ func (c *Conn) ready(ctx context.Context, q *query) error {
 	return nil
 }
 
-// do makes a call. If the context ends before the answer, the call goes on
-// without its caller: a write must not be applied after a later call, and so
-// is waited for by that.
+// do makes a call. If the context ends before the answer, do returns but the call stays in
+// flight. A write must not be applied after a later call, so later calls wait for its answer.
 func (c *Conn) do(ctx context.Context, q *query) (*pb.TxnResponse, error) {
 	if err := c.ready(ctx, q); err != nil {
 		return nil, err
@@ -52,8 +51,8 @@ type answer struct {
 	err error
 }
 
-// exchange sends the query and receives the answer, more than once if a read has
-// to be repeated: see [query.answer].
+// exchange sends the query and receives the answer. It does so again if the read has to be
+// repeated: see [query.answer].
 func (c *Conn) exchange(q *query) answer {
 	ctx := q.with(c.library.Ctx())
 	when := q.when
@@ -69,8 +68,8 @@ func (c *Conn) exchange(q *query) answer {
 	}
 }
 
-// ask asks once. A read of one range is no transaction. The first attempt at a list
-// is such a read too: where there are children there is a node.
+// ask sends the query once. A read of one range needs no transaction. Neither does the first
+// attempt at a list: a node that has children exists.
 func (c *Conn) ask(ctx context.Context, q *query, when []clientv3.Cmp) (*pb.TxnResponse, error) {
 	switch {
 	case q.one != nil:
@@ -82,18 +81,18 @@ func (c *Conn) ask(ctx context.Context, q *query, when []clientv3.Cmp) (*pb.TxnR
 	return (*pb.TxnResponse)(resp), err
 }
 
-// lookUp reads the one range that the query asks for.
+// lookUp reads the single range that the query asks for.
 func (c *Conn) lookUp(ctx context.Context, q *query) error {
 	q.one.Serializable = c.atHand(q)
 	return c.library.ActiveConnection().Invoke(ctx, pb.KV_Range_FullMethodName, q.one, new(pb.RangeResponse),
 		grpc.MaxCallRecvMsgSize(math.MaxInt32))
 }
 
-// atHand tells whether the member at hand may answer with what it has. A read that is
-// repeated must not be older than its watch.
+// atHand reports whether the connected member may answer from its own state. A repeated read
+// must not be older than its watch.
 func (c *Conn) atHand(q *query) bool { return c.serializable && !q.repeated && q.op.IsRead() }
 
-// outcome is what a call returns.
+// outcome returns the error of a call.
 func (c *Conn) outcome(q *query, err error) error {
 	switch {
 	case err == nil && (q.verdict == nil || q.op == drivers.OpExists):
@@ -101,7 +100,7 @@ func (c *Conn) outcome(q *query, err error) error {
 	case err == nil:
 		err = q.verdict
 		if errors.Is(err, errOusted) && q.version == c.version.Load() {
-			c.tap.cut(c.tap.broke()) // somebody wrote the session's key: do so again
+			c.tap.cut(c.tap.broke()) // another client wrote the session's key: write it again
 		}
 	case code(err) == codes.Canceled:
 		err = drivers.ErrSessionLost

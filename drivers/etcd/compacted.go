@@ -7,8 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// reread reads what a watch covers, because the session was away for so long
-// that the server has compacted what it should have told since.
+// reread reads what a watch covers. It is called when the server has compacted the events that
+// the watch missed while the session was disconnected.
 func (c *Conn) reread(w *watch) {
 	q := &query{op: drivers.OpOther, path: w.path, then: []clientv3.Op{c.count("/")}}
 	if w.node != "" {
@@ -21,9 +21,9 @@ func (c *Conn) reread(w *watch) {
 	c.watches.caughtUp(w, a.TxnResponse, a.err)
 }
 
-// caughtUp fires the watch if the read shows a change, and otherwise watches
-// from the read on. A child that came and went meanwhile is not seen. After a
-// failed read the connection is broken, and all watches are resumed on another.
+// caughtUp fires the watch if the read shows a change. Otherwise it watches from the revision
+// of the read. It misses a child that was created and deleted in between. If the read failed,
+// the connection is broken, and all watches are resumed on the next connection.
 func (s *watcher) caughtUp(w *watch, read *pb.TxnResponse, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,11 +37,11 @@ func (s *watcher) caughtUp(w *watch, read *pb.TxnResponse, err error) {
 		return
 	}
 	w.read = w.sight(read)
-	s.cancel(w) // the server keeps what it has given up, until it is told
+	s.cancel(w) // the server keeps a watch that it has given up until the client cancels it
 	s.resume(w)
 }
 
-// sight is what was read anew.
+// sight returns what the new read shows.
 func (w *watch) sight(r *pb.TxnResponse) sight {
 	seen := sight{revision: r.Header.Revision, found: first(r, 0) != nil}
 	if w.below != "" {
@@ -50,12 +50,12 @@ func (w *watch) sight(r *pb.TxnResponse) sight {
 	return seen
 }
 
-// since is the change since the last read that another one shows, or 0.
+// since returns the change that a new read shows since the last one, or 0.
 func (w *watch) since(r *pb.TxnResponse) drivers.EventType {
 	node := first(r, 0)
 	anew := node != nil && node.CreateRevision > w.read.revision
 	switch {
-	case w.node == "": // the root neither comes nor goes
+	case w.node == "": // the root is never created or deleted
 	case w.read.found && (node == nil || anew):
 		return drivers.Deleted
 	case anew:

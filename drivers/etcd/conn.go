@@ -11,19 +11,18 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Conn is one session: a lease with a key on it, one connection, one watch
-// stream. It is a [drivers.PersistentWatcher], a [drivers.Fencer] and a
-// [drivers.Librarian].
+// A Conn is one session: a lease with a key on it, one connection, one watch stream. It is a
+// [drivers.PersistentWatcher], a [drivers.Fencer] and a [drivers.Librarian].
 //
-// While it is disconnected, calls that have not been sent wait for the
-// reconnect; those that have been fail with ErrConnectionLoss. The session is
-// lost when the service says so, when the lease could not be refreshed for so
-// long that the service may end it soon, and when it is closed. Then OnState is
-// told first, then Done is closed, and then Lost is fired at all armed watches.
+// While the session is disconnected, calls that have not been sent wait for the reconnect.
+// Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
+// says so, when the lease could not be refreshed and is about to expire, and when the session
+// is closed. The Conn then calls OnState, closes Done, and fires Lost at all armed watches, in
+// this order.
 type Conn struct {
 	options      drivers.Options
 	keys         keyspace
-	serializable bool // reads
+	serializable bool // reads are serializable
 	library      *clientv3.Client
 	tap          *tap
 	gate         gate
@@ -31,9 +30,9 @@ type Conn struct {
 	watches      *watcher
 
 	lease   lease
-	key     string       // the session's own
+	key     string       // of the session
 	version atomic.Int64 // of that key: see alive
-	made    atomic.Int64 // sequential names
+	made    atomic.Int64 // number of sequential names made
 
 	mu        sync.Mutex
 	opened    bool // it has been connected
@@ -52,8 +51,8 @@ var (
 	_ drivers.Conn              = (*Conn)(nil)
 )
 
-// Create makes a node. A sequential one gets a suffix that says whose it is and
-// the how manieth, and its place by its create revision.
+// Create makes a node. A sequential name gets a suffix with the session's lease and a number
+// that counts the session's sequential nodes. Seq is the create revision.
 func (c *Conn) Create(ctx context.Context, name string, data []byte, mode drivers.Mode) (drivers.Child, error) {
 	q := c.create(name, data, mode)
 	resp, err := c.do(ctx, q)
@@ -82,7 +81,7 @@ func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32)
 	return stat(first(resp, 1)), nil
 }
 
-// Exists tells whether there is a node.
+// Exists reports whether there is a node.
 func (c *Conn) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
 	q := c.lookAt(drivers.OpExists, path)
 	if err := c.watched(ctx, q, w); err != nil || q.verdict != nil {
@@ -109,15 +108,15 @@ func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]dr
 	return q.children, nil
 }
 
-// Sync is a linearizable read: whoever has its answer has caught up.
+// Sync is a linearizable read: once it is answered, the session has caught up.
 func (c *Conn) Sync(ctx context.Context, path string) error {
 	_, err := c.do(ctx, c.look(drivers.OpSync, path))
 	return err
 }
 
-// Fence is a linearizable read, whose revision is that of the last write
-// acknowledged to anybody, and then progress requests until the server says
-// that it has sent all events up to it.
+// Fence makes a linearizable read, whose revision covers every write acknowledged to any
+// client. It then sends progress requests until the server confirms that it has sent all
+// events up to that revision.
 func (c *Conn) Fence(ctx context.Context) error {
 	q := c.look(drivers.OpFence, "/")
 	if _, err := c.do(ctx, q); err != nil {

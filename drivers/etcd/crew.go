@@ -1,10 +1,11 @@
 package etcd
 
-// A crew is goroutines that make calls, as many as there ever were at once.
-// They stay, since a new one would first have to grow its stack for each call.
+// A crew is a pool of goroutines that make calls. It grows to the largest number of calls in
+// flight. The goroutines are reused because a new one would have to grow its stack for each
+// call.
 type crew chan func()
 
-// do has one of them do something.
+// do runs what on an idle goroutine of the pool, or on a new one.
 func (c crew) do(done <-chan struct{}, what func()) {
 	select {
 	case c <- what:

@@ -8,8 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// own watches for the end of the session's own key, which is the end of the
-// session.
+// own watches for the deletion of the session's own key, which is the end of the session.
 func (s *watcher) own(key string, lost func()) {
 	w := &watch{in: s, ours: true, node: key, confirmed: make(chan struct{}), phase: armed, read: sight{found: true}}
 	w.call = func(drivers.Event) { lost() }
@@ -18,7 +17,7 @@ func (s *watcher) own(key string, lost func()) {
 	s.all[w], s.lost = true, lost
 }
 
-// begin goes on with all armed watches on a new stream.
+// begin resumes all armed watches on a new stream.
 func (s *watcher) begin(on *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,9 +38,9 @@ func (s *watcher) begin(on *stream) {
 	go on.receive(func(r *pb.WatchResponse, created int64, size int) { s.handle(on, r, created, size) })
 }
 
-// interrupt is called when the connection has broken. Watches that the server
-// has not confirmed will be watched again from their read on, if it was
-// answered; calls that arm persistent ones fail.
+// interrupt is called when the connection has broken. Watches that the server has not
+// confirmed will be resumed from the revision of their read if it was answered. Calls that arm
+// persistent watches fail.
 func (s *watcher) interrupt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,8 +83,8 @@ func (s *watcher) end() {
 	}
 }
 
-// handle takes in what the server sent. Only the stream's own goroutine calls
-// it, and what a former stream still had is dropped: it comes again.
+// handle processes a response of the server. Only the stream's own goroutine calls it. It
+// drops what a former stream still delivers: the server sends that again.
 func (s *watcher) handle(on *stream, r *pb.WatchResponse, created int64, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +110,7 @@ func (s *watcher) created(id int64, r *pb.WatchResponse) {
 		s.deny(p, r)
 	case p != nil:
 		s.confirmed(p, id, r.Header.Revision)
-	case w == nil: // its call has failed or it has fired
+	case w == nil: // the call has failed, or the watch has fired
 	case r.Canceled:
 		s.refuse(w, r)
 	default:
@@ -119,7 +118,7 @@ func (s *watcher) created(id int64, r *pb.WatchResponse) {
 	}
 }
 
-// cancelled is the answer to our own cancelling, or the server's own doing.
+// cancelled handles the cancellation of a watch, by this client or by the server.
 func (s *watcher) cancelled(r *pb.WatchResponse) {
 	if w := s.byID[r.WatchId]; w != nil {
 		s.refuse(w, r)
@@ -129,10 +128,10 @@ func (s *watcher) cancelled(r *pb.WatchResponse) {
 	}
 }
 
-// refuse: the server does not watch, or not any more. If it has compacted what
-// it should tell, the node is read anew; otherwise the call that waits for the
-// watch fails. Who waits for the event itself must not wait in vain: the session
-// is given up.
+// refuse handles a watch that the server does not serve, or no longer serves. If the server
+// has compacted the events, the node is read again. Otherwise the call that waits for the
+// watch fails. If the call has already returned, refuse ends the session, since a client that
+// waits for the event must not wait forever.
 func (s *watcher) refuse(w *watch, r *pb.WatchResponse) {
 	switch {
 	case w.phase == opening:
@@ -175,7 +174,7 @@ func (s *watcher) events(r *pb.WatchResponse, size int) {
 	}
 }
 
-// reached takes note that all events up to a revision have been handed on.
+// reached records that all events up to a revision have been delivered.
 func (s *watcher) reached(revision int64) {
 	s.progress = max(s.progress, revision)
 	s.advance()

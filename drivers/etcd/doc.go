@@ -1,72 +1,75 @@
-// Package etcd opens sessions with an etcd service, on its client library v3.
+// Package etcd opens sessions with an etcd service, using its client library v3.
 //
-// A [Service] is given by addresses, perhaps that of a member which [RunMember]
-// runs beside; a [Conn] is one session. What ZooKeeper's data model is made of:
+// A [Service] is given by addresses, which may include that of a member that [RunMember] runs.
+// A [Conn] is one session. ZooKeeper's data model maps to etcd as follows:
 //
-//	session      a lease, a key on it (prefix/sessions/LEASE), one connection,
-//	             one watch stream; a tenth of the lease's time before the server
-//	             may end it the session gives itself up as lost
+//	session      a lease, a key on it (prefix/sessions/LEASE), one connection, one
+//	             watch stream. The client gives the session up as lost a tenth of
+//	             the lease's time before the server may end it
 //	node         a key: prefix/DEPTH/path, so that the children of a node are one
-//	             range; the root is always there and has none
+//	             range. The root always exists and has no key
 //	ephemeral    the key is on the session's lease
-//	sequential   the name gets a suffix, ~LEASE.N, that no other node ever has;
-//	             the place in the order is the create revision
-//	version      etcd's, which counts from one, less one
+//	sequential   the name gets a suffix, ~LEASE.N, that no other node ever has. The
+//	             position in the order is the create revision
+//	version      etcd's version minus one, since etcd counts from one
 //	position     the revision
-//	watch        a watch of etcd, which is cancelled after its first event
-//	WatchNode    two watches of etcd, of the node's key and of its children's
-//	WatchTree    one of the keys of all nodes, of which those of the tree are told:
-//	             a tree is one range at each depth, and has no last one
+//	watch        an etcd watch, which is cancelled after its first event
+//	WatchNode    two etcd watches: of the node's key and of its children's keys
+//	WatchTree    one etcd watch of the keys of all nodes. The client delivers only
+//	             the events of the tree: a tree is one range at each depth, and the
+//	             depth has no limit
 //
-// What a call is on the wire:
+// On the wire, a call is:
 //
-//	Create, Delete, Set     one transaction: that the session lives and has not
-//	                        reconnected since, what the contract demands of
-//	                        parent, children and version, and the write; where
-//	                        that does not hold it reads why
+//	Create, Delete, Set     one transaction. Its conditions are that the session is
+//	                        alive and has not reconnected since, and what the
+//	                        contract demands of parent, children and version. If
+//	                        they hold it writes; if not it reads the reason
 //	Exists, Get             one read of the node's key
-//	Children                one read of the range of the children's keys and, where
-//	                        that shows none, one transaction that reads the node
-//	                        as well
-//	with a Watch            beside it the creation of a watch, and some time later
-//	                        its end. If the read was answered before the watch
-//	                        began, and showed an older revision, or if Children
-//	                        found none, so that the node itself has to be watched
-//	                        too, it is repeated
+//	Children                one read of the range of the children's keys. If that
+//	                        shows none, one transaction that also reads the node
+//	with a Watch            also the creation of a watch and, some time later, its
+//	                        cancellation. The read is repeated if it was answered
+//	                        before the watch began and showed an older revision. It
+//	                        is also repeated if Children found none, so that the
+//	                        node itself has to be watched too
 //	WatchNode, WatchTree    the creation of those watches; nothing is read
 //	Sync                    one linearizable read
 //	opening and closing     grant, the session's key, a watch of it; revoke
-//	reconnecting            the session's key again, and the armed watches, each
-//	                        from its read on, but persistent ones from now on
+//	reconnecting            the session's key again, and the armed watches. Each
+//	                        resumes from the revision of its read, but a persistent
+//	                        watch resumes from now
 //
-// A [drivers.Probe] sees a call as one request and one reply in the words of the
-// contract, and the rest, which is there on the wire all the same, as
-// drivers.OpOther. A notification is an event that fires a watch; other events
-// are bytes. A call of a library on top of the session (concurrency.Mutex, by
-// [Conn.LibraryForm]) is seen as what comes closest: a transaction that puts a
-// key on condition that there is none is a create, any other put a set, a read
-// of what may be many keys a list. A transaction whose condition did not hold is a
-// write that failed. Such a library creates its watches by requests of their own,
-// drivers.OpOther with Watch set. They fire once as well, by the first change
-// after what the library has read, though it may have asked to be told of older
-// ones and is told of later ones.
+// A [drivers.Probe] sees a call as one request and one reply, in the terms of the contract.
+// All other messages on the wire are drivers.OpOther. A notification is an event that fires a
+// watch; other events are counted as bytes only. A call by a library on top of the session
+// (concurrency.Mutex, through [Conn.LibraryForm]) is reported as the closest call of the
+// contract. A transaction that puts a key on the condition that the key does not exist is a
+// create. Any other put is a set. A read that can return several keys is a list. A transaction
+// whose condition did not hold is a write that failed. Such a library creates its watches with
+// separate requests, drivers.OpOther with Watch set. Each of these watches also fires once: at
+// the first change after what the library has read. The library may have asked for older
+// events as well, and it receives later ones.
 //
-// What differs from ZooKeeper. A call is answered on its own, not in the order
-// of the session: a watch may be called before or after a later reply shows the
-// change. A serializable read may be behind an event that was told already: the
-// server sends events before it publishes the write
-// (server/storage/mvcc/watchable_store_txn.go:44, v3.7.3). So what recipes cost
-// with such reads is not exact. Names of sequential nodes do not sort. The least session time-out is
-// that of the server, in whole seconds. Deleting a node looks at all its
-// children, and a listing at the names of all children that the server has not
-// forgotten by compaction, deleted ones too. A watch that was away over a
-// compaction is told what a new read shows; that a child came and went is not
-// seen. A WatchTree costs as many bytes as all that is written below the prefix,
-// whoever writes it and however small the tree. On several members a persistent
-// watch begins, and begins again after a reconnect, where the member at hand has got
-// to: it may be told of changes that somebody was acknowledged, or that a read
-// showed, just before. A member that has had no leader for three election time-outs
-// is left for another, as ZooKeeper's servers turn their clients away, and so is one
-// that does not answer a heartbeat in its share of the lease's time, as ZooKeeper's
-// clients leave a silent server.
+// Differences from ZooKeeper:
+//
+// The server answers each call independently, not in the order of the session: a watch may
+// fire before or after a later reply shows the change. A serializable read may be older than
+// an event that was already delivered, because the server sends events before it publishes the
+// write (server/storage/mvcc/watchable_store_txn.go:44, v3.7.3). The costs of recipes are
+// therefore not exact with such reads. Names of sequential nodes do not sort. The server sets
+// the minimum session timeout, in whole seconds.
+//
+// Deleting a node makes the server look at all its children. A listing makes it look at the
+// names of all children that compaction has not yet removed, deleted ones included. A watch
+// that was disconnected across a compaction is told what a new read shows; it misses a child
+// that was created and deleted in between. A WatchTree costs as many bytes as everything that
+// any client writes below the prefix, however small the tree.
+//
+// With several members, a persistent watch starts at the revision that the connected member
+// has reached, and again so after a reconnect. It may therefore report changes that were
+// acknowledged to another client, or shown by a read, just before. A session leaves a member
+// that has had no leader for three election timeouts, as ZooKeeper's servers disconnect their
+// clients. It also leaves a member that does not answer a heartbeat within its share of the
+// lease's time, as ZooKeeper's clients leave a silent server.
 package etcd

@@ -12,23 +12,23 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
-// encrypt has the tap's connections encrypted.
+// encrypt encrypts the tap's connections.
 func (t *tap) encrypt(cfg *tls.Config) grpc.DialOption {
 	return grpc.WithTransportCredentials(encryption{credentials.NewTLS(cfg), t, cfg.ServerName})
 }
 
-// encryption is gRPC's own but for two things. gRPC checks a server by the
-// address that was dialed, whatever name the configuration gives it. And it
-// takes a connection for made before the server has looked at the client's
-// certificate; whether it then learns of a refusal, or just that its first write
-// failed, is chance.
+// encryption is gRPC's TLS with two changes. First, gRPC checks a server by the address that
+// was dialed, even if the configuration names the server; encryption uses the configured name.
+// Second, gRPC considers a connection established before the server has checked the client's
+// certificate, and then it is random whether gRPC learns of a refusal or only that its first
+// write failed; encryption waits for the server's first byte.
 type encryption struct {
 	credentials.TransportCredentials
-	tap  *tap   // is told why there is no connection
-	name string // of the server; "": what was dialed
+	tap  *tap   // learns why there is no connection
+	name string // of the server; "": the dialed address
 }
 
-// ClientHandshake returns when the server has taken the client.
+// ClientHandshake returns when the server has accepted the client.
 func (e encryption) ClientHandshake(ctx context.Context, dialed string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	if e.name != "" {
 		dialed = e.name
@@ -47,8 +47,8 @@ func (e encryption) ClientHandshake(ctx context.Context, dialed string, c net.Co
 	return greeted{conn, io.MultiReader(bytes.NewReader(first), conn)}, info, nil
 }
 
-// greeting is the beginning of what a server sends that has taken a client: its
-// settings, without being asked.
+// greeting reads the first byte that the server sends. A server that has accepted a client
+// sends its settings without being asked.
 func greeting(ctx context.Context, c net.Conn) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() { c.SetReadDeadline(time.Unix(1, 0)) })
 	first := make([]byte, 1)
@@ -59,7 +59,7 @@ func greeting(ctx context.Context, c net.Conn) ([]byte, error) {
 	return first[:n], err
 }
 
-// greeted is a connection of which the beginning was read.
+// greeted is a connection whose first byte was already read.
 type greeted struct {
 	net.Conn
 	from io.Reader
@@ -67,7 +67,7 @@ type greeted struct {
 
 func (g greeted) Read(p []byte) (int, error) { return g.from.Read(p) }
 
-// Clone is what gRPC wants of credentials.
+// Clone implements credentials.TransportCredentials.
 func (e encryption) Clone() credentials.TransportCredentials {
 	return encryption{e.TransportCredentials.Clone(), e.tap, e.name}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// What holds on one member holds where sessions are on several, but for persistent
-// watches: see the package's comment.
+// What holds on one member holds for sessions spread over several, except for persistent
+// watches: see the package comment.
 func TestSuiteOnAnEnsemble(t *testing.T) {
 	testenv.SkipIfShort(t)
 	e, err := started(t.Context(), 3, NoFsync)

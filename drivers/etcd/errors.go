@@ -16,15 +16,15 @@ func failed(what, path string, err error) error {
 	return &drivers.CallError{Call: what, Path: path, Sentinel: sentinel(err), Cause: err}
 }
 
-// errCut is the answer to what was under way when the connection broke.
+// errCut is the error of what was in flight when the connection broke.
 var errCut = status.Error(codes.Unavailable, "the connection broke before the answer")
 
-// errOusted is the answer to a write that was sent on a connection which is no
-// longer that of its session. It was not done.
+// errOusted is the error of a write that was sent on a former connection of its session. The
+// write was not done.
 var errOusted = fmt.Errorf("sent before the session reconnected: %w", drivers.ErrConnectionLoss)
 
-// sentinel is what an error, of the library or from the wire, comes to; nil
-// where there is nothing for it in the contract.
+// sentinel returns the contract's error for an error of the library or from the wire, or nil
+// if the contract has none for it.
 func sentinel(err error) error {
 	if ours := contractual(err); ours != nil {
 		return ours
@@ -44,7 +44,7 @@ func sentinel(err error) error {
 	return nil
 }
 
-// contractual is the sentinel that the error already is.
+// contractual returns the sentinel that the error already matches, or nil.
 func contractual(err error) error {
 	for _, s := range []error{
 		drivers.ErrNoNode, drivers.ErrNodeExists, drivers.ErrBadVersion, drivers.ErrNotEmpty,
@@ -58,8 +58,8 @@ func contractual(err error) error {
 	return nil
 }
 
-// code is an error's gRPC code, which the library may have taken over into an
-// error of its own.
+// code returns an error's gRPC code, also where the library has wrapped it in an error of its
+// own.
 func code(err error) codes.Code {
 	var library rpctypes.EtcdError
 	switch {

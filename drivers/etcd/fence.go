@@ -8,11 +8,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// progressEvery is how long a progress request goes unanswered before it is
-// made again: the server is silent where a watch lags behind.
+// progressEvery is the time after which an unanswered progress request is repeated. The server
+// does not answer while a watch lags behind.
 const progressEvery = 10 * time.Millisecond
 
-// advance waits until somebody has got further, or it is time to ask again.
+// advance waits until a stream has made progress, or until it is time to ask again.
 func advance(ctx context.Context, advanced, done <-chan struct{}) error {
 	again := time.NewTimer(progressEvery)
 	defer again.Stop()
@@ -27,8 +27,7 @@ func advance(ctx context.Context, advanced, done <-chan struct{}) error {
 	return nil
 }
 
-// fence waits until all events up to a revision have been handed to the
-// session's watches.
+// fence waits until all events up to a revision have been delivered to the session's watches.
 func (s *watcher) fence(ctx context.Context, revision int64, done <-chan struct{}) error {
 	for {
 		s.mu.Lock()
@@ -46,8 +45,8 @@ func (s *watcher) fence(ctx context.Context, revision int64, done <-chan struct{
 	}
 }
 
-// fence waits until all events up to a revision have been handed to the
-// libraries that watch through streams of their own.
+// fence waits until all events up to a revision have been delivered to the libraries that
+// watch through streams of their own.
 func (t *tap) fence(ctx context.Context, revision int64, done <-chan struct{}) error {
 	for {
 		t.mu.Lock()
@@ -72,7 +71,7 @@ func (t *tap) fence(ctx context.Context, revision int64, done <-chan struct{}) e
 	}
 }
 
-// watches takes note of a library's stream with watches.
+// watches registers a library's stream that has watches.
 func (t *tap) watches(s *foreignStream) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -81,7 +80,7 @@ func (t *tap) watches(s *foreignStream) {
 	}
 }
 
-// reached takes note that the stream has handed on all events up to a revision.
+// reached records that the stream has delivered all events up to a revision.
 func (t *tap) reached(s *foreignStream, revision int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,7 +88,7 @@ func (t *tap) reached(s *foreignStream, revision int64) {
 	t.advance()
 }
 
-// ended takes note that nothing more comes on the stream.
+// ended unregisters a stream that delivers nothing more.
 func (t *tap) ended(s *foreignStream) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

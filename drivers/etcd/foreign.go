@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// foreign is a call that a library made on top of the session, or that opens or
-// closes it, in the words of the contract as far as it has any.
+// foreign returns the query for a call that a library made on top of the session, or that
+// opens or closes the session. It uses the closest operation of the contract.
 func (t *tap) foreign(request any) *query {
 	switch r := request.(type) {
 	case *pb.TxnRequest:
@@ -30,8 +30,8 @@ func (t *tap) foreign(request any) *query {
 	return &query{op: drivers.OpOther}
 }
 
-// foreignTxn goes by the last thing that the transaction writes, after what its
-// library keeps for itself, or, if it writes nothing, by what it reads.
+// foreignTxn classifies a transaction by the last thing it writes, since a library writes its
+// own bookkeeping first. A transaction that writes nothing is classified by what it reads.
 func (t *tap) foreignTxn(r *pb.TxnRequest) *query {
 	for _, op := range slices.Backward(r.Success) {
 		if put := op.GetRequestPut(); put != nil {
@@ -56,8 +56,7 @@ func (t *tap) foreignTxn(r *pb.TxnRequest) *query {
 	return &query{op: drivers.OpOther}
 }
 
-// creates tells whether the transaction is on the condition that there is no
-// such key.
+// creates reports whether the transaction has the condition that the key does not exist.
 func creates(r *pb.TxnRequest, key []byte) bool {
 	return slices.ContainsFunc(r.Compare, func(c *pb.Compare) bool {
 		never := c.Target == pb.Compare_CREATE && c.GetCreateRevision() == 0 ||
@@ -66,7 +65,7 @@ func creates(r *pb.TxnRequest, key []byte) bool {
 	})
 }
 
-// conditional is that a write whose condition did not hold has failed.
+// conditional returns the error of a write whose condition did not hold.
 func (q *query) conditional(r *pb.TxnResponse) error {
 	switch {
 	case r.Succeeded || !q.op.IsWrite():
@@ -77,7 +76,7 @@ func (q *query) conditional(r *pb.TxnResponse) error {
 	return drivers.ErrBadVersion
 }
 
-// foreignRange is a read of one node, or a list where it can return several.
+// foreignRange returns a read of one node, or a list if it can return several.
 func (t *tap) foreignRange(r *pb.RangeRequest) *query {
 	q := &query{op: drivers.OpGet, path: t.keys.path(string(r.Key))}
 	if len(r.RangeEnd) > 0 && r.Limit != 1 {

@@ -15,8 +15,8 @@ import (
 
 type ownStream struct{}
 
-// stream is the interceptor of streams. Our own watch stream is told of by
-// those who send and receive on it, who know more of it.
+// stream is the interceptor of streams. It leaves out the session's own watch stream, whose
+// sender and receiver report its messages in more detail.
 func (t *tap) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.ClientConn, method string,
 	streamer grpc.Streamer, opts ...grpc.CallOption,
 ) (grpc.ClientStream, error) {
@@ -33,25 +33,24 @@ func (t *tap) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Client
 type foreignStream struct {
 	grpc.ClientStream
 	tap    *tap
-	breaks uint64 // when it began
+	breaks uint64 // breaks counted when the stream began
 
-	mu       sync.Mutex      // guards what follows, and sending: the library and a fence both do
-	creating []*foreignWatch // asked for and not answered; the server answers in order
+	mu       sync.Mutex      // guards what follows, and sending: the library and a fence both send
+	creating []*foreignWatch // requested and not answered; the server answers in order
 	watches  map[int64]*foreignWatch
 }
 
-// A foreignWatch is a watch of a library. It fires once, as ours do: by the first
-// change after what the library has read. What it is told before and after that
-// is bytes.
+// A foreignWatch is a watch of a library. It fires once, as the session's watches do: at the
+// first change after what the library has read. Earlier and later events count as bytes only.
 type foreignWatch struct {
 	path  string
-	waits drivers.EventType // ChildrenChanged where it is of many keys
-	from  int64             // the revision that it begins with, 0 for now
-	seen  int64             // that which the library has read
+	waits drivers.EventType // ChildrenChanged for a watch of several keys
+	from  int64             // first revision, 0 for now
+	seen  int64             // the revision that the library has read
 	fired bool
 }
 
-// SendMsg tells of a request on its way.
+// SendMsg reports a request before it is sent.
 func (s *foreignStream) SendMsg(message any) error {
 	m := drivers.Message{Size: size(message)}
 	switch r := message.(type) {
@@ -69,8 +68,8 @@ func (s *foreignStream) SendMsg(message any) error {
 	return s.ClientStream.SendMsg(message)
 }
 
-// RecvMsg tells of a reply or a notification before it hands it on. Answers to
-// a fence it keeps to itself.
+// RecvMsg reports a reply or a notification before it returns it. It returns no answer to a
+// fence.
 func (s *foreignStream) RecvMsg(message any) error {
 	for {
 		if err := s.ClientStream.RecvMsg(message); err != nil {
@@ -84,7 +83,7 @@ func (s *foreignStream) RecvMsg(message any) error {
 	}
 }
 
-// received tells of one message, and whether it is the answer to a fence.
+// received reports one message. It returns whether the message answers a fence.
 func (s *foreignStream) received(message any) (ours bool, err error) {
 	m := drivers.Message{Size: size(message)}
 	switch r := message.(type) {
@@ -112,7 +111,7 @@ func (s *foreignStream) received(message any) (ours bool, err error) {
 	return ours, s.tap.answered(m, s.breaks)
 }
 
-// creates takes note of a watch on its way.
+// creates records a watch that is being requested.
 func (s *foreignStream) creates(r *pb.WatchCreateRequest) *foreignWatch {
 	s.tap.watches(s)
 	w := &foreignWatch{from: r.StartRevision, seen: s.tap.seen.Load()}
@@ -127,7 +126,7 @@ func (s *foreignStream) creates(r *pb.WatchCreateRequest) *foreignWatch {
 	return w
 }
 
-// created is the watch that the server has answered now.
+// created returns the watch whose creation the server has just confirmed.
 func (s *foreignStream) created(id int64) *foreignWatch {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -143,9 +142,8 @@ func (s *foreignStream) canceled(id int64) {
 	delete(s.watches, id)
 }
 
-// beyond tells whether all watches of the stream begin after a revision. Then
-// there is nothing to wait for up to it, and the server, asked how far it has got,
-// is silent.
+// beyond reports whether all watches of the stream begin after a revision. Then there are no
+// events up to it to wait for, and the server does not answer a progress request.
 func (s *foreignStream) beyond(revision int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +155,8 @@ func (s *foreignStream) beyond(revision int64) bool {
 	return len(s.creating) == 0
 }
 
-// events tells of events that came together: as a notification, if the watch
-// fires by them.
+// events reports events that came in one response. They are a notification if they fire the
+// watch.
 func (s *foreignStream) events(r *pb.WatchResponse, m drivers.Message) {
 	s.mu.Lock()
 	w := s.watches[r.WatchId]
@@ -177,8 +175,7 @@ func (s *foreignStream) events(r *pb.WatchResponse, m drivers.Message) {
 	s.tap.notified(m)
 }
 
-// progress asks the server how far it has got. An error is that of a stream
-// which is about to end.
+// progress sends a progress request. It ignores an error: the stream is about to end then.
 func (s *foreignStream) progress() {
 	r := &pb.WatchRequest{RequestUnion: &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}}
 	s.mu.Lock()

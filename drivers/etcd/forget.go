@@ -8,20 +8,20 @@ import (
 	"go.etcd.io/etcd/server/v3/etcdserver"
 )
 
-// A member remembers what was overwritten or deleted for so long at least, and so
-// many changes at least.
+// A member keeps what was overwritten or deleted for at least the time history, and for at
+// least as many revisions as changes says.
 //
-// A listing goes through the names of deleted children too until they are
-// forgotten, and the names of a line of clients are never used again: much
-// history makes each hand-off slow. A watch from the past, as libraries begin
-// them, waits 100 ms to be served, and where few write it may be from long ago.
+// A listing also looks at the names of deleted children until they are compacted, and the
+// names of waiting clients are never reused: much history makes each hand-off slow. A watch
+// from a past revision, as libraries create them, waits 100 ms to be served, and where clients
+// write rarely that revision may be old.
 const (
 	history = 500 * time.Millisecond
 	changes = 500
 )
 
-// forget lets all members forget older things until the context ends, as long as
-// this one leads: what one asks for, all do.
+// forget compacts old revisions until the context ends, while this member is the leader. A
+// compaction that one member requests takes place on all.
 func forget(ctx context.Context, s *etcdserver.EtcdServer) {
 	tick := time.NewTicker(history)
 	defer tick.Stop()

@@ -7,14 +7,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A gate holds calls back while they must not be sent: while the session is
-// disconnected, and while a write that its caller gave up has not been answered,
-// since it must not be applied after a later call.
+// A gate holds calls back while they must not be sent: while the session is disconnected, and
+// while a write whose caller has returned is unanswered, since that write must not be applied
+// after a later call.
 type gate struct {
 	mu    sync.Mutex
 	shut  bool
-	stale int           // writes given up and not answered
-	wake  chan struct{} // closed when the gate opens; nil if nobody waits
+	stale int           // unanswered writes whose callers have returned
+	wake  chan struct{} // closed when the gate opens; nil if no call waits
 }
 
 // pass waits until the gate is open, the context ends or the session does.
@@ -40,7 +40,7 @@ func (g *gate) pass(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// await returns nil if the gate is open.
+// await returns nil if the gate is open, or else a channel that closes when it opens.
 func (g *gate) await() chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -53,7 +53,7 @@ func (g *gate) await() chan struct{} {
 	return g.wake
 }
 
-// set shuts the gate or lets it open.
+// set shuts the gate, or lets it open.
 func (g *gate) set(shut bool) { g.change(func() { g.shut = shut }) }
 
 // hold keeps the gate from opening until release.

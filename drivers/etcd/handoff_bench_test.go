@@ -11,9 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/claim"
 )
 
-// BenchmarkHandOff is how long a lock takes from one holder to the next, held
-// for no time, over a member that syncs: one of the calls that the herd-avoiding
-// recipe makes, and the library's.
+// BenchmarkHandOff measures the time from one holder of a lock to the next, held for no time,
+// over a member that syncs: for the calls of the herd-avoiding recipe, and for the library.
 func BenchmarkHandOff(b *testing.B) {
 	p, err := started(b.Context(), 1, Fsync)
 	if err != nil {
@@ -33,13 +32,13 @@ func BenchmarkHandOff(b *testing.B) {
 	}
 }
 
-// A handing is a lock as both have it.
+// A handing is a lock, ours or the library's.
 type handing interface {
 	Acquire(ctx context.Context) (context.Context, error)
 	Release(ctx context.Context) error
 }
 
-// A line is a lock in which everybody watches the one right ahead.
+// A line is a lock in which each client watches the one directly ahead.
 type line struct {
 	conn  *Conn
 	dir   string

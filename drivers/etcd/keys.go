@@ -10,29 +10,29 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A keyspace is the prefix of all keys that we make. Below it a node's key is
-// its depth and its path:
+// A keyspace is the prefix of all keys that sessions write. Below it, a node's key is its
+// depth and its path:
 //
 //	/a      →  prefix/1/a
 //	/a/b    →  prefix/2/a/b
 //	/a/b/c  →  prefix/3/a/b/c
 //
-// A slash in a name, which only libraries make, is written %2F in the node's path.
+// A slash in a name, which only libraries write, is %2F in the node's path.
 //
-// So the direct children of a node are one range of keys, prefix/2/a/ for those
-// of /a, however much lies below them, and can be listed, counted, compared and
-// watched as one.
+// The direct children of a node are thus one range of keys, prefix/2/a/ for those of /a,
+// however many nodes are below them. They can be listed, counted, compared and watched as one
+// range.
 type keyspace string
 
-// node is the key of a node other than the root, which has none.
+// node returns the key of a node. The root has no key.
 func (k keyspace) node(path string) string {
 	return string(k) + "/" + strconv.Itoa(strings.Count(path, "/")) + strings.ReplaceAll(path, slash, "/")
 }
 
-// slash is a slash in a name.
+// slash stands for a slash in a name.
 const slash = "%2F"
 
-// below is what the keys of a node's children begin with, and no other keys.
+// below returns the prefix of the keys of a node's children. No other keys have it.
 func (k keyspace) below(path string) string {
 	if path == "/" {
 		return string(k) + "/1/"
@@ -40,11 +40,11 @@ func (k keyspace) below(path string) string {
 	return string(k) + "/" + strconv.Itoa(strings.Count(path, "/")+1) + path + "/"
 }
 
-// nodes is the range of the keys of all nodes, however deep: whatever begins with
-// a digit. Those of sessions are not in it.
+// nodes returns the range of the keys of all nodes, at any depth: all that begin with a digit.
+// It does not include the keys of sessions.
 func (k keyspace) nodes() (from, end string) { return string(k) + "/0", string(k) + "/:" }
 
-// path is the node that has the key; a key that is no node's stands for itself.
+// path returns the node that has the key, or the key itself if it belongs to no node.
 func (k keyspace) path(key string) string {
 	rest, ours := strings.CutPrefix(key, string(k)+"/")
 	depth, path, _ := strings.Cut(rest, "/")
@@ -61,7 +61,7 @@ func (k keyspace) path(key string) string {
 	return "/" + strings.Join(parts, "/")
 }
 
-// session is the key that a session has for as long as it lives.
+// session returns the key that a session has until it ends.
 func (k keyspace) session(lease int64) string {
 	return string(k) + "/sessions/" + strconv.FormatInt(lease, 16)
 }
@@ -75,10 +75,10 @@ func checkPath(p string) error {
 	return nil
 }
 
-// sequential is a name that no other node ever had or will have: the given one
-// with a suffix of the session and of the how manieth it is of that session.
-// That it is sequential can be told by the suffix; its place in the order is
-// its create revision, which nobody knows before it is created.
+// sequential returns a name that no other node has or ever will have: the given name with a
+// suffix of the session's lease and the number of the session's sequential names. The suffix
+// shows that the name is sequential. Its position in the order is its create revision, which
+// is unknown until the node is created.
 func sequential(name string, lease, n int64) string {
 	return name + "~" + strconv.FormatInt(lease, 36) + "." + strconv.FormatInt(n, 36)
 }
@@ -92,7 +92,7 @@ func isSequential(name string) bool {
 	return found && isNumber(lease) && isNumber(n)
 }
 
-// isNumber tells whether the text is made of the digits of base 36.
+// isNumber reports whether the text consists of base 36 digits.
 func isNumber(s string) bool {
 	for _, d := range []byte(s) {
 		if (d < '0' || d > '9') && (d < 'a' || d > 'z') {
@@ -102,7 +102,7 @@ func isNumber(s string) bool {
 	return s != ""
 }
 
-// named is a child by its name and create revision.
+// named returns a child with the given name and create revision.
 func named(name string, created int64) drivers.Child {
 	if !isSequential(name) {
 		created = drivers.NoSeq

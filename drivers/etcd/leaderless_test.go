@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// A member that has no leader keeps nobody: its sessions go on at another, with their
-// watches, and new ones are opened there.
+// A member without a leader loses its sessions to another member. They keep their watches, and
+// new sessions are opened there.
 func TestLeaderlessMemberIsLeft(t *testing.T) {
 	testenv.SkipIfShort(t)
 	e, err := local.Start(t.Context(), local.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
@@ -21,7 +21,7 @@ func TestLeaderlessMemberIsLeft(t *testing.T) {
 	}
 	defer e.Close()
 	alone := e.Members()[1]
-	s := service(t, Config{Endpoints: e.Addresses()}) // of which the first session takes the second
+	s := service(t, Config{Endpoints: e.Addresses()}) // its first session takes the second endpoint
 	states := make(chan drivers.State, 10)
 	c := dial(t, s, drivers.Options{OnState: func(s drivers.State) { states <- s }})
 	if err := alone.Isolate(); err != nil {

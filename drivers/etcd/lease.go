@@ -14,24 +14,23 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A lease is what keeps a session's ephemeral nodes.
+// A lease keeps a session's ephemeral nodes.
 type lease struct {
 	id    int64
 	ttl   time.Duration // as the server granted it
-	until time.Time     // when the session is lost if it is not refreshed
+	until time.Time     // when the session is lost unless the lease is refreshed
 }
 
-// refreshed takes note of a refresh. The server counts from when it did it,
-// which was after it was asked to: the session is lost a tenth of the time
-// earlier than the server may end it, so that its holder knows of the loss
-// before anybody else holds what it held.
+// refreshed records a refresh. The server counts from when it handled the request, which is
+// after asked. The session is lost a tenth of the time earlier than the server may end it, so
+// that the holder of a lock learns of the loss before another client acquires it.
 func (l *lease) refreshed(asked time.Time, ttl int64) {
 	l.ttl = time.Duration(ttl) * time.Second
 	l.until = asked.Add(l.ttl - l.ttl/10)
 }
 
-// grant obtains the lease. etcd counts in seconds: a session time-out is
-// rounded up, and the server may grant more.
+// grant obtains the lease. etcd counts in seconds: a session timeout is rounded up, and the
+// server may grant more.
 func (c *Conn) grant(ctx context.Context) error {
 	timeout := c.options.SessionTimeout
 	if timeout == 0 {
@@ -47,11 +46,11 @@ func (c *Conn) grant(ctx context.Context) error {
 	return nil
 }
 
-// leases is the service without the library's retries around it.
+// leases returns the lease service without the library's retries.
 func (c *Conn) leases() pb.LeaseClient { return pb.NewLeaseClient(c.library.ActiveConnection()) }
 
-// keep refreshes the lease, three times within its time, until the session is
-// over. It ends a session whose lease it cannot refresh.
+// keep refreshes the lease, three times within its time, until the session ends. It ends a
+// session whose lease it cannot refresh.
 func (c *Conn) keep() {
 	for {
 		select {
@@ -66,10 +65,10 @@ func (c *Conn) keep() {
 	}
 }
 
-// refresh refreshes the lease. It tries again until it is answered or the time
-// is over; false means that the lease is lost. Each heartbeat gets an equal share
-// of the time that is left: a member that does not answer in it is left for the
-// next, while there is time to reach that one.
+// refresh refreshes the lease. It retries until the server answers or the time is over, and
+// returns false if the lease is lost. Each heartbeat gets an equal share of the time that is
+// left. If a member does not answer within its share, the session leaves it for the next
+// member while there is time to reach that one.
 func (c *Conn) refresh() bool {
 	ctx, cancel := context.WithDeadline(c.library.Ctx(), c.lease.until)
 	defer cancel()
@@ -93,8 +92,8 @@ func (c *Conn) refresh() bool {
 	}
 }
 
-// heartbeat asks for one refresh and waits for the answer for a limited time. A
-// time to live of 0 means that there is no such lease any more.
+// heartbeat sends one refresh and waits for the answer up to the limit. A time to live of 0
+// means that the lease no longer exists.
 func (c *Conn) heartbeat(ctx context.Context, limit time.Duration) (ttl int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -109,7 +108,7 @@ func (c *Conn) heartbeat(ctx context.Context, limit time.Duration) (ttl int64, e
 	return answer.GetTTL(), err
 }
 
-// revoke ends the lease, and all that is ephemeral with it.
+// revoke ends the lease, and with it all ephemeral nodes.
 func (c *Conn) revoke(ctx context.Context) error {
 	if _, err := c.leases().LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: c.lease.id}); err != nil {
 		return failed("revoke", c.key, err)

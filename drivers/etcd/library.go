@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 )
 
-// LibraryForm is the library's form of a recipe: those of its packages
-// concurrency and experimental/recipes.
+// LibraryForm returns the library's form of a recipe, from its packages concurrency and
+// experimental/recipes, or nil if they have none.
 func (c *Conn) LibraryForm(recipe, path string, clients int) any {
 	switch recipe {
 	case "lock":
@@ -30,15 +30,14 @@ func (c *Conn) LibraryForm(recipe, path string, clients int) any {
 	return nil
 }
 
-// sessions is the library's own idea of the session, made when it is first
-// needed.
+// sessions holds the library's own session object, created on first use.
 type sessions struct {
 	mu      sync.Mutex
 	session *concurrency.Session
 }
 
-// of is the library's session, on our lease. The library refreshes it too,
-// which does no harm.
+// of returns the library's session, on this session's lease. The library refreshes the lease
+// too, which is harmless.
 func (s *sessions) of(c *Conn) (*concurrency.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,16 +51,16 @@ func (s *sessions) of(c *Conn) (*concurrency.Session, error) {
 	return s.session, nil
 }
 
-// dir is what the library calls a prefix: that of the keys of a node's children
-// without the slash, which it adds.
+// dir returns what the library calls a prefix: that of the keys of a node's children without
+// the trailing slash, which the library adds.
 func (k keyspace) dir(path string) string {
 	below := k.below(path)
 	return below[:len(below)-1]
 }
 
-// abandon removes the session's own keys below a path, when a call failed: the
-// library leaves its key where it does not know whether it made it, and in
-// package recipe in any case. What stays ends with the session.
+// abandon removes the session's own keys below a path after a call failed. The library leaves
+// its key if it does not know whether it was written, and package recipe always leaves it. A
+// key that cannot be removed goes with the session.
 func (c *Conn) abandon(ctx context.Context, path string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
 	defer cancel()

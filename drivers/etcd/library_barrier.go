@@ -6,10 +6,9 @@ import (
 	recipe "go.etcd.io/etcd/client/v3/experimental/recipes"
 )
 
-// A libraryBarrier is [recipe.Barrier]: one key, the node itself, without a
-// lease. Wait reads it and watches from the revision after, and takes the end of
-// its watch for the opening: where etcd has forgotten that revision, after a
-// reconnect, it lets its caller through a barrier that stands.
+// A libraryBarrier is [recipe.Barrier]: one key, the node itself, without a lease. Wait reads
+// it, watches from the next revision, and takes the end of its watch for the opening. If etcd
+// has compacted that revision after a reconnect, Wait lets its caller pass a closed barrier.
 type libraryBarrier struct {
 	*loan
 	path    string
@@ -21,13 +20,13 @@ func (c *Conn) libraryBarrier(path string) *libraryBarrier {
 	return &libraryBarrier{l, path, recipe.NewBarrier(l.client, c.keys.node(path))}
 }
 
-// Set puts the barrier up.
+// Set closes the barrier.
 func (b *libraryBarrier) Set(ctx context.Context) error { return b.try(ctx, "set", b.barrier.Hold) }
 
 // Wait blocks until the barrier is open.
 func (b *libraryBarrier) Wait(ctx context.Context) error { return b.try(ctx, "wait", b.barrier.Wait) }
 
-// Open lets everybody go on who waits.
+// Open releases all clients that wait.
 func (b *libraryBarrier) Open(ctx context.Context) error {
 	return b.try(ctx, "open", b.barrier.Release)
 }

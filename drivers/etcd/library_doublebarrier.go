@@ -8,16 +8,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A libraryDoubleBarrier is [recipe.DoubleBarrier]: keys on the lease, waiters/TIME,
-// and one without, ready, which the last to leave removes.
+// A libraryDoubleBarrier is [recipe.DoubleBarrier]: keys on the lease, waiters/TIME, and one
+// key without a lease, ready, which the last client to leave removes.
 //
-// Who waits watches from an old revision: to enter, from that of its own key; to
-// leave, from that at which the lowest came (v3.7.3, double_barrier.go:94, 150 and
-// 166). Where etcd has forgotten it the watch ends at once. Enter takes that for
-// the opening, so that its caller is in before all have come. Leave looks again
-// and watches from the same revision again, without a pause, until the lowest has
-// gone: where clients stay inside for longer than etcd remembers, leaving is a
-// loop at full speed.
+// A waiting client watches from an old revision: to enter, from that of its own key; to leave,
+// from the create revision of the lowest key (v3.7.3, double_barrier.go:94, 150 and 166). If
+// etcd has compacted that revision, the watch ends immediately. Enter takes this for the
+// opening, so its caller enters before all clients have arrived. Leave checks again and
+// watches from the same revision again, without a pause, until that key is gone: if clients
+// stay inside for longer than etcd keeps history, leaving is a busy loop.
 type libraryDoubleBarrier struct {
 	*loan
 	path    string
@@ -30,8 +29,7 @@ func (c *Conn) libraryDoubleBarrier(path string, clients int) *libraryDoubleBarr
 	return &libraryDoubleBarrier{loan: c.lend(), path: path, clients: clients}
 }
 
-// Enter blocks until all clients have come. If it fails it removes the client's
-// key.
+// Enter blocks until all clients have arrived. If it fails it removes the client's key.
 func (b *libraryDoubleBarrier) Enter(ctx context.Context) (inside context.Context, err error) {
 	session, err := b.session()
 	if err != nil {
@@ -46,7 +44,7 @@ func (b *libraryDoubleBarrier) Enter(ctx context.Context) (inside context.Contex
 	return inside, nil
 }
 
-// Leave blocks until all clients want to leave. If it fails the client is out.
+// Leave blocks until all clients want to leave. If it fails the client has left.
 func (b *libraryDoubleBarrier) Leave(ctx context.Context) error {
 	b.end()
 	if err := b.do(ctx, b.barrier.Leave); err != nil {

@@ -8,11 +8,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A libraryElection is [concurrency.Election]. Its keys are children of the path,
-// named by the lease. It can be cancelled, and gives up its place in the line
-// then; but when its wait fails for another reason, for instance because etcd has
-// forgotten the revision that it watches from, it leaves its key in the line and
-// forgets it (v3.7.3, concurrency/election.go:100).
+// A libraryElection is [concurrency.Election]. Its keys are children of the path, named by the
+// lease. A cancelled campaign gives up its place in the line. But if its wait fails for
+// another reason, for instance because etcd has compacted the revision that it watches from,
+// the library leaves its key in the line and forgets it (v3.7.3, concurrency/election.go:100).
 type libraryElection struct {
 	conn     *Conn
 	path     string
@@ -24,8 +23,8 @@ func (c *Conn) libraryElection(path string) *libraryElection {
 	return &libraryElection{conn: c, path: path}
 }
 
-// Campaign blocks until this session leads. If it fails it removes what the
-// library may have left behind.
+// Campaign blocks until this session leads. If it fails it removes what the library may have
+// left behind.
 func (e *libraryElection) Campaign(ctx context.Context) (leading context.Context, err error) {
 	election, err := e.campaign(ctx)
 	if err != nil {
@@ -52,8 +51,8 @@ func (e *libraryElection) campaign(ctx context.Context) (*concurrency.Election, 
 	return election, nil
 }
 
-// Token is the revision at which the leader joined the line, in whose order they
-// lead.
+// Token returns the revision at which the leader joined the line. Clients lead in the order of
+// these revisions.
 func (e *libraryElection) Token() int64 {
 	if e.election == nil {
 		return drivers.NoSeq
@@ -61,8 +60,8 @@ func (e *libraryElection) Token() int64 {
 	return e.election.Rev()
 }
 
-// Resign gives the lead up. The library forgets its key even if it could not
-// remove it (election.go:142), so that only the first call does anything.
+// Resign gives up the leadership. The library forgets its key even if it could not remove it
+// (election.go:142), so only the first call has an effect.
 func (e *libraryElection) Resign(ctx context.Context) error {
 	if e.election == nil {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A libraryLock is [concurrency.Mutex]. Its keys are children of the path, named
-// by the lease.
+// A libraryLock is [concurrency.Mutex]. Its keys are children of the path, named by the lease.
 type libraryLock struct {
 	conn  *Conn
 	path  string
@@ -20,8 +19,8 @@ type libraryLock struct {
 
 func (c *Conn) libraryLock(path string) *libraryLock { return &libraryLock{conn: c, path: path} }
 
-// Acquire blocks until the lock is held. If it fails it removes what the library
-// may have left behind.
+// Acquire blocks until the lock is held. If it fails it removes what the library may have left
+// behind.
 func (l *libraryLock) Acquire(ctx context.Context) (context.Context, error) {
 	mutex, err := l.lock(ctx)
 	if err != nil {
@@ -49,8 +48,8 @@ func (l *libraryLock) lock(ctx context.Context) (*concurrency.Mutex, error) {
 	return mutex, nil
 }
 
-// Token is the revision at which the lock was seen to be held. It lies after
-// the end of whoever held it before, and so after their token.
+// Token returns the revision at which the lock was seen to be held. It is later than the
+// release by the previous holder, and so later than that holder's token.
 func (l *libraryLock) Token() int64 {
 	if l.mutex == nil {
 		return drivers.NoSeq
@@ -58,7 +57,7 @@ func (l *libraryLock) Token() int64 {
 	return l.mutex.Header().GetRevision()
 }
 
-// Release gives the lock up. It can be called again if it fails.
+// Release releases the lock. It can be called again if it fails.
 func (l *libraryLock) Release(ctx context.Context) error {
 	if l.mutex == nil {
 		return nil

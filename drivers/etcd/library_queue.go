@@ -7,10 +7,9 @@ import (
 	recipe "go.etcd.io/etcd/client/v3/experimental/recipes"
 )
 
-// A libraryQueue is [recipe.Queue]: keys without a lease, TIME by the clock of
-// who puts, in the order of their revisions. All who find nothing watch the whole
-// queue, and all are woken by an item: one of them deletes it, the others fail to
-// and look again.
+// A libraryQueue is [recipe.Queue]: keys without a lease, TIME by the clock of the producer,
+// in the order of their revisions. All consumers that find the queue empty watch the whole
+// queue, and an item wakes all of them: one deletes it, the others fail and look again.
 type libraryQueue struct {
 	*loan
 	path  string
@@ -27,16 +26,16 @@ func (q *libraryQueue) Put(ctx context.Context, item []byte) error {
 	return q.put(ctx, q.path, func() error { return q.queue.Enqueue(string(item)) })
 }
 
-// Take removes an item, and waits for one as long as there is none.
+// Take removes an item. It waits while the queue is empty.
 func (q *libraryQueue) Take(ctx context.Context) ([]byte, error) {
 	return q.take(ctx, q.path, q.queue.Dequeue)
 }
 
-// A libraryPriorityQueue is [recipe.PriorityQueue]: keys without a lease,
-// PRIORITY/NUMBER. Who puts reads the last number of the priority, and tries again
-// if somebody was faster. It keeps one key more for each priority and never
-// removes it, whose name is the queue's with two underscores before it (v3.7.3,
-// key.go:101): outside of the prefix that it was given, were it not lent one.
+// A libraryPriorityQueue is [recipe.PriorityQueue]: keys without a lease, PRIORITY/NUMBER. A
+// producer reads the last number of the priority, and tries again if another producer was
+// faster. For each priority the queue keeps one more key, which it never removes and whose
+// name is the queue's name after two underscores (v3.7.3, key.go:101). That key would be
+// outside of the given prefix, so the library gets a client restricted to the prefix.
 type libraryPriorityQueue struct {
 	*loan
 	path  string
@@ -53,7 +52,7 @@ func (q *libraryPriorityQueue) Put(ctx context.Context, priority int, item []byt
 	return q.put(ctx, q.path, func() error { return q.queue.Enqueue(string(item), uint16(priority)) })
 }
 
-// Take removes an item, and waits for one as long as there is none.
+// Take removes an item. It waits while the queue is empty.
 func (q *libraryPriorityQueue) Take(ctx context.Context) ([]byte, error) {
 	return q.take(ctx, q.path, q.queue.Dequeue)
 }
@@ -65,12 +64,12 @@ func (l *loan) put(ctx context.Context, path string, enqueue func() error) error
 	return nil
 }
 
-// errWatchEnded is that a queue's watch ended while somebody waited for an item.
+// errWatchEnded reports that a queue's watch ended while a caller waited for an item.
 var errWatchEnded = errors.New("the watch for an item ended")
 
-// take takes an item. The library does not look whether the watch has ended that
-// it waits on, and then reads an event that is not there (queue.go:70,
-// priority_queue.go:73): whoever gives up, or is closed, panics.
+// take takes an item. The library does not check whether the watch that it waits on has ended,
+// and then reads an event that is not there (queue.go:70, priority_queue.go:73). It therefore
+// panics when the caller cancels or the session is closed.
 func (l *loan) take(ctx context.Context, path string, dequeue func() (string, error)) (item []byte, err error) {
 	err = l.do(ctx, func() (err error) {
 		defer func() {

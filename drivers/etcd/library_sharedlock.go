@@ -8,15 +8,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A librarySharedLock is [recipe.RWMutex]: keys on the lease, read/TIME and
-// write/TIME. A reader waits for the nearest writer before it, a writer for
-// whoever is before it, and looks again.
+// A librarySharedLock is [recipe.RWMutex]: keys on the lease, read/TIME and write/TIME. A
+// reader waits for the nearest writer ahead of it, a writer for the nearest key ahead of it.
+// Then the client looks again.
 //
-// It watches from the revision of its own key (v3.7.3, rwmutex.go:83), which is
-// old when it has to wait a second time. Where etcd has forgotten it the watch ends
-// at once, and the client looks and watches again, without a pause, until the one
-// ahead has gone: it is safe, and a loop at full speed. Nobody looks whether the
-// own key is still there.
+// It watches from the revision of its own key (v3.7.3, rwmutex.go:83), which is old when it
+// has to wait a second time. If etcd has compacted that revision, the watch ends immediately,
+// and the client looks and watches again, without a pause, until the key ahead is gone: this
+// is safe, but a busy loop. The client never checks whether its own key still exists.
 type librarySharedLock struct {
 	*loan
 	path  string
@@ -39,7 +38,7 @@ func (l *librarySharedLock) AcquireWrite(ctx context.Context) (context.Context, 
 	return l.acquire(ctx, (*recipe.RWMutex).Lock)
 }
 
-// acquire removes the key, which the library leaves, if it fails.
+// acquire acquires the lock. If it fails it removes the key, which the library leaves.
 func (l *librarySharedLock) acquire(ctx context.Context, how func(*recipe.RWMutex) error) (context.Context, error) {
 	session, err := l.session()
 	if err != nil {
@@ -56,8 +55,9 @@ func (l *librarySharedLock) acquire(ctx context.Context, how func(*recipe.RWMute
 	return held, nil
 }
 
-// Token is the revision at which the lock was seen to be held, read off the wire,
-// since the library tells none. It lies after the end of whoever stood in the way.
+// Token returns the revision at which the lock was seen to be held. It is read off the wire,
+// since the library does not return it. It is later than the release by every earlier holder
+// that conflicts.
 func (l *librarySharedLock) Token() int64 {
 	if l.lock == nil {
 		return drivers.NoSeq
@@ -65,8 +65,8 @@ func (l *librarySharedLock) Token() int64 {
 	return l.token
 }
 
-// Release gives the lock up. The library forgets its key even if it could not
-// remove it (key.go:128), so that only the first call does anything.
+// Release releases the lock. The library forgets its key even if it could not remove it
+// (key.go:128), so only the first call has an effect.
 func (l *librarySharedLock) Release(ctx context.Context) error {
 	if l.lock == nil {
 		return nil

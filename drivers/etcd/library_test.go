@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A tape is a probe that remembers what it was told.
+// A tape is a probe that records messages.
 type tape struct {
 	mu       sync.Mutex
 	messages []drivers.Message
@@ -40,8 +40,8 @@ func (p *tape) count(kind drivers.MessageKind, op drivers.Op) (n int) {
 	return n
 }
 
-// The library's lock passes from one session to another, which is counted while
-// it waits inside the library.
+// The library's lock passes from one session to another, and the probe counts the messages
+// while the second one waits inside the library.
 func TestLibraryLock(t *testing.T) {
 	s := quick(t)
 	probe := newTape()
@@ -87,7 +87,7 @@ func TestLibraryLock(t *testing.T) {
 	}
 }
 
-// Who gives up leaves nothing behind that could stop the next.
+// A cancelled client leaves nothing behind that could block the next one.
 func TestLibraryLockGivenUp(t *testing.T) {
 	s := quick(t)
 	probe := newTape()

@@ -5,8 +5,8 @@ import (
 	"net"
 )
 
-// A link is one network connection of a session. It tells the tap when it
-// broke, before the library learns of it.
+// A link is one network connection of a session. It notifies the tap of a break before the
+// library learns of it.
 type link struct {
 	net.Conn
 	tap *tap
@@ -28,7 +28,7 @@ func (l *link) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close is called by the library: when it gives the connection up, and at the end.
+// Close is called by the library when it abandons the connection, and at the end.
 func (l *link) Close() error {
 	l.tap.unlinked(l)
 	return l.Conn.Close()
@@ -51,23 +51,22 @@ func (t *tap) link(ctx context.Context, address string) (net.Conn, error) {
 	return l, nil
 }
 
-// undone takes note of why a connection that was dialed came to nothing.
+// undone records why a dialed connection could not be used.
 func (t *tap) undone(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.dialing = err
 }
 
-// undialed is why the last attempt to connect failed, or nil.
+// undialed returns the error of the last attempt to connect, or nil.
 func (t *tap) undialed() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.dialing
 }
 
-// unlinked takes note that a connection is no more. If the library had begun
-// another beside it, which it gave up for this one or the other way round, the
-// session goes on.
+// unlinked records that a connection has ended. If the library has another connection open at
+// the same time and abandons one of the two, the session stays connected.
 func (t *tap) unlinked(l *link) {
 	t.mu.Lock()
 	last := t.links[l] && len(t.links) == 1
@@ -82,15 +81,14 @@ func (t *tap) unlinked(l *link) {
 	}
 }
 
-// linked tells whether there is a connection, and it has not broken since the given
-// time.
+// linked reports whether there is a connection and the number of breaks has not changed.
 func (t *tap) linked(breaks uint64) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.breaks == breaks && len(t.links) > 0
 }
 
-// cut breaks the connection, unless it has broken since the given time.
+// cut breaks the connection, unless the number of breaks has changed.
 func (t *tap) cut(breaks uint64) {
 	t.mu.Lock()
 	if t.breaks != breaks {

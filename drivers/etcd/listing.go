@@ -15,17 +15,17 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A listing is the answer to a read of a range of keys: the children of a node.
-// Recipes list often, and a line of clients is long, so it is read off the wire
-// without making every key and its metadata a message of its own.
+// A listing is the answer to a read of a range of keys: the children of a node. Recipes list
+// often, and a queue of clients is long, so a listing is parsed directly from the wire,
+// without a message for every key and its metadata.
 type listing struct {
-	below    int // how much of a key comes before the name
+	below    int // length of the part of a key before the name
 	size     int // of the answer, in bytes
 	revision int64
 	children []drivers.Child
 }
 
-// GetHeader is that of the library's answers, as far as it matters.
+// GetHeader returns the header as the library's answers do, with the revision only.
 func (l *listing) GetHeader() *pb.ResponseHeader { return &pb.ResponseHeader{Revision: l.revision} }
 
 // list reads the keys of a node's children.
@@ -55,8 +55,7 @@ func (listingCodec) Unmarshal(data mem.BufferSlice, reply any) error {
 	return l.parse(whole.ReadOnlyData())
 }
 
-// The fields of a RangeResponse, its ResponseHeader and its KeyValues that we
-// read.
+// Fields of a RangeResponse, its ResponseHeader and its KeyValues that parse reads.
 const (
 	fieldHeader   = 1
 	fieldRevision = 3
@@ -66,8 +65,8 @@ const (
 	fieldCreated = 2
 )
 
-// parse reads a RangeResponse. The names share one string, which is not that of
-// the whole answer: who keeps one keeps no more than all names.
+// parse reads a RangeResponse. The names share one string, which is separate from the whole
+// answer: a caller that keeps one name keeps all names in memory, but not the answer.
 func (l *listing) parse(response []byte) error {
 	var names strings.Builder
 	var ends []int
@@ -105,7 +104,7 @@ func (l *listing) parseKey(kv []byte, names *strings.Builder) (created int64, er
 	return created, err
 }
 
-// name gives the children their names, which end where it is said.
+// name sets the children's names, given their ends in the string of all names.
 func (l *listing) name(names string, ends []int) {
 	begin := 0
 	for i, end := range ends {
@@ -114,7 +113,7 @@ func (l *listing) name(names string, ends []int) {
 	}
 }
 
-// fields goes through a message's fields: numbers, and what has a length.
+// fields calls each for a message's fields: with the number, or with the bytes.
 func fields(message []byte, each func(field protowire.Number, n uint64, b []byte) error) error {
 	for len(message) > 0 {
 		field, kind, size := protowire.ConsumeTag(message)

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// response is an answer with all the fields that there are.
+// response is an answer that has every field.
 func response(t testing.TB) []byte {
 	t.Helper()
 	b, err := proto.Marshal(&pb.RangeResponse{
@@ -40,7 +40,7 @@ func TestListing(t *testing.T) {
 	}
 }
 
-// Whatever comes is read or refused.
+// Any input is parsed or rejected.
 func FuzzListing(f *testing.F) {
 	f.Add(response(f))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -11,12 +11,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A loan is the session's client as package recipe gets it. That package takes no
-// context and passes context.TODO() to every call (v3.7.3, experimental/recipes:
-// barrier.go:34, client.go:36, rwmutex.go:34), so who waits in it could not give
-// up. On loan, reads and watches end with the call that the library is in, and
-// with them its waiting. Writes are left to end by themselves, with the session
-// at the latest: then it is known what they did.
+// A loan is the session's client as package recipe gets it. That package takes no context and
+// passes context.TODO() to every call (v3.7.3, experimental/recipes: barrier.go:34,
+// client.go:36, rwmutex.go:34), so a caller could not cancel it. Through a loan, reads and
+// watches end with the context of the current call of the library, and so does the library's
+// waiting. Writes are not cancelled and end with the session at the latest, so that their
+// outcome is known.
 type loan struct {
 	conn   *Conn
 	client *clientv3.Client
@@ -33,14 +33,14 @@ func (c *Conn) lend() *loan {
 	return l
 }
 
-// within lends the client for keys that begin with a prefix, and no others.
+// within restricts the client to keys that begin with a prefix.
 func (l *loan) within(prefix string) *loan {
 	l.client.KV = namespace.NewKV(l.client.KV, prefix)
 	l.client.Watcher = namespace.NewWatcher(l.client.Watcher, prefix)
 	return l
 }
 
-// session is the library's idea of the session.
+// session returns the library's own session object, on this session's lease.
 func (l *loan) session() (*concurrency.Session, error) {
 	return concurrency.NewSession(l.client, concurrency.WithLease(clientv3.LeaseID(l.conn.lease.id)))
 }
@@ -62,11 +62,11 @@ func (l *loan) context() context.Context {
 	return l.call
 }
 
-// ended is the reason why a call of the library ended where we know it better
-// than the library. To Mutex the end of its session is one of its watch, and
-// package recipe takes the end of a watch, for whatever reason, for the event
-// that it waits for (experimental/recipes/watch.go:57, whose nil is looked at by
-// nobody): its waiting then ends without an error.
+// ended returns the reason why a call of the library ended, where this session knows it better
+// than the library. To Mutex, the end of the session is an end of its watch. Package recipe
+// takes the end of a watch, for any reason, for the event that it waits for
+// (experimental/recipes/watch.go:57, whose nil no caller checks): its wait then ends without
+// an error.
 func (c *Conn) ended(ctx context.Context, err error) error {
 	select {
 	case <-c.done:
@@ -79,7 +79,7 @@ func (c *Conn) ended(ctx context.Context, err error) error {
 	return err
 }
 
-// A lentKV reads for as long as the call of the library goes on.
+// A lentKV cancels reads when the current call of the library ends.
 type lentKV struct {
 	clientv3.KV
 	loan *loan
@@ -96,7 +96,7 @@ func (k lentKV) Do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse, er
 	return k.KV.Do(ctx, op)
 }
 
-// A lentWatcher watches for as long as the call of the library goes on.
+// A lentWatcher cancels watches when the current call of the library ends.
 type lentWatcher struct {
 	clientv3.Watcher
 	loan *loan

@@ -13,8 +13,8 @@ import (
 
 var errTired = errors.New("tired")
 
-// Nothing that package recipe waits in can be told to give up. On loan it all can,
-// and what is on the session's lease goes with it.
+// No wait inside package recipe can be cancelled. Through a loan all of them can, and the keys
+// on the session's lease are removed.
 func TestLibraryRecipesAreGivenUp(t *testing.T) {
 	s := quick(t)
 	for what, wait := range map[string]func(ctx context.Context, c, other *Conn) error{
@@ -72,7 +72,7 @@ func TestLibraryRecipesAreGivenUp(t *testing.T) {
 	}
 }
 
-// The finding behind take: whose watch for an item ends, panics.
+// The reason for the recover in take: a consumer whose watch for an item ends panics.
 func TestLibraryQueuePanics(t *testing.T) {
 	s := quick(t)
 	probe := newTape()
@@ -92,8 +92,8 @@ func TestLibraryQueuePanics(t *testing.T) {
 	}
 }
 
-// A forgetter makes etcd forget all revisions so far, when the library has been
-// answered so many reads.
+// A forgetter makes etcd compact all revisions so far, after the library has had the given
+// number of reads answered.
 type forgetter struct {
 	admin *clientv3.Client
 	reads int
@@ -107,15 +107,15 @@ func (f *forgetter) Message(m drivers.Message) {
 	if f.reads++; f.reads != f.after {
 		return
 	}
-	for range 2 { // the last one is never forgotten
+	for range 2 { // the last revision is never compacted
 		if put, err := f.admin.Put(context.Background(), "/forget", ""); err == nil {
 			_, _ = f.admin.Compact(context.Background(), put.Header.Revision)
 		}
 	}
 }
 
-// The finding behind libraryDoubleBarrier: a client that watches from a revision
-// which etcd has forgotten is in before all have come.
+// The defect that libraryDoubleBarrier describes: a client that watches from a compacted
+// revision enters before all clients have arrived.
 func TestLibraryDoubleBarrierLetsInTooEarly(t *testing.T) {
 	s := quick(t)
 	admin := dial(t, s, drivers.Options{})
@@ -126,8 +126,8 @@ func TestLibraryDoubleBarrierLetsInTooEarly(t *testing.T) {
 	}
 }
 
-// The finding behind librarySharedLock: a writer that waits for the second reader
-// before it, after etcd has forgotten when it came, looks without end.
+// The defect that librarySharedLock describes: a writer that waits for the second reader ahead
+// of it, after etcd has compacted the revision of its key, retries in a busy loop.
 func TestLibrarySharedLockLooksWithoutEnd(t *testing.T) {
 	s := quick(t)
 	admin := dial(t, s, drivers.Options{})
@@ -173,8 +173,7 @@ type probeFunc func(drivers.Message)
 
 func (f probeFunc) Message(m drivers.Message) { f(m) }
 
-// What the library keeps for itself is below the queue's node, and can be removed
-// with it.
+// The library's own keys are below the queue's node, and can be removed with it.
 func TestLibraryPriorityQueueStaysBelowItsNode(t *testing.T) {
 	s := quick(t)
 	c := dial(t, s, drivers.Options{})

@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// sizes returns a probe that notes how large the last message of a kind was of each
-// operation, and what looks that up.
+// sizes returns a probe that records the size of the last message of a kind for each
+// operation, and a function that looks it up.
 func sizes(kind drivers.MessageKind) (probe probeFunc, of func(drivers.Op) int) {
 	var last [drivers.OpFence + 1]atomic.Int64
 	return func(m drivers.Message) {
@@ -51,8 +51,8 @@ func TestSizesOfAnswers(t *testing.T) {
 	}
 }
 
-// Reading a node is one read of its key, as bare as etcd's own client makes it, and no
-// transaction; of the root there is nothing to read.
+// Reading a node is one read of its key, as small as that of etcd's own client, and no
+// transaction. There is nothing to read of the root.
 func TestGetAndExistsAreOneRead(t *testing.T) {
 	probe, sent := sizes(drivers.Request)
 	s := quick(t)

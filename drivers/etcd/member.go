@@ -17,17 +17,16 @@ import (
 	"github.com/stampede-bench/stampede/drivers/local"
 )
 
-// What a member does with a write before it answers.
+// How far a member persists a write before it answers.
 const (
-	Fsync = "fsync" // it is on disk, as etcd has it unless told otherwise
-	// NoFsync leaves that to the operating system: what was answered survives
-	// the end of the process, but not that of the machine.
+	Fsync = "fsync" // on disk: etcd's default
+	// NoFsync leaves that to the operating system: an acknowledged write survives the end of
+	// the process, but not a crash of the machine.
 	NoFsync = "no-fsync"
 )
 
-// RunMember runs a member in its place, in a process of its own, until the context
-// ends. It announces the id of this process when that has what it needs; [Serves]
-// tells when it serves.
+// RunMember runs the member at place p, in this process, until the context ends. It announces
+// the id of this process before it starts the member; [Serves] reports when the member serves.
 func RunMember(ctx context.Context, p local.Place, announce func(pid string)) error {
 	if p.Durability != Fsync && p.Durability != NoFsync {
 		return fmt.Errorf("durability %q: want %s or %s", p.Durability, Fsync, NoFsync)
@@ -45,8 +44,8 @@ func RunMember(ctx context.Context, p local.Place, announce func(pid string)) er
 	go forget(ctx, member.Server)
 	select {
 	case <-ctx.Done():
-		// It is not closed: that takes long where the others end as well, or are
-		// stopped, and what it has on disk is not needed any more.
+		// The member is not closed: that takes long if the other members end as well, or are
+		// stopped, and its data on disk is no longer needed.
 		return nil
 	case err := <-member.Err():
 		return fmt.Errorf("etcd ended: %w", err)
@@ -56,11 +55,11 @@ func RunMember(ctx context.Context, p local.Place, announce func(pid string)) er
 }
 
 const (
-	// A lease lives for at least one and a half election time-outs: these
-	// admit sessions of one second.
+	// A lease lives for at least one and a half election timeouts: these values allow sessions
+	// of one second.
 	heartbeat = 100 * time.Millisecond
 	election  = 500 * time.Millisecond
-	// quota is how large the member's data may grow before it takes no more.
+	// quota is the size of the member's data above which it accepts no more writes.
 	quota = 8 << 30
 )
 
@@ -82,15 +81,15 @@ func memberConfig(p local.Place) *embed.Config {
 	return c
 }
 
-// callThrough has every connection that this process makes to other members go
-// through a proxy. The library has no other way to be told.
+// callThrough routes every connection of this process to other members through a proxy. The
+// library has no other setting for this.
 func callThrough(proxy string) error {
 	return errors.Join(os.Setenv("HTTP_PROXY", "socks5://"+proxy), os.Unsetenv("NO_PROXY"), os.Unsetenv("no_proxy"))
 }
 
-// peerAddress is where others call a member. Where they do so through a proxy it is
-// by a name that leads nowhere else: Go calls this machine directly, whatever it is
-// told.
+// peerAddress returns the address at which other members call a member. Behind a proxy it is a
+// name that resolves nowhere else, since Go connects to this machine directly, whatever the
+// proxy settings are.
 func peerAddress(p local.Place, number int) string {
 	address := p.Members[number-1].Peers
 	if p.Proxy == "" {
@@ -99,8 +98,8 @@ func peerAddress(p local.Place, number int) string {
 	return fmt.Sprintf("member-%d.invalid%s", number, address[strings.LastIndexByte(address, ':'):])
 }
 
-// memberName is a name that no member of another cluster on this machine has: in
-// it is the directory of the whole.
+// memberName returns a name that no member of another cluster on this machine has: it contains
+// the name of the cluster's directory.
 func memberName(p local.Place, number int) string {
 	return filepath.Base(filepath.Dir(p.Dir)) + "-" + strconv.Itoa(number)
 }

@@ -34,7 +34,7 @@ func TestMemberRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// The server counts an event for each notification, and says who it is.
+// The server counts an event for each notification, and reports its version.
 func TestWitness(t *testing.T) {
 	s := quick(t)
 	if got := s.Info().Server; !strings.HasPrefix(got, "etcd 3.") {

@@ -11,24 +11,23 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A persistent watch is one watch of etcd for a tree, and two for a node, whose
-// key and whose children's keys are two ranges. It is always from now on: one
-// from a revision in the past would have to wait for the server's next round,
-// and nobody needs what was before.
+// A persistent watch is one etcd watch for a tree, and two for a node, whose key and whose
+// children's keys are two ranges. It always starts from now: a watch from a past revision
+// would have to wait for the server's next round, and no caller needs earlier events.
 type persistent struct {
 	call drivers.Watch
 	op   drivers.Op // OpWatchNode or OpWatchTree
 	path string
 
 	decided chan struct{} // closed when the call that arms it can return
-	err     error         // why it failed. Valid when decided is closed
+	err     error         // why the arming call failed; valid when decided is closed
 
 	// What follows is guarded by the watcher.
 	phase phase
 	ids   []int64 // etcd's watches on the stream
-	whole bool    // they are all confirmed
-	after int64   // revision: what came up to it is not told
-	told  int64   // revision of the last change that was
+	whole bool    // all of them are confirmed
+	after int64   // revision up to which events are dropped
+	told  int64   // revision of the last event that was delivered
 }
 
 // WatchNode arms a persistent watch on a node.
@@ -36,13 +35,13 @@ func (c *Conn) WatchNode(ctx context.Context, path string, w drivers.Watch) (sto
 	return c.persist(ctx, &persistent{call: w, op: drivers.OpWatchNode, path: path, decided: make(chan struct{})})
 }
 
-// WatchTree arms a persistent watch on a node and all below it.
+// WatchTree arms a persistent watch on a node and all nodes below it.
 func (c *Conn) WatchTree(ctx context.Context, path string, w drivers.Watch) (stop func(), err error) {
 	return c.persist(ctx, &persistent{call: w, op: drivers.OpWatchTree, path: path, decided: make(chan struct{})})
 }
 
-// persist returns when the server has confirmed the watch. From then on there is
-// no way to fail: it may have been called already.
+// persist returns when the server has confirmed the watch. It must not fail after that: the
+// watch may already have been called.
 func (c *Conn) persist(ctx context.Context, p *persistent) (stop func(), err error) {
 	if err := c.ready(ctx, &query{op: p.op, path: p.path}); err != nil {
 		return nil, err
@@ -59,7 +58,7 @@ func (c *Conn) persist(ctx context.Context, p *persistent) (stop func(), err err
 	return func() { c.watches.stop(p) }, nil
 }
 
-// requests ask for what the watch covers.
+// requests returns the requests that create the watches of etcd.
 func (p *persistent) requests(k keyspace) []*pb.WatchCreateRequest {
 	if p.op == drivers.OpWatchTree {
 		from, end := k.nodes()
@@ -73,7 +72,7 @@ func (p *persistent) requests(k keyspace) []*pb.WatchCreateRequest {
 	return requests
 }
 
-// event is what the watch is told of a change, if it covers it.
+// event returns the watch's event for a change, and whether the watch covers the change.
 func (p *persistent) event(k keyspace, e *mvccpb.Event) (drivers.Event, bool) {
 	what := drivers.Event{Type: change(e), Path: k.path(string(e.Kv.Key)), Pos: e.Kv.ModRevision}
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// persist asks for the watch; what becomes of it is decided later.
+// persist requests the watch. The outcome is decided later.
 func (s *watcher) persist(p *persistent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -23,8 +23,8 @@ func (s *watcher) persist(p *persistent) {
 	}
 }
 
-// ask asks for all that it takes. The server answers in order, so that the last
-// answer is that to the call.
+// ask sends all requests of the watch. The server answers in order, so the answer to the last
+// one is the answer to the call.
 func (s *watcher) ask(p *persistent, others, last drivers.Op) {
 	requests := p.requests(s.keys)
 	p.ids, p.whole = nil, false
@@ -41,7 +41,7 @@ func (s *watcher) ask(p *persistent, others, last drivers.Op) {
 	}
 }
 
-// decide says what becomes of the call. The caller has the lock.
+// decide sets the outcome of the arming call. The caller holds the lock.
 func (s *watcher) decide(p *persistent, err error) {
 	p.phase, p.err = armed, err
 	if err != nil {
@@ -50,7 +50,7 @@ func (s *watcher) decide(p *persistent, err error) {
 	close(p.decided)
 }
 
-// giveUp fails the call, unless that has been decided.
+// giveUp fails the arming call, unless its outcome is decided.
 func (s *watcher) giveUp(p *persistent, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s *watcher) stop(p *persistent) {
 	}
 }
 
-// discard ends what etcd does for the watch. It must not be called any more.
+// discard ends etcd's watches for it. The watch must not be called any more.
 func (s *watcher) discard(p *persistent) {
 	p.phase = over
 	delete(s.lasting, p)
@@ -84,8 +84,8 @@ func (s *watcher) release(p *persistent) {
 	}
 }
 
-// confirmed takes in that the server watches a part, from a revision on. When it
-// was the last one the watch is armed, or armed again.
+// confirmed records that the server serves a part of the watch from a revision on. With the
+// last part the watch is armed, or armed again.
 func (s *watcher) confirmed(p *persistent, id, from int64) {
 	p.after = max(p.after, from)
 	if id != p.ids[len(p.ids)-1] {
@@ -101,11 +101,12 @@ func (s *watcher) confirmed(p *persistent, id, from int64) {
 
 func (p *persistent) rearmed() { p.call(drivers.Event{Type: drivers.Rearmed, Path: p.path}) }
 
-// tell hands on what the watch covers. What came before all its parts were
-// confirmed can be read, and so can what was before that.
+// tell delivers the events that the watch covers. It drops events up to the revision at which
+// all parts were confirmed: a read after arming shows those changes.
 //
-// The parts are served in one order as long as the server keeps up with each. If
-// one has fallen behind the other, its events come late: then all must be read.
+// The server sends the events of the parts in one order as long as it keeps up with both. If
+// one part has fallen behind the other, its events come late. Then tell reports Rearmed, so
+// that the caller reads everything again.
 func (s *watcher) tell(p *persistent, r *pb.WatchResponse, size int) {
 	late := false
 	for _, e := range r.Events {
@@ -130,9 +131,9 @@ func (s *watcher) tell(p *persistent, r *pb.WatchResponse, size int) {
 	s.tap.received(size)
 }
 
-// deny: the server does not watch, or not any more. If it has compacted what it
-// was to tell, for it was far behind, the watch goes on from now; otherwise it is
-// as in refuse.
+// deny handles a watch that the server does not serve, or no longer serves. If the watch was
+// so far behind that the server has compacted its events, it is armed again from now. In other
+// cases deny does as refuse does.
 func (s *watcher) deny(p *persistent, r *pb.WatchResponse) {
 	switch {
 	case p.phase == opening:
@@ -145,7 +146,7 @@ func (s *watcher) deny(p *persistent, r *pb.WatchResponse) {
 	}
 }
 
-// lose says that the session has ended.
+// lose reports the end of the session to the watch.
 func (s *watcher) lose(p *persistent) {
 	if p.phase == opening {
 		s.decide(p, drivers.ErrSessionLost)

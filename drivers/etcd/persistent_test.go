@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// put is the event of a put that is the key's first if it says so.
+// put returns the event of a put, which creates the key if first is set.
 func put(key string, revision int64, first bool) *mvccpb.Event {
 	kv := &mvccpb.KeyValue{Key: []byte(key), ModRevision: revision, CreateRevision: revision}
 	if !first {
@@ -21,14 +21,14 @@ func put(key string, revision int64, first bool) *mvccpb.Event {
 	return &mvccpb.Event{Kv: kv}
 }
 
-// A persistent watch covers what is its node's, its children's or its tree's, and
-// nothing that only begins alike.
+// A persistent watch covers its node, its node's children or its tree, and no key that only
+// has the same prefix.
 func TestPersistentWatchesCover(t *testing.T) {
 	k := keyspace("/p")
 	for _, c := range []struct {
 		op              drivers.Op
 		path, at        string
-		created, change string // what is told, "" for nothing
+		created, change string // the event delivered, "" for none
 	}{
 		{drivers.OpWatchNode, "/a", "/a", "created /a", "data changed /a"},
 		{drivers.OpWatchNode, "/a", "/a/b", "children changed /a", ""},
@@ -52,7 +52,7 @@ func TestPersistentWatchesCover(t *testing.T) {
 	}
 }
 
-// The range of all nodes' keys has those of every depth, and no sessions'.
+// The range of all nodes' keys contains those of every depth, and none of sessions.
 func TestNodesAreOneRange(t *testing.T) {
 	k := keyspace("/p")
 	from, end := k.nodes()
@@ -65,8 +65,7 @@ func TestNodesAreOneRange(t *testing.T) {
 	}
 }
 
-// hearing is a watch that is armed on /a with both its parts confirmed, the
-// second at revision 10.
+// hearing returns a watch armed on /a with both parts confirmed, the second at revision 10.
 func hearing(told *[]string) (*watcher, *persistent) {
 	s := newWatcher(&tap{}, "/p")
 	p := &persistent{op: drivers.OpWatchNode, path: "/a", ids: []int64{1, 2}, decided: make(chan struct{})}
@@ -78,8 +77,8 @@ func hearing(told *[]string) (*watcher, *persistent) {
 	return s, p
 }
 
-// What a part of a watch tells before all parts are confirmed can be read, and is
-// not told, nor is what was before it.
+// Events that arrive before all parts of a watch are confirmed are not delivered, nor are
+// earlier ones: a read shows them.
 func TestPersistentWatchBeginsAtOneMoment(t *testing.T) {
 	var told []string
 	s, p := hearing(&told)
@@ -91,8 +90,8 @@ func TestPersistentWatchBeginsAtOneMoment(t *testing.T) {
 	}
 }
 
-// Where one part of a watch is told later than the other, out of the order of the
-// changes, the watch asks to read again instead.
+// If events of one part of a watch arrive late, out of the order of the changes, the watch
+// reports Rearmed so that the caller reads again.
 func TestLatePartOfAPersistentWatch(t *testing.T) {
 	var told []string
 	s, p := hearing(&told)
@@ -104,8 +103,8 @@ func TestLatePartOfAPersistentWatch(t *testing.T) {
 	}
 }
 
-// A watch that the server refuses fails its call; one that it gives up later ends
-// the session, since nobody may wait in vain.
+// A watch that the server refuses fails its call. One that the server cancels later ends the
+// session, since no client may wait forever.
 func TestRefusedPersistentWatch(t *testing.T) {
 	var told []string
 	s, armed := hearing(&told)
@@ -124,8 +123,8 @@ func TestRefusedPersistentWatch(t *testing.T) {
 	}
 }
 
-// A watch whose server had fallen behind a compaction goes on from now, and says
-// so when all its parts do.
+// A watch whose events the server has compacted starts again from now, and reports Rearmed
+// when all its parts are confirmed.
 func TestCompactedPersistentWatch(t *testing.T) {
 	var told []string
 	s, p := hearing(&told)

@@ -15,38 +15,38 @@ type query struct {
 	op   drivers.Op
 	path string
 	name []byte // the path, for the probe
-	made string // the node that a Create makes, which may have a longer name
+	made string // the node that a Create makes; its name may be longer than in path
 	mode drivers.Mode
 
 	one         *pb.RangeRequest // the read; nil for a transaction
 	when        []clientv3.Cmp
 	then, other []clientv3.Op
-	needed      bool // one has to show a node
-	// judge says what the answer comes to in the words of the contract; nil if
-	// it can only be good.
+	needed      bool // the read fails unless it shows a node
+	// judge returns the contract's error for the answer; nil if the answer is always a
+	// success.
 	judge func(*pb.TxnResponse) error
 	// watch is what the read arms, or nil.
 	watch *watch
-	below int // how much of a child's key comes before its name, if the query lists
+	below int // length of the part of a child's key before its name, if the query lists
 
 	version  int64 // of the session's key when a write was sent
-	repeated bool  // asked once more, because the watch began after the read
+	repeated bool  // sent again, because the watch began after the read
 	verdict  error // of the last answer
 	seen     sight
-	node     *mvccpb.KeyValue // that the one range showed, or nil
+	node     *mvccpb.KeyValue // from the read of one range, or nil
 	children []drivers.Child
 }
 
-// A sight is what a read saw of a node.
+// A sight is what a read showed of a node.
 type sight struct {
 	revision int64
 	found    bool
-	children int // that it listed
+	children int // number of children listed
 }
 
 type queryKey struct{}
 
-// with puts the query where the tap beneath the library finds it.
+// with attaches the query to the context, for the tap beneath the library.
 func (q *query) with(ctx context.Context) context.Context {
 	return context.WithValue(ctx, queryKey{}, q)
 }
@@ -56,8 +56,8 @@ func queryOf(ctx context.Context) *query {
 	return q
 }
 
-// message is the request, as far as it is known before it is sent. A call is
-// one request in the words of the contract, however often it is repeated.
+// message returns the request, as far as it is known before it is sent. A call is one request
+// in the terms of the contract, however often it is repeated.
 func (q *query) message() drivers.Message {
 	q.name = append(q.name[:0], q.path...)
 	m := drivers.Message{Op: q.op, Path: q.name, Watch: q.watch != nil, Mode: q.mode}
@@ -67,7 +67,7 @@ func (q *query) message() drivers.Message {
 	return m
 }
 
-// answer is the reply. That to a read which has to be repeated is not yet the
+// answer returns the reply. The reply to a read that has to be repeated does not count as the
 // reply to the call.
 func (q *query) answer(reply any) drivers.Message {
 	m := drivers.Message{Op: q.op, Path: q.name, Watch: q.watch != nil, Mode: q.mode}
@@ -88,8 +88,8 @@ func (q *query) answer(reply any) drivers.Message {
 	return m
 }
 
-// see takes in what was read. It returns whether that leaves open if there is a
-// node at all: a plain list that shows no children.
+// see records what was read. It returns whether it is still open whether the node exists: a
+// plain list that shows no children leaves that open.
 func (q *query) see(reply any) (open bool) {
 	switch r := reply.(type) {
 	case *listing:

@@ -14,9 +14,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/local"
 )
 
-// Serves returns when a member that [RunMember] runs takes sessions, which it does
-// not before its cluster has a leader. It must have the name of our member, which a
-// stranger on the same port would not.
+// Serves returns when a member that [RunMember] runs accepts sessions, which requires that its
+// cluster has a leader. The member must have the expected name, which another server on the
+// same port would not have.
 func Serves(ctx context.Context, p local.Place) error {
 	s, err := New(Config{Endpoints: []string{p.Own().Clients}})
 	if err != nil {
@@ -34,7 +34,7 @@ func Serves(ctx context.Context, p local.Place) error {
 	return nil
 }
 
-// isMember asks for the members, as of now, so that only one that is in touch with
+// isMember makes a linearizable request for the members, so that only a member in contact with
 // the leader answers.
 func (s *Service) isMember(ctx context.Context, name string) bool {
 	c, err := s.direct(ctx, s.config.Endpoints[0])
@@ -50,7 +50,7 @@ func (s *Service) isMember(ctx context.Context, name string) bool {
 	})
 }
 
-// Leads asks a server whether it is the leader, or a server by itself.
+// Leads asks a server whether it is the leader. A single server is the leader.
 func Leads(ctx context.Context, address string) (bool, error) {
 	s, err := New(Config{Endpoints: []string{address}})
 	if err != nil {
@@ -75,8 +75,8 @@ func (s *Service) leads(ctx context.Context, address string) (bool, error) {
 	return status.Leader == status.Header.MemberId, nil
 }
 
-// direct is a client of one server, for what is asked of that one. The library would
-// wait for as long as nobody listens there, so that is found out before.
+// direct returns a client of one server, for requests to that server. It checks first that the
+// server accepts connections, since the library would wait for as long as it does not.
 func (s *Service) direct(ctx context.Context, address string) (*clientv3.Client, error) {
 	c, err := s.config.Dial(ctx, address)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/etcd"
 )
 
-// What etcd protects is open to its user alone, on this connection and the next.
+// Only its user can access what etcd protects, on this connection and the next.
 func TestCredentials(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()

@@ -24,21 +24,21 @@ import (
 
 // Config says where an etcd service is and how it is used.
 type Config struct {
-	// Endpoints are addresses, host:port. A session is on one at a time; the
-	// sessions are spread over them.
+	// Endpoints are addresses, host:port. A session uses one at a time; the sessions are
+	// spread over all of them.
 	Endpoints []string
-	// Prefix is what all keys begin with; "" means DefaultPrefix.
+	// Prefix is the prefix of all keys; "" means DefaultPrefix.
 	Prefix string
-	// Serializable reads are answered by the server at hand from what it has,
-	// which may be old. The default is linearizable reads.
+	// Serializable makes the connected server answer reads from its own state, which may be
+	// old. The default is linearizable reads.
 	Serializable bool
-	// Clients is where sessions are opened, one of [spread.Names]; "" means all
-	// endpoints in turn.
+	// Clients chooses the servers of sessions, one of [spread.Names]; "" means all endpoints
+	// in turn.
 	Clients string
-	// TLS, if set, is how connections are encrypted, and with which
-	// certificates.
+	// TLS, if set, configures encryption and certificates.
 	TLS *tls.Config
-	// Username and Password are those of a user of etcd, where it has users.
+	// Username and Password are those of an etcd user, if the service has authentication
+	// enabled.
 	Username string
 	Password drivers.Secret
 	// DialTimeout bounds the opening of a session whose context has no
@@ -48,10 +48,10 @@ type Config struct {
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 }
 
-// What a read may show, in the words of a result.
+// Guarantees of reads, as results name them.
 const (
-	ReadLinearizable = "linearizable" // what anybody was acknowledged before it
-	ReadSerializable = "serializable" // what the server at hand has
+	ReadLinearizable = "linearizable" // all that was acknowledged to any client before the read
+	ReadSerializable = "serializable" // the state of the connected server
 )
 
 const (
@@ -82,12 +82,12 @@ func (c Config) Validate() error {
 type Service struct {
 	config  Config
 	spread  *spread.Spread
-	http    *http.Client // for what a server says of itself
+	http    *http.Client // for the server's version and metrics
 	version func() (string, error)
 	witness witness
 }
 
-// New returns the service; nothing is connected yet.
+// New returns the service. It does not connect.
 func New(cfg Config) (*Service, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -112,10 +112,10 @@ func New(cfg Config) (*Service, error) {
 	return s, nil
 }
 
-// Client is the client library, in the words of [drivers.Info].
+// Client is the name of the client library in [drivers.Info].
 const Client = "clientv3"
 
-// Info asks a server for its version, the first time it is called.
+// Info describes the service. The first call asks a server for its version.
 func (s *Service) Info() drivers.Info {
 	server, err := s.version()
 	if err != nil {
@@ -158,8 +158,8 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	return c, nil
 }
 
-// session makes a session that has not been opened, and tries one of the endpoints
-// first.
+// session creates a session without opening it. It tries the endpoint with index first before
+// the others.
 func (s *Service) session(o drivers.Options, first int) (*Conn, error) {
 	keys := keyspace(s.config.Prefix)
 	c := &Conn{options: o, keys: keys, serializable: s.config.Serializable, crew: make(crew), done: make(chan struct{})}
@@ -184,7 +184,7 @@ func (s *Service) session(o drivers.Options, first int) (*Conn, error) {
 	return c, err
 }
 
-// endpoints are the endpoints in turn, beginning with one of them.
+// endpoints returns the endpoints in turn, beginning with the given one.
 func (s *Service) endpoints(first int) []string {
 	all := make([]string, len(s.config.Endpoints))
 	for i := range all {
@@ -200,9 +200,8 @@ func (s *Service) scheme() string {
 	return "http://"
 }
 
-// patience is how gRPC goes about a connection that it does not get. An endpoint
-// that accepts connections and says nothing gets its share of the time, and the
-// next endpoints get theirs.
+// patience configures how gRPC retries connections. An endpoint that accepts connections but
+// does not answer gets its share of the time, and the next endpoints get theirs.
 func (s *Service) patience() grpc.DialOption {
 	return grpc.WithConnectParams(grpc.ConnectParams{
 		Backoff:           backoff.Config{BaseDelay: firstPause, Multiplier: 2, Jitter: 0.2, MaxDelay: maxPause},
@@ -210,12 +209,12 @@ func (s *Service) patience() grpc.DialOption {
 	})
 }
 
-// unreachable says in one line which service it was and why.
+// unreachable returns a one-line error that names the service and the reason.
 func (s *Service) unreachable(err, dialing error) error {
 	name := "etcd " + strings.Join(s.config.Endpoints, ",")
 	var f *drivers.CallError
 	if errors.As(err, &f) {
-		err = f.Cause // that it was in writing the session's key helps nobody
+		err = f.Cause // that it failed while writing the session's key is of no use to the reader
 	}
 	why := cmp.Or(dialing, err)
 	if code(err) == codes.DeadlineExceeded {
@@ -227,17 +226,16 @@ func (s *Service) unreachable(err, dialing error) error {
 	return fmt.Errorf("%s: no session: %w", name, why)
 }
 
-// late is an error that came because there was no answer in time, as the rest of the
-// world calls that.
+// late turns a timeout reported by gRPC into one that matches context.DeadlineExceeded.
 type late struct{ error }
 
-// Is makes it a context.DeadlineExceeded.
+// Is reports whether target is context.DeadlineExceeded.
 func (late) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// Unwrap is the error itself.
+// Unwrap returns the original error.
 func (l late) Unwrap() error { return l.error }
 
-// Expire ends a session as its expiry would: its lease is revoked.
+// Expire ends a session as its expiry would, by revoking its lease.
 func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 	c, ok := conn.(*Conn)
 	if !ok {
@@ -252,5 +250,5 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 	return expired.revoke(ctx)
 }
 
-// Close has nothing to stop: the service was given.
+// Close does nothing: the service was given by addresses.
 func (s *Service) Close() error { return nil }

@@ -33,8 +33,8 @@ func (c *Conn) open(ctx context.Context) error {
 	return nil
 }
 
-// anchor writes the session's key, which only succeeds while the lease lives.
-// From then on no write of an earlier connection succeeds.
+// anchor writes the session's key, which only succeeds while the lease exists. After that, no
+// write sent on an earlier connection succeeds.
 func (c *Conn) anchor(ctx context.Context, op drivers.Op) error {
 	q := &query{op: op}
 	put := clientv3.OpPut(c.key, "", clientv3.WithLease(clientv3.LeaseID(c.lease.id)))
@@ -46,11 +46,11 @@ func (c *Conn) anchor(ctx context.Context, op drivers.Op) error {
 	return nil
 }
 
-// errBroken: the connection broke again while the session reconnected.
+// errBroken reports that the connection broke again while the session reconnected.
 var errBroken = errors.New("the connection broke again")
 
-// connect goes on with the watches and lets calls pass, unless the connection
-// has broken again since it was counted.
+// connect resumes the watches and lets calls pass, unless the number of breaks differs from
+// breaks, which means that the connection has broken again.
 func (c *Conn) connect(breaks uint64) error {
 	s, err := c.tap.begin(c.library.Ctx(), pb.NewWatchClient(c.library.ActiveConnection()))
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Conn) connect(breaks uint64) error {
 	return nil
 }
 
-// broken is called by the tap when the connection has broken, each time.
+// broken is called by the tap each time the connection has broken.
 func (c *Conn) broken() {
 	c.watches.interrupt()
 	c.mu.Lock()
@@ -93,8 +93,8 @@ const (
 	maxPause   = time.Second
 )
 
-// reconnect goes on until the session is connected again or is over. The
-// library makes the connection, as soon as there is something to send.
+// reconnect retries until the session is connected again or has ended. The library opens the
+// connection as soon as there is something to send.
 func (c *Conn) reconnect() {
 	for pause := time.Duration(0); ; pause = min(max(2*pause, firstPause), maxPause) {
 		select {
@@ -118,7 +118,7 @@ func (c *Conn) reconnect() {
 	}
 }
 
-// somewhere does what takes a leader, at one member after the other until one has a
+// somewhere makes a call that needs a leader. It tries the members in turn until one has a
 // leader.
 func (c *Conn) somewhere(ctx context.Context, do func(context.Context) error) error {
 	for {
@@ -134,8 +134,8 @@ func (c *Conn) somewhere(ctx context.Context, do func(context.Context) error) er
 	}
 }
 
-// leave has the library connect to the next server if the error is that the one at
-// hand has no leader, and tells whether it is.
+// leave makes the library connect to the next server if the error says that the connected
+// server has no leader, and reports whether it does.
 func (c *Conn) leave(err error) bool {
 	if !errors.Is(err, rpctypes.ErrNoLeader) {
 		return false
@@ -144,7 +144,7 @@ func (c *Conn) leave(err error) bool {
 	return true
 }
 
-// turn makes the next endpoint the first that the library connects to.
+// turn makes the next endpoint the first one that the library connects to.
 func (c *Conn) turn() {
 	all := c.library.Endpoints()
 	c.library.SetEndpoints(append(all[1:], all[0])...)
@@ -156,8 +156,8 @@ func (c *Conn) tell(s drivers.State) {
 	}
 }
 
-// end tells everybody that the session is over. It returns whether it was this
-// call that ended it, and while it was connected.
+// end ends the session for this client: it calls OnState, closes Done and fires the watches.
+// It returns whether this call ended the session, and whether the session was connected.
 func (c *Conn) end() (here, connected bool) {
 	c.mu.Lock()
 	if c.over {
@@ -182,8 +182,8 @@ func (c *Conn) lose() {
 	}
 }
 
-// Close ends the session: first for this client, as when it is lost, then at
-// the service. A session that is disconnected leaves the latter to its expiry.
+// Close ends the session: first for this client, as when it is lost, then at the service. A
+// disconnected session is left to expire at the service.
 func (c *Conn) Close() error {
 	_, connected := c.end()
 	c.shutdown(connected)
@@ -193,7 +193,7 @@ func (c *Conn) Close() error {
 // closeTime is how long Close waits for the service.
 const closeTime = 2 * time.Second
 
-// shutdown ends what the session has under way, and its lease if it should.
+// shutdown closes the library's client, and first revokes the lease if revoke is set.
 func (c *Conn) shutdown(revoke bool) {
 	c.closing.Do(func() {
 		if revoke {

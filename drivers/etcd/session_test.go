@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/claim"
 )
 
-// A frozen connection takes what is sent and brings nothing, but does not break.
+// A frozen connection accepts writes and delivers nothing, but does not break.
 type frozen struct {
 	net.Conn
 	ice chan struct{} // closed to freeze
@@ -43,7 +43,7 @@ func (f frozen) Write(p []byte) (int, error) {
 	}
 }
 
-// Whoever lost its session knows it before anybody can take its place.
+// A client that lost its session knows it before another client can take its place.
 func TestLossIsKnownBeforeTheLeaseEnds(t *testing.T) {
 	s := quick(t)
 	ice := make(chan struct{})
@@ -51,7 +51,7 @@ func TestLossIsKnownBeforeTheLeaseEnds(t *testing.T) {
 		c, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		return frozen{c, ice}, err
 	}})
-	holder := dial(t, freezing, drivers.Options{SessionTimeout: 5 * time.Second}) // a tenth of it is between the two
+	holder := dial(t, freezing, drivers.Options{SessionTimeout: 5 * time.Second}) // a tenth of it lies between the two events
 	other := dial(t, s, drivers.Options{})
 	create(t, holder, "/held", drivers.Ephemeral)
 	knew := make(chan bool, 1)
@@ -72,8 +72,8 @@ func TestLossIsKnownBeforeTheLeaseEnds(t *testing.T) {
 	}
 }
 
-// The reply of a create is lost 200 times, and that of a delete: nothing is
-// orphaned, nothing doubled.
+// Every second reply to a create and to a delete is lost, at least 200 in all: no node is
+// orphaned and none is created twice.
 func TestLostReplies(t *testing.T) {
 	var mu sync.Mutex
 	losses := 0
@@ -116,8 +116,8 @@ func TestLostReplies(t *testing.T) {
 	}
 }
 
-// A write that is on its way when its connection breaks is not done once the
-// session has reconnected.
+// A write that is in flight when its connection breaks is not done once the session has
+// reconnected.
 func TestWriteOfAFormerConnectionIsRefused(t *testing.T) {
 	s := quick(t)
 	c := dial(t, s, drivers.Options{})
@@ -139,7 +139,7 @@ func TestWriteOfAFormerConnectionIsRefused(t *testing.T) {
 	create(t, c, "/late", 0)
 }
 
-// What the server has forgotten while the session was away is found by reading.
+// A read finds the changes that the server has compacted while the session was disconnected.
 func TestWatchesOutliveCompaction(t *testing.T) {
 	s := quick(t)
 	away, back := make(chan struct{}), make(chan struct{})
@@ -213,15 +213,15 @@ func TestWatchesOutliveCompaction(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	for _, w := range all {
-		// A wait that nothing has ended by now ends with the context.
+		// A wait that has not ended by now ends with the context.
 		if e, err := w.wait.Await(ended); e.Type != w.want || err == nil != (w.want != 0) {
 			t.Errorf("%s: told %v, %v; want %v", w.what, e.Type, err, w.want)
 		}
 	}
 }
 
-// A fence proves rest where nobody writes, whatever the session watches: the
-// server tells its progress although no revision lies ahead.
+// A fence returns when no client writes, whatever the session watches: the server reports its
+// progress although no later revision exists.
 func TestFenceAtRest(t *testing.T) {
 	var states []drivers.State
 	back := make(chan struct{})

@@ -11,14 +11,14 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// A session leaves a member that takes what is sent and answers nothing, before the
-// lease ends: its ephemeral node stays, and its watches fire.
+// A session leaves a member that accepts messages and does not answer, before the lease ends:
+// its ephemeral node stays, and its watches fire.
 func TestSilentMemberIsLeft(t *testing.T) {
 	s := quick(t)
 	member := s.config.Endpoints[0]
 	ice := make(chan struct{})
 	relayed := service(t, Config{
-		Endpoints: []string{"answers:1", "silent:1"}, Prefix: s.config.Prefix, // the first session takes the second
+		Endpoints: []string{"answers:1", "silent:1"}, Prefix: s.config.Prefix, // the first session takes the second endpoint
 		Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			c, err := new(net.Dialer).DialContext(ctx, "tcp", member)
 			if address == "silent:1" && err == nil {
@@ -67,7 +67,7 @@ func stopFollower(t *testing.T, members []drivers.Member) {
 	t.Fatal("no member follows")
 }
 
-// A follower of three members is stopped: none of 12 sessions is lost.
+// When a follower of three members is stopped, none of 12 sessions is lost.
 func TestStoppedFollowerLosesNoSession(t *testing.T) {
 	testenv.SkipIfShort(t)
 	e, err := started(t.Context(), 3, NoFsync)

@@ -2,10 +2,10 @@ package etcd
 
 import "google.golang.org/protobuf/proto"
 
-// header is what gRPC puts before a message.
+// header is the number of bytes that gRPC puts before a message.
 const header = 5
 
-// size is that of a message on the wire.
+// size returns the size of a message on the wire.
 func size(message any) int {
 	switch m := message.(type) {
 	case proto.Message:

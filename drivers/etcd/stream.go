@@ -12,32 +12,32 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A stream is the watch stream of a session on one connection. All watches of
-// the session share it, so that one progress request proves that the events of
-// all of them have come, and so that a watch costs no goroutine.
+// A stream is the watch stream of a session on one connection. All watches of the session
+// share it, so one progress request proves that the events of all of them have arrived, and a
+// watch needs no goroutine.
 type stream struct {
 	wire   pb.Watch_WatchClient
 	tap    *tap
-	breaks uint64          // when it began
-	ended  <-chan struct{} // closed when the session has gone on without it
+	breaks uint64          // number of breaks when the stream began
+	ended  <-chan struct{} // closed when the session no longer uses the stream
 	end    context.CancelFunc
 
 	mu       sync.Mutex
 	queue    []outgoing
-	more     chan struct{} // has room for one
-	creating []outgoing    // sent or queued, and not answered; the server answers in order
+	more     chan struct{} // has room for one signal
+	creating []outgoing    // queued or sent, and unanswered; the server answers in order
 }
 
-// outgoing is a request and what to tell of it.
+// outgoing is a request and what to report to the probe about it.
 type outgoing struct {
 	request *pb.WatchRequest
 	op      drivers.Op
 	path    string
 }
 
-// begin opens a stream, which lives until the context ends or the connection
-// breaks. A member that has had no leader for three election time-outs ends it, so
-// that the session goes elsewhere, as ZooKeeper's servers turn their clients away.
+// begin opens a stream, which lasts until the context ends or the connection breaks. A member
+// that has had no leader for three election timeouts ends it, so that the session moves to
+// another member, as ZooKeeper's servers disconnect their clients.
 func (t *tap) begin(ctx context.Context, watches pb.WatchClient) (*stream, error) {
 	s := &stream{tap: t, breaks: t.broke(), more: make(chan struct{}, 1)}
 	ctx, s.end = context.WithCancel(context.WithValue(ctx, ownStream{}, true))
@@ -52,7 +52,7 @@ func (t *tap) begin(ctx context.Context, watches pb.WatchClient) (*stream, error
 	return s, nil
 }
 
-// create asks for a watch.
+// create requests a watch.
 func (s *stream) create(r *pb.WatchCreateRequest, op drivers.Op, path string) {
 	o := outgoing{&pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: r}}, op, path}
 	s.mu.Lock()
@@ -62,8 +62,8 @@ func (s *stream) create(r *pb.WatchCreateRequest, op drivers.Op, path string) {
 	s.flush()
 }
 
-// cancel ends watches that nobody needs any more. There is no hurry: it is sent
-// with the next request, or when one of them gets an event.
+// cancel queues the cancellation of watches. They are not urgent: they are sent with the next
+// request, or when a cancelled watch gets an event.
 func (s *stream) cancel(ids []int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *stream) cancel(ids []int64) {
 	}
 }
 
-// progress asks the server how far it has got.
+// progress sends a progress request.
 func (s *stream) progress() {
 	r := &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}
 	s.mu.Lock()
@@ -82,8 +82,8 @@ func (s *stream) progress() {
 	s.flush()
 }
 
-// flush leaves what is queued to the goroutine that sends: whoever fires watches
-// must not be held up by a server that waits for him.
+// flush leaves the queue to the goroutine that sends. The goroutine that fires watches must
+// not block on a server that waits for that goroutine to receive.
 func (s *stream) flush() {
 	select {
 	case s.more <- struct{}{}:
@@ -105,13 +105,14 @@ func (s *stream) send() {
 		for _, o := range queue {
 			s.tap.asked(drivers.Message{Op: o.op, Path: []byte(o.path), Watch: o.op.IsWatch(), Size: size(o.request)})
 			if s.wire.Send(o.request) != nil {
-				return // who receives learns why
+				return // the receiving goroutine gets the error
 			}
 		}
 	}
 }
 
-// receive tells of every response but events, and hands it on.
+// receive reports every response other than events to the tap, and passes all of them to
+// handle.
 func (s *stream) receive(handle func(r *pb.WatchResponse, created int64, size int)) {
 	for {
 		r, err := s.wire.Recv()
@@ -152,7 +153,7 @@ func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, cr
 	return nil
 }
 
-// confirmed is the request that the server has answered now.
+// confirmed returns the creation request that the server has just answered.
 func (s *stream) confirmed() outgoing {
 	s.mu.Lock()
 	defer s.mu.Unlock()

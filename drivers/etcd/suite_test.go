@@ -22,14 +22,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// started starts a cluster of so many members.
+// started starts a cluster with the given number of members.
 func started(ctx context.Context, members int, durability string) (*local.Ensemble, error) {
 	return local.Start(ctx, local.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
 		local.Plan{Servers: members, Durability: durability})
 }
 
-// member is the address of one for all tests, which does not wait for the disk: the
-// test run's, or one that ends with this process.
+// member returns the address of one member for all tests, which does not sync to disk: that of
+// the test run, or one that ends with this process.
 var member = sync.OnceValues(func() (address string, err error) {
 	if address, ok := testenv.Server(testenv.Etcd); ok {
 		return address, nil
@@ -44,14 +44,14 @@ var member = sync.OnceValues(func() (address string, err error) {
 // prefixes counts the services that tests have opened.
 var prefixes atomic.Int64
 
-// quick is the service of the common member.
+// quick returns a service on the common member.
 func quick(t testing.TB) *Service {
 	t.Helper()
 	address, err := member()
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A prefix that nothing else uses lets every test begin with no keys.
+	// A unique prefix lets every test begin with no keys.
 	prefix := fmt.Sprintf("/%s-%d-%d", t.Name(), os.Getpid(), prefixes.Add(1))
 	return service(t, Config{Endpoints: []string{address}, Prefix: prefix})
 }

@@ -12,33 +12,32 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A tap sees everything that one session, or a library on top of it, puts on
-// the wire, as gRPC interceptors and as the dialer beneath them, and tells a
-// [drivers.Probe] of it. Sizes are those of the messages with gRPC's five bytes
-// before each; what HTTP/2 adds is not in them.
+// A tap sees everything that one session, or a library on top of it, sends and receives, as
+// gRPC interceptors and as the dialer beneath them. It reports the messages to a
+// [drivers.Probe]. Sizes are those of the messages with gRPC's five bytes before each, without
+// the overhead of HTTP/2.
 //
-// A connection that breaks, for whatever reason, ends everything that was under
-// way on it at one moment, which the tap determines: an answer that comes
-// through later is dropped.
+// When a connection breaks, for any reason, the tap ends everything in flight on it at one
+// point in time. It drops an answer that arrives after that point.
 type tap struct {
-	probe  drivers.Probe              // nil: nobody listens
-	lose   func(drivers.Message) bool // nil: nothing is lost
+	probe  drivers.Probe              // nil: messages are not reported
+	lose   func(drivers.Message) bool // nil: no reply is dropped
 	dial   func(ctx context.Context, address string) (net.Conn, error)
-	broken func() // what the session does about it
-	// through, if set, is what each connection is made to go through.
+	broken func() // reports each break to the session
+	// through, if set, wraps each connection.
 	through func(net.Conn) net.Conn
 	keys    keyspace
 
-	losing sync.Mutex // held while lose is asked
+	losing sync.Mutex // held during a call of lose
 
-	mu      sync.Mutex // held while the probe is told
+	mu      sync.Mutex // held during a call of the probe
 	links   map[*link]bool
-	breaks  uint64 // how often the connection has broken
-	dialing error  // of the last attempt to connect
+	breaks  uint64 // number of times the connection has broken
+	dialing error  // error of the last attempt to connect
 
-	seen       atomic.Int64             // the revision of the last answer to a library
-	foreigners map[*foreignStream]int64 // streams with watches of libraries, and how far they have got
-	advanced   chan struct{}            // closed and replaced when one has got further or ended
+	seen       atomic.Int64             // revision of the last answer to a library
+	foreigners map[*foreignStream]int64 // streams with watches of libraries, and the revision that each has reached
+	advanced   chan struct{}            // closed and replaced when a stream advances or ends
 }
 
 var cut = drivers.Message{Kind: drivers.Cut}
@@ -50,17 +49,17 @@ func newTap(o drivers.Options, keys keyspace, dial func(context.Context, string)
 	}
 }
 
-// options are what puts the tap beneath the library. The connection is to one
-// server at a time, as a session's is on ZooKeeper: the library would otherwise
-// spread calls over all of them.
+// options returns the dial options that put the tap beneath the library. They connect to one
+// server at a time, as a ZooKeeper session does: otherwise the library would spread calls over
+// all servers.
 func (t *tap) options() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithContextDialer(t.link),
 		grpc.WithChainUnaryInterceptor(t.unary),
 		grpc.WithChainStreamInterceptor(t.stream),
 		grpc.WithDisableServiceConfig(),
-		// A fixed window: the library would otherwise send a ping with almost
-		// every answer, to find out how large it should be.
+		// A fixed window: otherwise the library would send a ping with almost every answer, to
+		// find out how large the window should be.
 		grpc.WithInitialWindowSize(window),
 		grpc.WithInitialConnWindowSize(window),
 	}
@@ -68,14 +67,14 @@ func (t *tap) options() []grpc.DialOption {
 
 const window = 1 << 20
 
-// tell must be called with the lock held.
+// tell reports a message to the probe. The caller holds the lock.
 func (t *tap) tell(m drivers.Message) {
 	if t.probe != nil {
 		t.probe.Message(m)
 	}
 }
 
-// asked tells of a request and returns how often the connection had broken.
+// asked reports a request and returns the number of breaks so far.
 func (t *tap) asked(m drivers.Message) (breaks uint64) {
 	m.Kind = drivers.Request
 	t.mu.Lock()
@@ -84,8 +83,7 @@ func (t *tap) asked(m drivers.Message) (breaks uint64) {
 	return t.breaks
 }
 
-// answered tells of a reply. It returns errCut where the answer came too late,
-// or is lost on demand.
+// answered reports a reply. It returns errCut if the reply came too late, or if lose drops it.
 func (t *tap) answered(m drivers.Message, breaks uint64) error {
 	m.Kind = drivers.Reply
 	if t.loses(m) {
@@ -101,15 +99,15 @@ func (t *tap) answered(m drivers.Message, breaks uint64) error {
 	return nil
 }
 
-// loses tells whether a reply is to be lost. Answers come on several goroutines,
-// and whoever decides is asked about one at a time.
+// loses reports whether a reply is to be dropped. Replies arrive on several goroutines; lose
+// is asked about one at a time.
 func (t *tap) loses(m drivers.Message) bool {
 	t.losing.Lock()
 	defer t.losing.Unlock()
 	return t.lose != nil && t.lose(m)
 }
 
-// notified tells of a notification.
+// notified reports a notification.
 func (t *tap) notified(m drivers.Message) {
 	m.Kind = drivers.Notification
 	t.mu.Lock()
@@ -139,12 +137,12 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	switch code(err) {
 	case codes.OK:
 	case codes.Unavailable:
-		// Whether the server did it is unknown, and it may yet do so. Only
-		// what the session does when it reconnects puts an end to that.
+		// Whether the server executed the call is unknown, and it may still do so. Only the
+		// new session key that a reconnect writes prevents that.
 		t.cut(breaks)
 		return err
 	case codes.Canceled:
-		return err // the session is over
+		return err // the session has ended
 	default:
 		asked.Err = wireError(sentinel(err))
 		if lost := t.answered(asked, breaks); lost != nil {
@@ -160,7 +158,7 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	return t.answered(answer, breaks)
 }
 
-// wireError is how a Message says an error that there is no sentinel for.
+// wireError returns the error to put into a Message: ErrUnsupported if there is no sentinel.
 func wireError(err error) error {
 	if err == nil {
 		return drivers.ErrUnsupported
@@ -168,7 +166,7 @@ func wireError(err error) error {
 	return err
 }
 
-// received tells of bytes that came in and mean nothing to anybody.
+// received reports bytes that belong to no call and no notification.
 func (t *tap) received(bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

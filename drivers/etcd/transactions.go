@@ -10,10 +10,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// alive is a condition of every write: that the session lives, and that it has
-// not reconnected since. Its key goes with its lease, and is written once for
-// every connection, so that a write which was still on its way when an earlier
-// connection broke is not done.
+// alive is a condition of every write: the session is alive and has not reconnected since. The
+// session's key is deleted with its lease, and is written once for every connection. So a
+// write that was still in flight when an earlier connection broke is not done.
 func (c *Conn) alive(version int64) clientv3.Cmp {
 	return clientv3.Compare(clientv3.Version(c.key), "=", version)
 }
@@ -27,8 +26,8 @@ func absent(key string) clientv3.Cmp {
 	return clientv3.Compare(clientv3.CreateRevision(key), "=", 0)
 }
 
-// is is the condition that a node is there, and has the version if it is not
-// AnyVersion. etcd counts versions from one.
+// is requires that the node exists, and has the version unless that is AnyVersion. etcd counts
+// versions from one.
 func is(key string, version int32) clientv3.Cmp {
 	if version == drivers.AnyVersion {
 		return present(key)
@@ -36,8 +35,8 @@ func is(key string, version int32) clientv3.Cmp {
 	return clientv3.Compare(clientv3.Version(key), "=", int64(version)+1)
 }
 
-// metadata reads all of a node but its data. Asked for keys only, etcd 3.7 reads
-// its index, which knows of no leases, unless it has to sort by value.
+// metadata makes a read return all of a node but its data. For a read of keys only, etcd 3.7
+// reads its index, which has no leases, unless it has to sort by value.
 func metadata() []clientv3.OpOption {
 	return []clientv3.OpOption{clientv3.WithKeysOnly(), clientv3.WithSort(clientv3.SortByValue, clientv3.SortNone)}
 }
@@ -47,8 +46,8 @@ func (c *Conn) count(path string) clientv3.Op {
 	return clientv3.OpGet(c.keys.below(path), clientv3.WithPrefix(), clientv3.WithCountOnly())
 }
 
-// why reads, after a write whose conditions did not hold, what says which: the
-// session, the node, and perhaps another one.
+// why returns the reads that explain why a write's conditions did not hold: of the session,
+// the node, and perhaps another node.
 func (c *Conn) why(node string, other ...clientv3.Op) []clientv3.Op {
 	return append([]clientv3.Op{
 		clientv3.OpGet(c.key, clientv3.WithKeysOnly()),
@@ -56,7 +55,7 @@ func (c *Conn) why(node string, other ...clientv3.Op) []clientv3.Op {
 	}, other...)
 }
 
-// ousted says whether a write failed because of the session.
+// ousted returns the error of a write that failed because of the session, or nil.
 func (q *query) ousted(session *mvccpb.KeyValue) error {
 	if session == nil {
 		return drivers.ErrSessionLost
@@ -67,7 +66,7 @@ func (q *query) ousted(session *mvccpb.KeyValue) error {
 	return nil
 }
 
-// always is the answer to a write to the root, which nobody can make or remove.
+// always is the judge of a write to the root, which cannot be created, written or removed.
 func always(err error) func(*pb.TxnResponse) error {
 	return func(*pb.TxnResponse) error { return err }
 }
@@ -89,7 +88,7 @@ func (c *Conn) create(name string, data []byte, mode drivers.Mode) *query {
 	q.when = []clientv3.Cmp{absent(key)}
 	q.then = []clientv3.Op{clientv3.OpPut(key, string(data), options...)}
 	q.other = c.why(key)
-	if parent := path.Dir(name); parent != "/" { // the root is there and not ephemeral
+	if parent := path.Dir(name); parent != "/" { // the root exists and is not ephemeral
 		dir := c.keys.node(parent)
 		q.when = append(q.when, present(dir), clientv3.Compare(clientv3.LeaseValue(dir), "=", 0))
 		q.other = c.why(key, clientv3.OpGet(dir, metadata()...))
@@ -98,7 +97,7 @@ func (c *Conn) create(name string, data []byte, mode drivers.Mode) *query {
 	return q
 }
 
-// created says why a node was not created.
+// created returns why a node was not created, or nil.
 func (q *query) created(r *pb.TxnResponse) error {
 	if r.Succeeded {
 		return nil
@@ -117,8 +116,8 @@ func (q *query) created(r *pb.TxnResponse) error {
 	return drivers.ErrNodeExists
 }
 
-// remove compares the children's create revisions with 0, which holds where
-// there are none. The server looks at all there are.
+// remove compares the children's create revisions with 0, which holds if there are no
+// children. The server looks at all of them.
 func (c *Conn) remove(path string, version int32) *query {
 	q := &query{op: drivers.OpDelete, path: path}
 	if path == "/" {
@@ -155,8 +154,8 @@ func (c *Conn) set(path string, data []byte, version int32) *query {
 	return q
 }
 
-// mismatch says why a write to a node was not done, if it was the session, the
-// node or its version.
+// mismatch returns why a write to a node was not done, if the session, the node or its version
+// is the reason.
 func (q *query) mismatch(r *pb.TxnResponse, version int32) error {
 	if r.Succeeded {
 		return nil
@@ -173,7 +172,8 @@ func (q *query) mismatch(r *pb.TxnResponse, version int32) error {
 	return nil
 }
 
-// lookAt reads a node, or all of it but its data. Of the root there is nothing to read.
+// lookAt reads a node, or for Exists all of it but its data. There is nothing to read of the
+// root.
 func (c *Conn) lookAt(op drivers.Op, path string) *query {
 	if path == "/" {
 		return c.look(op, path)
@@ -185,7 +185,7 @@ func (c *Conn) lookAt(op drivers.Op, path string) *query {
 	return q
 }
 
-// listAll lists a node's children, and says whether there is a node.
+// listAll lists a node's children, and finds out whether the node exists.
 func (c *Conn) listAll(path string) *query {
 	below := c.keys.below(path)
 	q := &query{op: drivers.OpChildren, path: path, below: len(below), then: []clientv3.Op{c.count(path),
@@ -197,7 +197,7 @@ func (c *Conn) listAll(path string) *query {
 	return q
 }
 
-// children are those that listAll read.
+// children returns the children that listAll read.
 func children(r *pb.TxnResponse, below int) []drivers.Child {
 	kvs := r.Responses[1].GetResponseRange().GetKvs()
 	all := make([]drivers.Child, len(kvs))
@@ -214,12 +214,12 @@ func found(r *pb.TxnResponse) error {
 	return nil
 }
 
-// look is a read that says nothing but its revision.
+// look is a read that returns nothing but its revision.
 func (c *Conn) look(op drivers.Op, path string) *query {
 	return &query{op: op, path: path, one: &pb.RangeRequest{Key: []byte(c.key), CountOnly: true}}
 }
 
-// first is the first key of the i-th read of a transaction, or nil.
+// first returns the first key of the i-th response, or nil.
 func first(r *pb.TxnResponse, i int) *mvccpb.KeyValue {
 	kvs := r.Responses[i].GetResponseRange().GetKvs()
 	if len(kvs) == 0 {
@@ -228,7 +228,7 @@ func first(r *pb.TxnResponse, i int) *mvccpb.KeyValue {
 	return kvs[0]
 }
 
-// stat is what a read of a node tells besides its data; nothing of the root.
+// stat returns the Stat of a node; zero for the root.
 func stat(node *mvccpb.KeyValue) drivers.Stat {
 	if node == nil {
 		return drivers.Stat{}

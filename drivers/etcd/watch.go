@@ -8,27 +8,27 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A watch is one [drivers.Watch], armed or about to be. It is one watch of
-// etcd, or two: see [watcher.missed].
+// A watch is one [drivers.Watch], armed or about to be. It uses one or two etcd watches: see
+// [watcher.missed].
 type watch struct {
 	in    *watcher
 	call  drivers.Watch
 	path  string
 	node  string // the node's key; "" for the root, which never changes
-	below string // what its children's keys begin with; "" if they are not watched
-	ours  bool   // the session's own; counts for nobody
+	below string // prefix of its children's keys; "" if they are not watched
+	ours  bool   // on the session's own key; the probe does not see it
 
-	// confirmed is closed when the server has said from which revision on it
-	// watches, or will not any more because the connection broke.
+	// confirmed is closed when the server has said from which revision it watches, or when the
+	// connection broke before that.
 	confirmed chan struct{}
-	// from is that revision, 0 if it never said. Valid when confirmed is closed.
+	// from is that revision, 0 if the server never said. Valid when confirmed is closed.
 	from int64
 
-	// What follows is guarded by the watcher.
-	on      *stream // where etcd watches for it
-	ids     []int64 // etcd's watches there
+	// The watcher's lock guards the following fields.
+	on      *stream // the stream with etcd's watches
+	ids     []int64 // of etcd's watches on that stream
 	phase   phase
-	read    sight // by the read that armed it; later changes fire it
+	read    sight // by the arming read; later changes fire the watch
 	early   []early
 	refused error // by the server
 }
@@ -36,19 +36,19 @@ type watch struct {
 type phase uint8
 
 const (
-	opening phase = iota // its read has not been answered
+	opening phase = iota // the arming read is unanswered
 	armed
-	over // fired, or its call failed
+	over // it has fired, or its call failed
 )
 
-// An early event came before it was known whether the read contained it.
+// An early event arrived before it was known whether the arming read showed the change.
 type early struct {
 	event drivers.Event
 	size  int
 }
 
-// confirm says from which revision on the server watches. The caller has the
-// watcher's lock.
+// confirm records the revision from which the server watches. The caller holds the watcher's
+// lock.
 func (w *watch) confirm(from int64) {
 	select {
 	case <-w.confirmed:
@@ -58,7 +58,7 @@ func (w *watch) confirm(from int64) {
 	}
 }
 
-// event is what the watch is told of a change, if it covers it.
+// event returns the watch's event for a change, and whether the watch covers the change.
 func (w *watch) event(e *mvccpb.Event) (drivers.Event, bool) {
 	what := drivers.Event{Type: change(e), Path: w.path, Pos: e.Kv.ModRevision}
 	switch {
@@ -74,7 +74,7 @@ func (w *watch) event(e *mvccpb.Event) (drivers.Event, bool) {
 	return what, covered
 }
 
-// change is what happened to the key itself.
+// change returns what happened to the key itself.
 func change(e *mvccpb.Event) drivers.EventType {
 	switch {
 	case e.Type == mvccpb.Event_DELETE:
@@ -85,19 +85,19 @@ func change(e *mvccpb.Event) drivers.EventType {
 	return drivers.DataChanged
 }
 
-// onNode asks for a watch of the node.
+// onNode returns a request for a watch of the node.
 func (w *watch) onNode(id, from int64) *pb.WatchCreateRequest {
 	return &pb.WatchCreateRequest{WatchId: id, Key: []byte(w.node), StartRevision: from}
 }
 
-// onChildren asks for one of its children.
+// onChildren returns a request for a watch of the node's children.
 func (w *watch) onChildren(id, from int64) *pb.WatchCreateRequest {
 	return &pb.WatchCreateRequest{WatchId: id, Key: []byte(w.below),
 		RangeEnd: []byte(clientv3.GetPrefixRangeEnd(w.below)), StartRevision: from}
 }
 
-// progress tells whether the response says that all events up to its revision
-// have been sent, on every watch of the stream.
+// progress reports whether the response confirms that all events up to its revision have been
+// sent, on every watch of the stream.
 func progress(r *pb.WatchResponse) bool {
 	return r.WatchId == clientv3.InvalidWatchID && !r.Created && !r.Canceled
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Each of 5,000 watches armed beside a writer is told of the first change after
-// its read: none is missed, and none that the read contained is told.
+// Each of 5,000 watches armed while another session writes fires with the first change after
+// its read: none is missed, and none fires for a change that the read showed.
 func TestWatchThenRead(t *testing.T) {
 	const watchers, trials = 10, 500
 	s := quick(t)
@@ -22,7 +22,7 @@ func TestWatchThenRead(t *testing.T) {
 	create(t, writer, "/b", 0)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	reads := map[int64][]int64{} // revision read → revisions told
+	reads := map[int64][]int64{} // revision read → revisions delivered
 	for range watchers {
 		c := dial(t, s, drivers.Options{})
 		wg.Go(func() {
@@ -55,8 +55,8 @@ func TestWatchThenRead(t *testing.T) {
 	}
 }
 
-// Reads at hand are made with the flag that lets the server answer at once, but
-// for those that are repeated; watches miss nothing for it.
+// Serializable reads set the flag that lets the connected server answer immediately, except
+// for repeated ones; watches still miss nothing.
 func TestSerializableReads(t *testing.T) {
 	s := quick(t)
 	cfg := s.config
@@ -87,8 +87,7 @@ func TestSerializableReads(t *testing.T) {
 	}
 }
 
-// writeUntil writes /a, and /b beside it, until the others are done, and returns
-// the revisions of /a.
+// writeUntil writes /a and /b until the others are done, and returns the revisions of /a.
 func writeUntil(t *testing.T, c *Conn, others *sync.WaitGroup) (written []int64) {
 	t.Helper()
 	done := make(chan struct{})
@@ -110,8 +109,8 @@ func writeUntil(t *testing.T, c *Conn, others *sync.WaitGroup) (written []int64)
 	return nil
 }
 
-// A read that was answered before the watch began is asked again; in the words
-// of the contract both are one.
+// A read that was answered before the watch began is repeated. In the terms of the contract
+// the two are one.
 func TestReadBeforeTheWatchIsRepeated(t *testing.T) {
 	w := &watch{in: newWatcher(nil, ""), confirmed: make(chan struct{})}
 	w.confirm(10)
@@ -127,8 +126,8 @@ func TestReadBeforeTheWatchIsRepeated(t *testing.T) {
 	}
 }
 
-// The watch of a node's children tells when the node goes, whether it had
-// children when it was listed or not.
+// The watch of a node's children fires when the node is deleted, whether or not it had
+// children when it was listed.
 func TestChildrenWatchTellsOfTheEnd(t *testing.T) {
 	s := quick(t)
 	writer, watcher := dial(t, s, drivers.Options{}), dial(t, s, drivers.Options{})

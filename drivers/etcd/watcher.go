@@ -8,30 +8,29 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A watcher has the watches of one session.
+// A watcher holds the watches of one session.
 //
-// etcd watches from now on when it is asked to, and says since which revision:
-// such a watch is served at once, while one from a revision in the past waits
-// for the server's next round, every 100 ms. So the watch is opened first and
-// the read goes beside it. What the read contained is dropped when it comes as
-// an event. A read that was answered before the watch began, and saw an older
-// revision, is repeated.
+// A new etcd watch starts from now, and the server confirms from which revision. Such a watch
+// is served immediately, while a watch from a past revision waits for the server's next round,
+// every 100 ms. So the watcher creates the watch first, and the read is sent without waiting
+// for it. Events that the read already showed are dropped. A read that was answered before the
+// watch began, and showed an older revision, is repeated.
 type watcher struct {
 	tap    *tap
 	keys   keyspace
-	behind func(*watch) // reads what the server can no longer tell as events
+	behind func(*watch) // reads again what the server can no longer send as events
 
 	mu          sync.Mutex
-	lost        func()  // ends the session, without waiting for it
+	lost        func()  // ends the session, asynchronously
 	stream      *stream // nil while disconnected
 	all         map[*watch]bool
 	byID        map[int64]*watch
 	lasting     map[*persistent]bool
 	lastingByID map[int64]*persistent
-	last        int64 // id
-	rereads     int   // under way
+	last        int64 // last id used
+	rereads     int   // in progress
 	ended       bool
-	progress    int64         // all events up to this revision have been handed on
+	progress    int64         // all events up to this revision have been delivered
 	advanced    chan struct{} // closed and replaced when progress advances
 }
 
@@ -43,7 +42,7 @@ func newWatcher(t *tap, keys keyspace) *watcher {
 	}
 }
 
-// open begins to watch a node, or its children, before it is read.
+// open creates the watch of a node, or of its children, before the node is read.
 func (s *watcher) open(call drivers.Watch, path string, children bool) (*watch, error) {
 	w := &watch{in: s, call: call, path: path, confirmed: make(chan struct{})}
 	if path != "/" {
@@ -72,7 +71,7 @@ func (s *watcher) open(call drivers.Watch, path string, children bool) (*watch, 
 	return w, nil
 }
 
-// id is one for another of etcd's watches for w. The caller has the lock.
+// id returns a new id for an etcd watch of w. The caller holds the lock.
 func (s *watcher) id(w *watch) int64 {
 	s.last++
 	s.byID[s.last] = w
@@ -85,13 +84,13 @@ func (s *watcher) create(w *watch, r *pb.WatchCreateRequest, op drivers.Op) {
 	s.stream.create(r, op, w.path)
 }
 
-// missed tells whether the read has to be repeated, for what it shows is not
-// what the watch goes on from. It waits until the server has confirmed the watch:
-// if the read came before, changes in between would be in neither.
+// missed reports whether the read has to be repeated, because the watch does not start where
+// the read ends. It waits until the server has confirmed the watch: if the read came first,
+// neither the read nor the watch has the changes in between.
 //
-// A node without children can go, and then the watch of its children has to
-// tell; one with children cannot go before one of them does. So it is when there
-// are none that the node is watched too.
+// A node without children can be deleted, and then the watch of its children has to fire. A
+// node with children cannot be deleted before one of them is. So if the read showed no
+// children, the node itself is watched too.
 func (s *watcher) missed(w *watch, read sight) bool {
 	<-w.confirmed
 	s.mu.Lock()
@@ -107,9 +106,9 @@ func (s *watcher) missed(w *watch, read sight) bool {
 	return true
 }
 
-// arm lets the watch fire for what comes after the read, and for what has come
-// already. It fails if the server refused to watch or the session has ended, and
-// then the watch is dropped.
+// arm lets the watch fire for changes after the read, including those that have already
+// arrived. If the server refused the watch or the session has ended, arm fails and drops the
+// watch.
 func (s *watcher) arm(w *watch, read sight) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,14 +139,14 @@ func (s *watcher) refused(w *watch) error {
 	return w.refused
 }
 
-// resume watches again, on another connection: from the read on, or it would
-// miss something. From the revision after it, which may not have come to pass,
-// the server would not tell its progress.
+// resume creates the watch again on a new connection, from the revision of the read so that no
+// change is missed. It does not start at the next revision: that revision may not exist yet,
+// and the server would then not report progress.
 func (s *watcher) resume(w *watch) {
 	w.on, w.ids = s.stream, nil
 	from := w.read.revision
 	if w.ours {
-		from = 0 // the key was there just now
+		from = 0 // the key existed a moment ago
 	}
 	if w.below != "" {
 		s.create(w, w.onChildren(s.id(w), from), drivers.OpRearm)
@@ -157,7 +156,7 @@ func (s *watcher) resume(w *watch) {
 	}
 }
 
-// drop forgets a watch whose call failed.
+// drop removes a watch whose call failed.
 func (s *watcher) drop(w *watch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +166,7 @@ func (s *watcher) drop(w *watch) {
 	s.remove(w)
 }
 
-// remove ends what etcd does for the watch.
+// remove ends the watch and etcd's watches for it.
 func (s *watcher) remove(w *watch) {
 	w.phase = over
 	w.confirm(0)
@@ -185,8 +184,8 @@ func (s *watcher) cancel(w *watch) {
 	}
 }
 
-// fire calls the watch, which does not block, so that the lock can be kept:
-// nobody else fires it, and what comes after is told after.
+// fire calls the watch. The watch does not block, so fire keeps the lock: no other goroutine
+// fires the watch, and later events are delivered later.
 func (s *watcher) fire(w *watch, e early) {
 	s.remove(w)
 	if !w.ours {

@@ -14,15 +14,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// witness is what the server had counted when the count was begun anew: etcd
-// cannot set its counters back.
+// witness holds the server's counters at the last Reset, since etcd cannot reset them.
 type witness struct {
 	mu    sync.Mutex
 	since map[string]int64
 }
 
-// What etcd counts, over all clients. It does not say which write had the
-// largest fan-out.
+// etcd's counters, over all clients. They do not show which write had the largest fan-out.
 const (
 	eventsSent = "etcd_debugging_mvcc_events_total"
 	ranges     = "etcd_mvcc_range_total"
@@ -30,8 +28,8 @@ const (
 	deletes    = "etcd_mvcc_delete_total"
 )
 
-// Reset begins the count anew. Of several members no count is to be had: each
-// counts all writes, and of the reads its own and those of all transactions.
+// Reset starts the count anew. It does not support several members: each member counts all
+// writes, but only its own reads and those of all transactions.
 func (s *Service) Reset(ctx context.Context) error {
 	if n := len(s.config.Endpoints); n > 1 {
 		return fmt.Errorf("what %d members count: %w", n, drivers.ErrUnsupported)
@@ -46,8 +44,8 @@ func (s *Service) Reset(ctx context.Context) error {
 	return nil
 }
 
-// Counters reads the count. Reads and writes are those of keys: etcd does not
-// count transactions. An event that we drop is an event to the server.
+// Counters reads the count. Reads and writes are those of keys: etcd does not count
+// transactions. Events that the client drops are included.
 func (s *Service) Counters(ctx context.Context) (drivers.Counters, error) {
 	now, err := s.metrics(ctx)
 	if err != nil {
@@ -63,7 +61,7 @@ func (s *Service) Counters(ctx context.Context) (drivers.Counters, error) {
 	}, nil
 }
 
-// metrics are the counters among what the endpoint tells Prometheus.
+// metrics returns the counters from the endpoint's Prometheus metrics.
 func (s *Service) metrics(ctx context.Context) (map[string]int64, error) {
 	body, err := s.ask(ctx, s.config.Endpoints[0], "/metrics")
 	if err != nil {
@@ -81,7 +79,7 @@ func (s *Service) metrics(ctx context.Context) (map[string]int64, error) {
 	return counters, lines.Err()
 }
 
-// askVersion asks the first endpoint that answers.
+// askVersion asks the endpoints in turn until one answers.
 func (s *Service) askVersion() (version string, err error) {
 	for _, endpoint := range s.config.Endpoints {
 		if version, err = s.versionOf(endpoint); err == nil {

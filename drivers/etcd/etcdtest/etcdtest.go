@@ -1,5 +1,5 @@
-// Package etcdtest has the members of etcd that tests start run without the race
-// detector, under which they take twice as long: it is not they who are tested.
+// Package etcdtest runs the etcd members that tests start without the race detector, which
+// would make them half as fast: the members are not under test.
 package etcdtest
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 )
 
-// Program is the variable that names stampede, built without the race detector. make
-// test sets it; without it a member is the test's own binary.
+// Program is the environment variable that names a stampede binary built without the race
+// detector. make test sets it; without it a member runs in the test's own binary.
 const Program = "PLAIN_STAMPEDE"
 
-// Plain, the first thing that a TestMain does, goes on as that program in a process
-// that is a member of etcd.
+// Plain replaces a process that is to be an etcd member with that program. A TestMain calls it
+// first.
 func Plain() {
 	program := os.Getenv(Program)
 	if program == "" || os.Getenv(child.Variable) != "etcd" {
