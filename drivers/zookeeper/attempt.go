@@ -13,22 +13,21 @@ import (
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
-// protected begins the names of the library's lock nodes, before the GUID.
+// protected is the prefix of the library's lock nodes, before the GUID.
 const protected = "_c_"
 
-// attempt is one call of the library's Lock. The name and the sequence of its
-// node are guarded by the mutex of its libraryLock.
+// attempt is one call of the library's Lock. The mutex of its libraryLock guards guid and seq.
 type attempt struct {
 	lock     *zk.Lock
 	asked    chan struct{} // closed when its create is first sent
 	returned chan struct{} // closed when Lock has returned
 	err      error         // of Lock, once returned is closed
 	release  context.CancelFunc
-	guid     string // the node's name up to its sequence; "" before it is sent
-	seq      int64  // NoSeq while no reply has told it
+	guid     string // the node's name without its sequence; "" before the create is sent
+	seq      int64  // NoSeq until a reply contains it
 }
 
-// wait waits for the library's Lock.
+// wait waits until the library's Lock returns.
 func (a *attempt) wait(ctx context.Context) error {
 	select {
 	case <-a.returned:
@@ -44,8 +43,8 @@ func (l *libraryLock) named(a *attempt) (guid string, seq int64) {
 	return a.guid, a.seq
 }
 
-// asked is told of each create below the path before it is sent. The library
-// takes another GUID when it had to make the path first.
+// asked is called with the name of each create below the path before it is sent. The library
+// uses a new GUID after it had to create the path first.
 func (l *libraryLock) asked(name []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +58,7 @@ func (l *libraryLock) asked(name []byte) {
 	l.last.guid = string(name)
 }
 
-// created is told of each node created below the path.
+// created is called with the name of each node created below the path.
 func (l *libraryLock) created(name []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,25 +69,24 @@ func (l *libraryLock) created(name []byte) {
 	}
 }
 
-// forget lets go of an attempt that is over.
+// forget removes an attempt that has ended.
 func (l *libraryLock) forget(a *attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.attempts = slices.DeleteFunc(l.attempts, func(b *attempt) bool { return a == b })
 }
 
-// locks are the library locks of one session, which read its creates off the
-// wire.
+// locks holds the library locks of one session. They read its creates off the wire.
 type locks struct {
 	some atomic.Bool
 
 	mu      sync.Mutex
-	byPath  map[string]*libraryLock // as the server knows it
+	byPath  map[string]*libraryLock // the path on the server
 	running sync.WaitGroup          // goroutines that call the library
 	closed  bool
 }
 
-// run calls f on a goroutine of its own, unless the session is over.
+// run calls f on a new goroutine, unless the session has ended.
 func (s *locks) run(f func()) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +97,7 @@ func (s *locks) run(f func()) error {
 	return nil
 }
 
-// close waits for the goroutines, which end once the library has.
+// close waits for the goroutines, which end after the library has.
 func (s *locks) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -117,7 +115,7 @@ func (s *locks) add(path string, l *libraryLock) {
 	s.some.Store(true)
 }
 
-// on is the lock that a create below its path belongs to, or nil.
+// on returns the lock that a create below its path belongs to, or nil.
 func (s *locks) on(path []byte) (l *libraryLock, name []byte) {
 	if !s.some.Load() {
 		return nil, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// counter is the least that a probe can do.
+// counter is a minimal probe.
 type counter struct{ replies int }
 
 func (c *counter) Message(m drivers.Message) {
@@ -21,8 +21,8 @@ func (c *counter) Message(m drivers.Message) {
 	}
 }
 
-// BenchmarkGet is what a read costs through the library alone, and through this
-// package with its tap and a probe, on the same server.
+// BenchmarkGet measures a read through the library alone, and through this package with its
+// tap and a probe, on the same server.
 func BenchmarkGet(b *testing.B) {
 	bare, ours := getters(b, b.Context(), onLocal(b).address)
 	for _, bc := range []struct {
@@ -40,11 +40,10 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkGetAdded makes the two reads by turns, now the one first and now the
-// other, and reports the difference of the medians: on a server by itself, where
-// a read varies by far more than is to be seen, and on the least that can answer,
-// over the loopback interface too. A context that cannot end spares a call its
-// goroutine; the bare library knows no other.
+// BenchmarkGetAdded interleaves the two reads, alternating which comes first, and reports the
+// difference of the medians. It runs on a standalone server, where a read varies by far more
+// than that difference, and on a minimal server, also over the loopback interface. A call
+// whose context cannot end needs no goroutine; the bare library has no contexts.
 func BenchmarkGetAdded(b *testing.B) {
 	b.Run("zookeeper", func(b *testing.B) { benchmarkAdded(b, b.Context(), onLocal(b).address) })
 	b.Run("zookeeper-for-ever", func(b *testing.B) { benchmarkAdded(b, context.Background(), onLocal(b).address) })
@@ -83,7 +82,7 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// getters read the root, each on a session of its own.
+// getters return functions that read the root, each on a session of its own.
 func getters(b *testing.B, ctx context.Context, address string) (bare, ours func() error) {
 	s, err := New(Config{Servers: []string{address}})
 	if err != nil {

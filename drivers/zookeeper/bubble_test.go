@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// A bubble ends when all its goroutines have: each of these tests proves that
-// Close leaves none behind.
+// A bubble ends when all its goroutines have ended: each of these tests proves that Close
+// leaves none behind.
 
 func dialMemory(t *testing.T, m *memory, o drivers.Options) *Conn {
 	t.Helper()
@@ -41,8 +41,8 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// A server that answers nothing any more does not keep Close, nor a call whose
-// context ends, and what is in flight fails with the session.
+// A server that stops answering does not block Close, nor a call whose context ends, and calls
+// in flight fail with the session.
 func TestCloseOfASilentServer(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
@@ -97,7 +97,7 @@ func TestDialOfADeadServer(t *testing.T) {
 		if took := time.Since(start); took != time.Second {
 			t.Errorf("took %v, want 1s", took)
 		}
-		// Both at once, each after 10, 20, 40, 80 and 160 ms, and one after 320.
+		// Both without a pause, each after 10, 20, 40, 80 and 160 ms, and one after 320.
 		if got, want := len(m.dials), 2+2*5+1; got != want {
 			t.Errorf("dialled %d times in a second, want %d", got, want)
 		}
@@ -107,7 +107,7 @@ func TestDialOfADeadServer(t *testing.T) {
 	})
 }
 
-// While it is disconnected a call waits, and one given up is never sent.
+// While the session is disconnected a call waits, and an abandoned one is never sent.
 func TestCallsWaitForTheReconnect(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
@@ -139,7 +139,7 @@ func TestCallsWaitForTheReconnect(t *testing.T) {
 	})
 }
 
-// The session's time-out runs from the moment of the disconnect.
+// The session's timeout starts with the disconnect.
 func TestLostAfterTheTimeout(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)

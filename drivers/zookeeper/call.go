@@ -12,26 +12,26 @@ import (
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
-// request is what one call asks for.
+// request holds the arguments of a call.
 type request struct {
 	op      drivers.Op
-	path    string // as the caller knows it
+	path    string // as the caller gave it
 	data    []byte
 	version int32
 	mode    drivers.Mode
 	watch   drivers.Watch
 }
 
-// call is one call of the library with a goroutine to make it, since the
-// library knows no contexts. Both are used again.
+// call is one call of the library with a goroutine that makes it, since the library has no
+// contexts. Both are reused.
 type call struct {
 	conn  *Conn
-	start chan struct{} // closed when the session is over
+	start chan struct{} // closed when the session has ended
 	done  chan struct{}
 	state atomic.Int32
 
 	request
-	server string // the path as the server knows it
+	server string // the path on the server
 	armed  *watch // nil if no watch is asked for
 
 	name     string
@@ -48,7 +48,7 @@ const (
 	abandoned
 )
 
-// calls are the calls that wait to be used again, the last used first.
+// calls is the pool of idle calls. The last one used is taken first.
 type calls struct {
 	mu      sync.Mutex
 	idle    []*call
@@ -56,7 +56,7 @@ type calls struct {
 	workers sync.WaitGroup
 }
 
-// take returns nil when the session is over.
+// take returns an idle call or a new one, or nil if the session has ended.
 func (s *calls) take(c *Conn) *call {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func (s *calls) take(c *Conn) *call {
 	return k
 }
 
-// put makes the call ready to be used again.
+// put returns the call to the pool.
 func (s *calls) put(k *call) {
 	k.request, k.armed = request{}, nil
 	k.bytes, k.children, k.stat = nil, nil, nil
@@ -86,7 +86,7 @@ func (s *calls) put(k *call) {
 	s.idle = append(s.idle, k)
 }
 
-// close ends the goroutines, once the library has let go of them.
+// close ends the goroutines, once the library has returned to them.
 func (s *calls) close() {
 	s.mu.Lock()
 	s.closed = true
@@ -98,14 +98,14 @@ func (s *calls) close() {
 	s.workers.Wait()
 }
 
-// do makes a call and returns it for its results to be read and then put back,
-// unless there is an error.
+// do makes a call. Without an error it returns the call, for the caller to read its results
+// and put it back.
 func (c *Conn) do(ctx context.Context, r request) (*call, error) {
 	k, err := c.prepare(ctx, r)
 	if err != nil {
 		return nil, c.failed(r.op.String(), r.path, err)
 	}
-	if ctx.Done() == nil { // nobody can give the call up, so it needs no goroutine
+	if ctx.Done() == nil { // the caller cannot cancel, so the call needs no goroutine
 		k.ask()
 	} else if k.start <- struct{}{}; !c.answered(ctx, k) {
 		return nil, c.failed(r.op.String(), r.path, context.Cause(ctx))
@@ -120,7 +120,8 @@ func (c *Conn) do(ctx context.Context, r request) (*call, error) {
 	return k, nil
 }
 
-// answered waits for the call. It returns false if the call was given up.
+// answered waits for the call. It returns false if the context ended and the call was
+// abandoned.
 func (c *Conn) answered(ctx context.Context, k *call) bool {
 	select {
 	case <-k.done:
@@ -151,7 +152,7 @@ func (c *Conn) prepare(ctx context.Context, r request) (*call, error) {
 	if err == nil {
 		if k = c.calls.take(c); k != nil {
 			k.request, k.server, k.armed = r, server, w
-			k.data = bytes.Clone(r.data) // which the caller has back when it gives up
+			k.data = bytes.Clone(r.data) // since the caller may change its data when do has returned
 			k.state.Store(running)
 			return k, nil
 		}
@@ -163,8 +164,8 @@ func (c *Conn) prepare(ctx context.Context, r request) (*call, error) {
 	return nil, err
 }
 
-// abandon leaves the call to its goroutine. It returns false if the call is
-// answered, or is about to be: then its results are there to be read.
+// abandon leaves the call to its goroutine. It returns false if the call is answered, or is
+// about to be: then its results can be read.
 func (c *Conn) abandon(k *call) bool {
 	if k.armed != nil && !c.watches.abandon(k.armed) {
 		<-k.done
@@ -181,7 +182,7 @@ func (c *Conn) abandon(k *call) bool {
 		c.gate.release()
 	}
 	<-k.done
-	if k.armed != nil { // its watch is dropped, so it cannot succeed any more
+	if k.armed != nil { // its watch is dropped, so it can no longer succeed
 		c.watches.returned(k.armed, k.err)
 		c.calls.put(k)
 		return true
@@ -207,8 +208,8 @@ func (k *call) work() {
 	}
 }
 
-// ask calls the library. The channels of its watches are left alone: each has
-// room for its one event.
+// ask calls the library. It ignores the channels of the library's watches: each has room for
+// its one event.
 func (k *call) ask() {
 	library := k.conn.library
 	switch k.op {

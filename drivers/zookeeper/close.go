@@ -7,13 +7,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
-// closeTime is how long Close tries to reach the service, after the second that
-// the library waits for its answer.
+// closeTime is how long Close tries to reach the service, after the second for which the
+// library waits for an answer.
 const closeTime = time.Second
 
-// Close ends the session: first for this client, as when it is lost, then at
-// the service. If the service cannot be reached within a few seconds, its
-// ephemeral nodes stay until it expires the session.
+// Close ends the session: first for this client, as when it is lost, then at the service. If
+// the service cannot be reached within a few seconds, its ephemeral nodes stay until the
+// session expires.
 func (c *Conn) Close() error {
 	c.end()
 	select {
@@ -25,7 +25,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// shutdown ends the library, waits for its goroutines, and if asked makes sure
+// shutdown ends the library and waits for its goroutines. If sure is set, it also makes sure
 // that the session has ended at the service.
 func (c *Conn) shutdown(sure bool) {
 	if !c.closing.CompareAndSwap(false, true) {
@@ -36,7 +36,7 @@ func (c *Conn) shutdown(sure bool) {
 	c.watches.imminent.Wait()
 	if !sure || c.gate.isShut() {
 		c.dialer.stop()
-		<-c.dialer.arrived // or the library would not send what it is to be answered
+		<-c.dialer.arrived // otherwise the library would not send a request that needs an answer
 	}
 	c.endLibrary()
 	c.locks.close()
@@ -59,8 +59,8 @@ func (c *Conn) endLibrary() {
 	}
 }
 
-// closeAnew takes the session up on a new connection and ends it there. The
-// library cannot: once it is closed, it does not reconnect.
+// closeAnew resumes the session on a new connection and ends it there. The library does not
+// reconnect once it is closed.
 func (c *Conn) closeAnew(ctx context.Context, tries int) {
 	select {
 	case <-time.After(ensemble.Backoff(tries)):
@@ -73,7 +73,7 @@ func (c *Conn) closeAnew(ctx context.Context, tries int) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	ensemble.TakeOver(conn, c.session.granted) // the tap tells what comes of it
+	ensemble.TakeOver(conn, c.session.granted) // the tap reports the result
 }
 
 // Cut cuts the connection, if there is one; see [drivers.Cutter].

@@ -16,16 +16,15 @@ import (
 
 // A Conn is one session. It is a [drivers.Fencer] and a [drivers.Librarian].
 //
-// While it is disconnected, calls that have not been sent wait for the
-// reconnect; those that have been fail with ErrConnectionLoss. The session is
-// lost when the service says so, when it has been disconnected for as long as
-// its time-out, since by then the service has ended it or is about to, and when
-// it is closed. Then OnState is told first, then Done is closed, and then Lost
-// is fired at all armed watches.
+// While the session is disconnected, calls that have not been sent wait for the reconnect.
+// Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
+// says so, when it has been disconnected for its timeout (the service has ended it by then, or
+// is about to), and when it is closed. The Conn then calls OnState, closes Done, and fires
+// Lost at all armed watches, in this order.
 type Conn struct {
 	options  drivers.Options
 	ensemble *ensemble.Ensemble
-	acl      []zk.ACL // of the nodes it makes
+	acl      []zk.ACL // of the nodes that the session creates
 	connect  func(ctx context.Context, address string) (*wire.Tap, error)
 	dialer   *dialer
 	library  *zk.Conn
@@ -39,11 +38,11 @@ type Conn struct {
 	session  session
 	position atomic.Int64 // of the last reply
 	rearm    rearm
-	closed   atomic.Bool // the service has said that the session has ended
+	closed   atomic.Bool // the service has confirmed that the session has ended
 	done     chan struct{}
 	ending   sync.Once     // of the session
 	closing  atomic.Bool   // shutdown has begun
-	gone     chan struct{} // closed when it is through
+	gone     chan struct{} // closed when shutdown is complete
 }
 
 var (
@@ -52,8 +51,7 @@ var (
 	_ drivers.Librarian = (*Conn)(nil)
 )
 
-// Create makes a node that the session's user may use, or everybody where it
-// has none.
+// Create makes a node. Only the session's user may use it; without a user, everyone may.
 func (c *Conn) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
 	k, err := c.do(ctx, request{op: drivers.OpCreate, path: path, data: data, mode: mode})
 	if err != nil {
@@ -80,7 +78,7 @@ func (c *Conn) Delete(ctx context.Context, path string, version int32) error {
 	return nil
 }
 
-// Exists tells whether there is a node.
+// Exists reports whether there is a node.
 func (c *Conn) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
 	k, err := c.read(ctx, request{op: drivers.OpExists, path: path, watch: w})
 	if err != nil {
@@ -113,8 +111,7 @@ func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32)
 	return stat(k.stat), nil
 }
 
-// Children lists a node's children. The Seq of each is what the digits at the
-// end of its name say.
+// Children lists a node's children. The Seq of each is the number at the end of its name.
 func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
 	k, err := c.read(ctx, request{op: drivers.OpChildren, path: path, watch: w})
 	if err != nil {
@@ -128,7 +125,7 @@ func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]dr
 	return children, nil
 }
 
-// read makes a call that only looks, after a sync where the service is asked to.
+// read makes a call that only reads, after a sync if the service is configured for that.
 func (c *Conn) read(ctx context.Context, r request) (*call, error) {
 	if c.ensemble.SyncReads {
 		if err := c.Sync(ctx, r.path); err != nil {
@@ -143,14 +140,13 @@ func (c *Conn) Sync(ctx context.Context, path string) error {
 	return c.catchUp(ctx, request{op: drivers.OpSync, path: path})
 }
 
-// Fence is a sync of a path of its own: the server answers it when it has
-// caught up with the leader, and sends the notifications of all that it has
-// applied before the answer.
+// Fence is a sync of a path of its own. The server answers it when it has caught up with the
+// leader. Before the answer it sends the notifications for all writes that it has applied.
 func (c *Conn) Fence(ctx context.Context) error {
 	return c.catchUp(ctx, request{op: drivers.OpFence, path: wire.FencePath})
 }
 
-// catchUp makes a sync, as often as it takes.
+// catchUp makes a sync, and repeats it as often as needed.
 func (c *Conn) catchUp(ctx context.Context, r request) error {
 	return c.ensemble.CatchUp(func() (int64, error) {
 		k, err := c.do(ctx, r)

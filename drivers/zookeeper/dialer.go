@@ -12,34 +12,34 @@ import (
 
 var errStopped = errors.New("session is over")
 
-// dialer is how one session finds its servers. It is both the library's host
-// provider and its dialer: the library sleeps a second whenever the provider
-// says that it has come round, so it never says so, and the dialer waits. The
-// first attempt after a connection broke is made at once; when every server has
-// failed, a pause goes before each, 10 ms at first and doubling to 1 s. Host
-// names are resolved at each attempt.
+// dialer chooses and dials the servers of one session. It is both the library's host provider
+// and its dialer. The library sleeps a second whenever the provider reports that it has tried
+// all servers, so the dialer never reports that, and waits by itself. The first attempt after
+// a connection broke is made immediately. When every server has failed, the dialer pauses
+// before each attempt, first 10 ms and then doubling to 1 s. Host names are resolved at each
+// attempt.
 type dialer struct {
 	servers []string
 	connect func(ctx context.Context, address string) (net.Conn, error)
-	arrived chan struct{} // has room for one; see nowhere
-	refused chan struct{} // closed when a connection failed for good
+	arrived chan struct{} // has room for one signal; see nowhere
+	refused chan struct{} // closed when the service refused a connection
 
 	mu      sync.Mutex
 	turn    int // the server tried last
 	tries   int // since the last session was established
 	stopped bool
-	cancel  context.CancelFunc // of the attempt under way
-	conn    net.Conn           // of the last that succeeded
-	last    error              // of the last that failed, or was hung up on
+	cancel  context.CancelFunc // of the attempt in progress
+	conn    net.Conn           // the last connection that was made
+	last    error              // of the last connection that failed or was closed by the server
 }
 
-// Init keeps what the dialer was made with.
+// Init ignores its argument: the dialer has its servers already.
 func (d *dialer) Init([]string) error { return nil }
 
-// Len is the number of servers.
+// Len returns the number of servers.
 func (d *dialer) Len() int { return len(d.servers) }
 
-// Next is the server to try next.
+// Next returns the server to try next.
 func (d *dialer) Next() (server string, retryStart bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -47,14 +47,14 @@ func (d *dialer) Next() (server string, retryStart bool) {
 	return d.servers[d.turn], false
 }
 
-// Connected is told when a session was established.
+// Connected is called when a session was established.
 func (d *dialer) Connected() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tries = 0
 }
 
-// dial is the library's [zk.Dialer].
+// dial implements the library's [zk.Dialer].
 func (d *dialer) dial(_, address string, timeout time.Duration) (net.Conn, error) {
 	ctx, pause := d.begin()
 	if ctx == nil {
@@ -73,7 +73,8 @@ func (d *dialer) dial(_, address string, timeout time.Duration) (net.Conn, error
 	return d.end(conn, err)
 }
 
-// begin returns no context when the dialer was stopped.
+// begin returns the context of an attempt and the pause before it. The context is nil if the
+// dialer was stopped.
 func (d *dialer) begin() (context.Context, time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -87,8 +88,8 @@ func (d *dialer) begin() (context.Context, time.Duration) {
 	return ctx, ensemble.Backoff(rounds)
 }
 
-// end keeps the connection, so that stop can close it, and closes the one
-// before: the library forgets to when the server has expired the session.
+// end keeps the connection, so that stop can close it, and closes the previous one, which the
+// library does not do when the server has expired the session.
 func (d *dialer) end(conn net.Conn, err error) (net.Conn, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -109,8 +110,8 @@ func (d *dialer) end(conn net.Conn, err error) (net.Conn, error) {
 	return conn, nil
 }
 
-// stop ends the connection and every attempt at another: the next one leads
-// nowhere.
+// stop ends the connection and every attempt at another. The next dial returns a connection to
+// no server.
 func (d *dialer) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -123,14 +124,14 @@ func (d *dialer) stop() {
 	}
 }
 
-// failed is told of a connection that ended before it led to a session.
+// failed records the error of a connection that ended before it led to a session.
 func (d *dialer) failed(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.note(err)
 }
 
-// note must be called with the lock held.
+// note records an error. The caller holds the lock.
 func (d *dialer) note(err error) {
 	d.last = err
 	if !ensemble.Refusal(err) {

@@ -1,17 +1,16 @@
 // Package zookeeper opens sessions with a ZooKeeper service through
 // github.com/go-zookeeper/zk, and runs local servers.
 //
-// A [Service] is given by addresses; a [Conn] is one session. What the library
-// lacks is added around it: contexts (each call of the library has a goroutine,
-// which it is left to when the context ends), sessions that end instead of
-// being replaced in silence, and watches without a channel and a goroutine
-// each: a [wire.Tap] beneath the library tells which read armed a watch and
-// which notification came, in the order of the connection, so a watch is called
-// before the library has read any later reply.
+// A [Service] is given by addresses; a [Conn] is one session. This package adds what the
+// library lacks. Calls have contexts: each call of the library runs on a goroutine, which is
+// left to finish when the context ends. A session that is lost ends, while the library would
+// silently replace it. A watch needs no channel and no goroutine: a [wire.Tap] beneath the
+// library reports which read armed a watch and which notification arrived, in the order of the
+// connection, so a watch is called before the library has read any later reply.
 //
-// Connections may be encrypted, beneath the tap, and sessions may have digest
-// credentials, which the library repeats on every connection.
+// Connections may be encrypted, beneath the tap. Sessions may have digest credentials, which
+// the library sends again on every connection.
 //
-// [RunMember] runs a server of this machine's installation, by itself or as one of an
+// [RunMember] runs a server of this machine's installation, by itself or as a member of an
 // ensemble.
 package zookeeper

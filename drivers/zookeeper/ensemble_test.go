@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// What holds on one server holds where sessions are on several. The suite of order
-// is about one session, which is on one server.
+// What holds on one server holds for sessions spread over several. The tests of order use one
+// session, which is on one server.
 func TestSuiteOnAnEnsemble(t *testing.T) {
 	testenv.SkipIfShort(t)
 	requireLocal(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// failed wraps an error of the library, or of the gate, on the caller's path.
+// failed wraps an error of the library, or of the gate, with the caller's path.
 func (c *Conn) failed(op, path string, err error) error {
 	return &drivers.CallError{Call: op, Path: path, Sentinel: c.sentinel(err), Cause: err}
 }
@@ -39,7 +39,7 @@ func (c *Conn) sentinel(err error) error {
 	return nil
 }
 
-// broken tells whether an error means that the connection is no more.
+// broken reports whether an error means that the connection has ended.
 func broken(err error) bool {
 	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) ||
 		errors.Is(err, zk.ErrClosing) || errors.Is(err, zk.ErrSessionMoved)

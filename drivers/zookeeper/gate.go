@@ -8,17 +8,16 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// gate holds calls back while they must not be sent: while there is no
-// connection, so that one given up before the reconnect was certainly not made;
-// and while a write that was given up has not been answered: it may still be on
-// its way to being sent, and must not be applied after a later call. The zero
-// gate is shut.
+// gate holds calls back while they must not be sent: while there is no connection, so that a
+// call abandoned before the reconnect was certainly not made; and while an abandoned write is
+// unanswered, since it may still be about to be sent, and must not be applied after a later
+// call. The zero gate is shut.
 type gate struct {
 	mu    sync.Mutex
 	shut  bool          // no connection
-	stale int           // writes given up and not answered
-	open  atomic.Bool   // neither of them; all that a passing call looks at
-	wake  chan struct{} // closed when the gate opens; nil if nobody waits
+	stale int           // abandoned writes that are unanswered
+	open  atomic.Bool   // neither holds; the only field that a passing call reads
+	wake  chan struct{} // closed when the gate opens; nil if no call waits
 }
 
 // pass waits until the gate is open, the context ends or the session does.
@@ -58,7 +57,7 @@ func (g *gate) set(shut bool) {
 	g.settle()
 }
 
-// isShut tells whether the connection broke and there is no other yet.
+// isShut reports whether the connection broke and there is no new one yet.
 func (g *gate) isShut() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -8,46 +8,48 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// link is the library's end of a connection. It makes good what the library does
-// not:
+// link is the library's end of a connection. It corrects four problems of the library:
 //
-//   - When a session is taken up again, the library arms its watches anew, in one
-//     or more requests. It does not order them among those of its callers, so a
-//     reply could show a change before its watch tells of it. Here they go first:
-//     what is sent before the last of them is kept back.
-//   - The library notes the position of each reply, and meanwhile reads it for
-//     those requests. Here no reply tells it a position, and the requests get ours.
-//   - It waits for ever for room to tell a request of the end of the connection
-//     when it has told of a failed Write and of its Close before. Here no Write
-//     fails: the connection is closed, which the reader notices.
-//   - It sets and clears a deadline around every packet each way, which costs more
-//     than all that is added here. Nearly the same deadline is not set again.
+//   - When a session is resumed, the library arms its watches again, in one or more
+//     requests, but may send calls of its callers before them. A reply could then
+//     show a change before its watch reports it. link sends the requests that arm
+//     watches first, and holds back all other calls until the last of them.
+//   - The library records the position of each reply, and concurrently reads it for
+//     these requests. link hides the positions of replies from the library, and
+//     writes the right position into the requests.
+//   - The library can block forever when it reports the end of a connection to a
+//     request that has already had two reports: of a failed Write and of Close. With
+//     link, Write never fails. Instead link closes the connection, and the reader
+//     gets the error.
+//   - The library sets and clears a deadline around every packet in each direction,
+//     which costs more than all that link adds. link sets no deadline that nearly
+//     equals the last one.
 //
-// The library sends a packet with each Write, and one at a time.
+// The library sends one packet with each Write, and one at a time.
 type link struct {
 	*wire.Tap
-	dialer   *dialer       // is told how a connection ended that led to no session
-	position *atomic.Int64 // of the last write that the session can have seen
+	dialer   *dialer       // learns how a connection ended that led to no session
+	position *atomic.Int64 // of the last write that the session may have seen
 	rearm    *rearm
 	opened   bool                      // the request that opens the session was sent
-	unarmed  map[string]wire.WatchKind // the watches that the library has yet to arm
-	arms     int64                     // packets that arm watches
-	kept     []byte                    // until all are armed
+	unarmed  map[string]wire.WatchKind // the watches that the library has not yet armed
+	arms     int64                     // number of packets that arm watches
+	kept     []byte                    // packets held back until all are armed
 
 	answered bool // the reply that opens the session has been read
-	at, size int  // in the packet being read, its length included
+	at, size int  // in the packet being read, including its length
 
 	readBy, writeBy deadline
 }
 
-// deadline is the last that was set.
+// deadline is the last deadline that was set.
 type deadline struct{ at time.Time }
 
-// slack is by how much a deadline may be early.
+// slack is the time by which a deadline may be early.
 const slack = 20 * time.Millisecond
 
-// moves tells whether a deadline has to be set. One that was met is left where
-// it is, since the library sets the next before it reads or writes again.
+// moves reports whether a deadline has to be set. A deadline is never cleared, since the
+// library sets the next one before it reads or writes again.
 func (d *deadline) moves(to time.Time) bool {
 	if late := to.Sub(d.at); to.IsZero() || late >= 0 && late < slack {
 		return false
@@ -56,7 +58,7 @@ func (d *deadline) moves(to time.Time) bool {
 	return true
 }
 
-// SetReadDeadline sets when reading fails.
+// SetReadDeadline sets the deadline of reads.
 func (l *link) SetReadDeadline(t time.Time) error {
 	if l.readBy.moves(t) {
 		return l.Tap.SetReadDeadline(t)
@@ -64,7 +66,7 @@ func (l *link) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline sets when writing fails.
+// SetWriteDeadline sets the deadline of writes.
 func (l *link) SetWriteDeadline(t time.Time) error {
 	if l.writeBy.moves(t) {
 		return l.Tap.SetWriteDeadline(t)
@@ -72,7 +74,7 @@ func (l *link) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// Where positions are in packets, their length included.
+// Offsets of positions in packets, including the length.
 const (
 	seenAt     = 8  // in the request that opens a session
 	relativeAt = 12 // in the one that arms watches
@@ -80,8 +82,8 @@ const (
 	zxidEnd    = 16
 )
 
-// Write sends p, or keeps it until all watches are on their way. Credentials and
-// heartbeats do not wait: their replies show no change.
+// Write sends p, or holds it back until all watches have been sent. Credentials and heartbeats
+// are not held back: their replies show no change.
 func (l *link) Write(p []byte) (int, error) {
 	op := operation(p)
 	switch {
@@ -99,7 +101,7 @@ func (l *link) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// arm sends a request that arms watches, and after the last one what was kept.
+// arm sends a request that arms watches, and after the last one the packets held back.
 func (l *link) arm(p []byte) {
 	tell(p, relativeAt, l.rearm.told.Load())
 	waits := len(l.unarmed) > 0
@@ -113,7 +115,7 @@ func (l *link) arm(p []byte) {
 	l.send(p)
 }
 
-// armed removes the watches that a request arms from those that are to be armed.
+// armed removes the watches in a request from those still to be armed.
 func (l *link) armed(p []byte) {
 	d := wire.NewDecoder(p[wire.LengthSize+wire.RequestHeaderSize:])
 	var r wire.SetWatchesRequest
@@ -142,7 +144,7 @@ func tell(p []byte, at int, position int64) {
 	}
 }
 
-// operation is the opcode of a packet, or 0 if it is too short to have one.
+// operation returns the opcode of a packet, or 0 if it is too short to have one.
 func operation(p []byte) int32 {
 	if len(p) < wire.LengthSize+wire.RequestHeaderSize {
 		return 0
@@ -150,7 +152,7 @@ func operation(p []byte) int32 {
 	return int32(binary.BigEndian.Uint32(p[wire.LengthSize+4:]))
 }
 
-// Read reads replies without their positions.
+// Read reads replies and clears their positions.
 func (l *link) Read(p []byte) (int, error) {
 	n, err := l.Tap.Read(p)
 	for rest := p[:n]; len(rest) > 0; {
@@ -162,8 +164,8 @@ func (l *link) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pass goes on in the packet being read, to the end of its length or its own at
-// most, and returns how far.
+// pass processes p up to the end of the current packet, or of its length field, and returns
+// how many bytes that was.
 func (l *link) pass(p []byte) int {
 	if l.at < wire.LengthSize {
 		n := min(wire.LengthSize-l.at, len(p))

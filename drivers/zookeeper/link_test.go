@@ -19,7 +19,7 @@ func newLink(conn net.Conn, position, told int64, unarmed map[string]wire.WatchK
 	return &link{Tap: wire.NewTap(conn, probeFunc(ignore), nil), position: at, rearm: r, unarmed: unarmed}
 }
 
-// asked is a packet of some op with 16 bytes after its header.
+// asked returns a packet with the given opcode and 16 bytes after its header.
 func asked(op int32, first uint64) []byte {
 	b := wire.RequestHeader{Xid: op, Op: op}.Append(wire.Begin(nil))
 	b = append(binary.BigEndian.AppendUint64(b, first), "12345678"...)
@@ -27,7 +27,7 @@ func asked(op int32, first uint64) []byte {
 	return b
 }
 
-// arms is a packet that arms watches from a position.
+// arms returns a packet that arms watches from a position.
 func arms(position int64, paths ...string) []byte {
 	b := wire.RequestHeader{Xid: wire.OpSetWatches, Op: wire.OpSetWatches}.Append(wire.Begin(nil))
 	b = wire.SetWatchesRequest{RelativeZxid: position, Data: paths[:1], Exist: paths[1:]}.Append(b)
@@ -35,8 +35,8 @@ func arms(position int64, paths ...string) []byte {
 	return b
 }
 
-// All packets that arm watches come before every call, and carry the position up
-// to which the session was told of changes, which may be older than its position.
+// All packets that arm watches come before every call. They carry the position up to which the
+// session was notified of changes, which may be older than the session's position.
 func TestLinkArmsFirst(t *testing.T) {
 	client, server := net.Pipe()
 	l := newLink(client, 77, 66, map[string]wire.WatchKind{"/a": wire.DataWatch, "/b": wire.ExistWatch, "/c": wire.DataWatch})
@@ -61,7 +61,7 @@ func TestLinkArmsFirst(t *testing.T) {
 	}
 }
 
-// What is read has no positions, in whatever pieces it comes.
+// The library reads replies without positions, however the bytes are split.
 func TestLinkForgetsPositions(t *testing.T) {
 	var in, want []byte
 	add := func(payload, forgotten []byte) {

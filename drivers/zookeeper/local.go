@@ -13,11 +13,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/local"
 )
 
-// RunMember runs an Apache ZooKeeper server of this machine's installation in its
-// place, until the context ends. It announces the id of the server's process when
-// that runs; [Serves] tells when it serves.
+// RunMember runs an Apache ZooKeeper server of this machine's installation at place p, until
+// the context ends. It announces the process id of the server when its process runs; [Serves]
+// reports when the server serves.
 //
-// Every write is fsynced, as ZooKeeper does by default.
+// ZooKeeper syncs every write to disk by default.
 func RunMember(ctx context.Context, p local.Place, announce func(pid string)) error {
 	from, err := FindInstallation()
 	if err != nil {
@@ -35,7 +35,7 @@ func RunMember(ctx context.Context, p local.Place, announce func(pid string)) er
 	if len(p.Members) > 1 {
 		server.Args = slices.Insert(server.Args, slices.Index(server.Args, "-cp"), memberFlags(p)...)
 	}
-	// The kernel ties a child's death signal to the thread that started it.
+	// The kernel ties a child's death signal to the thread that started the child.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := server.Start(); err != nil {
@@ -49,13 +49,13 @@ func RunMember(ctx context.Context, p local.Place, announce func(pid string)) er
 	return fmt.Errorf("ZooKeeper ended (%v): %s", server.ProcessState, lastWords(log.Name()))
 }
 
-// memberHeap is the JVM's where it is one of several: five of them must fit
-// beside each other on a machine of 4 GB.
+// memberHeap is the JVM's heap for one of several members: five of them must fit on a machine
+// with 4 GB.
 const memberHeap = "-Xmx256m"
 
-// memberFlags are the JVM's for one of several. Through a proxy, where there is one,
-// go all connections that the server makes, also those to this machine, which Java
-// leaves out unless told that nobody is left out.
+// memberFlags returns the JVM's flags for one of several members. If there is a proxy, all
+// connections that the server makes go through it. That includes those to this machine, which
+// Java excludes unless the list of exclusions is empty.
 func memberFlags(p local.Place) []string {
 	flags := []string{memberHeap}
 	if p.Proxy == "" {
@@ -63,7 +63,7 @@ func memberFlags(p local.Place) []string {
 	}
 	host, port, err := net.SplitHostPort(p.Proxy)
 	if err != nil {
-		panic(err) // it is where somebody listens
+		panic(err) // it is the address of a listener
 	}
 	return append(flags, "-DsocksProxyHost="+host, "-DsocksProxyPort="+port, "-DsocksNonProxyHosts=")
 }

@@ -18,9 +18,9 @@ const (
 	logName    = "server.log"
 )
 
-// config is a server by itself that admits any number of clients, answers all
-// four-letter words, and lets sessions live between 1/2 s and 2 min, where its
-// defaults would be 4 s and 40 s. Expiry is rounded up to the next tick.
+// config configures a standalone server. It accepts any number of clients, answers all
+// four-letter words, and allows session timeouts from 1/2 s to 2 min, where the defaults would
+// be 4 s and 40 s. Expiry is rounded up to the next tick.
 const config = `dataDir=%s
 clientPortAddress=%s
 clientPort=%s
@@ -32,8 +32,8 @@ admin.enableServer=false
 4lw.commands.whitelist=*
 `
 
-// What releases before and since 3.8 log by; it is found on the class path,
-// which the server's directory is part of.
+// Logging configurations of releases before 3.8 and since. The server finds them on its class
+// path, which contains its directory.
 const (
 	log4j = `log4j.rootLogger=ERROR, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -47,20 +47,20 @@ log4j.appender.out.layout.ConversionPattern=%p %m%n
 `
 )
 
-// quorum is a member of an ensemble, beside what every server is. A follower has
-// 10 s to find a leader and 2.5 s to be heard of, in ticks: the latter are as many
-// as in the configuration that ZooKeeper comes with.
+// quorum is the additional configuration of a member of an ensemble, in ticks. A follower has
+// 10 s to find a leader, and may be out of contact for 2.5 s, as many ticks as in the
+// configuration that comes with ZooKeeper.
 const quorum = `initLimit=20
 syncLimit=5
 `
 
-// WriteConfig writes what [Installation.Command] runs a server by, at an address
-// and with what it keeps in dir, and has it log nothing but errors.
+// WriteConfig writes the configuration for [Installation.Command]: a server at an address with
+// its data in dir, which logs errors only.
 func WriteConfig(dir, addr string) error {
 	return writeConfig(dir, addr, "")
 }
 
-// writeMember is WriteConfig for a member.
+// writeMember writes the configuration of a member.
 func writeMember(p local.Place) error {
 	if len(p.Members) == 1 {
 		return WriteConfig(p.Dir, p.Own().Clients)
@@ -79,7 +79,7 @@ func writeMember(p local.Place) error {
 	return writeConfig(p.Dir, p.Own().Clients, lines)
 }
 
-// writeConfig writes the files of a server with further lines for its zoo.cfg.
+// writeConfig writes the files of a server, with additional lines for its zoo.cfg.
 func writeConfig(dir, addr, lines string) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -97,8 +97,8 @@ func writeConfig(dir, addr, lines string) error {
 	return nil
 }
 
-// lastWords is the line of a log that tells why the server ended: the last
-// exception, or without one the last line that is not part of a stack trace.
+// lastWords returns the line of a log that shows why the server ended: the last exception, or
+// else the last line outside of a stack trace.
 func lastWords(log string) string {
 	text, err := os.ReadFile(log)
 	if err != nil {

@@ -11,22 +11,22 @@ import (
 	"strings"
 )
 
-// ErrNotInstalled is why there is no local server: no ZooKeeper or no Java. The
-// errors that wrap it say what to install.
+// ErrNotInstalled means that ZooKeeper or Java is missing. The errors that wrap it say what to
+// install.
 var ErrNotInstalled = errors.New("not installed")
 
 // debianJars is where Debian's package libzookeeper-java puts its jars.
 const debianJars = "/usr/share/java"
 
-// An Installation is what a ZooKeeper server can be started from.
+// An Installation has what is needed to start a ZooKeeper server.
 type Installation struct {
 	Java      string // the java command
 	Classpath string
 }
 
-// FindInstallation looks for ZooKeeper in ZOOKEEPER_HOME (a release of Apache
-// ZooKeeper, or any folder with its jars) or, where that is not set, among
-// Debian's packages; and for Java in JAVA_HOME or the PATH.
+// FindInstallation looks for ZooKeeper in ZOOKEEPER_HOME (a release of Apache ZooKeeper, or
+// any directory with its jars) or, if that is not set, among Debian's packages. It looks for
+// Java in JAVA_HOME or the PATH.
 func FindInstallation() (Installation, error) {
 	jars, err := findJars(os.Getenv("ZOOKEEPER_HOME"))
 	if err != nil {
@@ -60,9 +60,9 @@ func findJars(home string) ([]string, error) {
 
 func isServer(jar string) bool { return strings.HasPrefix(filepath.Base(jar), "zookeeper") }
 
-// debian takes the server's jar, whose manifest names what else it needs, and
-// a logger, which the manifest leaves to the user, and what the manifest forgets
-// of Netty, which servers with TLS need.
+// debian returns the server's jar, whose manifest names its dependencies, and the jars that
+// the manifest lacks: a logger, which it leaves to the user, and the parts of Netty that
+// servers with TLS need.
 func debian(folder string) ([]string, error) {
 	server := filepath.Join(folder, "zookeeper.jar")
 	if _, err := os.Stat(server); err != nil {
@@ -89,13 +89,13 @@ func findJava(home string) (string, error) {
 	return java, nil
 }
 
-// Command is the server, configured by the zoo.cfg in dir, where a logger's
-// configuration may be too and where the server keeps everything. It is killed
-// when the context ends, and on Linux when the thread that starts it does.
+// Command returns the server's command. The zoo.cfg in dir configures it, dir may also contain
+// a logger's configuration, and the server keeps its data there. The server is killed when the
+// context ends, and on Linux also when the thread that starts it ends.
 func (i Installation) Command(ctx context.Context, dir string, log *os.File) *exec.Cmd {
 	c := exec.CommandContext(ctx, i.Java,
 		"-Xmx512m",
-		// Without these a killed JVM leaves files of its own in /tmp.
+		// Without these flags a killed JVM leaves files in /tmp.
 		"-XX:-UsePerfData", "-Djava.io.tmpdir="+dir,
 		"-Dzookeeper.extendedTypesEnabled=true",
 		"-Dzookeeper.admin.enableServer=false",

@@ -2,8 +2,8 @@ package zookeeper
 
 import "syscall"
 
-// dieWithParent has the kernel kill the server when the thread that started it
-// is gone, which covers a parent that was itself killed.
+// dieWithParent makes the kernel kill the server when the thread that started it ends, also if
+// the parent process was killed.
 func dieWithParent() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

@@ -4,6 +4,6 @@ package zookeeper
 
 import "syscall"
 
-// dieWithParent is what Linux does for a server whose parent was killed. Here
-// such a server lives on.
+// dieWithParent does nothing: only Linux kills a server whose parent was killed. Here the
+// server stays alive.
 func dieWithParent() *syscall.SysProcAttr { return nil }

@@ -9,9 +9,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/local"
 )
 
-// Serves returns when a member that [RunMember] runs takes sessions, which it does
-// not before its ensemble has a leader and it has found it. It must keep its data
-// in its directory, which a stranger on the same port would not.
+// Serves returns when a member that [RunMember] runs accepts sessions, which requires that its
+// ensemble has a leader and that the member has found it. The member must keep its data in
+// p.Dir, which another server on the same port would not.
 func Serves(ctx context.Context, p local.Place) error {
 	e, err := ensemble.New(Config{Servers: []string{p.Own().Clients}})
 	if err != nil {
@@ -29,8 +29,9 @@ func Serves(ctx context.Context, p local.Place) error {
 	return nil
 }
 
-// keepsDataIn does not wait long: a server that is about to start never answers
-// some of the words that come just then, and does when asked again.
+// keepsDataIn reports whether the server keeps its data in dir. Its timeout is short: a server
+// that is starting never answers some of the words that arrive just then, but answers later
+// ones.
 func keepsDataIn(ctx context.Context, e *ensemble.Ensemble, dir string) bool {
 	ctx, cancel := context.WithTimeout(ctx, 250*time.Millisecond)
 	defer cancel()

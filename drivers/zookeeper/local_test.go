@@ -17,7 +17,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/local"
 )
 
-// requireLocal skips where no server can be started, unless it must be.
+// requireLocal skips the test if no server can be started, or fails it if
+// REQUIRE_BACKENDS=all.
 func requireLocal(t testing.TB) {
 	t.Helper()
 	if _, err := FindInstallation(); err != nil {
@@ -66,8 +67,8 @@ func looksServing(t *testing.T, addr string) {
 	}
 }
 
-// A server that cannot listen says so in its log, and whoever has its port is not
-// taken for it.
+// A server that cannot listen reports that in its log, and another server on its port is not
+// mistaken for it.
 func TestMemberMeetsATakenPort(t *testing.T) {
 	requireLocal(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -90,7 +91,7 @@ func TestMemberMeetsATakenPort(t *testing.T) {
 	}
 }
 
-// The process between us and the JVM is killed.
+// The JVM dies when the process between this one and the JVM is killed.
 func TestJVMGoesWithItsReaper(t *testing.T) {
 	requireLocal(t)
 	if runtime.GOOS != "linux" {
@@ -119,18 +120,18 @@ func TestJVMGoesWithItsReaper(t *testing.T) {
 	}
 	defer c.Close()
 	syscall.Kill(reaper.PID(), syscall.SIGKILL)
-	// The JVM's end is the connection's.
+	// The connection ends when the JVM does.
 	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the connection ended with %v, want that the server is gone", err)
 	}
 }
 
-// alone is the place of a server by itself.
+// alone returns the place of a standalone server.
 func alone(t *testing.T, address string) local.Place {
 	return local.Place{Number: 1, Members: []local.Addresses{{Clients: address}}, Dir: t.TempDir()}
 }
 
-// answerNobody lets clients connect and closes on them.
+// answerNobody accepts connections and closes them.
 func answerNobody(l net.Listener) {
 	for {
 		c, err := l.Accept()
@@ -148,7 +149,7 @@ func TestServingIsNotFooledByAStranger(t *testing.T) {
 	}
 	defer l.Close()
 	ctx, cancel := context.WithCancel(t.Context())
-	go func() { // another server, of whom we ask twice
+	go func() { // another server, which is asked twice
 		for range 2 {
 			c, err := l.Accept()
 			if err != nil {

@@ -12,31 +12,29 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// sweepTime is how long Acquire waits for its node to be removed after it has
-// failed; the removal itself goes on until it is done or the session is over.
+// sweepTime is how long Acquire waits for the removal of its node after it has failed. The
+// removal continues until it succeeds or the session ends.
 const sweepTime = time.Second
 
-// libraryLock is the library's zk.Lock. It reads the name of its node off the
-// wire, since the library tells nobody, and so can keep a promise that the
-// library does not: when Acquire fails, or its context ends, the node is
-// removed.
+// libraryLock is the library's zk.Lock. It reads the name of its node off the wire, since the
+// library does not return it. So it can guarantee what the library does not: when Acquire
+// fails, or its context ends, the node is removed.
 //
-// What it cannot do is end the library's Lock. That one goes on waiting for its
-// predecessor and, when it is gone, lists, and maybe waits, again, until it
-// finds nobody before it or the session ends: reads that a lock which knows of
-// contexts would not make. And where a reply is lost just then it may create
-// its node anew, which is removed when its turn comes.
+// It cannot end the library's Lock. That call continues to wait for its predecessor. When the
+// predecessor is gone it lists the nodes again, and may wait again, until there is none ahead
+// of it or the session ends. A lock with contexts would not make these reads. If a reply is
+// lost meanwhile, the library may create its node again, which is removed when its turn comes.
 type libraryLock struct {
 	conn *Conn
-	path string // as the caller knows it
+	path string // as the caller gave it
 
 	mu       sync.Mutex
-	attempts []*attempt // whose Lock has not returned, or whose node may stand
+	attempts []*attempt // whose Lock has not returned, or whose node may exist
 	last     *attempt
 	held     *attempt
 }
 
-// LibraryForm is the library's form of a recipe: it ships a lock.
+// LibraryForm returns the library's form of a recipe. The library only has a lock.
 func (c *Conn) LibraryForm(recipe, path string, _ int) any {
 	if recipe == "lock" {
 		return c.libraryLock(path)
@@ -44,8 +42,7 @@ func (c *Conn) LibraryForm(recipe, path string, _ int) any {
 	return nil
 }
 
-// libraryLock returns the library's lock on a path; a session has at most one
-// per path.
+// libraryLock returns the library's lock on a path. A session has at most one per path.
 func (c *Conn) libraryLock(path string) *libraryLock {
 	l := &libraryLock{conn: c, path: path}
 	c.locks.add(c.ensemble.Path(path), l)
@@ -77,8 +74,8 @@ func (l *libraryLock) Acquire(ctx context.Context) (context.Context, error) {
 	return held, nil
 }
 
-// ready waits until the library may be called and the attempt before this one
-// is known by its name: the next name then belongs to this one.
+// ready waits until the library may be called and the name of the previous attempt is known:
+// the next name then belongs to this attempt.
 func (l *libraryLock) ready(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -117,7 +114,7 @@ func (l *libraryLock) begin() (*attempt, error) {
 	})
 }
 
-// number lists the nodes if the reply that told the sequence was lost.
+// number lists the nodes if the reply with the sequence was lost.
 func (l *libraryLock) number(ctx context.Context, a *attempt) error {
 	if _, seq := l.named(a); seq != drivers.NoSeq {
 		return nil
@@ -132,7 +129,7 @@ func (l *libraryLock) number(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// Token is the sequence of the node.
+// Token returns the sequence of the node.
 func (l *libraryLock) Token() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -142,7 +139,8 @@ func (l *libraryLock) Token() int64 {
 	return l.held.seq
 }
 
-// Release gives the lock up. When the context ends first it goes on doing so.
+// Release releases the lock. If the context ends first, the release continues in the
+// background.
 func (l *libraryLock) Release(ctx context.Context) error {
 	l.mu.Lock()
 	a := l.held
@@ -167,7 +165,7 @@ func (l *libraryLock) Release(ctx context.Context) error {
 	return nil
 }
 
-// unlock calls the library's Unlock, and makes sure where that fails.
+// unlock calls the library's Unlock. If that fails it removes the node itself.
 func (l *libraryLock) unlock(ctx context.Context, a *attempt) error {
 	defer l.forget(a)
 	if err := l.conn.gate.pass(ctx, l.conn.done); err != nil {
@@ -180,8 +178,8 @@ func (l *libraryLock) unlock(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// abandon removes the node of an attempt that failed or was given up. When the
-// session is over there is none.
+// abandon removes the node of an attempt that failed or was cancelled. A session that has
+// ended has no node.
 func (l *libraryLock) abandon(ctx context.Context, a *attempt) {
 	swept := make(chan struct{})
 	err := l.conn.locks.run(func() { l.cleanUp(context.WithoutCancel(ctx), a, swept) })
@@ -196,8 +194,8 @@ func (l *libraryLock) abandon(ctx context.Context, a *attempt) {
 	}
 }
 
-// cleanUp removes the node as soon as it may be there and, if the library's
-// Lock had not returned by then, once more when it has.
+// cleanUp removes the node as soon as it may exist. If the library's Lock had not returned by
+// then, cleanUp removes the node again when it has.
 func (l *libraryLock) cleanUp(ctx context.Context, a *attempt, swept chan<- struct{}) {
 	defer l.forget(a)
 	select {
@@ -217,8 +215,8 @@ func (l *libraryLock) cleanUp(ctx context.Context, a *attempt, swept chan<- stru
 	l.sweep(ctx, a)
 }
 
-// sweep removes the node if there is one. It only fails when the session is
-// over, and the node with it.
+// sweep removes the node if it exists. It only fails when the session has ended, and its node
+// with it.
 func (l *libraryLock) sweep(ctx context.Context, a *attempt) error {
 	for {
 		child, err := l.find(ctx, a)

@@ -54,7 +54,7 @@ func (f *fixture) empty(t *testing.T, name string) {
 	}
 }
 
-// children waits until a node has so many.
+// children waits until a node has n children.
 func (f *fixture) children(t *testing.T, c drivers.Conn, name string, n int) {
 	t.Helper()
 	for {
@@ -72,7 +72,7 @@ func (f *fixture) children(t *testing.T, c drivers.Conn, name string, n int) {
 	}
 }
 
-// Who gives up leaves no node, keeps nobody waiting, and may try again.
+// A cancelled Acquire leaves no node, blocks no other client, and can be repeated.
 func TestLibraryLockGivenUp(t *testing.T) {
 	f := onLocal(t)
 	observer := f.dial(t, drivers.Options{})
@@ -108,8 +108,8 @@ func TestLibraryLockGivenUp(t *testing.T) {
 	f.empty(t, "lock")
 }
 
-// The library looks for its node itself when the reply to its create is lost;
-// it tells nobody its sequence.
+// The library itself finds its node when the reply to its create is lost. It does not return
+// the node's sequence.
 func TestLibraryLockLostReplies(t *testing.T) {
 	f := onLocal(t)
 	var creates, deletes int

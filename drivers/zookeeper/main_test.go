@@ -19,12 +19,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// kind is an Apache ZooKeeper.
+// kind returns the kind of an Apache ZooKeeper.
 func kind() local.Kind {
 	return local.Kind{Role: "zookeeper", Serves: Serves, Leads: ensemble.Leads}
 }
 
-// apache is the address of the one server of all tests that need one: the test run's, or
+// apache returns the address of the one server of all tests that need one: the test run's, or
 // one that ends with this process.
 var apache = sync.OnceValues(func() (address string, err error) {
 	if address, ok := testenv.Server(testenv.ZooKeeper); ok {
@@ -37,11 +37,11 @@ var apache = sync.OnceValues(func() (address string, err error) {
 	return e.Addresses()[0], nil
 })
 
-// patience is how long a test waits for the server. Only a defect takes that long,
-// not a busy machine.
+// patience is how long a test waits for the server. Only a defect takes that long, not a busy
+// machine.
 const patience = 10 * time.Minute
 
-// fixture is a place of its own on the local server.
+// fixture is a node of the test's own on the local server.
 type fixture struct {
 	*Service
 	address string
@@ -49,7 +49,7 @@ type fixture struct {
 	ctx     context.Context
 }
 
-// onLocal makes a persistent node named as the test for it to work below.
+// onLocal creates a persistent node named after the test, below which the test works.
 func onLocal(tb testing.TB) *fixture {
 	tb.Helper()
 	requireLocal(tb)
@@ -72,7 +72,7 @@ func onLocal(tb testing.TB) *fixture {
 	return f
 }
 
-// dial opens a session that is closed with the test.
+// dial opens a session that is closed when the test ends.
 func (f *fixture) dial(tb testing.TB, o drivers.Options) *Conn {
 	tb.Helper()
 	c, err := f.Service.Dial(f.ctx, o)
@@ -93,14 +93,14 @@ func (f *fixture) create(tb testing.TB, c drivers.Conn, name string, mode driver
 	return f.root + "/" + made.Name
 }
 
-// recorder is a Watch that keeps what it is told.
+// recorder is a Watch that records events.
 type recorder struct{ events chan drivers.Event }
 
 func newRecorder() *recorder { return &recorder{make(chan drivers.Event, 16)} }
 
 func (r *recorder) watch(e drivers.Event) { r.events <- e }
 
-// only is the one event there is by now.
+// only returns the only event so far.
 func (r *recorder) only(tb testing.TB) drivers.Event {
 	tb.Helper()
 	if n := len(r.events); n != 1 {

@@ -9,19 +9,19 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// memory is a server in this process, over pipes, for tests in a bubble: it has
-// but an empty root, and says so unless it is told to say nothing.
+// memory is a server in this process, over pipes, for tests in a bubble. It has only an empty
+// root, and answers all requests unless it is silent.
 type memory struct {
 	mu     sync.Mutex
-	silent bool // takes requests and answers none but pings
-	dead   bool // takes no connections
+	silent bool // accepts requests and answers only pings
+	dead   bool // accepts no connections
 	dials  []string
 	conns  []net.Conn
-	ops    []int32 // what it was asked
+	ops    []int32 // the requests received
 	rearm  func(wire.SetWatchesRequest) rearmed
 }
 
-// rearmed is what a server does with a request that arms watches.
+// rearmed is a server's response to a request that arms watches.
 type rearmed struct {
 	zxid   int64 // of the reply
 	hangUp bool  // after the reply
@@ -48,7 +48,7 @@ func (m *memory) dial(_ context.Context, address string) (net.Conn, error) {
 	return client, nil
 }
 
-// set says how to behave from here on; those that are dead hang up.
+// set changes the server's behavior. A server set to dead closes its connections.
 func (m *memory) set(silent, dead bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -101,11 +101,11 @@ func (m *memory) serve(conn net.Conn) {
 	}
 }
 
-// changedAt is the position at which every watched node changed while the session
-// was disconnected.
+// changedAt is the position at which every watched node changed while the session was
+// disconnected.
 const changedAt = 500
 
-// fire tells of the nodes that have changed since the position of a request.
+// fire sends notifications for the nodes that have changed since the position of a request.
 func (m *memory) fire(conn net.Conn, r wire.SetWatchesRequest) {
 	if r.RelativeZxid >= changedAt {
 		return
@@ -117,7 +117,7 @@ func (m *memory) fire(conn net.Conn, r wire.SetWatchesRequest) {
 	}
 }
 
-// listen serves over a network.
+// listen serves on a listener.
 func (m *memory) listen(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -128,7 +128,7 @@ func (m *memory) listen(l net.Listener) {
 	}
 }
 
-// asked tells whether to answer.
+// asked records a request and reports whether to answer it.
 func (m *memory) asked(op int32) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

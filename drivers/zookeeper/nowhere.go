@@ -7,17 +7,17 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// nowhere is a connection that leads to no server. A library that cannot reach
-// one takes a second to close, since nobody answers the request that ends its
-// session; once a session is over, that is done here. When the library has got
-// that far there is something to receive from arrived.
+// nowhere returns a connection that leads to no server. A library that cannot reach a server
+// takes a second to close, since the request that ends its session gets no answer. When a
+// session has ended, nowhere answers that request. It sends on arrived when the library has
+// connected.
 func nowhere(arrived chan<- struct{}) net.Conn {
 	near, far := net.Pipe()
 	go answer(far, arrived)
 	return near
 }
 
-// answer opens any session and answers what is asked until the library hangs up.
+// answer accepts any session and answers all requests until the library closes the connection.
 func answer(conn net.Conn, arrived chan<- struct{}) {
 	defer conn.Close()
 	request, err := ensemble.Receive(conn)

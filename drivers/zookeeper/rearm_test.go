@@ -16,8 +16,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// watchMany arms 3,000 watches, which take three packets to arm again, and
-// returns how many have fired.
+// watchMany arms 3,000 watches, which need three packets to be armed again. The returned
+// counter counts those that have fired.
 func watchMany(t *testing.T, c *Conn) *atomic.Int64 {
 	t.Helper()
 	fired := new(atomic.Int64)
@@ -30,9 +30,8 @@ func watchMany(t *testing.T, c *Conn) *atomic.Int64 {
 	return fired
 }
 
-// All packets that arm watches again carry the position of the disconnect, also
-// where replies to the first of them tell later positions, and calls wait for
-// the last packet.
+// All packets that arm watches again carry the position of the disconnect, even if replies to
+// the first packets carry later positions. Calls wait for the last packet.
 func TestReconnectFiresAllOfManyWatches(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		var from []int64
@@ -70,7 +69,7 @@ func TestReconnectFiresAllOfManyWatches(t *testing.T) {
 	})
 }
 
-// A connection that breaks between two packets leaves the position where it was.
+// A connection that breaks between two packets does not change the position.
 func TestReconnectDuringRearmFiresAllWatches(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		var from []int64
@@ -98,8 +97,8 @@ func TestReconnectDuringRearmFiresAllWatches(t *testing.T) {
 	})
 }
 
-// A library that has no watch arms none, and one that failed to read a reply to
-// its end has not got that reply's watch.
+// A library without watches arms none. A library that failed to read a reply completely does
+// not have that reply's watch.
 func TestRearmCountsWhatTheLibraryHas(t *testing.T) {
 	r := new(rearm)
 	reply := func(op drivers.Op, path string, err error) {
@@ -118,7 +117,7 @@ func TestRearmCountsWhatTheLibraryHas(t *testing.T) {
 	if got := r.begin(); !maps.Equal(got, want) {
 		t.Errorf("the library has the watches %v, want %v", got, want)
 	}
-	r.read() // what opens the session
+	r.read() // the reply that opens the session
 	r.fired(&drivers.Message{Event: drivers.DataChanged, Path: []byte("/a")})
 	r.fired(&drivers.Message{Event: drivers.Created, Path: []byte("/b")})
 	if got, want := r.begin(), map[string]wire.WatchKind{"/a": wire.ChildWatch}; !maps.Equal(got, want) {

@@ -10,9 +10,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// introduce tells the server who we are. The library repeats it on every
-// further connection, before anything else is sent there. ZooKeeper does not
-// say whether it knows the user: what the user may not do is refused.
+// introduce sends the session's credentials. The library repeats them on every further
+// connection, before it sends anything else there. ZooKeeper does not say whether it knows the
+// user: it refuses the operations that the user is not permitted.
 func (c *Conn) introduce(ctx context.Context) error {
 	if c.ensemble.User.IsZero() {
 		return nil
@@ -25,8 +25,8 @@ func (c *Conn) introduce(ctx context.Context) error {
 	return err
 }
 
-// unimplemented tells whether a server does not do what was asked, for which
-// the library has no error of its own.
+// unimplemented reports whether the server does not implement the request. The library has no
+// error of its own for that.
 func unimplemented(err error) bool {
 	return strings.HasSuffix(err.Error(), " "+strconv.Itoa(int(wire.ErrUnimplemented)))
 }

@@ -14,7 +14,7 @@ type Config = ensemble.Config
 // A Service is a ZooKeeper service at given addresses.
 type Service struct{ *ensemble.Ensemble }
 
-// New returns the service; nothing is connected yet.
+// New returns the service. It does not connect.
 func New(cfg Config) (*Service, error) {
 	e, err := ensemble.New(cfg)
 	if err != nil {
@@ -23,10 +23,10 @@ func New(cfg Config) (*Service, error) {
 	return &Service{e}, nil
 }
 
-// Client is the client library, in the words of [drivers.Info].
+// Client is the name of the client library in [drivers.Info].
 const Client = "go-zookeeper"
 
-// Info asks a server for its version, the first time it is called.
+// Info describes the service. The first call asks a server for its version.
 func (s *Service) Info() drivers.Info { return s.Ensemble.Info(Client) }
 
 // Dial opens a session.
@@ -68,5 +68,5 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 	return s.Ensemble.Expire(ctx, session)
 }
 
-// Close has nothing to stop: the service was given.
+// Close does nothing: the service was given by addresses.
 func (s *Service) Close() error { return nil }

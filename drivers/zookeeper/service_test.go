@@ -50,7 +50,7 @@ func TestChrootMissing(t *testing.T) {
 	}
 }
 
-// What a session with credentials makes is closed to everybody else.
+// Only the user of a session with credentials can access the nodes that it creates.
 func TestCreatedForItsUser(t *testing.T) {
 	f := onLocal(t)
 	s, err := New(Config{Servers: []string{f.address}, Username: "ann", Password: "hunter2"})

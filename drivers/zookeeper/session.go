@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// session is what a Conn knows of its session's state.
+// session is the state of a Conn's session.
 type session struct {
 	mu        sync.Mutex
 	opened    chan struct{} // closed when it is established
@@ -21,16 +21,16 @@ type session struct {
 	over      bool
 	tap       *wire.Tap            // of the last connection
 	granted   wire.ConnectResponse // by the service
-	expiry    *time.Timer          // runs while disconnected; nil before the session is established
+	expiry    *time.Timer          // running while disconnected; nil before the session is established
 }
 
-// timeout is how long the service keeps the session.
+// timeout returns how long the service keeps the session.
 func (s *session) timeout() time.Duration {
 	return time.Duration(s.granted.Timeout) * time.Millisecond
 }
 
-// open starts the library, which goes on trying until it has a session, beginning
-// with one of the servers.
+// open starts the library, which tries the servers, beginning with one of them, until it has a
+// session.
 func (s *Service) open(o drivers.Options, first int) *Conn {
 	if o.SessionTimeout == 0 {
 		o.SessionTimeout = drivers.DefaultSessionTimeout
@@ -63,18 +63,17 @@ func (s *Service) open(o drivers.Options, first int) *Conn {
 	return c
 }
 
-// accessList is an access list in the library's words.
+// accessList converts an access list to the library's type.
 func accessList(a wire.ACL) []zk.ACL {
 	return []zk.ACL{{Perms: a.Perms, Scheme: a.Scheme, ID: a.ID}}
 }
 
-// quiet keeps the library from writing to the terminal: what it logs of
-// connections, callers learn from their errors.
+// quiet discards the library's log of connections: callers get the errors.
 type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// link makes the library a connection.
+// link connects to a server for the library.
 func (c *Conn) link(ctx context.Context, address string) (net.Conn, error) {
 	tap, err := c.connect(ctx, address)
 	if err != nil {
@@ -100,7 +99,7 @@ func (c *Conn) established(ctx context.Context) error {
 	}
 }
 
-// insist makes a call again until the connection holds that long.
+// insist repeats a call until the connection lasts until its answer.
 func (c *Conn) insist(ctx context.Context, r request) error {
 	for {
 		k, err := c.do(ctx, r)
@@ -117,8 +116,8 @@ func (c *Conn) insist(ctx context.Context, r request) error {
 // listener is the Conn as the probe of its own connections.
 type listener Conn
 
-// Message is told of everything in the order of the connection. The probe of
-// the options comes first, so that it knows of an event before its watch does.
+// Message receives every message in the order of the connection. It calls the probe of the
+// options first, so that the probe sees an event before the watch does.
 func (l *listener) Message(m drivers.Message) {
 	c := (*Conn)(l)
 	if c.options.Probe != nil {
@@ -134,7 +133,7 @@ func (l *listener) Message(m drivers.Message) {
 		c.ensemble.Show(m.Pos)
 		c.rearm.replied(&m, c.position.Load())
 		if m.Op == drivers.OpRearm && m.Err != nil {
-			go c.Close() // its watches would never fire
+			go c.Close() // otherwise its watches would never fire
 		}
 		if m.Op == drivers.OpClose || m.Op == drivers.OpOpen && m.Err != nil {
 			c.closed.Store(true)
@@ -164,7 +163,7 @@ func (c *Conn) changed(e zk.Event) {
 		c.disconnected()
 	case zk.StateExpired:
 		c.end()
-		c.dialer.stop()      // or the library opens another session next
+		c.dialer.stop()      // otherwise the library opens another session next
 		go c.shutdown(false) // waits for this goroutine to end
 	}
 }
@@ -201,7 +200,7 @@ func (c *Conn) disconnected() {
 	c.tell(drivers.Disconnected)
 }
 
-// outlived is called when the session has been disconnected for its time-out.
+// outlived is called when the session has been disconnected for its timeout.
 func (c *Conn) outlived() {
 	c.end()
 	c.shutdown(false)
@@ -213,7 +212,7 @@ func (c *Conn) tell(s drivers.State) {
 	}
 }
 
-// end tells everybody that the session is lost.
+// end ends the session for this client: it calls OnState, closes Done and fires the watches.
 func (c *Conn) end() {
 	c.ending.Do(func() {
 		s := &c.session

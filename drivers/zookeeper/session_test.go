@@ -17,7 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// states keeps what OnState is told.
+// states records the calls of OnState.
 type states struct {
 	mu   sync.Mutex
 	told []drivers.State
@@ -65,7 +65,7 @@ func TestExpiry(t *testing.T) {
 	}
 	f.expire(t, v)
 	<-c.Done()
-	c.Close() // waits until the events are out
+	c.Close() // waits until the events are delivered
 	if e := r.only(t); e.Path != p || (e.Type != drivers.Lost && e.Type != drivers.Deleted) {
 		t.Errorf("event %+v, want Lost, or Deleted where the server was quick", e)
 	}
@@ -107,8 +107,8 @@ func TestCloseFiresLost(t *testing.T) {
 	}
 }
 
-// A session that is disconnected is ended on a new connection, whether it has
-// noticed or not.
+// A disconnected session is ended on a new connection, whether or not it has noticed the
+// disconnect.
 func TestCloseWhileDisconnected(t *testing.T) {
 	f := onLocal(t)
 	observer := f.dial(t, drivers.Options{})
@@ -157,8 +157,8 @@ func TestDisconnectedForTheWholeTimeout(t *testing.T) {
 	st.are(t, drivers.Disconnected, drivers.SessionLost)
 }
 
-// The reply to a create is lost again and again: the node is there, the session
-// goes on, and so do its watches.
+// The reply to a create is lost repeatedly: the node exists, and the session and its watches
+// survive.
 func TestLostReplies(t *testing.T) {
 	f := onLocal(t)
 	other := f.dial(t, drivers.Options{})
@@ -223,7 +223,7 @@ func TestDialUnreachable(t *testing.T) {
 	}
 }
 
-// A server that hangs up on everybody is tried again until the context ends.
+// A server that closes every connection is tried again until the context ends.
 func TestDialHungUpOn(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -10,5 +10,5 @@ import (
 func TestSuite(t *testing.T)        { drivertest.Run(t, onApache) }
 func TestSuiteOfOrder(t *testing.T) { drivertest.RunOrdered(t, onApache) }
 
-// onApache is the local Apache ZooKeeper.
+// onApache returns the local Apache ZooKeeper.
 func onApache(t *testing.T) drivers.Service { return onLocal(t).Service }

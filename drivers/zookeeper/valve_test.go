@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// valve dials TCP connections whose bytes it can hold back, cut or refuse, and
-// keeps what opened the session.
+// valve dials TCP connections whose bytes it can hold back, which it can cut, and which it can
+// refuse. It keeps the response that opened the session.
 type valve struct {
 	mu      sync.Mutex
 	turned  sync.Cond
@@ -115,8 +115,8 @@ func (f *fixture) through(t *testing.T, o drivers.Options) (*Conn, *valve) {
 	return c.(*Conn), v
 }
 
-// expire ends the session from another connection while it is disconnected, as
-// a server does that has not heard of it.
+// expire ends the session from another connection while the session is disconnected, as a
+// server does with a session that it has not heard from.
 func (f *fixture) expire(t *testing.T, v *valve) {
 	t.Helper()
 	v.set(false, true)
@@ -139,7 +139,7 @@ func (f *fixture) expire(t *testing.T, v *valve) {
 	if _, err := conn.Write(b); err != nil {
 		t.Fatal(err)
 	}
-	for answer := make([]byte, 64); err == nil; { // until the server hangs up
+	for answer := make([]byte, 64); err == nil; { // until the server closes the connection
 		_, err = conn.Read(answer)
 	}
 }

@@ -8,31 +8,32 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// watches are the watches of one session, by the path on the server. What the
-// tap tells drives them: the reply to a read arms its watch, a notification
-// fires those it concerns, both in the order of the connection.
+// watches holds the watches of one session, by path on the server. Messages from the tap drive
+// it: the reply to a read arms its watch, and a notification fires the watches that it
+// concerns, both in the order of the connection.
 //
-// A request is known by its path and operation only, so there is at most one
+// A request is identified by its path and operation only. So at most one read that arms a
+// watch is in flight per path: the next one waits until that one is answered.
 // read on its way to arm a watch on a path: another waits until it is answered.
 type watches struct {
 	mu       sync.Mutex
-	pending  map[string]*watch        // on their way
-	armed    map[string]*watch        // lists
-	waiting  map[string]chan struct{} // closed when the pending one is answered
-	closing  bool                     // from here on a call may fail although it was answered
-	ended    bool                     // nothing more will come
-	imminent sync.WaitGroup           // calls answered, their watch called, not yet returned
+	pending  map[string]*watch        // in flight
+	armed    map[string]*watch        // linked lists
+	waiting  map[string]chan struct{} // closed when the pending watch's read is answered
+	closing  bool                     // from now on a call may fail although it was answered
+	ended    bool                     // no more events will arrive
+	imminent sync.WaitGroup           // calls that are answered and not yet returned, and whose watch was called
 }
 
-// watch is one armed, or not yet armed, drivers.Watch.
+// watch is one drivers.Watch, armed or about to be.
 type watch struct {
 	call     drivers.Watch
-	path     string // as the caller knows it
-	server   string // as the server knows it
+	path     string // as the caller gave it
+	server   string // on the server
 	op       drivers.Op
 	kind     wire.WatchKind
 	phase    phase
-	returned bool           // the call that armed it
+	returned bool           // the call that armed it has returned
 	event    *drivers.Event // held until the call returns
 	next     *watch
 }
@@ -43,7 +44,7 @@ const (
 	onItsWay phase = iota
 	armed
 	fired
-	dropped // its call failed or was given up
+	dropped // its call failed or was abandoned
 )
 
 func newWatches() *watches {
@@ -54,7 +55,7 @@ func newWatches() *watches {
 	}
 }
 
-// begin must come before the read that arms the watch is sent.
+// begin registers a watch. It must be called before the read that arms the watch is sent.
 func (t *watches) begin(ctx context.Context, w *watch) error {
 	for {
 		busy, err := t.enter(w)
@@ -69,7 +70,7 @@ func (t *watches) begin(ctx context.Context, w *watch) error {
 	}
 }
 
-// enter returns what to wait for if another is on its way.
+// enter registers the watch, or returns the channel to wait for if another read is in flight.
 func (t *watches) enter(w *watch) (busy chan struct{}, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -88,7 +89,7 @@ func (t *watches) enter(w *watch) (busy chan struct{}, err error) {
 	return busy, nil
 }
 
-// answered arms the watch that the reply to a read is about.
+// answered arms the watch whose read the message answers.
 func (t *watches) answered(m *drivers.Message) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -106,7 +107,7 @@ func (t *watches) answered(m *drivers.Message) {
 	t.armed[w.server] = w
 }
 
-// kindOf is 0 for a read that armed nothing.
+// kindOf returns the kind of the watch that a read has armed, or 0 if it armed none.
 func kindOf(m *drivers.Message) wire.WatchKind {
 	switch {
 	case m.Err == drivers.ErrNoNode && m.Op == drivers.OpExists:
@@ -158,7 +159,7 @@ func (t *watches) concerned(m *drivers.Message) (list *watch) {
 	return list
 }
 
-// keep sets the list of a path; the key is only made where there was one.
+// keep sets the list of a path. It allocates a key only for a path that had a list.
 func (t *watches) keep(path []byte, first *watch) {
 	if first == nil {
 		delete(t.armed, string(path))
@@ -167,9 +168,9 @@ func (t *watches) keep(path []byte, first *watch) {
 	}
 }
 
-// fire tells whether to call the watch now. Its reply has been read by the
-// library, so its call is about to succeed, unless the session is being closed:
-// then the event waits until the call has returned.
+// fire reports whether to call the watch now. The library has read the reply to its call, so
+// the call is about to succeed, unless the session is being closed: then the event waits until
+// the call has returned.
 func (t *watches) fire(w *watch, m *drivers.Message) bool {
 	w.phase = fired
 	if w.returned {
@@ -183,8 +184,8 @@ func (t *watches) fire(w *watch, m *drivers.Message) bool {
 	return true
 }
 
-// returned must be called when the call that armed the watch, or would have,
-// has returned from the library.
+// returned must be called when the library has returned from the call of the watch, also if
+// the call armed no watch.
 func (t *watches) returned(w *watch, err error) {
 	if e := t.settle(w, err); e != nil {
 		w.call(*e)
@@ -212,8 +213,8 @@ func (t *watches) settle(w *watch, err error) *drivers.Event {
 	return w.event
 }
 
-// abandon drops the watch of a call that is given up. It returns false if the
-// watch has been called: then the call is about to succeed.
+// abandon drops the watch of an abandoned call. It returns false if the watch has been called:
+// then the call is about to succeed.
 func (t *watches) abandon(w *watch) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -238,8 +239,8 @@ func (t *watches) drop(w *watch) {
 	w.phase = dropped
 }
 
-// end fires Lost at all armed watches. Those whose call has not returned learn
-// of it when it does.
+// end fires Lost at all armed watches. Those whose call has not returned get Lost when it
+// does.
 func (t *watches) end() {
 	t.mu.Lock()
 	t.closing, t.ended = true, true

@@ -24,7 +24,7 @@ func TestWatchKinds(t *testing.T) {
 		name   string
 		exists bool
 		arm    func(string, drivers.Watch) error
-		quiet  func(string) error // fires nothing
+		quiet  func(string) error // fires no watch
 		change func(string) error
 		want   drivers.EventType
 	}{
@@ -63,8 +63,8 @@ func TestWatchKinds(t *testing.T) {
 	}
 }
 
-// A writer's own watch is called before its write returns, and a watch before a
-// read that shows the change.
+// A writer's own watch is called before its write returns, and a watch is called before a read
+// shows the change.
 func TestWatchOrder(t *testing.T) {
 	f := onLocal(t)
 	c, other := f.dial(t, drivers.Options{}), f.dial(t, drivers.Options{})
@@ -119,8 +119,8 @@ func TestNoWatchAfterAnError(t *testing.T) {
 	}
 }
 
-// Many goroutines watch one node through one session while it changes: every
-// watch is called once, with a change if there was one after its read.
+// Many goroutines watch one node through one session while it changes: every watch is called
+// once, with a change if there was one after its read.
 func TestWatchesOfOnePath(t *testing.T) {
 	f := onLocal(t)
 	c, other := f.dial(t, drivers.Options{}), f.dial(t, drivers.Options{})
@@ -166,8 +166,8 @@ func TestWatchesOfOnePath(t *testing.T) {
 	}
 }
 
-// Reads that arm watches, changes, reads given up and Close, all at once: the
-// watch of a read that succeeded is called once, of one that failed never.
+// Reads that arm watches, changes, abandoned reads and Close run at the same time: the watch
+// of a read that succeeded is called once, the watch of a read that failed never.
 func TestWatchesWhileClosing(t *testing.T) {
 	f := onLocal(t)
 	other := f.dial(t, drivers.Options{})
@@ -204,8 +204,8 @@ type armedRead struct {
 	err error
 }
 
-// readUntilLost arms a watch with each read, every other of which is given up
-// at about the time that it takes.
+// readUntilLost arms a watch with each read. It cancels every other read at about the time
+// that a read takes.
 func readUntilLost(ctx context.Context, c *Conn, path string) (all []armedRead) {
 	for i := 0; ; i++ {
 		r := armedRead{recorder: newRecorder()}
@@ -222,7 +222,7 @@ func readUntilLost(ctx context.Context, c *Conn, path string) (all []armedRead) 
 	}
 }
 
-// A read given up leaves no watch, whenever its answer comes.
+// An abandoned read leaves no watch, whenever its reply arrives.
 func TestAbandonedReads(t *testing.T) {
 	f := onLocal(t)
 	c, v := f.through(t, drivers.Options{})
@@ -255,7 +255,7 @@ func TestAbandonedReads(t *testing.T) {
 	}
 }
 
-// A write given up holds back what comes after it until it is answered.
+// An abandoned write holds back later calls until it is answered.
 func TestAbandonedWrites(t *testing.T) {
 	f := onLocal(t)
 	v := newValve()
@@ -286,7 +286,7 @@ func TestAbandonedWrites(t *testing.T) {
 	if err := <-failed; !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
-	clear(data) // it is the caller's again
+	clear(data) // the caller may change it
 	read := make(chan string)
 	go func() {
 		data, _, err := c.Get(f.ctx, f.root, nil)
