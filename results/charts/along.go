@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// axisName is what a sweep's axis is called in a title.
+// axisName returns the name of a sweep's axis in titles.
 func axisName(axis string) string {
 	switch axis {
 	case "rate":
@@ -26,7 +26,7 @@ func axisName(axis string) string {
 	return axis
 }
 
-// onAxis writes a level of a sweep's axis: "16 clients", "90 % reads".
+// onAxis formats a level of a sweep's axis: "16 clients", "90 % reads".
 func onAxis(axis string, v float64) string {
 	switch axis {
 	case "rate":
@@ -44,7 +44,7 @@ func onAxis(axis string, v float64) string {
 	return number(v) + " " + axis
 }
 
-// along is the first axis of a sweep's charts.
+// along returns the first axis of a sweep's charts.
 func along(name string, levels []float64) axis {
 	switch name {
 	case "reads":
@@ -66,7 +66,7 @@ func along(name string, levels []float64) axis {
 	return exactly(name, levels, number)
 }
 
-// around is an axis around zero.
+// around returns an axis that is symmetric about zero.
 func around(label string, lines []line) axis {
 	far := 1.0
 	for _, v := range valuesOf(lines, func(p point) float64 { return p.y }) {
@@ -75,7 +75,7 @@ func around(label string, lines []line) axis {
 	return linear(label, []float64{-far, far}, number)
 }
 
-// intervalsOf are the values and the ends of their intervals.
+// intervalsOf returns the values of the lines and the ends of their intervals.
 func intervalsOf(lines []line) (values []float64) {
 	for _, l := range lines {
 		for _, p := range l.at {
@@ -88,7 +88,7 @@ func intervalsOf(lines []line) (values []float64) {
 	return values
 }
 
-// placesOf are the levels of the first axis at which the subject was measured.
+// placesOf returns the levels of the first axis at which the subject was measured.
 func placesOf(s results.Sweep, of subject) (at []float64) {
 	for _, series := range of.swept(s) {
 		for _, l := range series.Levels {
@@ -98,7 +98,7 @@ func placesOf(s results.Sweep, of subject) (at []float64) {
 	return at
 }
 
-// done is what the subject does in a second.
+// done returns what the subject's throughput counts: operations or rounds.
 func done(s subject) string {
 	if s.runs[0].Mix != nil {
 		return "operations"
@@ -108,7 +108,7 @@ func done(s subject) string {
 
 func (s subject) has(r results.Run) bool { return r.Recipe == s.runs[0].Recipe }
 
-// swept are the sweep's series of the subject.
+// swept returns the sweep's series of the subject.
 func (s subject) swept(all results.Sweep) (of []results.Series) {
 	for _, series := range all.Series() {
 		if s.has(all.Runs[series.Levels[0].Runs[0]]) {
@@ -118,8 +118,8 @@ func (s subject) swept(all results.Sweep) (of []results.Series) {
 	return of
 }
 
-// lookOf is the look of the i-th series: that of its form, unless a second axis has
-// made several of it.
+// lookOf returns the look of the i-th series: that of its form, unless a second axis splits the form
+// into several series.
 func (s subject) lookOf(all results.Sweep, series results.Series, i int) look {
 	l := s.looks[s.called(series.Levels[0].Form, series.Levels[0].Backend.URL)]
 	if series.Beside == "" {
@@ -132,7 +132,7 @@ func (s subject) lookOf(all results.Sweep, series results.Series, i int) look {
 	return nth(i, of)
 }
 
-// modelled adds what the cost model says of the run's rounds.
+// modelled adds the number of notifications per round that the cost model expects of the run.
 func modelled(model map[string][]point, name string, r results.Run) {
 	if e := r.Cost.Expected; e != nil && e.NotificationsPerRound != nil && *e.NotificationsPerRound > 0 {
 		model[name] = append(model[name], point{x: float64(r.Clients), y: *e.NotificationsPerRound})

@@ -12,28 +12,28 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// An axis is one direction of a panel.
+// An axis is the horizontal or vertical axis of a panel.
 type axis struct {
-	label    string // what, and in which unit
+	label    string // what the axis shows, with the unit
 	log      bool
-	low      float64 // of what is shown
+	low      float64 // the range shown
 	high     float64
 	ticks    []plot.Tick
 	gridless bool
-	// apart: its label is no part of the plot's measures. Those reckon with a label in
-	// the middle of the values, which on a logarithmic axis is far to the right, and
-	// squeeze the plot.
+	// apart says that the axis draws its label separately. The plot library assumes that a label is
+	// in the middle of the values, which on a logarithmic axis is far to the right, and so it would
+	// shrink the plot.
 	apart bool
 }
 
-// Ticks makes it a plot.Ticker.
+// Ticks implements plot.Ticker.
 func (a axis) Ticks(float64, float64) []plot.Tick { return a.ticks }
 
-// logarithmic is an axis over the values, which must be above zero, with labels at
-// round numbers.
+// logarithmic returns a logarithmic axis over the values, which must be positive, with labels at round
+// numbers.
 func logarithmic(label string, values []float64, write func(float64) string) axis {
 	a := axis{label: label, log: true, low: slices.Min(values), high: slices.Max(values)}
-	if a.high < 2*a.low { // a flat line needs some room to be flat in
+	if a.high < 2*a.low { // leave some room around a flat line
 		a.low, a.high = a.low/2, a.high*2
 	}
 	a.low, a.high = a.low/1.15, a.high*1.15
@@ -46,7 +46,7 @@ func logarithmic(label string, values []float64, write func(float64) string) axi
 	return a
 }
 
-// decades are the powers of ten within a range, times each of the marks.
+// decades returns ticks at the powers of ten within a range, times each of the marks.
 func decades(low, high float64, marks []float64, write func(float64) string) (ticks []plot.Tick) {
 	for power := math.Floor(math.Log10(low)); power <= math.Log10(high); power++ {
 		for _, m := range marks {
@@ -58,7 +58,7 @@ func decades(low, high float64, marks []float64, write func(float64) string) (ti
 	return ticks
 }
 
-// linear is an axis from zero over the values.
+// linear returns a linear axis over the values and zero.
 func linear(label string, values []float64, write func(float64) string) axis {
 	a := axis{label: label, low: min(0, slices.Min(values)), high: max(0, slices.Max(values))}
 	if a.low == a.high {
@@ -72,7 +72,7 @@ func linear(label string, values []float64, write func(float64) string) axis {
 	return a
 }
 
-// niceStep is the round number next to a step: 1, 2 or 5 times a power of ten.
+// niceStep rounds a step up to 1, 2 or 5 times a power of ten.
 func niceStep(step float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	for _, m := range []float64{1, 2, 5} {
@@ -83,8 +83,8 @@ func niceStep(step float64) float64 {
 	return 10 * power
 }
 
-// exactly is a logarithmic axis with a label at each of the levels, unless those
-// are too many to be read.
+// exactly returns a logarithmic axis with a label at each of the levels, unless there are too many to
+// read.
 func exactly(label string, levels []float64, write func(float64) string) axis {
 	a := logarithmic(label, levels, write)
 	levels = slices.Compact(slices.Sorted(slices.Values(levels)))
@@ -98,7 +98,7 @@ func exactly(label string, levels []float64, write func(float64) string) axis {
 	return a
 }
 
-// number writes a tick: "0.5", "2 000".
+// number formats the label of a tick: "0.5", "2 000".
 func number(v float64) string {
 	v = math.Round(v*1e9) / 1e9
 	if v == math.Trunc(v) {
@@ -107,7 +107,7 @@ func number(v float64) string {
 	return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "-", "−", 1)
 }
 
-// clock writes a duration given in nanoseconds as short as it can be: "100 µs".
+// clock formats a duration, given in nanoseconds, as short as possible: "100 µs".
 func clock(ns float64) string {
 	for _, u := range []struct {
 		size time.Duration
@@ -123,7 +123,7 @@ func clock(ns float64) string {
 	return number(math.Round(ns)) + " ns"
 }
 
-// valuesOf are what the points of all lines have.
+// valuesOf returns a value of each point of the lines.
 func valuesOf(all []line, of func(point) float64) (values []float64) {
 	for _, l := range all {
 		for _, p := range l.at {

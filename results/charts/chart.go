@@ -8,17 +8,17 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A Chart is one picture of a result.
+// A Chart is one chart of a result.
 type Chart struct {
-	Name    string // of a file: "lock-notifications"
-	Title   string // what it shows
-	Caption string // what to see, and how it was drawn
-	About   string // its content in words and numbers, for whoever cannot see it
+	Name    string // of the file, without extension: "lock-notifications"
+	Title   string // what the chart shows
+	Caption string // how to read the chart, and how it was drawn
+	About   string // the content in words and numbers, for readers who cannot see the chart
 
 	panels []panel
 }
 
-// Of are the charts of a result that there are data for, the most telling first.
+// Of returns the charts of a result for which there are data, the most important first.
 func Of(result results.View) []Chart {
 	switch r := result.(type) {
 	case results.File:
@@ -67,7 +67,7 @@ func ofSweep(s results.Sweep) (all []Chart) {
 	return all
 }
 
-// some are the charts that there were data for.
+// some returns the charts that are not nil.
 func some(charts ...*Chart) (all []Chart) {
 	for _, c := range charts {
 		if c != nil {
@@ -77,14 +77,14 @@ func some(charts ...*Chart) (all []Chart) {
 	return all
 }
 
-// A subject is the runs of one recipe, whose forms belong on one picture.
+// A subject is the runs of one recipe. Their forms share a chart.
 type subject struct {
-	name  string // "" of the only one
+	name  string // the scenario and the recipe
 	runs  []results.Run
 	looks map[string]look // by series
 }
 
-// subjects parts runs by scenario and recipe, in order of appearance.
+// subjects groups runs by scenario and recipe, in order of appearance.
 func subjects(runs []results.Run) (all []subject) {
 	at := map[string]int{}
 	for _, r := range runs {
@@ -101,7 +101,7 @@ func subjects(runs []results.Run) (all []subject) {
 		all[i].runs = append(all[i].runs, r)
 	}
 	for i := range all {
-		// Recipes come first wherever a sweep's random order has put them.
+		// Recipes come first, whatever the random order of a sweep.
 		slices.SortStableFunc(all[i].runs, func(a, b results.Run) int { return cmp.Compare(rank(a.Family), rank(b.Family)) })
 		all[i].looks = looksOf(all[i].runs)
 	}
@@ -110,8 +110,7 @@ func subjects(runs []results.Run) (all []subject) {
 
 func rank(family string) int { return slices.Index([]string{"recipe", "library", "naive"}, family) }
 
-// key is what a run's series is called: its form, and the backend where there are
-// several.
+// key returns the name of a run's series: its form, and the backend if there are several.
 func (s subject) key(r results.Run) string { return s.called(r.Form, r.Backend.URL) }
 
 func (s subject) called(form, url string) string {
@@ -123,7 +122,7 @@ func (s subject) called(form, url string) string {
 	return form
 }
 
-// series are the names of the forms, in order of appearance.
+// series returns the names of the series, in order of appearance.
 func (s subject) series() (names []string) {
 	seen := map[string]bool{}
 	for _, r := range s.runs {
@@ -135,8 +134,8 @@ func (s subject) series() (names []string) {
 	return names
 }
 
-// crowd are the runs with the most clients in which all forms took part, those of
-// one form together.
+// crowd returns the runs, by form, with the number of clients that the most forms were measured with;
+// among several such numbers, with the largest.
 func (s subject) crowd() (forms [][]results.Run, clients int) {
 	levels := map[int]map[string][]results.Run{}
 	for _, r := range s.runs {

@@ -17,7 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
-// kinds are a result of each kind, and the charts of it.
+// kinds returns a result of each kind.
 func kinds() map[string]results.View {
 	return map[string]results.View{
 		"lock":       resulttest.Lock(),
@@ -29,8 +29,7 @@ func kinds() map[string]results.View {
 	}
 }
 
-// once are the kinds, made the first time that they are asked for: histograms take
-// their time under the race detector.
+// once returns the kinds, computed at the first call: histograms take long under the race detector.
 var once = sync.OnceValue(kinds)
 
 func TestChartsOfEachKind(t *testing.T) {
@@ -53,7 +52,7 @@ func TestChartsOfEachKind(t *testing.T) {
 	}
 }
 
-// What a chart says to those who cannot see it is prose, and read as such.
+// The description of a chart for readers who cannot see it is prose, so a golden file has all of it.
 func TestAbout(t *testing.T) {
 	var got strings.Builder
 	all := once()
@@ -85,7 +84,7 @@ func TestSVG(t *testing.T) {
 	}
 }
 
-// wellFormed are the texts of the elements of XML.
+// wellFormed checks that the SVG is well-formed XML, and returns the texts of its elements.
 func wellFormed(t *testing.T, svg string) (texts []string) {
 	t.Helper()
 	d := xml.NewDecoder(strings.NewReader(svg))
@@ -103,8 +102,8 @@ func wellFormed(t *testing.T, svg string) (texts []string) {
 	}
 }
 
-// checkNames looks for the title, what is said of the chart and the names of axes
-// and series among the texts.
+// checkNames checks that the texts include the chart's title, its description, and the names of its axes
+// and series.
 func checkNames(t *testing.T, c Chart, texts []string) {
 	t.Helper()
 	all := strings.Join(texts, " ")
@@ -134,7 +133,7 @@ func checkNames(t *testing.T, c Chart, texts []string) {
 	}
 }
 
-// Each chart is a file, whose name no scenario can make a path of.
+// Each chart becomes a file, and a scenario's name cannot turn the file name into a path.
 func TestFiles(t *testing.T) {
 	f := resulttest.Lock()
 	for i := range f.Runs {
@@ -153,7 +152,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Every colour is a variable that has a value in light and in dark.
+// Every colour is a variable with a value for the light and the dark scheme.
 func TestPainted(t *testing.T) {
 	for _, c := range Of(resulttest.Lock()) {
 		svg := c.Inline()
@@ -172,7 +171,7 @@ func TestPainted(t *testing.T) {
 
 func TestNoChartWithoutData(t *testing.T) {
 	one := resulttest.Lock()
-	one.Runs = one.Runs[:2] // one level, on which no curve is
+	one.Runs = one.Runs[:2] // one level, which has no curve
 	bare := results.File{Runs: []results.Run{{Recipe: "lock", Form: "predecessor", Clients: 2}}}
 	idle := results.Sweep{Axes: []string{"clients"}}
 	for name, result := range map[string]results.View{

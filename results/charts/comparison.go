@@ -13,15 +13,15 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// What a row of the chart takes, from its top.
+// These are the heights of the parts of a row in the chart.
 const (
-	wordsHigh vg.Length = 17 // a line of words
-	marksHigh vg.Length = 26 // the dots of pairs, and the interval below them
+	wordsHigh vg.Length = 17 // a line of text
+	marksHigh vg.Length = 26 // the dots of the pairs, and the interval below them
 )
 
-// ofComparison is the ratio of each figure: a dot for each pair, the interval of the
-// estimate, and the minimum effect behind them. The words of a figure stand above its
-// marks, so that the room for these is the same whatever the words are.
+// ofComparison draws the ratio of each figure: a dot for each pair, the interval of the estimate, and
+// the minimum effect in the background. The text of a figure is above its marks, so that the width of
+// the marks does not depend on the text.
 func ofComparison(c results.Comparison) []Chart {
 	if !slices.ContainsFunc(c.Changes, func(ch results.Change) bool { return ch.Effect != nil }) {
 		return nil
@@ -31,7 +31,7 @@ func ofComparison(c results.Comparison) []Chart {
 	var told []string
 	subject := ""
 	rows := slices.Clone(c.Changes)
-	slices.Reverse(rows) // the first of them uppermost
+	slices.Reverse(rows) // so that the first is at the top
 	at := vg.Length(0)
 	for i, ch := range rows {
 		p.changed(ch, float64(at), ratios)
@@ -44,7 +44,7 @@ func ofComparison(c results.Comparison) []Chart {
 		told = append(told, ch.Figure+" "+outcome(ch))
 	}
 	p.y.high, p.height = float64(at), at+46
-	p.y.ticks = []plot.Tick{{Value: 0}, {Value: p.y.high}} // without labels: the words are in the rows
+	p.y.ticks = []plot.Tick{{Value: 0}, {Value: p.y.high}} // without labels: the rows have text
 	slices.Reverse(told)
 	title := "Change of each figure, with its interval"
 	caption := fmt.Sprintf("From %s to %s. The long mark is the estimate, the bar its 95 %% interval; grey is the minimum effect: a change within it does not matter.",
@@ -58,7 +58,7 @@ func ofComparison(c results.Comparison) []Chart {
 	return []Chart{chart}
 }
 
-// reach is from the least to the greatest ratio that is shown.
+// reach returns the smallest and the largest ratio that the chart shows.
 func reach(changes []results.Change) []float64 {
 	all := []float64{1}
 	for _, ch := range changes {
@@ -68,7 +68,7 @@ func reach(changes []results.Change) []float64 {
 		}
 		shown = append(shown, 1-ch.Minimum, 1+ch.Minimum)
 		for _, r := range shown {
-			if r > 0 && !math.IsInf(r, 1) { // nothing and infinity have no place on a logarithmic axis
+			if r > 0 && !math.IsInf(r, 1) { // 0 and infinity have no place on a logarithmic axis
 				all = append(all, r)
 			}
 		}
@@ -76,9 +76,8 @@ func reach(changes []results.Change) []float64 {
 	return []float64{slices.Min(all), slices.Max(all)}
 }
 
-// changed draws the minimum effect of a figure, the dots of its pairs and, below
-// them, its interval, all above the height from. What lies outside the reach is
-// drawn at its end.
+// changed draws the minimum effect of a figure, the dots of its pairs and, below them, its interval,
+// from the height from upwards. A value outside the reach is drawn at the end of it.
 func (p *panel) changed(ch results.Change, from float64, reach []float64) {
 	within := func(ratio float64) float64 { return min(max(ratio, reach[0]), reach[1]) }
 	p.bands = append(p.bands, rectangle{within(1 - ch.Minimum), within(1 + ch.Minimum), from + 1, from + float64(marksHigh)})
@@ -108,8 +107,8 @@ func inkOf(v results.Verdict) ink {
 	return recipe
 }
 
-// outcome is the estimate with its interval and the verdict: "+6 % [−3 %, +15 %]
-// inconclusive", "×300 [×250, ×360] better". Without an estimate it is n/a.
+// outcome formats the estimate with its interval and the verdict: "+6 % [−3 %, +15 %] inconclusive",
+// "×300 [×250, ×360] better". Without an estimate it is n/a.
 func outcome(ch results.Change) string {
 	estimate := "n/a"
 	if e := ch.Effect; e != nil {
@@ -122,7 +121,7 @@ func outcome(ch results.Change) string {
 	return strings.TrimSpace(estimate + " " + string(ch.Verdict))
 }
 
-// multiple writes a change as a ratio: "×300", "÷2.50".
+// multiple formats a change as a ratio: "×300", "÷2.50".
 func multiple(share float64) string {
 	switch ratio := 1 + share; {
 	case ratio <= 0:
@@ -134,14 +133,14 @@ func multiple(share float64) string {
 	}
 }
 
-// ratioAxis is a logarithmic axis of ratios, whose labels are changes where these are
-// small, and multiples where they are not.
+// ratioAxis returns a logarithmic axis of ratios. Its labels are changes in percent if the range is
+// small, and multiples otherwise.
 func ratioAxis(reach []float64) axis {
 	a := axis{label: "change, as a ratio on a logarithmic scale", log: true, apart: true, low: reach[0], high: reach[1]}
-	if a.high < 1.02*a.low { // no difference needs some room to be none in
+	if a.high < 1.02*a.low { // leave some room if all ratios are equal
 		a.low, a.high = a.low/1.01, a.high*1.01
 	}
-	low, high := a.low, a.high // ticks outside would have their labels cut
+	low, high := a.low, a.high // labels of ticks outside would be cut off
 	room := math.Pow(a.high/a.low, 0.06)
 	a.low, a.high = a.low/room, a.high*room
 	if high/low < 4 {
@@ -162,7 +161,7 @@ func ratioAxis(reach []float64) axis {
 	return a
 }
 
-// multiples are the marks times the powers of a base, and their reciprocals.
+// multiples returns ticks at the marks times the powers of a base, and at their reciprocals.
 func multiples(low, high, base float64, marks []float64) (ticks []plot.Tick) {
 	for power := 1.0; power <= max(high, 1/low); power *= base {
 		for _, m := range marks {
@@ -178,7 +177,7 @@ func multiples(low, high, base float64, marks []float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// signed writes a share as a change: "+4.1 %", "−12 %".
+// signed formats a share as a change: "+4.1 %", "−12 %".
 func signed(share float64) string {
 	decimals := 1
 	if math.Abs(share) >= 0.0995 || math.Abs(100*share-math.Round(100*share)) < 1e-9 {

@@ -16,8 +16,8 @@ import (
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
-// farApart is a comparison whose figures differ by orders of magnitude, of subjects
-// with long names, and of one figure that is not known.
+// farApart returns a comparison whose figures differ by orders of magnitude, of subjects with long
+// names, and with one figure that is not known.
 func farApart() results.Comparison {
 	c := resulttest.Comparison()
 	c.Base.Label = "lock/predecessor on zookeeper://zk1.example.org:2181,zk2.example.org:2181,zk3.example.org:2181/bench?client=go-zookeeper"
@@ -31,15 +31,14 @@ func farApart() results.Comparison {
 	return c
 }
 
-// dataWidth is how wide the data of the chart are drawn.
+// dataWidth returns the width of the chart's plot area.
 func dataWidth(c Chart) vg.Length {
 	p := c.panels[0]
 	area := p.plot().DataCanvas(draw.New(vgsvg.New(width, c.height())))
 	return area.Max.X - area.Min.X - max(p.margin, margin(p.lines)) - border
 }
 
-// The room for the marks is the same whatever the figures, their names and their
-// changes are.
+// The width of the plot area does not depend on the figures, their names and their changes.
 func TestComparisonHasFixedPlotArea(t *testing.T) {
 	near, far := dataWidth(Of(resulttest.Comparison())[0]), dataWidth(Of(farApart())[0])
 	if near < 380 || far < 380 {
@@ -47,8 +46,7 @@ func TestComparisonHasFixedPlotArea(t *testing.T) {
 	}
 }
 
-// Ratios that are orders of magnitude apart are told apart, and each label of the
-// axis stands clear of the next.
+// Ratios that are orders of magnitude apart are drawn apart, and the labels of the axis do not overlap.
 func TestComparisonAxisIsLogarithmic(t *testing.T) {
 	for name, c := range map[string]results.Comparison{"near": resulttest.Comparison(), "far": farApart()} {
 		chart := Of(c)[0]
@@ -79,8 +77,8 @@ func TestComparisonAxisIsLogarithmic(t *testing.T) {
 	}
 }
 
-// No text is wider than the chart or runs into another on its line, and the axis's
-// title is whole.
+// No text is wider than the chart or overlaps another on its line, and the title of the axis is
+// complete.
 func TestComparisonTextsDoNotOverlap(t *testing.T) {
 	text := regexp.MustCompile(`<text x="([^"]+)" y="([^"]+)"[^>]*textLength="([^"]+)"[^>]*>([^<]*)<`)
 	for name, c := range map[string]results.Comparison{"near": resulttest.Comparison(), "far": farApart()} {
@@ -119,8 +117,7 @@ func TestComparisonShowsUnknownFigures(t *testing.T) {
 	}
 }
 
-// Ratios have labels that people can read, from a fraction of a percent to many
-// orders of magnitude.
+// Ratios have readable labels, from a fraction of a percent to many orders of magnitude.
 func TestRatioAxis(t *testing.T) {
 	for _, c := range []struct{ low, high float64 }{{1, 1}, {0.999, 1.001}, {0.95, 1.3}, {0.5, 2}, {0.3, 1.2}, {1, 5}, {0.1, 10}, {1e-3, 1e3}, {1e-6, 1e6}, {1, 40}} {
 		a := ratioAxis([]float64{c.low, c.high})

@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// ofCount are what a round of each recipe costs at rest, against clients.
+// ofCount draws the cost of a round at rest against the number of clients, for each recipe.
 func ofCount(r results.CountReport) (all []Chart) {
 	var recipes []string
 	for _, s := range r.Settled {
@@ -23,7 +23,7 @@ func ofCount(r results.CountReport) (all []Chart) {
 	return all
 }
 
-// A toll is one kind of cost.
+// A toll is a kind of cost.
 type toll struct {
 	name, title, axis string
 	parts             func(results.Settled) []results.Exact
@@ -43,7 +43,7 @@ func asked() toll {
 }
 
 func counted(recipe string, rows []results.Settled, cost toll) *Chart {
-	// The looks are as in any other chart of these forms.
+	// The forms look the same as in other charts.
 	of := subject{name: recipe}
 	for _, row := range rows {
 		of.runs = append(of.runs, results.Run{Recipe: row.Recipe, Form: row.Form, Family: row.Family, Backend: row.Backend, Clients: row.Clients})
@@ -75,8 +75,8 @@ func counted(recipe string, rows []results.Settled, cost toll) *Chart {
 	return c
 }
 
-// tally is what was counted of a form in a round and what is expected of it. A
-// count of 0 has no place on the axis, and older files do not say the rounds.
+// tally returns the measured and the expected cost of a form's rounds. It omits costs of 0, which have
+// no place on the axis, and rows of older files, which do not record the number of rounds.
 func tally(of subject, rows []results.Settled, name string, cost toll) (counted, model line) {
 	look := of.looks[name]
 	counted = line{name: name, look: look, marked: true}
@@ -99,8 +99,8 @@ func tally(of subject, rows []results.Settled, name string, cost toll) (counted,
 	return counted, model
 }
 
-// sums are what was counted, or the least of it that there can be where that is not
-// determined, and what the model says, if it knows.
+// sums returns the sum of the counts, or of their lower bounds where they are not determined, and the
+// sum that the model expects, if it knows all of them.
 func sums(parts []results.Exact) (least, expected int64, known bool) {
 	known = true
 	for _, e := range parts {

@@ -1,9 +1,8 @@
-// Package charts is pictures of results: pure functions from what was measured to
-// a [Chart], each of which has a title that says what it shows, axes with units,
-// and its content in a sentence or two for whoever cannot see it.
+// Package charts draws charts of results. It consists of pure functions from a result to a [Chart],
+// which has a title that says what it shows, axes with units, and a description in words for readers
+// who cannot see it.
 //
-// [Of] draws of a result what there are data for. A chart becomes SVG in which
-// text is text. Its colours are CSS variables: inside a page they follow the page's
-// light or dark scheme, and a file of its own brings both. What a colour says, a
-// shape or the dashes of a line say too.
+// [Of] draws the charts of a result for which there are data. A chart becomes SVG with real text. Its
+// colours are CSS variables: inside a page they follow the page's light or dark scheme, and a
+// standalone file contains both. Shapes and dashes repeat everything that colours distinguish.
 package charts

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	border  vg.Length = 4  // around all
-	leading vg.Length = 17 // from one line of a title to the next
-	label   vg.Length = 17 // above a panel, for the name of its second axis
+	border  vg.Length = 4  // around the chart
+	leading vg.Length = 17 // the line height of a title
+	label   vg.Length = 17 // above a panel, for the label of its vertical axis
 	tall    vg.Length = 245
 )
 
@@ -23,7 +23,7 @@ func (c Chart) height() vg.Length {
 	return h
 }
 
-// titleLines are the title broken to the width.
+// titleLines breaks the title into lines that fit the width.
 func (c Chart) titleLines() (lines []string) {
 	style := typeface(large, text, true)
 	for _, word := range strings.Fields(c.Title) {
@@ -37,7 +37,7 @@ func (c Chart) titleLines() (lines []string) {
 	return lines
 }
 
-// draw draws the title and the panels below each other, their first axes in line.
+// draw draws the title and the panels, one below the other, with their plot areas aligned.
 func (c Chart) draw(on draw.Canvas) {
 	top := on.Max.Y - border
 	for _, line := range c.titleLines() {
@@ -61,7 +61,7 @@ func (c Chart) draw(on draw.Canvas) {
 	}
 }
 
-// above writes the second axis's name and the panel's heading over it.
+// above writes the panel's heading and the label of its vertical axis above it.
 func (p panel) above(on draw.Canvas, top vg.Length) {
 	x := border
 	if p.heading != "" {

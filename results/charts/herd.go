@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// notifications is what a round cost against how many clients there were: the herd
-// itself. It needs two levels.
+// notifications draws the notifications per round against the number of clients, which shows the herd.
+// It needs two levels.
 func notifications(s subject) *Chart {
 	measured := map[string][]point{}
 	model := map[string][]point{}
@@ -70,13 +70,12 @@ func herd(s subject, measured, model map[string][]point) *Chart {
 	return c
 }
 
-// faint is the look of what was reckoned, beneath what was measured.
+// faint returns the look of calculated values, drawn behind the measured ones.
 func (l look) faint() look { return look{ink: muted, shape: l.shape} }
 
-// power is the power of the clients that a form's notifications follow, and its
-// line; "" and nothing where they follow none. It is fitted to the upper half of the
-// levels, three at least: the N−1 of those who wait is a power of N only where N is
-// large.
+// power fits a power of the number of clients to a form's notifications. It returns the power in words
+// and its line, or nothing if no power fits. The fit uses the upper half of the levels, at least three:
+// the number of waiting clients, N−1, is a power of N only if N is large.
 func (s subject) power(name string) (grows string, law []point) {
 	values := map[float64][]float64{}
 	for _, r := range s.runs {
@@ -109,8 +108,7 @@ func (s subject) power(name string) (grows string, law []point) {
 	return strings.Replace(fmt.Sprintf(" ∝ N^%.2f", p.Exponent.Value), "-", "−", 1), law
 }
 
-// loose is how many times what a power says a value may be for the power to be
-// drawn at all.
+// loose is the maximum factor between a value and the fitted power; beyond it, the power is not drawn.
 const loose = 1.5
 
 func sorted(points []point) []point {
@@ -119,7 +117,7 @@ func sorted(points []point) []point {
 	return points
 }
 
-// titled adds the recipe's name where there are several.
+// titled adds the name of the subject to the title.
 func titled(title string, s subject) string {
 	if s.name == "" {
 		return title

@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// latencies is how long a phase took in all forms with the most clients, by
-// percentile. Percentiles are spread out towards 100 %, where herds show.
+// latencies draws the latency of a phase by percentile, for all forms at the largest number of clients.
+// The axis expands the percentiles close to 100 %, where herds show.
 func latencies(s subject, phase string) *Chart {
 	forms, clients := s.crowd()
 	c := &Chart{
@@ -46,8 +46,7 @@ func latencies(s subject, phase string) *Chart {
 	return c
 }
 
-// merged is the histogram of what clients waited in all of the runs, nil without
-// any.
+// merged merges the histograms of the latency in all runs; nil if there is none.
 func merged(runs []results.Run, phase string) *hdrhistogram.Histogram {
 	var all *hdrhistogram.Histogram
 	for _, r := range runs {
@@ -68,8 +67,8 @@ func merged(runs []results.Run, phase string) *hdrhistogram.Histogram {
 	return all
 }
 
-// curve is a histogram by percentile: x is 1/(1−p), of which each decade is a nine
-// more, and y nanoseconds.
+// curve returns a histogram by percentile: x is 1/(1−p), so that each factor of ten adds a nine to the
+// percentile, and y is in nanoseconds.
 func curve(h *hdrhistogram.Histogram) (all []point) {
 	if h == nil || h.TotalCount() <= results.Beyond {
 		return nil
@@ -85,7 +84,7 @@ func curve(h *hdrhistogram.Histogram) (all []point) {
 	return all
 }
 
-// at is the value at the first point that is as far as x.
+// at returns the value at the first point from x on.
 func at(all []point, x float64) float64 {
 	for _, p := range all {
 		if p.x >= x*0.999 {
@@ -95,14 +94,14 @@ func at(all []point, x float64) float64 {
 	return all[len(all)-1].y
 }
 
-// percentiles is the axis of 1/(1−p).
+// percentiles returns the axis of 1/(1−p).
 func percentiles(lines []line) axis {
 	a := axis{label: "percentile", log: true, low: 1, high: 2}
 	for _, l := range lines {
 		a.high = max(a.high, l.at[len(l.at)-1].x)
 	}
 	marks := []float64{1, 2, 10, 100, 1e3, 1e4, 1e5, 1e6}
-	if a.high < 300 { // there is room for more
+	if a.high < 300 { // there is room for more labels
 		marks = append(marks, 4, 20, 50)
 	}
 	for _, x := range marks {
@@ -113,7 +112,7 @@ func percentiles(lines []line) axis {
 	return a
 }
 
-// percentile writes a share as near to 100 % as it is: "99.9 %".
+// percentile formats a share with as many decimals as it needs close to 100 %: "99.9 %".
 func percentile(p float64) string {
 	decimals := 0
 	if p > 0 && p < 1 {
@@ -122,7 +121,7 @@ func percentile(p float64) string {
 	return fmt.Sprintf("%.*f %%", decimals, 100*p)
 }
 
-// slug is the parts as the name of a file.
+// slug joins the parts to a file name.
 func slug(parts ...string) string {
 	words := strings.FieldsFunc(strings.Join(parts, "-"), func(c rune) bool {
 		return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)

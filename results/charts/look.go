@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// An ink is a colour by what it is for. In SVG it is a CSS variable of that name,
-// whose value in light and in dark surroundings the page says, or the file itself.
+// An ink is a colour, named after its purpose. In SVG it is a CSS variable of that name, whose values
+// for the light and the dark scheme are defined by the page, or by a standalone file.
 type ink string
 
 const (
@@ -26,14 +26,14 @@ const (
 	load    ink = "load"
 )
 
-// A tint is what an ink looks like.
+// A tint is the colour of an ink in both schemes.
 type tint struct {
 	ink         ink
 	light, dark color.NRGBA
 }
 
-// tints are all inks. Those of series are Okabe and Ito's hues, which people who
-// see colours otherwise tell apart, as dark or as light as text must be.
+// tints returns the colours of all inks. Those of series have the hues of Okabe and Ito, which people
+// with colour blindness can distinguish, at a lightness with enough contrast for text.
 func tints() []tint {
 	return []tint{
 		{paper, rgb(0xffffff), rgb(0x14171a)},
@@ -48,7 +48,8 @@ func tints() []tint {
 	}
 }
 
-// light is the ink on white paper, which it is drawn with until it is a variable.
+// light returns the ink's colour in the light scheme. Charts are drawn with it before variables replace
+// it.
 func (i ink) light() color.NRGBA {
 	all := tints()
 	return all[slices.IndexFunc(all, func(t tint) bool { return t.ink == i })].light
@@ -58,8 +59,7 @@ func rgb(hex uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 0xff}
 }
 
-// A look is how a series is told from others: by colour, and without it by shape
-// and dashes.
+// A look distinguishes a series from others: by colour, and without colour by shape and dashes.
 type look struct {
 	ink   ink
 	shape draw.GlyphDrawer
@@ -74,13 +74,13 @@ func dashes() [][]vg.Length {
 	return [][]vg.Length{nil, {7, 3}, {2, 2.5}, {8, 2.5, 2, 2.5}, {12, 3}, {4, 2}, {1, 3}}
 }
 
-// nth is the look of the i-th series in a colour.
+// nth returns the look of the i-th series in a colour.
 func nth(i int, of ink) look {
 	return look{of, shapes()[i%len(shapes())], dashes()[i%len(dashes())]}
 }
 
-// looksOf are the looks of a subject's series. Families have their colours; where
-// there is only one, its series have one each.
+// looksOf returns the looks of a subject's series. Each family has a colour; if there is only one
+// family, each of its series has a colour.
 func looksOf(runs []results.Run) map[string]look {
 	families := map[string]bool{}
 	for _, r := range runs {
@@ -101,7 +101,7 @@ func looksOf(runs []results.Run) map[string]look {
 	return looks
 }
 
-// colours are those of series.
+// colours returns the colours of series.
 func colours() []ink { return []ink{recipe, naive, library, load} }
 
 func familyInk(family string) ink {

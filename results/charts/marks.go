@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Plot draws the line, its intervals and shapes.
+// Plot draws the line, its intervals and its shapes.
 func (l line) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	path := make([]vg.Point, len(l.at))
@@ -39,26 +39,25 @@ func (l line) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// fill covers what is between the line and the axis, lightly: what is behind it
-// shows through.
+// fill fills the area between the line and the axis with a transparent colour.
 func (l line) fill(c draw.Canvas, path []vg.Point) {
 	area := append([]vg.Point{{X: path[0].X, Y: c.Min.Y}}, path...)
 	area = append(area, vg.Point{X: path[len(path)-1].X, Y: c.Min.Y})
 	c.FillPolygon(veil(l.look.ink.light()), area)
 }
 
-// A veil is a colour of which a fifth is seen. It rounds up, so that the canvas,
-// which divides by the fifth and cuts off, writes the colour itself.
+// A veil is a colour with an opacity of one fifth. Its components are rounded up: the canvas divides
+// them by the opacity and truncates, and so it writes the original colour.
 type veil color.NRGBA
 
-// RGBA makes it a color.Color.
+// RGBA implements color.Color.
 func (v veil) RGBA() (r, g, b, a uint32) {
 	const fifth = 0xffff / 5
 	part := func(c uint8) uint32 { return (uint32(c)*fifth + 0xfe) / 0xff }
 	return part(v.R), part(v.G), part(v.B), fifth
 }
 
-// Plot draws the rectangle behind all else.
+// Plot draws the rectangle behind everything else.
 func (r rectangle) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	left, right := x(max(r.left, p.X.Min)), x(min(r.right, p.X.Max))

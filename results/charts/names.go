@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// names are written at the ends of their lines, so that nobody has to look up a
-// legend. Where lines end close together their names move apart.
+// names writes the names of lines at their ends, so that readers need no legend. Names of lines that end
+// close together move apart.
 type names []line
 
-// apart is the least between two names.
+// apart is the minimum distance between two names.
 const apart vg.Length = 14
 
-// A place is where a name goes.
+// A place is the position of a name.
 type place struct {
 	line
 	end vg.Point
@@ -45,8 +45,7 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// inColumn sets names that do not stand beside their ends right of all lines, each
-// with a thread to its end.
+// inColumn puts the names to the right of all lines, each with a thin line to the end of its own.
 func inColumn(c draw.Canvas, all []place) {
 	var right vg.Length
 	for _, at := range all {
@@ -59,8 +58,8 @@ func inColumn(c draw.Canvas, all []place) {
 	}
 }
 
-// spread moves the places apart, and none below the lowest or above the highest
-// that there is room for. It tells whether one had to move far.
+// spread moves the places apart, within the range from low to high. It reports whether any place had to
+// move far.
 func spread(all []place, low, high vg.Length) (far bool) {
 	slices.SortStableFunc(all, func(a, b place) int { return cmp.Compare(a.y, b.y) })
 	for i := range all {
@@ -78,7 +77,7 @@ func spread(all []place, low, high vg.Length) (far bool) {
 	return far
 }
 
-// margin is the room that the names of the lines need.
+// margin returns the width that the names of the lines need.
 func margin(lines []line) vg.Length {
 	var widest vg.Length
 	for _, l := range lines {

@@ -6,15 +6,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A note is words in a panel, from both of its sides. The words at the left give way
-// where there is no room for both.
+// A note is text at the left and the right side of a panel. The text at the left is shortened if there is
+// no room for both.
 type note struct {
-	y           float64 // of its top
+	y           float64 // the top of the text
 	left, right string
-	ink         ink // of the right
+	ink         ink // of the text at the right
 }
 
-// Plot writes the words.
+// Plot writes the text.
 func (n note) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
 	style := typeface(small, n.ink, true)
@@ -26,17 +26,17 @@ func (n note) Plot(c draw.Canvas, p *plot.Plot) {
 	c.FillText(style, vg.Point{X: c.Min.X, Y: y(n.y)}, shortened(style, n.left, room))
 }
 
-// below is the label of the first axis, in the middle below its ticks.
+// below is the label of the horizontal axis, centred below its ticks.
 type below string
 
-// Plot writes it.
+// Plot writes the label.
 func (b below) Plot(c draw.Canvas, _ *plot.Plot) {
 	style := typeface(small, muted, false)
 	style.XAlign, style.YAlign = draw.XCenter, draw.YTop
 	c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y - 23}, string(b))
 }
 
-// shortened is the text, with an ellipsis for its end where it is wider than the room.
+// shortened shortens the text with an ellipsis if it is wider than the room.
 func shortened(style draw.TextStyle, text string, room vg.Length) string {
 	letters := []rune(text)
 	for n := len(letters); n > 0 && style.Width(text) > room; n-- {

@@ -10,47 +10,47 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A panel is one system of coordinates and what is drawn in it.
+// A panel is a coordinate system and what is drawn in it.
 type panel struct {
-	heading string // which part of the chart it is, "" of the only one
+	heading string // the part of the chart, "" if there is only one panel
 	x, y    axis
 	bands   []rectangle
 	rules   []rule
 	lines   []line
 	notes   []note
-	height  vg.Length // of all, its labels included
-	margin  vg.Length // right of it, for the names of lines
+	height  vg.Length // including the labels
+	margin  vg.Length // to the right, for the names of lines
 }
 
 // A line is one series of points.
 type line struct {
-	name   string // written at its end, "" if it has none
+	name   string // written at the end of the line, "" if it has none
 	look   look
 	at     []point
-	joined bool // by a line
-	marked bool // with the look's shape at each point
-	filled bool // down to the axis
-	thin   bool // what was reckoned, not measured
+	joined bool // the points are joined by a line
+	marked bool // each point has the look's shape
+	filled bool // the area down to the axis is filled
+	thin   bool // calculated values, not measured ones
 }
 
 // A point may have an interval.
 type point struct {
 	x, y      float64
-	low, high float64 // both 0 without one
+	low, high float64 // both 0 if there is no interval
 }
 
-// A rectangle is a part of the plane that means something.
+// A rectangle highlights a part of the plane.
 type rectangle struct{ left, right, bottom, top float64 }
 
-// A rule is a place on the first axis that means something.
+// A rule is a vertical line at a value of the horizontal axis.
 type rule struct {
 	x    float64
 	name string
 }
 
 const (
-	small = 11 // of ticks and labels
-	large = 13 // of titles
+	small = 11 // for ticks and labels
+	large = 13 // for titles
 )
 
 func typeface(size vg.Length, of ink, bold bool) letters.Style {
@@ -61,7 +61,7 @@ func typeface(size vg.Length, of ink, bold bool) letters.Style {
 	return letters.Style{Color: of.light(), Font: f, Handler: plot.DefaultTextHandler}
 }
 
-// plot makes it one of gonum's.
+// plot converts the panel to a plot.Plot.
 func (p panel) plot() *plot.Plot {
 	g := plot.New()
 	g.BackgroundColor = nil
@@ -80,11 +80,11 @@ func (p panel) plot() *plot.Plot {
 			a.to.Scale = plot.LogScale{}
 		}
 	}
-	// Marks at the left would repeat what the grid shows.
+	// Ticks at the left would repeat what the grid shows.
 	g.Y.LineStyle.Width, g.Y.Tick.Length = 0, 0
 	g.X.Label.Text = p.x.label
 	if p.x.apart {
-		g.X.Label.Text = " " // keeps its height
+		g.X.Label.Text = " " // to keep the height of a label
 	}
 	g.X.Label.TextStyle.Font, g.X.Label.TextStyle.Color = typeface(small, muted, false).Font, muted.light()
 	g.X.Label.Padding = 3
@@ -95,12 +95,12 @@ func (p panel) plot() *plot.Plot {
 		g.Add(lines)
 	}
 	g.Add(p.marks()...)
-	// What was added must not widen the axes.
+	// The marks must not widen the axes.
 	g.X.Min, g.X.Max, g.Y.Min, g.Y.Max = p.x.low, p.x.high, p.y.low, p.y.high
 	return g
 }
 
-// marks are what is drawn, the first undermost.
+// marks returns what is drawn, from back to front.
 func (p panel) marks() (all []plot.Plotter) {
 	for _, b := range p.bands {
 		all = append(all, b)

@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
-// Whatever is written in an ink can be read on the paper: contrast is at least 4.5.
+// Every ink is readable on the paper: the contrast is at least 4.5.
 func TestContrast(t *testing.T) {
 	var on tint
 	for _, i := range tints() {
@@ -67,7 +67,7 @@ func TestLooksDiffer(t *testing.T) {
 // A curve ends where fewer than ten observations lie beyond.
 func TestCurveEnds(t *testing.T) {
 	all := curve(resulttest.Times(4000, time.Millisecond))
-	if end := all[len(all)-1].x; math.Abs(end-400) > 1e-6 { // 99.75 %, beyond which there are ten
+	if end := all[len(all)-1].x; math.Abs(end-400) > 1e-6 { // 99.75 %, beyond which there are ten observations
 		t.Errorf("it ends at 1/(1−p) = %v, want 400", end)
 	}
 	if v := at(all, 2); math.Abs(v/1e6-1) > 0.05 {
@@ -103,7 +103,7 @@ func TestPower(t *testing.T) {
 		want   string
 		points int
 	}{
-		{map[int]float64{2: 1, 4: 3, 8: 8, 16: 16, 32: 32}, " ∝ N^1.00", 2}, // of the upper half
+		{map[int]float64{2: 1, 4: 3, 8: 8, 16: 16, 32: 32}, " ∝ N^1.00", 2}, // fitted to the upper half
 		{map[int]float64{4: 1, 8: 1, 16: 1}, ", flat", 2},
 		{map[int]float64{4: 16, 8: 8, 16: 4}, " ∝ N^−1.00", 2},
 		{map[int]float64{4: 1, 8: 30, 16: 2}, "", 0}, // no power
@@ -161,14 +161,14 @@ func TestNamesKeepApart(t *testing.T) {
 	}
 }
 
-// What is not determined even at rest is drawn at its least, and what no file says
-// not at all.
+// A count that is not determined even at rest is drawn at its lower bound. Files that do not record the
+// number of rounds are not drawn.
 func TestUndeterminedCountsAreTheirLeast(t *testing.T) {
 	least, most := int64(6), int64(9)
 	rows := []results.Settled{
 		{Recipe: "queue", Form: "relist", Clients: 2, Rounds: 2, Notifications: results.Exact{Counted: 8, Expected: &least, Most: &most}},
 		{Recipe: "queue", Form: "relist", Clients: 4, Rounds: 2, Notifications: results.Exact{Counted: 7, Expected: &least, Most: &most}},
-		{Recipe: "queue", Form: "relist", Clients: 8, Notifications: results.Exact{Counted: 7}}, // how many rounds?
+		{Recipe: "queue", Form: "relist", Clients: 8, Notifications: results.Exact{Counted: 7}}, // the number of rounds is not recorded
 	}
 	c := counted("queue", rows, woken())
 	want := []point{{x: 2, y: 3}, {x: 4, y: 3}}
@@ -182,7 +182,7 @@ func TestUndeterminedCountsAreTheirLeast(t *testing.T) {
 	}
 }
 
-// Where nothing ended there is no line of how long it took.
+// The latency line has a gap where no rounds ended.
 func TestLinesAreBrokenWhereNothingEnded(t *testing.T) {
 	r := results.Run{DurationNS: 5 * time.Second}
 	for i, p99 := range []time.Duration{3, 4, 0, 0, 5} {

@@ -16,23 +16,22 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// width is that of every chart. It is narrow, so that on a phone the text in it,
-// which shrinks with it, can still be read.
+// width is the width of every chart. It is narrow, so that the text, which shrinks with the chart, can
+// still be read on a phone.
 const width vg.Length = 420
 
-// fonts have the measures of Liberation Sans, by which text is laid out, where they
-// are there at all.
+// fonts are the fonts of the text. The first three have the metrics of Liberation Sans, which the layout
+// uses.
 const fonts = `Arial,Helvetica,&quot;Liberation Sans&quot;,system-ui,sans-serif`
 
-// Inline is the chart as an element of a page, which must give the variables of
-// [Variables] their values.
+// Inline returns the chart as an SVG element for a page. The page must set the variables of [Variables].
 func (c Chart) Inline() string { return c.element("") }
 
-// A File is a chart as a file of its own.
+// A File is a chart as a standalone file.
 type File struct{ Name, SVG string }
 
-// Files are the charts of a result as files, named by what they show. They bring
-// their colours, light and dark, with them.
+// Files returns the charts of a result as standalone SVG files, named by what they show. They contain the
+// colours of both the light and the dark scheme.
 func Files(result results.View) (all []File) {
 	for _, c := range Of(result) {
 		all = append(all, File{c.Name + ".svg", c.alone()})
@@ -46,7 +45,7 @@ func (c Chart) alone() string {
 	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + c.element(style) + "\n"
 }
 
-// Variables are the colours as CSS declares them.
+// Variables returns the colours as CSS declarations.
 func Variables(dark bool) string {
 	var all []string
 	for _, t := range tints() {
@@ -59,12 +58,12 @@ func Variables(dark bool) string {
 	return strings.Join(all, ";")
 }
 
-// element is the svg element, with what comes first in it.
+// element returns the svg element, with the text first at its start.
 func (c Chart) element(first string) string {
 	canvas := vgsvg.New(width, c.height())
 	c.draw(draw.New(canvas))
 	var b bytes.Buffer
-	canvas.WriteTo(&b) // into memory
+	canvas.WriteTo(&b) // writes into memory
 	body := b.String()
 	body = body[strings.Index(body, "<g "):]
 	body = painted(lettered(body))
@@ -74,8 +73,8 @@ func (c Chart) element(first string) string {
 		float64(width), float64(c.height()), id, fonts, html.EscapeString(c.Title), html.EscapeString(c.About), first, strings.TrimSpace(body))
 }
 
-// painted has variables in place of the colours that it was drawn with. Those stay
-// behind, for viewers that know no variables.
+// painted replaces the colours with CSS variables. The colours remain as fallbacks for viewers that do
+// not support variables.
 func painted(svg string) string {
 	var pairs []string
 	for _, t := range tints() {
@@ -86,16 +85,15 @@ func painted(svg string) string {
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("#%02X%02X%02X", c.R, c.G, c.B) }
 
-// drawn is text as vgsvg writes it.
+// drawn matches a text element as vgsvg writes it.
 var drawn = regexp.MustCompile(`<text x="([^"]+)" y="([^"]+)" transform="scale\(1, -1\)"\s+style="[^"]*font-weight:(\w+)[^"]*font-size:(\d+)px;fill:([^"]*)">([^<]*)</text>`)
 
-// lettered leaves the typeface of text to the viewer, but tells it how wide the
-// text was when room was made for it: a wider face must not run into what is
-// beside it.
+// lettered leaves the typeface to the viewer, and sets the width that the layout assumes for each text, so
+// that a wider typeface does not overlap its surroundings.
 func lettered(svg string) string {
 	return drawn.ReplaceAllStringFunc(svg, func(element string) string {
 		m := drawn.FindStringSubmatch(element)
-		size, _ := strconv.Atoi(m[4]) // as the expression says
+		size, _ := strconv.Atoi(m[4]) // the expression matches digits only
 		wide := typeface(vg.Length(size), text, m[3] == "bold").Width(html.UnescapeString(m[6]))
 		return fmt.Sprintf(`<text x="%s" y="%s" transform="scale(1,-1)" textLength="%.1f" lengthAdjust="spacingAndGlyphs" font-size="%s" font-weight="%s" style="fill:%s">%s</text>`,
 			m[1], m[2], float64(wide), m[4], m[3], m[5], m[6])

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// growth is a sweep's notifications per round against clients.
+// growth draws a sweep's notifications per round against the number of clients.
 func growth(s results.Sweep, of subject) *Chart {
 	if s.Axes[0] != "clients" || len(s.Axes) > 1 {
 		return nil
@@ -28,8 +28,8 @@ func growth(s results.Sweep, of subject) *Chart {
 	return herd(of, measured, model)
 }
 
-// throughput is a sweep's rounds a second along its first axis, with the law of
-// scale where one was fitted, and how far the medians are off it.
+// throughput draws a sweep's rounds per second along its first axis, with the Universal Scalability Law
+// if it was fitted, and the medians' distance from it.
 func throughput(s results.Sweep, of subject) *Chart {
 	main, off := panel{height: tall}, panel{height: 110, heading: "off the law"}
 	var told []string
@@ -70,7 +70,7 @@ func estimated(x float64, e results.Estimate) point {
 	return point{x: x, y: e.Value, low: e.Low, high: e.High}
 }
 
-// scaled is the curve of a law, nil without one.
+// scaled returns the curve of a law, nil if there is none.
 func scaled(c *results.Curve) (law []point) {
 	if c == nil || c.USL == nil || len(c.USL.Residuals) < 2 {
 		return nil
@@ -85,7 +85,7 @@ func scaled(c *results.Curve) (law []point) {
 	return law
 }
 
-// knee is where throughput is greatest, if that was measured.
+// knee returns a rule at the peak of the throughput, if the peak was measured.
 func knee(s results.Series, at []point) []rule {
 	k := s.Curve.USL.Knee
 	if k == nil || *k > at[len(at)-1].x || *k < at[0].x {
@@ -94,7 +94,7 @@ func knee(s results.Series, at []point) []rule {
 	return []rule{{x: *k, name: fmt.Sprintf("most at %s", number(math.Round(*k)))}}
 }
 
-// residuals are how far medians are off the law, in percent.
+// residuals returns the medians' distance from the law, in percent.
 func residuals(u *results.USL) (all []point) {
 	for _, r := range u.Residuals {
 		all = append(all, point{x: r.N, y: 100 * (r.Measured/r.Fitted - 1)})

@@ -8,9 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// tails is the highest percentile that the levels have along a sweep's first axis:
-// of the telling phase, where all levels must have it, or of all that a mix does,
-// where it is left out at levels with few of these.
+// tails draws the highest percentile that the levels have, along a sweep's first axis. For a recipe it
+// is that of the telling phase, and all levels must have it. For a mix it is that of each phase, without
+// the levels that have too few operations for it.
 func tails(s results.Sweep, of subject) *Chart {
 	phases := []string{of.telling()}
 	if of.runs[0].Mix != nil {
@@ -35,8 +35,8 @@ func tails(s results.Sweep, of subject) *Chart {
 	return nil
 }
 
-// tailsOfAll are those of each phase of a series, in a colour of its own, after so
-// many other lines.
+// tailsOfAll returns the lines of each phase of a series, each in its own colour. The chart already has
+// the given number of other lines.
 func tailsOfAll(s results.Sweep, series results.Series, phases []string, percentile string, others int) (all []line) {
 	for i, phase := range phases {
 		l := line{name: results.Label(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
@@ -50,7 +50,7 @@ func tailsOfAll(s results.Sweep, series results.Series, phases []string, percent
 	return all
 }
 
-// tail is a percentile along the axis, where it is known.
+// tail returns a percentile along the axis, where it is known.
 func tail(axis string, series results.Series, phase, percentile string) (at []point) {
 	for _, level := range series.Levels {
 		if e, known := level.Latency[phase][percentile]; known && e.Value > 0 {

@@ -9,10 +9,10 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// fewest is how many intervals are too few for a course of anything.
+// fewest is the minimum number of intervals of a line over time.
 const fewest = 3
 
-// overTime is how throughput and latency went with the most clients.
+// overTime draws throughput and latency over time, at the largest number of clients.
 func overTime(s subject) *Chart {
 	forms, clients := s.crowd()
 	rates, tails := panel{height: 130}, panel{height: 150}
@@ -55,8 +55,7 @@ func overTime(s subject) *Chart {
 	return c
 }
 
-// breaks are the moments at which something was broken on purpose, by number, and
-// what the numbers mean.
+// breaks returns a numbered mark for the time of each fault, and the meaning of the numbers.
 func breaks(r results.Run) (marks []rule, meaning string) {
 	if r.Faults == nil {
 		return nil, ""
@@ -81,7 +80,7 @@ func unnamed(marks []rule) (all []rule) {
 	return all
 }
 
-// rounds are how many there were in a second, by interval, at its middle.
+// rounds returns the rounds per second of each interval, at its middle.
 func rounds(r results.Run) (all []point) {
 	for i, v := range r.Intervals {
 		if long := lasted(r, i); whole(r, i) {
@@ -91,7 +90,8 @@ func rounds(r results.Run) (all []point) {
 	return all
 }
 
-// steadiest is the highest percentile that nearly all intervals know which know any.
+// steadiest returns the highest percentile that is known in at least nine tenths of the intervals that
+// have a median.
 func steadiest(forms [][]results.Run) (name string, of func(results.Interval) time.Duration) {
 	known := func(of func(results.Interval) time.Duration) (n int) {
 		for _, runs := range forms {
@@ -119,8 +119,8 @@ func steadiest(forms [][]results.Run) (name string, of func(results.Interval) ti
 	return "p50", median
 }
 
-// waits are a percentile by interval, apart where it is not known in between: what
-// was not seen has no line through it.
+// waits returns a percentile by interval, in several parts if it is not known in between, so that no line
+// crosses a gap.
 func waits(r results.Run, of func(results.Interval) time.Duration) (all [][]point) {
 	before := -2
 	for i, v := range r.Intervals {
@@ -137,8 +137,8 @@ func waits(r results.Run, of func(results.Interval) time.Duration) (all [][]poin
 	return all
 }
 
-// pieces are a line that is broken: the last has its name, and one of a single point
-// is marked.
+// pieces returns the parts of a line with gaps. The last part has the line's name, and a part with a single
+// point is marked.
 func pieces(whole line, at [][]point) (all []line) {
 	for i, some := range at {
 		l := whole
@@ -151,7 +151,7 @@ func pieces(whole line, at [][]point) (all []line) {
 	return all
 }
 
-// lasted is how long an interval was: until the next, or the window's end.
+// lasted returns the length of an interval: until the next interval, or the end of the window.
 func lasted(r results.Run, i int) time.Duration {
 	if i+1 < len(r.Intervals) {
 		return r.Intervals[i+1].T - r.Intervals[i].T
@@ -159,8 +159,8 @@ func lasted(r results.Run, i int) time.Duration {
 	return r.DurationNS - r.Intervals[i].T
 }
 
-// whole tells whether an interval is not the rest of the window, which is too short
-// to say anything.
+// whole reports whether an interval is long enough to show. The last one may be a short rest of the
+// window.
 func whole(r results.Run, i int) bool { return 2*lasted(r, i) > lasted(r, 0) }
 
 func middle(r results.Run, i int) float64 {

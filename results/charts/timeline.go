@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// timeline is what happened around a trigger, a panel for each form, on one scale.
+// timeline draws what happened around a trigger, in a panel for each form, with the same axes.
 func timeline(s subject) *Chart {
 	forms, clients := s.crowd()
 	c := &Chart{Name: slug(s.name, "timeline"), Title: titled(fmt.Sprintf("The herd around a trigger, %s clients", results.Count(int64(clients))), s)}
@@ -44,7 +44,7 @@ func timeline(s subject) *Chart {
 	return c
 }
 
-// steps are the bins of a time line as a line with corners.
+// steps returns the bins of a timeline as a line with steps.
 func steps(t *results.Timeline, bins []float64) (all []point) {
 	for i, v := range bins {
 		from := float64(t.FromNS + time.Duration(i)*t.BinNS)
@@ -53,7 +53,7 @@ func steps(t *results.Timeline, bins []float64) (all []point) {
 	return all
 }
 
-// onOneScale gives all panels the same axes, and only the last a name of the first.
+// onOneScale gives all panels the same axes. Only the last panel has the label of the horizontal axis.
 func onOneScale(panels []panel, each string) {
 	var all []line
 	for _, p := range panels {
