@@ -23,13 +23,13 @@ import (
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
-// A sight is what a browser makes of a page.
+// A sight is what a browser shows of a page.
 type sight struct {
 	Plots    int      `json:"plots"`
-	Empty    int      `json:"empty"`    // plots in which nothing is drawn
+	Empty    int      `json:"empty"`    // plots without any drawing
 	Outside  []string `json:"outside"`  // texts that are cut off
-	Crossing []string `json:"crossing"` // pairs of texts one on the other
-	Overflow int      `json:"overflow"` // pixels that the page is too wide
+	Crossing []string `json:"crossing"` // pairs of texts that overlap
+	Overflow int      `json:"overflow"` // the number of pixels by which the page is too wide
 	Paper    string   `json:"paper"`
 	Ink      string   `json:"ink"`
 	Label    string   `json:"label"` // the colour of a text in a plot
@@ -55,7 +55,7 @@ const look = `(() => {
 	};
 })()`
 
-// see opens a page in a window of its own, and does then what is to be done.
+// see opens a page in a window of its own, and then calls the functions.
 func see(t *testing.T, in context.Context, page string, width int64, media emulation.SetEmulatedMediaParams, then ...func(context.Context)) sight {
 	t.Helper()
 	ctx, end := chromedp.NewContext(in)
@@ -82,7 +82,7 @@ func see(t *testing.T, in context.Context, page string, width int64, media emula
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	// The page itself is asked for, too.
+	// The browser requests the page itself too.
 	s.requests = slices.DeleteFunc(requests, func(url string) bool { return url == "file://"+path })
 	s.messages = messages
 	return s
@@ -138,7 +138,7 @@ func TestInABrowser(t *testing.T) {
 	}
 }
 
-// faults are what no page may have.
+// faults returns the faults of a page; a report must have none.
 func faults(s sight) (all []string) {
 	for _, f := range []struct {
 		what  string
@@ -157,7 +157,7 @@ func faults(s sight) (all []string) {
 	return all
 }
 
-// A page with every fault is told of every one.
+// The check finds every fault of a page that has all of them.
 func TestABrowserSeesFaults(t *testing.T) {
 	testenv.SkipIfShort(t)
 	const page = `<body style="margin:0"><div style="width:2000px">wide</div><img src="missing.png">
@@ -171,7 +171,7 @@ func TestABrowserSeesFaults(t *testing.T) {
 	}
 }
 
-// On paper it is dark on white whatever the screen is like.
+// In print, text is dark on white whatever the scheme of the screen.
 func TestPrints(t *testing.T) {
 	testenv.SkipIfShort(t)
 	page, _ := written(t, resulttest.Gated())

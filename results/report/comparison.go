@@ -7,7 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A change is one figure of both sides, in words.
+// A change is one figure of both sides, as text.
 type change struct {
 	Subject, Figure, Base, New, Effect, Interval, Minimum, Detectable, P string
 	Badge                                                                badge
@@ -56,7 +56,7 @@ func changed(ch results.Change) change {
 	return shown
 }
 
-// percent writes a share as a change, with its sign.
+// percent formats a share as a change, with its sign.
 func percent(share float64) string {
 	return strings.Replace(fmt.Sprintf("%+.1f %%", 100*share), "-", "−", 1)
 }

@@ -1,6 +1,6 @@
-// Package report is a result as one HTML file: the verdict and the finding, the
-// thresholds, charts, tables, where it was measured, and the result itself.
+// Package report writes a result as one HTML file: the verdict and the finding, the thresholds, charts,
+// tables, the machine and the backend, and the result itself.
 //
-// [Write] makes it of any kind of result. The file needs no network and no script,
-// and is legible on paper, on a phone, in light and in dark.
+// [Write] accepts any result except a calibration. The file needs no network and no script, and is
+// readable in print, on a phone, and in the light and the dark scheme.
 package report

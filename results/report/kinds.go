@@ -22,7 +22,7 @@ func ofSweep(s results.Sweep) page {
 	return p
 }
 
-// ofRuns is what a page of runs has, whatever was made of them.
+// ofRuns returns the parts that pages of files and sweeps have in common.
 func ofRuns(f results.File) page {
 	p := page{
 		Title: cmp.Or(f.ID, "stampede"), Verdict: decided(f), Key: key(f.Runs), Trust: trust(f), Gates: gates(f),
@@ -51,8 +51,7 @@ func ofCount(r results.CountReport) page {
 	return p
 }
 
-// key says which forms are of which kind, for whoever reads their names in the
-// charts.
+// key explains the family of each form, for readers of the charts.
 func key(runs []results.Run) (lines []string) {
 	for _, family := range []struct{ name, one, many string }{
 		{"recipe", "is the recipe, which avoids the herd", "are recipes, which avoid the herd"},

@@ -14,17 +14,17 @@ import (
 //go:embed page.html page.css
 var files embed.FS
 
-// A page is what a report shows, from top to bottom.
+// A page is the content of a report, from top to bottom.
 type page struct {
 	Title    string
-	Heading  string // what was done
+	Heading  string // what was run
 	Verdict  badge
 	Findings []string
-	Key      []string // which form is of which kind
-	Trust    []remark // whether to believe it
+	Key      []string // the family of each form
+	Trust    []remark // whether the numbers can be trusted
 	Gates    []gate
 	Changes  []change
-	First    []charts.Chart // side by side
+	First    []charts.Chart // shown next to each other
 	Rest     []charts.Chart
 	Tables   []results.Table
 	Notes    []string
@@ -37,16 +37,16 @@ type page struct {
 	Dark     template.CSS
 }
 
-// A remark is something to know before believing the numbers.
+// A remark is a fact that tells how far the numbers can be trusted.
 type remark struct {
 	Badge badge
 	Text  string
 }
 
-// A fact is one thing about where and how it was measured.
+// A fact is a fact about where and how the result was measured.
 type fact struct{ Name, Value string }
 
-// Write writes the report of a result of any kind.
+// Write writes the report of a result: a File, a Sweep, a CountReport or a Comparison.
 func Write(w io.Writer, result results.View) error {
 	p := pageOf(result)
 	all := charts.Of(result)
@@ -70,17 +70,17 @@ func pageOf(result results.View) page {
 	case results.Comparison:
 		return ofComparison(r)
 	}
-	return ofFile(result.(results.File)) // the only other kind there is
+	return ofFile(result.(results.File)) // a calibration has no report
 }
 
-// embed puts in what the page brings with it: its style, and the result, in which
-// nothing can end the element that it is in.
+// embed adds the style and the result to the page. The result is escaped, so that it cannot close the
+// element that contains it.
 func (p *page) embed(result results.View) error {
 	style, err := files.ReadFile("page.css")
 	if err != nil {
 		return fmt.Errorf("read the report's style: %w", err)
 	}
-	raw, err := json.Marshal(result) // which escapes <, > and &
+	raw, err := json.Marshal(result) // Marshal escapes <, > and &
 	if err != nil {
 		return fmt.Errorf("write the result into the report: %w", err)
 	}
@@ -89,7 +89,7 @@ func (p *page) embed(result results.View) error {
 	return nil
 }
 
-// svg is a chart as an element of the page.
+// svg returns a chart as an element of the page.
 func svg(c charts.Chart) template.HTML { return template.HTML(c.Inline()) }
 
 // A head is a heading over several columns.
@@ -98,7 +98,7 @@ type head struct {
 	Span int
 }
 
-// heads are the headings over columns, nil if there are none.
+// heads returns the headings over several columns, nil if there are none.
 func heads(columns []results.Column) (all []head) {
 	there := false
 	for _, c := range columns {

@@ -24,11 +24,10 @@ func kinds() map[string]results.View {
 	}
 }
 
-// once are the kinds, made the first time that they are asked for: histograms take
-// their time under the race detector.
+// once returns the kinds, computed at the first call: histograms take long under the race detector.
 var once = sync.OnceValue(kinds)
 
-// written is the report and its elements.
+// written returns the text of the report and its elements.
 func written(t *testing.T, result results.View) (text string, root *html.Node) {
 	t.Helper()
 	var b bytes.Buffer
@@ -43,7 +42,7 @@ func written(t *testing.T, result results.View) (text string, root *html.Node) {
 	return text, root
 }
 
-// find are the elements of a name.
+// find returns the elements with a name.
 func find(root *html.Node, of atom.Atom) (all []*html.Node) {
 	for n := range root.Descendants() {
 		if n.Type == html.ElementNode && n.DataAtom == of {
@@ -62,7 +61,7 @@ func attribute(n *html.Node, key string) string {
 	return ""
 }
 
-// words are an element's text with single spaces.
+// words returns the text of an element, with single spaces.
 func words(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
@@ -102,7 +101,7 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// checkColumns makes sure that each row of a table, headings included, fills it.
+// checkColumns checks that each row of a table, including the headings, has all columns.
 func checkColumns(t *testing.T, root *html.Node) {
 	t.Helper()
 	for _, table := range find(root, atom.Table) {
@@ -111,7 +110,7 @@ func checkColumns(t *testing.T, root *html.Node) {
 			n := 0
 			for cell := range row.ChildNodes() {
 				span := 1
-				fmt.Sscan(attribute(cell, "colspan"), &span) // 1 without one
+				fmt.Sscan(attribute(cell, "colspan"), &span) // 1 without the attribute
 				if cell.Type == html.ElementNode {
 					n += span
 				}
@@ -124,7 +123,7 @@ func checkColumns(t *testing.T, root *html.Node) {
 	}
 }
 
-// Nothing in the file makes a browser ask for anything else, or run anything.
+// Nothing in the file makes a browser request anything else or run a script.
 func TestNeedsNothingElse(t *testing.T) {
 	for kind, result := range once() {
 		_, root := written(t, result)
@@ -144,7 +143,7 @@ func TestNeedsNothingElse(t *testing.T) {
 	}
 }
 
-// The result in the page is the whole result, whatever there is in it.
+// The page contains the whole result, whatever its texts are.
 func TestResultRoundTrips(t *testing.T) {
 	f := resulttest.Gated()
 	f.Command = append(f.Command, `</script><script>alert("it ran")</script>`, "<!-- \u2028 & 'quoted'")
@@ -168,8 +167,8 @@ func TestResultRoundTrips(t *testing.T) {
 	}
 }
 
-// first is what the first section says, which must be enough to know what won, by
-// how much, and whether to believe it.
+// first returns the text of the first section. It must be enough to know which side is better, by how
+// much, and whether to trust the numbers.
 func first(t *testing.T, result results.View) string {
 	t.Helper()
 	_, root := written(t, result)
@@ -209,7 +208,7 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// Each verdict has a word and a sign of its own kind.
+// Each verdict has its own word and sign.
 func TestBadges(t *testing.T) {
 	want := map[results.Verdict]badge{
 		results.Pass: {"Pass", "good", "✓"}, results.Better: {"Better", "good", "▲"},

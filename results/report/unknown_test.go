@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A median that is not known is n/a, and one that is nothing is nothing.
+// An unknown median is n/a, and a median of 0 is 0.
 func TestUnknownMediansAreNotZero(t *testing.T) {
 	unknown := changed(results.Change{Figure: "acquire.response.p99", Unit: "ns", Verdict: results.Invalid})
 	if unknown.Base != "n/a" || unknown.New != "n/a" {

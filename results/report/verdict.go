@@ -9,8 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A badge is a verdict as one sees it: a word, and a sign whose shape says the same
-// as its colour.
+// A badge is how a report shows a verdict: a word, and a sign whose shape repeats what its colour says.
 type badge struct {
 	Word string
 	Kind string // "good", "bad", "unsure", "none": the class of its style
@@ -37,17 +36,17 @@ func badgeOf(v results.Verdict) badge {
 	return badge{"No verdict", "none", "○"}
 }
 
-// A gate is a line of a threshold with what was measured.
+// A gate is a line about a threshold, with the measurement.
 type gate struct {
 	results.Answer
 	Badge badge
 }
 
-// gates are what is not met first.
+// gates returns the lines about the thresholds, those that are not met first.
 func gates(f results.File) (shown []gate) {
 	for _, a := range f.Answers() {
 		g := gate{Answer: a}
-		if a.Verdict != "" { // not of a line for the rest
+		if a.Verdict != "" { // a line that counts the other runs has no verdict
 			g.Badge = badgeOf(a.Verdict)
 		}
 		shown = append(shown, g)
@@ -62,8 +61,8 @@ func gates(f results.File) (shown []gate) {
 	return shown
 }
 
-// decided is the verdict on runs: what was decided, and without anything asked of
-// them whether their form kept its promise.
+// decided returns the verdict on the runs: a safety violation, the verdict of the file or, if it has none,
+// a regression if an identity is broken.
 func decided(f results.File) badge {
 	if slices.ContainsFunc(f.Runs, func(r results.Run) bool { return r.Safety.Violations > 0 }) {
 		return badgeOf(results.Violated)
@@ -74,13 +73,13 @@ func decided(f results.File) badge {
 	return badgeOf(f.Verdict)
 }
 
-// trust is whether the numbers can be believed: promises, counts, and warnings.
+// trust returns the remarks about safety, counts and warnings that tell whether to trust the numbers.
 func trust(f results.File) (all []remark) {
 	good, bad, unsure := badge{"holds", "good", "✓"}, badge{"broken", "bad", "✕"}, badge{"mind", "unsure", "!"}
 	if len(f.Gates) == 0 {
 		all = append(all, remark{badge{"none", "none", "○"}, "No thresholds were set, so nothing was passed or failed."})
 	} else {
-		_, said, _ := strings.Cut(f.Decision(), ": ") // the word stands beside it
+		_, said, _ := strings.Cut(f.Decision(), ": ") // the badge shows the word
 		all = append(all, remark{badgeOf(f.Verdict), strings.ToUpper(said[:1]) + said[1:]})
 	}
 	if f.Interrupted {
@@ -107,7 +106,7 @@ func trust(f results.File) (all []remark) {
 	return all
 }
 
-// warnings are those of the runs, each once, with the forms that it is of.
+// warnings returns the warnings of the runs, each once, with the forms that have it.
 func warnings(runs []results.Run) (lines []string) {
 	var texts []string
 	of := map[string][]string{}
