@@ -8,10 +8,10 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// repeats is how often each level of a sweep was measured.
+// repeats is the number of runs at each level of a sweep.
 const repeats = 3
 
-// Sweep is the lock with 2 to 64 clients, in both forms.
+// Sweep returns a sweep of the lock with 2 to 64 clients, in both forms.
 func Sweep() results.Sweep {
 	f := file("stampede", "sweep", "lock", "--clients", "2..64")
 	for range repeats {
@@ -22,7 +22,7 @@ func Sweep() results.Sweep {
 	return analysed(f, "clients")
 }
 
-// Scaling is a mix with 1 to 64 clients, which follows the law of scale.
+// Scaling returns a sweep of a mix with 1 to 64 clients that follows the Universal Scalability Law.
 func Scaling() results.Sweep {
 	f := file("stampede", "sweep", "mix", "--clients", "1..64")
 	law := fit.USL{Alpha: 0.03, Beta: 0.0006, Gamma: 4000}
@@ -34,8 +34,8 @@ func Scaling() results.Sweep {
 	return analysed(f, "clients")
 }
 
-// Reads is a mix over the share of its reads. Without reads, or without writes,
-// there is no latency of such.
+// Reads returns a sweep of a mix over the share of reads. A level without reads, or without writes, has
+// no latency for them.
 func Reads() results.Sweep {
 	f := file("stampede", "sweep", "mix", "--reads", "0..1")
 	for range repeats {
@@ -63,7 +63,7 @@ func analysed(f results.File, axis string) results.Sweep {
 	return s
 }
 
-// Count is the lock at rest with 4, 8 and 16 clients, as the model says.
+// Count returns counts of the lock at rest with 4, 8 and 16 clients, as the model expects them.
 func Count() results.CountReport {
 	r := results.CountReport{Schema: results.Schema, Started: started(), Tool: results.Tool{Version: "1.0", Go: "go1.26"}}
 	exact := func(n int64, formula string) results.Exact {
@@ -81,7 +81,8 @@ func Count() results.CountReport {
 	return r
 }
 
-// Comparison is ten pairs with a figure of each verdict.
+// Comparison returns a comparison of ten pairs, with figures that are better, pass, inconclusive and a
+// regression.
 func Comparison() results.Comparison {
 	c := results.Comparison{
 		Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab-lock", Started: started(), Took: time.Minute,

@@ -10,11 +10,10 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// started is when everything was.
+// started returns the start time of all results.
 func started() time.Time { return time.Date(2026, 11, 21, 9, 31, 5, 0, time.UTC) }
 
-// Lock is a run of the lock with 2, 8, 32 and 128 clients, in the recipe and in the
-// naive form.
+// Lock returns a file of runs of the lock with 2, 8, 32 and 128 clients, in the recipe and the naive form.
 func Lock() results.File {
 	f := file("stampede", "run", "lock", "--seed", "42")
 	for _, n := range []int{2, 8, 32, 128} {
@@ -23,7 +22,7 @@ func Lock() results.File {
 	return f
 }
 
-// Gated is Lock with thresholds of every outcome, and warnings.
+// Gated returns Lock with thresholds that failed, passed and are invalid, and a warning.
 func Gated() results.File {
 	f := Lock()
 	ms := func(v float64) *float64 { v *= 1e6; return &v }
@@ -38,13 +37,13 @@ func Gated() results.File {
 	return f
 }
 
-// Predecessor is a run of the recipe.
+// Predecessor returns a run of the recipe.
 func Predecessor(clients int) results.Run {
 	return run("predecessor", "recipe", clients, 1, 1, 900-float64(clients)/4, 60*time.Microsecond)
 }
 
-// OneNode is a run of the naive form, of which the last level falls short of the
-// model as it does where a machine cannot keep up.
+// OneNode returns a run of the naive form. Its notifications fall below the model as the number of clients
+// grows, as they do on a machine that cannot keep up.
 func OneNode(clients int) results.Run {
 	woken := float64(clients - 1)
 	return run("one-node", "naive", clients, woken, math.Pow(woken, 0.98), 900-2*float64(clients), 60*time.Microsecond*time.Duration(clients))
@@ -59,8 +58,8 @@ func file(command ...string) results.File {
 	}
 }
 
-// run makes one of 4,000 rounds. Woken is what the model says of a round,
-// notifications what there were.
+// run returns a run of 4,000 rounds. The argument woken is the number of notifications per round that the
+// model expects, and notifications is the measured number.
 func run(form, family string, clients int, woken, notifications, rate float64, handoff time.Duration) results.Run {
 	const rounds = 4000
 	took := time.Duration(rounds / rate * float64(time.Second))
@@ -87,12 +86,12 @@ func run(form, family string, clients int, woken, notifications, rate float64, h
 	return r
 }
 
-// Times are n times around a median, with a long tail.
+// Times returns a histogram of n times around a median, with a long tail.
 func Times(n int, median time.Duration) *hdrhistogram.Histogram {
 	h := hdrhistogram.New(1, int64(time.Hour), 2)
 	for i := range n {
 		p := (float64(i) + 0.5) / float64(n)
-		h.RecordValue(int64(float64(median) * math.Pow(p/(1-p), 0.4))) // within the range
+		h.RecordValue(int64(float64(median) * math.Pow(p/(1-p), 0.4))) // within the histogram's range
 	}
 	return h
 }
