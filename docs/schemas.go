@@ -1,5 +1,5 @@
-// Package docs is the JSON Schemas of results, as they are published: what a
-// program can rely on that reads what -o json writes.
+// Package docs contains the published JSON Schemas of results: the format of the output of -o json that
+// programs can rely on.
 package docs
 
 import (
@@ -8,22 +8,21 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// The schemas are generated from the types in results, comments included: go test
-// ./docs -update.
+// The schemas are generated from the types in results, including their comments: go test ./docs -update.
 //
 //go:embed *.schema.json
 var schemas embed.FS
 
-// Schema is that of results of the kind; false says that there is no such kind.
+// Schema returns the schema of results of the kind, false if there is no such kind.
 func Schema(kind string) (text []byte, ok bool) {
 	text, err := schemas.ReadFile(File(kind))
 	return text, err == nil
 }
 
-// File is the name of the schema of the kind.
+// File returns the file name of the kind's schema.
 func File(kind string) string {
 	if kind == results.KindRun {
-		kind = "result" // it is what the others have in common
+		kind = "result" // the schema of a plain result
 	}
 	return kind + ".schema.json"
 }

@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/stampede-bench/stampede"
 
-// types are what the schemas are of.
+// types returns the types that the schemas describe.
 func types() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		results.KindRun:        reflect.TypeFor[results.File](),
@@ -26,9 +26,9 @@ func types() map[string]reflect.Type {
 	}
 }
 
-// What is published is what the types say.
+// The published schemas match the types.
 func TestSchemasAreThoseOfTheTypes(t *testing.T) {
-	t.Chdir("..") // where the comments are found
+	t.Chdir("..") // the root, where the generator finds the comments
 	for _, kind := range results.Kinds() {
 		got, path := generate(t, kind), "docs/"+File(kind)
 		golden.Compare(t, path, got)
@@ -61,8 +61,8 @@ func generate(t *testing.T, kind string) []byte {
 	return b.Bytes()
 }
 
-// allowNull adds null to what a type writes where there is nothing: the generator
-// knows of none.
+// allowNull allows null for fields that are written as null when they are empty. The generator does not
+// do so.
 func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Type]bool) {
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
 		typ = typ.Elem()
@@ -72,7 +72,7 @@ func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Typ
 	}
 	seen[typ] = true
 	for _, f := range reflect.VisibleFields(typ) {
-		if f.Anonymous { // its fields are among these
+		if f.Anonymous { // VisibleFields includes its fields
 			continue
 		}
 		allowNull(of, f.Type, seen)
@@ -93,7 +93,7 @@ func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Typ
 	}
 }
 
-// Everything that is published says in words what it is.
+// Every published definition has a description.
 func TestSchemasAreDescribed(t *testing.T) {
 	for _, kind := range results.Kinds() {
 		text, _ := Schema(kind)
@@ -109,8 +109,8 @@ func TestSchemasAreDescribed(t *testing.T) {
 	}
 }
 
-// Each kind of result is valid by its own schema, and by no other's but that of a
-// run, which is part of what a sweep is.
+// Each kind of result is valid by its own schema, and by no other except that of a run, which is part of
+// a sweep.
 func TestResultsAreValid(t *testing.T) {
 	for _, v := range []results.View{
 		results.New(results.Tool{}, []string{"stampede"}, []string{"lock"}, 1),
@@ -133,7 +133,7 @@ func TestResultsAreValid(t *testing.T) {
 	}
 }
 
-// A schema that let everything pass would say nothing.
+// A schema must reject invalid results.
 func TestSchemasReject(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing in it":    `{}`,

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Every code of a warning is explained in the page on reports.
+// The page on reports explains every warning code.
 func TestWarningCodesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("report.md")
 	if err != nil {
@@ -29,7 +29,7 @@ func TestWarningCodesAreDocumented(t *testing.T) {
 	}
 }
 
-// constants are the values of the file's string constants.
+// constants returns the values of the file's string constants.
 func constants(t *testing.T, path string) (all []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
