@@ -9,24 +9,23 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// A Background is a mix that goes on beside a recipe, through its warm-up and its
-// window, so that one sees what the recipe does to clients that have nothing to do
-// with it. The zero Background is none.
+// A Background is a mix that runs beside a recipe, during its warm-up and its window. It shows the
+// recipe's effect on unrelated clients. The zero Background is none.
 type Background struct {
 	Clients int
-	Rate    float64 // operations a second; 0 for a closed loop
+	Rate    float64 // operations per second; 0 for a closed loop
 	Mix     MixSettings
 }
 
-// unending is how long a background's arrivals go on, if nobody ends them.
+// unending is how long a background's arrivals continue if nothing ends them.
 const unending = 24 * time.Hour
 
-// plan is the background's own, on the same service at the same time.
+// plan returns the background's own plan, for the same service.
 func (b Background) plan(p Plan) Plan {
 	mix := Plan{
 		Service: p.Service, Form: Form{Recipe: "mix", Name: "background", Family: Load, New: Mixes}, Clients: b.Clients,
 		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: unending,
-		Seed:  p.Seed + 1, // other choices than the recipe's
+		Seed:  p.Seed + 1, // other random choices than the recipe's
 		rough: p.rough,
 	}
 	if b.Rate > 0 {
@@ -35,8 +34,7 @@ func (b Background) plan(p Plan) Plan {
 	return mix
 }
 
-// A backdrop is a background that goes on. All of its methods work on a nil one,
-// which does nothing.
+// A backdrop is a background in progress. All methods accept a nil backdrop and do nothing.
 type backdrop struct {
 	*runner
 	clients *sync.WaitGroup
@@ -44,12 +42,12 @@ type backdrop struct {
 	opened  time.Time
 	before  metrics.Counts
 
-	seen   sync.Mutex // guards shut, and record while it is not
+	seen   sync.Mutex // guards shut, and guards record until shut is set
 	shut   bool
 	record metrics.Record
 }
 
-// raise musters the clients. dismiss must be called whether or not it fails.
+// raise opens the clients' sessions. The caller must call dismiss whether or not raise fails.
 func (b Background) raise(ctx context.Context, p Plan) (*backdrop, error) {
 	if b.Clients == 0 {
 		return nil, nil
@@ -66,7 +64,7 @@ func (b *backdrop) dismiss() error {
 	return b.crew.dismiss()
 }
 
-// start lets the clients begin. If they cannot go on, neither does the recipe.
+// start starts the clients. If they fail, the recipe stops too.
 func (b *backdrop) start(recipe *runner) {
 	if b == nil {
 		return
@@ -91,7 +89,7 @@ func (b *backdrop) begin() {
 	b.opened, b.before = time.Now(), b.crew.meter.Counts()
 }
 
-// end closes the window. What was due in it and is still done goes on.
+// end closes the window. Work that was due in it and is not done continues.
 func (b *backdrop) end() {
 	if b == nil {
 		return
@@ -110,8 +108,8 @@ func (b *backdrop) end() {
 	turns.tell(&b.record, b.crew.instances[0].Together())
 }
 
-// soFar is what the window has seen of it until now, nil of no background: how long
-// its operations took, what they were, and how its open loop stands.
+// soFar returns the results of the window up to now: how long operations took, what they were, and
+// the state of the open loop. It returns nil without a background.
 func (b *backdrop) soFar() *metrics.Record {
 	if b == nil {
 		return nil
@@ -132,7 +130,7 @@ func (b *backdrop) soFar() *metrics.Record {
 	return &r
 }
 
-// finish waits for the clients and returns what was measured, nil of no background.
+// finish waits for the clients and returns the results, or nil without a background.
 func (b *backdrop) finish() *metrics.Record {
 	if b == nil {
 		return nil
@@ -149,7 +147,7 @@ func (b *backdrop) finish() *metrics.Record {
 	return &b.record
 }
 
-// voids adds to what the recipe's check saw what the background's found wrong.
+// voids adds the background's safety violations to the recipe's.
 func (b *backdrop) voids(s metrics.Safety) metrics.Safety {
 	if b == nil {
 		return s
@@ -161,7 +159,7 @@ func (b *backdrop) voids(s metrics.Safety) metrics.Safety {
 	return s.With(wrong, maxDetails)
 }
 
-// broke is why the background could not go on.
+// broke returns the error that stopped the background.
 func (b *backdrop) broke() error {
 	if b == nil {
 		return nil

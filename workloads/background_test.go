@@ -18,12 +18,12 @@ import (
 )
 
 func background() workloads.Background {
-	return workloads.Background{Clients: 3, Rate: 400, // none is due just when the window opens or closes
+	return workloads.Background{Clients: 3, Rate: 400, // no arrival is due exactly when the window opens or closes
 		Mix: workloads.MixSettings{Reads: 0.9, Keys: 20, Size: 100, Watchers: 1}}
 }
 
-// What goes on beside a recipe does not get into what is counted of it: in every
-// form all that holds under any schedule holds as it does without.
+// TestBackgroundIsCountedByItself checks that a background does not affect the counts of the
+// recipe: in every form, all identities that hold under any schedule hold beside a background too.
 func TestBackgroundIsCountedByItself(t *testing.T) {
 	for _, form := range catalog.Forms() {
 		if form.Family == workloads.Library || form.Family == workloads.Load || form.Needs != "" {
@@ -68,7 +68,8 @@ func checkBackground(t *testing.T, b *metrics.Record) {
 	}
 }
 
-// One that has no rate is as fast as it goes: in a bubble no time would pass.
+// TestBackgroundInAClosedLoop does not run in a bubble: a background without a rate runs as fast
+// as it can, and in a bubble no time would pass.
 func TestBackgroundInAClosedLoop(t *testing.T) {
 	s, err := backends.InProcess()
 	if err != nil {
@@ -91,12 +92,13 @@ func TestBackgroundInAClosedLoop(t *testing.T) {
 	}
 }
 
-// A lost session of the background is told, and goes on with another.
+// TestBackgroundSurvivesALostSession checks that a lost session of the background is reported and
+// that its client continues with a new one.
 func TestBackgroundSurvivesALostSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var dialled atomic.Int64
 		p := plan(hooked{s, func(c drivers.Conn) drivers.Conn {
-			if dialled.Add(1) == 8 { // the lock's five, the one that sets up, and that of the background
+			if dialled.Add(1) == 8 { // after the recipe's five and the admin sessions of both
 				return loser{c, new(atomic.Int64), func() error { return c.Close() }}
 			}
 			return c
@@ -116,7 +118,7 @@ func TestBackgroundSurvivesALostSession(t *testing.T) {
 	})
 }
 
-// A background that cannot go on ends the run.
+// TestBackgroundThatFails checks that a failure of the background ends the run.
 func TestBackgroundThatFails(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var dialled atomic.Int64
@@ -135,7 +137,8 @@ func TestBackgroundThatFails(t *testing.T) {
 	})
 }
 
-// What the background's check finds voids the run.
+// TestBackgroundsViolationsCount checks that the background's safety violations count as the
+// run's.
 func TestBackgroundsViolationsCount(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(hooked{s, func(c drivers.Conn) drivers.Conn { return forgetful{c} }}, predecessor)
@@ -150,7 +153,7 @@ func TestBackgroundsViolationsCount(t *testing.T) {
 	})
 }
 
-// A hooked service changes the sessions that it hands out.
+// A hooked service passes each session that it opens through a hook.
 type hooked struct {
 	drivers.Service
 	hook func(drivers.Conn) drivers.Conn
@@ -164,7 +167,7 @@ func (h hooked) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, erro
 	return h.hook(c), nil
 }
 
-// A loser does something in the place of its tenth read.
+// A loser calls a function before its tenth read. If that returns an error the read fails with it.
 type loser struct {
 	drivers.Conn
 	reads *atomic.Int64
@@ -182,7 +185,7 @@ func (l loser) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, d
 
 func (l loser) Fence(ctx context.Context) error { return l.Conn.(drivers.Fencer).Fence(ctx) }
 
-// A forgetful session shows every node as it was when it was made.
+// A forgetful session reports version 0 for every node.
 type forgetful struct{ drivers.Conn }
 
 func (f forgetful) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {

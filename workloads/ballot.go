@@ -7,36 +7,36 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A ballot is one transaction: what each site wants, and what each seat took for
-// decided.
+// A ballot records one transaction: the vote of each site, and the decision that each seat
+// learned.
 //
-// All must decide alike, and commit only when all have voted to commit: those are
-// violations whatever became of a session. To abort takes a vote to abort, or a
-// site that may have died. A vote is marked before it is given and a decision
-// when it is known, so that what is seen was real.
+// All seats must learn the same decision, and it may be commit only when all sites have voted to
+// commit. Anything else is a violation, even after a disturbed session. Abort takes a vote to
+// abort, or a site that may have died. A vote is recorded before it is cast and a decision after
+// it is known, so that every finding is real.
 type ballot struct {
 	sites int
 
 	mu        sync.Mutex
 	votes     map[*Seat]bool
-	abort     bool // somebody wants to abort
+	abort     bool // at least one site wants to abort
 	decisions []decision
 }
 
-// A decision is what one seat took for decided when so many had voted.
+// A decision is what one seat learned, and the state of the votes at that moment.
 type decision struct {
 	seat   *Seat
 	commit bool
 	votes  int
-	abort  bool // somebody wanted to abort
+	abort  bool // at least one site wanted to abort
 }
 
 func newBallot(sites int) *ballot {
 	return &ballot{sites: sites, votes: make(map[*Seat]bool)}
 }
 
-// vote notes what the seat is about to vote, and returns it, or what it voted in
-// an earlier session.
+// vote records the seat's vote before it is cast and returns it. If the seat voted in an earlier
+// session, vote returns that vote.
 func (b *ballot) vote(s *Seat, commit bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -48,14 +48,14 @@ func (b *ballot) vote(s *Seat, commit bool) bool {
 	return commit
 }
 
-// decided notes what the seat has learnt.
+// decided records the decision that the seat learned.
 func (b *ballot) decided(s *Seat, commit bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.decisions = append(b.decisions, decision{s, commit, len(b.votes), b.abort})
 }
 
-// judgeBallot adds to the safety what became of the transaction.
+// judgeBallot adds the findings about the transaction to the safety verdict.
 func judgeBallot(safety *metrics.Safety, b *ballot, disturbed func(*Seat) bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

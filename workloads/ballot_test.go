@@ -11,9 +11,8 @@ import (
 func TestBallot(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		// "1+" is the first site about to vote to commit, "1-" to abort, "1c"
-		// that it takes the transaction for committed, "1a" for aborted, "1!"
-		// that its session was disturbed.
+		// "1+" is the first site about to vote to commit, "1-" to abort, "1c" that it learns
+		// commit, "1a" that it learns abort, "1!" that its session is disturbed.
 		script     string
 		violations int64
 		detail     string

@@ -8,21 +8,20 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A Barrier is one session's handle on a barrier that holds up all clients.
+// A Barrier is one session's handle on a barrier that blocks all clients.
 type Barrier interface {
-	// Set puts the barrier up.
+	// Set creates the barrier.
 	Set(ctx context.Context) error
 	// Wait blocks until the barrier is open.
 	Wait(ctx context.Context) error
-	// Open lets everybody go on who waits.
+	// Open opens the barrier and releases all clients that wait.
 	Open(ctx context.Context) error
 }
 
-// Barriers makes the workload of a barrier's form. In each round all clients
-// wait at a barrier, and when the last has come, and the hold has passed, it is
-// opened by somebody who is no client, with a session of its own. Putting the
-// barrier up beforehand is not counted. open makes one session's handle on the
-// barrier at a path: there is nothing before Set, but its parent.
+// Barriers returns the workload constructor for a form of barrier. In each round all clients wait
+// at a barrier. When the last has come and the hold has passed, the opener, which is not a client
+// and has its own session, opens it. Creating the barrier is not counted. open creates one
+// session's handle on the barrier at a path. Before Set only the path's parent exists.
 func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &barrierWorkload{
@@ -39,14 +38,14 @@ type barrierWorkload struct {
 	clients    int
 	rounds     rounds[opening]
 
-	pass *metrics.Latency // from the opening until a client is past
+	pass *metrics.Latency // from the opening until one client is past
 	open *metrics.Latency
 }
 
-// An opening is one round: one barrier that is opened once.
+// An opening is the state of one round: one barrier that is opened once.
 type opening struct {
-	waiting *gate // clients come to it, then the opener goes to work
-	opened  *gate // the opener comes to it, then clients are past
+	waiting *gate // each client comes to it, then the opener opens the barrier
+	opened  *gate // the opener comes to it, then clients may be past
 }
 
 func (w *barrierWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -70,7 +69,7 @@ func judgeOpening(s *metrics.Safety, o *opening, disturbed func(*Seat) bool) {
 	o.opened.judge(s, everybody, disturbed)
 }
 
-// Leads: somebody opens the barrier.
+// Leads returns true: the leader opens the barrier.
 func (w *barrierWorkload) Leads() bool { return true }
 
 func (w *barrierWorkload) Together() bool { return true }
@@ -96,8 +95,8 @@ func (w *barrierWorkload) End(r *metrics.Record) {
 
 func (w *barrierWorkload) Verdict() metrics.Safety { return w.rounds.verdict() }
 
-// Settle lets all come to the barrier, one at a time, and opens it. Forms that
-// poll look Polls times more, the last time just after the opening.
+// Settle lets all clients come to the barrier, one at a time, and opens it. Forms that poll look
+// Polls more times, the last time just after the opening.
 func (w *barrierWorkload) Settle(ctx context.Context, st *Stage) error {
 	for i, seat := range st.Seats[:w.clients] {
 		c := &barrierClient{w, seat}
@@ -128,7 +127,7 @@ func (w *barrierWorkload) Settle(ctx context.Context, st *Stage) error {
 	return st.Rest(ctx)
 }
 
-// A barrierClient waits at each round's barrier.
+// A barrierClient waits at the barrier of each round.
 type barrierClient struct {
 	*barrierWorkload
 	seat *Seat
@@ -154,14 +153,14 @@ func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
 	if took, opened := r.share.opened.past(c.seat, now); opened {
 		c.pass.Record(took, r.responded(now, took))
 	}
-	// Nobody runs ahead through barriers that hold nobody up.
+	// No client may run ahead through barriers that fail to block.
 	if err := r.share.opened.wait(ctx); err != nil {
 		return 0, err
 	}
 	return c.rounds.finish(ctx, c.seat)
 }
 
-// A barrierOpener opens each round's barrier.
+// A barrierOpener opens the barrier of each round.
 type barrierOpener struct {
 	*barrierWorkload
 	seat *Seat

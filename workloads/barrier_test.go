@@ -26,7 +26,7 @@ func TestRunOpensBarriers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Nothing but the hold takes time here; a round may end on each edge.
+		// Only the hold takes time here. A round may end at each edge of the window.
 		if r.Rounds < 299 || r.Rounds > 301 || r.WholeRounds <= r.Rounds {
 			t.Errorf("%d rounds, %d whole; want 300, and those before and after", r.Rounds, r.WholeRounds)
 		}
@@ -41,7 +41,7 @@ func TestRunOpensBarriers(t *testing.T) {
 	})
 }
 
-// An openDoor holds nobody up.
+// An openDoor is a barrier that does not block.
 type openDoor struct{ workloads.Barrier }
 
 func (openDoor) Wait(context.Context) error { return nil }
@@ -60,8 +60,8 @@ func TestRunCatchesABarrierThatHoldsNobodyUp(t *testing.T) {
 	})
 }
 
-// A client that loses its session at a barrier comes to the same one again, and
-// the others wait for nobody else.
+// TestRunSurvivesASessionLostAtABarrier checks that a client that loses its session at a barrier
+// comes to the same barrier again, and that the others wait for no other client.
 func TestRunSurvivesASessionLostAtABarrier(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
@@ -81,7 +81,7 @@ func TestRunSurvivesASessionLostAtABarrier(t *testing.T) {
 	})
 }
 
-// leavesAtBarrier closes its session before it waits, once.
+// leavesAtBarrier closes its session once before it waits.
 type leavesAtBarrier struct {
 	workloads.Barrier
 	conn drivers.Conn

@@ -9,18 +9,18 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Leftover is what a run has made on a service.
+// A Leftover is a run's subtree on a service.
 type Leftover struct {
 	Path  string
-	Nodes int // 0 of a run that is alive
-	// Alive: the run goes on, or was killed so lately that the service has not
-	// ended its session yet.
+	Nodes int // 0 for an active run
+	// Alive: the run is active, or was killed so recently that the service has not expired its
+	// session yet.
 	Alive bool
 }
 
-// Clean removes what killed runs left below a namespace, and nothing else: not
-// what a run made that is alive, nor what no run made. It tells of every run
-// that it finds. With dry it counts and removes nothing.
+// Clean removes what killed runs left below a namespace. It leaves the subtrees of active runs and
+// all nodes that no run made. It returns every run that it finds. With dry it counts the nodes and
+// removes nothing.
 func Clean(ctx context.Context, c drivers.Conn, in string, dry bool) ([]Leftover, error) {
 	n := namespace(in)
 	found, err := n.runs(ctx, c)
@@ -45,8 +45,8 @@ func Clean(ctx context.Context, c drivers.Conn, in string, dry bool) ([]Leftover
 	return found, n.remove(ctx, c)
 }
 
-// runs lists the runs that are or were in the namespace. That a run is alive is
-// seen in one list: see namespace.
+// runs lists the runs with a subtree in the namespace. A single list shows whether a run is alive:
+// see namespace.
 func (n namespace) runs(ctx context.Context, c drivers.Conn) ([]Leftover, error) {
 	children, err := c.Children(ctx, string(n), nil)
 	if errors.Is(err, drivers.ErrNoNode) {
@@ -79,12 +79,12 @@ func (n namespace) runs(ctx context.Context, c drivers.Conn) ([]Leftover, error)
 	return found, nil
 }
 
-// isBase tells whether a name may be one that makeBase chose.
+// isBase reports whether makeBase may have chosen the name.
 func isBase(name string) bool {
 	return len(name) == baseLength && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz234567") == ""
 }
 
-// countTree counts a node and all that is below it.
+// countTree counts a node and all nodes below it.
 func countTree(ctx context.Context, c drivers.Conn, path string) (int, error) {
 	children, err := c.Children(ctx, path, nil)
 	if errors.Is(err, drivers.ErrNoNode) {

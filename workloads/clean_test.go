@@ -24,7 +24,7 @@ func dial(t *testing.T, s drivers.Service) drivers.Conn {
 	return c
 }
 
-// put makes nodes, given as "path" or "path=data".
+// put creates nodes, given as "path" or "path=data".
 func put(t *testing.T, c drivers.Conn, mode drivers.Mode, nodes ...string) {
 	t.Helper()
 	for _, n := range nodes {
@@ -78,7 +78,8 @@ func TestCleanTakesWhatKilledRunsLeftAndNothingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Its session is over now. The namespace was made by a run, and goes.
+		// The run's marker is gone, so it is no longer alive. A run created the namespace, so Clean
+		// removes it.
 		if _, err := workloads.Clean(t.Context(), c, "/stampede", false); err != nil {
 			t.Error(err)
 		}
@@ -103,7 +104,8 @@ func TestCleanLeavesARunAlone(t *testing.T) {
 	})
 }
 
-// A namespace that was there before stays, and one is not made below nothing.
+// TestNamespace checks that a namespace that existed before is not removed, and that none is
+// created below a node that does not exist.
 func TestNamespace(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		c := dial(t, s)
@@ -124,7 +126,8 @@ func TestNamespace(t *testing.T) {
 	})
 }
 
-// All that a run makes is below its namespace, while it runs too.
+// TestRunStaysInItsNamespace checks that all nodes of a run are below its namespace, also during
+// the run.
 func TestRunStaysInItsNamespace(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		c := dial(t, s)

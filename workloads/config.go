@@ -11,17 +11,17 @@ import (
 
 // A Config is one client's handle on a value that all clients follow.
 type Config interface {
-	// Follow calls see with the value, and again whenever it has changed,
-	// until the context ends or the session is lost.
+	// Follow calls see with the value, and again after each change that it observes, until the
+	// context ends or the session is lost.
 	Follow(ctx context.Context, see func(value []byte)) error
 	// Set changes the value.
 	Set(ctx context.Context, value []byte) error
 }
 
-// Configs makes the workload of a config's form: all clients follow the value,
-// and the first of them changes it, again and again, each time when all have
-// seen the last change and it has thought. open makes one client's handle on the
-// config at a path, a node that exists.
+// Configs returns the workload constructor for a form of config: all clients follow the value, and
+// the first client changes it repeatedly, each time when all clients have seen the last change and
+// it has thought. open creates one client's handle on the config at a path, which is an existing
+// node.
 func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &configWorkload{
@@ -41,8 +41,8 @@ type configWorkload struct {
 	views   *views
 	spreads *spreads
 
-	converge *metrics.Latency // from asking for a change until a client sees it
-	update   *metrics.Latency // from asking for a change until it is acknowledged
+	converge *metrics.Latency // from the request for a change until one client sees it
+	update   *metrics.Latency // from the request for a change until it is acknowledged
 }
 
 func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -77,8 +77,8 @@ func (w *configWorkload) End(r *metrics.Record) {
 
 func (w *configWorkload) Verdict() metrics.Safety { return w.views.verdict() }
 
-// Settle lets all follow, one at a time, and then makes the updates. Forms that
-// poll look Polls times for each, the last time just after it.
+// Settle lets all clients follow, one at a time, and then makes the updates. Forms that poll look
+// Polls times for each update, the last time just after it.
 func (w *configWorkload) Settle(ctx context.Context, st *Stage) error {
 	clients := make([]*configClient, len(st.Seats))
 	for i, seat := range st.Seats {
@@ -113,7 +113,7 @@ func (w *configWorkload) Settle(ctx context.Context, st *Stage) error {
 	return nil
 }
 
-// A configClient is one client that follows; the one on the first seat sets.
+// A configClient is one client that follows the value. The client of the first seat also sets it.
 type configClient struct {
 	*configWorkload
 	seat      *Seat
@@ -122,7 +122,7 @@ type configClient struct {
 	following bool
 }
 
-// Turn sees one update, and makes it if it is this client's to make.
+// Turn observes one update. The first client also makes it.
 func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if !c.following {
 		c.following = true
@@ -152,7 +152,7 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return c.spreads.leave(c.seat), nil
 }
 
-// follow shows the client what there is to see, and says when that is over.
+// follow passes each observed value to the check until the client can observe no more.
 func (c *configClient) follow(ctx context.Context) error {
 	err := c.config.Follow(ctx, func(value []byte) { c.views.see(c.seat.Index, c.view, 0, value) })
 	c.views.fail(c.view, err)

@@ -23,7 +23,8 @@ func runConfig(t *testing.T, s drivers.Service, open func(c drivers.Conn, path s
 	return r
 }
 
-// A round is one change, seen by all: each is woken once and reads once.
+// TestConfigRounds checks that a round is one change that all clients see: each is woken once and
+// reads once.
 func TestConfigRounds(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		r := runConfig(t, s, func(c drivers.Conn, path string) workloads.Config { return recipes.NewConfig(c, path) })
@@ -112,7 +113,7 @@ func TestABrokenConfigIsAViolation(t *testing.T) {
 	}
 }
 
-// A distorted config shows something else than what is there.
+// A distorted config shows other values than the node's.
 type distorted struct {
 	*recipes.Config
 	show func(see func([]byte)) func([]byte)
@@ -122,8 +123,8 @@ func (c distorted) Follow(ctx context.Context, see func([]byte)) error {
 	return c.Config.Follow(ctx, c.show(see))
 }
 
-// In a closed loop an update is due when it is asked for, and not when the turn began in
-// which its maker waited for the others.
+// TestClosedLoopsRespondAsTheyServe checks that in a closed loop an update is due when it is
+// requested, and not when the turn began in which its client waited for the others.
 func TestClosedLoopsRespondAsTheyServe(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		r, err := workloads.Run(t.Context(), workloads.Plan{Service: slow{s}, Clients: 5,

@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A crew is the clients of one run with everything they stand on: a fresh
-// subtree of the service, one session per client, and the meter that sees them.
+// A crew is the clients of one run and what they need: a fresh subtree of the service, one session
+// per client, and the meter that observes them.
 type crew struct {
 	service   drivers.Service
 	form      Form
@@ -21,22 +21,21 @@ type crew struct {
 	meter     *metrics.Meter
 	seed      uint64
 	place     namespace
-	// admin makes and removes the subtree and the places of rounds, uncounted. But
-	// its heartbeats are metered: a server counts them among the reads.
+	// admin creates and removes the subtree and the paths of rounds, uncounted. Only its
+	// heartbeats are metered, because a server counts them among the reads.
 	admin    drivers.Conn
 	base     string
-	watchers []drivers.Conn // of the preload
-	nodes    int            // about how many there are
+	watchers []drivers.Conn // the sessions of the preload
+	nodes    int            // approximate number of nodes in the subtree
 	seats    []*Seat
 	cycles   *cycles
-	trouble  *trouble      // nil where nothing is broken on purpose
-	patience time.Duration // the session time-out of admin; 0: as usual
+	trouble  *trouble      // nil in a run without faults
+	patience time.Duration // the session timeout of admin; 0: the default
 }
 
 func newCrew(p Plan) *crew {
 	s := p.Settings
-	// Whichever member of an etcd is asked answers a serializable read, with what
-	// that member has.
+	// etcd answers a serializable read from whichever member is asked, with that member's data.
 	reads := p.Service.Info().Reads
 	s.readsLag, s.readsFresh = reads == "serializable", reads == "linearizable"
 	var patience time.Duration
@@ -48,8 +47,8 @@ func newCrew(p Plan) *crew {
 		trouble: newTrouble(p), patience: patience, cycles: &cycles{all: make(map[cycleKey]*cycle)}}
 }
 
-// muster makes the subtree and opens a session for each of the plan's clients, and
-// for who leads them if somebody does. dismiss must be called whether or not it fails.
+// muster creates the subtree and opens a session for each of the plan's clients, and for their
+// leader if they have one. The caller must call dismiss whether or not muster fails.
 func (c *crew) muster(ctx context.Context, p Plan) error {
 	if err := c.prepare(ctx, p.Clients); err != nil {
 		return err
@@ -60,7 +59,7 @@ func (c *crew) muster(ctx context.Context, p Plan) error {
 	return c.seat(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p })
 }
 
-// prepare makes the subtree, with what n clients share.
+// prepare creates the subtree and the nodes that n clients share.
 func (c *crew) prepare(ctx context.Context, n int) error {
 	err := c.reach(func() (err error) {
 		admin, err := c.service.Dial(ctx, drivers.Options{Probe: heartbeats{c.meter.Session()}, SessionTimeout: c.patience})
@@ -81,7 +80,7 @@ func (c *crew) prepare(ctx context.Context, n int) error {
 	return nil
 }
 
-// seat opens the sessions, each with what the tap makes of its probe.
+// seat opens the sessions. tap wraps the probe of each.
 func (c *crew) seat(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
 	c.seats = c.instances.seats(n)
 	c.trouble.prepare(c)
@@ -96,8 +95,8 @@ func (c *crew) seat(ctx context.Context, n int, tap func(i int, p drivers.Probe)
 	})
 }
 
-// reach opens something; where things are broken on purpose again and again for a
-// while, since somebody else's faults may not be over.
+// reach calls open. In a run with faults it retries for up to endTime, since the faults of another
+// run may not be over.
 func (c *crew) reach(open func() error) error {
 	for began := time.Now(); ; {
 		err := open()
@@ -107,11 +106,11 @@ func (c *crew) reach(open func() error) error {
 	}
 }
 
-// heartbeats passes on what a server counts though nobody asks for it:
-// heartbeats, watches armed again, and fences.
+// heartbeats is a probe that passes on only what the client library sends by itself and the server
+// counts: heartbeats, watches armed again, and fences.
 type heartbeats struct{ drivers.Probe }
 
-// Message passes these on.
+// Message passes on these messages.
 func (h heartbeats) Message(m drivers.Message) {
 	switch m.Op {
 	case drivers.OpPing, drivers.OpRearm, drivers.OpFence:
@@ -119,7 +118,7 @@ func (h heartbeats) Message(m drivers.Message) {
 	}
 }
 
-// sessions is how many sessions a run with n clients takes.
+// sessions returns how many sessions a run with n clients takes.
 func sessions(w Workload, n int) int {
 	if l, ok := w.(led); ok && l.Leads() {
 		n++
@@ -130,7 +129,7 @@ func sessions(w Workload, n int) int {
 	return n
 }
 
-// fence waits until every notification that is on its way has arrived.
+// fence flushes every session: when it returns, every notification in transit has arrived.
 func (c *crew) fence(ctx context.Context) error {
 	return inParallel(len(c.seats)+1, func(i int) error {
 		conn := c.admin
@@ -146,11 +145,11 @@ func fence(ctx context.Context, c drivers.Conn) error {
 	if !ok {
 		return fmt.Errorf("fence: %w", drivers.ErrUnsupported)
 	}
-	return drivers.Repeat(func() error { return f.Fence(ctx) }) // a leader may just have changed
+	return drivers.Repeat(func() error { return f.Fence(ctx) }) // the leader may just have changed
 }
 
-// dismiss closes all sessions and removes the subtree. It has a time of its
-// own, since the run's may be over.
+// dismiss closes all sessions and removes the subtree. It has its own timeout, since the run's
+// context may have ended.
 func (c *crew) dismiss() error {
 	errs := []error{inParallel(len(c.seats), func(i int) error {
 		if s := c.seats[i]; s != nil && s.Conn != nil {
@@ -170,18 +169,17 @@ func (c *crew) dismiss() error {
 	return errors.Join(append(errs, c.admin.Close())...)
 }
 
-// roughPatience is the session time-out of who makes and removes the subtree where
-// things are broken on purpose, which it has to outlive. The service may allow less.
+// roughPatience is the session timeout of admin in a run with faults, which that session has to
+// survive. The service may grant less.
 const roughPatience = 2 * time.Minute
 
-// dismissTime bounds how long a run's end may take on a service that has
-// stopped answering.
+// dismissTime bounds how long dismiss may take on a service that has stopped answering.
 const dismissTime = 10 * time.Second
 
-// removeTime is by how much longer for each node to remove.
+// removeTime is added to dismissTime for each node to remove.
 const removeTime = time.Millisecond
 
-// open gives the seat a new session.
+// open opens a new session for the seat.
 func (s *Seat) open(ctx context.Context) error {
 	conn, err := s.service.Dial(ctx, s.harm.options(drivers.Options{OnState: s.onState, Probe: s.probe}))
 	if err != nil {
@@ -192,11 +190,11 @@ func (s *Seat) open(ctx context.Context) error {
 	return nil
 }
 
-// atOnce is how many sessions are opened at the same time: enough to be quick,
-// too few to be a connection storm.
+// atOnce is how many calls inParallel makes at the same time: enough to open sessions quickly, too
+// few to be a connection storm.
 const atOnce = 32
 
-// inParallel calls f for 0 to n−1, some at a time, and returns the first error.
+// inParallel calls f for 0 to n−1, up to atOnce calls at a time, and returns the first error.
 func inParallel(n int, f func(i int) error) error {
 	var wg sync.WaitGroup
 	var first error

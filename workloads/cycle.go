@@ -7,20 +7,19 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A cycle follows the turns that a client takes one after the other: those that ended
-// in the window, and the one in progress. All of its methods work on a nil one, which
-// follows nothing.
+// A cycle tracks the turns that a client takes one after the other: those that ended in the
+// window, and the one in progress. All methods accept a nil cycle, which tracks nothing.
 type cycle struct {
 	mu      sync.Mutex
-	opened  time.Time // of the window; zero before
-	began   time.Time // of the turn in progress; zero without one; only the client itself sets it
-	since   time.Time // when its work was due; zero while the client rests or waits for an arrival; likewise
-	ended   time.Time // when the turn ends, if the client has looked at the clock; belongs to the client
+	opened  time.Time // when the window opened; zero before
+	began   time.Time // when the turn in progress began; zero without one; only the client itself sets it
+	since   time.Time // when its work was due; zero while the client pauses or waits; only the client itself sets it
+	ended   time.Time // when the turn ends, if the client has read the clock; used by the client only
 	turns   metrics.Turns
-	longest time.Duration // from when the work of a turn was due until that ended
+	longest time.Duration // the longest time from when a turn's work was due until the turn ended
 }
 
-// begin says that a turn begins. There is nothing to do where one has just ended.
+// begin records that a turn begins. It has no effect after end, which begins the next turn.
 func (c *cycle) begin() {
 	if c == nil || !c.since.IsZero() {
 		return
@@ -33,7 +32,7 @@ func (c *cycle) begin() {
 	c.since = c.began
 }
 
-// start is when the turn in progress began. Only the client itself may ask.
+// start returns when the turn in progress began. Only the client itself may call it.
 func (c *cycle) start() time.Time {
 	if c == nil {
 		return time.Now()
@@ -41,17 +40,17 @@ func (c *cycle) start() time.Time {
 	return c.began
 }
 
-// ends says when the turn ends, for a client that has just looked at the clock.
+// ends sets the time at which the turn ends, for a client that has just read the clock.
 func (c *cycle) ends(now time.Time) {
 	if c != nil {
 		c.ended = now
 	}
 }
 
-// rest says that the client has nothing to do yet.
+// rest records that the client has no work yet.
 func (c *cycle) rest() { c.due(time.Time{}) }
 
-// due says that the client has had something to do since then.
+// due records that the client has had work since the given time.
 func (c *cycle) due(since time.Time) {
 	if c == nil {
 		return
@@ -61,7 +60,7 @@ func (c *cycle) due(since time.Time) {
 	c.since = since
 }
 
-// stop says that no turn is in progress any more: it failed, or the client takes no other.
+// stop records that no turn is in progress: the turn failed, or the client takes no more turns.
 func (c *cycle) stop() {
 	if c == nil {
 		return
@@ -71,8 +70,8 @@ func (c *cycle) stop() {
 	c.began, c.since, c.ended = time.Time{}, time.Time{}, time.Time{}
 }
 
-// end says that the turn has ended, and the next one begins. The client may have looked at
-// the clock before the window opened and say so afterwards: that turn ended before it.
+// end records that the turn has ended and the next one begins. A client may have read the clock
+// before the window opened and call end afterwards: that turn ended before the window.
 func (c *cycle) end() {
 	if c == nil {
 		return
@@ -105,17 +104,17 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// cycles are those of the lanes of all clients of a run.
+// cycles holds the cycles of the lanes of all clients of a run.
 type cycles struct {
 	mu     sync.Mutex
-	opened time.Time // of the window; zero before
+	opened time.Time // when the window opened; zero before
 	all    map[cycleKey]*cycle
 }
 
 type cycleKey struct{ seat, lane int }
 
-// of returns the cycle of one lane of one seat, which outlives its sessions. It is nil
-// where turns are not followed.
+// of returns the cycle of one lane of one seat. It outlives the seat's sessions. It is nil where
+// turns are not tracked.
 func (c *cycles) of(seat, lane int) *cycle {
 	if c == nil {
 		return nil
@@ -129,7 +128,7 @@ func (c *cycles) of(seat, lane int) *cycle {
 	return c.all[key]
 }
 
-// open opens the window.
+// open records that the window opens.
 func (c *cycles) open() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,24 +138,24 @@ func (c *cycles) open() {
 	}
 }
 
-// A standstill is what the turns of all clients had come to at a moment of the window.
+// A standstill is a snapshot of the turns of all clients at a moment of the window.
 type standstill struct {
 	turns   metrics.Turns
-	longest time.Duration   // of those that ended
-	window  time.Duration   // since it opened
-	open    time.Duration   // spent within the window in turns that had not ended
-	ages    []time.Duration // of those of them whose work was due
-	clients int             // that had a turn
+	longest time.Duration   // of the turns that ended
+	window  time.Duration   // time since the window opened
+	open    time.Duration   // time spent within the window in turns that had not ended
+	ages    []time.Duration // ages of the turns in progress whose work was due
+	clients int             // clients that had a turn
 }
 
-// now looks at all cycles.
+// now takes a snapshot of all cycles.
 func (c *cycles) now() (s standstill) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, one := range c.all {
 		one.add(&s)
 	}
-	s.window = time.Since(c.opened) // no turn has more of it than this
+	s.window = time.Since(c.opened) // no turn has spent more time in the window than this
 	return s
 }
 
@@ -176,7 +175,7 @@ func (c *cycle) add(s *standstill) {
 	}
 }
 
-// tell fills in how a closed loop stood when its window closed.
+// tell fills in the state of a closed loop when its window closed.
 func (s standstill) tell(r *metrics.Record, together bool) {
 	r.Little = s.turns.Little(s.open.Seconds(), s.window.Seconds(), s.clients, together)
 	g := &r.Generator
@@ -189,6 +188,6 @@ func (s standstill) tell(r *metrics.Record, together bool) {
 	}
 }
 
-// overdue is how many times as long as the longest turn that ended one in progress has
-// taken that is out of the ordinary.
+// overdue is a factor: a turn in progress is overdue if it is older than this many times the
+// longest turn that ended.
 const overdue = 2

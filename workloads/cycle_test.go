@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A stopping session does not answer reads from one moment on, until another.
+// A stopping session does not answer reads between two points in time.
 type stopping struct {
 	drivers.Conn
 	from, until time.Time
@@ -32,9 +32,10 @@ func has(warnings []metrics.Warning, code string) bool {
 	return slices.ContainsFunc(warnings, func(w metrics.Warning) bool { return w.Code == code })
 }
 
-// A service that stands still for the second half of a closed loop's window has each
-// client's operation in flight at the end, for as long: the run counts them, with their
-// age, doubts its times, and Little's law does not hold.
+// TestClosedLoopCountsWhatIsInFlightAtTheEnd stops the service for the second half of a closed
+// loop's window. At the end each client has an operation in flight that is as old as the stop. The
+// run must count these operations with their age and doubt its times, and Little's law must not
+// hold.
 func TestClosedLoopCountsWhatIsInFlightAtTheEnd(t *testing.T) {
 	for _, lanes := range []int{1, 4} {
 		inBubble(t, func(t *testing.T, s drivers.Service) {
@@ -57,7 +58,7 @@ func TestClosedLoopCountsWhatIsInFlightAtTheEnd(t *testing.T) {
 	}
 }
 
-// A stack is a lock within this process that the last to come gets first.
+// A stack is a lock in this process that serves the last client to ask first.
 type stack struct {
 	mu      sync.Mutex
 	held    bool
@@ -85,7 +86,7 @@ func (l lifo) Acquire(ctx context.Context) (context.Context, error) {
 }
 
 func (l lifo) Release(context.Context) error {
-	time.Sleep(time.Microsecond) // so that the next holder is drawn when the last one waits again
+	time.Sleep(time.Microsecond) // so that the last holder waits again when the next is chosen
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.held = len(l.waiting) > 0; l.held {
@@ -98,8 +99,9 @@ func (l lifo) Release(context.Context) error {
 
 func (l lifo) Token() int64 { return drivers.NoSeq }
 
-// A form that lets some clients wait for longer than the window looks fast by the rounds
-// that ended. Little's law shows it, and holds of a form that serves all.
+// TestLittlesLawWarnsOfUnfairForms checks a form that keeps some clients waiting for longer than
+// the window. Its ended rounds make it look fast, and Little's law must expose that. The law must
+// hold for a form that serves all clients.
 func TestLittlesLawWarnsOfUnfairForms(t *testing.T) {
 	for name, fair := range map[string]bool{"first come, first served": true, "last come, first served": false} {
 		t.Run(name, func(t *testing.T) {
@@ -127,8 +129,9 @@ func TestLittlesLawWarnsOfUnfairForms(t *testing.T) {
 	}
 }
 
-// A background in a closed loop is checked as the run is: what it has in flight at the
-// end is counted with its age, and Little's law does not hold of it.
+// TestClosedBackgroundCountsWhatIsInFlightAtTheEnd checks that a background in a closed loop is
+// checked like the run: operations in flight at the end are counted with their age, and Little's
+// law does not hold.
 func TestClosedBackgroundCountsWhatIsInFlightAtTheEnd(t *testing.T) {
 	for _, stops := range []bool{true, false} {
 		inBubble(t, func(t *testing.T, s drivers.Service) {

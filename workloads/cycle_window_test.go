@@ -7,9 +7,10 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// A client looks at the clock when its turn ends, and says so a little later. A turn
-// whose end lies before the window opened is none of the window's, even where the
-// window opened in between; the next turn counts from the opening on.
+// TestTurnThatEndedBeforeTheWindowIsNotInIt covers a client that reads the clock when its turn
+// ends and calls end a little later. A turn that ended before the window opened does not belong to
+// the window, even if the window opened between the two. The part of the next turn within the
+// window counts from the opening.
 func TestTurnThatEndedBeforeTheWindowIsNotInIt(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		all := &cycles{all: map[cycleKey]*cycle{}}

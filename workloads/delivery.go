@@ -9,44 +9,44 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A delivery checks that each item that was put is taken by exactly one
-// consumer, and that each consumer takes in order.
+// A delivery checks that exactly one consumer takes each item that was put, and that each consumer
+// takes items in order.
 //
-// Order is judged by what came before what, not by what the form says. Of one
-// priority, a consumer must not take an item after another one that was put only
-// when the first had already been added. Between priorities, the list by which a
-// consumer chooses is at least as new as the take before, since a session sees
-// its own writes: a better item that had been added when that take began, and
-// that nobody had begun to take when the choice was made, should have been it.
+// The order is judged by which calls ended before others began, and not by the order that the form
+// claims. Within one priority, a consumer must not take an item after another one whose put began
+// only when the put of the first had returned. Between priorities, a consumer chooses from a list
+// that is at least as new as its previous take, since a session sees its own writes. If an item of
+// a better priority was in the queue when that take began, and no consumer had begun to take it
+// when the choice was made, the consumer should have chosen it.
 //
 // An item whose put or take is in doubt may be taken once or never.
 type delivery struct {
 	mu      sync.Mutex
-	clock   int64             // moments: the begins and ends of puts and takes, in order
-	last    int64             // the number of the last item
-	parcels map[int64]*parcel // by number, those that nobody has taken for certain
+	clock   int64             // a logical clock: begins and ends of puts and takes, in order
+	last    int64             // the number of the newest item
+	parcels map[int64]*parcel // by number; the items not known to be taken
 	choices [priorityLimit]choice
 	safety  metrics.Safety
 }
 
-// priorityLimit is how many priorities a name has room for.
+// priorityLimit is the number of priorities for which a name has room.
 const priorityLimit = 100
 
-// A parcel is an item on its way.
+// A parcel is an item and what the check knows about it.
 type parcel struct {
 	number   int64
-	client   int // who put it
+	client   int // the client that put it
 	priority int
-	end      bool // tells a consumer that nothing comes any more
+	end      bool // an end item: no more items follow
 	due      time.Time
 	sent     time.Time
-	began    int64 // the moment when its put began
-	added    int64 // the moment when its put returned, 0 if that is unknown
+	began    int64 // the logical time when its put began
+	added    int64 // the logical time when its put returned, 0 if that is unknown
 	doubt    bool
-	room     <-chan struct{} // where it takes up room until it is taken; may be nil
+	room     <-chan struct{} // holds an element for the item until it is taken; may be nil
 }
 
-// bytes is the item as the queue holds it.
+// bytes returns the item as it is stored in the queue.
 func (p *parcel) bytes() []byte { return strconv.AppendInt(nil, p.number, 10) }
 
 func (p *parcel) leave() {
@@ -56,22 +56,22 @@ func (p *parcel) leave() {
 	}
 }
 
-// A taker is what is known of one consumer in one session.
+// A taker is the state of one consumer in one session.
 type taker struct {
 	client int
-	before int64                  // the moment when its last successful take began
-	newest [priorityLimit]*parcel // of those it took, the one that was put last
+	before int64                  // the logical time when its last successful take began
+	newest [priorityLimit]*parcel // of the items it took, the one that was put last
 }
 
-// A taking is one take under way.
+// A taking is one take in progress.
 type taking struct {
 	*taker
 	began   int64
-	choices [priorityLimit]choice // those that had been made when it began
+	choices [priorityLimit]choice // the choices known when it began
 }
 
-// A choice is that somebody took an item of some priority, from a list that is
-// at least as new as a moment.
+// A choice is one consumer's take of an item of some priority. The consumer chose from a list at
+// least as new as newer, a logical time.
 type choice struct {
 	client int
 	newer  int64
@@ -79,7 +79,7 @@ type choice struct {
 
 func newDelivery() *delivery { return &delivery{parcels: make(map[int64]*parcel)} }
 
-// send notes that a client begins to put an item.
+// send records that a client begins to put an item.
 func (d *delivery) send(p parcel, client int, now time.Time) *parcel {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -89,7 +89,7 @@ func (d *delivery) send(p parcel, client int, now time.Time) *parcel {
 	return &p
 }
 
-// sentOff notes the end of the put. After an error it may have been added.
+// sentOff records the end of the put. After an error the item may have been added.
 func (d *delivery) sentOff(p *parcel, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -101,7 +101,7 @@ func (d *delivery) sentOff(p *parcel, err error) {
 	p.added = d.tick()
 }
 
-// wither notes that a client's session is lost and its items with it.
+// wither records that a client's session is lost, and its items with it.
 func (d *delivery) wither(client int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -113,14 +113,14 @@ func (d *delivery) wither(client int) {
 	}
 }
 
-// take notes that a consumer begins to take.
+// take records that a consumer begins to take.
 func (d *delivery) take(t *taker) taking {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return taking{taker: t, began: d.tick(), choices: d.choices}
 }
 
-// doubtful notes that a consumer may have taken the item.
+// doubtful records that a consumer may have taken the item.
 func (d *delivery) doubtful(item []byte) *parcel {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,8 +132,8 @@ func (d *delivery) doubtful(item []byte) *parcel {
 	return p
 }
 
-// taken notes that a consumer has taken the item and returns what is known of
-// it: nil if there was none left to take.
+// taken records that a consumer has taken the item and returns its parcel, nil if no such item was
+// left.
 func (d *delivery) taken(t taking, item []byte) *parcel {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -153,7 +153,7 @@ func (d *delivery) taken(t taking, item []byte) *parcel {
 	return p
 }
 
-// judge holds a take against what the consumer, and others, took before.
+// judge checks a take against earlier takes, of this consumer and of others.
 func (d *delivery) judge(t taking, p *parcel) {
 	if p.added != 0 {
 		if later := t.newest[p.priority]; later != nil && later.began > p.added {
@@ -175,8 +175,8 @@ func (d *delivery) judge(t taking, p *parcel) {
 	t.before = t.began
 }
 
-// verdict is all that was seen. complete says that the consumers have taken
-// whatever there was, so that what has not been taken is lost.
+// verdict returns all findings. complete means that the consumers have emptied the queue, so that
+// an item that was not taken is lost.
 func (d *delivery) verdict(complete bool) metrics.Safety {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -201,7 +201,7 @@ func (d *delivery) tick() int64 {
 	return d.clock
 }
 
-// number is that of an item, 0 if it is none.
+// number returns the number of an item, 0 if it is not valid.
 func number(item []byte) int64 {
 	n, err := strconv.ParseInt(string(item), 10, 64)
 	if err != nil {

@@ -31,7 +31,7 @@ func (r *route) begin(priority int) *parcel {
 	return r.check.send(parcel{priority: priority}, 0, time.Time{})
 }
 
-// take lets a client take an item at once.
+// take lets a client take an item immediately.
 func (r *route) take(by *taker, p *parcel) *parcel {
 	return r.check.taken(r.check.take(by), p.bytes())
 }
@@ -60,7 +60,8 @@ func TestItemsInOrderAreDelivered(t *testing.T) {
 	}
 }
 
-// Who is slow to come back with an item may come after one who took a later one.
+// TestConsumersMayOvertakeEachOther checks that a slow consumer may return an item after another
+// consumer has returned a later one.
 func TestConsumersMayOvertakeEachOther(t *testing.T) {
 	r := newRoute(t)
 	a, b := r.put(0), r.put(0)
@@ -90,7 +91,7 @@ func TestAnItemThatNobodyPutIsAViolation(t *testing.T) {
 func TestALostItemIsAViolationOnceAllHaveEnded(t *testing.T) {
 	r := newRoute(t)
 	r.put(0)
-	r.begin(0) // whose put never returned
+	r.begin(0) // its put never returned
 	if v := r.check.verdict(false); v.Violations != 0 {
 		t.Errorf("an item that is still in the queue counts as lost: %q", v.Details)
 	}
@@ -108,7 +109,8 @@ func TestTheWrongOrderIsAViolation(t *testing.T) {
 	r.want("client 2 took item 1 after item 2, which was put later")
 }
 
-// Of two items that were put at the same time either may be first.
+// TestItemsPutAtTheSameTimeHaveNoOrder checks that either of two items put at the same time may be
+// taken first.
 func TestItemsPutAtTheSameTimeHaveNoOrder(t *testing.T) {
 	r := newRoute(t)
 	a, b := r.begin(0), r.begin(0)
@@ -123,13 +125,14 @@ func TestPassingOverABetterItemIsAViolation(t *testing.T) {
 	r := newRoute(t)
 	first, second := r.put(5), r.put(5)
 	better := r.put(2)
-	r.take(&r.two, first) // nothing is known of the list that it chose by
+	r.take(&r.two, first) // the check does not know how old its list was
 	r.take(&r.two, second)
 	r.take(&r.three, better)
 	r.want("client 2 took an item of priority 5 while item 3 of priority 2 was there")
 }
 
-// A better item that came during the take before may not be in the list yet.
+// TestABetterItemMayComeTooLate checks that a consumer may miss a better item that was added
+// during its previous take, since its list may not show the item yet.
 func TestABetterItemMayComeTooLate(t *testing.T) {
 	r := newRoute(t)
 	first, second := r.put(5), r.put(5)
@@ -140,7 +143,8 @@ func TestABetterItemMayComeTooLate(t *testing.T) {
 	r.want()
 }
 
-// A better item that another consumer is about to take may be gone.
+// TestABetterItemMayBeGone checks that a consumer may miss a better item that another consumer has
+// begun to take.
 func TestABetterItemMayBeGone(t *testing.T) {
 	r := newRoute(t)
 	first, second := r.put(5), r.put(5)
@@ -170,5 +174,5 @@ func TestDoubtExcuses(t *testing.T) {
 	}
 	r.take(&r.two, unsure)
 	r.take(&r.two, halfTaken)
-	r.want() // though nobody took the one that withered
+	r.want() // though no consumer took the withered item
 }

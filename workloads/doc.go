@@ -1,15 +1,14 @@
-// Package workloads says what each recipe must do and drives clients through
-// it, in a form that somebody hands in.
+// Package workloads defines what each recipe must do and drives clients through it. The caller
+// supplies the form of the recipe, which is its implementation.
 //
-// One file per recipe holds the interface that its forms satisfy, the step that
-// a client repeats, and the check that the form kept its promise: lock.go. A
-// [Workload] is one recipe in one form, made ready for one run; [Run] drives it
-// freely and measures it; [Settle] drives it one step at a time, letting
-// everything come to rest in between, so that its cost is exact.
+// One file per recipe, such as lock.go, holds the interface that its forms implement, the step
+// that a client repeats, and the safety check. A [Workload] is one recipe in one form, ready for
+// one run. [Run] drives it at full speed and measures it. [Settle] drives it one step at a time
+// and waits until the system is quiescent between steps, so that its cost is exact.
 //
-// mix.go is load and no recipe: operations of which none waits for another client.
-// They go on by themselves, or beside a recipe as its [Background].
+// mix.go is load and not a recipe: its operations do not wait for other clients. It runs by
+// itself, or beside a recipe as its [Background].
 //
-// The packages below this one are what each form must cost (cost), the suites
-// that every form passes (recipetest), and the table of all forms (catalog).
+// The packages below this one hold the cost that each form must have (cost), the test suites that
+// every form passes (recipetest), and the table of all forms (catalog).
 package workloads

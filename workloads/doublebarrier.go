@@ -14,24 +14,24 @@ import (
 
 // A DoubleBarrier is one client's handle on a double barrier.
 type DoubleBarrier interface {
-	// Enter blocks until all clients have come. The context it returns ends
-	// when the session is lost, and when Leave is called.
+	// Enter blocks until all clients have come. The context it returns ends when the session is
+	// lost, and when Leave is called.
 	Enter(ctx context.Context) (inside context.Context, err error)
 	// Leave blocks until all clients want to leave.
 	Leave(ctx context.Context) error
 }
 
-// A Placed double barrier promises less: its Leave waits only for clients with a
-// lower place.
+// A Placed double barrier has a weaker guarantee: its Leave waits only for clients with a lower
+// place.
 type Placed interface {
 	DoubleBarrier
-	// Place is the client's, from when it has entered.
+	// Place returns the client's place once it has entered.
 	Place() int64
 }
 
-// DoubleBarriers makes the workload of a double barrier's form: in each round
-// all clients enter, stay inside for the hold, and leave. open makes one client's
-// handle on the double barrier at a path, a node that exists, for so many clients.
+// DoubleBarriers returns the workload constructor for a form of double barrier. In each round all
+// clients enter, stay inside for the hold, and leave. open creates one client's handle on the
+// double barrier at a path, which is an existing node, for this number of clients.
 func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string, clients int) B) func(Settings) Workload {
 	newBarrier := func(c drivers.Conn, path string, clients int) (DoubleBarrier, error) {
 		return handle[DoubleBarrier](c, func(session S) B { return open(session, path, clients) })
@@ -50,7 +50,7 @@ type doubleBarrierWorkload struct {
 	enter, leave *metrics.Latency
 }
 
-// A stay is one round: all come in, all go out.
+// A stay is the state of one round: all clients enter and all leave.
 type stay struct {
 	in, out *gate
 
@@ -100,8 +100,7 @@ func (w *doubleBarrierWorkload) End(r *metrics.Record) {
 
 func (w *doubleBarrierWorkload) Verdict() metrics.Safety { return w.rounds.verdict() }
 
-// Settle lets all enter, one at a time, and then all leave, one at a time, the
-// last one first.
+// Settle lets all clients enter, one at a time, and then leave, one at a time, the last one first.
 func (w *doubleBarrierWorkload) Settle(ctx context.Context, st *Stage) error {
 	visits := make([]*visit, len(st.Seats))
 	for i, seat := range st.Seats {
@@ -126,13 +125,13 @@ func (w *doubleBarrierWorkload) Settle(ctx context.Context, st *Stage) error {
 	return nil
 }
 
-// A doubleBarrierClient goes in and out in each round.
+// A doubleBarrierClient enters and leaves in each round.
 type doubleBarrierClient struct {
 	*doubleBarrierWorkload
 	seat *Seat
 }
 
-// A visit is what a client does in one round.
+// A visit is one client's part in one round.
 type visit struct {
 	*doubleBarrierClient
 	stay    *stay

@@ -32,7 +32,7 @@ func TestRunGoesInAndOut(t *testing.T) {
 		r := runDoubleBarrier(t, s, func(c drivers.Conn, path string, clients int) workloads.DoubleBarrier {
 			return recipes.NewDoubleBarrier(c, path, clients)
 		})
-		// Nothing but the hold takes time here; a round may end on each edge.
+		// Only the hold takes time here. A round may end at each edge of the window.
 		if r.Rounds < 299 || r.Rounds > 301 || r.WholeRounds <= r.Rounds {
 			t.Errorf("%d rounds, %d whole; want 300, and those before and after", r.Rounds, r.WholeRounds)
 		}
@@ -56,7 +56,7 @@ func TestRunSaysThatAFormPromisesLess(t *testing.T) {
 	})
 }
 
-// A revolving double barrier lets in, or out, whoever comes.
+// A revolving double barrier does not block clients that enter, or clients that leave.
 type revolving struct {
 	workloads.DoubleBarrier
 	in, out bool
@@ -91,8 +91,8 @@ func TestRunCatchesADoubleBarrierThatDoesNotWait(t *testing.T) {
 	}
 }
 
-// A client that loses its session inside comes in again, and that the others did
-// not wait for it is no violation.
+// TestRunSurvivesASessionLostInside checks that a client that loses its session inside enters
+// again, and that it is no violation that the others did not wait for it.
 func TestRunSurvivesASessionLostInside(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
@@ -109,7 +109,7 @@ func TestRunSurvivesASessionLostInside(t *testing.T) {
 	})
 }
 
-// leavesInside closes its session once it is in, once.
+// leavesInside closes its session once after it has entered.
 type leavesInside struct {
 	workloads.DoubleBarrier
 	conn drivers.Conn

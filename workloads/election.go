@@ -6,34 +6,31 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// An Election is one client's handle on an election that several clients take
-// part in.
+// An Election is one client's handle on an election among several clients.
 type Election interface {
-	// Campaign blocks until this client leads. The context it returns ends
-	// when the client can no longer be sure to lead, because the session is
-	// lost, and when Resign is called. If Campaign fails nothing of it is left
-	// on the service.
+	// Campaign blocks until this client leads. The context it returns ends when the client may no
+	// longer lead because the session is lost, and when Resign is called. If Campaign fails it
+	// leaves nothing on the service.
 	Campaign(ctx context.Context) (leading context.Context, err error)
-	// Token is the current leader's fencing token: it is above that of every
-	// earlier leader. Forms without tokens say drivers.NoSeq.
+	// Token returns the fencing token of the current leader. It is greater than that of every
+	// earlier leader. Forms without tokens return drivers.NoSeq.
 	Token() int64
-	// Resign gives the lead up.
+	// Resign gives up leadership.
 	Resign(ctx context.Context) error
 }
 
-// An Acknowledger is an Election whose leader makes known that it leads.
+// An Acknowledger is an Election whose leader announces that it leads.
 type Acknowledger interface {
 	Election
-	// Acknowledge is called once between Campaign and Resign, when the leader
-	// procedure has run. If it fails the client has resigned.
+	// Acknowledge is called once between Campaign and Resign, when the leader procedure has run.
+	// If it fails the client has resigned.
 	Acknowledge(ctx context.Context) error
 }
 
-// Elections makes the workload of an election's form: every client campaigns,
-// leads for as long as it would hold, resigns and thinks, in a closed loop. It
-// leads once it has acknowledged, where the form asks for that; the leader
-// procedure is nothing. What is safe is what is safe for a lock. open makes one
-// client's handle on the election at a path, a node that exists.
+// Elections returns the workload constructor for a form of election: every client campaigns, leads
+// for the hold time, resigns and thinks, in a closed loop. Where the form requires it, the client
+// leads once it has acknowledged; the leader procedure is empty. The safety check is that of a
+// lock. open creates one client's handle on the election at a path, which is an existing node.
 func Elections[S drivers.Conn, E Election](open func(c S, path string) E) func(Settings) Workload {
 	election := at[Election](open)
 	office := func(c drivers.Conn, path string) (Lock, error) {
@@ -46,11 +43,10 @@ func Elections[S drivers.Conn, E Election](open func(c S, path string) E) func(S
 	})
 }
 
-// An Office is what an election is about, held by one client at a time: the
-// election as a lock.
+// An Office is an election used as a lock: leadership is held by one client at a time.
 type Office struct{ Election }
 
-// Acquire campaigns, and acknowledges if the form does.
+// Acquire campaigns, and acknowledges if the form requires it.
 func (o Office) Acquire(ctx context.Context) (held context.Context, err error) {
 	held, err = o.Campaign(ctx)
 	if err != nil {

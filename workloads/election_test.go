@@ -16,7 +16,8 @@ func electionPlan(s drivers.Service, open func(c drivers.Conn, path string) work
 		Settings: workloads.Settings{Hold: time.Millisecond}, Duration: 100 * time.Millisecond, Seed: 1}
 }
 
-// Each change of leader is a round with two writes more where it is acknowledged.
+// TestElectionAcknowledges checks that each change of leader is a round, which takes two more
+// writes if it is acknowledged.
 func TestElectionAcknowledges(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		r, err := workloads.Run(t.Context(), electionPlan(s, func(c drivers.Conn, path string) workloads.Election {
@@ -55,7 +56,7 @@ func TestTwoLeadersAreAViolation(t *testing.T) {
 	})
 }
 
-// A usurper leads without asking.
+// A usurper leads without an election.
 type usurper struct{ *recipes.Election }
 
 func (usurper) Campaign(ctx context.Context) (context.Context, error) { return ctx, nil }

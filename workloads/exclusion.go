@@ -10,53 +10,52 @@ import (
 	"github.com/stampede-bench/stampede/workloads/history"
 )
 
-// An exclusion checks that at most one client holds at any time, or several that
-// share, and times the hand-offs.
+// An exclusion checks that at most one client holds at any time, or several that share, and
+// measures the hand-offs.
 //
-// Two holders at once that do not both share are a violation if neither one's session was disturbed
-// before its hold ended. If one was, the service may have given the lock away
-// rightly: that is an overlap of belief, and what protects a resource then is
-// the fencing token: an older one is refused. A token that does not increase
-// between two undisturbed holders, other than two that share, is a violation as
-// well.
+// Two holders at the same time that do not both share are a violation if neither session was
+// disturbed before its hold ended. If one was, the service may have been right to grant the lock
+// again. That is a belief overlap: the earlier holder still believes that it holds, and only the
+// fencing token protects the resource, which refuses the older token. A token that does not
+// increase between two undisturbed holders is a violation too, unless the two share.
 //
-// Both ends of a hold are marked inside it: granted after Acquire has returned,
-// releasing before Release is called. So an overlap that is seen was real.
+// The checked part of a hold lies inside the real one: it begins after Acquire has returned and
+// ends before Release is called. So every overlap that is found is real.
 type exclusion struct {
 	mu        sync.Mutex
 	holding   []*hold
-	newest    *hold     // of those granted, the one with the largest token
-	exclusive *hold     // the newest of those that do not share
-	released  time.Time // when the last holder began to release, while somebody waited
-	deposed   int64     // holds that were ended by somebody else
+	newest    *hold     // the granted hold with the largest token
+	exclusive *hold     // the newest hold that is not shared
+	released  time.Time // when the last holder began to release while others waited
+	deposed   int64     // holds that another client ended
 	safety    metrics.Safety
 	suspicion []conflict // judged when both holds have ended
 }
 
-// A hold is the time from one grant to its release.
+// A hold is the time from a grant to its release.
 type hold struct {
 	seat   *Seat
-	shares bool // with others that share
+	shares bool // it is shared with other holds
 	token  int64
-	calm   int64 // the seat's disturbances when the hold began to be sought
+	calm   int64 // the seat's disturbances when it asked for the hold
 	ended  bool
-	// deposed: somebody else ended it, by force and rightly.
+	// deposed: its release found that another client had ended it by force. verdict checks whether
+	// that client had the right to.
 	deposed bool
-	grant   *history.Op // as it is recalled; nil if it is not
-	// mistaken: others held while it believed that it did, which is told once.
+	grant   *history.Op // the recorded call; nil if it is not recorded
+	// mistaken: another client held while this one believed that it held. That is counted once.
 	mistaken bool
 }
 
 func (h *hold) disturbed() bool { return h.seat.Disturbances() != h.calm }
 
-// A conflict is two holds that should not both have been as they were.
+// A conflict is two holds that contradict each other.
 type conflict struct {
 	earlier, later *hold
 	what           string
 }
 
-// excuse says why the service may have been right to grant both, "" if it was
-// not.
+// excuse returns why the service may have been right to grant both holds, "" if it was not.
 func (c conflict) excuse() string {
 	switch {
 	case c.earlier.disturbed() || c.later.disturbed():
@@ -67,8 +66,8 @@ func (c conflict) excuse() string {
 	return ""
 }
 
-// granted notes a hold. It returns the hand-off that the grant completed, from
-// the release before it, and false if there was none to speak of.
+// granted records a hold. It returns the duration of the hand-off that the grant completes, from
+// the release before it, and false if there was no hand-off to measure.
 func (x *exclusion) granted(h *hold, now time.Time) (time.Duration, bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -89,7 +88,7 @@ func (x *exclusion) granted(h *hold, now time.Time) (time.Duration, bool) {
 	return handoff, true
 }
 
-// holder is the seat, by its index, of the latest of the holds that go on.
+// holder returns the seat index of the newest current hold.
 func (x *exclusion) holder() (index int, holds bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -120,7 +119,7 @@ func (x *exclusion) checkToken(h *hold) {
 	}
 }
 
-// releasing notes the end of a hold; waiting is how many others want it.
+// releasing records that a hold is about to end. waiting is how many other clients want the lock.
 func (x *exclusion) releasing(h *hold, waiting int, now time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -136,8 +135,8 @@ func (x *exclusion) releasing(h *hold, waiting int, now time.Time) {
 	}
 }
 
-// ended notes that a hold's release has returned: from now on it is known
-// whether its session was disturbed.
+// ended records that the release of a hold has returned. From now on it is known whether the
+// session was disturbed during the hold.
 func (x *exclusion) ended(h *hold) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -182,11 +181,12 @@ func (x *exclusion) tell(detail string) {
 	}
 }
 
-// maxDetails bounds what a thoroughly broken form can make us remember.
+// maxDetails bounds how many details are kept of a form that breaks its guarantees again and
+// again.
 const maxDetails = 10
 
-// verdict judges what is left and returns all that was seen. So many holders were
-// deposed by force: if more lost their hold, somebody took it without a right.
+// verdict judges the remaining conflicts and returns all findings. force is how many holders were
+// rightly deposed: if more lost their hold, some were deposed without the right.
 func (x *exclusion) verdict(force int64) metrics.Safety {
 	x.mu.Lock()
 	defer x.mu.Unlock()

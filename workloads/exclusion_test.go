@@ -8,13 +8,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A script of holds: each line is one thing that a client did.
+// A script of holds: each line is one action of a client.
 type script struct {
 	t     *testing.T
 	court exclusion
 	seats [3]Seat
 	holds [3]*hold
-	force int64 // holders deposed
+	force int64 // number of holders deposed
 	now   time.Time
 }
 
@@ -93,8 +93,8 @@ func TestATokenThatDoesNotIncreaseIsAViolation(t *testing.T) {
 	s.want(1, 0, 0, "violation: client 2 got token 7 after client 1 had 7")
 }
 
-// Who was disturbed may have lost the lock rightly, whenever it was: before the
-// overlap, or after, as long as its hold went on.
+// TestOverlapAfterADisturbanceIsOneOfBelief checks that a disturbed client may have lost the lock
+// rightly, whether the disturbance came before the overlap or after it, during the hold.
 func TestOverlapAfterADisturbanceIsOneOfBelief(t *testing.T) {
 	const detail = "belief overlap after a disturbed session: client 2 held at the same time as client 1"
 	for _, when := range []string{"before the overlap", "after the overlap"} {
@@ -125,7 +125,7 @@ func TestADisturbanceBeforeTheHoldWasSoughtExcusesNothing(t *testing.T) {
 	s.seek(1)
 	s.grant(0, drivers.NoSeq)
 	s.grant(1, drivers.NoSeq)
-	s.want(1, 0, 0, "violation: client 2 held at the same time as client 1") // judged though neither has ended
+	s.want(1, 0, 0, "violation: client 2 held at the same time as client 1") // judged although neither hold has ended
 }
 
 func TestHandoffCountsOnlyWhereSomebodyWaited(t *testing.T) {
@@ -154,7 +154,7 @@ func TestReadersTogetherAreSafe(t *testing.T) {
 	s.release(0, 2)
 	s.seekToShare(1)
 	s.seekToShare(2)
-	s.grant(2, 3) // whoever of them is told first
+	s.grant(2, 3) // either of them may be notified first
 	s.grant(1, 2)
 	s.release(2, 1)
 	s.release(1, 1)
@@ -207,7 +207,7 @@ func TestTokensOfReadersAndWriters(t *testing.T) {
 	})
 }
 
-// The lock is handed off by the last of the readers, not by each.
+// TestHandoffFromReaders checks that the last reader hands off the lock, and not each reader.
 func TestHandoffFromReaders(t *testing.T) {
 	s := newScript(t)
 	s.seekToShare(0)
@@ -231,7 +231,7 @@ func TestOverlapWithADeposedHolderIsOneOfBelief(t *testing.T) {
 	s.seek(1)
 	s.grant(0, 1)
 	s.grant(1, 2)
-	s.holds[0].deposed = true // as its release finds out
+	s.holds[0].deposed = true // as its Release would report
 	s.release(0, 0)
 	s.release(1, 0)
 	s.want(0, 1, 1, "belief overlap after a holder was deposed: client 2 held at the same time as client 1")

@@ -14,15 +14,15 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// A Watching keeps an ear told of the changes of a node, by watches of one
-// session, until the context ends or, ErrSessionLost, the session does.
+// A Watching keeps an ear notified of the changes of a node, with the watches of one session. It
+// returns when the context ends or, with ErrSessionLost, when the session does.
 type Watching func(ctx context.Context, c drivers.Conn, node string, e *Ear) error
 
-// Fanouts makes the workload of a fan-out's form: all clients watch one node, each
-// by the session that it has for itself, and somebody who is no client sets it: in
-// a closed loop when all have been told of the last time and watch again and it has
-// thought, in an open one whenever an arrival is due, once the write before is acknowledged.
-// A round is one write of which all have been told.
+// Fanouts returns the workload constructor for a form of fan-out. All clients watch one node, each
+// with its own session, and a writer that is not a client sets it. In a closed loop the writer
+// sets the node when all watchers have been notified of the last write and watch again, and it has
+// thought. In an open loop it sets the node whenever an arrival is due, once the write before is
+// acknowledged. A round is one write of which all watchers have been notified.
 func Fanouts(watch Watching) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &fanoutWorkload{
@@ -32,7 +32,8 @@ func Fanouts(watch Watching) func(Settings) Workload {
 	}
 }
 
-// theWriter is how many may be quiet together.
+// theWriter is the capacity of the semaphore quiet. The writer acquires all of it, a watcher
+// acquires 1.
 const theWriter = math.MaxInt64
 
 type fanoutWorkload struct {
@@ -41,10 +42,10 @@ type fanoutWorkload struct {
 	watch    Watching
 	node     string
 	clients  int
-	write    *metrics.Latency // until the writer has the acknowledgement
+	write    *metrics.Latency // until the writer receives the acknowledgement
 	tellings *tellings
-	// quiet is shared by those who find out from which write on they are told, and
-	// is the writer's own while a write is under way.
+	// quiet is shared by the watchers that find out with which write their notifications begin.
+	// The writer holds it alone while a write is in progress.
 	quiet *semaphore.Weighted
 }
 
@@ -54,7 +55,7 @@ func (w *fanoutWorkload) Setup(ctx context.Context, c drivers.Conn, base string,
 	return makeNode(ctx, c, w.node, update(0), 0)
 }
 
-// Leads: somebody writes.
+// Leads returns true: the leader writes.
 func (w *fanoutWorkload) Leads() bool { return true }
 
 func (w *fanoutWorkload) Together() bool { return false }
@@ -63,7 +64,7 @@ func (w *fanoutWorkload) Join(s *Seat) (Client, error) {
 	if s.Index == w.clients {
 		return &fanoutWriter{w, s}, nil
 	}
-	s.cycle = nil // it only listens
+	s.cycle = nil // a watcher only listens
 	return &fanoutWatcher{w, s, w.tellings.join(s, w.quiet)}, nil
 }
 
@@ -85,7 +86,7 @@ func (w *fanoutWorkload) End(r *metrics.Record) {
 
 func (w *fanoutWorkload) Verdict() metrics.Safety { return w.tellings.verdict() }
 
-// Settle lets all begin to watch, one at a time, and sets the node some times.
+// Settle lets all clients begin to watch, one at a time, and then sets the node.
 func (w *fanoutWorkload) Settle(ctx context.Context, st *Stage) error {
 	for i, seat := range st.Seats[:w.clients] {
 		c := &fanoutWatcher{w, seat, w.tellings.join(seat, w.quiet)}
@@ -104,8 +105,7 @@ func (w *fanoutWorkload) Settle(ctx context.Context, st *Stage) error {
 	return nil
 }
 
-// A fanoutWatcher is one client: it listens for as long as there is something to
-// be told of.
+// A fanoutWatcher is one client. It listens for as long as there may be notifications.
 type fanoutWatcher struct {
 	*fanoutWorkload
 	seat *Seat
@@ -129,7 +129,7 @@ func (c *fanoutWatcher) Turn(ctx context.Context) (int64, error) {
 	return 0, err
 }
 
-// Finish listens on, with another session, where one was lost.
+// Finish continues to listen with a new session if one was lost.
 func (c *fanoutWatcher) Finish(ctx context.Context) (int64, error) {
 	if c.tellings.isOver() {
 		return 0, nil
@@ -144,13 +144,14 @@ func (c *fanoutWatcher) follow(ctx context.Context) error {
 	return nil
 }
 
-// A fanoutWriter sets the node.
+// A fanoutWriter is the client that sets the node.
 type fanoutWriter struct {
 	*fanoutWorkload
 	seat *Seat
 }
 
-// Turn makes one write, or makes the last one again if its session was lost over it.
+// Turn makes one write. It repeats the last write if that was never acknowledged because the
+// session was lost.
 func (c *fanoutWriter) Turn(ctx context.Context) (int64, error) {
 	if !c.tellings.await(ctx, c.tellings.ready, c.seat.Stopping) {
 		return 0, context.Cause(ctx)
@@ -174,7 +175,7 @@ func (c *fanoutWriter) arrive(ctx context.Context) (due time.Time, t *pace.Ticke
 		return u.due, u.ticket, true
 	}
 	select {
-	case <-c.seat.Stopping: // others may have kept it from writing until then
+	case <-c.seat.Stopping: // until then, other clients may have kept it from writing
 		return due, nil, false
 	default:
 	}
@@ -187,8 +188,8 @@ func (c *fanoutWriter) arrive(ctx context.Context) (due time.Time, t *pace.Ticke
 	return due, nil, ok
 }
 
-// set writes what was due. One whose reply was lost is made again: its number is
-// the version that it makes, so it is done once.
+// set makes the write that was due. If the reply is lost it sends the write again. The write's
+// number is the version that it creates, so it takes effect once.
 func (c *fanoutWriter) set(ctx context.Context, due time.Time, ticket *pace.Ticket) error {
 	if err := c.quiet.Acquire(ctx, theWriter); err != nil {
 		return err
@@ -218,7 +219,7 @@ func (c *fanoutWriter) set(ctx context.Context, due time.Time, ticket *pace.Tick
 	return nil
 }
 
-// Finish sees to it that all are told of the last write, and lets them go.
+// Finish makes sure that all watchers are notified of the last write, and lets them end.
 func (c *fanoutWriter) Finish(ctx context.Context) (int64, error) {
 	if u := c.tellings.unanswered(); u != nil {
 		if err := c.set(ctx, u.due, u.ticket); err != nil {

@@ -8,27 +8,27 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// An Ear is one session's, and hears of the changes of a node: by reading it, and
-// by notifications, which do not say of which change they are.
+// An Ear tracks what one session knows of the changes of a node, from reads and from
+// notifications. A notification does not say which change it is for.
 type Ear struct {
 	seat     *Seat
 	calm     int64 // the seat's disturbances when the session began
 	tellings *tellings
 	quiet    *semaphore.Weighted
 
-	// All below is guarded by tellings.mu.
-	deaf     bool        // another session has taken its place
-	listens  bool        // since the client first read the node
+	// tellings.mu guards the fields below.
+	deaf     bool        // another session of the client has replaced it
+	listens  bool        // the client has read the node
 	seen     int64       // the last write that it knows of
-	once     bool        // its watch fires once,
-	fired    bool        // which it has done
-	rearming bool        // and it is not armed again
+	once     bool        // its watch fires once
+	fired    bool        // the watch has fired since it was armed
+	rearming bool        // its one-shot watch has fired and is not armed again
 	unsure   bool        // a watch is being armed
-	pending  []time.Time // notifications since then
+	pending  []time.Time // times of the notifications since then
 }
 
-// join returns the ear of a client's new session. That it has another is no news
-// to those who wait for it to listen.
+// join returns the ear of a client's new session. A client that listened before still counts as
+// listening.
 func (t *tellings) join(s *Seat, quiet *semaphore.Weighted) *Ear {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,7 +43,7 @@ func (t *tellings) join(s *Seat, quiet *semaphore.Weighted) *Ear {
 
 func (e *Ear) disturbed() bool { return e.seat.Disturbances() != e.calm }
 
-// rearms says whether the client is about to watch again.
+// rearms records whether the client is about to watch again.
 func (e *Ear) rearms(so bool) {
 	switch {
 	case so && !e.rearming:
@@ -54,16 +54,16 @@ func (e *Ear) rearms(so bool) {
 	e.rearming = so
 }
 
-// Arm says that a watch is about to be armed, which fires once or again and again,
-// or that one may have missed something. Of which changes notifications tell is
-// known with the next Read or Caught.
+// Arm records that a watch is about to be armed, one-shot if once is set, or that a persistent
+// watch may have missed changes. The next Read or Caught determines which changes the
+// notifications since Arm are for.
 func (e *Ear) Arm(once bool) {
 	e.tellings.mu.Lock()
 	defer e.tellings.mu.Unlock()
 	e.unsure, e.once, e.fired = true, once, false
 }
 
-// Told says that a notification has come, now.
+// Told records that a notification has just arrived.
 func (e *Ear) Told() {
 	at := time.Now()
 	e.seat.Marks.PhaseEnd()
@@ -86,7 +86,7 @@ func (e *Ear) Told() {
 	}
 }
 
-// Read says that the node had the version when the watch was armed: it tells of
+// Read records that the node had this version when the watch was armed: notifications are for
 // later changes.
 func (e *Ear) Read(version int32) {
 	e.tellings.mu.Lock()
@@ -94,16 +94,15 @@ func (e *Ear) Read(version int32) {
 	e.know(int64(version))
 }
 
-// Caught says that the node has the version when notifications of all changes up
-// to it have come, so that those since Arm are of the last ones. It is true only
-// within Quietly.
+// Caught records that the node has this version and that the notifications of all changes up to it
+// have arrived. So those since Arm are for the last changes. That is true only within Quietly.
 func (e *Ear) Caught(version int32) {
 	e.tellings.mu.Lock()
 	defer e.tellings.mu.Unlock()
 	e.know(int64(version) - int64(len(e.pending)))
 }
 
-// Quietly calls f while no write is under way.
+// Quietly calls f while no write is in progress.
 func (e *Ear) Quietly(ctx context.Context, f func() error) error {
 	if err := e.quiet.Acquire(ctx, 1); err != nil {
 		return err
@@ -112,7 +111,7 @@ func (e *Ear) Quietly(ctx context.Context, f func() error) error {
 	return f()
 }
 
-// know notes the version that the node had before the notifications that wait.
+// know records the version that the node had before the pending notifications.
 func (e *Ear) know(version int64) {
 	t := e.tellings
 	if e.deaf {
@@ -143,7 +142,7 @@ func (e *Ear) know(version int64) {
 	t.settle()
 }
 
-// hear notes a notification of the next change.
+// hear records a notification of the next change.
 func (e *Ear) hear(at time.Time) {
 	t := e.tellings
 	t.safety.Checked++

@@ -12,39 +12,39 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// tellings are the writes of one node on their way to those who watch it. Writes
-// are numbered from 1 by the version that each makes, so that whoever knows the
-// version that a watch was armed on knows of which write it tells.
+// tellings tracks the writes of one node and the watchers' notifications of them. The number of a
+// write is the version that it creates, from 1. So the version on which a watch was armed tells
+// which write the watch reports.
 //
-// Nobody sees an older version than before or is told of a write that was not
-// made, and in the end everybody has been told of the last, or has read it. A write
-// is made from just before it is asked for, so that what is told too early really
-// was.
+// A watcher must not see an older version than before, nor a notification of a write that was not
+// made. In the end every watcher must have been notified of the last write, or have read it. A
+// write counts as made from just before its request is sent, so that a notification that is too
+// early is a real finding.
 type tellings struct {
-	first, median, last, each *metrics.Latency // from the write's issue
-	times                     *fanoutTimes     // from its acknowledgement
+	first, median, last, each *metrics.Latency // from the request of the write
+	times                     *fanoutTimes     // from the acknowledgement of the write
 
-	moved chan struct{} // has an element when what the writer waits for may be so
-	over  chan struct{} // closed when there is nothing more to be told of, and all have read again
+	moved chan struct{} // has an element when the writer should check again what it waits for
+	over  chan struct{} // closed when no more notifications can come and all watchers have read again
 
 	mu       sync.Mutex
-	ears     []*Ear // by client, nil before it has joined
-	hear     int    // how many of them listen
-	rearming int    // how many of them are about to watch again
+	ears     []*Ear // by client; nil before the client has joined
+	hear     int    // how many ears listen
+	rearming int    // how many ears are about to watch again
 	made     int64
-	open     []*telling // those of which somebody may still be told, in their order
-	ending   bool       // no more are made
-	rounds   int64      // told to all since somebody asked
+	open     []*telling // writes of which a watcher may still be notified, in order
+	ending   bool       // no more writes are made
+	rounds   int64      // writes that are over since the last call of ended
 	safety   metrics.Safety
 }
 
-// A telling is one write and who was told of it.
+// A telling is one write and the notifications of it.
 type telling struct {
 	number             int64
 	due, issued, acked time.Time
-	ticket             *pace.Ticket    // with what it has an arrival; nil in a closed loop
-	told               []time.Duration // after issued, by notification
-	missed             int             // who never will be
+	ticket             *pace.Ticket    // holds the write's arrival; nil in a closed loop
+	told               []time.Duration // time of each notification after issued
+	missed             int             // number of watchers that will never be notified
 }
 
 func newTellings(s Settings) *tellings {
@@ -61,8 +61,8 @@ func (t *tellings) phases() []*metrics.Latency {
 
 func (t *tellings) seat(watchers int) { t.ears = make([]*Ear, watchers) }
 
-// await waits until something holds, or the channel is closed, and returns true; or
-// false when the context ends. Only the writer does.
+// await waits until the condition holds, or the channel is closed, and returns true. It returns
+// false when the context ends. Only the writer calls it.
 func (t *tellings) await(ctx context.Context, holds func() bool, or <-chan struct{}) bool {
 	for {
 		t.mu.Lock()
@@ -81,19 +81,19 @@ func (t *tellings) await(ctx context.Context, holds func() bool, or <-chan struc
 	}
 }
 
-// mostOpen bounds how many notifications may be outstanding before the writer
-// waits: what is kept of each is eight bytes.
+// mostOpen bounds the number of outstanding notifications before the writer waits. Each takes
+// eight bytes.
 const mostOpen = 1 << 20
 
-// What the writer may wait for: everybody to listen and not too much to be on its
-// way; and all to have been told and to watch again.
+// The conditions that the writer waits for. ready: all watchers listen, and not too many
+// notifications are outstanding. all: all watchers have been notified and watch again.
 func (t *tellings) ready() bool {
 	return t.hear == len(t.ears) && len(t.open)*len(t.ears) < mostOpen
 }
 
 func (t *tellings) all() bool { return len(t.open) == 0 && t.rearming == 0 }
 
-// issue notes that the next write is about to be made.
+// issue records that the next write is about to be made.
 func (t *tellings) issue(due time.Time, ticket *pace.Ticket) *telling {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -103,8 +103,7 @@ func (t *tellings) issue(due time.Time, ticket *pace.Ticket) *telling {
 	return u
 }
 
-// unanswered is the write that was issued and never acknowledged, nil if there is
-// none.
+// unanswered returns the write that was issued and is not acknowledged, nil if there is none.
 func (t *tellings) unanswered() *telling {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,7 +123,7 @@ func (t *tellings) acknowledge(u *telling, at time.Time) {
 	t.settle()
 }
 
-// finish notes that no more writes are made.
+// finish records that no more writes are made.
 func (t *tellings) finish() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,7 +140,7 @@ func (t *tellings) isOver() bool {
 	}
 }
 
-// ended is how many writes all have been told of since the last call.
+// ended returns how many writes have become over since the last call.
 func (t *tellings) ended() (rounds int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -149,7 +148,7 @@ func (t *tellings) ended() (rounds int64) {
 	return rounds
 }
 
-// write returns one that somebody may still be told of, or nil.
+// write returns a write of which a watcher may still be notified, or nil.
 func (t *tellings) write(number int64) *telling {
 	if len(t.open) == 0 || number < t.open[0].number || number > t.made {
 		return nil
@@ -157,7 +156,7 @@ func (t *tellings) write(number int64) *telling {
 	return t.open[number-t.open[0].number]
 }
 
-// settle does away with the writes that are over.
+// settle removes the writes that are over.
 func (t *tellings) settle() {
 	for len(t.open) > 0 && t.open[0].over(len(t.ears)) {
 		u := t.open[0]
@@ -182,14 +181,15 @@ func (t *tellings) move() {
 	}
 }
 
-// over tells whether all know of the write, the writer included.
+// over reports whether the write is acknowledged and every watcher has been notified of it or
+// never will be.
 func (u *telling) over(watchers int) bool {
 	return !u.acked.IsZero() && len(u.told)+u.missed >= watchers
 }
 
-// time records when those were told who were.
+// time records the times of the write's notifications.
 func (t *tellings) time(u *telling) {
-	slices.Sort(u.told) // that is about their order
+	slices.Sort(u.told) // they are almost in order
 	if n := len(u.told); n > 0 {
 		t.first.Record(u.after(u.told[0]))
 		t.median.Record(u.after(u.told[(n-1)/2]))
@@ -201,12 +201,13 @@ func (t *tellings) time(u *telling) {
 	t.times.add(u)
 }
 
-// after is how long after its issue, and after it was due, something was.
+// after returns how long after the write's issue, and after it was due, a notification arrived.
+// issued is the first of the two.
 func (u *telling) after(issued time.Duration) (service, response time.Duration) {
 	return issued, issued + u.issued.Sub(u.due)
 }
 
-// verdict holds it against them if somebody was never told of a write.
+// verdict returns all findings. A watcher that was never notified of an acknowledged write is one.
 func (t *tellings) verdict() metrics.Safety {
 	t.mu.Lock()
 	defer t.mu.Unlock()

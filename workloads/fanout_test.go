@@ -25,7 +25,7 @@ func fanoutPlan(s drivers.Service, watch workloads.Watching) workloads.Plan {
 		Warmup:   55 * time.Millisecond, Duration: time.Second}
 }
 
-// lastingInBubble is inBubble with a client that has persistent watches.
+// lastingInBubble is inBubble with a client library that has persistent watches.
 func lastingInBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
 	inBubble(t, func(t *testing.T, _ drivers.Service) {
 		server := native.New(native.Options{Tick: time.Second})
@@ -42,7 +42,8 @@ func lastingInBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
 	})
 }
 
-// In a closed loop each write is told to everybody, and costs what it must.
+// TestFanout checks that in a closed loop every watcher is notified of each write, at the expected
+// cost.
 func TestFanout(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -59,7 +60,7 @@ func TestFanout(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				// Nothing but thinking takes time.
+				// Only thinking takes time.
 				if f := r.Fanout; r.Rounds != 100 || f.Writes != 100 || f.Watchers != 7 || f.Notifications != 700 || f.Missed != 0 {
 					t.Errorf("%d rounds, %d writes, %d watchers, %d notifications, %d missed; want 100, 100, 7, 700, 0",
 						r.Rounds, f.Writes, f.Watchers, f.Notifications, f.Missed)
@@ -85,8 +86,8 @@ func TestFanout(t *testing.T) {
 	}
 }
 
-// When notifications come is counted from the write's issue, and from its
-// acknowledgement, before which they may come.
+// TestFanoutTimes checks that the times of notifications count from the write's issue and from its
+// acknowledgement. A notification may arrive before the acknowledgement.
 func TestFanoutTimes(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var watchers atomic.Int64
@@ -119,7 +120,7 @@ func TestFanoutTimes(t *testing.T) {
 	})
 }
 
-// A lateAcknowledging service's sets are done before the writer hears of it.
+// A lateAcknowledging service executes sets before it acknowledges them.
 type lateAcknowledging struct {
 	drivers.Service
 	by time.Duration
@@ -142,7 +143,7 @@ func (c lateConn) Set(ctx context.Context, path string, data []byte, version int
 
 func (c lateConn) Fence(ctx context.Context) error { return c.Conn.(drivers.Fencer).Fence(ctx) }
 
-// A lateTeller's notifications come late.
+// A lateTeller delivers notifications late.
 type lateTeller struct {
 	drivers.Conn
 	by time.Duration
@@ -152,7 +153,7 @@ func (l lateTeller) Get(ctx context.Context, path string, w drivers.Watch) ([]by
 	return l.Conn.Get(ctx, path, func(e drivers.Event) { time.AfterFunc(l.by, func() { w(e) }) })
 }
 
-// slowly is a watcher that takes its time to watch again.
+// slowly returns a watcher that is slow to watch again.
 func slowly(d time.Duration) workloads.Watching {
 	return func(ctx context.Context, c drivers.Conn, node string, e *workloads.Ear) error {
 		return workloads.OneShot(ctx, slowReader{c, d}, node, e)
@@ -171,8 +172,8 @@ func (r slowReader) Get(ctx context.Context, path string, w drivers.Watch) ([]by
 	return r.Conn.Get(ctx, path, w)
 }
 
-// Whoever watches again after 25 ms, of a node that is set every 10 ms, is told of
-// every third change and misses the two between.
+// TestFanoutCountsWhatIsMissed uses watchers that watch again after 25 ms and a writer that sets
+// the node every 10 ms. A watcher is notified of every third change and misses the two in between.
 func TestFanoutCountsWhatIsMissed(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := fanoutPlan(s, slowly(25*time.Millisecond))
@@ -195,8 +196,8 @@ func TestFanoutCountsWhatIsMissed(t *testing.T) {
 	})
 }
 
-// A client that loses its session goes on with a new one, and so does the writer;
-// who is told of what is known again.
+// TestFanoutSurvivesLostSessions checks that a client that loses its session continues with a new
+// one, and so does the writer. The check then knows again which write each notification is for.
 func TestFanoutSurvivesLostSessions(t *testing.T) {
 	for name, watch := range map[string]workloads.Watching{"one-shot": workloads.OneShot, "persistent": workloads.Persistent} {
 		t.Run(name, func(t *testing.T) {
@@ -220,8 +221,8 @@ func TestFanoutSurvivesLostSessions(t *testing.T) {
 	}
 }
 
-// A doomed service loses the writer's session at a set that is done, and with it that of
-// whoever read first.
+// A doomed service closes the writer's session after a set has taken effect, and with it the
+// session that read first.
 type doomed struct {
 	drivers.Service
 	left  atomic.Int64
@@ -235,7 +236,7 @@ type doomedConn struct {
 
 func (l *doomed) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
 	c, err := l.Service.Dial(ctx, o)
-	if err != nil || o.OnState == nil { // the run's own
+	if err != nil || o.OnState == nil { // the run's own session
 		return c, err
 	}
 	return &doomedConn{c.(drivers.PersistentWatcher), l}, nil
@@ -251,7 +252,7 @@ func (c *doomedConn) Set(ctx context.Context, path string, data []byte, version 
 	if err == nil && c.doomed.left.Add(-1) == 0 {
 		c.doomed.first.Load().Close()
 		c.Close()
-		return drivers.Stat{}, drivers.ErrSessionLost // though it was done
+		return drivers.Stat{}, drivers.ErrSessionLost // although the set took effect
 	}
 	return stat, err
 }
@@ -260,9 +261,9 @@ func (c *doomedConn) Fence(ctx context.Context) error {
 	return c.PersistentWatcher.(drivers.Fencer).Fence(ctx)
 }
 
-// Each check fails for a watcher that breaks what it checks.
+// TestRunCatchesAFanoutThatIsWrong checks that each check fails for a watcher that violates it.
 func TestRunCatchesAFanoutThatIsWrong(t *testing.T) {
-	told := func(times int) workloads.Watching { // of each notification
+	told := func(times int) workloads.Watching { // times is how often each notification is delivered
 		return func(ctx context.Context, c drivers.Conn, node string, e *workloads.Ear) error {
 			return workloads.OneShot(ctx, repeater{c, times}, node, e)
 		}
@@ -303,7 +304,7 @@ func TestRunCatchesAFanoutThatIsWrong(t *testing.T) {
 	}
 }
 
-// A repeater's watches fire so many times.
+// A repeater fires each watch several times.
 type repeater struct {
 	drivers.Conn
 	times int
@@ -317,7 +318,7 @@ func (r repeater) Get(ctx context.Context, path string, w drivers.Watch) ([]byte
 	})
 }
 
-// A rereader reads what it read first.
+// A rereader returns the Stat of its first read for every read.
 type rereader struct {
 	drivers.Conn
 	stat *drivers.Stat

@@ -6,8 +6,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// fanoutTimes sum up when who watches was told, after the write's acknowledgement,
-// in all instances of a run.
+// fanoutTimes accumulates the times of notifications after the write's acknowledgement, in all
+// instances of a run.
 type fanoutTimes struct {
 	mu  sync.Mutex
 	all metrics.Fanout
@@ -19,7 +19,7 @@ func (f *fanoutTimes) reset() {
 	f.all = metrics.Fanout{}
 }
 
-// add adds a write that is over. Who was told is in order.
+// add adds a write that is over. Its notifications must be sorted.
 func (f *fanoutTimes) add(u *telling) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -37,7 +37,7 @@ func (f *fanoutTimes) add(u *telling) {
 	}
 }
 
-// sum is what there is so far.
+// sum returns the totals so far.
 func (f *fanoutTimes) sum(watchers int) *metrics.Fanout {
 	f.mu.Lock()
 	defer f.mu.Unlock()

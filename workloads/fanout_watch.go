@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// OneShot watches by watches that fire once: after each notification the client
-// reads the node with a new one. What is changed between the two it is not told of.
+// OneShot watches with watches that fire once: after each notification the client reads the node
+// and arms a new watch. It is not notified of changes in between.
 func OneShot(ctx context.Context, c drivers.Conn, node string, e *Ear) error {
 	conn := drivers.Steady(c)
 	for {
@@ -31,8 +31,8 @@ func OneShot(ctx context.Context, c drivers.Conn, node string, e *Ear) error {
 	}
 }
 
-// Persistent watches by one watch that stays, and reads the node only to find out
-// from which change on it is told: once, and again whenever the watch was away.
+// Persistent watches with one persistent watch. It reads the node only to find out with which
+// change the notifications begin: once, and again whenever the watch was not armed for a while.
 func Persistent(ctx context.Context, c drivers.Conn, node string, e *Ear) error {
 	watcher, ok := c.(drivers.PersistentWatcher)
 	if !ok {
@@ -74,8 +74,9 @@ func catchUp(ctx context.Context, c drivers.Conn, node string, e *Ear) error {
 	return err
 }
 
-// fenced catches up when all notifications that were on their way have come. If
-// the connection breaks over it, the watch will have been away once more.
+// fenced catches up after a flush of the session, when all notifications in transit have arrived.
+// If the connection breaks during the flush, the watch is armed again and the next call catches
+// up.
 func fenced(ctx context.Context, session, c drivers.Conn, node string, e *Ear) error {
 	if f, ok := session.(drivers.Fencer); ok {
 		if err := f.Fence(ctx); errors.Is(err, drivers.ErrConnectionLoss) {

@@ -11,19 +11,19 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A holding workload has something that one client has and others want.
+// A holding workload has something that one client holds and others wait for.
 type holding interface {
-	// Holder is the seat, by its index, that has it just now, if one has.
+	// Holder returns the index of the seat that holds it now, if any does.
 	Holder() (index int, holds bool)
 }
 
-// Holds tells whether a run of the form has a holder, for faults that are done to it.
+// Holds reports whether a run of the form has a holder, which faults can target.
 func (f Form) Holds() bool {
 	_, ok := f.New(Settings{}).(holding)
 	return ok
 }
 
-// powers are what can be broken in the run.
+// powers returns what faults can target in the run.
 func (p Plan) powers() faults.Powers {
 	i := p.Service.Info()
 	powers := faults.Powers{Service: i.URL, Forgets: i.Durability == "memory", Clients: p.Clients, Holder: p.Form.Holds(), Window: p.Duration}
@@ -33,26 +33,26 @@ func (p Plan) powers() faults.Powers {
 	return powers
 }
 
-// Nemesis returns faults drawn from the seed, one about every so often, of what can
-// be broken where the plan runs. The seed is not the plan's own, so that runs which
-// are compared can have the same faults.
+// Nemesis returns random faults, about one in each interval of length every. It chooses them from
+// the faults that are possible where the plan runs. The seed is separate from the plan's, so that
+// runs that are compared can have the same faults.
 func (p Plan) Nemesis(seed uint64, every time.Duration) faults.Schedule {
 	return faults.Nemesis(seed, p.powers(), every)
 }
 
-// A trouble is the faults of a run that goes on. All of its methods work on a nil
-// one, in whose run nothing is broken.
+// A trouble is the faults of a run in progress. All methods accept a nil trouble, for a run
+// without faults.
 type trouble struct {
 	schedule faults.Schedule
 	service  drivers.Service
 	subjects faults.Subjects
 	diary    *metrics.Diary
 	cancel   context.CancelFunc
-	done     chan struct{} // closed when everything is mended
+	done     chan struct{} // closed when all faults have been undone
 	watching sync.WaitGroup
 
 	mu    sync.Mutex
-	apart map[int]bool // members that are isolated: they may say that they lead
+	apart map[int]bool // members that are isolated, and that may still report that they lead
 }
 
 func newTrouble(p Plan) *trouble {
@@ -67,7 +67,7 @@ func newTrouble(p Plan) *trouble {
 	return t
 }
 
-// prepare makes the seats ready for what is to be done to them.
+// prepare makes the seats targets of faults.
 func (t *trouble) prepare(c *crew) {
 	if t == nil {
 		return
@@ -80,7 +80,7 @@ func (t *trouble) prepare(c *crew) {
 	t.subjects.Holder = c.holder
 }
 
-// holder is the seat that holds something, of whichever instance.
+// holder returns the number of a seat that holds, in any instance.
 func (c *crew) holder() (int, bool) {
 	for i, s := range c.seats {
 		w, ok := c.instances[s.instance].(holding)
@@ -94,7 +94,7 @@ func (c *crew) holder() (int, bool) {
 	return 0, false
 }
 
-// begin lets the faults come, from now on.
+// begin starts the fault schedule.
 func (t *trouble) begin(r *runner) {
 	if t == nil {
 		return
@@ -119,7 +119,7 @@ func (t *trouble) begin(r *runner) {
 	}()
 }
 
-// divided keeps in mind who is isolated.
+// divided records which members are isolated.
 func (t *trouble) divided(d faults.Done) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -138,8 +138,9 @@ const (
 	lookTime  = 200 * time.Millisecond
 )
 
-// awaitLeader waits until a server says that it leads which others hear. One whose
-// disk has been filled says so until it has to write.
+// awaitLeader waits until a member that is not isolated reports that it leads. A leader whose disk
+// has been filled reports so until its next write, so awaitLeader first waits until it no longer
+// does.
 func (t *trouble) awaitLeader(ctx context.Context, d faults.Done) {
 	for d.Verb == faults.FillDisk && ctx.Err() == nil && t.led(ctx, d.Servers) {
 		keep(ctx, lookEvery)
@@ -157,7 +158,7 @@ func (t *trouble) awaitLeader(ctx context.Context, d faults.Done) {
 	}
 }
 
-// led tells whether one of the servers says that it leads.
+// led reports whether one of the servers reports that it leads.
 func (t *trouble) led(ctx context.Context, servers []int) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -184,7 +185,7 @@ func (t *trouble) isApart(server int) bool {
 	return t.apart[server]
 }
 
-// end mends what is broken still.
+// end cancels the schedule and waits until all faults have been undone.
 func (t *trouble) end() {
 	if t == nil || t.cancel == nil {
 		return
@@ -194,8 +195,8 @@ func (t *trouble) end() {
 	t.watching.Wait()
 }
 
-// faultLap is how long one interval of the result is in a run in which things are
-// broken: short enough to see when it goes on.
+// faultLap is the length of one interval of the result in a run with faults: short enough to show
+// when clients recover.
 const faultLap = 100 * time.Millisecond
 
 func (t *trouble) lap() time.Duration {
@@ -205,14 +206,14 @@ func (t *trouble) lap() time.Duration {
 	return faultLap
 }
 
-// sample notes what has crossed the wire.
+// sample records the counts of messages so far.
 func (t *trouble) sample(c metrics.Counts) {
 	if t != nil {
 		t.diary.Counted(c)
 	}
 }
 
-// tell fills in what was broken, and what came of it.
+// tell fills in the faults and the recoveries from them.
 func (t *trouble) tell(r *metrics.Record) {
 	if t == nil {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// broken is a plan in which these faults come.
+// broken returns a plan with these faults.
 func broken(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) workloads.Lock, lines ...string) workloads.Plan {
 	t.Helper()
 	p := plan(s, open)
@@ -40,9 +40,9 @@ func ran(t *testing.T, p workloads.Plan) *metrics.Record {
 	return r
 }
 
-// A holder that is stopped for longer than its session lasts believes that it
-// holds on, while the next one does: that is shown, and its token is refused. It
-// is no violation, and a form without tokens has nothing to refuse it by.
+// TestZombieHolder stops a holder for longer than its session lasts. It still believes that it
+// holds while the next client does. The run must report that, and the older token must be refused.
+// It is no violation. A form without tokens has nothing to refuse.
 func TestZombieHolder(t *testing.T) {
 	for name, open := range map[string]func(c drivers.Conn, path string) workloads.Lock{"predecessor": predecessor, "one-node": oneNode} {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestZombieHolder(t *testing.T) {
 	}
 }
 
-// The others wait until the session of a holder that is gone has ended, and no
-// longer.
+// TestRecoveryFromAHolderThatIsGone checks that the others wait until the session of a holder that
+// is gone has ended, and no longer.
 func TestRecoveryFromAHolderThatIsGone(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		r := ran(t, broken(t, s, predecessor, "at=5005ms freeze holder for=20s"))
@@ -90,8 +90,8 @@ func told(r metrics.Recovery) string {
 	return fmt.Sprintf("%+v: noticed %s, reconnected %s, served %s, back %s", r, moment(r.Noticed), moment(r.Reconnected), moment(r.Served), moment(r.Back))
 }
 
-// Every fault that can be done to clients is survived by the forms of all kinds,
-// and seen to have happened.
+// TestFaultsOfClients checks that a lock survives every fault that targets clients, and that the
+// recovery shows that the fault took effect.
 func TestFaultsOfClients(t *testing.T) {
 	for line, happened := range map[string]func(r metrics.Recovery) bool{
 		"at=5s cut clients=all":                    func(r metrics.Recovery) bool { return r.Disconnected == 5 && r.Lost == 0 && r.Counts.Rearms > 0 },
@@ -116,7 +116,7 @@ func TestFaultsOfClients(t *testing.T) {
 	}
 }
 
-// What cannot be done where the run goes on ends it before it begins.
+// TestFaultsThatCannotBe checks that a run with an impossible fault ends before it begins.
 func TestFaultsThatCannotBe(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		for _, line := range []string{"at=5s kill leader for=1s", "at=5s cut client=6", "at=41s cut client=1"} {

@@ -8,35 +8,34 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A Family says what a form is to be judged as.
+// A Family is the kind of a form. It decides by which standard the form is judged.
 type Family string
 
 const (
-	// Recipe forms avoid the herd.
+	// Recipe forms avoid the herd effect.
 	Recipe Family = "recipe"
-	// Naive forms are as correct and wake more clients than can go on.
+	// Naive forms are equally correct but wake more clients than can make progress.
 	Naive Family = "naive"
-	// Library forms are what a client library ships.
+	// Library forms are implementations that a client library ships.
 	Library Family = "library"
-	// Load is no form of a recipe, but something else that a service bears: there
-	// is no herd to avoid.
+	// Load is not a form of a recipe but other load on a service: it has no herd to avoid.
 	Load Family = "load"
 )
 
-// Families are all families, in the order in which they are shown.
+// Families returns all families in display order.
 func Families() []Family { return []Family{Recipe, Naive, Library, Load} }
 
-// A Need is something that a form needs of a session and that not every client
-// library can do. The zero Need is nothing.
+// A Need is a capability of the session that a form requires and that some client libraries lack.
+// The zero Need requires nothing.
 type Need string
 
-// PersistentWatches are those of a [drivers.PersistentWatcher].
+// PersistentWatches requires a [drivers.PersistentWatcher].
 const PersistentWatches Need = "persistent watches"
 
-// Cuts are those of a [drivers.Cutter].
+// Cuts requires a [drivers.Cutter].
 const Cuts Need = "connections that can be cut"
 
-// MetBy tells whether a session can do it.
+// MetBy reports whether the session has the capability.
 func (n Need) MetBy(c drivers.Conn) bool {
 	ok := true
 	switch n {
@@ -48,32 +47,31 @@ func (n Need) MetBy(c drivers.Conn) bool {
 	return ok
 }
 
-// A Form is one way to do a recipe: a row of the catalogue.
+// A Form is one implementation of a recipe: a row of the catalogue.
 type Form struct {
 	Recipe  string // "lock"
 	Name    string // "predecessor"
 	Family  Family
 	Summary string // what it does, in one line without a full stop
-	// Source is where it comes from, if that is not ZooKeeper's page of recipes,
-	// the naive counterpart of what that says, or the library.
+	// Source says where the form comes from, unless that is ZooKeeper's page of recipes, the naive
+	// counterpart of such a recipe, or the library.
 	Source string
-	// Client is the client library that a library form belongs to, or "" for
-	// a form that runs on any.
+	// Client is the client library that a library form belongs to; "" for a form that runs on
+	// every client library.
 	Client string
-	// Needs is what the form needs that not every client can do.
+	// Needs is the capability that the form requires and that some client libraries lack.
 	Needs Need
-	// New makes the workload of one run in this form.
+	// New creates the workload of one run in this form.
 	New func(Settings) Workload
 }
 
-// ServedBy tells whether a service's client library can run the form.
+// ServedBy reports whether the service's client library can run the form.
 func (f Form) ServedBy(i drivers.Info) bool { return f.Client == "" || f.Client == i.Client }
 
-// String is the form's full name, "lock/predecessor".
+// String returns the form's full name, such as "lock/predecessor".
 func (f Form) String() string { return f.Recipe + "/" + f.Name }
 
-// Phases are what runs of the form time, by name and in the order of the
-// alphabet.
+// Phases returns the names of the phases that runs of the form measure, in alphabetical order.
 func (f Form) Phases() []string {
 	timings := map[string]*metrics.Latency{}
 	f.New(Settings{timings: timings})

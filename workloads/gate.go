@@ -10,26 +10,26 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A gate is a point of one round that nobody may be past before those have come
-// whom it waits for.
+// A gate is a point of one round that no client may pass before the clients that it waits for have
+// come.
 //
-// Both sides are marked so that what is seen was real: somebody has come before
-// the call that says so to the service, and is past after the call that waited
-// has returned. Who was early is judged when the round is over: a session that
-// was disturbed may have been lost, and then nobody waits for it, so that is an
-// overlap of belief; any other is a violation.
+// Both events are recorded so that every finding is real: a client has come before the call that
+// announces it to the service, and is past after the call that waited has returned. Early clients
+// are judged when the round is over. If a session was disturbed it may have been lost, and the
+// service no longer waits for a lost session: passing early is then a belief overlap. Otherwise it
+// is a violation.
 type gate struct {
-	need  int           // how many must come
-	early string        // what somebody did who was past too early
+	need  int           // how many seats must come
+	early string        // what a client did that passed too early, for messages
 	all   chan struct{} // closed when all have come
 
 	mu     sync.Mutex
-	came   []*Seat // in this order
+	came   []*Seat // in the order in which they came
 	last   time.Time
 	passed []pass
 }
 
-// A pass is somebody past the gate when so many had come.
+// A pass is a seat that passed the gate, and how many seats had come by then.
 type pass struct {
 	seat *Seat
 	came int
@@ -39,8 +39,7 @@ func newGate(need int, early string) *gate {
 	return &gate{need: need, early: early, all: make(chan struct{})}
 }
 
-// come notes that the seat has come. Coming again, with a new session, changes
-// nothing.
+// come records that the seat has come. When it comes again with a new session, nothing changes.
 func (g *gate) come(s *Seat) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,7 +53,7 @@ func (g *gate) come(s *Seat) {
 	}
 }
 
-// open tells whether all have come.
+// open reports whether all have come.
 func (g *gate) open() bool {
 	select {
 	case <-g.all:
@@ -64,7 +63,7 @@ func (g *gate) open() bool {
 	}
 }
 
-// wait returns when all have come. It is for those who are not under test.
+// wait returns when all have come. It is for waiting that is not under test.
 func (g *gate) wait(ctx context.Context) error {
 	select {
 	case <-g.all:
@@ -74,8 +73,8 @@ func (g *gate) wait(ctx context.Context) error {
 	}
 }
 
-// past notes that the seat is past the gate, and returns how long that is after
-// all had come; false if they have not.
+// past records that the seat is past the gate. It returns how long ago the last seat came, and
+// false if not all have come.
 func (g *gate) past(s *Seat, now time.Time) (time.Duration, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,14 +82,14 @@ func (g *gate) past(s *Seat, now time.Time) (time.Duration, bool) {
 	return now.Sub(g.last), len(g.came) >= g.need
 }
 
-// judge adds to the safety what the gate saw. awaits tells whether the gate
-// keeps one seat until another has come.
+// judge adds the gate's findings to the safety verdict. awaits reports whether the gate holds seat
+// s until other has come.
 func (g *gate) judge(safety *metrics.Safety, awaits func(s, other *Seat) bool, disturbed func(*Seat) bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range g.passed {
 		safety.Checked++
-		// Who never came, in a round that was broken off, is nobody we know.
+		// in an abandoned round, the gate does not know which seats never came
 		early, excused := len(g.came) < g.need, disturbed(p.seat)
 		for _, missing := range g.came[p.came:] {
 			if awaits(p.seat, missing) {
@@ -103,11 +102,11 @@ func (g *gate) judge(safety *metrics.Safety, awaits func(s, other *Seat) bool, d
 	}
 }
 
-// everybody is what a gate awaits that keeps all until all have come.
+// everybody is the awaits function of a gate that holds every seat until all have come.
 func everybody(_, _ *Seat) bool { return true }
 
-// wrong counts something that must not be: a violation unless a disturbed
-// session excuses it.
+// wrong counts a wrong observation: as a belief overlap if a disturbed session excuses it,
+// otherwise as a violation.
 func wrong(safety *metrics.Safety, excused bool, what string) {
 	verdict, count := "violation", &safety.Violations
 	if excused {

@@ -9,12 +9,12 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A crossing is a gate of three seats and what was seen of it.
+// A crossing is a gate of three seats and what it recorded.
 type crossing struct {
 	*gate
 	t     *testing.T
 	seats [3]*Seat
-	// awaits is everybody unless the test says otherwise.
+	// awaits is everybody unless the test sets another function.
 	awaits func(s, other *Seat) bool
 }
 
@@ -26,7 +26,7 @@ func newCrossing(t *testing.T) *crossing {
 	return c
 }
 
-// play reads a script: "+1" is the first client coming, "-1" the same past.
+// play executes a script: in "+1" the first client comes, in "-1" it is past.
 func (c *crossing) play(script string) {
 	for step := range strings.FieldsSeq(script) {
 		s := c.seats[step[1]-'1']
@@ -74,8 +74,9 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// Nobody waits for a session that was lost, and that is found out first by those
-// who waited for it.
+// TestGateExcusesWhoIsDisturbed checks that a disturbed session excuses a client that was early,
+// whether the session is its own or that of the client it did not wait for. The service does not
+// wait for a lost session, and the waiting clients may learn of the loss first.
 func TestGateExcusesWhoIsDisturbed(t *testing.T) {
 	for i, who := range []string{"who is early", "who comes late"} {
 		t.Run(who, func(t *testing.T) {

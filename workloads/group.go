@@ -15,27 +15,26 @@ import (
 type Group interface {
 	// Join makes this client a member until it leaves or its session is lost.
 	Join(ctx context.Context) error
-	// Name is this member's among those that Follow shows, and Place its place
-	// in the order in which they joined.
+	// Name returns this member's name in the lists that Follow shows. Place returns its place in
+	// the order of joining.
 	Name() string
 	Place() int64
-	// Follow calls see with the names of the members, and again whenever this
-	// member learns of a change, until the context ends or the session is lost.
+	// Follow calls see with the names of the members, and again whenever this member is notified
+	// of a change, until the context ends or the session is lost.
 	Follow(ctx context.Context, see func(members []string)) error
-	// Leave ends the membership of one who does not follow any more.
+	// Leave ends the membership of a member that no longer follows.
 	Leave(ctx context.Context) error
 }
 
-// Groups makes the workload of a group's form in which everybody learns of every
-// change: all clients join, and then one leaves and joins again, time after time,
-// each time when those who learn of it have seen the last change and the one has
-// thought. open makes one client's handle on the group at a path, a node that
-// exists.
+// Groups returns the workload constructor for a form of group in which every member is notified of
+// every change. All clients join. Then one client at a time leaves and joins again, each time when
+// the members that are notified have seen the last change and the client has thought. open creates
+// one client's handle on the group at a path, which is an existing node.
 func Groups[S drivers.Conn, G Group](open func(c S, path string) G) func(Settings) Workload {
 	return groups(at[Group](open), false)
 }
 
-// Rings is Groups for a form in which only neighbours learn of a change.
+// Rings is Groups for a form in which only neighbours are notified of a change.
 func Rings[S drivers.Conn, G Group](open func(c S, path string) G) func(Settings) Workload {
 	return groups(at[Group](open), true)
 }
@@ -58,7 +57,7 @@ type groupWorkload struct {
 	roster  roster
 	spreads *spreads
 
-	converge *metrics.Latency // from asking for a change until a member sees it
+	converge *metrics.Latency // from the request for a change until one member sees it
 	change   *metrics.Latency // joining and leaving
 }
 
@@ -93,8 +92,7 @@ func (w *groupWorkload) End(r *metrics.Record) {
 
 func (w *groupWorkload) Verdict() metrics.Safety { return w.roster.verdict() }
 
-// Settle lets all join, one at a time, and then leave, one at a time in the same
-// order.
+// Settle lets all clients join, one at a time, and then leave, one at a time in the same order.
 func (w *groupWorkload) Settle(ctx context.Context, st *Stage) error {
 	clients := make([]*groupClient, len(st.Seats))
 	for i, seat := range st.Seats {
@@ -131,21 +129,21 @@ func (w *groupWorkload) Settle(ctx context.Context, st *Stage) error {
 	return nil
 }
 
-// A groupClient is one client that comes and goes.
+// A groupClient is one client that joins and leaves.
 type groupClient struct {
 	*groupWorkload
 	seat       *Seat
 	group      Group
-	membership *membership             // nil if it is not a member
-	stop       context.CancelCauseFunc // ends its following
-	stopped    chan struct{}           // closed when it follows no more
+	membership *membership             // nil if the client is not a member
+	stop       context.CancelCauseFunc // ends its Follow
+	stopped    chan struct{}           // closed when it no longer follows
 }
 
-// errLeaves ends the following of one who leaves.
+// errLeaves ends the Follow of a client that leaves.
 var errLeaves = errors.New("leaves the group")
 
-// Turn sees one change of membership, and makes it if it is this client's to
-// make. A client that has a new session joins again first.
+// Turn observes one change of membership. The client whose change it is also makes it. A client
+// with a new session joins again first.
 func (c *groupClient) Turn(ctx context.Context) (rounds int64, err error) {
 	who, leaves := c.changes(c.seat.turns)
 	mine := who == c.seat.Index
@@ -176,9 +174,9 @@ func (c *groupClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return c.spreads.leave(c.seat), nil
 }
 
-// changes is who changes membership in a turn, and whether by leaving: first all
-// join, one after the other, and then it is drawn who leaves and, in the turn
-// after, joins again.
+// changes returns which client changes its membership in a turn, and whether it leaves. First all
+// clients join, one after the other. After that, a client chosen at random leaves in one turn and
+// joins again in the next.
 func (w *groupWorkload) changes(turn int64) (who int, leaves bool) {
 	turn -= int64(w.clients)
 	if turn < 0 {
@@ -198,7 +196,7 @@ func (c *groupClient) makeChange(ctx context.Context, s *spread, leaves bool) er
 	})
 }
 
-// timed times a change of the membership that was due.
+// timed makes a change of membership that was due, and records how long it took.
 func (c *groupClient) timed(due time.Time, change func() error) error {
 	asked := time.Now()
 	if err := change(); err != nil {
@@ -209,8 +207,7 @@ func (c *groupClient) timed(due time.Time, change func() error) error {
 	return nil
 }
 
-// come joins and follows until the client leaves, the session is lost or the run
-// ends.
+// come joins and follows until the client leaves, the session is lost or the run ends.
 func (c *groupClient) come(ctx context.Context) error {
 	following, err := c.enter(ctx)
 	if err == nil {
@@ -230,7 +227,7 @@ func (c *groupClient) enter(ctx context.Context) (following context.Context, err
 	return following, nil
 }
 
-// follow shows the client what there is to see until it leaves.
+// follow passes what the client sees to the check until the client leaves.
 func (c *groupClient) follow(ctx context.Context) error {
 	defer close(c.stopped)
 	m := c.membership
@@ -253,8 +250,8 @@ func (c *groupClient) leave(ctx context.Context) error {
 	return nil
 }
 
-// converged waits until this client, if it is a member, sees what it must; of a
-// change it is recorded how long that took.
+// converged waits until this client, if it is a member, sees what it must. With a spread it
+// records how long that took.
 func (c *groupClient) converged(ctx context.Context, s *spread) error {
 	if c.membership == nil {
 		return nil
@@ -270,7 +267,7 @@ func (c *groupClient) converged(ctx context.Context, s *spread) error {
 	if s == nil {
 		return nil
 	}
-	if service, response := s.took(at); service >= 0 { // else it is none of those who learn of it
+	if service, response := s.took(at); service >= 0 { // otherwise this member is not notified of the change
 		c.converge.Record(service, response)
 	}
 	return nil

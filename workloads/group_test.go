@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// between is how long a window opens, and closes, after one change and before the next,
-// where a change takes no time and the next comes a millisecond later.
+// between is an offset by which a window opens and closes after one change and before the next, in
+// runs where a change takes no time and the next one comes a millisecond later.
 const between = 500 * time.Microsecond
 
 func runGroup(t *testing.T, s drivers.Service, workload func(workloads.Settings) workloads.Workload) *metrics.Record {
@@ -36,7 +36,8 @@ func watchers(c drivers.Conn, path string) workloads.Group {
 	return naive.NewGroup(c, path)
 }
 
-// A round is one change of membership, seen by those who learn of it.
+// TestGroupRounds checks that a round is one change of membership, seen by all members that are
+// notified of it.
 func TestGroupRounds(t *testing.T) {
 	for name, workload := range map[string]func(workloads.Settings) workloads.Workload{
 		"ring": workloads.Rings(ring), "everybody watches": workloads.Groups(watchers),
@@ -58,7 +59,8 @@ func TestGroupRounds(t *testing.T) {
 	}
 }
 
-// Everybody who watches everything reads once for each change; in a ring a few do.
+// TestARingReadsLess checks that every member that watches everything reads once per change, and
+// that only a few members of a ring do.
 func TestARingReadsLess(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		few, all := runGroup(t, s, workloads.Rings(ring)), runGroup(t, s, workloads.Groups(watchers))
@@ -100,7 +102,7 @@ func TestGroupSurvivesLostSessions(t *testing.T) {
 	}
 }
 
-// A mortal member loses its session when it has seen so many changes.
+// A mortal member loses its session after a number of changes.
 type mortal struct {
 	workloads.Group
 	conn drivers.Conn
@@ -133,7 +135,7 @@ func TestABrokenGroupIsAViolation(t *testing.T) {
 	}
 }
 
-// A dreamer looks once.
+// A dreamer shows only the first list of members.
 type dreamer struct{ *recipes.Group }
 
 func (g dreamer) Follow(ctx context.Context, see func([]string)) error {

@@ -9,14 +9,14 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// An otherConn is a session with a power that none has.
+// An otherConn is a session with a capability that no session has.
 type otherConn interface {
 	drivers.Conn
 	Fly() error
 }
 
-// A form says by its constructor what session it needs, and that it is nothing
-// for this one by returning nil.
+// TestAFormThatTheSessionCannotDo checks both ways in which a constructor rejects a session: by
+// its parameter type, and by returning nil.
 func TestAFormThatTheSessionCannotDo(t *testing.T) {
 	for what, newWorkload := range map[string]func(workloads.Settings) workloads.Workload{
 		"needs another session": workloads.Locks(func(c otherConn, path string) *recipes.Lock { return recipes.NewLock(c, path) }),

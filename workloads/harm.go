@@ -9,21 +9,21 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A harm is what can be done to one seat, and how it fares. All of its methods work
-// on a nil one, of a run in which nothing is broken.
+// A harm is the faults that target one seat, and the record of their effects. All methods accept a
+// nil harm, for a run without faults.
 type harm struct {
-	number int // of the seat, among all of the run
+	number int // of the seat, among all seats of the run
 	diary  *metrics.Diary
-	lined  bool // connections go through the line
+	lined  bool // the seat's connections go through line
 
 	line  faults.Line
-	conn  atomic.Pointer[drivers.Conn] // the session
-	lose  atomic.Uint32                // the operation of which a reply is to be lost; 0 for none
+	conn  atomic.Pointer[drivers.Conn] // the current session
+	lose  atomic.Uint32                // the operation whose next reply is dropped; 0 for none
 	frost faults.Gate
-	fed   atomic.Bool // the client was served in its present turn
+	fed   atomic.Bool // the client was served in its current turn
 }
 
-// options are how the seat's sessions are opened.
+// options adds to the options with which the seat opens sessions.
 func (h *harm) options(o drivers.Options) drivers.Options {
 	if h == nil {
 		return o
@@ -35,7 +35,7 @@ func (h *harm) options(o drivers.Options) drivers.Options {
 	return o
 }
 
-// opened says that the seat has a session.
+// opened records that the seat has a session.
 func (h *harm) opened(c drivers.Conn) {
 	if h == nil {
 		return
@@ -56,7 +56,7 @@ func (h *harm) failed(err error) {
 	}
 }
 
-// served says that the client got what its turn is for.
+// served records that the client got what its turn is for.
 func (h *harm) served(when time.Time) {
 	if h != nil {
 		h.diary.Served(h.number, when)
@@ -64,7 +64,8 @@ func (h *harm) served(when time.Time) {
 	}
 }
 
-// turned says that a turn has ended, which is for nothing else unless it said so.
+// turned records that a turn has ended. If served was not called during the turn, the end of the
+// turn counts as the service.
 func (h *harm) turned() {
 	if h == nil {
 		return
@@ -75,14 +76,14 @@ func (h *harm) turned() {
 	}
 }
 
-// stand has a frozen client go no further.
+// stand blocks while the client is frozen.
 func (h *harm) stand() {
 	if h != nil {
 		h.frost.Pass(nil)
 	}
 }
 
-// loses is asked about every reply.
+// loses reports whether to drop a reply. The driver calls it for every reply.
 func (h *harm) loses(m drivers.Message) bool {
 	return m.Err == nil && m.Op != drivers.OpOther && h.lose.CompareAndSwap(uint32(m.Op), 0)
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// instances are those of one recipe that a run drives side by side, each with as
-// many clients as the others: many locks, not one. They share nothing but what
-// they are timed with.
+// instances are the instances of one recipe that a run drives at the same time, each with the same
+// number of clients: many locks instead of one. They share nothing but their latency recorders.
 type instances []Workload
 
-// newInstances makes n of them, at least one.
+// newInstances creates n instances, at least one.
 func newInstances(n int, f Form, s Settings) instances {
 	s.timings, s.told = make(map[string]*metrics.Latency), new(fanoutTimes)
 	all := make(instances, max(n, 1))
@@ -23,7 +22,7 @@ func newInstances(n int, f Form, s Settings) instances {
 	return all
 }
 
-// latency is what the phase is timed with, in all instances of a run.
+// latency returns the recorder of the phase, which all instances of a run share.
 func (s Settings) latency(phase string) *metrics.Latency {
 	if s.timings == nil {
 		return metrics.NewLatency(phase)
@@ -34,7 +33,7 @@ func (s Settings) latency(phase string) *metrics.Latency {
 	return s.timings[phase]
 }
 
-// phases are what was recorded of each so far.
+// phases returns what each recorder has recorded so far.
 func phases(timings []*metrics.Latency) (all []metrics.Phase) {
 	for _, l := range timings {
 		all = append(all, l.Phase())
@@ -42,8 +41,8 @@ func phases(timings []*metrics.Latency) (all []metrics.Phase) {
 	return all
 }
 
-// setup makes what the clients of each share, below nodes of their own where
-// there are several.
+// setup creates the nodes that the clients of each instance share. Several instances each have a
+// node of their own.
 func (all instances) setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	for i, w := range all {
 		at := base
@@ -60,8 +59,7 @@ func (all instances) setup(ctx context.Context, c drivers.Conn, base string, cli
 	return nil
 }
 
-// seats are the places of all clients, and of who leads them, one instance's
-// after the other's.
+// seats returns the seats of all clients, leaders and observers, in the order of the instances.
 func (all instances) seats(clients int) (seats []*Seat) {
 	for i, w := range all {
 		for index := range sessions(w, clients/len(all)) {
@@ -81,7 +79,7 @@ func (all instances) begin() {
 	}
 }
 
-// end fills in what was timed, which is the same in all, and how fair each was.
+// end fills in the times, which the instances share, and the combined fairness of the instances.
 func (all instances) end(r *metrics.Record) {
 	for _, w := range all {
 		before := r.Fairness
@@ -91,16 +89,15 @@ func (all instances) end(r *metrics.Record) {
 	}
 }
 
-// timed fills in how long things took once more, after the window has closed:
-// arrivals that were due in the window and ended after it are among the times, but
-// not among the rounds.
+// timed fills in the times again after the window has closed. Arrivals that were due in the window
+// and ended after it count among the times, but not among the rounds.
 func (all instances) timed(r *metrics.Record) {
 	var now metrics.Record
 	all.end(&now)
 	r.Phases, r.Fanout = now.Phases, now.Fanout
 }
 
-// verdict is what the safety checks of all saw.
+// verdict returns the findings of the safety checks of all instances.
 func (all instances) verdict() (v metrics.Safety) {
 	for i, w := range all {
 		one := w.Verdict()

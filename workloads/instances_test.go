@@ -11,7 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// Three locks are held at once, and each by one client after the other.
+// TestGroupsDoNotWaitForEachOther checks that three locks are held at the same time, each by one
+// client after the other.
 func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)
@@ -20,7 +21,7 @@ func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Nothing but the hold takes time here.
+		// Only the hold takes time here.
 		if r.Rounds != 900 || r.Safety.Violations != 0 || r.Safety.Checked != r.WholeRounds {
 			t.Errorf("%d rounds, %+v; want 3 locks held 300 times each, all checked", r.Rounds, r.Safety)
 		}
@@ -44,8 +45,8 @@ func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
-// A round that takes all clients takes those of one group, and each group has
-// its own leader.
+// TestGroupsWithRoundsOfTheirOwn checks that a round that takes all clients takes those of one
+// group, and that each group has its own leader.
 func TestGroupsWithRoundsOfTheirOwn(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := barrierPlan(s, func(c drivers.Conn, path string) workloads.Barrier { return recipes.NewBarrier(c, path) })

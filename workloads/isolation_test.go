@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// An onPaper is a service with members that there are not.
+// An onPaper is a service whose members do not exist.
 type onPaper struct {
 	drivers.Service
 	members []drivers.Member
@@ -17,7 +17,7 @@ type onPaper struct {
 func (s *onPaper) Members() []drivers.Member { return s.members }
 func (s *onPaper) Divisible() bool           { return true }
 
-// A paperMember leads when it says so.
+// A paperMember is a leader when its function leads says so.
 type paperMember struct {
 	drivers.Member
 	name    string
@@ -31,7 +31,8 @@ func (m *paperMember) Isolate() error                      { m.isolate(); return
 func (m *paperMember) Mend() error                         { return nil }
 func (m *paperMember) CanFillDisk() bool                   { return false }
 
-// A leader that is isolated says that it leads until it notices, but leads nobody.
+// TestIsolatedLeaderIsNoLeader checks that an isolated leader does not count as one, although it
+// reports that it leads until it notices the isolation.
 func TestIsolatedLeaderIsNoLeader(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var isolated time.Time

@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// A pipelined Client keeps several requests in flight on one session. Each lane
-// makes one request after the other.
+// A pipelined Client keeps several requests in flight on one session. Each of its lanes makes one
+// request after the other.
 type pipelined interface {
 	lanes() []lane
 }
 
-// A lane is one of the clients that take turns at the same time in one session.
+// A lane is one of the clients that take turns concurrently in one session.
 type lane struct {
 	Client
 	seat *Seat // the lane's own view
@@ -26,8 +26,8 @@ func lanesOf(c Client, s *Seat) []lane {
 	return []lane{{c, s}}
 }
 
-// pipeline has all lanes take turns at the same time until the run stops or one of
-// them fails. It returns the first error.
+// pipeline runs all lanes concurrently until the run stops or one of them fails. It returns the
+// first error.
 func (r *runner) pipeline(lanes []lane) error {
 	var all sync.WaitGroup
 	var failed atomic.Bool
@@ -49,9 +49,9 @@ func (r *runner) pipeline(lanes []lane) error {
 	return first
 }
 
-// lane returns a view of the seat for the i-th of the requests that its session has
-// in flight. Lane 0 is the seat itself. Each lane has its own random choices and its
-// own arrivals, which outlive the session.
+// lane returns a view of the seat for the i-th concurrent request of its session. Lane 0 is the
+// seat itself. Each lane has its own random choices and its own arrivals, which outlive the
+// session.
 func (s *Seat) lane(i int) *Seat {
 	if i == 0 {
 		return s
@@ -66,7 +66,7 @@ func (s *Seat) lane(i int) *Seat {
 	return l
 }
 
-// view is the seat as the i-th of its lanes sees it.
+// view returns the seat as its i-th lane sees it.
 func (s *Seat) view(i int, random *rand.Rand) *Seat {
 	return &Seat{Index: s.Index, Conn: s.Conn, Rand: random, Marks: s.Marks, Stopping: s.Stopping,
 		cycle: s.further.of(s.number, i), pacer: s.pacer, name: s.name, harm: s.harm}

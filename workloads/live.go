@@ -8,10 +8,10 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A Live is a run whose window is open or just closed, for those who watch it.
-// Watching costs the run nothing but when somebody looks: what they see is
-// summed up when they ask. It may be asked from any goroutine, also after the
-// run, whose Record it then tells but for what is known at the very end only.
+// A Live is a run whose window is open or has just closed, for observers. It costs the run nothing
+// until an observer calls it: the results are computed on each call. It may be called from any
+// goroutine, also after the run. Then SoFar returns the run's Record, except for values that are
+// known only at the very end.
 type Live struct {
 	runner *runner
 	opened time.Time
@@ -22,11 +22,11 @@ type Live struct {
 	mu        sync.Mutex
 	intervals []metrics.Interval
 	shut      bool
-	now       metrics.Record  // what the window had come to when it was closed
-	whole     *metrics.Record // when all that was due in it is done
+	now       metrics.Record  // the results when the window closed
+	whole     *metrics.Record // the results when all work that was due in the window is done
 }
 
-// goLive hands the run to who wants to watch it.
+// goLive hands the run to the plan's observer, if it has one.
 func (r *runner) goLive(opened time.Time, before metrics.Counts, self *metrics.Sampler) *Live {
 	l := &Live{runner: r, opened: opened, before: before, self: self}
 	if r.plan.Watch != nil {
@@ -39,16 +39,16 @@ func (r *runner) goLive(opened time.Time, before metrics.Counts, self *metrics.S
 	return l
 }
 
-// lap keeps an interval of the window, for those who want to know how it went.
+// lap keeps an interval of the window for the result.
 func (l *Live) lap(i metrics.Interval) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.intervals = append(l.intervals, i)
 }
 
-// end closes the window. Duration, Counts and Rounds are taken together, before
-// arrivals that are still in progress are drained, so that throughput and costs per
-// round have a numerator and a denominator of the same time.
+// end closes the window. It takes Duration, Counts and Rounds at the same time, before the
+// arrivals in progress are drained, so that throughput and costs per round have a numerator and a
+// denominator of the same time.
 func (l *Live) end(r *metrics.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,13 +64,12 @@ func (l *Live) end(r *metrics.Record) {
 	*r = l.now
 }
 
-// passing is what is counted until the window is shut.
+// passing returns the duration and the counts of the window while it is open.
 func (l *Live) passing() metrics.Record {
 	return metrics.Record{Duration: time.Since(l.opened), Counts: l.runner.crew.meter.Counts().Sub(l.before)}
 }
 
-// close keeps what was measured in the window, after which the clients go on for
-// as long as their rounds take.
+// close keeps the results of the window. Clients then continue until their rounds have ended.
 func (l *Live) close(r *metrics.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,9 +79,8 @@ func (l *Live) close(r *metrics.Record) {
 	l.whole = &whole
 }
 
-// SoFar is what was measured since the window was opened: a Record without safety,
-// doubts that are not of the generator, and what the server says. Its intervals are
-// not to be changed.
+// SoFar returns the results since the window opened: a Record without safety, without doubts other
+// than the generator's, and without the server's counts. The caller must not change its intervals.
 func (l *Live) SoFar() metrics.Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +101,7 @@ func (l *Live) SoFar() metrics.Record {
 	return r
 }
 
-// failures are the errors so far.
+// failures returns the errors so far.
 func (r *runner) failures() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -6,16 +6,15 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// Follow follows the next write that wakes somebody, in place of an earlier one;
-// see [metrics.Meter.Follow] for what that costs.
+// Follow traces the next write that wakes a client, instead of an earlier one; see
+// [metrics.Meter.Follow] for its cost.
 func (l *Live) Follow() { l.runner.crew.meter.Follow() }
 
-// Unfollow follows no write any more.
+// Unfollow stops tracing writes.
 func (l *Live) Unfollow() { l.runner.crew.meter.Unfollow() }
 
-// Woken tells what the write that is followed did to each session that takes part,
-// by seat: the clients', and those of who leads or looks on. The drain is from the
-// first that was told to the last.
+// Woken returns what the traced write did to each session, by seat: the sessions of the clients,
+// of a leader and of observers. drain is the time from the first notification to the last.
 func (l *Live) Woken() (seats []metrics.Fate, drain time.Duration) {
 	seats = make([]metrics.Fate, len(l.runner.crew.seats))
 	f := l.runner.crew.meter.Followed()

@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// Whoever looks while a run goes on sees as much as has happened, and never less
-// later on than before.
+// TestLiveTellsWhatWasMeasuredSoFar checks that an observer of a run in progress sees everything
+// that has happened, and never less than before.
 func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)
@@ -65,8 +65,8 @@ func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
 	})
 }
 
-// Of an open loop and of a background, too, nothing that is told falls again, also
-// while what was due in the window is still done.
+// TestLiveTellsOfOpenLoopsAndBackgrounds checks that no reported value decreases with an open loop
+// and a background either, also while work that was due in the window is completed.
 func TestLiveTellsOfOpenLoopsAndBackgrounds(t *testing.T) {
 	for name, rate := range map[string]float64{"closed background": 0, "open background": 200} {
 		t.Run(name, func(t *testing.T) {
@@ -112,8 +112,7 @@ func TestLiveTellsOfOpenLoopsAndBackgrounds(t *testing.T) {
 	}
 }
 
-// An unhurried session takes a millisecond for each read, so that time passes in a
-// closed loop.
+// An unhurried session takes a millisecond for each read, so that time passes in a closed loop.
 type unhurried struct{ drivers.Conn }
 
 func (u unhurried) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
@@ -137,8 +136,8 @@ func neverLess(t *testing.T, was, is metrics.Record) {
 	}
 }
 
-// Whoever follows sees whom one release wakes: in the recipe the next one, which
-// goes on; in the naive form all others, of whom one goes on at most.
+// TestLiveFollowsARelease checks which clients one release wakes: in the recipe the next client,
+// which makes progress; in the naive form all others, of which at most one makes progress.
 func TestLiveFollowsARelease(t *testing.T) {
 	for name, c := range map[string]struct {
 		open  func(drivers.Conn, string) workloads.Lock
@@ -174,7 +173,7 @@ func wantRelease(t *testing.T, l *workloads.Live, woken int) {
 	for _, f := range seats {
 		fates[f]++
 	}
-	// In the naive form somebody who was not woken may have been faster than all.
+	// In the naive form a client that was not woken may have been the fastest.
 	if fates[metrics.Asleep] != 5-woken || fates[metrics.Wasted] < woken-1 || fates[metrics.Useful]+fates[metrics.Wasted] != woken {
 		t.Errorf("fates %v, want %d woken, of whom one goes on", fates, woken)
 	}

@@ -14,22 +14,21 @@ import (
 
 // A Lock is one client's handle on a lock that several clients share.
 type Lock interface {
-	// Acquire blocks until this client holds the lock. The context it returns
-	// ends when the hold can no longer be counted on, because the session is
-	// lost, and when Release is called. If Acquire fails, for instance because
-	// its context ended, nothing of it is left on the service.
+	// Acquire blocks until this client holds the lock. The context it returns ends when the lock
+	// may no longer be held because the session is lost, and when Release is called. If Acquire
+	// fails, for instance because its context ended, it leaves nothing on the service.
 	Acquire(ctx context.Context) (held context.Context, err error)
-	// Token is the current hold's fencing token: it is above that of every
-	// earlier holder, so that a resource can refuse a holder that does not
-	// know yet that it was deposed. Forms without tokens say drivers.NoSeq.
+	// Token returns the fencing token of the current hold. It is greater than the token of every
+	// earlier holder, so that a resource can refuse a holder that does not know yet that it has
+	// lost the lock. Forms without tokens return drivers.NoSeq.
 	Token() int64
-	// Release gives the lock up.
+	// Release releases the lock.
 	Release(ctx context.Context) error
 }
 
-// Locks makes the workload of a lock's form: every client acquires, holds,
-// releases and thinks, in a closed loop. open makes one client's handle on the
-// lock at a path, a node that exists; its session is of the kind that open takes.
+// Locks returns the workload constructor for a form of lock: every client acquires, holds,
+// releases and thinks, in a closed loop. open creates one client's handle on the lock at a path,
+// which is an existing node. The type S says which kind of session the form needs.
 func Locks[S drivers.Conn, L Lock](open func(c S, path string) L) func(Settings) Workload {
 	return turns(at[Lock](open), lockWords())
 }
@@ -41,7 +40,7 @@ func lockWords() turnWords {
 	}
 }
 
-// turns makes the workload of a recipe in which one client at a time has
+// turns returns the workload constructor for a recipe in which one client at a time holds
 // something that all want, whatever the recipe calls it.
 func turns(open opener[Lock], words turnWords) func(Settings) Workload {
 	return func(s Settings) Workload {
@@ -49,8 +48,8 @@ func turns(open opener[Lock], words turnWords) func(Settings) Workload {
 	}
 }
 
-// newLockWorkload makes the workload of a lock with these steps before the release;
-// the first is the one told of while a run goes on.
+// newLockWorkload creates the workload of a lock with these steps before the release. Progress
+// reports show the first step.
 func newLockWorkload(s Settings, open opener[Lock], words turnWords, steps ...string) *lockWorkload {
 	w := &lockWorkload{holdTime: s.hold(), think: s.think(), polls: s.Polls, open: open, words: words,
 		handoff: s.latency(words.handoff), release: s.latency(words.release)}
@@ -60,11 +59,11 @@ func newLockWorkload(s Settings, open opener[Lock], words turnWords, steps ...st
 	return w
 }
 
-// turnWords are a recipe's own words.
+// turnWords are the terms of a recipe.
 type turnWords struct {
 	recipe                    string
 	acquire, handoff, release string // its phases
-	arrives, holds, releases  string // what a client does when it comes, has it, and gives it back
+	arrives, holds, releases  string // what a client does when it arrives, holds, and releases
 }
 
 type lockWorkload struct {
@@ -76,10 +75,10 @@ type lockWorkload struct {
 
 	court            exclusion
 	recalled         recollection
-	queue            *metrics.Queue // who asked, and who was granted
+	queue            *metrics.Queue // which clients asked, and which were granted
 	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
-	force            atomic.Int64 // holders that clients have deposed
+	force            atomic.Int64 // number of holders that clients have deposed by force
 }
 
 func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -120,16 +119,15 @@ func (w *lockWorkload) End(r *metrics.Record) {
 	r.Fairness = &fairness
 }
 
-// Holder is who was granted the lock last and still has it.
+// Holder returns the client that was granted the lock last, if it still holds it.
 func (w *lockWorkload) Holder() (index int, holds bool) { return w.court.holder() }
 
 func (w *lockWorkload) Verdict() metrics.Safety {
 	return w.recalled.locks(w.court.verdict(w.force.Load()))
 }
 
-// Settle lets all arrive, one at a time, and then all release, one at a time.
-// Forms that poll look Polls times during each hold, the last time just after
-// its release.
+// Settle lets all clients arrive, one at a time, and then release, one at a time. Forms that poll
+// look Polls times during each hold, the last time just after its release.
 func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 	clients := make([]*lockClient, len(st.Seats))
 	for i, seat := range st.Seats {
@@ -145,7 +143,7 @@ func (w *lockWorkload) Settle(ctx context.Context, st *Stage) error {
 	return w.releaseAll(ctx, st, clients)
 }
 
-// arrive lets the client ask for the lock and everything come to rest.
+// arrive lets the client request the lock and waits until everything is at rest.
 func (c *lockClient) arrive(ctx context.Context, st *Stage, title string) error {
 	st.Do(ctx, c.seat.Index, title, c.words.holds, func(ctx context.Context) error {
 		_, err := c.acquireLock(ctx)
@@ -154,8 +152,8 @@ func (c *lockClient) arrive(ctx context.Context, st *Stage, title string) error 
 	return st.Rest(ctx)
 }
 
-// releaseAll lets whoever holds the lock release it, one client at a time, until
-// all have held it.
+// releaseAll lets the current holder release the lock, one client at a time, until every client
+// has held it.
 func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*lockClient) error {
 	for range clients {
 		holder := slices.IndexFunc(clients, (*lockClient).holds)
@@ -180,17 +178,17 @@ func (w *lockWorkload) releaseAll(ctx context.Context, st *Stage, clients []*loc
 	return nil
 }
 
-// A lockClient is one client that goes through rounds.
+// A lockClient is one client that performs rounds.
 type lockClient struct {
 	*lockWorkload
 	seat     *Seat
 	lock     Lock
-	shared   bool             // it is of a kind that several may hold together
-	shares   bool             // the next hold, with others that share
-	acquired *metrics.Latency // the step in which it acquires
-	due      time.Time        // when it came to want the lock; zero for when it asks
-	hold     *hold            // the one that goes on, nil if none does
-	// deposable: others may end its hold by force.
+	shared   bool             // the lock is of a kind that several clients can share
+	shares   bool             // the next hold is shared
+	acquired *metrics.Latency // the step in which the client acquires
+	due      time.Time        // when the client's work was due; zero means when it asks
+	hold     *hold            // the current hold; nil if there is none
+	// deposable: other clients may end its hold by force.
 	deposable bool
 }
 
@@ -211,7 +209,7 @@ func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return 1, nil
 }
 
-// arrives waits until the client wants the lock, and tells whether it ever does.
+// arrives waits until the client wants the lock, and reports whether it does before the run stops.
 func (c *lockClient) arrives(ctx context.Context) (ok bool) {
 	c.due, ok = c.seat.Arrive(ctx, c.think)
 	return ok
@@ -247,8 +245,8 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	return held, nil
 }
 
-// recalls tells whether its holds are recalled: where things are broken, and of a
-// lock that one client has at a time until it gives it up.
+// recalls reports whether the client's holds are recorded for the history check: in a run with
+// faults, for a lock that one client holds at a time until it releases it.
 func (c *lockClient) recalls() bool { return c.seat.harm != nil && !c.shared && !c.deposable }
 
 func (c *lockClient) ask() {
@@ -279,9 +277,9 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	return nil
 }
 
-// keep lets time pass in a round, unless the client is frozen: then it goes on when
-// it is thawed. While clients still arrive it keeps what it has until all have: each
-// release may wake all of those that are there.
+// keep waits for d within a round; a frozen client continues only when it is thawed. While clients
+// still arrive, keep first waits until all have arrived, since each release may wake all clients
+// that are already there.
 func (s *Seat) keep(ctx context.Context, d time.Duration) {
 	if s.gathered != nil {
 		select {
@@ -294,7 +292,7 @@ func (s *Seat) keep(ctx context.Context, d time.Duration) {
 	s.harm.stand()
 }
 
-// keep lets time pass, but not beyond the end of ctx.
+// keep waits for d, or until ctx ends.
 func keep(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

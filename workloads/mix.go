@@ -11,43 +11,42 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// MixSettings are what a person chooses of a mix. Shares are from 0 to 1.
+// MixSettings are the user's settings of a mix. Shares are from 0 to 1.
 type MixSettings struct {
 	Reads float64 // the share of the operations that read; all others write
-	Lists float64 // the share of the reads that list nodes instead of getting one
-	// Creates is the share of the writes that create a fresh node, at most a
-	// half: as many delete one of these again. All others set a key.
+	Lists float64 // the share of the reads that list nodes instead of reading one
+	// Creates is the share of the writes that create a fresh node, at most 0.5: equally many
+	// delete one of these nodes. All other writes set a key.
 	Creates float64
-	// Conditional sets are on the version that a read just before has shown.
-	// One that finds another version, because somebody was faster, is made
-	// again, with the read.
+	// Conditional sets use the version that a read just before has returned. If the set finds
+	// another version, because another client wrote first, read and set are repeated.
 	Conditional bool
 	Keys        int    // how many nodes are read and set; 0 means DefaultKeys
-	KeysBy      KeysBy // how they are chosen; "" means Uniform
+	KeysBy      KeysBy // how keys are chosen; "" means Uniform
 	Size        int    // of a value, in bytes
-	// InFlight is how many requests each client's session has in flight at a time;
-	// 0 means one.
+	// InFlight is how many requests each client's session keeps in flight; 0 means one.
 	InFlight int
-	// Watchers is how many sessions there are beside the clients', of which
-	// each watches some keys, and watches again what has changed.
+	// Watchers is the number of sessions, besides the clients', that each watch some keys and
+	// watch again after each change.
 	Watchers int
 }
 
-// DefaultKeys are those of MixSettings without any.
+// DefaultKeys is the default number of keys.
 const DefaultKeys = 1000
 
-// A KeysBy says how often which key is chosen.
+// A KeysBy is the distribution by which keys are chosen.
 type KeysBy string
 
 const (
-	// Uniform chooses each as often.
+	// Uniform chooses every key with the same probability.
 	Uniform KeysBy = "uniform"
-	// Zipfian chooses the k-th as often as 1/k^1.1, so that a few are hot.
+	// Zipfian chooses the k-th key with a probability proportional to 1/k^1.1, so that a few keys
+	// are hot.
 	Zipfian KeysBy = "zipfian"
 )
 
-// Mixes makes the workload of raw operations, of which none waits for another
-// client: a round is one operation.
+// Mixes creates the workload of raw operations, which do not wait for other clients. A round is
+// one operation.
 func Mixes(s Settings) Workload {
 	w := &mixWorkload{think: s.think(), readsFresh: s.readsFresh, MixSettings: s.mix(), value: make([]byte, s.Mix.Size)}
 	w.Keys, w.InFlight = cmp.Or(w.Keys, DefaultKeys), max(w.InFlight, 1)
@@ -58,7 +57,7 @@ func Mixes(s Settings) Workload {
 	return w
 }
 
-// The kinds of operations, as which a mix's phases are numbered.
+// The kinds of operations. They number the phases of a mix.
 const (
 	mixRead = iota
 	mixList
@@ -78,21 +77,21 @@ type mixWorkload struct {
 
 	clients int
 	keys    folders
-	paths   []string // of the keys
+	paths   []string // paths of the keys
 	folder  string   // where clients create fresh nodes
 	made    []ownNodes
 
 	fresh    freshness
 	recalled recollection
 	timed    [mixKinds]*metrics.Latency
-	retries  atomic.Int64 // conditional sets made again
+	retries  atomic.Int64 // conditional sets that were repeated
 }
 
-// keysInFolder bounds what a list shows.
+// keysInFolder bounds the length of a list.
 const keysInFolder = 100
 
-// Setup makes the keys. Of a first node it learns whether the service takes values
-// of that size: one that does not hangs up, however often it is asked.
+// Setup creates the keys. A first node shows whether the service accepts values of this size: a
+// service that does not closes the connection at each attempt.
 func (w *mixWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.clients, w.made = clients, make([]ownNodes, clients*w.InFlight)
 	w.keys = folders{path: base + "/keys", nodes: w.Keys, each: keysInFolder}
@@ -113,8 +112,8 @@ func (w *mixWorkload) Setup(ctx context.Context, c drivers.Conn, base string, cl
 	return w.keys.make(ctx, c, w.value)
 }
 
-// safeSize is of a value that fits a packet of every service, with all that goes
-// with it.
+// safeSize is the size of a value that fits into a packet of every service, with all other fields
+// of the request.
 const safeSize = 1_000_000
 
 var errTooLarge = errors.New("the service hung up on a value of that size: ZooKeeper takes packets of less than 1 MiB")
@@ -138,7 +137,7 @@ func (w *mixWorkload) Join(s *Seat) (Client, error) {
 	return all, nil
 }
 
-// Observers is how many sessions only watch.
+// Observers returns the number of sessions that only watch.
 func (w *mixWorkload) Observers() int { return w.Watchers }
 
 func (w *mixWorkload) Together() bool { return false }
@@ -150,7 +149,7 @@ func (w *mixWorkload) Begin() {
 	w.retries.Store(0)
 }
 
-// kinds are those of the operations that there may be.
+// kinds returns the kinds of operations that can occur.
 func (w *mixWorkload) kinds() (kinds []int) {
 	may := [mixKinds]bool{
 		mixRead: w.Reads > 0 && w.Lists < 1, mixList: w.Reads > 0 && w.Lists > 0,
@@ -168,7 +167,7 @@ func (w *mixWorkload) Lap() metrics.Lap { return w.timed[w.kinds()[0]].Lap() }
 
 func (w *mixWorkload) End(r *metrics.Record) {
 	m := metrics.Mix{Retries: w.retries.Load()}
-	if r.Mix != nil { // of another group, which was timed with the same
+	if r.Mix != nil { // filled in by another group, which shares the recorders
 		m.Retries += r.Mix.Retries
 	}
 	r.Phases = nil
@@ -186,7 +185,7 @@ func (w *mixWorkload) End(r *metrics.Record) {
 
 func (w *mixWorkload) Verdict() metrics.Safety { return w.recalled.registers(w.fresh.verdict()) }
 
-// Settle says that a mix has no settled cost: it is as it is chosen.
+// Settle returns an error: a mix has no settled cost, since its settings determine it.
 func (w *mixWorkload) Settle(context.Context, *Stage) error {
 	return errors.New("operations cost what they are: there is nothing to settle")
 }

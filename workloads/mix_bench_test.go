@@ -12,10 +12,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 )
 
-// BenchmarkMixAdded makes an operation of a mix and the same call by itself by
-// turns, now the one first and now the other, on sessions of one kind, and reports
-// the difference of the medians and of the allocations. The server is in this
-// process: what it allocates is the same for both.
+// BenchmarkMixAdded alternates between an operation of a mix and the same call without the mix, on
+// sessions of one kind, and alternates which of the two is first. It reports the difference of the
+// medians and of the allocations. The server runs in this process; its allocations are the same
+// for both.
 func BenchmarkMixAdded(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -58,7 +58,7 @@ func bareSet(ctx context.Context, c drivers.Conn, path string, data []byte) erro
 	return err
 }
 
-// seated is a mix with one client's seat, in process.
+// seated returns a mix with one client's seat, on an in-process server.
 func seated(b *testing.B, m MixSettings) (*mixWorkload, *Seat) {
 	service, err := backends.InProcess()
 	if err != nil {
@@ -80,8 +80,8 @@ func seated(b *testing.B, m MixSettings) (*mixWorkload, *Seat) {
 	return w, &Seat{Conn: conn, Rand: rand.New(rand.NewPCG(1, 0)), Stopping: make(chan struct{})}
 }
 
-// alike is how many calls are made in a row, so that reading the count of
-// allocations, which stops the world, falls between them.
+// alike is the number of equal calls in a row. The allocations are counted between rows, since
+// reading the count stops the world.
 const alike = 100
 
 func measureAdded(b *testing.B, bare, mixed func(context.Context) error) {
@@ -104,7 +104,7 @@ func measureAdded(b *testing.B, bare, mixed func(context.Context) error) {
 		}
 	}
 	each := func(i int) float64 { return float64(allocations[i]) / float64(len(took[i])) }
-	b.ReportMetric(0, "ns/op") // of many calls of both
+	b.ReportMetric(0, "ns/op") // it would include many calls of both kinds
 	b.ReportMetric(float64(median(took[0])), "bare-ns")
 	b.ReportMetric(float64(median(took[1])-median(took[0])), "added-ns")
 	b.ReportMetric(each(1)-each(0), "added-allocs")

@@ -11,24 +11,24 @@ import (
 	"github.com/stampede-bench/stampede/workloads/history"
 )
 
-// A mixClient makes one operation after the other: one call, or several where the
-// answer calls for more.
+// A mixClient performs one operation after the other. An operation is one call, or several where
+// the answer requires it.
 type mixClient struct {
 	*mixWorkload
 	seat *Seat
 	*sight
-	draw func() int // a key
-	own  int        // the number of its fresh nodes among those of all clients' lanes
+	draw func() int // draw chooses a key
+	own  int        // the number that names its fresh nodes, unique among all lanes of all clients
 
-	// What follows is of the operation in progress.
+	// The fields below belong to the operation in progress.
 	kind    int
 	key     int
 	call    drivers.Call
-	pending drivers.Pending // the call, where it was begun ahead
+	pending drivers.Pending // the call, if it was begun ahead
 	due     time.Time
 	began   time.Time
-	before  int32       // the version that was known when the call was made
-	asked   *history.Op // the same call as it is recalled, or nil
+	before  int32       // the version that was known before the call
+	asked   *history.Op // the recorded call for the history check, or nil
 }
 
 func (w *mixWorkload) join(s *Seat, seen *sight) *mixClient {
@@ -46,7 +46,7 @@ func (w *mixWorkload) drawer(r *rand.Rand) func() int {
 	return func() int { return int(z.Uint64()) }
 }
 
-// Turn is one operation.
+// Turn performs one operation.
 func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
 	due, ok := c.seat.Arrive(ctx, c.think)
 	if !ok {
@@ -62,7 +62,7 @@ func (c *mixClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return 1, nil
 }
 
-// start draws an operation and says what its first call is.
+// start chooses an operation at random and sets its first call.
 func (c *mixClient) start(due time.Time) {
 	c.due, c.began = due, c.seat.begins(due)
 	random := c.seat.Rand
@@ -89,7 +89,7 @@ func (c *mixClient) start(due time.Time) {
 	}
 }
 
-// look reads the key, or lists the folder in which it is.
+// look reads the key, or lists the key's folder.
 func (c *mixClient) look() {
 	if c.kind == mixList {
 		c.call = drivers.Call{Op: drivers.OpChildren, Path: c.keys.at(c.keys.folder(c.key))}
@@ -99,7 +99,7 @@ func (c *mixClient) look() {
 	c.call = drivers.Call{Op: drivers.OpGet, Path: c.paths[c.key]}
 }
 
-// write sets the key; a conditional set reads it first.
+// write sets the key. A conditional set reads the key first.
 func (c *mixClient) write() {
 	if c.Conditional {
 		c.look()
@@ -113,15 +113,15 @@ func (c *mixClient) set(over int32) {
 	c.call = drivers.Call{Op: drivers.OpSet, Path: c.paths[c.key], Data: c.value, Version: over}
 }
 
-// record notes that the operation has ended.
+// record records that the operation has ended.
 func (c *mixClient) record() {
 	now := time.Now()
 	c.timed[c.kind].Record(now.Sub(c.began), now.Sub(c.due))
 	c.seat.cycle.ends(now)
 }
 
-// answered takes the answer to the call, and tells whether the operation is done: if
-// not, there is another call to make.
+// answered handles the answer to the call. It reports whether the operation is done; if not, there
+// is another call to make.
 func (c *mixClient) answered(a drivers.Answer) (done bool, err error) {
 	if a.Err != nil {
 		return c.refused(a.Err)
@@ -148,8 +148,8 @@ func (c *mixClient) answered(a drivers.Answer) (done bool, err error) {
 	return true, nil
 }
 
-// refused is answered of an error. What may not have been done is done again: that does
-// no harm, but a set may make a second version.
+// refused handles an answer with an error. An operation that may not have been executed is
+// repeated. That does no harm, except that a set may create two versions.
 func (c *mixClient) refused(err error) (done bool, _ error) {
 	op := c.call.Op
 	switch {
@@ -163,15 +163,15 @@ func (c *mixClient) refused(err error) (done bool, _ error) {
 		c.retries.Add(1)
 		c.write()
 		return false, nil
-	case op == drivers.OpCreate && errors.Is(err, drivers.ErrNodeExists), // the reply to the first was lost
-		op == drivers.OpDelete && errors.Is(err, drivers.ErrNoNode): // made or not with a session that was lost
+	case op == drivers.OpCreate && errors.Is(err, drivers.ErrNodeExists), // the reply to the first attempt was lost
+		op == drivers.OpDelete && errors.Is(err, drivers.ErrNoNode): // never created, or already deleted
 		return true, nil
 	}
 	return false, err
 }
 
-// recallsRead recalls a read in a run in which things are broken, where it may only
-// show what was there while it was made.
+// recallsRead records a read in a run with faults, if reads must return data that was current
+// during the call.
 func (c *mixClient) recallsRead(key int) *history.Op {
 	if c.seat.harm == nil || !c.readsFresh {
 		return nil
@@ -179,7 +179,7 @@ func (c *mixClient) recallsRead(key int) *history.Op {
 	return c.recalled.ask(key, c.seat.Index, history.Unread())
 }
 
-// recallsWrite recalls a write in a run in which things are broken.
+// recallsWrite records a write in a run with faults.
 func (c *mixClient) recallsWrite(key int, over int32) *history.Op {
 	if c.seat.harm == nil {
 		return nil
@@ -187,11 +187,11 @@ func (c *mixClient) recallsWrite(key int, over int32) *history.Op {
 	return c.recalled.ask(key, c.seat.Index, history.Write{Over: int64(over)}.Unanswered())
 }
 
-// ownNodes are the fresh nodes of one lane, which has made them in the order of
-// their numbers and deletes them in the same.
+// ownNodes are the fresh nodes of one lane. The lane creates them in the order of their numbers
+// and deletes them in the same order.
 type ownNodes struct{ first, next int64 }
 
-// mostOwn is how many a lane has at most.
+// mostOwn is the maximum number of fresh nodes of a lane.
 const mostOwn = 16
 
 func (n *ownNodes) none() bool { return n.first == n.next }

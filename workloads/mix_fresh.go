@@ -9,12 +9,11 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A freshness checks that no session is shown an older version of a key than it
-// was shown before or wrote itself, and that a conditional set makes the next
-// version of the one that it was on.
+// A freshness checks that no session reads an older version of a key than it has read or written
+// before, and that a conditional set creates the version after the one that it names.
 type freshness struct {
-	// lags: a read may show what is older, as etcd's serializable ones may:
-	// each is answered by whichever member is asked, with what that has.
+	// lags: a read may return older data, such as a serializable read of etcd, which any member
+	// answers with its own data.
 	lags bool
 
 	mu      sync.Mutex
@@ -22,16 +21,16 @@ type freshness struct {
 	safety  metrics.Safety
 }
 
-// checks counts those of one session. No two counts share a cache line, which the
-// processors would take from each other with each operation.
+// checks counts the checks of one session. Each counter has its own cache line, so that processors
+// do not contend for it with each operation.
 type checks struct {
 	atomic.Int64
 	_ [56]byte
 }
 
-// A sight is what one session has been shown. It has four bytes for each key.
-// Several requests may be in flight: each is held against what the session knew
-// before it was sent, since the answers may be seen in another order than they came.
+// A sight is what one session knows of the keys. It takes four bytes per key. Several requests may
+// be in flight. Each answer is compared with what the session knew before the request was sent,
+// since answers may be handled in another order than they arrived.
 type sight struct {
 	*freshness
 	seat   *Seat
@@ -47,11 +46,11 @@ func (f *freshness) session(s *Seat, keys int) *sight {
 	return &sight{freshness: f, seat: s, newest: make([]atomic.Int32, keys), checks: made}
 }
 
-// known is the newest version of a key that the session has been shown. It is asked
-// for before a request is sent.
+// known returns the newest version of a key that the session knows. It must be called before a
+// request is sent.
 func (s *sight) known(key int) int32 { return s.newest[key].Load() }
 
-// learned notes a version that the session was shown.
+// learned records a version that the session has seen.
 func (s *sight) learned(key int, version int32) {
 	for {
 		known := s.newest[key].Load()
@@ -61,7 +60,8 @@ func (s *sight) learned(key int, version int32) {
 	}
 }
 
-// shown notes the version that a read showed, which was sent when before was known.
+// shown checks the version that a read returned. before is the version that was known when the
+// read was sent.
 func (s *sight) shown(key int, before, version int32) {
 	if !s.lags {
 		s.check(version >= before, "was shown version %d of a key after version %d", version, before)
@@ -69,7 +69,7 @@ func (s *sight) shown(key int, before, version int32) {
 	s.learned(key, version)
 }
 
-// told notes the version that a read showed after a watch had told of a change.
+// told checks the version that a read returned after a watch reported a change.
 func (s *sight) told(key int, before, version int32) {
 	if !s.lags {
 		s.check(version > before, "was told of a change after version %d of a key, and shown version %d", before, version)
@@ -77,7 +77,7 @@ func (s *sight) told(key int, before, version int32) {
 	s.learned(key, version)
 }
 
-// wrote notes the version that a set made, over one or over any.
+// wrote checks the version that a set created, over one version or over any.
 func (s *sight) wrote(key int, before, version, over int32) {
 	switch {
 	case over != drivers.AnyVersion:
@@ -88,14 +88,12 @@ func (s *sight) wrote(key int, before, version, over int32) {
 	s.learned(key, version)
 }
 
-// listed notes how many nodes a list showed, of how many there have been since
-// before the session.
+// listed checks how many nodes a list returned. want nodes have existed since before the session.
 func (s *sight) listed(nodes, want int) {
 	s.check(nodes == want, "was shown %d of %d nodes", int32(nodes), int32(want))
 }
 
-// check counts what is right without an allocation. What is wrong is said by two
-// numbers.
+// check counts a check. It does not allocate if the check holds. Otherwise it reports two numbers.
 func (s *sight) check(right bool, format string, a, b int32) {
 	s.checks.Add(1)
 	if !right {

@@ -7,13 +7,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// What one session is shown of two keys, and what is wrong with it.
+// TestFreshness checks the findings about what one session is shown of two keys.
 func TestFreshness(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		see  func(s *sight)
-		want []string // where reads do not lag
-		lags []string // where they do
+		want []string // if reads do not lag
+		lags []string // if they do
 	}{
 		{"each version once", func(s *sight) {
 			s.shown(0, s.known(0), 0)
@@ -52,7 +52,7 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// What another session has seen is no matter.
+// TestFreshnessIsOfOneSession checks that versions seen by another session do not matter.
 func TestFreshnessIsOfOneSession(t *testing.T) {
 	var f freshness
 	one, other := f.session(&Seat{}, 1), f.session(&Seat{Index: 1}, 1)

@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// Each session has as many requests in flight as were asked for, and each of them
-// is an operation, in a closed loop.
+// TestInFlightRequestsOfASession checks that in a closed loop each session has the configured
+// number of requests in flight, and that each request is an operation.
 func TestInFlightRequestsOfASession(t *testing.T) {
 	for _, inFlight := range []int{1, 16} {
 		inBubble(t, func(t *testing.T, s drivers.Service) {
@@ -31,8 +31,8 @@ func TestInFlightRequestsOfASession(t *testing.T) {
 	}
 }
 
-// A rate that 64 sessions can only serve with several requests in flight each is
-// offered on time: all that is due is begun when it is due, and done.
+// TestInFlightRequestsServeAHighRate offers a rate that 64 sessions can only serve with several
+// requests in flight each. All operations must begin when they are due, and complete.
 func TestInFlightRequestsServeAHighRate(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := mix(slow{s}, workloads.MixSettings{Reads: 1, InFlight: 16})
@@ -49,8 +49,9 @@ func TestInFlightRequestsServeAHighRate(t *testing.T) {
 	})
 }
 
-// What is in flight when a session is lost is begun anew on the next one, and
-// nothing that is seen then is older than it may be.
+// TestInFlightRequestsOutliveALostSession checks that a client that loses its session with requests
+// in flight continues with new operations on a new session, and that no read then returns a version
+// that is too old.
 func TestInFlightRequestsOutliveALostSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := mix(s, workloads.MixSettings{Reads: 0.5, Creates: 0.2, Keys: 10, InFlight: 8})

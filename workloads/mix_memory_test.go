@@ -9,14 +9,14 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// What a run keeps does not grow with the operations that it has made: a straight
-// line through the heap in use, measured while one run goes on, hardly rises. The
-// server is in this process too, and the interval of each lap is meant to be kept.
+// TestMixKeepsNothingOfItsOperations checks that the memory of a run does not grow with the number
+// of operations: a straight line through the heap in use, measured during one run, hardly rises.
+// The server runs in this process too, and the interval of each lap is kept on purpose.
 func TestMixKeepsNothingOfItsOperations(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := mix(s, workloads.MixSettings{Reads: 0.5, Lists: 0.1, Creates: 0.2, Conditional: true, Keys: 50, Size: 100, Watchers: 2})
-		// Writes are kept until the heartbeat of the idlest session, which comes
-		// many times in the window.
+		// Writes are kept until the next heartbeat of the least active session, which occurs many
+		// times in the window.
 		p.Settings.Think, p.Warmup, p.Duration = 5*time.Millisecond, time.Second, time.Minute
 		var operations, heap []float64
 		p.Progress = func(now workloads.Progress) {
@@ -29,8 +29,8 @@ func TestMixKeepsNothingOfItsOperations(t *testing.T) {
 		if n := len(operations); n < 200 || operations[n-1] < 58_000 {
 			t.Fatalf("looked %d times, last after %.0f operations", n, operations[n-1])
 		}
-		// How long each took would be eight bytes. The first quarter fills what
-		// is kept for good.
+		// The latency of each operation would take eight bytes. The first quarter of the samples
+		// fills buffers that stay allocated.
 		begun := len(heap) / 4
 		if bytes := slope(operations[begun:], heap[begun:]); bytes > 6 {
 			t.Errorf("each operation leaves %.1f bytes", bytes)
@@ -38,7 +38,7 @@ func TestMixKeepsNothingOfItsOperations(t *testing.T) {
 	})
 }
 
-// inUse is the heap that can be reached.
+// inUse returns the size of the reachable heap.
 func inUse() float64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -46,7 +46,7 @@ func inUse() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// slope is that of the line with the least squares.
+// slope returns the slope of the least-squares line.
 func slope(x, y []float64) float64 {
 	var sx, sy, sxx, sxy float64
 	for i := range x {
@@ -56,7 +56,7 @@ func slope(x, y []float64) float64 {
 	return (n*sxy - sx*sy) / (n*sxx - sx*sx)
 }
 
-// The line rises where every operation leaves something.
+// TestSlope checks that the line rises if every operation leaves memory behind.
 func TestSlope(t *testing.T) {
 	if s := slope([]float64{0, 10, 20, 30}, []float64{5, 100, 215, 300}); s < 9 || s > 11 {
 		t.Errorf("slope %v, want about 10", s)

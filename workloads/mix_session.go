@@ -7,15 +7,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A mixSession has several operations of one client in progress at the same time.
+// A mixSession performs several operations of one client concurrently.
 //
-// It has a goroutine for each of them where the client rests between two operations or
-// waits for arrivals, and where the session's calls are answered in any order. Else one
-// goroutine begins and awaits them all, in order: to wake a goroutine for each answer
-// would take longer than the client library takes for the whole call.
+// It uses one goroutine per operation where the client pauses between operations or waits for
+// arrivals, and where the session's calls may be answered in any order. Otherwise a mixQueue
+// begins and awaits them all in order with one goroutine: waking a goroutine for each answer would
+// take longer than the client library takes for the whole call.
 type mixSession []*mixClient
 
-// Turn is one operation of the first lane.
+// Turn performs one operation of the first lane.
 func (s mixSession) Turn(ctx context.Context) (rounds int64, err error) { return s[0].Turn(ctx) }
 
 func (s mixSession) lanes() []lane {
@@ -26,11 +26,11 @@ func (s mixSession) lanes() []lane {
 	return all
 }
 
-// A mixQueue is a mixSession with one goroutine. Each operation in progress has a call
-// that was begun, and the calls are answered in the order in which they were.
+// A mixQueue is a mixSession with one goroutine. Each operation in progress has a call in flight,
+// and the calls are answered in the order in which they were begun.
 type mixQueue struct {
 	all  mixSession
-	next int // whose call is answered next
+	next int // the lane whose call is answered next
 	conn drivers.Pipeliner
 }
 
@@ -43,7 +43,7 @@ func newMixQueue(s *Seat, all mixSession) *mixQueue {
 	first := *all[0]
 	first.seat = s.view(0, s.Rand)
 	all[0] = &first
-	s.cycle = nil // its turns are those of all
+	s.cycle = nil // its turns are those of all lanes
 	return &mixQueue{all: all, conn: conn}
 }
 
@@ -79,7 +79,7 @@ func (q *mixQueue) begin(ctx context.Context) {
 	}
 }
 
-// await waits for the next answer, and tells whether an operation is done.
+// await waits for the next answer, and reports whether an operation is done.
 func (q *mixQueue) await(ctx context.Context) (done bool, err error) {
 	c := q.all[q.next]
 	q.next = (q.next + 1) % len(q.all)
@@ -97,8 +97,8 @@ func (q *mixQueue) await(ctx context.Context) (done bool, err error) {
 // Finish ends the operations in progress.
 func (q *mixQueue) Finish(ctx context.Context) (rounds int64, err error) { return q.finish(ctx) }
 
-// finish ends those that have a call in progress, until none has, and returns the first
-// error.
+// finish ends the operations that have a call in progress, until there are none, and returns the
+// first error.
 func (q *mixQueue) finish(ctx context.Context) (rounds int64, first error) {
 	for left := len(q.all); left > 0; {
 		c := q.all[q.next]

@@ -14,8 +14,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A distant connection hands on what has come in a millisecond later, so that in a bubble
-// time passes without anybody resting.
+// A distant connection delivers received data a millisecond late, so that time passes in a bubble
+// although no client pauses.
 type distant struct{ net.Conn }
 
 func (d distant) Read(p []byte) (int, error) {
@@ -24,7 +24,7 @@ func (d distant) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// distantly opens sessions whose connections are distant.
+// distantly opens sessions with distant connections.
 type distantly struct{ *lean.Service }
 
 func (s distantly) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
@@ -38,8 +38,8 @@ func (s distantly) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, e
 	return s.Service.Dial(ctx, o)
 }
 
-// leanly tests a mix whose clients do not rest, through the lean client, on a service that
-// is a millisecond away.
+// leanly tests a mix whose clients do not pause, with the lean client, on a service that is a
+// millisecond away.
 func leanly(t *testing.T, m workloads.MixSettings, test func(t *testing.T, p workloads.Plan)) {
 	bubble.Test(t, func(t *testing.T) {
 		s, err := lean.New(backendtest.InMemory(t))
@@ -53,9 +53,10 @@ func leanly(t *testing.T, m workloads.MixSettings, test func(t *testing.T, p wor
 	})
 }
 
-// One goroutine keeps all operations of a session in progress: each is one request on the
-// wire, a conditional set two for each attempt, and those that had not ended when the
-// window closed are as many as there are lanes.
+// TestOneGoroutineKeepsASessionsOperationsInProgress checks that one goroutine keeps all
+// operations of a session in progress. Each operation is one request on the wire; a conditional
+// set is two for each attempt. The number of operations in progress when the window closes is the
+// number of lanes.
 func TestOneGoroutineKeepsASessionsOperationsInProgress(t *testing.T) {
 	for name, m := range map[string]workloads.MixSettings{
 		"gets":             {Reads: 1},
@@ -78,7 +79,7 @@ func TestOneGoroutineKeepsASessionsOperationsInProgress(t *testing.T) {
 				}
 				made, reads := r.Whole.Reads+r.Whole.Writes, int64(0)
 				if m.Conditional {
-					reads = r.Whole.Writes // each set has read before
+					reads = r.Whole.Writes // each set was preceded by a read
 					made -= reads + r.Whole.FailedWrites
 				}
 				if made != r.WholeRounds {
@@ -92,7 +93,8 @@ func TestOneGoroutineKeepsASessionsOperationsInProgress(t *testing.T) {
 	}
 }
 
-// Operations in progress when a session is lost, or its connection, are begun anew.
+// TestOperationsOfOneGoroutineOutliveTheirSession checks that a client with several operations in
+// progress continues when it loses its session or its connection.
 func TestOperationsOfOneGoroutineOutliveTheirSession(t *testing.T) {
 	for name, fault := range map[string]string{"session": "at=100ms expire clients=all", "connection": "at=100ms cut clients=all"} {
 		t.Run(name, func(t *testing.T) {

@@ -24,13 +24,13 @@ func phaseNames(phases []metrics.Phase) (s string) {
 	return s
 }
 
-// What a mix asks for is what crosses the wire, one request for each operation.
+// TestMix checks that the requests on the wire are those that the mix asks for, one per operation.
 func TestMix(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		mix    workloads.MixSettings
 		phases string
-		reads  float64 // the share that comes of it
+		reads  float64 // the resulting share of reads
 	}{
 		{"reads and writes", workloads.MixSettings{Reads: 0.8, Size: 100}, "read write ", 0.8},
 		{"reads", workloads.MixSettings{Reads: 1, Keys: 3}, "read ", 1},
@@ -70,8 +70,8 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// Conditional sets that find another version are made again, and cost a read each
-// time.
+// TestMixRetriesConditionalSets checks that conditional sets that find another version are
+// repeated, at the cost of one read each time.
 func TestMixRetriesConditionalSets(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		r, err := workloads.Run(t.Context(), mix(s, workloads.MixSettings{Conditional: true, Keys: 1}))
@@ -85,12 +85,12 @@ func TestMixRetriesConditionalSets(t *testing.T) {
 	})
 }
 
-// Each session that watches is told of every change of the ten keys, and reads for
-// it: those are no operations.
+// TestMixWatchers checks that each watching session is notified of every change of the ten keys
+// and reads the key again. These reads are not operations.
 func TestMixWatchers(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := mix(s, workloads.MixSettings{Keys: 10, Watchers: 3})
-		p.Clients = 1 // so that no watcher reads between two changes
+		p.Clients = 1 // so that watchers have read again before the next change
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -119,8 +119,8 @@ func TestMixInGroups(t *testing.T) {
 	})
 }
 
-// Operations that come at a rate are done at that rate, and their response times
-// begin when they were due.
+// TestMixInAnOpenLoop checks that operations that arrive at a rate complete at that rate, and that
+// their response times begin when they were due.
 func TestMixInAnOpenLoop(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := mix(s, workloads.MixSettings{Reads: 0.9, Watchers: 2})
@@ -135,7 +135,7 @@ func TestMixInAnOpenLoop(t *testing.T) {
 	})
 }
 
-// What a mix costs is what is asked of it.
+// TestMixDoesNotSettle checks that a mix has no settled run: its settings determine its cost.
 func TestMixDoesNotSettle(t *testing.T) {
 	s, err := backends.InProcess()
 	if err != nil {

@@ -6,23 +6,23 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// An observed workload has sessions beside its clients', after them, that only
-// watch what these do.
+// An observed workload has additional sessions, after its clients', that only watch what the
+// clients do.
 type observed interface{ Observers() int }
 
 // A mixWatcher watches some keys, and reads each again whenever it has changed.
 type mixWatcher struct {
 	*mixClient
 	keys  []int
-	fired chan int // the keys that have changed; it holds all, since each is watched once
+	fired chan int // the keys that have changed; its buffer holds all of them, since each key has one watch
 	armed bool
 }
 
-// watchedKeys is how many keys a watcher watches, if there are so many.
+// watchedKeys is how many keys a watcher watches, if there are that many.
 const watchedKeys = 10
 
 func newMixWatcher(c *mixClient) *mixWatcher {
-	c.seat.cycle = nil // it only waits
+	c.seat.cycle = nil // a watcher only waits
 	w := &mixWatcher{mixClient: c}
 	first := c.draw()
 	for i := range min(watchedKeys, c.Keys) {
@@ -32,7 +32,8 @@ func newMixWatcher(c *mixClient) *mixWatcher {
 	return w
 }
 
-// Turn waits for a key to change and watches it again; the first watches all.
+// Turn waits for a key to change and watches it again. The first Turn also arms the watches on all
+// keys.
 func (w *mixWatcher) Turn(ctx context.Context) (rounds int64, err error) {
 	if !w.armed {
 		w.armed = true

@@ -11,18 +11,16 @@ import (
 
 // Names is one client's handle on a name service.
 type Names interface {
-	// Lookup returns the value of a name, which may be one that it had a
-	// moment ago.
+	// Lookup returns the value of a name. The value may be slightly out of date.
 	Lookup(ctx context.Context, name string) (value []byte, err error)
-	// Bind gives a name a value.
+	// Bind sets the value of a name.
 	Bind(ctx context.Context, name string, value []byte) error
 }
 
-// NameServices makes the workload of a name service's form: all clients look up
-// all names, and the first of them changes one, again and again, each time when
-// all have looked everything up and it has thought. A round is over when all
-// have found what was changed. open makes one client's handle on the names at a
-// path, a node that exists.
+// NameServices returns the workload constructor for a form of name service: all clients look up
+// all names, and the first client changes one, repeatedly, each time when all clients have looked
+// up everything and it has thought. A round is over when all clients have found the change. open
+// creates one client's handle on the names at a path, which is an existing node.
 func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &namesWorkload{
@@ -35,8 +33,8 @@ func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(S
 type namesWorkload struct {
 	think   time.Duration
 	updates int64 // of a settled run
-	size    int64 // how many names there are
-	lookups int64 // of each name for every update
+	size    int64 // number of names
+	lookups int64 // per name and update
 	open    opener[Names]
 	path    string
 	names   []string
@@ -45,7 +43,7 @@ type namesWorkload struct {
 	spreads *spreads
 
 	lookup   *metrics.Latency
-	converge *metrics.Latency // from asking for a change until a client finds it
+	converge *metrics.Latency // from the request for a change until one client finds it
 	update   *metrics.Latency
 }
 
@@ -91,8 +89,8 @@ func (w *namesWorkload) End(r *metrics.Record) {
 
 func (w *namesWorkload) Verdict() metrics.Safety { return w.views.verdict() }
 
-// Settle lets all look everything up, one at a time, before the first update and
-// after each.
+// Settle lets all clients look up everything, one at a time, before the first update and after
+// each update.
 func (w *namesWorkload) Settle(ctx context.Context, st *Stage) error {
 	clients := make([]*namesClient, len(st.Seats))
 	for i, seat := range st.Seats {
@@ -121,10 +119,10 @@ func (w *namesWorkload) Settle(ctx context.Context, st *Stage) error {
 	return nil
 }
 
-// changedBy is which name the update changes.
+// changedBy returns the index of the name that the update changes.
 func (w *namesWorkload) changedBy(number int64) int { return int((number - 1) % int64(len(w.names))) }
 
-// A namesClient is one client that looks up; the one on the first seat binds.
+// A namesClient is one client that looks up names. The client of the first seat also binds them.
 type namesClient struct {
 	*namesWorkload
 	seat   *Seat
@@ -132,8 +130,7 @@ type namesClient struct {
 	view   *view
 }
 
-// Turn looks everything up and then finds one update, which it makes if it is
-// this client's to make.
+// Turn looks up everything and then finds one update. The first client also makes it.
 func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if err := c.lookAll(ctx); err != nil {
 		return 0, err
@@ -157,11 +154,10 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return c.spreads.leave(c.seat), nil
 }
 
-// findInterval is how long a client rests that has been served an old value.
+// findInterval is how long a client pauses after it was served an old value.
 const findInterval = 100 * time.Microsecond
 
-// find looks the changed name up, once it has been changed, until the update
-// shows.
+// find waits until the name has been changed and looks it up until the update shows.
 func (c *namesClient) find(ctx context.Context, s *spread, number int64) error {
 	select {
 	case <-s.made:

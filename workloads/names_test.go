@@ -22,8 +22,8 @@ func runNames(t *testing.T, s drivers.Service, open func(c drivers.Conn, path st
 	return r
 }
 
-// A round is one change, found by all: each reads all names once, and then what
-// has changed.
+// TestNamesRounds checks that a round is one change that all clients find: each reads all names
+// once, and then the changed one.
 func TestNamesRounds(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		r := runNames(t, s, func(c drivers.Conn, path string) workloads.Names { return recipes.NewNames(c, path) })
@@ -75,7 +75,7 @@ func (n *petrified) Lookup(ctx context.Context, name string) (value []byte, err 
 	return n.kept[name], err
 }
 
-// mixed names are one another's.
+// mixed names return the value of another name.
 type mixed struct{ *recipes.Names }
 
 func (n mixed) Lookup(ctx context.Context, name string) ([]byte, error) {

@@ -12,11 +12,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// DefaultNamespace is the node below which every run makes a subtree of its
-// own, unless its Settings name another. Nothing is made anywhere else.
+// DefaultNamespace is the node below which every run creates its own subtree, unless its Settings
+// name another. A run creates nodes nowhere else.
 const DefaultNamespace = "/stampede"
 
-// CheckNamespace says what is wrong with a namespace.
+// CheckNamespace returns an error if a namespace is invalid.
 func CheckNamespace(path string) error {
 	names, found := strings.CutPrefix(path, "/")
 	for name := range strings.SplitSeq(names, "/") {
@@ -27,28 +27,27 @@ func CheckNamespace(path string) error {
 	return nil
 }
 
-// A namespace holds, of every run that goes on, a base and a marker: a node
-// beside the base that goes with the run's session. The marker is made before
-// the base and removed after it, so that a list of the namespace with a base
-// and no marker says that nobody will remove the base any more.
+// A namespace holds a base and a marker for every active run. The marker is an ephemeral node of
+// the run's session beside the base. It is created before the base and removed after it. So if a
+// list of the namespace shows a base without a marker, no run will remove the base any more.
 type namespace string
 
 func (s Settings) namespace() namespace {
 	return namespace(cmp.Or(s.Namespace, DefaultNamespace))
 }
 
-// ours is the data of the nodes that a run makes for itself. A namespace
-// without it was there before, and stays.
+// ours is the data of the nodes that a run creates for itself. A namespace with other data existed
+// before, and is not removed.
 const ours = "stampede"
 
-// alive ends the names of markers.
+// alive is the suffix of the names of markers.
 const alive = ".alive"
 
-// baseLength is that of a base's name, which has the letters of rand.Text.
+// baseLength is the length of a base's name, which consists of letters of rand.Text.
 const baseLength = 12
 
-// makeBase makes a fresh node for one run and returns its path, also if it
-// fails with something made.
+// makeBase creates a fresh node for one run and returns its path. If it fails after it may have
+// created something it still returns the path.
 func (n namespace) makeBase(ctx context.Context, c drivers.Conn) (string, error) {
 	base := string(n) + "/" + strings.ToLower(rand.Text()[:baseLength])
 	for {
@@ -63,7 +62,7 @@ func (n namespace) makeBase(ctx context.Context, c drivers.Conn) (string, error)
 			return "", fmt.Errorf("make the run's namespace: %w", err)
 		}
 		err = makeNode(ctx, c, base+alive, nil, drivers.Ephemeral)
-		if errors.Is(err, drivers.ErrNoNode) { // a run that ended took the parent away
+		if errors.Is(err, drivers.ErrNoNode) { // another run ended and removed the parent
 			continue
 		}
 		if err == nil {
@@ -76,7 +75,7 @@ func (n namespace) makeBase(ctx context.Context, c drivers.Conn) (string, error)
 	}
 }
 
-// removeBase removes a run's subtree, and the namespace if no other run is in it.
+// removeBase removes a run's subtree, and the namespace if it holds no other run.
 func (n namespace) removeBase(ctx context.Context, c drivers.Conn, base string) error {
 	if _, err := removeTree(ctx, c, base); err != nil {
 		return fmt.Errorf("remove %s: %w", base, err)
@@ -87,7 +86,7 @@ func (n namespace) removeBase(ctx context.Context, c drivers.Conn, base string) 
 	return n.remove(ctx, c)
 }
 
-// remove removes the namespace if a run made it and nothing is left in it.
+// remove removes the namespace if a run created it and it is empty.
 func (n namespace) remove(ctx context.Context, c drivers.Conn) error {
 	data, _, err := drivers.Steady(c).Get(ctx, string(n), nil)
 	if err == nil && string(data) == ours {
@@ -99,8 +98,8 @@ func (n namespace) remove(ctx context.Context, c drivers.Conn) error {
 	return err
 }
 
-// removeTree removes a node with all that is below it, many at a time, while others
-// may still be adding and removing, and tells how many nodes it removed.
+// removeTree removes a node and all nodes below it, many at a time. Other clients may create and
+// remove nodes in it meanwhile. It returns how many nodes it removed.
 func removeTree(ctx context.Context, c drivers.Conn, path string) (removed int, err error) {
 	for {
 		children, err := drivers.Steady(c).Children(ctx, path, nil)
@@ -131,7 +130,7 @@ func removeTree(ctx context.Context, c drivers.Conn, path string) (removed int, 
 	}
 }
 
-// remove deletes a node, again where the reply was lost: then it may be gone.
+// remove deletes a node. If a reply is lost it tries again, and the node may be gone by then.
 func remove(ctx context.Context, c drivers.Conn, path string) error {
 	return drivers.Repeat(func() error { return c.Delete(ctx, path, drivers.AnyVersion) })
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// openLoop hands the seats what work there is, if it comes at a rate.
+// openLoop gives the seats their arrivals if the plan has an arrival rate.
 func (r *runner) openLoop() {
 	if !r.plan.Open.Rate.Open() {
 		return
@@ -18,7 +18,7 @@ func (r *runner) openLoop() {
 	}
 }
 
-// standing is how the open loop stands, if it is one.
+// standing fills in the current state of the open loop, if the run has one.
 func (r *runner) standing(g *metrics.Generator) {
 	if r.pacer == nil {
 		return
@@ -32,8 +32,8 @@ func arrivals(g *metrics.Generator, c pace.Counts) {
 	g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Completed, c.Failed, c.Skipped, c.Unfinished
 }
 
-// drain lets those finish who have work that was due in the window, so that how
-// long it took them counts.
+// drain waits for the clients that have work that was due in the window, so that its response
+// times count.
 func (r *runner) drain(record *metrics.Record) {
 	if r.pacer == nil {
 		return

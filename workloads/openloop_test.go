@@ -14,8 +14,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// Work that comes at a rate is done at that rate, in every form, and its response
-// times begin when it was due.
+// TestOpenLoopOfEveryForm checks for every form that work that arrives at a rate completes at that
+// rate, and that its response times begin when it was due.
 func TestOpenLoopOfEveryForm(t *testing.T) {
 	for _, form := range catalog.Forms() {
 		if form.Family == workloads.Library || form.Needs != "" {
@@ -47,8 +47,8 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 	}
 }
 
-// More work than one lock that is held for so long can do leaves some undone, and
-// the run says so.
+// TestOpenLoopOverload offers more work than one lock with this hold time can serve. Some arrivals
+// must be skipped, and the run must report it.
 func TestOpenLoopOverload(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)
@@ -77,8 +77,8 @@ func TestOpenLoopOverload(t *testing.T) {
 	})
 }
 
-// Arrivals whose session was lost are counted as failed: nothing that was offered is
-// missing, and the run says so.
+// TestOpenLoopAccountsForArrivalsLostWithTheirSession checks that arrivals whose session was lost
+// count as failed: every offered arrival is accounted for, and the run reports the failure.
 func TestOpenLoopAccountsForArrivalsLostWithTheirSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
@@ -101,9 +101,9 @@ func TestOpenLoopAccountsForArrivalsLostWithTheirSession(t *testing.T) {
 	})
 }
 
-// Arrivals that clients still have when the window closes are drained after it. They
-// are among the times, but neither the throughput nor the cost of a round counts them:
-// what crosses the wire after the window is not counted either.
+// TestOpenLoopCountsOnlyRoundsThatEndedInTheWindow checks that arrivals in progress when the
+// window closes are drained after it. They are among the response times, but not in the throughput
+// or the cost per round. Messages after the window are not counted either.
 func TestOpenLoopCountsOnlyRoundsThatEndedInTheWindow(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)

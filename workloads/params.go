@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// Params are what the cost of a settled run with so many clients depends on.
+// Params returns the parameters on which the cost of a settled run with this many clients depends.
 func (s Settings) Params(clients int) cost.Params {
 	return cost.Params{
 		Clients: int64(clients),

@@ -7,19 +7,18 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Preload is what there is on the service beside what a run is about, from
-// before it to after it: a server that holds much may be slower than one that is
-// empty.
+// A Preload is data that is on the service throughout the run and that the run does not use: a
+// server with much data may be slower than an empty one.
 type Preload struct {
 	Nodes   int
-	Watches int // on the nodes, none of which fires; 0 without nodes
+	Watches int // on the nodes; none of them fires; 0 without nodes
 }
 
-// preloadInFolder bounds the lists by which the nodes are removed.
+// preloadInFolder bounds the lists of children used to remove the nodes.
 const preloadInFolder = 1000
 
-// stock makes the preload. A session has one watch on a node at most, so there are
-// as many sessions as that takes.
+// stock creates the preload. A session can have one watch per node, so stock opens as many
+// sessions as the watches need.
 func (c *crew) stock(ctx context.Context, p Preload) error {
 	if p.Nodes == 0 {
 		return nil
@@ -46,7 +45,7 @@ func (c *crew) stock(ctx context.Context, p Preload) error {
 	return nil
 }
 
-// clearOut ends the sessions of the preload, before its nodes go.
+// clearOut closes the sessions of the preload. That happens before its nodes are removed.
 func (c *crew) clearOut() error {
 	errs := make([]error, len(c.watchers))
 	for i, s := range c.watchers {

@@ -7,7 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A preload is there through the run, costs nothing of it, and is gone afterwards.
+// TestPreload checks that a preload exists during the run, adds nothing to its counts, and is
+// removed afterwards.
 func TestPreload(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := mix(s, workloads.MixSettings{Keys: 1})
@@ -27,7 +28,7 @@ func TestPreload(t *testing.T) {
 	})
 }
 
-// stored is how many nodes killed runs and living ones have on the service.
+// stored returns how many nodes below the default namespace are on the service.
 func stored(t *testing.T, s drivers.Service) (nodes int) {
 	c, err := s.Dial(t.Context(), drivers.Options{})
 	if err != nil {

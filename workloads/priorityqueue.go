@@ -9,21 +9,22 @@ import (
 // A PriorityQueue is one client's handle on a priority queue that several
 // clients share.
 type PriorityQueue interface {
-	// Put is as Queue.Put, with a priority from 0, the first to be taken, to 99.
+	// Put works like Queue.Put, with a priority from 0, which is taken first, to 99.
 	Put(ctx context.Context, priority int, item []byte) error
-	// Take is as Queue.Take.
+	// Take works like Queue.Take.
 	Take(ctx context.Context) (item []byte, err error)
 }
 
-// PriorityQueues makes the workload of a priority queue's form: that of
-// [Queues], with items of random priorities.
+// PriorityQueues returns the workload constructor for a form of priority queue. It is the workload
+// of [Queues], with items of random priorities.
 func PriorityQueues[S drivers.Conn, Q PriorityQueue](
 	open func(c S, items string, mode drivers.Mode) Q,
 ) func(Settings) Workload {
 	return LinedPriorityQueues(func(c S, items, _ string, mode drivers.Mode) Q { return open(c, items, mode) })
 }
 
-// LinedPriorityQueues is to PriorityQueues what [LinedQueues] is to Queues.
+// LinedPriorityQueues is PriorityQueues for a form whose consumers queue at an existing node of
+// their own, like [LinedQueues].
 func LinedPriorityQueues[S drivers.Conn, Q PriorityQueue](
 	open func(c S, items, consumers string, mode drivers.Mode) Q,
 ) func(Settings) Workload {

@@ -8,26 +8,25 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// What makes it doubtful that it was the service that was measured.
+// The limits above which the measured times may not be the service's own.
 const (
-	// full is the share of the machine's processors in use from which on programs wait
-	// for them.
+	// full is the share of the machine's processors in use above which threads wait for one.
 	full = 0.85
-	// foreign is the share of them that programs which are not of the run use.
+	// foreign is the share of the processors that programs outside the run may use.
 	foreign = 0.15
-	// late is how late timers are, as a share of the times that were measured.
+	// late is how late timers may be, as a share of the measured times.
 	late = 0.5
-	// leastLate is what the kernel and the runtime explain without a shortage: on an idle
-	// virtual machine one timer in a hundred is late by a millisecond or two.
+	// leastLate is the lateness that the kernel and the runtime explain without a shortage: on an
+	// idle virtual machine 1 % of the timers are a millisecond or two late.
 	leastLate = 10 * time.Millisecond
-	// stolen is the share of the machine's processors that the hypervisor took.
+	// stolen is the share of the machine's processors that the hypervisor may take.
 	stolen = 0.05
-	// leastTime is too much for chance: the kernel counts in ticks of 10 ms.
+	// leastTime is more than chance explains: the kernel counts in ticks of 10 ms.
 	leastTime = 30 * time.Millisecond
 )
 
-// generatorDoubts are those that the generator and its machine give, at any time: which
-// program the processors were short for, and why.
+// generatorDoubts returns the doubts that come from the generator and its machine, at any time of
+// the run: which program was short of processors, and why.
 func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 	doubt := func(is bool, code, format string, args ...any) {
 		if is {
@@ -52,14 +51,14 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 	return all
 }
 
-// more tells whether processors, an average of the window, are more than a share of the
-// machine's and more than chance.
+// more reports whether processors, averaged over the window, exceed a share of the machine's
+// processors and exceed chance.
 func more(m *metrics.Record, processors, share float64) bool {
 	return processors > share*float64(m.Generator.Machine.Cores) && processors*m.Duration.Seconds() > leastTime.Seconds()
 }
 
-// lateFor is the first phase whose times are of the size of the generator's own lateness,
-// one without a name if there is none.
+// lateFor returns the first phase for which the generator's own lateness is too large a share of
+// the measured times; a phase without a name if there is none.
 func lateFor(m *metrics.Record) metrics.Phase {
 	lag := at99(m.Generator.Lag)
 	if lag < leastLate {
@@ -73,8 +72,9 @@ func lateFor(m *metrics.Record) metrics.Phase {
 	return metrics.Phase{}
 }
 
-// sharedMachine says that generator and servers kept the machine busy together, which is
-// no reason to doubt a comparison of runs that share it alike; without text otherwise.
+// sharedMachine warns if the generator and the servers kept the machine busy together. That is no
+// reason to doubt a comparison of runs that share the machine in the same way. Otherwise the
+// warning has no text.
 func sharedMachine(m *metrics.Record) (w metrics.Warning) {
 	g := m.Generator
 	if c := g.Machine; c != nil && c.Busy > full*float64(c.Cores) {
@@ -85,7 +85,7 @@ func sharedMachine(m *metrics.Record) (w metrics.Warning) {
 	return w
 }
 
-// short is the duration to three digits.
+// short rounds the duration to three digits.
 func short(d time.Duration) time.Duration {
 	unit := time.Nanosecond
 	for d > 1000*unit {
@@ -94,7 +94,7 @@ func short(d time.Duration) time.Duration {
 	return d.Round(unit)
 }
 
-// at99 is the 99th percentile of durations.
+// at99 returns the 99th percentile of a histogram of durations.
 func at99(h *hdrhistogram.Histogram) time.Duration {
 	if h == nil {
 		return 0

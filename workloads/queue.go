@@ -11,32 +11,28 @@ import (
 
 // A Queue is one client's handle on a queue that several clients share.
 type Queue interface {
-	// Put adds an item, which is not empty. If it fails, the item may have
-	// been added.
+	// Put adds an item, which must not be empty. If Put fails, the item may have been added.
 	Put(ctx context.Context, item []byte) error
-	// Take removes an item and returns it, and waits for one as long as there
-	// is none. An item that comes with an error was taken, or, with
-	// drivers.ErrInDoubt, may have been.
+	// Take removes an item and returns it. It waits while the queue is empty. An item returned
+	// with an error was taken, or, with drivers.ErrInDoubt, may have been.
 	Take(ctx context.Context) (item []byte, err error)
 }
 
-// A QueueSite is where a queue is and what its items are.
+// A QueueSite says where a queue is and what its items are.
 type QueueSite struct {
 	Items     string       // the queue's node, which exists
-	Consumers string       // a node, which exists, for consumers to stand in line
+	Consumers string       // an existing node at which consumers can queue
 	Mode      drivers.Mode // of the items: 0, or drivers.Ephemeral
 }
 
-// Queues makes the workload of a queue's form: some clients put items, the
-// others take them, in a closed loop. A lone client does both by turns. open makes
-// one client's handle on the queue of items, a node that exists, whose items are
-// of the mode.
+// Queues returns the workload constructor for a form of queue: some clients put items and the
+// others take them, in a closed loop. A single client alternates between the two. open creates one
+// client's handle on the queue of items, an existing node, with items of the mode.
 func Queues[S drivers.Conn, Q Queue](open func(c S, items string, mode drivers.Mode) Q) func(Settings) Workload {
 	return LinedQueues(func(c S, items, _ string, mode drivers.Mode) Q { return open(c, items, mode) })
 }
 
-// LinedQueues is Queues for a form whose consumers stand in a line, at a node of
-// its own, which exists.
+// LinedQueues is Queues for a form whose consumers queue at an existing node of their own.
 func LinedQueues[S drivers.Conn, Q Queue](
 	open func(c S, items, consumers string, mode drivers.Mode) Q,
 ) func(Settings) Workload {
@@ -48,54 +44,54 @@ func LinedQueues[S drivers.Conn, Q Queue](
 	}
 }
 
-// A queueOpener makes one session's handle on either kind of queue.
+// A queueOpener creates one session's handle on either kind of queue.
 type queueOpener = func(c drivers.Conn, at QueueSite) (PriorityQueue, error)
 
-// oneClass is a queue as a priority queue of one priority.
+// oneClass is a queue used as a priority queue with one priority.
 type oneClass struct{ Queue }
 
 func (q oneClass) Put(ctx context.Context, _ int, item []byte) error { return q.Queue.Put(ctx, item) }
 
-// QueueSettings are what a person chooses of a queue's workload.
+// QueueSettings are the user's settings of a queue's workload.
 type QueueSettings struct {
-	// Producers is how many clients put, at most all but one; 0 means half.
+	// Producers is how many clients put items, at most all but one; 0 means half.
 	Producers int
-	// Backlog is how many items may be in the queue at once; 0 means as many
-	// as there are producers.
+	// Backlog is how many items may be in the queue at the same time; 0 means the number of
+	// producers.
 	Backlog int
-	// Items is how many items are in the queue when the first client comes.
+	// Items is how many items are in the queue when the first client arrives.
 	Items int
-	// EphemeralItems makes items go with the session that put them.
+	// EphemeralItems makes items ephemeral: they are removed with the session that put them.
 	EphemeralItems bool
-	// Priorities is how many priorities the items of a priority queue have,
-	// at most 99; 0 means DefaultPriorities.
+	// Priorities is how many priorities the items of a priority queue have, at most 99; 0 means
+	// DefaultPriorities.
 	Priorities int
 }
 
-// DefaultPriorities are those of QueueSettings without any: enough to be seen.
+// DefaultPriorities is the default number of priorities: enough to show their effect.
 const DefaultPriorities = 8
 
-// A queueWorkload is that of both kinds of queues.
+// A queueWorkload is the workload of both kinds of queues.
 type queueWorkload struct {
 	hold, think time.Duration
 	chosen      QueueSettings
-	priorities  int // how many the items have
+	priorities  int // number of priorities
 	open        queueOpener
 	site        QueueSite
 
-	// The first seats put, the last ones take; a lone client does both.
+	// The first seats put items, the last ones take them. A single client does both.
 	clients, producers, consumers int
 
-	room               chan struct{} // items that may be in the queue at once
+	room               chan struct{} // one element for each item in the queue; its capacity is the backlog
 	check              *delivery
 	line               *metrics.Queue // which consumer waited, and which was served
 	put, handoff, take *metrics.Latency
 
 	mu       sync.Mutex
-	finished map[int]bool // producers that put nothing any more, by seat
-	ends     int          // put so far, one for each consumer
-	ended    map[int]bool // consumers that have come to the end, by seat
-	complete bool         // all of them have
+	finished map[int]bool // producers that put no more items, by seat
+	ends     int          // end items put so far, one for each consumer
+	ended    map[int]bool // consumers that have taken an end item, by seat
+	complete bool         // all consumers have
 }
 
 func newQueueWorkload(s Settings, priorities int, open queueOpener) Workload {
@@ -105,7 +101,7 @@ func newQueueWorkload(s Settings, priorities int, open queueOpener) Workload {
 	}
 }
 
-// Setup makes the nodes and puts the items that the first consumer finds.
+// Setup creates the nodes and puts the items that are in the queue from the beginning.
 func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.site = QueueSite{Items: base + "/queue", Consumers: base + "/consumers"}
 	if w.chosen.EphemeralItems {
@@ -151,9 +147,10 @@ func (w *queueWorkload) assign(clients int) {
 }
 
 const (
-	// nobody put the items that were there from the beginning.
+	// nobody is the client of the items that were there from the beginning.
 	nobody = -1
-	// endPriority is behind all others: who takes an end has left nothing.
+	// endPriority is the priority of end items, after all others: a consumer that takes one has
+	// left no item behind.
 	endPriority = priorityLimit - 1
 )
 
@@ -165,7 +162,7 @@ func (w *queueWorkload) Join(s *Seat) (Client, error) {
 	first := w.clients - w.consumers // the first seat that takes
 	c.puts, c.takes, c.place = s.Index < w.producers, s.Index >= first, s.Index-first
 	if w.chosen.EphemeralItems {
-		w.check.wither(s.Index) // if it had a session before, its items went with it
+		w.check.wither(s.Index) // if the client had a session before, its items were removed with it
 	}
 	return c, nil
 }
@@ -188,8 +185,8 @@ func (w *queueWorkload) End(r *metrics.Record) {
 	r.Fairness = &fairness
 }
 
-// Verdict counts an item as lost if every consumer has come to the end and
-// nobody has taken it.
+// Verdict counts an item as lost if it has not been taken although every consumer has taken an end
+// item.
 func (w *queueWorkload) Verdict() metrics.Safety {
 	w.mu.Lock()
 	complete := w.complete

@@ -9,14 +9,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A queueClient is a client that puts, takes, or does both by turns.
+// A queueClient is a client that puts, takes, or alternates between the two.
 type queueClient struct {
 	*queueWorkload
 	seat        *Seat
 	queue       PriorityQueue
 	puts, takes bool
 	taker       taker
-	place       int // its place among the consumers
+	place       int // its position among the consumers
 }
 
 func (w *queueWorkload) join(s *Seat) (*queueClient, error) {
@@ -27,8 +27,8 @@ func (w *queueWorkload) join(s *Seat) (*queueClient, error) {
 	return &queueClient{queueWorkload: w, seat: s, queue: q, taker: taker{client: s.Index}}, nil
 }
 
-// Turn is an item put, or an item taken. A producer waits until there is room,
-// so that a queue whose consumers are slow does not grow without end.
+// Turn puts an item or takes one. A producer waits for room, so that a queue with slow consumers
+// does not grow without bound.
 func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if c.puts {
 		due, ok := c.seat.Arrive(ctx, c.think)
@@ -58,9 +58,9 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 	return rounds, err
 }
 
-// Finish takes what is still in the queue. The last producer to finish tells
-// the consumers that nothing comes any more: it puts an end for each, behind all
-// items. So nobody has to give up waiting, and an end is a round like any other.
+// Finish takes the items that are left in the queue. The last producer to finish puts an end item
+// for each consumer, behind all other items. So no consumer has to cancel a wait, and an end item
+// is a round like any other.
 func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	for c.puts && c.endIsDue() {
 		added, err := c.putItem(ctx, parcel{priority: endPriority, end: true}, time.Now())
@@ -81,8 +81,7 @@ func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	return rounds, nil
 }
 
-// putItem puts an item that was due, and tells whether it is in the queue for
-// certain.
+// putItem puts an item that was due. It reports whether the item is certain to have been added.
 func (c *queueClient) putItem(ctx context.Context, item parcel, due time.Time) (added bool, err error) {
 	began := time.Now()
 	item.due = due
@@ -97,7 +96,7 @@ func (c *queueClient) putItem(ctx context.Context, item parcel, due time.Time) (
 	return true, nil
 }
 
-// takeItem takes an item, one round, or nothing if that is in doubt.
+// takeItem takes an item. It returns 1 round, or 0 if the take is in doubt.
 func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	began := time.Now()
 	t := c.check.take(&c.taker)
@@ -123,8 +122,8 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	return 1, err
 }
 
-// note looks whether the parcel, which may be nil, says that nothing comes any
-// more.
+// note records that the consumer has reached the end if the parcel is an end item. The parcel may
+// be nil.
 func (c *queueClient) note(p *parcel) {
 	if p == nil || !p.end {
 		return
@@ -141,8 +140,8 @@ func (c *queueClient) hasEnded() bool {
 	return c.ended[c.seat.Index]
 }
 
-// endIsDue notes that this producer puts no more items, and tells whether all
-// producers have come so far and a consumer has no end yet.
+// endIsDue records that this producer puts no more items. It reports whether all producers have
+// finished and a consumer has no end item yet.
 func (c *queueClient) endIsDue() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -156,8 +155,8 @@ func (c *queueClient) endPut() {
 	c.ends++
 }
 
-// survived drops the error of a write that is in doubt: the check knows of it,
-// and unless the session is lost the client goes on.
+// survived drops the error of a write that is in doubt. The delivery check accounts for it, and
+// unless the session is lost the client continues.
 func survived(err error) error {
 	if errors.Is(err, drivers.ErrInDoubt) && !errors.Is(err, drivers.ErrSessionLost) {
 		return nil

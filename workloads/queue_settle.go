@@ -9,9 +9,9 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// Settle lets the first client take what it finds, one item at a time. Then the
-// others come, one at a time, to the empty queue, and the first client puts an
-// item for each of them, one at a time.
+// Settle lets the first client take the items already in the queue, one at a time. Then the other
+// clients arrive at the empty queue, one at a time, and the first client puts an item for each of
+// them, one at a time.
 func (w *queueWorkload) Settle(ctx context.Context, st *Stage) error {
 	w.line = metrics.NewQueue(len(st.Seats))
 	clients := make([]*queueClient, len(st.Seats))

@@ -23,7 +23,7 @@ func queuePlan(s drivers.Service, newWorkload func(workloads.Settings) workloads
 		Settings: workloads.Settings{Hold: time.Millisecond}}
 }
 
-// Producers stop first, and consumers take what they have put.
+// TestRunDrainsTheQueue checks that producers stop first, and that consumers take what is left.
 func TestRunDrainsTheQueue(t *testing.T) {
 	for _, clients := range []int{1, 2, 3, 8} {
 		inBubble(t, func(t *testing.T, s drivers.Service) {
@@ -45,7 +45,8 @@ func TestRunDrainsTheQueue(t *testing.T) {
 	}
 }
 
-// An item dies with the session of its producer, and the run goes on.
+// TestRunWithEphemeralItemsSurvivesALostSession checks that an item is removed with the session of
+// its producer and that the run continues.
 func TestRunWithEphemeralItemsSurvivesALostSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var once sync.Once
@@ -67,7 +68,7 @@ func TestRunWithEphemeralItemsSurvivesALostSession(t *testing.T) {
 	})
 }
 
-// losesSession closes its session once, when it has put an item.
+// losesSession closes its session once, after it has put an item.
 type losesSession struct {
 	workloads.Queue
 	conn drivers.Conn
@@ -103,7 +104,7 @@ func TestRunCatchesABrokenQueue(t *testing.T) {
 	}
 }
 
-// unordered is a queue that pretends to have priorities.
+// unordered returns a queue that ignores priorities.
 func unordered(c drivers.Conn, items string, mode drivers.Mode) workloads.PriorityQueue {
 	return flat{recipes.NewQueue(c, items, mode)}
 }
@@ -112,7 +113,7 @@ type flat struct{ *recipes.Queue }
 
 func (q flat) Put(ctx context.Context, _ int, item []byte) error { return q.Queue.Put(ctx, item) }
 
-// A fake is a queue in memory, with one thing wrong.
+// A fake is an in-memory queue with one defect.
 type fake struct {
 	lose, double, last bool
 
@@ -121,7 +122,7 @@ type fake struct {
 	puts  int
 }
 
-// mutant makes one fake that all clients share.
+// mutant creates one fake that all clients share.
 func mutant(wrong func(*fake)) func(c drivers.Conn, items string, mode drivers.Mode) workloads.Queue {
 	q := &fake{}
 	wrong(q)

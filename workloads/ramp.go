@@ -6,25 +6,26 @@ import (
 	"time"
 )
 
-// A client of a recipe lists those that are there when it arrives, and watches one
-// of them. So the work of all arrivals grows as the square of their number, and if
-// all arrived at once the heartbeats of all sessions would wait behind it.
+// When a client of a recipe arrives it lists the clients already there and watches one of them.
+// The total work of the arrivals therefore grows as the square of their number. If all clients
+// arrived at the same time, the heartbeats of all sessions would queue behind that work.
 const (
-	// eachOther is how much of the ramp each client has for each other one.
+	// eachOther is the part of the ramp that each client takes for each client of its instance.
 	eachOther = 100 * time.Nanosecond
-	// leastRamp is the shortest ramp: fewer clients arrive at once.
+	// leastRamp is the shortest ramp: clients that would need less arrive all at the same time.
 	leastRamp = 5 * time.Millisecond
-	// arrivingAtOnce is how many clients may be on their way at a time.
+	// arrivingAtOnce is how many clients may be arriving at a time.
 	arrivingAtOnce = 8
-	// arrivalTime is after how long a client is not waited for any more.
+	// arrivalTime is how long gather waits for one client to arrive.
 	arrivalTime = time.Second
-	// arrivalEvery is how often it is looked whether they have arrived.
+	// arrivalEvery is how often gather checks whether clients have arrived.
 	arrivalEvery = time.Millisecond
 )
 
-// ramp is how long the clients take to arrive, one after the other, at least: as the
-// plan says, or as long as their number calls for. Clients of an open loop arrive at
-// once, since their work comes at its rate. Raw operations do not wait for each other.
+// ramp returns the least time that the clients take to arrive one after the other: the plan's, or
+// one that depends on their number. Clients of an open loop arrive immediately, since their work
+// comes at its rate. Raw operations have no default ramp, since their clients do not wait for each
+// other.
 func (p Plan) ramp() time.Duration {
 	switch {
 	case p.Open.Rate.Open():
@@ -40,7 +41,7 @@ func (p Plan) ramp() time.Duration {
 	return 0
 }
 
-// arrive waits until the seat may arrive, and tells whether it takes turns at all.
+// arrive waits until the seat may arrive, and reports whether it takes turns at all.
 func (r *runner) arrive(s *Seat) bool {
 	if s.enter == nil {
 		return true
@@ -49,13 +50,13 @@ func (r *runner) arrive(s *Seat) bool {
 	case <-s.enter:
 		return true
 	case <-r.stop:
-		return r.crew.instances[s.instance].Together() // others may be in a round with it
+		return r.crew.instances[s.instance].Together() // other clients may be in a round with it
 	case <-r.rounds.Done():
 		return false
 	}
 }
 
-// spread has the seats wait until gather lets them arrive.
+// spread makes the seats wait until gather lets them arrive.
 func (r *runner) spread() {
 	if r.plan.ramp() == 0 {
 		return
@@ -66,8 +67,8 @@ func (r *runner) spread() {
 	}
 }
 
-// gather lets the clients arrive one after the other, a few at a time, and returns
-// when all wait for something, or the run ends: how long it took, 0 without a ramp.
+// gather lets the clients arrive one after the other, a few at a time. It returns when all of them
+// wait for something or the run ends, with the time that it took; 0 without a ramp.
 func (r *runner) gather(ctx context.Context) (took time.Duration) {
 	ramp, seats, began := r.plan.ramp(), r.crew.seats, time.Now()
 	if ramp == 0 {
@@ -83,7 +84,7 @@ func (r *runner) gather(ctx context.Context) (took time.Duration) {
 		due := ramp * time.Duration(i) / time.Duration(len(seats))
 		if i < len(seats) && len(coming) < arrivingAtOnce && time.Since(began) >= due {
 			close(seats[i].enter)
-			if r.plan.Form.Family != Load { // whose clients wait for nothing
+			if r.plan.Form.Family != Load { // clients of a load do not wait for anything
 				coming = append(coming, &arrival{seat: seats[i], since: time.Now()})
 			}
 			i++
@@ -95,17 +96,17 @@ func (r *runner) gather(ctx context.Context) (took time.Duration) {
 	return took
 }
 
-// An arrival is a client on its way to where it waits.
+// An arrival is a client that is arriving: it does not yet wait for anything.
 type arrival struct {
 	seat  *Seat
 	since time.Time
-	waits bool // it did when it was looked at last
+	waits bool // it waited when look last checked it
 }
 
 type arriving []*arrival
 
-// look returns those that are still on their way. A client that waits has been
-// answered all that it asked for, and is still so when it is looked at again.
+// look returns the clients that are still arriving. A client has arrived when all its requests
+// have been answered at two checks in a row.
 func (all arriving) look(now time.Time) arriving {
 	return slices.DeleteFunc(all, func(a *arrival) bool {
 		before := a.waits

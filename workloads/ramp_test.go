@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// Many clients of a lock arrive one after the other, a few at a time, and the window
-// opens when all wait.
+// TestManyClientsArriveSpreadOut checks that many clients of a lock arrive one after the other, a
+// few at a time, and that the window opens when all of them wait.
 func TestManyClientsArriveSpreadOut(t *testing.T) {
 	const clients = 240
 	for _, ramp := range []time.Duration{0, 2 * time.Second} {
@@ -48,7 +48,8 @@ func TestManyClientsArriveSpreadOut(t *testing.T) {
 	}
 }
 
-// Arrivals counts the sessions that have written something, by when they did first.
+// An arrivals service counts the sessions that have created a node, by the time of their first
+// one.
 type arrivals struct {
 	drivers.Service
 	mu    sync.Mutex
@@ -65,7 +66,7 @@ func (a *arrivals) count() (n int) {
 }
 
 func (a *arrivals) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
-	if o.OnState != nil { // a client's
+	if o.OnState != nil { // a client's session
 		o.Probe = &firstWrite{Probe: o.Probe, of: a}
 	}
 	return a.Service.Dial(ctx, o)
@@ -87,7 +88,8 @@ func (f *firstWrite) Message(m drivers.Message) {
 	f.Probe.Message(m)
 }
 
-// Clients of an open loop arrive at once: a ramp has no meaning there.
+// TestNoRampInAnOpenLoop checks that clients of an open loop arrive immediately: a ramp has no
+// meaning there.
 func TestNoRampInAnOpenLoop(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)

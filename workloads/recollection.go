@@ -10,22 +10,21 @@ import (
 	"github.com/stampede-bench/stampede/workloads/history"
 )
 
-// A recollection is what clients asked and were answered in a run in which things
-// are broken on purpose, to be held against what can be. The zero one is empty.
+// A recollection records the calls of clients and their answers in a run with faults, so that the
+// history can be checked. The zero recollection is empty.
 type recollection struct {
 	mu     sync.Mutex
-	since  time.Time // what it counts time from; zero before anything was asked
+	since  time.Time // the origin of its times; zero before the first call
 	ops    map[int][]*history.Op
-	count  int           // of all of them
-	closed time.Duration // when there were too many; what was answered later was not answered
+	count  int           // number of calls
+	closed time.Duration // when the limit was reached; later answers are not recorded
 	holds  int
 }
 
-// mostRecalled bounds what is recalled of a run: it has to be checked.
+// mostRecalled bounds the number of recorded calls, since the history has to be checked.
 const mostRecalled = 50_000
 
-// ask recalls what a client asks of a lock or node. It returns nil when there is
-// too much to recall.
+// ask records a client's call on a lock or node. It returns nil when the limit is reached.
 func (r *recollection) ask(of, client int, what any) *history.Op {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -44,7 +43,7 @@ func (r *recollection) ask(of, client int, what any) *history.Op {
 	return op
 }
 
-// answer recalls what the answer was. Without one it may have been done later, or
+// answer records the answer to a call. A call without an answer may have been executed later, or
 // never.
 func (r *recollection) answer(op *history.Op, what any) {
 	r.mu.Lock()
@@ -54,7 +53,7 @@ func (r *recollection) answer(op *history.Op, what any) {
 	}
 }
 
-// asks recalls that a client wants the lock.
+// asks records that a client wants the lock.
 func (r *recollection) asks(client int) *history.Op {
 	r.mu.Lock()
 	r.holds++
@@ -63,14 +62,14 @@ func (r *recollection) asks(client int) *history.Op {
 	return r.ask(0, client, history.Grant{Hold: hold})
 }
 
-// granted recalls that it got it.
+// granted records that the client got the lock.
 func (r *recollection) granted(op *history.Op, token int64) {
 	if op != nil {
 		r.answer(op, history.Grant{Hold: op.What.(history.Grant).Hold, Token: token})
 	}
 }
 
-// releases recalls that it gives it up.
+// releases records that the client begins to release the lock.
 func (r *recollection) releases(grant *history.Op) *history.Op {
 	if grant == nil {
 		return nil
@@ -78,8 +77,9 @@ func (r *recollection) releases(grant *history.Op) *history.Op {
 	return r.ask(0, grant.Client, history.Release{Hold: grant.What.(history.Grant).Hold})
 }
 
-// released recalls that it did. A client whose session was disturbed may have lost
-// it at any time since it had it, and a call that failed may be done later.
+// released records the end of the release. If it is not certain, the release may have happened at
+// any time since the grant, because a disturbed client may have lost the lock and a failed call
+// may be executed later.
 func (r *recollection) released(grant, op *history.Op, certain bool) {
 	if op == nil {
 		return
@@ -93,7 +93,7 @@ func (r *recollection) released(grant, op *history.Op, certain bool) {
 	op.Called = grant.Returned
 }
 
-// locks adds to the safety of a lock what cannot be in its history.
+// locks adds to the safety verdict of a lock if its history is impossible.
 func (r *recollection) locks(s metrics.Safety) metrics.Safety {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,7 +101,7 @@ func (r *recollection) locks(s metrics.Safety) metrics.Safety {
 	return judged(s, verdict, "the lock", why.String())
 }
 
-// registers adds to the safety of nodes what cannot be in their histories.
+// registers adds to the safety verdict each node whose history is impossible.
 func (r *recollection) registers(s metrics.Safety) metrics.Safety {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,40 +9,41 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A RevocableLock is one client's handle on a shared lock that its holders can
-// be asked to give up.
+// A RevocableLock is one client's handle on a shared lock whose holders can be asked to release
+// it.
 type RevocableLock interface {
 	SharedLock
-	// Revoked is for the holder: it blocks until somebody wants the lock back.
-	// Giving it up is then for the holder to do. ErrNoNode: it has been deposed.
+	// Revoked blocks until another client revokes the lock. Only the holder calls it, and it is up
+	// to the holder to release the lock then. Revoked returns ErrNoNode if the holder has been
+	// deposed.
 	Revoked(ctx context.Context) error
-	// Revoke asks those who hold the lock, whoever they are, to give it up.
+	// Revoke asks all current holders to release the lock.
 	Revoke(ctx context.Context) error
 }
 
-// A Deposer is a RevocableLock whose Revoke takes the lock by force from those
-// who do not give it up. Release and Acquire of who was deposed are ErrNoNode.
+// A Deposer is a RevocableLock whose Revoke takes the lock by force from holders that do not
+// release it. Release and Acquire of a deposed client return ErrNoNode.
 type Deposer interface {
-	// Deposed is how many clients this one may have deposed so far.
+	// Deposed returns how many clients this one may have deposed so far.
 	Deposed() int64
 }
 
-// RevocableLocks makes the workload of a revocable lock's form: the shared
-// lock's, but some rounds begin by revoking the lock, and most holders who are
-// asked to give it up do so at once. open makes one client's handle on the
-// revocable lock at a path, a node that exists.
+// RevocableLocks returns the workload constructor for a form of revocable lock. It is the workload
+// of a shared lock, except that some rounds begin by revoking the lock, and most holders that are
+// asked to release it do so immediately. open creates one client's handle on the revocable lock at
+// a path, which is an existing node.
 func RevocableLocks[S drivers.Conn, L RevocableLock](open func(c S, path string) L) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &revocableWorkload{s.revokeEvery(), newSharedWorkload(s, at[SharedLock](open), "read", "write", "revoke")}
 	}
 }
 
-// DefaultRevokeEvery is how many rounds there are to each that revokes the lock:
-// revoking is for whoever cannot wait, and that is seldom.
+// DefaultRevokeEvery is the default of RevokeEvery. Revocations are rare, since clients that
+// cannot wait are rare.
 const DefaultRevokeEvery = 10
 
-// deafEvery is how many holds there are to each whose holder does not listen:
-// consent is the holder's, and a form without force has to live with that.
+// deafEvery sets how often a holder ignores revocations: in one hold in deafEvery on average.
+// Releasing is the holder's choice, and a form without force has to live with that.
 const deafEvery = 4
 
 type revocableWorkload struct {
@@ -62,9 +63,9 @@ func (w *revocableWorkload) join(s *Seat) (*revocableClient, error) {
 	return &revocableClient{sharedClient: c, revocable: lock, revokeEvery: w.revokeEvery}, nil
 }
 
-// Settle lets all arrive to write, one at a time. The first releases; then
-// whoever has just let go revokes the lock of the next, who gives way, with
-// whatever force the form has used before.
+// Settle lets all clients arrive to write, one at a time. The first releases. After that, the
+// client that has just released revokes the lock of the next holder, which then gives way, unless
+// the form has already deposed it by force.
 func (w *revocableWorkload) Settle(ctx context.Context, st *Stage) error {
 	clients := make([]*revocableClient, len(st.Seats))
 	for i, seat := range st.Seats {
@@ -94,7 +95,7 @@ func (w *revocableWorkload) Settle(ctx context.Context, st *Stage) error {
 	return nil
 }
 
-// settleRevocation lets a client revoke the lock, and the holder begin to give way.
+// settleRevocation lets a client revoke the lock, and lets the holder begin to give way.
 func (w *revocableWorkload) settleRevocation(ctx context.Context, st *Stage, by, holder *revocableClient) error {
 	st.Do(ctx, by.seat.Index, "revokes", "", by.revokeLock)
 	if err := st.Rest(ctx); err != nil {
@@ -113,16 +114,16 @@ func (w *revocableWorkload) settleRevocation(ctx context.Context, st *Stage, by,
 	return nil
 }
 
-// A revocableClient is one client that goes through rounds.
+// A revocableClient is one client that performs rounds.
 type revocableClient struct {
 	*sharedClient
 	revocable   RevocableLock
 	revokeEvery int
-	force       int64 // how many it had deposed when that was last looked at
+	force       int64 // how many clients it had deposed at the last check
 }
 
-// Turn takes a turn on either side. It is no round where the client was deposed
-// before it knew that it held the lock.
+// Turn takes a turn as a reader or a writer. If the client is deposed before it knows that it
+// holds the lock, the turn is not a round.
 func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
 	if !c.arrives(ctx) {
 		return 0, nil
@@ -154,7 +155,7 @@ func (c *revocableClient) wasDeposed(err error) bool {
 	return c.deposable && errors.Is(err, drivers.ErrNoNode)
 }
 
-// revokeLock revokes the lock and notes what force it took.
+// revokeLock revokes the lock and records how many clients were deposed by force.
 func (c *revocableClient) revokeLock(ctx context.Context) error {
 	began := time.Now()
 	err := c.revocable.Revoke(ctx)
@@ -171,8 +172,8 @@ func (c *revocableClient) revokeLock(ctx context.Context) error {
 	return nil
 }
 
-// keepUntilAsked holds the lock for its time, or until somebody wants it back,
-// if the holder listens at all.
+// keepUntilAsked holds the lock for the hold time, or until another client revokes it, unless the
+// holder ignores revocations.
 func (c *revocableClient) keepUntilAsked(held context.Context) error {
 	if c.seat.Rand.IntN(deafEvery) == 0 {
 		c.seat.keep(held, c.holdTime)
@@ -182,7 +183,7 @@ func (c *revocableClient) keepUntilAsked(held context.Context) error {
 	defer cancel()
 	err := c.revocable.Revoked(listening)
 	if err == nil || listening.Err() != nil || c.wasDeposed(err) {
-		return nil // the release tells how it went
+		return nil // the release returns the outcome
 	}
 	return err
 }

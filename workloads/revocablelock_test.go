@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// runRevocable drives the lock with every second round revoking it.
+// runRevocable runs the lock with about every second round revoking it.
 func runRevocable(t *testing.T, s drivers.Service, open func(drivers.Conn, string) workloads.RevocableLock) (*metrics.Record, error) {
 	p := plan(s, nil)
 	p.Settings.RevokeEvery = 2
@@ -20,8 +20,8 @@ func runRevocable(t *testing.T, s drivers.Service, open func(drivers.Conn, strin
 	return workloads.Run(t.Context(), p)
 }
 
-// Three holders of four listen, and give way before their time, so that more
-// rounds fit into the window than if nobody did.
+// TestRunRevokesTheLock checks that about every second round revokes the lock, and that no two
+// holds overlap.
 func TestRunRevokesTheLock(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		r, err := runRevocable(t, s, func(c drivers.Conn, path string) workloads.RevocableLock {
@@ -54,7 +54,7 @@ func TestRunWithForceOverlapsByBelief(t *testing.T) {
 	})
 }
 
-// A robber takes the lock by force and keeps quiet about it.
+// A robber takes the lock by force and does not report it.
 type robber struct{ *recipes.LaserBeamLock }
 
 func (robber) Deposed() int64 { return 0 }
@@ -73,7 +73,8 @@ func TestRunCatchesARobber(t *testing.T) {
 	})
 }
 
-// A form that is not known to use force may not take the lock from a holder.
+// TestRunEndsWhenAHolderIsDeposedWithoutNotice checks that a form that is not a Deposer must not
+// take the lock from a holder.
 func TestRunEndsWhenAHolderIsDeposedWithoutNotice(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		_, err := runRevocable(t, s, func(c drivers.Conn, path string) workloads.RevocableLock {
@@ -85,5 +86,5 @@ func TestRunEndsWhenAHolderIsDeposedWithoutNotice(t *testing.T) {
 	})
 }
 
-// disguised hides that it can tell how many holders it has deposed.
+// disguised hides the method Deposed.
 type disguised struct{ workloads.RevocableLock }

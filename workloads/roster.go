@@ -13,10 +13,10 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A roster checks what the members of a group see of one another. When changes
-// stop, everybody who learns of them sees the members as they are: all members,
-// or, in a ring, the first; each other member of a ring sees only who is right
-// ahead of it, and nobody who was there and has gone.
+// A roster checks what the members of a group see of each other. When changes stop, members must
+// see the current membership. In an ordinary group every member must see all members; in a ring
+// only the first must. Each other member of a ring must see the member directly ahead of it, and
+// none of those that were directly ahead of it and have gone.
 type roster struct {
 	ring bool
 
@@ -25,20 +25,20 @@ type roster struct {
 	safety  metrics.Safety
 }
 
-// A membership is one client's, from its joining to its leaving.
+// A membership is one client's membership, from joining to leaving.
 type membership struct {
 	client int
 	name   string
 	place  int64
-	gone   []string  // who was right ahead, and has gone since it looked last
-	sees   []string  // the names it saw last, nil before the first time
-	at     time.Time // when that was
-	err    error     // why it sees no more
+	gone   []string  // members that were directly ahead, and have gone since it last looked
+	sees   []string  // the names it saw last; nil before the first time
+	at     time.Time // when it saw them
+	err    error     // why it sees nothing more
 	// moved has an element when something has changed.
 	moved chan struct{}
 }
 
-// joined notes a new member, in the stead of one whose session this client lost.
+// joined records a new member. It replaces the membership of the same client's lost session.
 func (r *roster) joined(client int, name string, place int64) *membership {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -52,14 +52,14 @@ func (r *roster) joined(client int, name string, place int64) *membership {
 	return m
 }
 
-// left notes that a member has left.
+// left records that a member has left.
 func (r *roster) left(m *membership) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.without(m)
 }
 
-// without notes that one is no member any more, if it still is one.
+// without removes the member if it still is one.
 func (r *roster) without(m *membership) {
 	if i := slices.Index(r.members, m); i >= 0 {
 		r.remove(i)
@@ -75,14 +75,14 @@ func (r *roster) remove(i int) {
 	r.members = slices.Delete(r.members, i, i+1)
 }
 
-// moveAll lets everybody look again, since what they must see has changed.
+// moveAll makes every member check again, since what they must see has changed.
 func (r *roster) moveAll() {
 	for _, m := range r.members {
 		m.move()
 	}
 }
 
-// see notes what a member sees.
+// see records what a member sees.
 func (r *roster) see(m *membership, names []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,9 +90,9 @@ func (r *roster) see(m *membership, names []string) {
 	m.move()
 }
 
-// fail notes that a member will see no more. One whose session is lost is none any
-// more, nor is one that finds its node gone, which it may before it learns why: it
-// may have no turn in which it could join again.
+// fail records that a member will see nothing more. A member whose session is lost is removed. So
+// is one that finds its node gone, which it may find before it learns that its session is lost: it
+// may have no turn left in which to join again.
 func (r *roster) fail(m *membership, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,8 +110,8 @@ func (m *membership) move() {
 	}
 }
 
-// await returns when the member sees what it must, with the moment from which it
-// did. One that sees no more sees nothing that it must.
+// await returns when the member sees what it must, with the time since when it has. It returns the
+// error of a member that sees nothing more.
 func (r *roster) await(ctx context.Context, m *membership) (time.Time, error) {
 	for {
 		at, wrong, err := r.look(m)
@@ -139,7 +139,7 @@ func (r *roster) look(m *membership) (at time.Time, wrong string, err error) {
 	return m.at, wrong, m.err
 }
 
-// wrong says what is wrong with what a member sees, "" if nothing is.
+// wrong describes what is wrong with what a member sees; "" if nothing is.
 func (r *roster) wrong(m *membership) string {
 	i := slices.Index(r.members, m)
 	switch want := r.names(); {
@@ -169,7 +169,7 @@ func (r *roster) names() []string {
 	return names
 }
 
-// stale notes a member that does not see what it must though changes stopped.
+// stale checks a member that does not see what it must although changes have stopped.
 func (r *roster) stale(m *membership) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

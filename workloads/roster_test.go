@@ -9,7 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// a, b and c have joined in this order, d came and has gone between b and c.
+// TestRoster has the members a, b and c, in this order. A member d joined between b and c and has
+// left.
 func TestRoster(t *testing.T) {
 	now, before := []string{"a", "b", "c"}, []string{"a", "b", "c", "d"}
 	for _, c := range []struct {
@@ -57,7 +58,8 @@ func TestRoster(t *testing.T) {
 	}
 }
 
-// A client that joins with a new session takes the place of what it lost.
+// TestRosterForgetsALostSession checks that a client that joins with a new session replaces its
+// lost membership.
 func TestRosterForgetsALostSession(t *testing.T) {
 	r := roster{}
 	r.joined(0, "a", 1)
@@ -69,8 +71,9 @@ func TestRosterForgetsALostSession(t *testing.T) {
 	}
 }
 
-// One whose session or node is gone and who has no turn in which it could join again is
-// waited for by nobody; nor does it matter that it was leaving.
+// TestRosterWaitsForNobodyWhoIsLost checks that the others do not wait for a member whose session
+// or node is gone, even if it has no turn left in which to join again. It does not matter if that
+// member was leaving.
 func TestRosterWaitsForNobodyWhoIsLost(t *testing.T) {
 	for _, ring := range []bool{false, true} {
 		for _, lost := range []error{drivers.ErrSessionLost, drivers.ErrNoNode} {

@@ -12,18 +12,17 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// rounds are the rounds of a workload that takes all clients together. Each has
-// a fresh path on the service, which the first of its clients has made and the
-// last removed, over a session that nobody counts; and a T, which they share in
-// this process.
+// rounds manages the rounds of a workload that takes all clients together. Each round has a fresh
+// path on the service, and a T that its clients share in this process. The round's first client
+// has the path created and its last client has it removed, over an uncounted session.
 type rounds[T any] struct {
 	admin drivers.Conn
 	stem  string // of the rounds' paths
-	seats int    // how many take part in a round
-	// begin makes what a round needs on the service, and what its seats share.
+	seats int    // how many seats take part in a round
+	// begin creates what a round needs on the service, and what its seats share.
 	begin func(ctx context.Context, path string) (*T, error)
-	// judge adds to the safety what was seen in a round that is over.
-	// disturbed tells whether a seat's session was disturbed during it.
+	// judge adds the findings of a round that is over to the safety verdict. disturbed reports
+	// whether a seat's session was disturbed during the round.
 	judge func(s *metrics.Safety, share *T, disturbed func(*Seat) bool)
 
 	mu     sync.Mutex
@@ -31,7 +30,7 @@ type rounds[T any] struct {
 	safety metrics.Safety
 }
 
-// A round is one of them.
+// A round is the state of one round.
 type round[T any] struct {
 	path  string
 	share *T
@@ -39,11 +38,11 @@ type round[T any] struct {
 	begun chan struct{} // closed when begin has returned
 	err   error         // of begin
 
-	claim   *pace.Ticket    // with what it has an arrival; nil in a closed loop, and before somebody has joined
-	arrived chan struct{}   // closed when it has one
-	due     time.Time       // when that was due; zero in a closed loop
-	left    int             // how many seats have not finished it
-	calm    map[*Seat]int64 // the seats' disturbances when they joined it
+	claim   *pace.Ticket    // holds the round's arrival; nil in a closed loop, and before any client has joined
+	arrived chan struct{}   // closed when the round's arrival is due
+	due     time.Time       // when the arrival was due; zero in a closed loop
+	left    int             // how many seats have not finished the round
+	calm    map[*Seat]int64 // the seats' disturbances when they joined the round
 }
 
 func (r *round[T]) disturbed(s *Seat) bool {
@@ -51,16 +50,16 @@ func (r *round[T]) disturbed(s *Seat) bool {
 	return joined && s.Disturbances() != calm
 }
 
-// first makes the first round's path before anybody is there, so that it does
-// not fall among what is counted.
+// first creates the first round's path before any client exists, so that its creation is not
+// counted.
 func (r *rounds[T]) first(ctx context.Context) error {
 	r.open = make(map[int64]*round[T])
 	_, err := r.begun(ctx, 0)
 	return err
 }
 
-// join returns the round of the seat's present turn. Joining again, with a new
-// session, is joining the same.
+// join returns the round of the seat's current turn. A seat that joins again with a new session
+// joins the same round.
 func (r *rounds[T]) join(ctx context.Context, s *Seat) (*round[T], error) {
 	now, err := r.begun(ctx, s.turns)
 	if err != nil {
@@ -82,8 +81,8 @@ func (r *rounds[T]) join(ctx context.Context, s *Seat) (*round[T], error) {
 	return now, nil
 }
 
-// arrive waits until the round is due, if it is at all. Whoever joins it first
-// waits for all.
+// arrive waits until the round is due, in an open loop. The first client to join waits for the
+// arrival on behalf of all.
 func (r *rounds[T]) arrive(ctx context.Context, s *Seat, now *round[T]) error {
 	if s.pacer == nil {
 		return nil
@@ -95,7 +94,7 @@ func (r *rounds[T]) arrive(ctx context.Context, s *Seat, now *round[T]) error {
 	}
 	r.mu.Unlock()
 	if first {
-		now.due, _ = s.next(ctx, now.claim) // at the end those who have come still end it
+		now.due, _ = s.next(ctx, now.claim) // at the end, clients that have joined still finish it
 		close(now.arrived)
 	}
 	select {
@@ -106,7 +105,7 @@ func (r *rounds[T]) arrive(ctx context.Context, s *Seat, now *round[T]) error {
 	}
 }
 
-// responded is the response time at a moment of what took so long until then.
+// responded returns the response time, at time now, of an operation with the service time took.
 func (r *round[T]) responded(now time.Time, took time.Duration) time.Duration {
 	if r.due.IsZero() {
 		return took
@@ -114,7 +113,7 @@ func (r *round[T]) responded(now time.Time, took time.Duration) time.Duration {
 	return now.Sub(r.due)
 }
 
-// begun returns the round of a turn, made by whoever asks first.
+// begun returns the round of a turn. The first caller creates it.
 func (r *rounds[T]) begun(ctx context.Context, turn int64) (*round[T], error) {
 	r.mu.Lock()
 	now, known := r.open[turn]
@@ -139,8 +138,8 @@ func (r *rounds[T]) begun(ctx context.Context, turn int64) (*round[T], error) {
 	return now, nil
 }
 
-// finish says that the seat has done its part, and returns how many rounds ended
-// with it: the last one ends the round.
+// finish records that the seat has done its part. It returns how many rounds ended with it: 1 for
+// the last seat of a round.
 func (r *rounds[T]) finish(ctx context.Context, s *Seat) (int64, error) {
 	over := r.leave(s)
 	if over == nil {
@@ -152,7 +151,7 @@ func (r *rounds[T]) finish(ctx context.Context, s *Seat) (int64, error) {
 	return 1, nil
 }
 
-// leave returns the round if the seat was the last to leave it.
+// leave returns the round if the seat was the last to leave it, and nil otherwise.
 func (r *rounds[T]) leave(s *Seat) *round[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -168,7 +167,7 @@ func (r *rounds[T]) leave(s *Seat) *round[T] {
 	return now
 }
 
-// verdict judges the rounds that never ended too, and returns all that was seen.
+// verdict also judges the rounds that never ended, and returns all findings.
 func (r *rounds[T]) verdict() metrics.Safety {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -181,13 +180,13 @@ func (r *rounds[T]) verdict() metrics.Safety {
 	return r.safety
 }
 
-// makeNode makes a node that nobody else makes.
+// makeNode creates a node that no other client creates.
 func makeNode(ctx context.Context, c drivers.Conn, path string, data []byte, mode drivers.Mode) error {
 	err := drivers.Repeat(func() error {
 		_, err := c.Create(ctx, path, data, mode)
 		return err
 	})
-	if errors.Is(err, drivers.ErrNodeExists) { // the reply to the first was lost
+	if errors.Is(err, drivers.ErrNodeExists) { // the reply to the first attempt was lost
 		return nil
 	}
 	return err

@@ -12,54 +12,53 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// A Plan is one run: one form on one service with a number of clients.
+// A Plan describes one run: one form on one service with a number of clients.
 type Plan struct {
 	Service drivers.Service
 	Form    Form
 	Clients int
-	// Groups is how many instances of the recipe the clients are spread over, a
-	// divisor of Clients; 0 means one.
+	// Groups is the number of instances of the recipe among which the clients are divided. It must
+	// divide Clients; 0 means one.
 	Groups   int
 	Settings Settings
-	// Ramp is how long the clients of a closed loop take to arrive, before the warm-up;
-	// 0 means as long as their number calls for.
+	// Ramp is how long the clients of a closed loop take to arrive, before the warm-up; 0 means a
+	// time that depends on their number.
 	Ramp   time.Duration
-	Warmup time.Duration // driven like the rest, and thrown away
-	// WarmupLimit is how long a closed loop without a background may warm up until its
-	// throughput is steady; what is not above Warmup changes nothing.
+	Warmup time.Duration // driven like the window; its measurements are discarded
+	// WarmupLimit bounds the warm-up of a closed loop without a background, which lasts until
+	// throughput is steady. A limit that is not above Warmup has no effect.
 	WarmupLimit time.Duration
-	Cold        bool          // the server has done nothing yet
+	Cold        bool          // the server has done no work yet
 	Duration    time.Duration // of the measured window
-	// LeastRounds lets the window of a closed loop last as often Duration as it takes
-	// until so many rounds have ended, at most for DurationLimit.
+	// LeastRounds extends the window of a closed loop by one Duration at a time until at least
+	// this many rounds have ended. DurationLimit bounds the extended window.
 	LeastRounds   int64
 	DurationLimit time.Duration
-	Rounds        int64  // ends the window after so many rounds instead; 0 for Duration
-	Seed          uint64 // of the run's own random choices, such as when work arrives
-	// Open is the rate at which work comes. Without one the loop is closed:
-	// each client begins a round when it has ended its last one and has thought.
+	Rounds        int64  // ends the window after this many rounds instead of after Duration; 0: after Duration
+	Seed          uint64 // of the run's own random choices, such as arrival times
+	// Open sets the arrival rate. Without a rate the loop is closed: each client begins a round
+	// when its last one has ended and it has thought.
 	Open pace.Options
-	// Preload is there before the clients come, below the run's own node.
+	// Preload exists on the service before the clients arrive, below the run's own node.
 	Preload Preload
-	// Background goes on beside the recipe, counted by itself.
+	// Background runs beside the recipe and is counted separately.
 	Background Background
-	// Faults are done to the service and the clients in the window.
+	// Faults are injected into the service and the clients during the window.
 	Faults faults.Schedule
-	// Bin is how wide the bins of the herd's time line are; 0 means
-	// metrics.DefaultBin.
+	// Bin is the bin width of the herd's timeline; 0 means metrics.DefaultBin.
 	Bin time.Duration
 	// Progress, if set, is called a few times a second.
 	Progress func(Progress)
-	// Watch, if set, is handed the run when its window opens; see Live.
+	// Watch, if set, is called with the running run when its window opens; see Live.
 	Watch func(*Live)
 
-	// rough: connections may break for long, on purpose.
+	// rough: faults are injected, so connections may be broken for a long time.
 	rough bool
 }
 
-// Progress is what a run can say while it goes.
+// Progress is the state of a run in progress.
 type Progress struct {
-	Measuring bool          // false while it warms up or ends
+	Measuring bool          // false during the warm-up and while the run ends
 	Elapsed   time.Duration // of the window
 	Rounds    int64
 	Lap       metrics.Lap // of the first phase, in the last interval
@@ -67,12 +66,12 @@ type Progress struct {
 	CPUCores  float64 // the generator's own
 }
 
-// ErrInterrupted is the error of a run whose context ended; its Record holds
-// what was measured until then.
+// ErrInterrupted is the error of a run whose context ended. Its Record holds the measurements up
+// to then.
 var ErrInterrupted = errors.New("interrupted")
 
-// Run drives the plan and returns what it measured. With an error other than
-// ErrInterrupted there is no Record.
+// Run executes the plan and returns its measurements. With an error other than ErrInterrupted it
+// returns no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 	if p.rough = len(p.Faults) > 0; p.rough {
 		if err := p.Faults.Check(p.powers()); err != nil {
@@ -112,7 +111,7 @@ func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 	return record, nil
 }
 
-// run goes through the phases: warm up, measure, let every round end.
+// run executes the phases of the run: warm up, measure, and wait until every round has ended.
 func (r *runner) run(ctx context.Context) *metrics.Record {
 	meter, all := r.crew.meter, r.crew.instances
 	var abandon context.CancelFunc

@@ -16,7 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// These tests run on the clock of a bubble: what takes a second takes no time.
+// These tests run in a bubble with a fake clock: a second passes in no time.
 
 func inBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
 	bubble.Test(t, func(t *testing.T) {
@@ -53,7 +53,8 @@ func predecessor(c drivers.Conn, path string) workloads.Lock {
 func plan(s drivers.Service, open func(c drivers.Conn, path string) workloads.Lock) workloads.Plan {
 	return workloads.Plan{Service: s, Form: lockForm(open), Clients: 5,
 		Settings: workloads.Settings{Hold: time.Millisecond},
-		// Rounds end at whole milliseconds, the window between two.
+		// Rounds end at whole milliseconds. The window opens and closes halfway between two of
+		// them.
 		Warmup: 20500 * time.Microsecond, Duration: 300 * time.Millisecond, Seed: 1}
 }
 
@@ -63,7 +64,7 @@ func TestRunMeasuresWholeRounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Nothing but the hold takes time here.
+		// Only the hold takes time here.
 		if r.Duration != 300*time.Millisecond || r.Rounds != 300 {
 			t.Errorf("%d rounds in %v, want 300 in 300ms", r.Rounds, r.Duration)
 		}
@@ -111,7 +112,8 @@ func TestRunTellsProgress(t *testing.T) {
 	})
 }
 
-// What was measured until the interruption is returned, of whole rounds.
+// TestRunInterrupted checks that an interrupted run returns its measurements up to then, of whole
+// rounds.
 func TestRunInterrupted(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		ctx, cancel := context.WithTimeout(t.Context(), 120*time.Millisecond)
@@ -126,7 +128,7 @@ func TestRunInterrupted(t *testing.T) {
 	})
 }
 
-// A free lock does not wait: everybody holds it.
+// A freeLock does not wait: all clients hold it.
 type freeLock struct{}
 
 func (freeLock) Acquire(ctx context.Context) (context.Context, error) { return ctx, nil }
@@ -172,7 +174,7 @@ func TestRunEndsAtAnErrorThatIsNotOfTheSession(t *testing.T) {
 	})
 }
 
-// A client whose session is lost goes on with a new one.
+// TestRunSurvivesALostSession checks that a client whose session is lost continues with a new one.
 func TestRunSurvivesALostSession(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
@@ -192,7 +194,7 @@ func TestRunSurvivesALostSession(t *testing.T) {
 	})
 }
 
-// A sessionLoser closes its session once it holds the lock.
+// A sessionLoser closes its session once, after it has acquired the lock.
 type sessionLoser struct {
 	workloads.Lock
 	conn drivers.Conn

@@ -14,30 +14,30 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// A runner is a run that goes on.
+// A runner is a run in progress.
 type runner struct {
 	plan  Plan
 	crew  *crew
 	pacer *pace.Pacer // of an open loop; nil in a closed one
-	// beside is what goes on at the same time; nil if nothing does.
+	// beside is the background load; nil if there is none.
 	beside *backdrop
 
-	rounds   context.Context // what rounds run under: it outlives the stop, so that they can end
-	stopping atomic.Bool     // no round begins any more
+	rounds   context.Context // the context of rounds: it outlives the stop, so that rounds can end
+	stopping atomic.Bool     // no more rounds begin
 	stop     chan struct{}   // closed with stopping
 	stopOnce sync.Once
-	gathered chan struct{} // closed when all clients have arrived; nil if they come at once
+	gathered chan struct{} // closed when all clients have arrived; nil if they arrive at the same time
 	begun    atomic.Bool   // the window is open
 	hurried  bool          // the run was interrupted
-	all      atomic.Int64  // rounds that ended at all
-	before   atomic.Int64  // those of them that ended before it opened
+	all      atomic.Int64  // rounds that have ended since the start
+	before   atomic.Int64  // rounds that had ended before the window opened
 
 	mu      sync.Mutex
-	turns   []int64 // where a round takes all clients: how many turns somebody has begun, by instance
+	turns   []int64 // where a round takes all clients: how many turns at least one client has begun, by instance
 	errors  map[string]int64
 	failure error
-	cut     bool // rounds had to be abandoned
-	queued  bool // they had: so many clients waited that their rounds would have taken too long
+	cut     bool // counts do not cover whole rounds: rounds abandoned, or notifications unconfirmed
+	queued  bool // too many turns were in progress for their rounds to end in time
 }
 
 func newRunner(ctx context.Context, p Plan, c *crew) *runner {
@@ -45,7 +45,7 @@ func newRunner(ctx context.Context, p Plan, c *crew) *runner {
 		stop: make(chan struct{}), turns: make([]int64, len(c.instances)), errors: make(map[string]int64)}
 }
 
-// halt makes every client stop after its round.
+// halt makes every client stop after its current round.
 func (r *runner) halt() {
 	r.stopOnce.Do(func() {
 		r.stopping.Store(true)
@@ -53,22 +53,22 @@ func (r *runner) halt() {
 	})
 }
 
-// endTime is how long the rounds that have begun may take to end, and eachEndTime by
-// how much longer for each client, since all of them may wait for a lock.
+// endTime is how long rounds in progress may take to end. eachEndTime is added for each client,
+// since all of them may be waiting for one lock.
 const (
 	endTime     = 15 * time.Second
 	eachEndTime = 5 * time.Millisecond
 )
 
-// roughEndTime is that where things are broken on purpose: sessions have to end, and
-// servers to come back, before others can go on.
+// roughEndTime is the limit in a run with faults: sessions have to expire and servers have to come
+// back before other clients can continue.
 const roughEndTime = time.Minute
 
-// letEnd waits for the rounds that have begun. Those that do not end in time, or cannot
-// by what the window measured, are abandoned.
+// letEnd waits until the rounds in progress have ended. It abandons those that do not end in time,
+// or that cannot at the rate the window measured.
 func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc, window *metrics.Record) {
 	if r.failed() {
-		abandon() // there is nothing to keep whole
+		abandon() // the run has failed: no round needs to end cleanly
 	}
 	limit := endTime + time.Duration(len(r.crew.seats))*eachEndTime
 	if r.plan.rough && !r.hurried {
@@ -87,9 +87,9 @@ func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc, win
 	clients.Wait()
 }
 
-// queueTime is how long the turns in progress when the window of a closed loop closed
-// take at the rate of the window, where clients wait for one holder after the other; 0 if
-// they do not, or if that rate is not known.
+// queueTime estimates how long the turns in progress at the end of a closed loop's window take at
+// the window's rate, in workloads where clients wait for one holder after another. It is 0 for
+// other workloads, and if the rate is unknown.
 func (r *runner) queueTime(window *metrics.Record) time.Duration {
 	if _, queue := r.crew.instances[0].(holding); !queue || window.Rounds == 0 || r.pacer != nil {
 		return 0
@@ -110,8 +110,7 @@ func (r *runner) startClients() *sync.WaitGroup {
 	return &clients
 }
 
-// client takes turns until the run stops, with a new session whenever one is
-// lost.
+// client takes turns until the run stops. It opens a new session whenever one is lost.
 func (r *runner) client(s *Seat) {
 	s.Stopping = r.stop
 	for {
@@ -126,7 +125,7 @@ func (r *runner) client(s *Seat) {
 			return
 		}
 		if !errors.Is(err, drivers.ErrSessionLost) {
-			s.Conn.Close() // what is left of it goes with the session
+			s.Conn.Close() // what it left on the service goes with the session
 		}
 		if !r.reopen(s) {
 			return
@@ -134,8 +133,8 @@ func (r *runner) client(s *Seat) {
 	}
 }
 
-// over tells whether a session has ended, of which its client may be told a little
-// later than that what it had made is gone.
+// over reports whether the session has ended. It waits a little: a client may learn that its nodes
+// are gone shortly before it learns that its session is.
 func over(c drivers.Conn) bool {
 	t := time.NewTimer(aLittle)
 	defer t.Stop()
@@ -149,8 +148,8 @@ func over(c drivers.Conn) bool {
 
 const aLittle = time.Second
 
-// reopen gives a seat a new session, and tells whether the run goes on. Where
-// things are broken on purpose it may have to try again.
+// reopen opens a new session for the seat and reports whether the run continues. It retries, since
+// faults may keep it from connecting.
 func (r *runner) reopen(s *Seat) bool {
 	for {
 		err := s.open(r.rounds)
@@ -189,7 +188,7 @@ func (r *runner) attend(s *Seat) error {
 	return err
 }
 
-// turn has the client on the seat take one turn.
+// turn makes the client of the seat take one turn.
 func (r *runner) turn(s *Seat, c Client) error {
 	s.cycle.begin()
 	rounds, err := c.Turn(r.rounds)
@@ -205,7 +204,7 @@ func (r *runner) turn(s *Seat, c Client) error {
 	return nil
 }
 
-// again tells whether the client takes another turn.
+// again reports whether the client takes another turn.
 func (r *runner) again(s *Seat) bool {
 	if !r.crew.instances[s.instance].Together() {
 		return !r.stopping.Load()
@@ -215,7 +214,7 @@ func (r *runner) again(s *Seat) bool {
 	switch {
 	case r.failure != nil || r.cut:
 		return false
-	case s.turns < r.turns[s.instance]: // others are in it
+	case s.turns < r.turns[s.instance]: // other clients have begun this turn
 		return true
 	case r.stopping.Load():
 		return false
@@ -237,7 +236,7 @@ func (r *runner) begin() {
 	r.begun.Store(true)
 }
 
-// done is how many rounds have ended in the window, which is open.
+// done returns how many rounds have ended in the window, which must be open.
 func (r *runner) done() int64 { return r.all.Load() - r.before.Load() }
 
 func (r *runner) failed() bool {
@@ -246,9 +245,8 @@ func (r *runner) failed() bool {
 	return r.failure != nil
 }
 
-// noteError counts an error. A lost session is part of life, and where things are
-// broken on purpose so is a connection that is lost or not had; any other means
-// that the run cannot go on.
+// noteError counts an error. Sessions may be lost in any run; in a run with faults, connections
+// may also be lost or fail to open. Any other error ends the run.
 func (r *runner) noteError(s *Seat, err error) {
 	sentinel := drivers.ErrSessionLost
 	if !errors.Is(err, sentinel) {
@@ -264,13 +262,13 @@ func (r *runner) noteError(s *Seat, err error) {
 	s.harm.failed(sentinel)
 }
 
-// unreached tells whether an error is the connection's, not the form's.
+// unreached reports whether the error comes from the connection and not from the form.
 func unreached(err error) bool {
 	var network net.Error
 	return errors.Is(err, drivers.ErrConnectionLoss) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network)
 }
 
-// fail ends the run.
+// fail ends the run with the error.
 func (r *runner) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -283,12 +281,12 @@ func (r *runner) fail(err error) {
 // fenceTime bounds the wait for the last notifications.
 const fenceTime = 5 * time.Second
 
-// arrived waits for the notifications that are still on their way. Where it
-// cannot be known that they arrived, the counts are not of whole rounds.
+// arrived waits for notifications in transit. If their arrival cannot be confirmed, the counts do
+// not cover whole rounds.
 func (r *runner) arrived(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
 	defer cancel()
-	if err := r.crew.fence(ctx); err != nil && !errors.Is(err, drivers.ErrSessionLost) { // nothing comes to one that is lost
+	if err := r.crew.fence(ctx); err != nil && !errors.Is(err, drivers.ErrSessionLost) { // a lost session gets none
 		r.cut = true
 	}
 }

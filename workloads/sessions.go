@@ -11,22 +11,21 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A Storm is something that happens to all sessions at once.
+// A Storm is an event that happens to all sessions at the same time.
 type Storm struct {
-	// Brace makes a session ready for it, at the path of the round.
+	// Brace prepares a session for the storm, at the path of the round.
 	Brace func(ctx context.Context, s *Seat, path string) error
-	// Hit is what happens to one session. It returns when that can be used
-	// again: not before it has been answered.
+	// Hit applies the storm to one session. It returns when the session is usable again, which
+	// takes an answer from the service.
 	Hit func(ctx context.Context, s *Seat, path string) error
-	// Outcome says what is wrong with the round's path after the storm, as an
-	// ordinary client sees it, or "".
+	// Outcome describes what is wrong with the round's path after the storm, as an ordinary client
+	// sees it; "" if nothing is.
 	Outcome func(ctx context.Context, c drivers.Conn, path string) (wrong string, err error)
 }
 
-// Sessions makes the workload of a storm. In each round it hits all clients at
-// once, and beside them an ordinary client, with a session of its own that
-// nothing happens to, goes on with its work: for the hold before the storm, and
-// while it lasts.
+// Sessions returns the workload constructor for a storm. In each round the storm hits all clients
+// at the same time. An ordinary client, whose own session is not hit, works beside them: for the
+// hold before the storm, and while the storm lasts.
 func Sessions(storm Storm) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &stormWorkload{
@@ -43,20 +42,20 @@ type stormWorkload struct {
 	clients int
 	rounds  rounds[squall]
 
-	back     *metrics.Latency // from the storm's beginning until a client is back
-	over     *metrics.Latency // until all are
-	ordinary *metrics.Latency // a set of the ordinary client while it lasts
-	calm     *metrics.Latency // and before it
+	back     *metrics.Latency // from the storm's beginning until one client is back
+	over     *metrics.Latency // until all clients are back
+	ordinary *metrics.Latency // a set by the ordinary client during the storm
+	calm     *metrics.Latency // a set by the ordinary client before the storm
 
-	made, omitted atomic.Int64 // writes of the ordinary client during storms, and those that it never came to make
+	made, omitted atomic.Int64 // writes of the ordinary client during storms, and writes due but never made
 }
 
-// A squall is one round.
+// A squall is the state of one round of a storm.
 type squall struct {
-	braced *gate  // clients come to it, then the ordinary client lets the storm begin
-	begun  *gate  // it comes to it, then the storm has begun
-	back   *gate  // clients come to it, then the storm is over
-	wrong  string // what the storm left
+	braced *gate  // each client comes to it, then the ordinary client starts the storm
+	begun  *gate  // the ordinary client comes to it, which starts the storm
+	back   *gate  // each client comes to it, then the storm is over
+	wrong  string // what is wrong after the storm
 }
 
 func (w *stormWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -78,7 +77,7 @@ func judgeSquall(s *metrics.Safety, q *squall, _ func(*Seat) bool) {
 	}
 }
 
-// Leads: the ordinary client.
+// Leads returns true: the leader is the ordinary client.
 func (w *stormWorkload) Leads() bool { return true }
 
 func (w *stormWorkload) Together() bool { return true }
@@ -112,12 +111,12 @@ func (w *stormWorkload) End(r *metrics.Record) {
 
 func (w *stormWorkload) Verdict() metrics.Safety { return w.rounds.verdict() }
 
-// Settle does nothing: what a storm costs depends on when it comes.
+// Settle returns an error: the cost of a storm depends on its timing.
 func (w *stormWorkload) Settle(context.Context, *Stage) error {
 	return errors.New("a storm cannot be counted at rest")
 }
 
-// A stormClient is hit in each round.
+// A stormClient is a client that the storm hits in each round.
 type stormClient struct {
 	*stormWorkload
 	seat *Seat
@@ -145,7 +144,7 @@ func (c *stormClient) Turn(ctx context.Context) (int64, error) {
 	return c.rounds.finish(ctx, c.seat)
 }
 
-// A bystander goes on with its work, whatever happens to the others.
+// A bystander is the ordinary client, which keeps working during the storm.
 type bystander struct {
 	*stormWorkload
 	seat *Seat
@@ -180,24 +179,23 @@ func (b *bystander) Turn(ctx context.Context) (int64, error) {
 	}
 	ended, err := b.rounds.finish(ctx, b.seat)
 	took, _ := q.begun.past(b.seat, now)
-	b.over.Record(took, r.responded(now, took)) // in the window in which the round has ended
+	b.over.Record(took, r.responded(now, took)) // recorded in the window in which the round ended
 	return ended, err
 }
 
-// workEvery is how often the ordinary client has something to do.
+// workEvery is the interval at which the ordinary client has a write to make.
 const workEvery = time.Millisecond
 
-// work sets the round's node again and again, once at least. It makes one write at a
-// time: those that are due meanwhile wait for it, and their response time counts from
-// when they were due. It returns how many it made, and how many were due and never made
-// since it was done before.
+// work sets the round's node repeatedly, at least once, until done. It makes one write at a time.
+// Writes that become due in the meantime wait, and their response time counts from when they were
+// due. work returns how many writes it made, and how many were due but not made when it was done.
 func (b *bystander) work(ctx context.Context, path string, l *metrics.Latency, done func() bool) (made, omitted int64, err error) {
 	for due := time.Now(); ; due = due.Add(workEvery) {
 		began := time.Now()
 		if wait := due.Sub(began); wait > 0 {
 			keep(ctx, wait)
 			began = time.Now()
-			due = began // what the timer was late is not the service's
+			due = began // the timer's lateness is not the service's
 		}
 		if err := drivers.Repeat(func() error {
 			_, err := b.seat.Conn.Set(ctx, path, nil, drivers.AnyVersion)

@@ -21,8 +21,8 @@ func storm(t *testing.T, s drivers.Service, storm workloads.Storm, clients int, 
 	return r
 }
 
-// Every storm hits every session in every round, and an ordinary client is
-// answered before it and while it lasts.
+// TestStorms checks that every storm hits every session in every round, and that the service
+// answers an ordinary client before the storm and during it.
 func TestStorms(t *testing.T) {
 	for name, what := range map[string]workloads.Storm{
 		"connect": workloads.ConnectStorm(), "reconnect": workloads.ReconnectStorm(),
@@ -50,7 +50,7 @@ func TestStorms(t *testing.T) {
 	}
 }
 
-// An ephemeral node that outlives its session is noticed.
+// TestStormNoticesWhatIsLeft checks that a node that outlives its session is reported.
 func TestStormNoticesWhatIsLeft(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		lasting := workloads.ExpiryStorm()
@@ -64,8 +64,8 @@ func TestStormNoticesWhatIsLeft(t *testing.T) {
 	})
 }
 
-// The ordinary client may lose its session, too: it goes on with another one, and
-// the storm is the same.
+// TestStormOutlivesTheOrdinaryClient checks that the ordinary client may lose its session too: it
+// continues with a new one, and the storm goes through.
 func TestStormOutlivesTheOrdinaryClient(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		struck := workloads.Lull()
@@ -88,8 +88,8 @@ func TestStormOutlivesTheOrdinaryClient(t *testing.T) {
 	})
 }
 
-// The ordinary client makes one write at a time. What is due while one takes long is
-// counted as omitted, and does not make that one look as long as a queue.
+// TestStormsCountWritesThatWereNotMade checks that the ordinary client makes one write at a time.
+// Writes that become due during a slow one count as omitted and do not add to its time.
 func TestStormsCountWritesThatWereNotMade(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		slow := workloads.Lull()
@@ -103,7 +103,7 @@ func TestStormsCountWritesThatWereNotMade(t *testing.T) {
 		if mean := time.Duration(ordinary.Mean()); mean < 39*time.Millisecond || mean > 41*time.Millisecond {
 			t.Errorf("an ordinary write takes %v, want 40ms", mean)
 		}
-		// In each storm of 100 ms three writes are made, of the first three that were due.
+		// Each storm of 100 ms has time for three writes, the first three that were due.
 		if w := r.Storm; w.Made != ordinary.TotalCount() || w.Omitted < 110*w.Made/3 || w.Omitted > 120*w.Made/3 {
 			t.Errorf("%+v with %d writes in %d storms", *w, ordinary.TotalCount(), r.Rounds)
 		}

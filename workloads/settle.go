@@ -10,20 +10,21 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// Settled is what one settled run of a form cost.
+// Settled is the cost of one settled run of a form.
 type Settled struct {
 	Rounds  int64 // of the recipe
 	Counts  metrics.Counts
 	Largest int64 // largest fan-out of one write
-	// Server is the server's own account of the same, pings, fences and syncs
-	// taken out, or nil where it keeps none.
+	// Server is the server's own count of the same run, without pings, fences and syncs; nil where
+	// the server keeps none.
 	Server *drivers.Counters
 	Safety metrics.Safety
 	Story  []Step
 }
 
-// Settle plays one settled run: the clients' steps one at a time, everything
-// at rest between any two. What it counts depends on nothing but the form.
+// Settle performs one settled run: the clients take steps one at a time, and the whole system is
+// at rest between any two. The counts depend on the form, the number of clients and the settings,
+// and not on timing.
 func Settle(ctx context.Context, service drivers.Service, form Form, clients int, s Settings) (_ Settled, err error) {
 	w := form.New(s)
 	c := &crew{service: service, form: form, instances: instances{w}, meter: metrics.NewMeter(), place: s.namespace()}
@@ -31,7 +32,7 @@ func Settle(ctx context.Context, service drivers.Service, form Form, clients int
 	var steps sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer func() {
-		cancel() // whoever still waits, after an error, waits no longer
+		cancel() // after an error, release the clients that still wait
 		if e := c.dismiss(); err == nil {
 			err = e
 		}
@@ -53,7 +54,7 @@ func Settle(ctx context.Context, service drivers.Service, form Form, clients int
 	return st.play(ctx, w)
 }
 
-// play measures around the workload's own script.
+// play measures the workload's own script.
 func (st *Stage) play(ctx context.Context, w Workload) (Settled, error) {
 	meter := st.crew.meter
 	witness, before, err := st.crew.swearIn(ctx)
@@ -84,34 +85,33 @@ type Stage struct {
 	crew    *crew
 	tellers []*teller
 	story   []Step
-	owners  map[string]int // of nodes with a sequential name, by path
+	owners  map[string]int // creators of the nodes with a sequential name, by path
 
-	steps *sync.WaitGroup // those that have begun and not ended
+	steps *sync.WaitGroup // steps that have begun and not ended
 
 	mu     sync.Mutex
-	acts   []*act // that have not been told to their end
-	moves  uint64 // steps begun and ended
+	acts   []*act // acts whose end has not been reported in the story
+	moves  uint64 // counts the begins and ends of steps
 	failed error
 }
 
-// An act is a step that has begun. A client may be about several: it follows
-// something and changes it.
+// An act is a step that has begun. A client may have several: it may follow a node and change it.
 type act struct {
 	client int
 	spot   *drivers.Spot
 	ended  bool
-	ends   string // what to say when it has
-	told   bool   // that it goes to sleep
-	moves  uint64 // of the spot, when that was told
+	ends   string // what the story says when the act has ended
+	told   bool   // the story has said that it sleeps
+	moves  uint64 // the spot's moves when the story said so
 }
 
 func newStage(c *crew, tellers []*teller, steps *sync.WaitGroup) *Stage {
 	return &Stage{steps: steps, Seats: c.seats, crew: c, tellers: tellers, owners: make(map[string]int)}
 }
 
-// Do begins a step of one client: what it sets out to do ("arrives"), what has
-// come of it when it ends ("holds", or nothing worth saying), and the step
-// itself, whose context parks on a spot of its own.
+// Do begins a step of one client. sets describes what the client begins to do ("arrives"), and
+// ends the outcome when the step has ended ("holds"), or "" for none. The context of step parks on
+// a spot of its own.
 func (st *Stage) Do(ctx context.Context, client int, sets, ends string, step func(context.Context) error) {
 	st.story = append(st.story, Step{Client: client, Title: sets})
 	a := &act{client: client, spot: &drivers.Spot{Ticks: true}, ends: ends}
@@ -136,7 +136,7 @@ func (st *Stage) end(a *act, err error) {
 	}
 }
 
-// Tick lets each client that polls look once, and tells whether any does.
+// Tick makes each client that polls look once, and reports whether any client does.
 func (st *Stage) Tick() bool {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -147,16 +147,15 @@ func (st *Stage) Tick() bool {
 	return any
 }
 
-// restTime is how long things may take to come to rest: on a backend that
-// answers, milliseconds.
+// restTime bounds the wait for rest, which takes milliseconds on a service that answers.
 const restTime = 30 * time.Second
 
-// restPoll is how long to wait between two looks at who is still moving.
+// restPoll is how long Rest waits before it checks again whether a client still moves.
 const restPoll = 50 * time.Microsecond
 
-// Rest returns when everything has come to rest, which it proves: every client
-// is parked or has nothing to do; then each session is fenced, so that every
-// notification on its way has arrived; and in all that nothing moved.
+// Rest returns when everything is at rest, and proves it: every client is parked or idle, then
+// each session is fenced, so that all notifications in transit have arrived, and nothing moved in
+// the meantime.
 func (st *Stage) Rest(ctx context.Context) error {
 	deadline := time.Now().Add(restTime)
 	for {
@@ -181,10 +180,10 @@ func (st *Stage) Rest(ctx context.Context) error {
 	}
 }
 
-// A look is all that changes when anything happens. Two equal looks say that
-// nothing did.
+// A look is everything that changes when something happens. If two looks are equal, nothing
+// happened between them.
 type look struct {
-	awake  int // a client that is neither idle nor parked, or −1
+	awake  int // a client that is neither idle nor parked; −1 if there is none
 	moves  uint64
 	counts metrics.Counts
 }
@@ -193,7 +192,7 @@ func (st *Stage) look() look {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	l := look{awake: -1, moves: st.moves, counts: st.crew.meter.Counts()}
-	// Heartbeats come when they come, and fences are our own.
+	// Heartbeats come at any time, and the fences are the stage's own.
 	l.counts.Pings, l.counts.Fences, l.counts.BytesIn, l.counts.BytesOut = 0, 0, 0, 0
 	for _, a := range st.acts {
 		parked, moves := a.spot.Parked()
@@ -205,8 +204,8 @@ func (st *Stage) look() look {
 	return l
 }
 
-// parkedUnseen tells of a library form, which does not wait where we can see
-// it, whether it waits: its last answer armed a watch, and that has not fired.
+// parkedUnseen reports whether a client of a library form waits. Such a client does not park on a
+// spot, but it waits if its last reply armed a watch that has not fired.
 func (st *Stage) parkedUnseen(client int) bool {
 	return st.crew.form.Family == Library && st.Seats[client].Marks.Quiet()
 }

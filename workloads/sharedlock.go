@@ -6,30 +6,30 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A SharedLock is one client's handle on a lock that readers hold together and
-// a writer holds alone.
+// A SharedLock is one client's handle on a lock that several readers can hold together and a
+// writer holds alone.
 type SharedLock interface {
-	// AcquireRead and AcquireWrite are as [Lock.Acquire].
+	// AcquireRead and AcquireWrite work like [Lock.Acquire].
 	AcquireRead(ctx context.Context) (held context.Context, err error)
 	AcquireWrite(ctx context.Context) (held context.Context, err error)
-	// Token is the current hold's fencing token: a writer's is above that of
-	// every earlier holder, a reader's above that of every earlier writer.
+	// Token returns the fencing token of the current hold. A writer's token is greater than that
+	// of every earlier holder, a reader's greater than that of every earlier writer.
 	Token() int64
-	// Release gives the lock up.
+	// Release releases the lock.
 	Release(ctx context.Context) error
 }
 
-// SharedLocks makes the workload of a shared lock's form: the lock's, but for
-// each round a client draws whether it reads or writes. open makes one client's
-// handle on the shared lock at a path, a node that exists.
+// SharedLocks returns the workload constructor for a form of shared lock. It is the workload of a
+// lock, except that each client chooses at random in each round whether it reads or writes. open
+// creates one client's handle on the shared lock at a path, which is an existing node.
 func SharedLocks[S drivers.Conn, L SharedLock](open func(c S, path string) L) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return newSharedWorkload(s, at[SharedLock](open), "read", "write")
 	}
 }
 
-// newSharedWorkload makes the workload of a shared lock with these steps, the
-// first two of which acquire it, to read and to write.
+// newSharedWorkload creates the workload of a shared lock with these steps. The first two acquire
+// the lock, to read and to write.
 func newSharedWorkload(s Settings, open opener[SharedLock], steps ...string) *sharedWorkload {
 	oneSide := func(c drivers.Conn, path string) (Lock, error) {
 		l, err := open(c, path)
@@ -38,9 +38,9 @@ func newSharedWorkload(s Settings, open opener[SharedLock], steps ...string) *sh
 	return &sharedWorkload{s.readersToAWriter(), newLockWorkload(s, oneSide, lockWords(), steps...)}
 }
 
-// DefaultReaders is how many readers there are to a writer where nobody says: they
-// dominate, as they do where a lock is worth sharing, and yet with as few as
-// eight clients one writer stands behind another, which is where forms differ.
+// DefaultReaders is the default number of readers per writer. Readers dominate, as they do where
+// sharing a lock pays. But with as few as eight clients one writer still queues behind another,
+// which is where the forms differ.
 const DefaultReaders = 3
 
 func (s Settings) readers() int {
@@ -50,13 +50,13 @@ func (s Settings) readers() int {
 	return DefaultReaders
 }
 
-// Writers is how many of so many clients are writers when each keeps to one
-// side: at least one.
+// Writers returns how many of the clients are writers when each either always reads or always
+// writes: at least one.
 func (s Settings) Writers(clients int) int { return writers(clients, s.readers()) }
 
 func writers(clients, readers int) int { return max(1, clients/(readers+1)) }
 
-// A side is a shared lock as a lock, taken for reading or for writing.
+// A side is a shared lock used as a lock, for reading or for writing.
 type side struct {
 	SharedLock
 	reads bool
@@ -70,7 +70,7 @@ func (l *side) Acquire(ctx context.Context) (held context.Context, err error) {
 }
 
 type sharedWorkload struct {
-	readers int // to each writer
+	readers int // per writer
 	*lockWorkload
 }
 
@@ -84,8 +84,8 @@ func (w *sharedWorkload) join(s *Seat) (*sharedClient, error) {
 	return &sharedClient{w.readers, c}, err
 }
 
-// Settle lets the writers arrive, one at a time, then the readers, and then all
-// release, one at a time.
+// Settle lets the writers arrive, one at a time, then the readers, and then all release, one at a
+// time.
 func (w *sharedWorkload) Settle(ctx context.Context, st *Stage) error {
 	clients := make([]*lockClient, len(st.Seats))
 	writers := writers(len(st.Seats), w.readers)
@@ -106,22 +106,22 @@ func (w *sharedWorkload) Settle(ctx context.Context, st *Stage) error {
 	return w.releaseAll(ctx, st, clients)
 }
 
-// A sharedClient is one client that goes through rounds on either side.
+// A sharedClient is one client that reads or writes in each round.
 type sharedClient struct {
-	readers int // to each writer
+	readers int // per writer
 	*lockClient
 }
 
-// Turn draws a side and takes a turn on it.
+// Turn chooses reading or writing at random and takes a turn.
 func (c *sharedClient) Turn(ctx context.Context) (rounds int64, err error) {
 	c.draw()
 	return c.lockClient.Turn(ctx)
 }
 
-// draw chooses the side of the next acquisition as it comes.
+// draw chooses at random whether the next acquisition is for reading.
 func (c *sharedClient) draw() { c.take(c.seat.Rand.IntN(c.readers+1) > 0) }
 
-// take chooses the side of the next acquisition.
+// take sets whether the next acquisition is for reading.
 func (c *sharedClient) take(reads bool) {
 	c.shares, c.acquired = reads, c.steps[1]
 	if reads {

@@ -15,8 +15,8 @@ func sharedPlan(s drivers.Service, open func(c drivers.Conn, path string) worklo
 	return p
 }
 
-// With three readers to a writer, five clients share most of their holds, so
-// more rounds fit into the window than holds one after the other.
+// TestRunSharesTheLock checks sharing with three readers per writer: five clients share most of
+// their holds, so that more rounds fit into the window than without sharing.
 func TestRunSharesTheLock(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		r, err := workloads.Run(t.Context(), sharedPlan(s, func(c drivers.Conn, path string) workloads.SharedLock {
@@ -37,7 +37,7 @@ func TestRunSharesTheLock(t *testing.T) {
 	})
 }
 
-// An openLock lets readers in whenever they like.
+// An openLock grants every read immediately.
 type openLock struct {
 	workloads.SharedLock
 	reads bool
@@ -86,8 +86,8 @@ func TestWriters(t *testing.T) {
 	}
 }
 
-// The largest fan-out of the recipe is that of a writer's release to readers,
-// and all of them go on.
+// TestSharedLockSettles checks that the largest fan-out of the recipe is that of a writer's
+// release to readers, and that all of these readers make progress.
 func TestSharedLockSettles(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		form := sharedPlan(s, func(c drivers.Conn, path string) workloads.SharedLock {

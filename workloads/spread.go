@@ -8,9 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// spreads are the rounds of a workload in which one client makes an update and
-// all must see it: a round begins when all are ready for it, so that nobody
-// misses the one before, and is over when all have seen it.
+// spreads manages the rounds of a workload in which one client makes an update that all must see.
+// A round begins when all clients are ready for it, so that no client misses the update before,
+// and it is over when all have seen its update.
 type spreads struct {
 	clients int
 
@@ -18,16 +18,16 @@ type spreads struct {
 	open map[int64]*spread // by turn
 }
 
-// A spread is one update on its way to everybody.
+// A spread is one update that is being distributed to all clients.
 type spread struct {
 	ready map[*Seat]bool
 	all   chan struct{} // closed when all are ready
-	seen  int           // how many clients' part in it is over
+	seen  int           // how many clients have finished their part
 
 	mu    sync.Mutex
-	claim *pace.Ticket  // with what the update has an arrival; nil in a closed loop
-	due   time.Time     // when the update was due first
-	asked time.Time     // when it was asked for first
+	claim *pace.Ticket  // holds the update's arrival; nil in a closed loop
+	due   time.Time     // when the update was first due
+	asked time.Time     // when it was first requested
 	made  chan struct{} // closed when the service has acknowledged it
 }
 
@@ -35,8 +35,8 @@ func newSpreads(clients int) *spreads {
 	return &spreads{clients: clients, open: make(map[int64]*spread)}
 }
 
-// join says that the seat is ready for the update of its turn. To join again,
-// with a new session, changes nothing.
+// join records that the seat is ready for the update of its turn. Joining again with a new session
+// changes nothing.
 func (s *spreads) join(seat *Seat) *spread {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,8 +54,8 @@ func (s *spreads) join(seat *Seat) *spread {
 	return p
 }
 
-// leave says that the seat has seen the update, and returns how many rounds are
-// over with that: the last one's ends the round.
+// leave records that the seat has seen the update. It returns how many rounds ended with it: 1 for
+// the last seat of a round.
 func (s *spreads) leave(seat *Seat) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,8 +70,8 @@ func (s *spreads) leave(seat *Seat) int64 {
 	return 1
 }
 
-// make waits until all are ready and the update arrives, and makes it. Only one
-// client does, from its seat.
+// make waits until all are ready and the update is due, and makes it. Only one client calls it,
+// from its seat.
 func (p *spread) make(ctx context.Context, seat *Seat, think time.Duration, update func(due time.Time) error) error {
 	select {
 	case <-p.all:
@@ -88,8 +88,9 @@ func (p *spread) make(ctx context.Context, seat *Seat, think time.Duration, upda
 	return nil
 }
 
-// arrive waits until the update is due, which it is once, however often it takes
-// to make it. At the end the others wait for it all the same.
+// arrive waits until the update is due. The update is due once, however many attempts it takes to
+// make it. When no more rounds begin arrive still returns, since the other clients wait for the
+// update.
 func (p *spread) arrive(ctx context.Context, seat *Seat, think time.Duration) (due time.Time) {
 	p.mu.Lock()
 	again := !p.asked.IsZero()
@@ -111,16 +112,15 @@ func (p *spread) arrive(ctx context.Context, seat *Seat, think time.Duration) (d
 	return due
 }
 
-// took is how long after it was asked for, and after it was due, the update was
-// seen at a moment.
+// took returns how long after its request, and after it was due, the update was seen.
 func (p *spread) took(seen time.Time) (service, response time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return seen.Sub(p.asked), seen.Sub(p.due)
 }
 
-// overdue tells whether the update was made, so that whoever does not see it
-// never will.
+// overdue reports whether the service has acknowledged the update. A client that does not see it
+// now never will.
 func (p *spread) overdue() bool {
 	select {
 	case <-p.made:

@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// ConnectStorm: all sessions are opened at the same time.
+// ConnectStorm opens all sessions at the same time.
 func ConnectStorm() Storm {
 	return Storm{
 		Brace: func(_ context.Context, s *Seat, _ string) error { return s.Conn.Close() },
@@ -22,8 +22,7 @@ func ConnectStorm() Storm {
 	}
 }
 
-// ReconnectStorm: all connections are cut at the same time, and each session has
-// a watch to be armed again.
+// ReconnectStorm cuts all connections at the same time. Each session has a watch to arm again.
 func ReconnectStorm() Storm {
 	return Storm{
 		Brace: func(ctx context.Context, s *Seat, path string) error {
@@ -41,8 +40,8 @@ func ReconnectStorm() Storm {
 	}
 }
 
-// ExpiryStorm: all sessions end at the same time, as by expiry, each with an
-// ephemeral node, and are opened anew.
+// ExpiryStorm ends all sessions at the same time, as if they had expired, and opens new ones. Each
+// session has an ephemeral node.
 func ExpiryStorm() Storm {
 	return Storm{
 		Brace: func(ctx context.Context, s *Seat, path string) error {
@@ -76,13 +75,13 @@ func ExpiryStorm() Storm {
 	}
 }
 
-// Lull: nothing happens, and sessions do nothing but stay, for the hold.
+// Lull is a storm that does nothing: sessions only stay open for the hold.
 func Lull() Storm {
 	nothing := func(context.Context, *Seat, string) error { return nil }
 	return Storm{Brace: nothing, Hit: nothing, Outcome: harmless}
 }
 
-// answered returns when the session has been answered.
+// answered returns when the service has answered the session.
 func answered(ctx context.Context, s *Seat, path string) error {
 	_, _, err := drivers.Steady(s.Conn).Exists(ctx, path, nil)
 	return err

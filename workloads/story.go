@@ -11,21 +11,21 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Step is one step of a settled run, as a person would tell it: who did what,
-// who was woken, who went on and who went back to sleep.
+// A Step is one step of a settled run in a form for display: what the client did, which clients
+// were woken, and which of them made progress or went back to sleep.
 type Step struct {
-	Client int    // whose step it was, from 0
-	Title  string // what it set out to do, e.g. "arrives"
-	Deeds  []Deed // what came of it, by client
+	Client int    // the client that took the step, from 0
+	Title  string // what it began to do, e.g. "arrives"
+	Deeds  []Deed // what clients did during the step
 }
 
-// A Deed is what some clients did during a step, all of them the same.
+// A Deed is what some clients did during a step. All of them did the same.
 type Deed struct {
 	Clients []int // from 0, ascending
 	Did     string
 }
 
-// Who names the clients, "2" or "3–8" or "2, 5–7", counting from 1.
+// Who returns the numbers of the clients, counted from 1: "2" or "3–8" or "2, 5–7".
 func (d Deed) Who() string {
 	var parts []string
 	for i := 0; i < len(d.Clients); {
@@ -46,7 +46,7 @@ func (d Deed) Who() string {
 	return strings.Join(parts, ", ")
 }
 
-// A teller notes what one session does and passes it on to the next probe.
+// A teller records what one session does and passes each message on to the next probe.
 type teller struct {
 	next drivers.Probe
 
@@ -55,17 +55,17 @@ type teller struct {
 	deeds   []deed
 }
 
-// A deed is one message, kept until the step is told.
+// A deed is one message, kept until the step is reported.
 type deed struct {
 	op    drivers.Op
 	path  string
 	watch bool
 	err   error
 	event drivers.EventType
-	made  string // the path that a create made
+	made  string // the path of the node that a create made
 }
 
-// Message notes the message.
+// Message records the message.
 func (t *teller) Message(m drivers.Message) {
 	t.next.Message(m)
 	t.mu.Lock()
@@ -88,7 +88,7 @@ func (t *teller) Message(m drivers.Message) {
 	}
 }
 
-// last is the last request noted.
+// last returns the last request recorded.
 func (t *teller) last() *deed {
 	for i := len(t.deeds) - 1; i >= 0; i-- {
 		if t.deeds[i].event == 0 {
@@ -112,7 +112,7 @@ func (t *teller) take() []deed {
 	return deeds
 }
 
-// tellStep writes down what the step that has just come to rest consisted of.
+// tellStep records what happened in the step that has just come to rest.
 func (st *Stage) tellStep() {
 	if len(st.story) == 0 {
 		return
@@ -122,7 +122,7 @@ func (st *Stage) tellStep() {
 	for i, t := range st.tellers {
 		all[i] = t.take()
 		for _, d := range all[i] {
-			if d.made != "" && d.made != d.path { // a sequential name is one client's own
+			if d.made != "" && d.made != d.path { // the sequential name belongs to one client
 				st.owners[d.made] = i
 			}
 		}
@@ -135,7 +135,7 @@ func (st *Stage) tellStep() {
 	}
 }
 
-// add puts clients that did the same together, in the order of the first.
+// add groups clients that did the same, in the order of the first of each group.
 func (s *Step) add(client int, did string) {
 	i := slices.IndexFunc(s.Deeds, func(d Deed) bool { return d.Did == did })
 	if i < 0 {
@@ -145,7 +145,7 @@ func (s *Step) add(client int, did string) {
 	s.Deeds[i].Clients = append(s.Deeds[i].Clients, client)
 }
 
-// words tells one client's deeds and how it ended up.
+// words describes one client's deeds and how the step left it.
 func (st *Stage) words(client int, deeds []deed) string {
 	var words []string
 	woken := false
@@ -181,7 +181,7 @@ func (st *Stage) words(client int, deeds []deed) string {
 	return strings.Join(words, " · ")
 }
 
-// change says what became of a node.
+// change describes what happened to a node.
 func change(e drivers.EventType, node string) string {
 	if e == drivers.ChildrenChanged {
 		return "children of " + node + " changed"
@@ -189,7 +189,7 @@ func change(e drivers.EventType, node string) string {
 	return node + " " + e.String()
 }
 
-// name is how a person would call a node: by its owner or by its last element.
+// name returns a readable name for a node: by its owner, or its last element.
 func (st *Stage) name(client int, path string) string {
 	owner, ok := st.owners[path]
 	switch {
@@ -200,13 +200,13 @@ func (st *Stage) name(client int, path string) string {
 	}
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	if guid, rest, ok := strings.Cut(last, "-"); ok && len(guid) == len(rand.Text()) {
-		return rest // what nobody here made is known by its place
+		return rest // a node without an owner is named without its GUID
 	}
 	return last
 }
 
-// takeAct tells whether a client went to sleep over anything since it was asked
-// last, and what to say of a step that ended.
+// takeAct reports whether a client went to sleep in any step since the last call, and returns the
+// description of a step that ended.
 func (st *Stage) takeAct(client int) (busy bool, ended string) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
@@ -221,8 +221,8 @@ func (st *Stage) takeAct(client int) (busy bool, ended string) {
 	return busy, ended
 }
 
-// sleepsAnew tells whether a step that has not ended has moved since it was asked
-// last. Of a library form that cannot be seen.
+// sleepsAnew reports whether a step that has not ended has moved since the last call. For a
+// library form that is unknown, so it is assumed.
 func (st *Stage) sleepsAnew(a *act) bool {
 	_, moves := a.spot.Parked()
 	anew := !a.told || moves != a.moves || st.crew.form.Family == Library

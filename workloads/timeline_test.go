@@ -12,23 +12,23 @@ import (
 
 func oneNode(c drivers.Conn, path string) workloads.Lock { return naive.NewLock(c, path) }
 
-// The herd stands at zero of its time line: of 20 clients that wait for one lock
-// all but the holder are told, look and write at the same moment, and nothing
-// happens until the next release. The recipe wakes one.
+// TestTimelineOfALock checks that the herd is at time zero of its timeline. In the naive form, 20
+// clients use one lock: all but the holder are notified, read and write at the same moment, and
+// nothing happens until the next release. The recipe wakes one client.
 func TestTimelineOfALock(t *testing.T) {
 	const clients = 20
 	const hold = 30 * time.Millisecond
 	for _, c := range []struct {
 		name                         string
 		open                         func(drivers.Conn, string) workloads.Lock
-		notifications, reads, writes int64 // of one release
+		notifications, reads, writes int64 // per release
 	}{
-		// The next holder creates its node at first try; all who do not get the
-		// lock, and the one who gave it up, fail to and watch again. And the
-		// release is a write.
+		// The next holder creates its node at the first attempt. All clients that do not get the
+		// lock, and the one that released it, fail to create it and watch again. The release is
+		// one more write.
 		{"naive", oneNode, clients - 1, clients - 1, clients + 1},
-		// The next holder lists, and whoever gave the lock up creates a node,
-		// lists, and watches the last.
+		// The next holder lists. The client that released the lock creates a node, lists, and
+		// watches its predecessor.
 		{"recipe", predecessor, 1, 3, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,38 +14,38 @@ import (
 
 // A Transaction is one site's part in a two-phase commit.
 type Transaction interface {
-	// Join begins to follow the transaction.
+	// Join starts following the transaction.
 	Join(ctx context.Context) error
-	// Vote says what the site wants; the first vote of a site stands.
+	// Vote casts the site's vote. A site's first vote stands.
 	Vote(ctx context.Context, commit bool) error
-	// Decision blocks until it is decided whether all commit or all abort.
+	// Decision blocks until the decision is made, and returns it.
 	Decision(ctx context.Context) (commit bool, err error)
 }
 
 // A Coordinator decides a two-phase commit.
 type Coordinator interface {
-	// Coordinate blocks until it has decided.
+	// Coordinate blocks until the coordinator has decided.
 	Coordinate(ctx context.Context) (commit bool, err error)
 }
 
-// A NewSite makes the part of the site called mine in the transaction at path.
+// A NewSite creates the part of the site named mine in the transaction at path.
 type NewSite func(c drivers.Conn, path string, sites []string, mine string) Transaction
 
-// A NewCoordinator makes the coordinator of the transaction at path.
+// A NewCoordinator creates the coordinator of the transaction at path.
 type NewCoordinator func(c drivers.Conn, path string, sites []string) Coordinator
 
-// A Protocol is how sites and, if there is one, a coordinator take part in the
-// transaction. Its node exists.
+// A Protocol is how sites and, if there is one, a coordinator take part in a transaction. The
+// transaction's node exists.
 type Protocol struct {
 	Site NewSite
 	// Coordinator is nil where the sites decide themselves.
 	Coordinator NewCoordinator
-	// OwnNodes: each site makes its node itself. Otherwise the transaction's
-	// node has an empty child for each, by its name.
+	// OwnNodes: each site creates its own node. Otherwise the transaction's node has an empty
+	// child with the name of each site from the beginning.
 	OwnNodes bool
 }
 
-// Coordinated is the protocol of sites with a coordinator.
+// Coordinated returns the protocol of sites with a coordinator.
 func Coordinated[T Transaction, C Coordinator](
 	site func(c drivers.Conn, path string, sites []string, mine string) T,
 	coordinator func(c drivers.Conn, path string, sites []string) C,
@@ -55,7 +55,7 @@ func Coordinated[T Transaction, C Coordinator](
 	return p
 }
 
-// Uncoordinated is the protocol of sites that decide themselves.
+// Uncoordinated returns the protocol of sites that decide by themselves.
 func Uncoordinated[T Transaction](
 	site func(c drivers.Conn, path string, sites []string, mine string) T,
 ) Protocol {
@@ -64,16 +64,16 @@ func Uncoordinated[T Transaction](
 	}}
 }
 
-// WithOwnNodes is the protocol, where each site makes its node itself.
+// WithOwnNodes returns the protocol in which each site creates its own node.
 func (p Protocol) WithOwnNodes() Protocol {
 	p.OwnNodes = true
 	return p
 }
 
-// TwoPhaseCommits makes the workload of a form of two-phase commit. Each client
-// is a site: in each round all join one transaction, work on it for the hold,
-// vote, and learn what is decided. The coordinator is no client and has a session
-// of its own. Making the transaction's nodes beforehand is not counted.
+// TwoPhaseCommits returns the workload constructor for a form of two-phase commit. Each client is
+// a site. In each round all sites join one transaction, work on it for the hold, vote, and wait
+// for the decision. The coordinator is not a client and has its own session. Creating the
+// transaction's nodes is not counted.
 func TwoPhaseCommits(p Protocol) func(Settings) Workload {
 	return func(s Settings) Workload {
 		return &commitWorkload{hold: s.hold(), abortRate: s.abortRate(), protocol: p,
@@ -88,7 +88,7 @@ type commitWorkload struct {
 	sites     []string
 	rounds    rounds[ballot]
 	vote      *metrics.Latency // from the call until the vote is written
-	decide    *metrics.Latency // from then until a site knows the decision
+	decide    *metrics.Latency // from the written vote until a site knows the decision
 }
 
 func (w *commitWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
@@ -109,7 +109,7 @@ func (w *commitWorkload) begin(ctx context.Context, path string) (*ballot, error
 	})
 }
 
-// Leads tells whether there is a coordinator.
+// Leads reports whether there is a coordinator.
 func (w *commitWorkload) Leads() bool { return w.protocol.Coordinator != nil }
 
 func (w *commitWorkload) Together() bool { return true }
@@ -129,15 +129,15 @@ func (w *commitWorkload) Begin() {
 func (w *commitWorkload) Lap() metrics.Lap { return w.decide.Lap() }
 
 func (w *commitWorkload) End(r *metrics.Record) {
-	// First what a site waits for: the vote is one write, whatever the form.
+	// First the phase in which a site waits. The vote is one write in every form.
 	r.Phases = []metrics.Phase{w.decide.Phase(), w.vote.Phase()}
 	r.Rounds = r.Phases[0].Service.TotalCount() / int64(len(w.sites))
 }
 
 func (w *commitWorkload) Verdict() metrics.Safety { return w.rounds.verdict() }
 
-// Settle lets all sites join, one at a time, then the coordinator begin, if there
-// is one, and then all sites vote to commit, one at a time.
+// Settle lets all sites join, one at a time. Then the coordinator begins, if there is one, and all
+// sites vote to commit, one at a time.
 func (w *commitWorkload) Settle(ctx context.Context, st *Stage) error {
 	sites := make([]*siteRound, len(w.sites))
 	for i := range sites {
@@ -169,7 +169,7 @@ func (w *commitWorkload) Settle(ctx context.Context, st *Stage) error {
 	return nil
 }
 
-// A commitSite takes part in each round's transaction.
+// A commitSite is a client that takes part in the transaction of each round.
 type commitSite struct {
 	*commitWorkload
 	seat *Seat
@@ -187,8 +187,8 @@ func (s *commitSite) Turn(ctx context.Context) (int64, error) {
 	return s.rounds.finish(ctx, s.seat)
 }
 
-// wants draws a vote: of N sites so many abort that the wanted share of
-// transactions does.
+// wants chooses a vote at random. With n sites, each votes to commit with the probability
+// (1−abortRate)^(1/n), so that the share of transactions with a vote to abort is abortRate.
 func (s *commitSite) wants() (commit bool) {
 	return s.seat.Rand.Float64() < math.Pow(1-s.abortRate, 1/float64(len(s.sites)))
 }
@@ -233,7 +233,7 @@ func (r *siteRound) conclude(ctx context.Context, commit bool) error {
 	return nil
 }
 
-// A commitCoordinator decides each round's transaction.
+// A commitCoordinator decides the transaction of each round.
 type commitCoordinator struct {
 	*commitWorkload
 	seat *Seat

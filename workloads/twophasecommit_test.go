@@ -40,7 +40,7 @@ func TestRunCommits(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		for _, rate := range []float64{0, 0.3, 1} {
 			r := runCommit(t, s, rate, commitProtocol())
-			// Nothing but the hold takes time here; a round may end on each edge.
+			// Only the hold takes time here. A round may end at each edge of the window.
 			if r.Rounds < 199 || r.Rounds > 201 {
 				t.Errorf("%d rounds, want 200", r.Rounds)
 			}
@@ -54,7 +54,7 @@ func TestRunCommits(t *testing.T) {
 	})
 }
 
-// A headstrong site takes its own vote for the decision.
+// A headstrong site takes its own vote as the decision.
 type headstrong struct {
 	workloads.Transaction
 	wants *bool
@@ -83,8 +83,8 @@ func TestRunCatchesSitesThatDecideForThemselves(t *testing.T) {
 	})
 }
 
-// A site or a coordinator that loses its session takes part again, in the same
-// transaction.
+// TestRunSurvivesASessionLostInATransaction checks that a site or a coordinator that loses its
+// session takes part in the same transaction again.
 func TestRunSurvivesASessionLostInATransaction(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		var sites, coordinators atomic.Int64

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// What is chosen of a workload reaches it by the methods below only, and only when it is
-// made: a workload keeps no Settings. So each form tells which settings it uses, and no
-// table can leave one out. A setting has the name of its flag of stampede run.
+// A workload reads the settings that are flags of stampede run only through the methods below, and
+// only while it is created: it keeps no Settings. Each form thus reports which settings it uses,
+// so a table of settings cannot omit one. A setting has the name of its flag.
 
-// uses notes that the workload being made uses the settings.
+// uses records that the workload being created uses the settings.
 func (s Settings) uses(names ...string) {
 	for _, name := range names {
 		if s.used != nil {
@@ -20,7 +20,7 @@ func (s Settings) uses(names ...string) {
 	}
 }
 
-// Uses are the names of the settings that the form uses, in the order of the alphabet.
+// Uses returns the names of the settings that the form uses, in alphabetical order.
 func (f Form) Uses() []string {
 	s := Settings{used: make(map[string]bool)}
 	f.New(s)
@@ -37,7 +37,7 @@ func (s Settings) think() time.Duration {
 	return s.Think
 }
 
-// readersToAWriter is how many readers of a shared lock there are to each writer.
+// readersToAWriter returns the number of readers of a shared lock per writer.
 func (s Settings) readersToAWriter() int {
 	s.uses("readers")
 	return s.readers()
@@ -53,7 +53,7 @@ func (s Settings) abortRate() float64 {
 	return s.AbortRate
 }
 
-// queue is what is chosen of either kind of queue, but for the priorities.
+// queue returns the settings of either kind of queue, except for the priorities.
 func (s Settings) queue() QueueSettings {
 	s.uses("producers", "backlog", "ephemeral-items")
 	return s.Queue

@@ -6,8 +6,9 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// verify checks the identities of a run in tests, where a broken one is a panic: so each
-// test that makes a result checks them, also through the command. To users it is a doubt.
+// verify checks the identities of a run's results in tests and panics if one is broken. So each
+// test that produces a result checks them, also a test that runs the command. For users a broken
+// identity is a doubt.
 func verify(r *metrics.Record) {
 	if !testing.Testing() {
 		return

@@ -6,7 +6,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// Every run of the test suite goes through Run, which panics where an identity is broken.
+// TestBrokenIdentitiesFailEachTest checks that verify panics if an identity is broken. Run calls
+// it, so this covers every run of the test suite.
 func TestBrokenIdentitiesFailEachTest(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -9,17 +9,17 @@ import (
 	"github.com/stampede-bench/stampede/drivers/faults"
 )
 
-// A victim is a client as faults see it.
+// A victim is a client as the target of faults.
 type victim struct {
 	*Seat
 	service drivers.Service
 }
 
-// Line is what the seat's connections go through.
+// Line returns the line that the seat's connections go through.
 func (v *victim) Line() *faults.Line { return &v.harm.line }
 
-// Expire has the service end the session that the seat has just now. A service that
-// cannot be reached, since its leader is gone, is asked again for a while.
+// Expire makes the service end the seat's current session. While the service cannot be reached,
+// because it has no leader, Expire retries for a while.
 func (v *victim) Expire(ctx context.Context) error {
 	e, ok := v.service.(drivers.Expirer)
 	if !ok {
@@ -27,7 +27,7 @@ func (v *victim) Expire(ctx context.Context) error {
 	}
 	for began := time.Now(); ; keep(ctx, lookEvery) {
 		err := e.Expire(ctx, *v.harm.conn.Load())
-		if errors.Is(err, drivers.ErrSessionLost) { // it has just ended by itself
+		if errors.Is(err, drivers.ErrSessionLost) { // the session has just ended by itself
 			return nil
 		}
 		if err == nil || !unreached(err) || ctx.Err() != nil || time.Since(began) > endTime {
@@ -36,11 +36,11 @@ func (v *victim) Expire(ctx context.Context) error {
 	}
 }
 
-// Freeze has the client not go on.
+// Freeze stops the client at the end of its hold, until Thaw.
 func (v *victim) Freeze() { v.harm.frost.Shut() }
 
-// Thaw lets it go on.
+// Thaw lets the client continue.
 func (v *victim) Thaw() { v.harm.frost.Open() }
 
-// Lose has the reply of the next such request lost.
+// Lose drops the reply of the next such request.
 func (v *victim) Lose(op drivers.Op) { v.harm.lose.Store(uint32(op)) }

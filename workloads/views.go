@@ -10,14 +10,13 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// views checks what the clients see of values that are updated. Updates are
-// numbered from 1 in the order in which they are made, and the number is what is
-// written; 0 is there before the first.
+// views checks what the clients see of values that are updated. Updates are numbered from 1 in the
+// order in which they are made, and the number is the data written. The data before the first
+// update is 0.
 //
-// Nobody sees an update that was not made, nobody sees an older one after a newer
-// one in the same session, and once writes stop everybody sees the last. An
-// update is made from just before it is asked for, so that what is seen too early
-// really was.
+// A client must not see an update that was not made, nor an older update after a newer one in the
+// same session, and when writes stop every client must see the last one. An update counts as made
+// from just before its request is sent, so that an update seen too early is a real finding.
 type views struct {
 	mu      sync.Mutex
 	made    []int64 // by value: the last update
@@ -27,10 +26,10 @@ type views struct {
 
 // A view is what one client sees in one session.
 type view struct {
-	seen []int64     // by value: the update seen last, −1 for none
-	at   []time.Time // when that was
-	err  error       // of whoever saw, when it can see no more
-	// moved has an element when something of the above has changed.
+	seen []int64     // by value: the last update seen, −1 for none
+	at   []time.Time // when it was first seen
+	err  error       // why the client sees nothing more
+	// moved has an element when one of the fields above has changed.
 	moved chan struct{}
 }
 
@@ -42,7 +41,7 @@ func newViews(clients, values int) *views {
 	return v
 }
 
-// open begins a client's view anew, with a new session.
+// open starts a client's view from scratch, with a new session.
 func (v *views) open(client int) *view {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -54,17 +53,17 @@ func (v *views) open(client int) *view {
 	return w
 }
 
-// update is what is written for the number.
+// update returns the data of the update with this number.
 func update(number int64) []byte { return strconv.AppendInt(nil, number, 10) }
 
-// making notes that the update is about to be made to the value.
+// making records that the update of the value is about to be made.
 func (v *views) making(value int, number int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.made[value] = number
 }
 
-// see notes that the client of the view sees this at the value.
+// see records that the client of the view sees this data at the value.
 func (v *views) see(client int, w *view, value int, data []byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -83,7 +82,7 @@ func (v *views) see(client int, w *view, value int, data []byte) {
 	w.move()
 }
 
-// fail notes that nothing more will be seen in the view.
+// fail records that the view will see nothing more.
 func (v *views) fail(w *view, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -118,14 +117,14 @@ func (v *views) await(ctx context.Context, w *view, value int, number int64) (ti
 	}
 }
 
-// stale notes a client that does not see the last update though writes stopped.
+// stale checks a client that does not see the last update although writes have stopped.
 func (v *views) stale(client int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.checkLast(client)
 }
 
-// converged checks that everybody sees the last update of every value.
+// converged checks that every client sees the last update of every value.
 func (v *views) converged() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What two clients see of two values of which the first was updated once, and
-// the second twice, and what is wrong with it.
+// TestViews checks the findings about what two clients see of two values. The first value was
+// updated once, the second twice.
 func TestViews(t *testing.T) {
 	type sight struct {
 		client, value int
@@ -52,7 +52,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// Whoever has a new session may find it behind the old one.
+// TestANewViewMayGoBack checks that a new session may see an older update than the session before
+// it.
 func TestANewViewMayGoBack(t *testing.T) {
 	v := newViews(1, 1)
 	v.making(0, 1)

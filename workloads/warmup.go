@@ -7,11 +7,11 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// warmSlices is how many slices the asked warm-up has.
+// warmSlices is the number of slices of the plan's warm-up.
 const warmSlices = 2
 
-// warmUp drives the clients for the plan's warm-up, and then until throughput is steady
-// or the plan's limit is reached. What it measures is thrown away.
+// warmUp drives the clients for the plan's warm-up, and then until throughput is steady or the
+// plan's limit is reached. Its measurements are discarded.
 func (r *runner) warmUp(ctx context.Context) (w metrics.Warmup) {
 	began := time.Now()
 	defer func() { w.Took = time.Since(began) }()
@@ -35,6 +35,6 @@ func (r *runner) warmUp(ctx context.Context) (w metrics.Warmup) {
 	return w
 }
 
-// coldSlice is how long a slice is on a server that has done nothing yet: long enough to
-// see the slow rise of a program that is compiled while it runs.
+// coldSlice is the length of a slice on a server that has done no work yet: long enough to see
+// throughput rise slowly while a just-in-time compiler works.
 const coldSlice = 500 * time.Millisecond

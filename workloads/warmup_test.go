@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A run warms up until it is steady, for as long as its limit at most; an open loop, and a
-// run without a warm-up, as long as asked for.
+// TestWarmup checks that a run warms up until throughput is steady, at most for its limit, and
+// without a limit for the plan's warm-up.
 func TestWarmup(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)
@@ -17,7 +17,7 @@ func TestWarmup(t *testing.T) {
 		if w := ran(t, p).Warmup; !w.Steady || w.Took < p.Warmup || w.Took > p.WarmupLimit || len(w.Rates) < 4 || w.Rates[1] == 0 {
 			t.Errorf("%+v", w)
 		}
-		p.WarmupLimit = 1500 * time.Millisecond // too short for a plateau
+		p.WarmupLimit = 1500 * time.Millisecond // too short for a steady throughput
 		if w := ran(t, p).Warmup; w.Steady || w.Took != p.WarmupLimit || len(w.Rates) != 3 {
 			t.Errorf("%+v", w)
 		}
@@ -28,8 +28,8 @@ func TestWarmup(t *testing.T) {
 	})
 }
 
-// On a cold server the warm-up is seen in longer slices, and the reader is told if
-// throughput still rose at its end.
+// TestColdServerIsWarnedOf checks that the warm-up of a cold server is divided into longer slices,
+// and that the run warns if throughput still rose at its end.
 func TestColdServerIsWarnedOf(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)

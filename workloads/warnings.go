@@ -8,10 +8,10 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// behind is the share of what was offered that must have been done.
+// behind is the least share of the offered rounds that must have ended.
 const behind = 0.95
 
-// warn notes what to mind of the numbers, and which of it makes them doubtful.
+// warn records the warnings about the results, and which of them make the results doubtful.
 func (r *runner) warn(m *metrics.Record) {
 	warn := func(w metrics.Warning) { m.Warnings = append(m.Warnings, w) }
 	doubt := func(is bool, code, format string, args ...any) {
@@ -66,8 +66,9 @@ func (r *runner) warn(m *metrics.Record) {
 	}
 }
 
-// turnsInProgress says whether a closed loop had turns in progress at the end that took
-// far longer than all that ended, and whether most did, as when the service stands still.
+// turnsInProgress reports whether a closed loop had turns in progress at the end that took far
+// longer than any turn that ended. stoodStill reports whether at least half of the turns in
+// progress did, as when the service hangs.
 func turnsInProgress(m *metrics.Record) (text string, stoodStill bool) {
 	g := m.Generator
 	if g.Overdue == 0 || g.Oldest < leastOverdue {
@@ -78,13 +79,13 @@ func turnsInProgress(m *metrics.Record) (text string, stoodStill bool) {
 }
 
 const (
-	// leastOverdue is for how long a turn is in progress at least that is worth a warning.
+	// leastOverdue is the least age of a turn in progress that is worth a warning.
 	leastOverdue = 100 * time.Millisecond
 	littlesLaw   = "Little's law does not hold: %.3g turns were in progress on average, those that ended account for %.3g (error %.2g): " +
 		"their times do not stand for all, so measure for longer"
 )
 
-// Why arrivals make figures doubtful: how many, of how many, and whose.
+// Why arrivals make results doubtful: the number of arrivals, the total, and whose they are.
 const (
 	notServed    = "%d of %d %sarrivals found no client free before the end: the response times are lower bounds"
 	notFinished  = "%d of %d %sarrivals did not end, the oldest was due for %v: the response times are lower bounds"

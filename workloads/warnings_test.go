@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// Each thing that makes figures worth nothing is noted, by its kind, and what is
-// only to be known is a warning and no doubt.
+// TestDoubts checks that each reason to doubt the results is recorded with its code, and that
+// nothing else causes a doubt or a warning.
 func TestDoubts(t *testing.T) {
 	cores := float64(metrics.Cores())
 	for _, c := range []struct {
@@ -31,12 +31,12 @@ func TestDoubts(t *testing.T) {
 		{metrics.Others, func(_ *runner, m *metrics.Record) {
 			m.Generator.Machine = &metrics.Machine{Cores: 4, Busy: 3.8, Others: 0.7}
 		}},
-		{"", func(_ *runner, m *metrics.Record) { // others are busy, and a core is idle
+		{"", func(_ *runner, m *metrics.Record) { // others are busy, but one core is idle
 			m.Generator.Machine = &metrics.Machine{Cores: 4, Busy: 3.2, Others: 2}
 		}},
 		{metrics.Starved, func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(15 * time.Millisecond)) }},
-		{"", func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(8 * time.Millisecond)) }}, // an idle machine's
-		{"", func(_ *runner, m *metrics.Record) { // short beside what was measured
+		{"", func(_ *runner, m *metrics.Record) { m.Generator.Lag.RecordValue(int64(8 * time.Millisecond)) }}, // on an idle machine
+		{"", func(_ *runner, m *metrics.Record) { // small against the measured times
 			m.Generator.Lag.RecordValue(int64(15 * time.Millisecond))
 			m.Phases[0].Service.Reset()
 			m.Phases[0].Service.RecordValue(int64(time.Second))
@@ -101,8 +101,8 @@ func TestLostSessionsOfTheBackgroundAreNoDoubt(t *testing.T) {
 	}
 }
 
-// A machine that generator and servers keep busy together is worth a warning and no
-// doubt, since runs that are compared share it alike.
+// TestSharedMachineIsWarnedOf checks that a machine that the generator and the servers keep busy
+// together causes a warning and no doubt, since runs that are compared share it in the same way.
 func TestSharedMachineIsWarnedOf(t *testing.T) {
 	for busy, want := range map[float64][]string{1.8: {metrics.Shared}, 1.6: nil} {
 		m := &metrics.Record{Duration: time.Second}

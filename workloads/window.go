@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// wait lets d pass unless the run ends before.
+// wait waits for d, or until the run ends.
 func (r *runner) wait(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -19,10 +19,11 @@ func (r *runner) wait(ctx context.Context, d time.Duration) {
 	}
 }
 
-// lapTime is how long one interval of the result is, and how often progress is told.
+// lapTime is the length of one interval of the result, and of the interval between progress
+// reports.
 const lapTime = 250 * time.Millisecond
 
-// measure lets the window pass and cuts it into intervals.
+// measure waits until the window ends and divides it into intervals.
 func (r *runner) measure(ctx context.Context, live *Live) {
 	laps := time.NewTicker(r.crew.trouble.lap())
 	defer laps.Stop()
@@ -37,7 +38,7 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 	lap := func() {
 		now, elapsed, done := r.crew.meter.Counts(), time.Since(live.opened), r.done()
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
-		first := r.crew.instances[0].Lap() // they share it
+		first := r.crew.instances[0].Lap() // all instances share it
 		i.P50, i.P90, i.P99 = first.P50, first.P90, first.P99
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		live.lap(i)
@@ -64,8 +65,8 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 	}
 }
 
-// goesOn tells whether a window that was open for so long lasts for the plan's duration
-// once more, since too few rounds have ended.
+// goesOn reports whether a window that has been open for this long is extended by the plan's
+// duration because too few rounds have ended.
 func (r *runner) goesOn(open time.Duration) bool {
 	return r.pacer == nil && r.done() < r.plan.LeastRounds && open+r.plan.Duration <= r.plan.DurationLimit
 }
@@ -81,7 +82,7 @@ func (r *runner) tell(elapsed time.Duration, first metrics.Lap, self *metrics.Sa
 	r.plan.Progress(p)
 }
 
-// serverCounts is the server's own account so far, nil where it keeps none.
+// serverCounts returns the server's own counters, or nil if it has none.
 func (r *runner) serverCounts(ctx context.Context) *drivers.Counters {
 	w, ok := r.crew.service.(drivers.Witness)
 	if !ok {
@@ -94,7 +95,7 @@ func (r *runner) serverCounts(ctx context.Context) *drivers.Counters {
 	return &c
 }
 
-// serverCounted is what the server counted since before.
+// serverCounted returns what the server has counted since before.
 func (r *runner) serverCounted(ctx context.Context, before *drivers.Counters) *drivers.Counters {
 	now := r.serverCounts(ctx)
 	if before == nil || now == nil {

@@ -10,18 +10,18 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A window in which too few rounds end lasts for its duration again, until enough have
-// ended or its limit is reached.
+// TestWindowLastsUntilEnoughRoundsHaveEnded checks that a window in which too few rounds end is
+// extended by its duration until enough have ended or its limit is reached.
 func TestWindowLastsUntilEnoughRoundsHaveEnded(t *testing.T) {
 	for _, c := range []struct {
 		least int64
 		limit time.Duration
 		want  time.Duration
 	}{
-		{0, time.Minute, 2500 * time.Millisecond},  // nothing is asked
-		{2, time.Minute, 2500 * time.Millisecond},  // they have ended
-		{20, time.Minute, 20 * time.Second},        // 8 durations have 20 rounds
-		{20, 6 * time.Second, 5 * time.Second},     // a third duration passes the limit
+		{0, time.Minute, 2500 * time.Millisecond},  // no minimum
+		{2, time.Minute, 2500 * time.Millisecond},  // enough rounds have ended
+		{20, time.Minute, 20 * time.Second},        // 20 rounds take 8 durations
+		{20, 6 * time.Second, 5 * time.Second},     // a third duration would exceed the limit
 		{20, time.Second, 2500 * time.Millisecond}, // the limit is shorter than the duration
 	} {
 		inBubble(t, func(t *testing.T, s drivers.Service) {
@@ -38,8 +38,9 @@ func TestWindowLastsUntilEnoughRoundsHaveEnded(t *testing.T) {
 	}
 }
 
-// Clients that wait for a lock when the window closes, so many that their turns would
-// take minutes, are not waited for, and the window's figures are not in doubt.
+// TestLongQueuesAreAbandonedWithoutADoubt checks that the run does not wait for clients in a queue
+// for a lock when the window closes, if their turns would take minutes, and that it does not doubt
+// the window's results.
 func TestLongQueuesAreAbandonedWithoutADoubt(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)
@@ -62,7 +63,8 @@ func TestLongQueuesAreAbandonedWithoutADoubt(t *testing.T) {
 	})
 }
 
-// A queue that can be served in time is served, so that rounds are whole.
+// TestShortQueuesAreServed checks that a queue that can be served in time is served, so that all
+// rounds are whole.
 func TestShortQueuesAreServed(t *testing.T) {
 	inBubble(t, func(t *testing.T, s drivers.Service) {
 		p := plan(s, predecessor)

@@ -7,9 +7,9 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// swearIn starts a server's own count anew and returns ours at that moment. The
-// witness is nil where the server keeps no count, or where it is not ours to
-// reset: others may use a given server, and its statistics are theirs.
+// swearIn resets the server's own count and returns ours at that moment. The witness is nil if the
+// server keeps no count, or if this run did not start the server: other clients may use that
+// server, and its statistics are not ours to reset.
 func (c *crew) swearIn(ctx context.Context) (witness drivers.Witness, before metrics.Counts, err error) {
 	witness, _ = c.service.(drivers.Witness)
 	if witness == nil || c.service.Info().Started == "" {
@@ -25,10 +25,11 @@ func (c *crew) swearIn(ctx context.Context) (witness drivers.Witness, before met
 	return witness, before, err
 }
 
-// testimony is what the server counted since, heartbeats and fences taken out,
-// or nil if it counts in terms of its own. As to persistent watches all do: to
-// ZooKeeper arming one is a read, and the end of a watched node two notifications,
-// one in each of its tables, of which it sends one.
+// testimony returns what the server has counted since swearIn, without heartbeats, watches armed
+// again, fences and syncs. It returns nil if the server does not count in our terms. With
+// persistent watches no server does: ZooKeeper counts arming one as a read, and counts two
+// notifications for the deletion of a watched node, one in each of its watch tables, though it
+// sends one.
 func (c *crew) testimony(ctx context.Context, witness drivers.Witness, before metrics.Counts) (*drivers.Counters, error) {
 	var server drivers.Counters
 	var ours metrics.Counts
@@ -44,14 +45,14 @@ func (c *crew) testimony(ctx context.Context, witness drivers.Witness, before me
 	return &server, nil
 }
 
-// unasked is what a client library sends by itself: heartbeats, and what arms
-// watches again. go-zookeeper does the latter on a first connection too, some time
-// after it, if by then there is a watch.
+// unasked returns the number of requests that a client library sends by itself: heartbeats, and
+// requests that arm watches again. go-zookeeper also sends the latter some time after a first
+// connection, if a watch is armed by then.
 func unasked(c metrics.Counts) int64 { return c.Pings + c.Rearms }
 
-// quietly looks at the server while nothing that nobody asked for is on its way:
-// what we have counted and the server has not, or the other way round, would be
-// taken for a read. If something comes in between it looks again.
+// quietly calls look while no request of the client libraries is in transit: a request that only
+// one side has counted would appear as a read. If one is sent in the meantime, quietly calls look
+// again.
 func (c *crew) quietly(ctx context.Context, look func() error) error {
 	for {
 		if err := c.fence(ctx); err != nil {
