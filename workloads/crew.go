@@ -22,7 +22,8 @@ type crew struct {
 	seed      uint64
 	place     namespace
 	// admin creates and removes the subtree and the paths of rounds, uncounted. Only its
-	// heartbeats are metered, because a server counts them among the reads.
+	// heartbeats, fences and re-armed watches are metered, because a server counts them among the
+	// reads.
 	admin    drivers.Conn
 	base     string
 	watchers []drivers.Conn // the sessions of the preload

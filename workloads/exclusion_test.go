@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A script of holds: each line is one action of a client.
+// A script performs holds. Each call is one action of a client.
 type script struct {
 	t     *testing.T
 	court exclusion

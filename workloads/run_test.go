@@ -16,7 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// These tests run in a bubble with a fake clock: a second passes in no time.
+// These tests run in a bubble with a fake clock, on which a second passes in no time.
 
 func inBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
 	bubble.Test(t, func(t *testing.T) {
