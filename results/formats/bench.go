@@ -11,9 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// writeBench writes a line for each run in which a round was completed, so that
-// repetitions are lines of one name. The sides of a comparison differ in the key
-// "side": benchstat -col side.
+// writeBench writes a line for each run with a completed round, so repetitions are lines with the same
+// name. The key "side" distinguishes the sides of a comparison: benchstat -col side.
 func writeBench(w io.Writer, v results.View, _ Options) error {
 	b := benchfmt.NewWriter(w)
 	units := map[string]bool{}
@@ -36,13 +35,13 @@ func writeBench(w io.Writer, v results.View, _ Options) error {
 	return nil
 }
 
-// A benchValue is one measurement in a unit that benchstat can tell from others.
+// A benchValue is one measurement, in a unit of its own for benchstat.
 type benchValue struct {
 	benchfmt.Value
 	better figures.Direction
 }
 
-// declare says once which direction of the unit is better.
+// declare writes which direction of the unit is better, once per unit.
 func (v benchValue) declare(b *benchfmt.Writer, declared map[string]bool) error {
 	if declared[v.Unit] {
 		return nil
@@ -56,9 +55,9 @@ func (v benchValue) declare(b *benchfmt.Writer, declared map[string]bool) error 
 		UnitMetadataKey: benchfmt.UnitMetadataKey{Unit: v.Unit, Key: "better"}})
 }
 
-// benchValues are what a change is judged by: the time of a round, its costs, and
-// of each phase the median and the 99th percentile, from when it was due where that
-// is known.
+// benchValues returns the values by which a change is judged: the time of a round, its costs, and the
+// median and the 99th percentile of each phase, as response time if it is known, otherwise as service
+// time.
 func benchValues(r results.Run) []benchValue {
 	values := []benchValue{{benchfmt.Value{Value: float64(r.DurationNS) / float64(r.Rounds), Unit: "ns/op"}, figures.Less}}
 	add := func(unit string, name string) bool {
@@ -87,9 +86,9 @@ func benchValues(r results.Run) []benchValue {
 	return values
 }
 
-// benchResult is the run. What it is goes into its name, and what else was chosen
-// into the configuration; both leave out what differs from command to command,
-// since benchstat compares what is alike in all of it.
+// benchResult returns the result of a run. The name identifies what was run, and the configuration has the
+// other settings. Both omit what differs from command to command, since benchstat compares results with
+// the same name and configuration.
 func benchResult(o origin, s side, r results.Run, values []benchValue) *benchfmt.Result {
 	res := &benchfmt.Result{Name: benchName(r), Iters: int(r.Rounds)}
 	for _, v := range values {
@@ -104,7 +103,7 @@ func benchResult(o origin, s side, r results.Run, values []benchValue) *benchfmt
 	return res
 }
 
-// benchName is "Lock/form=predecessor/clients=8/backend=native".
+// benchName returns a benchmark name: "Lock/form=predecessor/clients=8/backend=native".
 func benchName(r results.Run) benchfmt.Name {
 	var b strings.Builder
 	for word := range strings.SplitSeq(r.Recipe, "-") {
@@ -128,8 +127,8 @@ func benchName(r results.Run) benchfmt.Name {
 	return benchfmt.Name(b.String())
 }
 
-// separates tells whether the character would end a part of a name.
+// separates reports whether the character would end a part of a name.
 func separates(c rune) bool { return c <= ' ' || c == '/' }
 
-// oneLine is the text without what would end its line.
+// oneLine replaces line breaks and other white space with single spaces.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -9,13 +9,13 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A check is one thing that had to be so, and what came of it.
+// A check is one condition on a result, with its outcome.
 type check struct {
 	suite    string // recipe and backend
 	recipe   string
 	form     string
-	subject  string // which run of the form, in words
-	name     string // what had to be so
+	subject  string // which run of the form
+	name     string // the condition
 	measured string
 	limit    string
 	verdict  results.Verdict
@@ -23,10 +23,10 @@ type check struct {
 	took     time.Duration
 }
 
-// passed tells whether there is nothing to mind.
+// passed reports whether the check passed.
 func (c check) passed() bool { return c.verdict == results.Pass || c.verdict == results.Better }
 
-// text is what came of it: "handoff.p99<50ms: measured 61.2 ms, limit 50.0 ms".
+// text describes the outcome: "handoff.p99<50ms: measured 61.2 ms, limit 50.0 ms".
 func (c check) text() string {
 	parts := []string{c.name}
 	if c.measured != "" || c.limit != "" {
@@ -38,8 +38,7 @@ func (c check) text() string {
 	return strings.Join(parts, ": ")
 }
 
-// checks are those of the result: gates, promises, identities, exact counts, and
-// changes.
+// checks returns the checks of a result: gates, safety, identities, exact counts and changes.
 func checks(v results.View) []check {
 	switch v := v.(type) {
 	case results.File:
@@ -54,7 +53,7 @@ func checks(v results.View) []check {
 	return nil
 }
 
-// verdictOf is what the checks come to, "" where nothing was checked.
+// verdictOf returns the worst verdict of the checks and of the result itself, "" if there are none.
 func verdictOf(v results.View) results.Verdict {
 	var all []results.Verdict
 	for _, c := range checks(v) {
@@ -73,7 +72,7 @@ func verdictOf(v results.View) results.Verdict {
 
 func ofFile(f results.File) (all []check) {
 	for _, g := range f.Gates {
-		if g.Run < 0 || g.Run >= len(f.Runs) { // none that it is about was done
+		if g.Run < 0 || g.Run >= len(f.Runs) { // a gate without a run
 			all = append(all, check{suite: "thresholds", recipe: "stampede", form: "thresholds", subject: g.Subject}.gate(g))
 		}
 	}
@@ -95,7 +94,7 @@ func ofFile(f results.File) (all []check) {
 	return all
 }
 
-// checkOf is what all checks of a run have in common.
+// checkOf returns the fields that all checks of a run have in common.
 func checkOf(r results.Run) check {
 	c := check{suite: r.Recipe + " on " + r.Backend.URL, recipe: r.Recipe, form: r.Form, subject: results.Clients(r.Clients)}
 	if r.Scenario != "" {
@@ -110,7 +109,7 @@ func (c check) gate(g results.Gate) check {
 	return c.decided()
 }
 
-// decided is the check, or one that nothing is known of where nothing was decided.
+// decided sets the verdict to inconclusive if there is none.
 func (c check) decided() check {
 	if c.verdict == "" {
 		c.verdict = results.Inconclusive
@@ -118,7 +117,7 @@ func (c check) decided() check {
 	return c
 }
 
-// absent is shown in place of what is not known.
+// absent replaces a value that is not known.
 const absent = "n/a"
 
 func amount(unit string, v *float64) string {
@@ -128,8 +127,7 @@ func amount(unit string, v *float64) string {
 	return results.Value(*v, unit)
 }
 
-// promise is the check of what the recipe promises. Nothing is known of what was
-// never looked at.
+// promise checks the safety guarantee of the recipe. It is inconclusive if safety was never checked.
 func (c check) promise(s results.Safety, took time.Duration) check {
 	c.name, c.took, c.verdict = "keeps its promise", took, results.Pass
 	switch {
@@ -165,7 +163,7 @@ func ofCount(r results.CountReport) (all []check) {
 			{"notifications", s.Notifications}, {"reads", s.Reads}, {"writes", s.Writes},
 			{"failed writes", s.FailedWrites}, {"largest fan-out", s.LargestFanout},
 		} {
-			if e.Expected != nil || e.Server != nil { // else there is nothing to hold it against
+			if e.Expected != nil || e.Server != nil { // otherwise there is nothing to compare with
 				all = append(all, of.exact(e.name, e.Exact))
 			}
 		}
@@ -173,7 +171,7 @@ func ofCount(r results.CountReport) (all []check) {
 	return all
 }
 
-// exact is the check of a count against the model and the server.
+// exact checks a count against the model and the server.
 func (c check) exact(name string, e results.Exact) check {
 	c.name, c.verdict = name, results.Pass
 	var differs []string
@@ -190,7 +188,7 @@ func (c check) exact(name string, e results.Exact) check {
 	return c
 }
 
-// ofComparison has the figures that the verdict counts.
+// ofComparison checks the gated figures.
 func ofComparison(v results.Comparison) (all []check) {
 	for _, x := range v.Changes {
 		if !x.Gated {
@@ -207,7 +205,7 @@ func ofComparison(v results.Comparison) (all []check) {
 	return all
 }
 
-// worst are the checks that did not pass, the worst first.
+// worst returns the checks that did not pass, the worst first.
 func worst(all []check) []check {
 	all = slices.DeleteFunc(slices.Clone(all), check.passed)
 	slices.SortStableFunc(all, func(a, b check) int {

@@ -13,8 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// writeCSV writes a row for each run, each exact count or each change. What is not
-// known is empty.
+// writeCSV writes a row for each run, each exact count or each change. Unknown values are empty.
 func writeCSV(w io.Writer, v results.View, _ Options) error {
 	t := sheet{}
 	switch v := v.(type) {
@@ -32,7 +31,7 @@ func writeCSV(w io.Writer, v results.View, _ Options) error {
 	return c.WriteAll(t.rows)
 }
 
-// A sheet is filled cell by cell; the first row names the columns.
+// A sheet is filled cell by cell; the first row defines the column names.
 type sheet struct {
 	heads []string
 	rows  [][]string
@@ -52,7 +51,7 @@ func (t *sheet) number(head string, v float64) { t.set(head, strconv.FormatFloat
 
 func (t *sheet) count(head string, n int64) { t.set(head, strconv.FormatInt(n, 10)) }
 
-// known sets a number that may not be known.
+// known sets a number, or an empty cell if it is not known.
 func (t *sheet) known(head string, v float64, known bool) {
 	if !known {
 		t.set(head, "")
@@ -61,7 +60,7 @@ func (t *sheet) known(head string, v float64, known bool) {
 	t.number(head, v)
 }
 
-// runs are who each is and all figures that one of them can have.
+// runs adds a row for each run, with what was run and all figures that any of the runs can have.
 func (t *sheet) runs(v results.View) {
 	all := sides(v)
 	var phases []string
@@ -94,7 +93,7 @@ func (t *sheet) runs(v results.View) {
 	}
 }
 
-// chosenOf are the names of all that was chosen of the runs of all sides.
+// chosenOf returns the names of the options of all runs, over all sides.
 func chosenOf(all []side) (names []string) {
 	for _, s := range all {
 		for _, r := range s.runs {
@@ -105,7 +104,7 @@ func chosenOf(all []side) (names []string) {
 	return slices.Compact(names)
 }
 
-// settings are what was chosen of the run, by these names, in the words of its flags.
+// settings adds the values of the options with the given names, in the syntax of their flags.
 func (t *sheet) settings(r results.Run, names []string) {
 	chosen := r.Chosen()
 	for _, name := range names {
@@ -113,7 +112,7 @@ func (t *sheet) settings(r results.Run, names []string) {
 	}
 }
 
-// column is the head of a figure, with its unit where the name does not say it.
+// column returns the column name of a figure, with the unit if the figure's name does not have it.
 func column(f figures.Figure) string {
 	switch f.Unit {
 	case figures.Nanoseconds:
@@ -124,7 +123,7 @@ func column(f figures.Figure) string {
 	return f.Name
 }
 
-// identity is what was run.
+// identity adds what was run.
 func (t *sheet) identity(r results.Run) {
 	t.set("scenario", r.Scenario)
 	t.who(r.Recipe, r.Form, r.Family, r.Backend, r.Clients)

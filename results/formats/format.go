@@ -14,23 +14,23 @@ import (
 // A Format is one way to write a result.
 type Format struct {
 	Name  string
-	For   string   // whom or what it is for, in a few words
-	Kinds []string // of the results that it can show: see results.KindOf
+	For   string   // whom or what the format is for, in a few words
+	Kinds []string // the kinds of results that it supports: see results.KindOf
 	Write func(io.Writer, results.View, Options) error
-	// Files is instead of Write where there are several, which go into a folder;
-	// nil elsewhere.
+	// Files replaces Write for a format of several files, which go into a folder; nil for the other
+	// formats.
 	Files func(results.View) []charts.File
 }
 
-// Options are what is shown besides the result.
+// Options are options for the output.
 type Options struct {
 	results.TableOptions
-	// Summary is the file to which a CI system has the summary of a step appended,
-	// "" if there is none.
+	// Summary is the file to which the GitHub format appends the summary of a CI step, "" if there is
+	// none.
 	Summary string
 }
 
-// All are the formats, those for people first.
+// All returns the formats, those for people first.
 func All() []Format {
 	all := results.Kinds()
 	everything := append(results.Kinds(), results.KindCalibration)
@@ -49,12 +49,12 @@ func All() []Format {
 	}
 }
 
-// Of are the formats that can show results of the kind, "" for any.
+// Of returns the formats that support the kind of result; all formats for "".
 func Of(kind string) []Format {
 	return slices.DeleteFunc(All(), func(f Format) bool { return kind != "" && !f.Shows(kind) })
 }
 
-// Names are the names of the formats.
+// Names returns the names of the formats.
 func Names(of []Format) []string {
 	names := make([]string, len(of))
 	for i, f := range of {
@@ -63,15 +63,15 @@ func Names(of []Format) []string {
 	return names
 }
 
-// Shows tells whether the format can show results of the kind.
+// Shows reports whether the format supports the kind of result.
 func (f Format) Shows(kind string) bool { return slices.Contains(f.Kinds, kind) }
 
-// Refuse is the error of a format that is asked to show what it cannot.
+// Refuse returns the error for a kind of result that the format does not support.
 func (f Format) Refuse(kind string) error {
 	return fmt.Errorf("%s cannot show a %s: choose from %s", f.Name, kind, strings.Join(Names(Of(kind)), ", "))
 }
 
-// A tabled result has a table for terminals.
+// A tabled result can write a table for terminals.
 type tabled interface {
 	WriteTable(w io.Writer, o results.TableOptions) error
 }
@@ -84,13 +84,13 @@ func writeJSON(w io.Writer, v results.View, _ Options) error { return results.Wr
 
 func writeHTML(w io.Writer, v results.View, _ Options) error { return report.Write(w, v) }
 
-// A side is the runs of one side of a comparison, or all of a file that has none.
+// A side is the runs of one side of a comparison, or all runs of another result.
 type side struct {
-	name string // "base", "new", "" without sides
+	name string // "base", "new", or "" without sides
 	runs []results.Run
 }
 
-// sides are all runs that are in the result.
+// sides returns all runs of the result.
 func sides(v results.View) []side {
 	switch v := v.(type) {
 	case results.File:

@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// samples are results of every kind.
+// samples returns results of every kind.
 func samples() map[string]results.View {
 	return map[string]results.View{
 		"gated": gated(), "odd": odd(), "violated": violated(), "interrupted": interrupted(), "empty": empty(),
@@ -21,13 +21,12 @@ func samples() map[string]results.View {
 	}
 }
 
-// payload is the histogram in a line of a log: compressed, so that it need not be
-// the same with each Go.
+// payload matches the histogram in a line of a log. It is compressed, so it may differ between versions of
+// Go.
 var payload = regexp.MustCompile(`HISTF\S+`)
 
-// Each format of each sample is a golden, to be read before it is let rewritten.
-// The table's are beside it, the JSON has a schema, and pages and
-// charts have tests of their own.
+// Each format of each sample has a golden file; read it before you accept a new version. The tables have
+// golden files elsewhere, the JSON has a schema, and HTML pages and charts have their own tests.
 func TestGoldens(t *testing.T) {
 	for name, v := range samples() {
 		for _, f := range Of(results.KindOf(v)) {
@@ -41,7 +40,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// written is the result in the format.
+// written returns the result in the format.
 func written(t *testing.T, format string, v results.View) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -55,8 +54,8 @@ func written(t *testing.T, format string, v results.View) []byte {
 	return b.Bytes()
 }
 
-// Files that the first stampedes wrote are shown in every format that shows their
-// kind, and no histogram or figure of them is lost.
+// Files of the first versions are supported by every format for their kind, and no histogram or figure is
+// lost.
 func TestOldFiles(t *testing.T) {
 	paths, err := filepath.Glob("testdata/old/*.json")
 	if err != nil || len(paths) != 3 {
@@ -78,7 +77,7 @@ func TestOldFiles(t *testing.T) {
 		}
 		for _, f := range Of(results.KindOf(v)) {
 			if f.Files != nil {
-				if drawn := len(f.Files(v)); drawn == 0 && kind != "count" { // of one level
+				if drawn := len(f.Files(v)); drawn == 0 && kind != "count" { // a count at one level has no chart
 					t.Errorf("%s as %s is nothing", path, f.Name)
 				}
 				continue

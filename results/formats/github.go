@@ -11,17 +11,17 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// GitHub shows so many annotations of a kind for each step, and so much of its
-// summary: of one that is larger, nothing.
+// These are GitHub's limits: the number of annotations of each kind per step, and the size of the summary.
+// GitHub shows nothing of a larger summary.
 const (
 	annotationLimit = 10
 	summaryLimit    = 1 << 20
 )
 
-// An annotation is what GitHub shows beside a change.
+// An annotation is a message that GitHub shows next to a change.
 type annotation struct{ title, text string }
 
-// writeGitHub writes workflow commands, and appends the summary of the step.
+// writeGitHub writes workflow commands, and appends to the summary of the step.
 func writeGitHub(w io.Writer, v results.View, o Options) error {
 	var b bytes.Buffer
 	failed, doubtful, told := annotations(v)
@@ -34,8 +34,7 @@ func writeGitHub(w io.Writer, v results.View, o Options) error {
 	return summarize(o.Summary, markdown(v))
 }
 
-// annotations are what fails a step, what is to be minded, and what it showed, the
-// worst first.
+// annotations returns what fails the step, the warnings, and the finding, each with the worst first.
 func annotations(v results.View) (failed, doubtful, told []annotation) {
 	p := v.Page()
 	if p.Broken != "" {
@@ -53,14 +52,14 @@ func annotations(v results.View) (failed, doubtful, told []annotation) {
 		doubtful = append(doubtful, annotation{"stampede", text})
 	}
 	shown := []annotation{{"stampede", strings.Join(p.Finding, "\n")}}
-	if len(checks(v)) == 0 { // nobody is to take that for a result
+	if len(checks(v)) == 0 { // nothing was checked, so the finding is only a warning
 		return failed, append(doubtful, shown...), nil
 	}
 	return failed, doubtful, shown
 }
 
-// annotate writes a command for each, and where there are more than GitHub shows
-// one for the rest.
+// annotate writes a command for each annotation. If there are more than GitHub shows, the last command
+// counts the rest.
 func annotate(w io.Writer, level string, all []annotation) {
 	rest := 0
 	if len(all) > annotationLimit {
@@ -75,24 +74,23 @@ func annotate(w io.Writer, level string, all []annotation) {
 	}
 }
 
-// data is the text as a workflow command takes it.
+// data escapes text for a workflow command.
 func data(text string) string {
 	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(valid(text))
 }
 
-// valid is the text with a sign for each byte that is no part of a character.
+// valid replaces each invalid byte of the text with a replacement character.
 func valid(text string) string { return strings.Map(func(r rune) rune { return r }, text) }
 
-// property is the text as a property of a workflow command.
+// property escapes text for a property of a workflow command.
 func property(text string) string {
 	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(text))
 }
 
-// cut ends a summary that is longer than GitHub takes.
+// cut is the end of a summary that is longer than GitHub's limit.
 const cut = "\n\n**Cut here: GitHub shows no more than 1 MiB of a step. `-o markdown=FILE` has it all.**\n"
 
-// summarize appends to the summary of the step, to which others may have appended
-// before.
+// summarize appends to the summary of the step, which other programs may have written to before.
 func summarize(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
@@ -105,15 +103,15 @@ func summarize(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// fitted is the text if there is room for it, else as many of its lines as there is
-// room for and a line that says so.
+// fitted returns the text if it fits into the room; otherwise it returns as many lines as fit, and a line
+// that says so.
 func fitted(text []byte, room int) []byte {
 	if len(text) <= room {
 		return text
 	}
 	end := bytes.LastIndexByte(text[:max(room-len(cut), 0)], '\n') + 1
 	if end == 0 {
-		return nil // not even for that line
+		return nil // there is no room even for that line
 	}
 	return append(text[:end:end], cut...)
 }

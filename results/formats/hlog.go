@@ -12,9 +12,9 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// writeHlog writes a line for each phase of each run: every latency that was
-// measured, in nanoseconds, tagged with what it is of. The runs stand in the log
-// one right after the other, since a result does not say when each began.
+// writeHlog writes a line for each phase of each run: a histogram of all latencies, in nanoseconds, with a
+// tag that identifies it. Each run starts in the log when the one before it ends, since a result does not
+// record when each run started.
 func writeHlog(w io.Writer, v results.View, _ Options) error {
 	var b bytes.Buffer
 	log := hdrhistogram.NewHistogramLogWriter(&b)
@@ -46,7 +46,7 @@ func writeHlog(w io.Writer, v results.View, _ Options) error {
 	return err
 }
 
-// logRun writes the distributions of times of a run that began at so.
+// logRun writes the latency distributions of a run that started at the given time.
 func logRun(log *hdrhistogram.HistogramLogWriter, s side, r results.Run, at time.Time) error {
 	for _, d := range times(r) {
 		h, err := hdrhistogram.Decode([]byte(d.HDR))
@@ -63,13 +63,13 @@ func logRun(log *hdrhistogram.HistogramLogWriter, s side, r results.Run, at time
 	return nil
 }
 
-// timed is a distribution of times, and what they are of.
+// A timed is a named distribution of durations.
 type timed struct {
 	name string
 	*results.Distribution
 }
 
-// times are the distributions of times that there are, each with its histogram.
+// times returns the distributions of durations that have a histogram.
 func times(r results.Run) (all []timed) {
 	add := func(name string, d *results.Distribution) {
 		if d != nil && d.HDR != "" {
@@ -91,8 +91,8 @@ func times(r results.Run) (all []timed) {
 	return all
 }
 
-// tag is "lock/one-node/clients=8/native/handoff.response". What would end a tag is
-// left out.
+// tag returns a tag: "lock/one-node/clients=8/native/handoff.response". Characters that would end the tag
+// become underscores.
 func tag(s side, r results.Run, of string) string {
 	parts := []string{r.Scenario, r.Recipe, r.Form, fmt.Sprintf("clients=%d", r.Clients), r.Backend.Name, of}
 	if s.name != "" {

@@ -11,11 +11,10 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// The elements of a JUnit report, as Jenkins, GitLab and GitHub's reporters read
-// them.
+// These are the elements of a JUnit report, as Jenkins, GitLab and GitHub's reporters read them.
 //
-// Note: the ready-made types of a library put texts into CDATA, in which one
-// control character makes the whole file unreadable. Character data is escaped.
+// Note: the types of an existing library write texts as CDATA, in which one control character makes the
+// whole file unreadable. These types write character data, which is escaped.
 type (
 	junitReport struct {
 		XMLName xml.Name `xml:"testsuites"`
@@ -56,7 +55,7 @@ type (
 	}
 )
 
-// seconds is a duration as JUnit has it.
+// seconds is a duration in the format of JUnit.
 type seconds time.Duration
 
 func (s seconds) MarshalText() ([]byte, error) {
@@ -68,8 +67,7 @@ func (t *junitTotals) add(o junitTotals) {
 	t.Time += o.Time
 }
 
-// writeJUnit writes a suite for each recipe and backend, and in it a case for each
-// check.
+// writeJUnit writes a suite for each recipe and backend, with a case for each check.
 func writeJUnit(w io.Writer, v results.View, _ Options) error {
 	p := v.Page()
 	r := junitReport{Name: p.Heading}
@@ -88,7 +86,7 @@ func writeJUnit(w io.Writer, v results.View, _ Options) error {
 			r.Suites = append(r.Suites, s)
 		}
 		of := c.junit()
-		// Readers tell cases apart by their names.
+		// Readers distinguish cases by their names.
 		if names[c.suite+of.Class+of.Name]++; names[c.suite+of.Class+of.Name] > 1 {
 			of.Name += fmt.Sprintf(" (%d)", names[c.suite+of.Class+of.Name])
 		}
@@ -114,8 +112,8 @@ func writeXML(w io.Writer, r junitReport) error {
 	return err
 }
 
-// junit is the case of the check. A case that could not be decided is skipped; one
-// whose measurement proves nothing is an error, so that nobody takes it for passed.
+// junit converts a check to a case. An inconclusive check is skipped. An invalid one is an error, so that
+// it is not mistaken for a pass.
 func (c check) junit() junitCase {
 	of := junitCase{Class: c.recipe + "." + c.form, Name: c.name, Time: seconds(c.took)}
 	if c.subject != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// writeMarkdown writes the result in GitHub's flavour.
+// writeMarkdown writes the result in GitHub Flavored Markdown.
 func writeMarkdown(w io.Writer, v results.View, _ Options) error {
 	_, err := w.Write(markdown(v))
 	return err
@@ -46,13 +46,13 @@ func markdown(v results.View) []byte {
 	return b.Bytes()
 }
 
-// fenced writes a block that is shown as it is.
+// fenced writes a block of literal text.
 func fenced(w io.Writer, language, text string) {
 	fence := strings.Repeat("`", max(3, longest(text, '`')+1))
 	fmt.Fprintf(w, "\n%s%s\n%s\n%s\n", fence, language, text, fence)
 }
 
-// asked is a table of the thresholds, and of what else did not pass.
+// asked writes a table of the checks that did not pass, and of those that passed with a measurement.
 func asked(w io.Writer, v results.View) {
 	t := results.Table{Title: "What had to be so"}
 	for _, head := range []string{"verdict", "what", "of", "measured", "limit", "why"} {
@@ -76,9 +76,9 @@ func (c check) row() []string {
 	return []string{string(c.verdict), c.name, c.who(), c.measured, c.limit, c.why}
 }
 
-// who is what the check is of: "lock/one-node, 8 clients".
+// who names what the check is about: "lock/one-node, 8 clients".
 func (c check) who() string {
-	if c.recipe == "comparison" || c.recipe == "stampede" { // it is of no form
+	if c.recipe == "comparison" || c.recipe == "stampede" { // the check is not about a form
 		return c.subject
 	}
 	return fmt.Sprintf("%s/%s, %s", c.recipe, c.form, c.subject)
@@ -99,8 +99,8 @@ func rows(w io.Writer, t results.Table) {
 	}
 }
 
-// heads are those of the columns, each with what stands over it: here every head is
-// by itself.
+// heads returns the heading of each column, preceded by the heading over several columns, if any. A Markdown
+// table cannot have headings over several columns.
 func heads(columns []results.Column) (all []string) {
 	over := ""
 	for _, c := range columns {
@@ -129,21 +129,21 @@ func list(w io.Writer, title string, lines []string) {
 	}
 }
 
-// marks are what Markdown gives a meaning anywhere, and begins what it gives one
-// at the beginning of a line.
+// marks matches the characters that are special anywhere in Markdown, and begins what is special at the
+// start of a line.
 var (
 	marks  = regexp.MustCompile("[\\\\`*_\\[\\]<>|~&#$]")
 	begins = regexp.MustCompile(`^(\d{0,9})([-+=.)])([-=\s]|$)`)
 )
 
-// escaped is the text on one line, shown as it is.
+// escaped returns the text on one line, with its special characters escaped.
 func escaped(text string) string {
 	text = strings.Join(strings.FieldsFunc(valid(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 	text = marks.ReplaceAllString(text, `\$0`)
 	return begins.ReplaceAllString(text, `$1\$2$3`)
 }
 
-// longest is how often the character follows itself at most.
+// longest returns the length of the longest run of the character.
 func longest(text string, c rune) (most int) {
 	run := 0
 	for _, r := range text {

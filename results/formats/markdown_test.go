@@ -12,8 +12,8 @@ import (
 	source "github.com/yuin/goldmark/text"
 )
 
-// A document is what a reader of GitHub's flavour finds in Markdown: the cells of
-// its tables, and the rest of its blocks.
+// A document is GitHub Flavored Markdown as a parser sees it: the cells of its tables, and the rest of its
+// blocks.
 type document struct {
 	tables [][][]string
 	blocks []string
@@ -52,7 +52,7 @@ func read(t testing.TB, markdown []byte) (d document) {
 	return d
 }
 
-// shown is the text of a block as a browser shows it; markup is told by its kind.
+// shown returns the text of a block as a browser shows it, with the kind of other markup in its place.
 func shown(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -73,7 +73,7 @@ func shown(n ast.Node, source []byte) string {
 	return b.String()
 }
 
-// unescaped takes backslashes away as CommonMark does.
+// unescaped removes backslashes as CommonMark does.
 func unescaped(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -85,7 +85,7 @@ func unescaped(s string) string {
 	return b.String()
 }
 
-// A parser finds the numbers in the cells under the heads that they belong to.
+// A parser finds the numbers in the cells below the right headings.
 func TestMarkdownIsRead(t *testing.T) {
 	d := read(t, written(t, "markdown", gated()))
 	if len(d.tables) != 2 || d.html {

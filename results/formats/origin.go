@@ -32,12 +32,12 @@ func originOf(v results.View) origin {
 	return origin{}
 }
 
-// timestamp is when the result was begun, as JUnit has it: UTC, and no zone.
+// timestamp formats the start of the result for JUnit: in UTC, without a zone.
 func timestamp(v results.View) string {
 	return originOf(v).started.UTC().Format("2006-01-02T15:04:05")
 }
 
-// properties are what was chosen for the runs of a suite, and where they were done.
+// properties returns the settings of a suite's runs, and where they were run.
 func properties(v results.View, suite string) (all []junitProperty) {
 	add := func(name, value string) {
 		if value != "" && value != "0" {
@@ -59,7 +59,7 @@ func properties(v results.View, suite string) (all []junitProperty) {
 			for _, c := range settings(r) {
 				add(s.prefix()+c.name, c.value)
 			}
-			break // the others of the suite differ in clients and form, which name the cases
+			break // the other runs differ in clients and form, which are in the names of the cases
 		}
 	}
 	return all
@@ -72,11 +72,11 @@ func (s side) prefix() string {
 	return s.name + "."
 }
 
-// A setting is one thing that was chosen of a run.
+// A setting is one option of a run.
 type setting struct{ name, value string }
 
-// settings are those of the run but for what names it: recipe, form, clients. What
-// was not chosen is "". Whatever else can change a figure of the run follows by name.
+// settings returns the settings of the run other than those that identify it: recipe, form, clients. The
+// value is "" for an option that was not used. The remaining options follow, sorted by name.
 func settings(r results.Run) []setting {
 	all := []setting{
 		{"server", r.Backend.Server}, {"durability", r.Backend.Durability}, {"client", r.Backend.Client},

@@ -19,7 +19,7 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// A JUnit parser finds as many cases of each outcome as there are checks of it.
+// A JUnit parser finds as many cases with each outcome as there are checks with it.
 func TestJUnitIsRead(t *testing.T) {
 	type outcome struct{ tests, failed, errors, skipped int }
 	all := samples()
@@ -53,8 +53,8 @@ func TestJUnitIsRead(t *testing.T) {
 	}
 }
 
-// benchstat reads what is written, tells the forms apart, and finds that one file is
-// a quarter slower than the other; and the sides of a comparison it sets side by side.
+// benchstat reads the output, distinguishes the forms, and finds that one file is a quarter slower than the
+// other. It also shows the sides of a comparison in columns.
 func TestBenchstatReads(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name string, handoff time.Duration, rounds int64) string {
@@ -89,7 +89,7 @@ func benchstat(t *testing.T, args ...string) []byte {
 	return out
 }
 
-// A reader of logs finds each histogram of the result, bin for bin.
+// A reader of logs finds each histogram of the result, with equal bins.
 func TestHlogIsRead(t *testing.T) {
 	for _, v := range []results.View{gated(), odd(), swept(), compared(), interrupted(), empty()} {
 		sameHistograms(t, v)
@@ -131,8 +131,8 @@ func sameHistograms(t *testing.T, v results.View) {
 	}
 }
 
-// What is read back is every figure of every run, to the last digit, and nothing
-// where nothing is known.
+// Reading the CSV back gives every figure of every run, to the last digit, and an empty cell for each
+// unknown value.
 func TestCSVIsReadBack(t *testing.T) {
 	f := gated()
 	all, err := csv.NewReader(bytes.NewReader(written(t, "csv", f))).ReadAll()
@@ -174,8 +174,8 @@ func TestCSVIsReadBack(t *testing.T) {
 	}
 }
 
-// Every setting of a run is a column of CSV and a property of JUnit, also one of a flag
-// that neither format has heard of.
+// Every setting of a run is a column of the CSV and a property in JUnit, even of a flag that neither format
+// knows.
 func TestEverySettingIsInCSVAndJUnit(t *testing.T) {
 	r := lock("predecessor", "recipe", 1200, 1, 64*time.Microsecond)
 	r.Settings = map[string]string{"hold": "1ms", "brand-new": "seven"}

@@ -8,10 +8,10 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// began is when all samples were begun.
+// began returns the start time of all samples.
 func began() time.Time { return time.Date(2026, 11, 21, 9, 31, 5, 0, time.UTC) }
 
-// took is a distribution of n times about d, the slowest 2 % of them 3·d.
+// took returns a distribution of n times around d, with the slowest 2 % at 3·d.
 func took(n int64, d time.Duration) *results.Distribution {
 	h := hdrhistogram.New(1, int64(time.Second), 2)
 	slow := n / 50
@@ -34,7 +34,8 @@ func took(n int64, d time.Duration) *results.Distribution {
 	return &results.Distribution{Min: h.Min(), Mean: h.Mean(), P50: at(50), P90: at(90), P99: at(99), Max: h.Max(), HDR: string(text)}
 }
 
-// lock is a run of so many rounds in two seconds, in which a release woke so many.
+// lock returns a run with the given number of rounds in two seconds, in which each release woke the given
+// number of clients.
 func lock(form, family string, rounds int64, woken float64, handoff time.Duration) results.Run {
 	return results.Run{
 		Recipe: "lock", Form: form, Family: family, Clients: 8, Groups: 1, Loop: "closed", HoldNS: time.Millisecond,
@@ -44,7 +45,7 @@ func lock(form, family string, rounds int64, woken float64, handoff time.Duratio
 		Phases: []string{"acquire", "handoff"},
 		Latency: map[string]results.Latency{
 			"acquire": {Count: rounds, Service: took(rounds, 8*handoff), Response: took(rounds, 8*handoff)},
-			"handoff": {Count: rounds, Service: took(rounds, handoff)}, // nothing says when it was due
+			"handoff": {Count: rounds, Service: took(rounds, handoff)}, // the time when it was due is not recorded
 		},
 		Herd: results.Herd{Useful: rounds, Wasted: int64(woken-1) * rounds},
 		Cost: results.Cost{PerRound: &results.PerRound{Notifications: woken, Reads: woken + 2, Writes: 2, RPCs: woken + 4},
@@ -63,13 +64,13 @@ func fileOf(runs ...results.Run) results.File {
 	}
 }
 
-// both are the recipe and the naive form side by side.
+// both returns a file with the recipe and the naive form.
 func both() results.File {
 	return fileOf(lock("predecessor", "recipe", 1200, 1, 64*time.Microsecond), lock("one-node", "naive", 900, 7, 900*time.Microsecond))
 }
 
-// gated is a file of which much was asked: a threshold that is met, one that is not,
-// and one on what too few rounds say anything about.
+// gated returns a file with a threshold that is met, one that is not, and one on a figure with too few
+// observations.
 func gated() results.File {
 	f := both()
 	at := func(v float64) *float64 { return &v }
@@ -86,8 +87,8 @@ func gated() results.File {
 	return f
 }
 
-// odd is a file in which everything that somebody chose or that a server said has
-// characters in it that mean something to a format.
+// odd returns a file in which all texts from users and servers contain characters that are special in some
+// format.
 func odd() results.File {
 	f := both()
 	f.Runs = f.Runs[1:]
@@ -108,7 +109,7 @@ func violated() results.File {
 	return f
 }
 
-// interrupted is a file whose only run completed no round.
+// interrupted returns a file whose only run completed no round.
 func interrupted() results.File {
 	r := lock("predecessor", "recipe", 0, 1, time.Millisecond)
 	r.Latency, r.Phases, r.Cost.PerRound, r.Cost.Expected = map[string]results.Latency{}, nil, nil, nil
@@ -135,7 +136,7 @@ func swept() results.Sweep {
 	return s
 }
 
-// counted is a report in which the naive form is not what the model says.
+// counted returns a report in which the naive form does not match the model.
 func counted() results.CountReport {
 	exact := func(n, expected int64, formula string) results.Exact {
 		return results.Exact{Counted: n, Expected: &expected, Formula: formula, Server: &n}
@@ -148,7 +149,7 @@ func counted() results.CountReport {
 	return results.CountReport{Schema: results.Schema, Kind: results.KindCount, Started: began(), Settled: []results.Settled{row}}
 }
 
-// compared is a comparison in which one figure got worse, and one is not decided.
+// compared returns a comparison with one regression and one inconclusive figure.
 func compared() results.Comparison {
 	p, power, detectable := 0.002, 0.997, 0.034
 	base, slower := both().Runs[0], lock("predecessor", "recipe", 1000, 1, 80*time.Microsecond)

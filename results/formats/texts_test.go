@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// What is beyond GitHub's limits is counted, the worst being shown.
+// Annotations beyond GitHub's limit are counted, and the worst are shown.
 func TestGitHubShowsTheWorst(t *testing.T) {
 	f := both()
 	f.Runs[0].Safety.Violations = 1
@@ -41,7 +41,7 @@ func TestGitHubShowsTheWorst(t *testing.T) {
 	}
 }
 
-// A summary is appended, and cut at the end of a line where there is no room.
+// The summary is appended, and cut after a line if there is not enough room.
 func TestSummary(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary")
 	show := func(v results.View) string {
@@ -75,8 +75,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// Whatever a name, a warning, a gate or a command says, every format says the same
-// and nothing else: no command, no markup, no element comes of it.
+// Whatever a name, a warning, a gate or a command contains, every format shows the same text, and the text
+// never becomes a command, markup or an element.
 func FuzzTexts(f *testing.F) {
 	for _, s := range []string{"plain", "a|b\\|c", "<b>x</b> &amp; &lt;", "`x` ``y`` ```", "*a* _b_ __c__ ~~d~~", "[a](b) ![c](d) <http://e>",
 		"::error::x\r\n%0A", "]]> \x00\x01\xff", "1. a", "- b", "# c", "> d", "    e", "---", "===", "\\", "a\nb", "| - |", "\u2028", "+", "$x$"} {
@@ -98,7 +98,7 @@ func FuzzTexts(f *testing.F) {
 func inMarkdown(t *testing.T, v results.File, s string) {
 	t.Helper()
 	d := read(t, markdown(v))
-	flat := func(s string) string { // what Markdown cannot keep apart
+	flat := func(s string) string { // Markdown does not preserve these differences
 		s = strings.Map(func(r rune) rune {
 			if r <= ' ' || r == 0x7f {
 				return ' '
@@ -130,7 +130,7 @@ func inJUnit(t *testing.T, v results.File, s string) {
 	if err != nil {
 		t.Fatalf("%q: %v", s, err)
 	}
-	// XML has no way to write some characters.
+	// XML cannot represent some characters.
 	var b bytes.Buffer
 	if err := xml.EscapeText(&b, []byte(s)); err != nil {
 		t.Fatal(err)
