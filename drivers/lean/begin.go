@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// Begin makes a call, which is sent with the next ones, or when one is awaited that
-// has not been answered; see [drivers.Pipeliner].
+// Begin makes a call. The request is sent with the next ones, or when a caller awaits a call
+// that is unanswered; see [drivers.Pipeliner].
 func (c *Conn) Begin(ctx context.Context, r drivers.Call) drivers.Pending {
 	k, err := c.begin(ctx, &request{op: r.Op, code: codeOf(r.Op), path: r.Path, data: r.Data, version: r.Version, mode: r.Mode}, (*line).gather)
 	if err != nil {
@@ -33,11 +33,11 @@ func codeOf(op drivers.Op) int32 {
 	return wire.OpGetData
 }
 
-// Await waits for the answer to what was begun; see [drivers.Pending].
+// Await waits for the answer to the call; see [drivers.Pending].
 func (k *call) Await(ctx context.Context) (a drivers.Answer) {
 	c, op := k.conn, k.op
 	if !k.ready() {
-		runtime.Gosched() // so that the reader has all that has arrived answered first
+		runtime.Gosched() // so that the reader first completes all calls whose replies have arrived
 		if !k.ready() {
 			c.flush()
 		}
@@ -51,10 +51,10 @@ func (k *call) Await(ctx context.Context) (a drivers.Answer) {
 	return a
 }
 
-// ready tells whether the call has been answered.
+// ready reports whether the call has been answered.
 func (k *call) ready() bool { return len(k.done) > 0 }
 
-// flush sends what was begun.
+// flush sends the calls that were begun.
 func (c *Conn) flush() {
 	if l := c.line.Load(); l != nil {
 		l.flush()

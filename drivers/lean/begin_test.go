@@ -24,8 +24,8 @@ func (w writes) Write(p []byte) (int, error) {
 	return w.Conn.Write(p)
 }
 
-// What one goroutine begins is sent in one piece when it awaits an answer, and each call
-// gets its own.
+// Calls that one goroutine begins are sent in one write when it awaits an answer, and each
+// call gets its own answer.
 func TestBegunCallsAreSentTogether(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		const n = 16
@@ -66,8 +66,8 @@ func TestBegunCallsAreSentTogether(t *testing.T) {
 	})
 }
 
-// Calls that were begun fail as others do: with their connection, with their context,
-// with their session, and with what the server says.
+// Calls made with Begin fail as other calls do: with their connection, their context or their
+// session, or with the server's error.
 func TestBegunCallsFail(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)

@@ -15,9 +15,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// BenchmarkClients is what a get and a set cost through each client, by turns on
-// the same native server in a process of its own: with one call and with 256 under
-// way on one session. The processor's time and the allocations are the client's.
+// BenchmarkClients measures a get and a set through each client, interleaved, on the same
+// native server in a process of its own: with one call and with 256 calls in flight on one
+// session. The CPU time and the allocations are the client's.
 func BenchmarkClients(b *testing.B) {
 	address := backendtest.Own(b, "native:").(drivers.Ensemble).Members()[0].Address()
 	clients := []struct {
@@ -62,7 +62,7 @@ func set(ctx context.Context, c drivers.Conn) error {
 	return err
 }
 
-// measure makes b.N calls, so many at a time.
+// measure makes b.N calls, with the given number in flight.
 func measure(b *testing.B, outstanding int, call func() error) {
 	b.ReportAllocs()
 	var left atomic.Int64
@@ -85,7 +85,7 @@ func measure(b *testing.B, outstanding int, call func() error) {
 	b.ReportMetric(float64(processorTime(b)-before)/float64(b.N), "cpu-ns/op")
 }
 
-// processorTime is what this process has used.
+// processorTime returns the CPU time that this process has used.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
@@ -95,7 +95,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkSessions is what a session that asks for nothing keeps in memory.
+// BenchmarkSessions measures the memory of an idle session.
 func BenchmarkSessions(b *testing.B) {
 	address := backendtest.Own(b, "native:").(drivers.Ensemble).Members()[0].Address()
 	s := open(b, lean.Config{Servers: []string{address}})
@@ -118,7 +118,7 @@ func BenchmarkSessions(b *testing.B) {
 	closing.Wait()
 }
 
-// inUse is what the runtime holds of the operating system's memory.
+// inUse returns the memory in use by the heap and the stacks.
 func inUse() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -8,33 +8,33 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// request is what one call asks for.
+// request holds the arguments of a call.
 type request struct {
 	op      drivers.Op
 	code    int32  // its opcode
-	path    string // as the caller knows it
+	path    string // as the caller gave it
 	data    []byte
-	version int32 // the mode, of what arms a lasting watch
+	version int32 // or the mode, for a request that arms a lasting watch
 	mode    drivers.Mode
 	watch   drivers.Watch
 }
 
-// call is one request and, when it is answered, its reply. It belongs to whoever
-// waits for it, until that one gives it up: then the connection frees it.
+// call is one request and, once it is answered, its reply. It belongs to its caller until the
+// caller abandons it. Then the connection frees it.
 type call struct {
 	request
-	server  string // the path as the server knows it
-	asked   []byte // the same, for the probe; room that is used again
+	server  string // the path on the server
+	asked   []byte // the same, for the probe; its memory is reused
 	xid     int32
 	size    int   // of the request, in bytes
-	arms    bool  // its request asks to be notified
-	covered bool  // it needs not, since a lasting watch is told of the same
-	unasked bool  // nobody waits for it
-	last    bool  // of the requests that arm the watches again
-	before  *call // the read that this sync is made for
-	conn    *Conn // on which it was begun, if somebody awaits it later
+	arms    bool  // the request arms a watch at the server
+	covered bool  // arms is not needed, since a lasting watch gets the same events
+	unasked bool  // no caller waits for it
+	last    bool  // the last of the requests that arm the watches again
+	before  *call // the read that this sync precedes
+	conn    *Conn // set by Begin, for Await
 	state   atomic.Int32
-	done    chan struct{} // has room for one
+	done    chan struct{} // has room for one signal
 
 	answer   wire.Err
 	position int64 // of the reply
@@ -52,7 +52,7 @@ const (
 	abandoned
 )
 
-// newCall takes a call out of those that all sessions of a service use again.
+// newCall takes a call from the pool that all sessions of a service share.
 func (c *Conn) newCall(r request) *call {
 	k, ok := c.calls.Get().(*call)
 	if !ok {
@@ -62,14 +62,14 @@ func (c *Conn) newCall(r request) *call {
 	return k
 }
 
-// free makes the call ready to be used again.
+// free returns the call to the pool.
 func (c *Conn) free(k *call) {
 	*k = call{asked: k.asked[:0], done: k.done}
 	c.calls.Put(k)
 }
 
-// do makes a call and returns it for its results to be read and then freed,
-// unless there is an error.
+// do makes a call. Without an error it returns the call, for the caller to read its results
+// and free it.
 func (c *Conn) do(ctx context.Context, r request) (*call, error) {
 	k, err := c.begin(ctx, &r, (*line).ask)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *Conn) do(ctx context.Context, r request) (*call, error) {
 	return k, nil
 }
 
-// begin gives a call to the connection, as soon as there is one.
+// begin passes a call to the connection, as soon as there is one.
 func (c *Conn) begin(ctx context.Context, r *request, ask func(*line, *call) bool) (*call, error) {
 	if ctx.Err() != nil {
 		return nil, c.failed(r, context.Cause(ctx))
@@ -101,8 +101,8 @@ func (c *Conn) begin(ctx context.Context, r *request, ask func(*line, *call) boo
 	return k, nil
 }
 
-// await waits until the call is answered. It is freed, now or when it is answered, if
-// there is an error.
+// await waits until the call is answered. If await returns an error, the call is freed, now or
+// when it is answered.
 func (c *Conn) await(ctx context.Context, k *call) error {
 	op, path := k.op, k.path
 	select {
@@ -120,7 +120,7 @@ func (c *Conn) await(ctx context.Context, k *call) error {
 	return nil
 }
 
-// failure is nil for an exists that found no node.
+// failure returns the error of the call. It is nil for an exists that found no node.
 func (k *call) failure() error {
 	switch {
 	case k.err != nil:
@@ -131,11 +131,11 @@ func (k *call) failure() error {
 	return k.answer
 }
 
-// missed tells of an exists that found no node.
+// missed reports whether the call is an exists that found no node.
 func (k *call) missed() bool { return k.code == wire.OpExists && k.answer == wire.ErrNoNode }
 
-// finish tells whether somebody waits for the call, who can then not give it up
-// any more.
+// finish reports whether a caller waits for the call. If so, the caller can no longer abandon
+// it.
 func (k *call) finish() bool {
 	return !k.unasked && k.state.CompareAndSwap(underWay, finished)
 }

@@ -16,7 +16,7 @@ import (
 
 var errGivenUp = errors.New("given up")
 
-// Many calls are under way at a time, and each gets its own answer.
+// Many calls are in flight at the same time, and each gets its own answer.
 func TestCallsArePipelined(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		const n = 100
@@ -51,8 +51,8 @@ func TestCallsArePipelined(t *testing.T) {
 	})
 }
 
-// A call that is given up returns while the server is silent, its watch is never
-// called, and what it asked is answered in its turn.
+// An abandoned call returns while the server is silent, its watch is never called, and its
+// request is answered in its order.
 func TestGivenUpCalls(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -74,7 +74,7 @@ func TestGivenUpCalls(t *testing.T) {
 		e.reply(first, 1, wire.OK, wire.DataStat{})
 		e.reply(second, 2, wire.OK, nil)
 		e.reply(third, 2, wire.OK, wire.Int{})
-		fifth, _ := e.next(wire.OpRemoveWatches) // nobody has use for it
+		fifth, _ := e.next(wire.OpRemoveWatches) // its caller has abandoned the watch
 		e.notify(wire.EventDeleted, "/a")
 		e.reply(fourth, 3, wire.OK, nil)
 		e.reply(fifth, 3, wire.OK, nil)
@@ -86,7 +86,7 @@ func TestGivenUpCalls(t *testing.T) {
 	})
 }
 
-// What does not fit the connection does not keep its caller.
+// A request that does not fit into the connection's buffers does not block its caller.
 func TestGivenUpWhileTheServerDoesNotRead(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -102,7 +102,7 @@ func TestGivenUpWhileTheServerDoesNotRead(t *testing.T) {
 	})
 }
 
-// While it is disconnected a call waits, and one given up is never sent.
+// While the session is disconnected a call waits, and an abandoned one is never sent.
 func TestCallsWaitForTheReconnect(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -160,8 +160,8 @@ func TestErrorsSayWhat(t *testing.T) {
 	})
 }
 
-// With SyncReads a sync goes before each read, which does not wait for it but
-// fails with it.
+// With SyncReads a sync precedes each read. The read is sent without waiting for the sync, but
+// fails if the sync fails.
 func TestSyncReads(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -212,7 +212,7 @@ func TestQueueKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// A call costs what it returns, and no more than that.
+// A call allocates what it returns, and nothing else.
 func TestCallsAllocateLittle(t *testing.T) {
 	p := newPeer(t)
 	c, e := p.open(Config{}, drivers.Options{Probe: deaf{}})

@@ -13,9 +13,9 @@ const closeTime = 2 * time.Second
 // Done is closed when the session is lost or closed.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Close ends the session: first for this client, as when it is lost, then at
-// the service. If the service cannot be reached within two seconds, its
-// ephemeral nodes stay until it expires the session.
+// Close ends the session: first for this client, as when it is lost, then at the service. If
+// the service cannot be reached within two seconds, its ephemeral nodes stay until the session
+// expires.
 func (c *Conn) Close() error {
 	c.shut()
 	late := time.NewTimer(closeTime)
@@ -29,7 +29,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// shut ends the session and has the service told, on this connection or the next.
+// shut ends the session and sends a close request, on this connection or the next.
 func (c *Conn) shut() {
 	c.end()
 	c.mu.Lock()
@@ -49,7 +49,7 @@ func (c *Conn) closeCall() *call {
 	return k
 }
 
-// abort gives up reaching the service.
+// abort stops trying to reach the service.
 func (c *Conn) abort() {
 	c.cancel()
 	c.Cut()
@@ -64,7 +64,7 @@ func (c *Conn) Cut() {
 	}
 }
 
-// end tells everybody that the session is lost.
+// end ends the session for this client: it calls OnState, closes Done and fires the watches.
 func (c *Conn) end() {
 	c.mu.Lock()
 	if c.over {

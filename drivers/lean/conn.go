@@ -11,8 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// Create makes a node that the session's user may use, or everybody where it
-// has none.
+// Create makes a node. Only the session's user may use it; without a user, everyone may.
 func (c *Conn) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
 	k, err := c.do(ctx, request{op: drivers.OpCreate, code: wire.OpCreate, path: path, data: data, mode: mode})
 	if err != nil {
@@ -35,7 +34,7 @@ func (c *Conn) Delete(ctx context.Context, path string, version int32) error {
 	return c.simply(ctx, request{op: drivers.OpDelete, code: wire.OpDelete, path: path, version: version})
 }
 
-// Exists tells whether there is a node.
+// Exists reports whether there is a node.
 func (c *Conn) Exists(ctx context.Context, path string, w drivers.Watch) (drivers.Stat, bool, error) {
 	k, err := c.do(ctx, request{op: drivers.OpExists, code: wire.OpExists, path: path, watch: w})
 	if err != nil {
@@ -65,8 +64,7 @@ func (c *Conn) Set(ctx context.Context, path string, data []byte, version int32)
 	return k.stat, nil
 }
 
-// Children lists a node's children. The Seq of each is what the digits at the
-// end of its name say.
+// Children lists a node's children. The Seq of each is the number at the end of its name.
 func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
 	k, err := c.do(ctx, request{op: drivers.OpChildren, code: wire.OpGetChildren, path: path, watch: w})
 	if err != nil {
@@ -81,14 +79,13 @@ func (c *Conn) Sync(ctx context.Context, path string) error {
 	return c.catchUp(ctx, request{op: drivers.OpSync, code: wire.OpSync, path: path})
 }
 
-// Fence is a sync of a path of its own: the server answers it when it has
-// caught up with the leader, and sends the notifications of all that it has
-// applied before the answer.
+// Fence is a sync of a path of its own. The server answers it when it has caught up with the
+// leader. Before the answer it sends the notifications for all writes that it has applied.
 func (c *Conn) Fence(ctx context.Context) error {
 	return c.catchUp(ctx, request{op: drivers.OpFence, code: wire.OpSync, path: wire.FencePath})
 }
 
-// catchUp makes a sync, as often as it takes.
+// catchUp makes a sync, and repeats it as often as needed.
 func (c *Conn) catchUp(ctx context.Context, r request) error {
 	return c.ensemble.CatchUp(func() (int64, error) {
 		k, err := c.do(ctx, r)
@@ -100,7 +97,7 @@ func (c *Conn) catchUp(ctx context.Context, r request) error {
 	})
 }
 
-// simply makes a call whose answer is only whether it succeeded.
+// simply makes a call that returns only an error.
 func (c *Conn) simply(ctx context.Context, r request) error {
 	k, err := c.do(ctx, r)
 	if err == nil {
@@ -109,8 +106,8 @@ func (c *Conn) simply(ctx context.Context, r request) error {
 	return err
 }
 
-// children reads a listing. Its names are parts of one string, so that a caller that
-// needs one of thousands does not pay for thousands.
+// children reads a listing. All names are parts of one string: one allocation instead of one
+// for each of thousands of names.
 func children(d *wire.Decoder) []drivers.Child {
 	all := make([]drivers.Child, d.Len(wire.LengthSize))
 	text := string(d.Rest())

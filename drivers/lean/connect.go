@@ -10,9 +10,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
-// connect tries the servers in turn until one takes the session, the context
-// ends, or it is of no use to try further. The first attempts are made at once;
-// when every server has failed, a pause goes before each.
+// connect tries the servers in turn until one accepts the session, the context ends, or
+// further attempts are useless. The first attempts are made immediately. When every server has
+// failed, connect pauses before each attempt.
 func (c *Conn) connect(ctx context.Context) (*line, error) {
 	servers := c.ensemble.Servers
 	var last error
@@ -33,7 +33,7 @@ func (c *Conn) connect(ctx context.Context) (*line, error) {
 	}
 }
 
-// pause tells whether the context has outlived it.
+// pause waits for d, and reports whether the context is still active.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d > 0 {
 		t := time.NewTimer(d)
@@ -46,15 +46,16 @@ func pause(ctx context.Context, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// timeout is how long the service keeps the session, or is asked to.
+// timeout returns how long the service keeps the session; before that is granted, the
+// requested timeout.
 func (c *Conn) timeout() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return time.Duration(c.session.Timeout) * time.Millisecond
 }
 
-// attempt connects to a server and takes the session up there. Of the time that
-// the session has left, each server gets its share, and there is some to spare.
+// attempt connects to a server and opens or resumes the session there. Each server gets an
+// equal share of the session's timeout, and one share is left over.
 func (c *Conn) attempt(ctx context.Context, address string) (*line, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout()/time.Duration(len(c.ensemble.Servers)+1))
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// What ends a connection besides what the network says of it.
+// The reasons why this client ends a connection.
 var (
 	errOrder   = errors.New("the server answered what was not asked, or not in order")
 	errMoved   = errors.New("the session is served by another server")
@@ -20,12 +20,12 @@ var (
 
 var errPath = errors.New("a path begins with a slash and does not end with one")
 
-// valid tells whether a path can be put behind a chroot.
+// valid reports whether a path can follow a chroot.
 func valid(path string) bool {
 	return path == "/" || strings.HasPrefix(path, "/") && !strings.HasSuffix(path, "/")
 }
 
-// failed wraps an error on the caller's path.
+// failed wraps an error with the caller's path.
 func (c *Conn) failed(r *request, err error) error {
 	return &drivers.CallError{Call: r.op.String(), Path: r.path, Sentinel: c.sentinel(err), Cause: err}
 }
@@ -46,5 +46,5 @@ func (c *Conn) sentinel(err error) error {
 	return nil
 }
 
-// errBroken is the error of a call that the connection has not outlived.
+// errBroken is the error of a call that was in flight when the connection ended.
 var errBroken = errors.New("connection closed")

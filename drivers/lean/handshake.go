@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// open opens the session, or takes it up again.
+// open opens the session, or resumes it.
 func (l *line) open() error {
 	c := l.conn
 	r := wire.ConnectRequest{
@@ -37,7 +37,7 @@ func (l *line) open() error {
 	return l.granted(granted, wire.LengthSize+len(payload))
 }
 
-// granted takes the server's answer.
+// granted processes the server's answer.
 func (l *line) granted(s wire.ConnectResponse, size int) error {
 	m := drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: size}
 	if s.Timeout <= 0 {
@@ -56,9 +56,8 @@ func (l *line) granted(s wire.ConnectResponse, size int) error {
 	return nil
 }
 
-// introduce tells the server who we are, before anything else is asked of it.
-// ZooKeeper does not say whether it knows the user: what the user may not do is
-// refused.
+// introduce sends the credentials, before any other request. ZooKeeper does not say whether it
+// knows the user: it refuses the operations that the user is not permitted.
 func (l *line) introduce() error {
 	user := l.conn.ensemble.User
 	if user.IsZero() {

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// twoGets has two calls in flight.
+// twoGets starts two calls and returns with both in flight.
 func twoGets(t *testing.T, c *Conn, e *end) (failed [2]<-chan error, xids [2]int32) {
 	t.Helper()
 	for i, path := range []string{"/a", "/b"} {
@@ -22,8 +22,8 @@ func twoGets(t *testing.T, c *Conn, e *end) (failed [2]<-chan error, xids [2]int
 	return failed, xids
 }
 
-// A server that cannot be followed any more is hung up on, and what it was asked
-// has to be asked again.
+// The client closes the connection to a server that violates the protocol, and the calls in
+// flight fail.
 func TestHostileServers(t *testing.T) {
 	for name, say := range map[string]func(e *end, xids [2]int32){
 		"replies out of order": func(e *end, xids [2]int32) { e.reply(xids[1], 1, wire.OK, wire.DataStat{}) },
@@ -56,7 +56,7 @@ func TestHostileServers(t *testing.T) {
 	}
 }
 
-// What a listing claims to have takes no memory, as long as it does not come.
+// The claimed length of a listing allocates no memory until its bytes arrive.
 func TestListingsAreNotTrusted(t *testing.T) {
 	d := wire.NewDecoder(binary.BigEndian.AppendUint32(nil, 1<<30))
 	if got := children(&d); len(got) != 0 || d.Err() == nil {
@@ -64,8 +64,8 @@ func TestListingsAreNotTrusted(t *testing.T) {
 	}
 }
 
-// FuzzReceive lets a server say whatever it likes while calls of every kind are
-// unanswered: each call returns, and the session ends when it is closed.
+// FuzzReceive lets a server send any bytes while calls of every kind are unanswered: each call
+// returns, and the session ends when it is closed.
 func FuzzReceive(f *testing.F) {
 	framed := func(xid int32, err wire.Err, body appender) []byte {
 		b := wire.ReplyHeader{Xid: xid, Zxid: 3, Err: err}.Append(wire.Begin(nil))
@@ -117,7 +117,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// deaf is a probe.
+// deaf is a probe that ignores messages.
 type deaf struct{}
 
 func (deaf) Message(m drivers.Message) { _ = string(m.Path) }

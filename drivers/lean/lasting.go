@@ -11,27 +11,27 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A place is a path on the server with a lasting watch there, which servers keep
-// one of for each path of a connection. As long as there is one, further watches
-// on the path are not armed at the server: before 3.9 that would disarm it when
-// they fire. What it tells is told to all.
+// A place is a path on the server that has a lasting watch. A server keeps one watch for each
+// path of a connection. While a path has a lasting watch, no further watch on it is armed at
+// the server: before ZooKeeper 3.9, such a watch would disarm the lasting one when it fires.
+// The events of the lasting watch go to all watches on the path.
 //
-// A recursive one does not tell that a node's children have changed, since it
-// tells of the children; that is translated where somebody wants to know.
+// A recursive watch does not report that a node's children have changed, since it reports the
+// changes to the children. Watches that need the former event get it derived from the latter.
 type place struct {
 	lasting []*lasting
-	asking  int  // calls on their way
-	tree    bool // the last one asked for a recursive watch
+	asking  int  // calls in flight
+	tree    bool // the last request was for a recursive watch
 	deep    bool // the server has a recursive watch
 }
 
 // lasting is one armed drivers.Watch that stays armed.
 type lasting struct {
-	path   string // as the caller knows it
+	path   string // as the caller gave it
 	server string
 	tree   bool
 
-	mu      sync.Mutex // held while it is called
+	mu      sync.Mutex // held while the watch is called
 	call    drivers.Watch
 	stopped bool
 }
@@ -51,7 +51,7 @@ func (c *Conn) WatchNode(ctx context.Context, path string, w drivers.Watch) (sto
 	return c.lasting(ctx, request{op: drivers.OpWatchNode, code: wire.OpAddWatch, path: path, watch: w})
 }
 
-// WatchTree arms a watch on a node and all that is or will be below it.
+// WatchTree arms a watch on a node and all nodes below it, present and future.
 func (c *Conn) WatchTree(ctx context.Context, path string, w drivers.Watch) (stop func(), err error) {
 	return c.lasting(ctx, request{op: drivers.OpWatchTree, code: wire.OpAddWatch, path: path, watch: w})
 }
@@ -66,7 +66,7 @@ func (c *Conn) lasting(ctx context.Context, r request) (stop func(), err error) 
 	return func() { c.stop(w) }, nil
 }
 
-// unknown explains the error of a server that does not know lasting watches.
+// unknown explains the error of a server that does not support lasting watches.
 func unknown(err error) error {
 	if errors.Is(err, drivers.ErrUnsupported) {
 		return fmt.Errorf("%w: persistent watches take ZooKeeper 3.6 or newer", err)
@@ -74,7 +74,7 @@ func unknown(err error) error {
 	return err
 }
 
-// stop ends a lasting watch, at the server too if nobody needs it there.
+// stop ends a lasting watch, and at the server too if no other watch needs it there.
 func (c *Conn) stop(w *lasting) {
 	w.mu.Lock()
 	w.stopped = true
@@ -84,7 +84,7 @@ func (c *Conn) stop(w *lasting) {
 	}
 }
 
-// occupy notes that a call asks for a lasting watch, and of which mode.
+// occupy records that a call requests a lasting watch, and sets its mode.
 func (t *watches) occupy(k *call) {
 	p := t.places[k.server]
 	if p == nil {
@@ -102,7 +102,7 @@ func (t *watches) occupy(k *call) {
 	}
 }
 
-// agreed keeps the watch of a call that succeeded and was not given up.
+// agreed keeps the watch of a call that succeeded and was not abandoned.
 func (t *watches) agreed(k *call) {
 	t.mu.Lock()
 	p := t.places[k.server]
@@ -123,7 +123,7 @@ func (t *watches) agreed(k *call) {
 	}
 }
 
-// forget tells whether the watch was the last one on its path.
+// forget reports whether the watch was the last one on its path.
 func (t *watches) forget(w *lasting) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,9 +135,8 @@ func (t *watches) forget(w *lasting) bool {
 	return len(p.lasting) == 0
 }
 
-// vacate gives a path up that nobody needs to be watched for good, and tells
-// whether there was one. As long as something else is armed there it stays: both
-// would be disarmed.
+// vacate removes a place that no lasting watch needs, and reports whether it did. The place
+// stays while other watches are armed there: the request would disarm those too.
 func (t *watches) vacate(path string) bool {
 	p := t.places[path]
 	if p == nil || len(p.lasting) > 0 || p.asking > 0 || t.armed[path] != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// once arms a one-shot watch with a get, and tells whether the server is asked
-// to.
+// once arms a one-shot watch with a get, and reports whether the request asks the server for a
+// watch.
 func once(t *testing.T, c *Conn, e *end, path string, w drivers.Watch) (asked bool) {
 	t.Helper()
 	read := later(func() error { _, _, err := c.Get(t.Context(), path, w); return err })
@@ -26,8 +26,8 @@ func once(t *testing.T, c *Conn, e *end, path string, w drivers.Watch) (asked bo
 	return r.Watch
 }
 
-// A server keeps one watch for each path of a connection: a read leaves the
-// lasting one alone, and is told by it.
+// A server keeps one watch for each path of a connection: a read does not replace the lasting
+// watch, and gets its event from it.
 func TestReadsAreToldByALastingWatch(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -51,8 +51,8 @@ func TestReadsAreToldByALastingWatch(t *testing.T) {
 	})
 }
 
-// A server from before lasting watches says that it does not know the request, and
-// hangs up. The session goes on, and reads are armed by themselves.
+// A server older than lasting watches answers that it does not know the request, and closes
+// the connection. The session survives, and reads arm watches of their own.
 func TestServerWithoutLastingWatches(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -78,8 +78,8 @@ func TestServerWithoutLastingWatches(t *testing.T) {
 	})
 }
 
-// A tree's watch is not told that children have changed, so a node's watch on the
-// same path is told by what is told of the children.
+// A tree's watch does not report that children have changed. So a node's watch on the same
+// path gets that event when a child is created or deleted.
 func TestNodeIsToldByTheTree(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -114,7 +114,7 @@ func TestNodeIsToldByTheTree(t *testing.T) {
 	})
 }
 
-// The last that stops disarms the server's watch, unless a read counts on it.
+// The last watch that is stopped disarms the server's watch, unless a read relies on it.
 func TestStopDisarms(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -123,7 +123,7 @@ func TestStopDisarms(t *testing.T) {
 		first := keep(t, e, c.WatchTree, "/a", w.watch)
 		second := keep(t, e, c.WatchTree, "/a", w.watch)
 		first()
-		once(t, c, e, "/b", w.watch) // nothing was asked in between
+		once(t, c, e, "/b", w.watch) // no request was sent in between
 		second()
 		second()
 		e.answer(wire.OpRemoveWatches, 1, wire.OK, nil)
@@ -132,15 +132,15 @@ func TestStopDisarms(t *testing.T) {
 		once(t, c, e, "/a", read.watch)
 		third()
 		e.notify(wire.EventDeleted, "/a")
-		once(t, c, e, "/b", w.watch) // nothing was asked in between
+		once(t, c, e, "/b", w.watch) // no request was sent in between
 		read.told(t, drivers.Event{Type: drivers.Deleted, Path: "/a"})
 		w.told(t)
 		c.closeOn(e)
 	})
 }
 
-// A read that counted on a lasting watch which was disarmed on the way is asked
-// again, with a watch of its own.
+// A read that relied on a lasting watch is repeated with a watch of its own, if that watch was
+// disarmed while the read was in flight.
 func TestReadIsAskedAgain(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -170,7 +170,7 @@ func TestReadIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A server that has no lasting watches says so, and reads are armed as ever.
+// A server without lasting watches returns an error, and reads arm watches as before.
 func TestLastingWatchesUnsupported(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -187,7 +187,7 @@ func TestLastingWatchesUnsupported(t *testing.T) {
 	})
 }
 
-// Below a chroot, paths are those of the caller.
+// Below a chroot, events have the paths of the caller.
 func TestLastingWatchInChroot(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)

@@ -15,15 +15,15 @@ import (
 type line struct {
 	conn  *Conn
 	net   net.Conn
-	in    wire.Frames // belongs to who reads
+	in    wire.Frames // belongs to the goroutine that reads
 	heard atomic.Bool // something has arrived since the last beat
-	held  atomic.Bool // a reply has come and is not taken yet: it may be lost, or waits to be decoded
+	held  atomic.Bool // a reply has arrived and is not processed: LoseReply is deciding, or it waits to be decoded
 
-	mu         sync.Mutex // guards what follows, and is held while the probe is told
-	out        []byte     // asked and not yet sent
-	spare      []byte     // what was sent last, to be used again
-	busy       bool       // somebody sends
-	sent       bool       // something was asked since the last beat
+	mu         sync.Mutex // guards what follows, and is held while the probe is called
+	out        []byte     // queued and not yet sent
+	spare      []byte     // the buffer that was sent last, for reuse
+	busy       bool       // a goroutine is sending
+	sent       bool       // something was queued since the last beat
 	xid        int32      // of the last request
 	pending    queue
 	unanswered int // bytes of the requests that are pending
@@ -33,13 +33,13 @@ type line struct {
 }
 
 const (
-	// maxReply is the size in bytes of the largest packet that is taken: a
-	// listing may be larger than what a client may send.
+	// maxReply is the size in bytes of the largest packet that is accepted: a listing may be
+	// larger than the largest request.
 	maxReply = 64 << 20
-	// keptBuffer is the size in bytes of the largest buffers that are kept.
+	// keptBuffer is the size in bytes of the largest buffer that is kept for reuse.
 	keptBuffer = 16 << 10
-	// fits is how many unanswered bytes any connection has room for: as long as
-	// there are no more, a write does not wait for the server.
+	// fits is the number of unanswered bytes that any connection can buffer: up to it, a write
+	// does not block.
 	fits = 16 << 10
 )
 
@@ -48,7 +48,7 @@ func newLine(c *Conn, nc net.Conn) *line {
 	return &line{conn: c, net: nc, in: wire.NewFrames(nc, maxReply, keptBuffer), lastHeard: now, lastSent: now}
 }
 
-// ask sends a call and tells whether it did: not if the connection has ended.
+// ask sends a call. It returns false if the connection has ended.
 func (l *line) ask(k *call) bool {
 	l.mu.Lock()
 	if !l.queue(k) || l.busy {
@@ -59,20 +59,20 @@ func (l *line) ask(k *call) bool {
 	crowd := l.pending.len() > 1
 	l.mu.Unlock()
 	if crowd {
-		runtime.Gosched() // so that whoever is about to ask gets in too
+		runtime.Gosched() // lets callers that are about to ask join the batch
 	}
 	l.send()
 	return true
 }
 
-// gather is ask for a caller that sends several at once, by flush.
+// gather is like ask, for a caller that sends several calls together with flush.
 func (l *line) gather(k *call) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.queue(k)
 }
 
-// flush sends what has gathered, unless somebody does.
+// flush sends the queued requests, unless another goroutine is sending.
 func (l *line) flush() {
 	l.mu.Lock()
 	if l.busy || l.dead || len(l.out) == 0 {
@@ -84,8 +84,8 @@ func (l *line) flush() {
 	l.send()
 }
 
-// queue adds a call, behind the sync that it may need, unless the connection has ended.
-// It must be called with the lock held.
+// queue adds a call, after the sync that it may need. It returns false if the connection has
+// ended. The caller holds the lock.
 func (l *line) queue(k *call) bool {
 	if l.dead {
 		return false
@@ -99,7 +99,7 @@ func (l *line) queue(k *call) bool {
 	return true
 }
 
-// post is ask for who must not wait and needs no answer.
+// post is like ask, for a caller that must not block and needs no answer.
 func (l *line) post(k *call) {
 	k.unasked = true
 	l.mu.Lock()
@@ -111,8 +111,8 @@ func (l *line) post(k *call) {
 	l.handOver()
 }
 
-// add appends a request to those that are to be sent, unless it has become
-// needless. It must be called with the lock held.
+// add appends a request to the queue. It returns false if the request is no longer needed. The
+// caller holds the lock.
 func (l *line) add(k *call) bool {
 	if !l.conn.watches.asking(k) {
 		return false
@@ -133,7 +133,7 @@ func (l *line) add(k *call) bool {
 	return true
 }
 
-// cut ends the connection and returns the calls that it leaves unanswered.
+// cut ends the connection and returns the unanswered calls.
 func (l *line) cut() queue {
 	l.net.Close()
 	l.mu.Lock()

@@ -13,7 +13,7 @@ type due struct {
 	event drivers.Event
 }
 
-// notified calls the watches that a notification concerns.
+// notified calls the watches that a notification fires.
 func (t *watches) notified(e drivers.EventType, path string, pos int64) {
 	t.mu.Lock()
 	once := t.take(path, wire.FiredBy(e))
@@ -31,9 +31,9 @@ func (t *watches) notified(e drivers.EventType, path string, pos int64) {
 	t.due = t.due[:0]
 }
 
-// concerned collects the lasting watches of a path and above it, and takes out
-// what the server does not tell of the parent because its watch there is
-// recursive.
+// concerned collects the lasting watches on the path and on its ancestors. If the server's
+// watch on the parent is recursive, the server does not report that the parent's children have
+// changed. Then concerned also removes and returns the one-shot watches of these children.
 func (t *watches) concerned(e drivers.EventType, path string, pos int64) (above *watch) {
 	if p := t.places[path]; p != nil && (e != drivers.ChildrenChanged || !p.deep) {
 		t.collect(p, false, e, path, path, pos)
@@ -53,7 +53,7 @@ func (t *watches) concerned(e drivers.EventType, path string, pos int64) (above 
 	return above
 }
 
-// collect has the watches of a place told of a change at a path there or below.
+// collect collects the watches of a place that cover a change at a path there or below.
 func (t *watches) collect(p *place, tree bool, e drivers.EventType, at, path string, pos int64) {
 	if t.away {
 		return
@@ -65,7 +65,7 @@ func (t *watches) collect(p *place, tree bool, e drivers.EventType, at, path str
 	}
 }
 
-// below is a path at or below the watch's own, as the caller knows it.
+// below returns a path at or below the watch's own, as the caller knows it.
 func (w *lasting) below(at, path string) string {
 	rest := path[len(at):]
 	switch {
@@ -77,7 +77,7 @@ func (w *lasting) below(at, path string) string {
 	return w.path + rest
 }
 
-// parent is "" above the root.
+// parent returns the parent of a path, or "" for the root.
 func parent(path string) string {
 	switch cut := strings.LastIndexByte(path, '/'); {
 	case path == "/":
@@ -89,7 +89,7 @@ func parent(path string) string {
 	}
 }
 
-// end calls all watches with Lost. There are none from here on.
+// end calls all watches with Lost. No watch can be armed after that.
 func (t *watches) end() {
 	t.mu.Lock()
 	t.ended = true

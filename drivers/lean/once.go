@@ -8,12 +8,12 @@ import (
 // watch is one armed drivers.Watch that fires once.
 type watch struct {
 	call drivers.Watch
-	path string // as the caller knows it
+	path string // as the caller gave it
 	kind wire.WatchKind
 	next *watch // on the same path
 }
 
-// kindOf is what a read has armed.
+// kindOf returns the kind of watch that a read has armed.
 func kindOf(k *call) wire.WatchKind {
 	switch {
 	case k.missed():
@@ -41,7 +41,7 @@ func (t *watches) arm(k *call) {
 	w.call(drivers.Event{Type: drivers.Lost, Path: w.path})
 }
 
-// take takes out what a change on a path fires, as a list.
+// take removes and returns the watches that a change on a path fires.
 func (t *watches) take(path string, kinds wire.WatchKind) (list *watch) {
 	first := t.armed[path]
 	if first == nil {
@@ -65,7 +65,7 @@ func (t *watches) take(path string, kinds wire.WatchKind) (list *watch) {
 	return list
 }
 
-// fire calls the watches of a list that was taken out.
+// fire calls the watches of a list that was removed.
 func (w *watch) fire(e drivers.EventType, pos int64) {
 	for w != nil {
 		next := w.next

@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// peer is a server in this process, over pipes, of which a test says everything.
+// peer is a server in this process, over pipes, whose every message the test sends.
 type peer struct {
 	t       *testing.T
 	refuses atomic.Bool
@@ -40,7 +40,7 @@ func (p *peer) dial(_ context.Context, address string) (net.Conn, error) {
 	return client, nil
 }
 
-// dialled is where the client has turned so far.
+// dialled returns the addresses that the client has dialed so far.
 func (p *peer) dialled() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -60,7 +60,7 @@ func (p *peer) service(cfg Config) *Service {
 	return s
 }
 
-// open opens a session of six seconds.
+// open opens a session with a timeout of six seconds.
 func (p *peer) open(cfg Config, o drivers.Options) (*Conn, *end) {
 	p.t.Helper()
 	opened := make(chan *Conn)
@@ -98,8 +98,8 @@ type end struct {
 	opened wire.ConnectRequest
 }
 
-// shakeHands grants the session a time-out in milliseconds; 0 says that there is
-// none.
+// shakeHands grants the session with a timeout in milliseconds; 0 means that the session does
+// not exist.
 func (e *end) shakeHands(timeout int32) (r wire.ConnectRequest) {
 	e.t.Helper()
 	d := wire.NewDecoder(e.payload())
@@ -128,8 +128,8 @@ func (e *end) send(packet []byte) {
 	}
 }
 
-// next is the next request but heartbeats, which it answers. It has to be of the
-// given opcode.
+// next returns the next request, which must have the given opcode. It answers heartbeats and
+// skips them.
 func (e *end) next(want int32) (xid int32, record wire.Decoder) {
 	e.t.Helper()
 	for {
@@ -150,7 +150,7 @@ func (e *end) next(want int32) (xid int32, record wire.Decoder) {
 // appender is a record.
 type appender interface{ Append([]byte) []byte }
 
-// reply answers a request, with a header alone if there is no body.
+// reply answers a request, with only a header if there is no body.
 func (e *end) reply(xid int32, zxid int64, err wire.Err, body appender) {
 	e.t.Helper()
 	packet := wire.ReplyHeader{Xid: xid, Zxid: zxid, Err: err}.Append(wire.Begin(nil))
@@ -172,35 +172,35 @@ func (e *end) notify(event int32, path string) {
 	e.reply(wire.XidNotification, -1, wire.OK, wire.WatcherEvent{Type: event, State: wire.StateConnected, Path: path})
 }
 
-// closed takes the request that ends the session, and hangs up.
+// closed answers the request that ends the session, and closes the connection.
 func (e *end) closed() {
 	e.t.Helper()
 	e.answer(wire.OpCloseSession, 0, wire.OK, nil)
 	e.Close()
 }
 
-// closeOn closes a session that has the connection.
+// closeOn closes a session that is on the connection.
 func (c *Conn) closeOn(e *end) {
 	ended := later(c.Close)
 	e.closed()
 	<-ended
 }
 
-// later makes a call of which the error is to come.
+// later runs a call on a goroutine and returns a channel with its error.
 func later(call func() error) <-chan error {
 	failed := make(chan error, 1)
 	go func() { failed <- call() }()
 	return failed
 }
 
-// recorder is a Watch that keeps what it is told.
+// recorder is a Watch that records events.
 type recorder struct{ events chan drivers.Event }
 
 func newRecorder() *recorder { return &recorder{make(chan drivers.Event, 64)} }
 
 func (r *recorder) watch(e drivers.Event) { r.events <- e }
 
-// told checks what has come by now.
+// told checks the events recorded so far.
 func (r *recorder) told(t *testing.T, want ...drivers.Event) {
 	t.Helper()
 	var got []drivers.Event
@@ -212,7 +212,7 @@ func (r *recorder) told(t *testing.T, want ...drivers.Event) {
 	}
 }
 
-// states keeps what OnState is told.
+// states records the calls of OnState.
 type states struct{ told []drivers.State }
 
 func (s *states) on(state drivers.State) { s.told = append(s.told, state) }

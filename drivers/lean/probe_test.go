@@ -18,7 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// tape is a probe that keeps what it is told.
+// tape is a probe that records messages.
 type tape struct {
 	mu       sync.Mutex
 	messages []drivers.Message
@@ -31,7 +31,7 @@ func (t *tape) Message(m drivers.Message) {
 	t.messages = append(t.messages, m)
 }
 
-// The probe is told what a tap on the same connections is told.
+// The probe gets the same messages as a tap on the same connections.
 func TestProbeIsToldAsByATap(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		told, tapped := new(tape), new(tape)
@@ -56,7 +56,7 @@ func TestProbeIsToldAsByATap(t *testing.T) {
 		synctest.Wait()
 		sameError := cmp.Comparer(func(a, b error) bool { return a == b })
 		empty := cmp.Comparer(func(a, b []byte) bool { return bytes.Equal(a, b) })
-		// The tap cannot know that a reply is lost above it.
+		// The tap cannot know that a reply is dropped above it.
 		heard := withoutLost(tapped.messages)
 		if diff := cmp.Diff(heard, told.messages, sameError, empty); diff != "" {
 			t.Errorf("messages (-tap +probe):\n%s", diff)
@@ -67,7 +67,7 @@ func TestProbeIsToldAsByATap(t *testing.T) {
 	})
 }
 
-// withoutLost leaves out the first reply to a sync.
+// withoutLost removes the first reply to a sync.
 func withoutLost(all []drivers.Message) (rest []drivers.Message) {
 	lost := false
 	for _, m := range all {
@@ -80,8 +80,8 @@ func withoutLost(all []drivers.Message) (rest []drivers.Message) {
 	return rest
 }
 
-// callAll makes calls of every kind. Whether a server takes what belongs to a user,
-// and watches for good, makes no difference.
+// callAll makes calls of every kind. It does not matter whether the server supports the
+// credentials and lasting watches.
 func callAll(t *testing.T, c *lean.Conn) {
 	t.Helper()
 	ctx, watch := t.Context(), func(drivers.Event) {}
@@ -91,7 +91,7 @@ func callAll(t *testing.T, c *lean.Conn) {
 	_, found, err3 := c.Exists(ctx, "/a", watch)
 	_, err4 := c.Children(ctx, "/", watch)
 	_, err5 := c.Set(ctx, "/", []byte("data"), 7)
-	err6 := c.Sync(ctx, "/") // whose reply is lost
+	err6 := c.Sync(ctx, "/") // its reply is lost
 	_, err7 := c.Set(ctx, "/", []byte("data"), drivers.AnyVersion)
 	err8 := c.Delete(ctx, "/b", 0)
 	c.WatchNode(ctx, "/a", watch)

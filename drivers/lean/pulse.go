@@ -8,17 +8,17 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// pulse keeps the sessions of a service alive, and finds out which servers have
-// fallen silent: one timer for all of them. The zero pulse has none.
+// pulse sends the heartbeats of a service's sessions, and detects silent servers, with one
+// timer for all sessions. The zero pulse has no sessions.
 type pulse struct {
 	mu      sync.Mutex
 	members map[*Conn]struct{}
-	every   time.Duration // between two beats
+	every   time.Duration // interval between two beats
 	timer   *time.Timer   // nil without members
 }
 
-// beats is how many there are in the shortest session time-out: what is due
-// comes late by a beat or two.
+// beats is the number of beats in the shortest session timeout: a heartbeat is late by a beat
+// or two.
 const beats = 20
 
 func (p *pulse) join(c *Conn, timeout time.Duration) {
@@ -66,8 +66,8 @@ func (p *pulse) beat() {
 	p.timer.Reset(p.every)
 }
 
-// beat sends a heartbeat if nothing was asked for a third of the session's
-// time-out, and gives the connection up if nothing came for two thirds.
+// beat sends a heartbeat if nothing was sent for a third of the session timeout. It closes the
+// connection if nothing arrived for two thirds of it.
 func (l *line) beat(now time.Time, timeout time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -80,14 +80,14 @@ func (l *line) beat(now time.Time, timeout time.Duration) {
 	switch {
 	case l.dead:
 	case now.Sub(l.lastHeard) >= timeout*2/3:
-		l.net.Close() // the reader finds out
+		l.net.Close() // the reader gets the error
 	case now.Sub(l.lastSent) >= timeout/3:
 		l.lastSent = now
 		l.ping()
 	}
 }
 
-// ping must be called with the lock held.
+// ping queues a heartbeat. The caller holds the lock.
 func (l *line) ping() {
 	start := len(l.out)
 	l.out = wire.RequestHeader{Xid: wire.XidPing, Op: wire.OpPing}.Append(wire.Begin(l.out))

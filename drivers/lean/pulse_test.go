@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// A session that has nothing to ask lives on its heartbeats.
+// The heartbeats keep an idle session alive.
 func TestHeartbeats(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -42,13 +42,12 @@ func TestHeartbeats(t *testing.T) {
 	})
 }
 
-// probeFunc is a probe.
+// probeFunc is a function as a probe.
 type probeFunc func(drivers.Message)
 
 func (p probeFunc) Message(m drivers.Message) { p(m) }
 
-// A server that has fallen silent is given up in time for another to take the
-// session over.
+// The session leaves a silent server in time to move to another one.
 func TestSilentServer(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -71,7 +70,7 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
-// Who holds a reply up is no silent server.
+// A server is not silent while LoseReply holds up one of its replies.
 func TestHeldReplyIsNotSilence(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -84,7 +83,7 @@ func TestHeldReplyIsNotSilence(t *testing.T) {
 		}})
 		asked := later(func() error { return c.Delete(t.Context(), "/a", 0) })
 		e.answer(wire.OpDelete, 1, wire.OK, nil)
-		go func() { // who reads the heartbeats
+		go func() { // reads the heartbeats
 			for {
 				if _, err := e.in.Next(); err != nil {
 					return
@@ -100,8 +99,8 @@ func TestHeldReplyIsNotSilence(t *testing.T) {
 	})
 }
 
-// A bubble ends when all its goroutines have: each of these tests proves that
-// Close leaves none behind.
+// A bubble ends when all its goroutines have ended: each of these tests proves that Close
+// leaves none behind.
 
 func TestCloseOfASilentServer(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
@@ -132,8 +131,7 @@ func TestCloseOfADeadServer(t *testing.T) {
 	})
 }
 
-// A session that is closed while it is disconnected is taken up once more, for
-// just that.
+// A session that is closed while it is disconnected reconnects once more, only to be closed.
 func TestCloseWhileDisconnected(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -154,7 +152,7 @@ func TestCloseWhileDisconnected(t *testing.T) {
 	})
 }
 
-// A server that takes connections and says nothing does not keep Dial.
+// A server that accepts connections and does not answer does not block Dial.
 func TestDialOfASilentServer(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -168,14 +166,14 @@ func TestDialOfASilentServer(t *testing.T) {
 	})
 }
 
-// A session whose large reply waits to be decoded behind those of others sends its
-// heartbeats, is not taken for one whose server is silent, and gets its reply.
+// A session whose large reply waits to be decoded behind those of others sends its heartbeats,
+// keeps its connection, and gets its reply.
 func TestHeartbeatsDoNotQueueBehindDecoding(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		c, e := p.open(Config{}, drivers.Options{OnState: st.on})
-		for range cap(c.decoding) { // others decode
+		for range cap(c.decoding) { // other sessions decode
 			c.decoding <- struct{}{}
 		}
 		var names []drivers.Child
@@ -207,7 +205,7 @@ func TestHeartbeatsDoNotQueueBehindDecoding(t *testing.T) {
 	})
 }
 
-// Names of thousands are parts of one string.
+// Thousands of names are parts of one string.
 func TestListingOfThousandsIsOneString(t *testing.T) {
 	packet := wire.Children{Names: thousands()}.Append(nil)
 	var all []drivers.Child

@@ -1,9 +1,9 @@
 package lean
 
-// queue holds the calls that have not been answered, in their order, which is
-// also that of the replies. The zero queue is empty.
+// queue holds the unanswered calls in the order of their requests, which is also that of the
+// replies. The zero queue is empty.
 type queue struct {
-	slots      []*call // a power of two
+	slots      []*call // length is a power of two
 	head, tail uint    // slots[head:tail], modulo the length
 }
 
@@ -25,7 +25,7 @@ func (q *queue) grow() {
 	q.slots = slots
 }
 
-// first is the call to be answered next, or nil.
+// first returns the call to be answered next, or nil.
 func (q *queue) first() *call {
 	if q.len() == 0 {
 		return nil
@@ -33,7 +33,7 @@ func (q *queue) first() *call {
 	return q.slots[q.head&uint(len(q.slots)-1)]
 }
 
-// pop takes the first call out.
+// pop removes and returns the first call.
 func (q *queue) pop() *call {
 	k := q.first()
 	if k != nil {

@@ -5,12 +5,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// maxRearm is about how many bytes of paths go into one request: a server takes
-// no packet of more than a megabyte.
+// maxRearm is the approximate limit in bytes of the paths in one request: a server accepts no
+// packet of more than a megabyte.
 const maxRearm = 128 << 10
 
-// rearm returns the requests that arm the session's watches on a new connection.
-// What has changed since the position fires at once.
+// rearm returns the requests that arm the session's watches on a new connection. Watches whose
+// nodes have changed since the position fire immediately.
 func (c *Conn) rearm(position int64) []*call {
 	requests, lasting := c.watches.rearm(position)
 	all := make([]*call, len(requests))
@@ -25,15 +25,15 @@ func (c *Conn) rearm(position int64) []*call {
 	return all
 }
 
-// leave says that there is no connection: lasting watches are told of nothing
-// until they are armed again.
+// leave records that there is no connection: lasting watches get no events until they are
+// armed again.
 func (t *watches) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.away = true
 }
 
-// rearm also tells whether there are lasting watches among them.
+// rearm returns the requests, and whether they arm lasting watches.
 func (t *watches) rearm(position int64) (requests []*wire.SetWatches2Request, lasting bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -56,7 +56,7 @@ func (t *watches) rearm(position int64) (requests []*wire.SetWatches2Request, la
 	}
 	for path, p := range t.places {
 		if len(p.lasting) == 0 {
-			delete(t.places, path) // what counts on it is armed by itself now
+			delete(t.places, path) // watches that relied on it are armed on their own from now on
 			continue
 		}
 		lasting = true
@@ -78,7 +78,7 @@ func addOnce(r *wire.SetWatches2Request, path string, kinds wire.WatchKind) {
 	}
 }
 
-// addLasting also sets what the place will be when the request is answered.
+// addLasting adds a place to the request, and sets what the place will be when it is answered.
 func addLasting(r *wire.SetWatches2Request, path string, p *place) {
 	p.tree = false
 	for _, w := range p.lasting {
@@ -91,7 +91,7 @@ func addLasting(r *wire.SetWatches2Request, path string, p *place) {
 	}
 }
 
-// rearmed says that all watches are armed again.
+// rearmed notifies the lasting watches that all watches are armed again.
 func (t *watches) rearmed() {
 	t.mu.Lock()
 	t.away = false

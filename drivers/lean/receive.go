@@ -5,7 +5,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// serve reads what the server sends until the connection ends, and returns why.
+// serve reads what the server sends until the connection ends, and returns the reason.
 func (l *line) serve() error {
 	for {
 		payload, err := l.in.Next()
@@ -19,7 +19,7 @@ func (l *line) serve() error {
 	}
 }
 
-// receive takes one packet. Its error ends the connection.
+// receive processes one packet. An error ends the connection.
 func (l *line) receive(payload []byte) error {
 	d := wire.NewDecoder(payload)
 	var h wire.ReplyHeader
@@ -38,7 +38,8 @@ func (l *line) receive(payload []byte) error {
 	return l.answered(h, &d, payload)
 }
 
-// notified tells the probe first, so that it knows of a change before a watch.
+// notified reports a notification to the probe first, so that the probe sees a change before a
+// watch does.
 func (l *line) notified(d *wire.Decoder, m drivers.Message) error {
 	m.Kind, m.Err, m.Event = drivers.Notification, nil, wire.EventOf(d.Int())
 	d.Int() // the session's state
@@ -53,7 +54,7 @@ func (l *line) notified(d *wire.Decoder, m drivers.Message) error {
 	return nil
 }
 
-// answered takes the reply to the call that is next.
+// answered processes the reply to the next call.
 func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) error {
 	k := l.next()
 	if k == nil || k.xid != h.Xid {
@@ -73,9 +74,9 @@ func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) err
 	return l.conn.settle(l, k)
 }
 
-// advance takes note of the position of a reply. Until the last request that arms
-// watches again is answered, a watch may have missed changes since the disconnect:
-// if the connection breaks before that, the next one arms from there again.
+// advance records the position of a reply. Until the last request that arms watches again is
+// answered, a watch may have missed changes since the disconnect: if the connection breaks
+// before that, the next connection arms from the same position again.
 func (c *Conn) advance(zxid int64, last bool) {
 	c.position = max(c.position, zxid)
 	c.rearming = c.rearming && !last
@@ -84,12 +85,12 @@ func (c *Conn) advance(zxid int64, last bool) {
 	}
 }
 
-// largeReply is the size in bytes of a reply that takes long to decode.
+// largeReply is the size in bytes from which a reply takes long to decode.
 const largeReply = 32 << 10
 
-// decode decodes a reply. Only as many large ones are decoded at a time as there are
-// processors, so that heartbeats do not queue behind those of all sessions. A session
-// that waits for its turn has heard of the server.
+// decode decodes a reply. It decodes at most as many large replies at a time as there are
+// processors, so that heartbeats are not delayed by the large replies of all sessions. While a
+// session waits for its turn, its server does not count as silent.
 func (l *line) decode(k *call, d *wire.Decoder) error {
 	if len(d.Rest()) < largeReply {
 		return k.decode(d)
@@ -103,21 +104,21 @@ func (l *line) decode(k *call, d *wire.Decoder) error {
 	return err
 }
 
-// next is the call to be answered next, or nil.
+// next returns the call to be answered next, or nil.
 func (l *line) next() *call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pending.first()
 }
 
-// done takes it out.
+// done removes that call.
 func (l *line) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unanswered -= l.pending.pop().size
 }
 
-// settle does what an answer calls for. Its error ends the connection.
+// settle completes an answered call. An error ends the connection.
 func (c *Conn) settle(l *line, k *call) error {
 	answer, code := k.answer, k.code
 	switch {
@@ -135,14 +136,14 @@ func (c *Conn) settle(l *line, k *call) error {
 	case code == wire.OpCloseSession:
 		return errClosed
 	case answer == wire.ErrSessionMoved, answer == wire.ErrSessionExpired:
-		return errMoved // which a new connection settles
+		return errMoved // a new connection resolves that
 	case answer != wire.OK && (code == wire.OpSetWatches || code == wire.OpSetWatches2):
 		return errUnarmed
 	}
 	return nil
 }
 
-// settleUnasked settles a request of the client's own.
+// settleUnasked completes a request that no caller waits for.
 func (c *Conn) settleUnasked(k *call) {
 	if k.before != nil && k.answer != wire.OK {
 		k.before.err = k.answer
@@ -151,7 +152,7 @@ func (c *Conn) settleUnasked(k *call) {
 	c.free(k)
 }
 
-// again asks for what a read has been told once more, with its watch.
+// again repeats a read, with a watch of its own.
 func (l *line) again(k *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,7 +160,7 @@ func (l *line) again(k *call) {
 	l.handOver()
 }
 
-// giveUp takes the answer to a call that nobody waits for any more.
+// giveUp processes the answer to an abandoned call.
 func (c *Conn) giveUp(l *line, k *call) {
 	k.watch = nil
 	c.watches.settled(k)

@@ -41,8 +41,8 @@ func keep(t *testing.T, e *end, arm func(context.Context, string, drivers.Watch)
 	return stop
 }
 
-// After a reconnect the watches are armed again before anything that waits is
-// sent, from the position that the session has seen.
+// After a reconnect the watches are armed again before any waiting call is sent, from the
+// position that the session has seen.
 func TestReconnectArmsFirst(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -76,8 +76,8 @@ func TestReconnectArmsFirst(t *testing.T) {
 	})
 }
 
-// What is told while lasting watches are not armed may be of the past: they are
-// told that they are armed again instead.
+// Notifications while lasting watches are not armed may be old: these watches are notified
+// that they are armed again instead.
 func TestReconnectArmsLastingWatches(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -109,7 +109,7 @@ func TestReconnectArmsLastingWatches(t *testing.T) {
 	})
 }
 
-// Many watches are armed again in several requests, all before what waits.
+// Many watches are armed again in several requests, all before the waiting calls.
 func TestReconnectArmsInParts(t *testing.T) {
 	var w watches
 	w.armed = make(map[string]*watch)
@@ -134,9 +134,8 @@ func TestReconnectArmsInParts(t *testing.T) {
 	}
 }
 
-// A connection that breaks between two requests that arm watches leaves the
-// position at the first disconnect: the watches of the second request missed what
-// changed since then.
+// A connection that breaks between two requests that arm watches leaves the position at the
+// first disconnect: the watches of the second request missed the changes since then.
 func TestReconnectDuringRearmKeepsThePosition(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -177,7 +176,7 @@ func TestReconnectDuringRearmKeepsThePosition(t *testing.T) {
 	})
 }
 
-// A server that arms nothing again is of no use: nobody would be told of anything.
+// A session whose server does not arm the watches again ends: its watches would never fire.
 func TestSessionEndsWhereWatchesAreNotArmedAgain(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -194,7 +193,7 @@ func TestSessionEndsWhereWatchesAreNotArmedAgain(t *testing.T) {
 	})
 }
 
-// A session moves to the next server, and back to the first after the last.
+// A session tries the servers in turn, and the first again after the last.
 func TestReconnectTriesTheServersInTurn(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -211,7 +210,7 @@ func TestReconnectTriesTheServersInTurn(t *testing.T) {
 	})
 }
 
-// A server that the session is not at any more sends it away.
+// A server that a session has moved away from rejects it, and the session reconnects.
 func TestReconnectWhenMoved(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -248,7 +247,7 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// The session's time-out runs from the moment of the disconnect.
+// The session's timeout starts with the disconnect.
 func TestLostAfterTheTimeout(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := newPeer(t)
@@ -276,7 +275,7 @@ func TestDialOfADeadServer(t *testing.T) {
 		if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, errRefused) {
 			t.Errorf("got %v, want the deadline and why", err)
 		}
-		// Both at once, each after 10, 20, 40, 80 and 160 ms, and one after 320.
+		// Both without a pause, each after 10, 20, 40, 80 and 160 ms, and one after 320.
 		if got, want := len(p.dialled()), 2+2*5+1; got != want || p.dialled()[0] == p.dialled()[1] {
 			t.Errorf("dialled %d times in a second, %v; want %d by turns", got, p.dialled(), want)
 		}

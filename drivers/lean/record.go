@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// appendRecord appends the request behind its header.
+// appendRecord appends the request's record after its header.
 func (k *call) appendRecord(b []byte, acl []wire.ACL) []byte {
 	switch k.code {
 	case wire.OpCreate:
@@ -24,10 +24,10 @@ func (k *call) appendRecord(b []byte, acl []wire.ACL) []byte {
 	case wire.OpRemoveWatches:
 		return wire.PathWatcher{Path: k.server, Type: wire.WatcherAny}.Append(b)
 	}
-	return append(b, k.data...) // encoded already
+	return append(b, k.data...) // already encoded
 }
 
-// decode reads the reply behind its header, of which it keeps copies.
+// decode reads the reply's record after its header. It keeps copies.
 func (k *call) decode(d *wire.Decoder) error {
 	if k.answer != wire.OK {
 		return nil

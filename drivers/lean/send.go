@@ -2,8 +2,8 @@ package lean
 
 import "runtime"
 
-// send sends what has gathered, if it fits, and leaves what gathers meanwhile to
-// a goroutine.
+// send sends the queued requests, if they fit into the connection's buffers. It leaves
+// requests that are queued meanwhile to a goroutine.
 func (l *line) send() {
 	l.mu.Lock()
 	if l.unanswered > fits {
@@ -14,7 +14,7 @@ func (l *line) send() {
 	}
 }
 
-// handOver has a goroutine send. It must be called with the lock held.
+// handOver makes a goroutine send. The caller holds the lock.
 func (l *line) handOver() {
 	if !l.busy {
 		l.busy = true
@@ -22,7 +22,7 @@ func (l *line) handOver() {
 	}
 }
 
-// drain sends until there is no more.
+// drain sends until the queue is empty.
 func (l *line) drain() {
 	for more := true; more; {
 		runtime.Gosched()
@@ -31,14 +31,14 @@ func (l *line) drain() {
 	}
 }
 
-// batch sends what has gathered and tells whether there is more; if not, the
-// line is idle. It is called with the lock held, which it lets go of.
+// batch sends the queued requests and reports whether there are more; if not, the line is
+// idle. The caller holds the lock, which batch releases.
 func (l *line) batch() (more bool) {
 	out := l.out
 	l.out = l.spare[:0]
 	l.mu.Unlock()
 	if _, err := l.net.Write(out); err != nil {
-		l.net.Close() // the reader finds out
+		l.net.Close() // the reader gets the error
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -21,7 +21,7 @@ type Service struct {
 	decoding chan struct{}
 }
 
-// New returns the service; nothing is connected yet.
+// New returns the service. It does not connect.
 func New(cfg Config) (*Service, error) {
 	e, err := ensemble.New(cfg)
 	if err != nil {
@@ -33,7 +33,7 @@ func New(cfg Config) (*Service, error) {
 // Client is the name of this client in URLs and in [drivers.Info].
 const Client = "lean"
 
-// Info asks a server for its version, the first time it is called.
+// Info describes the service. The first call asks a server for its version.
 func (s *Service) Info() drivers.Info { return s.Ensemble.Info(Client) }
 
 // Dial opens a session.
@@ -69,5 +69,5 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 	return s.Ensemble.Expire(ctx, session)
 }
 
-// Close has nothing to stop: the service was given.
+// Close does nothing: the service was given by addresses.
 func (s *Service) Close() error { return nil }

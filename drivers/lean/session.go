@@ -10,41 +10,40 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Conn is one session. It is a [drivers.Fencer] and a
-// [drivers.PersistentWatcher].
+// A Conn is one session. It is a [drivers.Fencer], a [drivers.PersistentWatcher] and a
+// [drivers.Pipeliner].
 //
-// While it is disconnected, calls that have not been sent wait for the
-// reconnect; those that have been fail with ErrConnectionLoss. The session is
-// lost when the service says so, when it has been disconnected for as long as
-// its time-out, since by then the service has ended it or is about to, and when
-// it is closed. Then OnState is told first, then Done is closed, and then Lost
-// is fired at all armed watches.
+// While the session is disconnected, calls that have not been sent wait for the reconnect.
+// Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
+// says so, when it has been disconnected for its timeout (the service has ended it by then, or
+// is about to), and when it is closed. The Conn then calls OnState, closes Done, and fires
+// Lost at all armed watches, in this order.
 type Conn struct {
 	options  drivers.Options
 	ensemble *ensemble.Ensemble
 	pulse    *pulse
 	calls    *sync.Pool
-	decoding chan struct{} // holds one for each large reply that is decoded
-	acl      []wire.ACL    // of the nodes it makes
+	decoding chan struct{} // has one entry for each large reply that is being decoded
+	acl      []wire.ACL    // of the nodes that the session creates
 	watches  watches
-	line     atomic.Pointer[line] // where to ask; nil while disconnected and when the session is over
+	line     atomic.Pointer[line] // accepts calls; nil while disconnected and when the session has ended
 
-	mu      sync.Mutex // guards what follows, and is held while OnState is told
+	mu      sync.Mutex // guards what follows, and is held while OnState is called
 	session wire.ConnectResponse
-	live    *line // the connection, asked on or not
+	live    *line // the connection, whether or not it accepts calls
 	over    bool
 	closing bool
-	wake    chan struct{} // closed when there is a connection; nil if nobody waits
+	wake    chan struct{} // closed when there is a connection; nil if no call waits
 
 	done   chan struct{}
-	gone   chan struct{}   // closed when nothing runs any more
-	ctx    context.Context // of attempts to connect again
+	gone   chan struct{}   // closed when the session's goroutine has ended
+	ctx    context.Context // of attempts to reconnect
 	cancel context.CancelFunc
 
-	// What follows belongs to the goroutine that connects and reads.
+	// The following fields belong to the goroutine that connects and reads.
 	position int64 // of the last reply
-	told     int64 // the session was told of all changes to its watches up to here
-	rearming bool  // its watches are not all armed again since the last reconnect
+	told     int64 // position up to which the session was notified of all changes to its watches
+	rearming bool  // not all watches are armed again since the last reconnect
 	turn     int   // the server tried last
 }
 
@@ -78,7 +77,7 @@ func newConn(s *Service, o drivers.Options, first int) *Conn {
 	return c
 }
 
-// open establishes the session. The context bounds just that.
+// open establishes the session. The context bounds only that.
 func (c *Conn) open(ctx context.Context) error {
 	l, err := c.connect(ctx)
 	if err != nil {
@@ -91,7 +90,7 @@ func (c *Conn) open(ctx context.Context) error {
 	return nil
 }
 
-// run reads from one connection after the other until the session is over.
+// run reads from one connection after the other until the session ends.
 func (c *Conn) run(l *line) {
 	defer close(c.gone)
 	defer c.cancel()
@@ -104,13 +103,13 @@ func (c *Conn) run(l *line) {
 		case errClosed:
 			return
 		case errUnarmed:
-			c.shut() // nobody would be told of anything any more
+			c.shut() // its watches would never fire again
 		}
 		l = c.reconnect()
 	}
 }
 
-// reconnect returns nil when the session is over.
+// reconnect returns a new connection, or nil when the session has ended.
 func (c *Conn) reconnect() *line {
 	ctx, cancel := context.WithTimeout(c.ctx, c.timeout())
 	defer cancel()
@@ -122,8 +121,8 @@ func (c *Conn) reconnect() *line {
 	return l
 }
 
-// established lets calls through to a new connection, behind what arms the
-// watches again; or closes the session on it, if that is what it is for.
+// established lets calls use a new connection, after the requests that arm the watches again.
+// If the session is being closed, it sends the close request instead.
 func (c *Conn) established(l *line, again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,8 +146,7 @@ func (c *Conn) established(l *line, again bool) {
 	}
 }
 
-// leave parts with a connection that has ended, and fails what it leaves
-// unanswered.
+// leave abandons a connection that has ended, and fails its unanswered calls.
 func (c *Conn) leave(l *line) {
 	c.mu.Lock()
 	c.line.Store(nil)
@@ -172,7 +170,7 @@ func (c *Conn) leave(l *line) {
 	}
 }
 
-// changed must be called with the lock held.
+// changed calls OnState. The caller holds the lock.
 func (c *Conn) changed(s drivers.State) {
 	if c.options.OnState != nil {
 		c.options.OnState(s)

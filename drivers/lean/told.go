@@ -5,15 +5,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// tell tells the probe. It must be called with the lock held, so that the probe
-// is told one message at a time, and nothing after the cut.
+// tell reports a message to the probe. The caller holds the lock, so that the probe gets one
+// message at a time, and none after the cut.
 func (l *line) tell(m drivers.Message) {
 	if probe := l.conn.options.Probe; probe != nil && !l.dead {
 		probe.Message(m)
 	}
 }
 
-// tellRequest tells of a request, and keeps what its reply is told with.
+// tellRequest reports a request, and keeps the path for the report of its reply.
 func (l *line) tellRequest(k *call) {
 	if !l.conn.watched() {
 		return
@@ -22,8 +22,8 @@ func (l *line) tellRequest(k *call) {
 	l.tell(drivers.Message{Kind: drivers.Request, Op: k.word(), Path: k.asked, Watch: k.arms, Mode: k.mode, Size: k.size})
 }
 
-// word is what the call asks of the server, which may watch a tree for who asked
-// for a node.
+// word returns the operation sent to the server, which may be a watch of a tree where the
+// caller wanted a watch of a node.
 func (k *call) word() drivers.Op {
 	if k.code == wire.OpAddWatch && k.version == wire.AddWatchRecursive {
 		return drivers.OpWatchTree
@@ -31,16 +31,16 @@ func (k *call) word() drivers.Op {
 	return k.op
 }
 
-// watched tells whether anybody wants to know of messages.
+// watched reports whether the options ask for messages.
 func (c *Conn) watched() bool { return c.options.Probe != nil || c.options.LoseReply != nil }
 
-// reply is the message of a reply, complete but for its path.
+// reply returns the message of a reply, without its operation and path.
 func reply(h wire.ReplyHeader, payload []byte) drivers.Message {
 	return drivers.Message{Kind: drivers.Reply, Err: h.Err.Sentinel(), Pos: max(h.Zxid, 0),
 		Size: wire.LengthSize + len(payload)}
 }
 
-// replyTo is that to a call.
+// replyTo returns the message of the reply to a call.
 func replyTo(k *call, h wire.ReplyHeader, payload []byte) drivers.Message {
 	m := reply(h, payload)
 	m.Op, m.Watch, m.Mode = k.word(), k.arms, k.mode
@@ -54,7 +54,7 @@ func replyTo(k *call, h wire.ReplyHeader, payload []byte) drivers.Message {
 	return m
 }
 
-// hear tells of a reply, unless it is to be lost.
+// hear reports a reply. It returns an error if LoseReply drops the reply.
 func (l *line) hear(m drivers.Message) error {
 	if lose := l.conn.options.LoseReply; lose != nil {
 		l.held.Store(true)

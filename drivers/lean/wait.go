@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// connected waits for a connection to ask on.
+// connected waits for a connection that accepts calls.
 func (c *Conn) connected(ctx context.Context) (*line, error) {
 	for {
 		if l := c.line.Load(); l != nil {
@@ -24,8 +24,8 @@ func (c *Conn) connected(ctx context.Context) (*line, error) {
 	}
 }
 
-// sleep returns what is closed when there may be a connection: at once if there
-// has come to be one since it was looked for.
+// sleep returns a channel that is closed when there may be a connection: immediately if there
+// is one since the caller last looked.
 func (c *Conn) sleep() (wake <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -42,8 +42,7 @@ func (c *Conn) sleep() (wake <-chan struct{}, err error) {
 	return wake, nil
 }
 
-// rouse wakes the calls that wait for a connection. It must be called with the
-// lock held.
+// rouse wakes the calls that wait for a connection. The caller holds the lock.
 func (c *Conn) rouse() {
 	if c.wake != nil {
 		close(c.wake)

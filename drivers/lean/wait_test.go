@@ -2,8 +2,8 @@ package lean
 
 import "testing"
 
-// A connection that comes between a look for one and the sleep until there is
-// one is not slept over.
+// A call does not sleep if a connection is made after the call has looked for one and before
+// it sleeps.
 func TestSleepWhereThereIsAConnection(t *testing.T) {
 	c := new(Conn)
 	c.line.Store(new(line))

@@ -6,23 +6,22 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// watches are the watches of one session, by the path on the server. The replies
-// to the calls that arm them and the notifications that call them come from one
-// goroutine, in the order of the connection.
+// watches holds the watches of one session, by path on the server. One goroutine processes the
+// replies that arm watches and the notifications that fire them, in the order of the
+// connection.
 type watches struct {
 	mu       sync.Mutex
-	armed    map[string]*watch // lists of those that fire once
-	places   map[string]*place // of lasting ones
-	removing map[string]int    // requests on their way that disarm all on a path
-	away     bool              // lasting ones are not armed for the time being
+	armed    map[string]*watch // lists of one-shot watches
+	places   map[string]*place // of lasting watches
+	removing map[string]int    // requests in flight that disarm all watches on a path
+	away     bool              // lasting watches are temporarily not armed
 	ended    bool
 
-	due []due // belongs to who reads
+	due []due // belongs to the goroutine that reads
 }
 
-// asking must be told of every call just before it is added to those that are
-// sent, and decides what it asks of the server. It returns false if the call has
-// become needless.
+// asking must be called with every call just before it is queued. It decides what the call
+// requests from the server. It returns false if the call is no longer needed.
 func (t *watches) asking(k *call) bool {
 	lasting := k.code == wire.OpAddWatch || k.code == wire.OpRemoveWatches
 	if k.watch == nil && !lasting {
@@ -43,8 +42,8 @@ func (t *watches) asking(k *call) bool {
 	return true
 }
 
-// lapsed tells of an answered read whose watch is not armed at the server, or
-// not for long: what it counted on has been disarmed since it was asked.
+// lapsed reports whether an answered read has no watch at the server, or will soon lose it:
+// the watch that it relied on has been disarmed since the read was sent.
 func (t *watches) lapsed(k *call) bool {
 	if k.watch == nil || !k.op.IsRead() || k.failure() != nil {
 		return false
@@ -57,7 +56,7 @@ func (t *watches) lapsed(k *call) bool {
 	return t.removing[k.server] > 0
 }
 
-// settled must be told of every call that is answered, or never will be.
+// settled must be called with every call that is answered or will never be.
 func (t *watches) settled(k *call) {
 	switch {
 	case k.code == wire.OpAddWatch:
