@@ -18,8 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// A client opens sessions through one of the libraries. What is tested here is
-// the same whichever it is.
+// A client opens sessions through one of the libraries. The tests are the same for both.
 type client func(ensemble.Config) (drivers.Service, error)
 
 func clients() map[string]client {
@@ -29,7 +28,7 @@ func clients() map[string]client {
 	}
 }
 
-// A secured is a test's server, client and time.
+// A secured is the server, client and context of a test.
 type secured struct {
 	backendtest.Secure
 	client client
@@ -74,14 +73,13 @@ func (s secured) dial(t *testing.T, chroot string, security drivers.Security, o 
 	return c
 }
 
-// as is the security with a user.
+// as returns the security with a user.
 func as(s drivers.Security, user string, password drivers.Secret) drivers.Security {
 	s.User, s.Password = user, password
 	return s
 }
 
-// The probe sees what is encrypted below it, and the four-letter words go the
-// same way.
+// The probe sees the messages before encryption, and the four-letter words are encrypted too.
 func (s secured) certificates(t *testing.T) {
 	if info := s.service(t, "", s.Security).Info(); !strings.HasPrefix(info.Server, "ZooKeeper 3.") {
 		t.Errorf("server %q, want its version", info.Server)
@@ -101,8 +99,8 @@ type probe func(drivers.Message)
 
 func (p probe) Message(m drivers.Message) { p(m) }
 
-// Whoever has no certificate, or one of somebody else, is told so at once: the
-// context has no need to end.
+// A connection fails immediately, before the context ends, if one side has no certificate that
+// the other side accepts.
 func (s secured) refusals(t *testing.T) {
 	for name, security := range map[string]drivers.Security{
 		"no certificate":         {CA: s.Security.CA},
@@ -124,7 +122,7 @@ func (s secured) refusals(t *testing.T) {
 	}
 }
 
-// What a user protects is open to that user alone.
+// Only its user can access what is protected for that user.
 func (s secured) credentials(t *testing.T) {
 	protected := "/ann-" + s.name
 	s.Protect(t, protected, "ann", "hunter2")
@@ -144,7 +142,7 @@ func (s secured) credentials(t *testing.T) {
 	}
 }
 
-// A new connection has the credentials of the one before.
+// A new connection gets the credentials again.
 func (s secured) reconnect(t *testing.T) {
 	var lose, lost atomic.Bool
 	c := s.dial(t, "", as(s.Security, "bob", "hunter2"), drivers.Options{LoseReply: func(m drivers.Message) bool {
@@ -162,8 +160,8 @@ func (s secured) reconnect(t *testing.T) {
 	}
 }
 
-// A server that protects nothing cannot take credentials: what was made there
-// would not be its user's.
+// A server without access lists cannot accept credentials: a created node would not be
+// protected for its user.
 func TestCredentialsNeedProtection(t *testing.T) {
 	for name, client := range clients() {
 		t.Run(name, func(t *testing.T) {
@@ -189,7 +187,7 @@ func TestCredentialsNeedProtection(t *testing.T) {
 	}
 }
 
-// What a user makes on the native server is that user's alone too.
+// On the native server too, only its user can access what a user creates.
 func TestCredentialsOnNative(t *testing.T) {
 	for name, client := range clients() {
 		t.Run(name, func(t *testing.T) {
@@ -223,7 +221,7 @@ func TestCredentialsOnNative(t *testing.T) {
 	}
 }
 
-// protectNothing is a server without access lists, and without nodes.
+// protectNothing is a server without access lists and without nodes.
 func protectNothing(conn net.Conn) {
 	defer conn.Close()
 	if _, err := ensemble.Receive(conn); err != nil {
@@ -250,7 +248,7 @@ func protectNothing(conn net.Conn) {
 	}
 }
 
-// onNative runs a test with each client on a native server of its own.
+// onNative runs a test with each client, each on its own native server.
 func onNative(t *testing.T, cfg ensemble.Config, f func(*testing.T, drivers.Service)) {
 	for name, client := range clients() {
 		t.Run(name, func(t *testing.T) {
@@ -265,7 +263,7 @@ func onNative(t *testing.T, cfg ensemble.Config, f func(*testing.T, drivers.Serv
 	}
 }
 
-// With SyncReads there is a sync before each read, and on the same path.
+// With SyncReads a sync precedes each read, on the same path.
 func TestSyncReads(t *testing.T) {
 	onNative(t, ensemble.Config{SyncReads: true}, func(t *testing.T, s drivers.Service) {
 		if reads := s.Info().Reads; reads != "sync" {

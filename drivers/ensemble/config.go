@@ -15,23 +15,21 @@ import (
 type Config struct {
 	// Servers are addresses, host:port or just the host for port 2181.
 	Servers []string
-	// Chroot is the node below which sessions live, "" for the root. It must
-	// exist.
+	// Chroot is the node below which sessions work, "" for the root. It must exist.
 	Chroot string
-	// TLS, if set, is how connections are encrypted. Without a ServerName in
-	// it a server must have a certificate for the host of its address.
+	// TLS, if set, configures encryption. If it has no ServerName, a server needs a
+	// certificate for the host of its address.
 	TLS *tls.Config
-	// Username and Password are the digest credentials of every session. What
-	// it creates is then its own: nobody without them may touch it.
+	// Username and Password are the digest credentials of every session. Only sessions with
+	// these credentials can access the nodes that it creates.
 	Username string
 	Password drivers.Secret
-	// SyncReads makes a sync before every read of a [drivers.Conn], so that it
-	// shows what anybody was acknowledged before it, on an ensemble too. At its
-	// leader the sync is ZooKeeper's own and may come a moment short of that: see
-	// [Ensemble.Shown].
+	// SyncReads makes a sync before every read of a [drivers.Conn], so that the read shows
+	// every write acknowledged to any client before it, on an ensemble too. At the leader,
+	// ZooKeeper's sync may fall slightly short of that: see [Ensemble.Shown].
 	SyncReads bool
-	// Clients is where sessions are opened, one of [spread.Names]; "" means all
-	// servers in turn.
+	// Clients chooses the servers of sessions, one of [spread.Names]; "" means all servers in
+	// turn.
 	Clients string
 	// Dial connects to a server; nil means TCP.
 	Dial func(ctx context.Context, address string) (net.Conn, error)
@@ -61,7 +59,7 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// addresses are the servers with their ports.
+// addresses returns the servers' addresses with ports.
 func (c Config) addresses() []string {
 	var all []string
 	for _, a := range c.Servers {

@@ -1,8 +1,7 @@
-// Package ensemble is the servers of one ZooKeeper service, for the client
-// libraries that sessions are opened through: how they are connected to, what
-// they tell of themselves, and what is the same whoever asks.
+// Package ensemble represents the servers of one ZooKeeper service, for the clients that open
+// sessions with it: how to connect to the servers, what they report about themselves, and what
+// all clients share.
 //
-// An [Ensemble] is made from a [Config]. It opens no sessions. What it asks its
-// servers itself are their four-letter words, and the end of a session that is
-// somebody else's.
+// An [Ensemble] is made from a [Config]. It opens no sessions. It only sends four-letter words
+// to the servers, and it can end the session of another client.
 package ensemble

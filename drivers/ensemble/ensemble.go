@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/spread"
 )
 
-// An Ensemble is the servers of one service. Its fields are read only.
+// An Ensemble represents the servers of one service. Its fields are read only.
 type Ensemble struct {
 	Servers   []string // host:port each
 	Chroot    string   // "" or a path that begins with a slash
@@ -22,13 +22,13 @@ type Ensemble struct {
 	SyncReads bool
 
 	connect func(ctx context.Context, address string) (net.Conn, error)
-	version func() (string, error) // asks a server once
+	version func() (string, error) // asks a server, the first time it is called
 	spread  *spread.Spread
 	shown   atomic.Int64 // see Shown
-	rooted  atomic.Bool  // the chroot was seen to exist
+	rooted  atomic.Bool  // the chroot is known to exist
 }
 
-// New returns the ensemble; nothing is connected yet.
+// New returns the ensemble. It does not connect.
 func New(cfg Config) (*Ensemble, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -53,8 +53,8 @@ func New(cfg Config) (*Ensemble, error) {
 	return e, nil
 }
 
-// Connect connects to one of the servers, through what a session's
-// [drivers.Options.Through] says.
+// Connect connects to one of the servers. It wraps the connection with through, which is a
+// session's [drivers.Options.Through].
 func (e *Ensemble) Connect(ctx context.Context, address string, through func(net.Conn) net.Conn) (net.Conn, error) {
 	conn, err := e.connect(ctx, address)
 	if err == nil && through != nil {
@@ -77,8 +77,8 @@ const (
 	maxBackoff   = time.Second
 )
 
-// Backoff is the pause before an attempt when all servers failed so many times:
-// none at first, then 10 ms and doubling to 1 s.
+// Backoff returns the pause before an attempt after all servers have failed in the given
+// number of rounds: none at first, then 10 ms, doubling up to 1 s.
 func Backoff(rounds int) time.Duration {
 	if rounds == 0 {
 		return 0
@@ -86,7 +86,7 @@ func Backoff(rounds int) time.Duration {
 	return min(firstBackoff<<min(rounds-1, 10), maxBackoff)
 }
 
-// Path is a path of a session as the servers know it.
+// Path converts a session's path to the path on the servers.
 func (e *Ensemble) Path(path string) string {
 	switch {
 	case e.Chroot == "":
@@ -97,7 +97,7 @@ func (e *Ensemble) Path(path string) string {
 	return e.Chroot + path
 }
 
-// Rooted makes sure with a session that the chroot exists, unless that is known.
+// Rooted checks with a session that the chroot exists, unless that is known.
 func (e *Ensemble) Rooted(ctx context.Context, c drivers.Conn) error {
 	if e.Chroot == "" || e.rooted.Load() {
 		return nil
@@ -113,14 +113,14 @@ func (e *Ensemble) Rooted(ctx context.Context, c drivers.Conn) error {
 	return nil
 }
 
-// What a read may show, in the words of [drivers.Info].
+// Guarantees of reads, as [drivers.Info] names them.
 const (
 	ReadLocal = "local"
 	ReadSync  = "sync"
 )
 
-// Info asks a server for its version, the first time it is called. The client is
-// the library that sessions are opened through.
+// Info describes the service. The first call asks a server for its version. The client is the
+// library that opens the sessions.
 func (e *Ensemble) Info(client string) drivers.Info {
 	server, err := e.version()
 	if err != nil {
@@ -141,11 +141,11 @@ func (e *Ensemble) Info(client string) drivers.Info {
 	}
 }
 
-// Name is what errors call the service.
+// Name returns the service's name in errors.
 func (e *Ensemble) Name() string { return "zookeeper " + strings.Join(e.Servers, ",") }
 
-// Unreachable says in one line which service it was and why no session was had:
-// what the last attempt to connect failed with, if it did, and what ended the
+// Unreachable returns a one-line error that names the service and says why there is no
+// session: the error of the last attempt to connect, if it failed, and what ended the
 // attempts.
 func (e *Ensemble) Unreachable(err, dialing error) error {
 	if dialing == nil || errors.Is(err, dialing) {

@@ -40,11 +40,11 @@ func TestSequence(t *testing.T) {
 		"lock-0000000012":  12,
 		"0000000012":       12,
 		"lock-2147483647":  2147483647,
-		"lock--2147483648": -2147483648, // the wrap
+		"lock--2147483648": -2147483648, // the counter has wrapped around
 		"lock-2147483648":  -2147483648,
 		"lock--1000000000": -1000000000,
 		"lock--000000005":  -5,
-		"lock9999999999":   drivers.NoSeq, // too large for either
+		"lock9999999999":   drivers.NoSeq, // too large for a positive and for a negative number
 		"lock-9999999999":  drivers.NoSeq,
 		"lock-12":          drivers.NoSeq,
 		"lock-00000000x1":  drivers.NoSeq,
@@ -69,7 +69,7 @@ func TestBackoff(t *testing.T) {
 	}
 }
 
-// A server that does not answer four-letter words.
+// The server does not allow four-letter words.
 func TestWordsNotAllowed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

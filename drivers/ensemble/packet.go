@@ -23,7 +23,7 @@ func Receive(conn net.Conn) ([]byte, error) {
 	return payload, err
 }
 
-// Send ends a packet that begins where its buffer does, and sends it.
+// Send completes and sends the packet that fills the buffer.
 func Send(conn net.Conn, packet []byte) error {
 	wire.End(packet, 0)
 	_, err := conn.Write(packet)

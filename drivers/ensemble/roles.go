@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Leads asks a server whether it is the leader, or a server by itself.
+// Leads asks a server whether it is the leader. A standalone server is the leader.
 func Leads(ctx context.Context, address string) (bool, error) {
 	return LeadsOver(nil)(ctx, address)
 }
 
-// LeadsOver returns what asks a server that is connected to over TLS.
+// LeadsOver returns Leads for servers that are connected to over TLS.
 func LeadsOver(encryption *tls.Config) func(ctx context.Context, address string) (bool, error) {
 	return func(ctx context.Context, address string) (bool, error) {
 		e, err := New(Config{Servers: []string{address}, TLS: encryption})
@@ -24,7 +24,7 @@ func LeadsOver(encryption *tls.Config) func(ctx context.Context, address string)
 	}
 }
 
-// errNoRole: what ZooKeeper answers while it looks for a leader.
+// errNoRole is the error for a ZooKeeper server that is looking for a leader.
 var errNoRole = errors.New("it is neither leader nor follower just now")
 
 func (e *Ensemble) leads(ctx context.Context, address string) (bool, error) {

@@ -7,15 +7,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// digits is the least length of the suffix that a server gives a sequential
-// node: its parent's counter, an int32 that wraps, in the form %010d.
+// digits is the minimum length of the suffix of a sequential node: the parent's counter, an
+// int32 that wraps around, formatted as %010d.
 const digits = 10
 
-// Sequence is the number in the suffix of a name, or NoSeq where there is none.
-// A number after the wrap is negative and its sign part of the suffix: a hyphen
-// right before the digits is that sign where they are fewer than ten, too large
-// for a positive number, or after a second hyphen, and otherwise belongs to the
-// name, since names like to end in one.
+// Sequence returns the number in the suffix of a name, or NoSeq if there is none. After the
+// wrap the number is negative, and its sign is part of the suffix. A hyphen right before the
+// digits is that sign if there are fewer than ten digits, if they are too large for a positive
+// number, or if there is another hyphen before it. Otherwise the hyphen belongs to the name,
+// since names often end in one.
 func Sequence(name string) int64 {
 	if len(name) < digits {
 		return drivers.NoSeq

@@ -1,7 +1,6 @@
 package ensemble
 
-// Show takes note of the position that a reply had, to whichever session. One
-// server needs no such note.
+// Show records the position of a reply to any session. It does nothing for a single server.
 func (e *Ensemble) Show(position int64) {
 	if len(e.Servers) == 1 {
 		return
@@ -14,16 +13,16 @@ func (e *Ensemble) Show(position int64) {
 	}
 }
 
-// Shown is the last position that any session has been shown on an ensemble. A
-// server whose replies have got there has sent the notifications of all up to it.
+// Shown returns the last position that the replies to any session have shown. A server whose
+// replies have reached a position has sent the notifications for all writes up to it.
 //
-// A sync is no proof of that where the server is the leader: it answers one as it
-// answers a read, and others may have committed, and been acknowledged, what it has
-// yet to apply itself.
+// A sync does not guarantee that if the server is the leader. The leader answers a sync as it
+// answers a read, and may not yet have applied writes that other servers have committed and
+// acknowledged.
 func (e *Ensemble) Shown() int64 { return e.shown.Load() }
 
-// CatchUp makes a sync, and again as long as the server has not got as far as some
-// session had been [Ensemble.Shown] by then. The position is that of a sync's reply.
+// CatchUp makes a sync, and repeats it until the server has reached what [Ensemble.Shown]
+// returned at the start. The position is that of the reply to the sync.
 func (e *Ensemble) CatchUp(sync func() (position int64, err error)) error {
 	shown := e.Shown()
 	for {

@@ -10,14 +10,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// Expire ends a session as its expiry would: the service removes it and its
-// ephemeral nodes, and its client finds out by being turned away. It does so by
-// taking the session over on a connection of its own and closing it there, and
-// returns when the service knows of no such session any more.
+// Expire ends a session as its expiry would: the service removes the session and its ephemeral
+// nodes, and its client finds out when the service rejects it. Expire takes the session over
+// on a new connection and closes it there. It returns when the session no longer exists at the
+// service.
 func (e *Ensemble) Expire(ctx context.Context, session wire.ConnectResponse) error {
-	unreached := 0 // servers, one after the other
+	unreached := 0 // consecutive servers that could not be reached
 	for try := 0; ctx.Err() == nil; try++ {
-		// The client may take its session back just then.
+		// The client may take its session back at the same time.
 		gone, err := e.closeSession(ctx, e.Servers[try%len(e.Servers)], session)
 		switch {
 		case gone:
@@ -33,11 +33,11 @@ func (e *Ensemble) Expire(ctx context.Context, session wire.ConnectResponse) err
 	return fmt.Errorf("expire: %s: %w", e.Name(), context.Cause(ctx))
 }
 
-// expiryTime bounds the attempt at one server, which may be stopped.
+// expiryTime bounds the attempt at one server, whose process may be stopped.
 const expiryTime = 2 * time.Second
 
-// closeSession makes an attempt and tells whether there was no such session any
-// more. It fails where the server cannot be reached.
+// closeSession makes one attempt and reports whether the session no longer exists. It fails if
+// the server cannot be reached.
 func (e *Ensemble) closeSession(ctx context.Context, server string, session wire.ConnectResponse) (gone bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, expiryTime)
 	defer cancel()
@@ -50,18 +50,18 @@ func (e *Ensemble) closeSession(ctx context.Context, server string, session wire
 	return TakeOver(nc, session), nil
 }
 
-// TakeOver closes a session on a new connection and tells whether there was none
-// any more. That it did close one, only the next attempt tells.
+// TakeOver closes a session on a new connection and reports whether the session already no
+// longer existed. Only the next attempt shows whether this one closed it.
 func TakeOver(nc net.Conn, session wire.ConnectResponse) (gone bool) {
 	granted, err := reopen(nc, session)
 	if err != nil {
-		return false // hung up on, maybe since the session's own client was quicker
+		return false // the server closed the connection, maybe because the client reconnected first
 	}
 	if granted.Timeout <= 0 {
 		return true
 	}
 	if Send(nc, wire.RequestHeader{Xid: 1, Op: wire.OpCloseSession}.Append(wire.Begin(nil))) == nil {
-		io.Copy(io.Discard, nc) // until the server hangs up
+		io.Copy(io.Discard, nc) // until the server closes the connection
 	}
 	return false
 }

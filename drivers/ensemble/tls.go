@@ -8,8 +8,7 @@ import (
 	"net"
 )
 
-// encrypted makes a dialer whose connections are encrypted. What is above them
-// sees them as if they were not.
+// encrypted returns a dialer whose connections are encrypted, transparently for their users.
 func encrypted(dial func(context.Context, string) (net.Conn, error), cfg *tls.Config) func(context.Context, string) (net.Conn, error) {
 	return func(ctx context.Context, address string) (net.Conn, error) {
 		plain, err := dial(ctx, address)
@@ -29,10 +28,10 @@ func encrypted(dial func(context.Context, string) (net.Conn, error), cfg *tls.Co
 	}
 }
 
-// Refusal tells whether a connection failed for good: one side does not take the
-// other's certificate, which no further attempt would mend.
+// Refusal reports whether a connection failed permanently: one side rejects the other's
+// certificate, so retrying does not help.
 func Refusal(err error) bool {
 	var untrusted *tls.CertificateVerificationError
-	var alert *net.OpError // what the other side says of ours, in crypto/tls
+	var alert *net.OpError // the server's error about the client's certificate, as crypto/tls reports it
 	return errors.As(err, &untrusted) || errors.As(err, &alert) && alert.Op == "remote error"
 }

@@ -14,10 +14,10 @@ import (
 
 var _ drivers.Witness = (*Ensemble)(nil)
 
-// versionTime bounds the question for a server's version.
+// versionTime bounds the requests for a server's version.
 const versionTime = 2 * time.Second
 
-// Reset makes every server count anew.
+// Reset resets the counters of every server.
 func (e *Ensemble) Reset(ctx context.Context) error {
 	for _, a := range e.Servers {
 		if _, err := e.Word(ctx, a, "srst"); err != nil {
@@ -27,8 +27,8 @@ func (e *Ensemble) Reset(ctx context.Context) error {
 	return nil
 }
 
-// Counters adds up what the servers have counted since Reset. A session is
-// counted by the server that it is connected to.
+// Counters sums up what the servers have counted since Reset. Each session is counted by the
+// server that it is connected to.
 func (e *Ensemble) Counters(ctx context.Context) (drivers.Counters, error) {
 	sum := drivers.Counters{OurTerms: true}
 	for _, a := range e.Servers {
@@ -51,7 +51,7 @@ func parseCounters(text string) (c drivers.Counters) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		v, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			continue // not one of the numbers
+			continue // not a number
 		}
 		n := int64(v)
 		switch name {
@@ -70,7 +70,7 @@ func parseCounters(text string) (c drivers.Counters) {
 	return c
 }
 
-// askVersion asks the first server that answers.
+// askVersion asks the servers in turn until one answers.
 func (e *Ensemble) askVersion() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), versionTime)
 	defer cancel()
@@ -88,8 +88,8 @@ func (e *Ensemble) askVersion() (string, error) {
 	return "", errors.Join(errs...)
 }
 
-// parseVersion reads "Zookeeper version: 3.8.0-5a02a05..., built on ...", where
-// what comes after the hyphen says which build it was.
+// parseVersion parses "Zookeeper version: 3.8.0-5a02a05..., built on ...", where the text
+// after the hyphen identifies the build.
 func parseVersion(text string) string {
 	for line := range strings.Lines(text) {
 		if v, ok := strings.CutPrefix(line, "Zookeeper version: "); ok {
