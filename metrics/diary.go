@@ -137,10 +137,18 @@ func (d *Diary) everybody() (all []time.Duration) {
 	return all
 }
 
-// notices are when a client, or with -1 any client, was told that its session broke.
-func (d *Diary) notices(client int) (all []time.Duration) {
+// disconnections returns when a client, or with -1 any client, was notified that its session
+// broke, not before since, and when it was connected again.
+func (d *Diary) disconnections(client int, since time.Duration) (all []time.Duration) {
+	away := map[int]bool{}
 	for _, s := range d.states {
-		if s.state != drivers.Connected && (client < 0 || s.client == client) {
+		switch {
+		case s.at < since || client >= 0 && s.client != client:
+		case s.state != drivers.Connected:
+			away[s.client] = true
+			all = append(all, s.at)
+		case away[s.client]:
+			delete(away, s.client)
 			all = append(all, s.at)
 		}
 	}

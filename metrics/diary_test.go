@@ -152,6 +152,28 @@ func TestOutageBeginsWithTheNotice(t *testing.T) {
 	})
 }
 
+// A busy machine may note a client's last grant long after the client was notified
+// that its session broke. The gap in which the client connects again is the fault's.
+func TestOutageEndsWithTheReconnect(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		var missing []time.Duration
+		for at := 5100 * time.Millisecond; at < 7*time.Second; at += 10 * time.Millisecond {
+			missing = append(missing, at)
+		}
+		d, start := steady(missing...)
+		time.Sleep(5 * time.Second)
+		d.Broke("kill member 1, the leader", time.Now(), true)
+		time.Sleep(10 * time.Millisecond)
+		d.State(0, drivers.Disconnected)
+		time.Sleep(time.Until(start.Add(6900 * time.Millisecond)))
+		d.State(0, drivers.Connected)
+		r := d.Recoveries(10 * time.Second)[0]
+		if r.Effect != metrics.Outage || *r.Pause != 1910*time.Millisecond || *r.Served != 2*time.Second {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
 // What is done takes a while, and operations under way may end after it: the gap that
 // begins then is the fault's.
 func TestOutageBeginsWhenTheFaultIsDone(t *testing.T) {

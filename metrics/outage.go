@@ -96,10 +96,12 @@ func gapAt(moments []time.Duration, at, until time.Duration) gap {
 	return g
 }
 
-// gapOf is the longest of the gaps that begin at a fault: the one that it falls in,
-// those that begin until operations that were under way have ended, which takes
-// settle, and those in which a client was told that its session broke.
-func gapOf(moments []time.Duration, f fault, settle, until time.Duration, notices []time.Duration) gap {
+// gapOf returns the longest of the gaps that a fault can explain: the gap that contains
+// the fault; those that begin before the operations in progress have ended, which takes
+// settle; and those in which a client was notified that its session broke, or was
+// connected again. A busy machine may note the last grant long after the notification,
+// so only the gap before the reconnect is sure to be the whole outage.
+func gapOf(moments []time.Duration, f fault, settle, until time.Duration, disconnections []time.Duration) gap {
 	longest := gapAt(moments, f.At, until)
 	try := func(at time.Duration) {
 		if g := gapAt(moments, at, until); g.after(f.At) > longest.after(f.At) {
@@ -110,9 +112,9 @@ func gapOf(moments []time.Duration, f fault, settle, until time.Duration, notice
 	for _, m := range upTo(moments[i:], min(f.done+settle, until)) {
 		try(m)
 	}
-	for _, n := range notices {
-		if n >= f.At && n < until {
-			try(n)
+	for _, at := range disconnections {
+		if at >= f.At && at < until {
+			try(at)
 		}
 	}
 	return longest

@@ -74,7 +74,7 @@ func (d *Diary) recovery(f fault, until time.Duration, explained []gap) (Recover
 	if r.Reconnected != nil {
 		felt.to = f.At + *r.Reconnected
 	}
-	outage := r.judge(all, f, until, d.notices(-1), explained)
+	outage := r.judge(all, f, until, d.disconnections(-1, f.At), explained)
 	felt.to = max(felt.to, outage.to, d.stalls(&r, f, until, outage, explained))
 	r.throughput(all, until, explained)
 	r.Counts = d.counted(f.At, min(r.settled(), until))
@@ -87,7 +87,7 @@ func (d *Diary) recovery(f fault, until time.Duration, explained []gap) (Recover
 }
 
 // judge finds out whether there was an outage, and returns it; the zero gap if not.
-func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, notices []time.Duration, explained []gap) gap {
+func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, disconnections []time.Duration, explained []gap) gap {
 	var o ordinary
 	o.add(all, f.At, explained)
 	r.Detectable = o.least()
@@ -95,7 +95,7 @@ func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, noti
 		r.Effect = Unclear
 		return gap{}
 	}
-	g := gapOf(all, f, max(o.longest, o.elapsed), until, notices)
+	g := gapOf(all, f, max(o.longest, o.elapsed), until, disconnections)
 	if g.after(f.At) <= o.least() {
 		r.Effect = NoEffect
 		return gap{}
@@ -123,7 +123,7 @@ func (d *Diary) stalls(r *Recovery, f fault, until time.Duration, outage gap, ex
 	r.Usual, _ = middleAndMost(usual)
 	settle := max(o.longest, o.elapsed)
 	for client, moments := range d.served {
-		g := gapOf(moments, f, settle, until, append(d.notices(client), outage.from))
+		g := gapOf(moments, f, settle, until, append(d.disconnections(client, f.At), outage.from))
 		if o.judges() && g.after(f.At) > o.least() || r.Effect == Outage && g.length() >= outage.length() {
 			gaps, end = append(gaps, g.length()), max(end, g.to)
 		} else {
