@@ -7,7 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire/captured"
 )
 
-// bodies are the records behind the headers of packets that have one.
+// bodies maps opcodes to the records after the headers, for packets that have one.
 var bodies = struct{ requests, replies map[int32]record }{
 	requests: map[int32]record{
 		OpCreate: &CreateRequest{}, OpCreate2: &CreateRequest{}, OpCreateContainer: &CreateRequest{},
@@ -26,7 +26,7 @@ var bodies = struct{ requests, replies map[int32]record }{
 	},
 }
 
-// A dissection takes a packet apart into records.
+// A dissection splits a packet into records.
 type dissection struct {
 	d      Decoder
 	bodies map[int32]record
@@ -77,7 +77,7 @@ func (x *dissection) body(op int32) {
 	}
 }
 
-// What clients and servers said is read to the end, and written as they did.
+// Captured packets are decoded completely, and encoded to the same bytes.
 func TestCapturedPackets(t *testing.T) {
 	packets, err := captured.Packets()
 	if err != nil {
@@ -90,7 +90,7 @@ func TestCapturedPackets(t *testing.T) {
 		}
 		for _, piece := range pieces {
 			if _, nulls := piece.record.(*ReconfigRequest); nulls {
-				continue // which are written as empty strings
+				continue // its nulls are written as empty strings
 			}
 			if got := encode(piece.record); !bytes.Equal(got, piece.bytes) {
 				t.Errorf("%s, opcode %d: %+v became %x, was %x", p.Client, p.Op, piece.record, got, piece.bytes)

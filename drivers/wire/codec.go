@@ -5,18 +5,18 @@ import (
 	"errors"
 )
 
-// ErrMalformed is a payload that ends too early or has an impossible length.
+// ErrMalformed reports a payload that ends too early or has an impossible length.
 var ErrMalformed = errors.New("malformed packet")
 
-// A Decoder reads jute values from a payload. After the first malformed value
-// every read returns zero and Err tells; so a record is decoded in one go and
-// checked once. The zero Decoder is at the end of nothing.
+// A Decoder reads jute values from a payload. After the first malformed value every read
+// returns zero and Err returns an error, so a record can be decoded completely and checked
+// once. The zero Decoder has an empty payload.
 type Decoder struct {
 	rest []byte
 	bad  bool
 }
 
-// NewDecoder decodes payload, which it does not copy.
+// NewDecoder returns a decoder of payload, which it does not copy.
 func NewDecoder(payload []byte) Decoder { return Decoder{rest: payload} }
 
 // Err returns ErrMalformed if a read went past the end or met a bad length.
@@ -27,7 +27,7 @@ func (d *Decoder) Err() error {
 	return nil
 }
 
-// Rest is what has not been read yet.
+// Rest returns what has not been read yet.
 func (d *Decoder) Rest() []byte { return d.rest }
 
 func (d *Decoder) take(n int) []byte {
@@ -79,9 +79,9 @@ func (d *Decoder) Bytes() []byte {
 // String reads a string; null is "".
 func (d *Decoder) String() string { return string(d.Bytes()) }
 
-// Len reads the length of a vector whose elements take at least min bytes each;
-// null is 0. A length that the rest cannot hold is malformed, so that nobody
-// allocates what a hostile packet claims.
+// Len reads the length of a vector whose elements take at least min bytes each; null is 0. A
+// length that exceeds the rest of the payload is malformed, so that a caller never allocates
+// what a hostile packet claims.
 func (d *Decoder) Len(min int) int {
 	n := int(d.Int())
 	if n == -1 {

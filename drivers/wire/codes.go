@@ -36,8 +36,8 @@ const (
 	OpCloseSession    int32 = -11
 )
 
-// Xids with a meaning of their own. The auth and set-watches xids are those of
-// the Java client; others use ordinary ones, so a server echoes what arrives.
+// Xids with a special meaning. The auth and set-watches xids are those of the Java client.
+// Other clients use ordinary ones, so a server echoes the xid that it receives.
 const (
 	XidNotification int32 = -1
 	XidPing         int32 = -2
@@ -52,7 +52,7 @@ type Err int32
 const (
 	OK                         Err = 0
 	ErrSystem                  Err = -1
-	ErrRuntimeInconsistency    Err = -2 // in a multi: not tried, as an earlier operation failed
+	ErrRuntimeInconsistency    Err = -2 // in a multi: not tried, since an earlier operation failed
 	ErrMarshalling             Err = -5
 	ErrUnimplemented           Err = -6
 	ErrOperationTimeout        Err = -7

@@ -3,7 +3,7 @@ package wire
 // PasswordSize is the length in bytes of a session's password.
 const PasswordSize = 16
 
-// A ConnectRequest opens a session, or takes it up again where SessionID is not 0.
+// A ConnectRequest opens a session, or resumes it if SessionID is not 0.
 type ConnectRequest struct {
 	Protocol  int32
 	LastZxid  int64 // the highest zxid the client has seen
@@ -13,8 +13,8 @@ type ConnectRequest struct {
 	ReadOnly  ReadOnly
 }
 
-// A ConnectResponse answers it. A session that does not exist any more gets
-// time-out 0, id 0 and a password of zeros.
+// A ConnectResponse is the reply to a ConnectRequest. For a session that no longer exists it
+// has timeout 0, id 0 and a password of zeros.
 type ConnectResponse struct {
 	Protocol  int32
 	Timeout   int32 // as granted, in milliseconds
@@ -23,8 +23,8 @@ type ConnectResponse struct {
 	ReadOnly  ReadOnly
 }
 
-// ReadOnly is the flag at the end of both records, which old clients leave out;
-// a server leaves it out where the client did.
+// ReadOnly is the flag at the end of both records. Old clients omit it, and then the server
+// omits it too.
 type ReadOnly struct {
 	Present bool
 	Value   bool

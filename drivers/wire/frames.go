@@ -6,31 +6,30 @@ import (
 	"io"
 )
 
-// Frames cuts what arrives on a connection into packets. Its buffer grows only
-// with what has arrived, not with what the other side claims will.
+// Frames splits the bytes of a connection into packets. Its buffer grows only with the bytes
+// that have arrived, not with the length that the other side claims.
 type Frames struct {
 	from  io.Reader
 	limit int
 	keep  int
 	buf   []byte
-	data  []byte // the part of buf that was read and not yet taken
+	data  []byte // the part of buf that was read and not yet returned
 	busy  bool   // the last read filled buf: there was probably more
 }
 
-// firstBuffer is the size in bytes that every connection begins with.
+// firstBuffer is the size in bytes of a connection's initial buffer.
 const firstBuffer = 1 << 10
 
 var errLength = errors.New("impossible packet length")
 
-// NewFrames cuts what is read. A payload of more than limit bytes is an error;
-// keep is the size in bytes of the largest buffer that is kept after a packet
-// that needed a larger one.
+// NewFrames returns the Frames of a connection. A payload of more than limit bytes is an
+// error. keep is the size in bytes of the largest buffer that is kept after a packet that
+// needed a larger one.
 func NewFrames(from io.Reader, limit, keep int) Frames {
 	return Frames{from: from, limit: limit, keep: keep}
 }
 
-// Next waits for the next packet and returns its payload, which is valid until
-// the next call.
+// Next waits for the next packet and returns its payload, which is valid until the next call.
 func (f *Frames) Next() ([]byte, error) {
 	if len(f.data) == 0 && len(f.buf) > f.keep {
 		f.buf = nil
@@ -46,13 +45,13 @@ func (f *Frames) Next() ([]byte, error) {
 	}
 }
 
-// Ready tells whether Next would return at once.
+// Ready reports whether Next would return immediately.
 func (f *Frames) Ready() bool {
 	return len(f.data) >= LengthSize && len(f.data)-LengthSize >= f.length()
 }
 
-// Head waits for the first bytes of a connection, where a word may stand
-// instead of a length, and leaves them in place.
+// Head waits for the first bytes of a connection, which may be a four-letter word instead of a
+// length, and does not consume them.
 func (f *Frames) Head() (string, error) {
 	for len(f.data) < LengthSize {
 		if err := f.fill(); err != nil {
@@ -64,7 +63,7 @@ func (f *Frames) Head() (string, error) {
 
 func (f *Frames) length() int { return int(int32(binary.BigEndian.Uint32(f.data))) }
 
-// cut returns the payload of the packet that has arrived, or nil.
+// cut returns the payload of a packet that has arrived completely, or nil.
 func (f *Frames) cut() ([]byte, error) {
 	if len(f.data) < LengthSize {
 		return nil, nil
@@ -81,7 +80,7 @@ func (f *Frames) cut() ([]byte, error) {
 	return payload, nil
 }
 
-// fill reads once.
+// fill reads from the connection once.
 func (f *Frames) fill() error {
 	switch {
 	case f.buf == nil:

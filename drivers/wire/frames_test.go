@@ -17,7 +17,7 @@ func framed(payload string) []byte {
 	return b
 }
 
-// Packets of all sizes come out whole, however they arrive.
+// Packets of all sizes are returned whole, however they arrive.
 func TestFramesAreCutWhereverTheyBreak(t *testing.T) {
 	var stream []byte
 	var want []string
@@ -46,7 +46,7 @@ func TestFramesAreCutWhereverTheyBreak(t *testing.T) {
 	}
 }
 
-// What the other side only claims to send takes no memory.
+// A claimed length allocates no memory until the bytes arrive.
 func TestFramesDoNotTrustTheLength(t *testing.T) {
 	f := NewFrames(strings.NewReader("\x00\x0f\xff\xffabc"), MaxPacket, keep)
 	if _, err := f.Next(); err != io.EOF {
@@ -57,7 +57,7 @@ func TestFramesDoNotTrustTheLength(t *testing.T) {
 	}
 }
 
-// Lengths that no packet has end the connection.
+// Impossible lengths end the connection.
 func TestFramesRefuseImpossibleLengths(t *testing.T) {
 	for _, length := range []string{"\xff\xff\xff\xff", "\x80\x00\x00\x00", "\x00\x00\x00\x05"} {
 		f := NewFrames(strings.NewReader(length+"12345"), 4, keep)

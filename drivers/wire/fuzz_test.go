@@ -11,9 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire/captured"
 )
 
-// FuzzDecode feeds every decoder what it likes: none panics, and what one
-// accepts is written in as many bytes as it was read from, and read again as the
-// same. (Not in the same bytes: null may be empty, and true any number.)
+// FuzzDecode feeds arbitrary bytes to every decoder: none panics, and a record that one
+// accepts is encoded to as many bytes as it was read from, and decodes to an equal record. The
+// bytes may differ: null may become empty, and true may be any number.
 func FuzzDecode(f *testing.F) {
 	all := samples()
 	kinds := map[reflect.Type]byte{}
@@ -67,7 +67,7 @@ func TestSamplesHaveEveryRecord(t *testing.T) {
 	}
 }
 
-// recordNames are the types of this package that have a method Decode.
+// recordNames returns the types of this package that have a method Decode.
 func recordNames(t *testing.T) (names []string) {
 	t.Helper()
 	files, err := filepath.Glob("*.go")

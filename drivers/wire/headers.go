@@ -6,7 +6,7 @@ const (
 	ReplyHeaderSize   = 16
 )
 
-// A RequestHeader begins every request but the one that opens a session.
+// A RequestHeader begins every request except the one that opens a session.
 type RequestHeader struct {
 	Xid int32
 	Op  int32
@@ -18,8 +18,8 @@ func (h *RequestHeader) Decode(d *Decoder) { h.Xid, h.Op = d.Int(), d.Int() }
 // Append appends the header to b.
 func (h RequestHeader) Append(b []byte) []byte { return AppendInt(AppendInt(b, h.Xid), h.Op) }
 
-// A ReplyHeader begins every reply and notification. An error reply is the
-// header alone.
+// A ReplyHeader begins every reply and notification. An error reply consists of the header
+// only.
 type ReplyHeader struct {
 	Xid  int32
 	Zxid int64

@@ -12,7 +12,7 @@ type record interface{ Decode(*Decoder) }
 
 type appender interface{ Append([]byte) []byte }
 
-// encode appends what the pointer r points at.
+// encode encodes the record that the pointer r points at.
 func encode(r record) []byte { return reflect.ValueOf(r).Elem().Interface().(appender).Append(nil) }
 
 // blank returns an empty record of r's type.
@@ -23,7 +23,7 @@ func someStat() Stat {
 		EphemeralOwner: 8, DataLength: 9, NumChildren: 10, Pzxid: 11}
 }
 
-// samples has one of every record, with every field set.
+// samples returns one of every record, with every field set.
 func samples() []record {
 	stat, acl := someStat(), []ACL{OpenACL(), {Perms: 1, Scheme: "ip", ID: "127.0.0.1"}}
 	password := bytes.Repeat([]byte{7}, PasswordSize)
@@ -74,8 +74,8 @@ func TestRecordsRoundTrip(t *testing.T) {
 	}
 }
 
-// Every proper prefix of a record is malformed, but for the connect records,
-// whose last byte may be missing.
+// Every proper prefix of a record is malformed, except of the connect records, whose last byte
+// may be missing.
 func TestTruncatedRecords(t *testing.T) {
 	for _, r := range samples() {
 		payload := encode(r)
@@ -99,7 +99,7 @@ func oldClient(r record, n, full int) bool {
 	return false
 }
 
-// The bytes of the protocol, not just our own idea of them.
+// Records are encoded to the bytes of the protocol, not only to bytes that Decode accepts.
 func TestRecordBytes(t *testing.T) {
 	for _, c := range []struct {
 		r    record
@@ -142,8 +142,7 @@ func TestCommonACLIsDecodedWithoutAllocating(t *testing.T) {
 	}
 }
 
-// Whatever lengths a record claims, its decoder does not panic, and makes no more
-// of it than has arrived.
+// A decoder neither panics on lengths that a record claims, nor returns more than has arrived.
 func TestLyingLengths(t *testing.T) {
 	for _, r := range samples() {
 		payload := encode(r)

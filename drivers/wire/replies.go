@@ -30,8 +30,8 @@ func (r *PathStat) Decode(d *Decoder) {
 // Append appends the record to b.
 func (r PathStat) Append(b []byte) []byte { return r.Stat.Append(AppendString(b, r.Path)) }
 
-// Children is the reply to getChildren, names without their parent, and to
-// getEphemerals, whole paths.
+// Children is the reply to getChildren, with names without their parent, and to getEphemerals,
+// with whole paths.
 type Children struct{ Names []string }
 
 // Decode reads the record.
@@ -61,7 +61,7 @@ type ACLStat struct {
 	Stat Stat
 }
 
-// Decode reads the record. The room of r.ACL is used again.
+// Decode reads the record. It reuses the memory of r.ACL.
 func (r *ACLStat) Decode(d *Decoder) {
 	r.ACL = decodeACLs(d, r.ACL[:0])
 	r.Stat.Decode(d)
@@ -70,7 +70,7 @@ func (r *ACLStat) Decode(d *Decoder) {
 // Append appends the record to b.
 func (r ACLStat) Append(b []byte) []byte { return r.Stat.Append(appendACLs(b, r.ACL)) }
 
-// An Int is the reply of just a number: getAllChildrenNumber, addWatch.
+// An Int is a reply that is only a number: getAllChildrenNumber, addWatch.
 type Int struct{ Value int32 }
 
 // Decode reads the record.
@@ -79,10 +79,10 @@ func (r *Int) Decode(d *Decoder) { r.Value = d.Int() }
 // Append appends the record to b.
 func (r Int) Append(b []byte) []byte { return AppendInt(b, r.Value) }
 
-// WhoAmI is the reply to whoAmI: as whom the server knows the connection.
+// WhoAmI is the reply to whoAmI: the identities that the server has for the connection.
 type WhoAmI struct{ Clients []ClientInfo }
 
-// A ClientInfo is an identity without what is secret of it.
+// A ClientInfo is an identity without its secret part.
 type ClientInfo struct{ Scheme, User string }
 
 // Decode reads the record.

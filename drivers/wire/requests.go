@@ -1,6 +1,6 @@
 package wire
 
-// A CreateRequest asks for a node: create, create2, createContainer.
+// A CreateRequest creates a node: create, create2, createContainer.
 type CreateRequest struct {
 	Path  string
 	Data  []byte
@@ -8,7 +8,7 @@ type CreateRequest struct {
 	Flags int32 // FlagEphemeral and so on
 }
 
-// Flags of a CreateRequest. The higher ones are kinds of nodes of their own.
+// Flags of a CreateRequest. Those above FlagSequential are separate kinds of nodes.
 const (
 	FlagEphemeral     int32 = 1
 	FlagSequential    int32 = 2
@@ -17,7 +17,7 @@ const (
 	FlagTTLSequential int32 = 6
 )
 
-// Decode reads the record. Data is not copied; the room of r.ACL is used again.
+// Decode reads the record. It does not copy Data, and reuses the memory of r.ACL.
 func (r *CreateRequest) Decode(d *Decoder) {
 	r.Path, r.Data = d.String(), d.Bytes()
 	r.ACL = decodeACLs(d, r.ACL[:0])
@@ -30,14 +30,14 @@ func (r CreateRequest) Append(b []byte) []byte {
 	return AppendInt(appendACLs(b, r.ACL), r.Flags)
 }
 
-// A CreateTTLRequest asks for a node that goes when it has no children and was
-// not written for TTL milliseconds.
+// A CreateTTLRequest creates a node that the server deletes when it has had no children and no
+// write for TTL milliseconds.
 type CreateTTLRequest struct {
 	CreateRequest // with FlagTTL or FlagTTLSequential
 	TTL           int64
 }
 
-// Decode reads the record. Data is not copied; the room of r.ACL is used again.
+// Decode reads the record. It does not copy Data, and reuses the memory of r.ACL.
 func (r *CreateTTLRequest) Decode(d *Decoder) {
 	r.CreateRequest.Decode(d)
 	r.TTL = d.Long()
@@ -48,7 +48,7 @@ func (r CreateTTLRequest) Append(b []byte) []byte {
 	return AppendLong(r.CreateRequest.Append(b), r.TTL)
 }
 
-// A SetDataRequest writes a node that has the version, or any with −1.
+// A SetDataRequest writes a node that has the version; −1 matches any version.
 type SetDataRequest struct {
 	Path    string
 	Data    []byte
@@ -72,7 +72,7 @@ type SetACLRequest struct {
 	Version int32
 }
 
-// Decode reads the record. The room of r.ACL is used again.
+// Decode reads the record. It reuses the memory of r.ACL.
 func (r *SetACLRequest) Decode(d *Decoder) {
 	r.Path = d.String()
 	r.ACL = decodeACLs(d, r.ACL[:0])
@@ -84,7 +84,7 @@ func (r SetACLRequest) Append(b []byte) []byte {
 	return AppendInt(appendACLs(AppendString(b, r.Path), r.ACL), r.Version)
 }
 
-// A Path is the record of just a path: requests to getACL, sync, getEphemerals,
+// A Path is a record that is only a path: requests to getACL, sync, getEphemerals,
 // getAllChildrenNumber and deleteContainer, replies to create and sync.
 type Path struct{ Path string }
 
@@ -94,8 +94,8 @@ func (r *Path) Decode(d *Decoder) { r.Path = d.String() }
 // Append appends the record to b.
 func (r Path) Append(b []byte) []byte { return AppendString(b, r.Path) }
 
-// A PathWatch asks about a node and, with Watch, to be told of its next change:
-// exists, getData, getChildren, getChildren2.
+// A PathWatch reads a node and, with Watch, arms a watch for its next change: exists, getData,
+// getChildren, getChildren2.
 type PathWatch struct {
 	Path  string
 	Watch bool
@@ -107,7 +107,7 @@ func (r *PathWatch) Decode(d *Decoder) { r.Path, r.Watch = d.String(), d.Bool() 
 // Append appends the record to b.
 func (r PathWatch) Append(b []byte) []byte { return AppendBool(AppendString(b, r.Path), r.Watch) }
 
-// A PathVersion names a node that has the version, or any with −1: delete, check.
+// A PathVersion names a node that has the version; −1 matches any version: delete, check.
 type PathVersion struct {
 	Path    string
 	Version int32
@@ -151,8 +151,8 @@ func (r AuthRequest) Append(b []byte) []byte {
 	return AppendBytes(AppendString(AppendInt(b, r.Type), r.Scheme), r.Auth)
 }
 
-// A MultiHeader precedes every operation of a multi and every one of its
-// results; one with Done ends them.
+// A MultiHeader precedes every operation of a multi and each of its results. A header with
+// Done ends them.
 type MultiHeader struct {
 	Type int32 // opcode; in a result of a multi that failed, MultiError
 	Done bool
@@ -162,7 +162,7 @@ type MultiHeader struct {
 // MultiError is the Type of a result that is an error code.
 const MultiError int32 = -1
 
-// MultiEnd ends the operations of a multi, and its results.
+// MultiEnd returns the header that ends the operations of a multi, or its results.
 func MultiEnd() MultiHeader { return MultiHeader{Type: MultiError, Done: true, Err: -1} }
 
 // Decode reads the header.

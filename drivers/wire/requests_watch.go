@@ -1,10 +1,10 @@
 package wire
 
-// A SetWatchesRequest arms watches again after a reconnect. What has changed
-// since RelativeZxid fires at once.
+// A SetWatchesRequest arms watches again after a reconnect. A watch fires immediately if its
+// node has changed since RelativeZxid.
 type SetWatchesRequest struct {
 	RelativeZxid int64
-	Data         []string // armed by getData, or by exists on a node that was there
+	Data         []string // armed by getData, or by exists on a node that existed
 	Exist        []string // armed by exists on a node that was missing
 	Child        []string
 }
@@ -21,8 +21,8 @@ func (r SetWatchesRequest) Append(b []byte) []byte {
 	return appendStrings(appendStrings(appendStrings(b, r.Data), r.Exist), r.Child)
 }
 
-// A SetWatches2Request also arms persistent watches again, which do not fire
-// for what they missed.
+// A SetWatches2Request also arms persistent watches again. These do not fire for missed
+// changes.
 type SetWatches2Request struct {
 	SetWatchesRequest
 	Persistent []string // of AddWatchPersistent
@@ -40,7 +40,7 @@ func (r SetWatches2Request) Append(b []byte) []byte {
 	return appendStrings(appendStrings(r.SetWatchesRequest.Append(b), r.Persistent), r.Recursive)
 }
 
-// An AddWatchRequest arms a watch that stays.
+// An AddWatchRequest arms a persistent watch.
 type AddWatchRequest struct {
 	Path string
 	Mode int32 // AddWatchPersistent or AddWatchRecursive
@@ -49,7 +49,7 @@ type AddWatchRequest struct {
 // Modes of an AddWatchRequest.
 const (
 	AddWatchPersistent int32 = 0 // the node and the names of its children
-	AddWatchRecursive  int32 = 1 // the node and all below it, but no child lists
+	AddWatchRecursive  int32 = 1 // the node and all nodes below it, but no child lists
 )
 
 // Decode reads the record.

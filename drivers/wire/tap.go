@@ -11,22 +11,22 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// FencePath is the node, never created, that a [drivers.Fencer] asks about:
-// what is asked about a path that ends in it is [drivers.OpFence].
+// FencePath is the path, of a node that is never created, that a [drivers.Fencer] uses: an
+// exists or a sync of a path that ends in it is [drivers.OpFence].
 const FencePath = "/.stampede-fence"
 
-// ErrReplyLost is what a Tap's Read returns when it dropped a reply on demand.
+// ErrReplyLost is the error of a Tap's Read that dropped a reply because lose asked for it.
 var ErrReplyLost = errors.New("reply lost on demand")
 
-// A Tap is the client's end of a connection to a ZooKeeper server that tells a
-// [drivers.Probe] of every packet and passes the bytes on unchanged, whatever
-// they are. Of one connection the probe is told one message at a time: a
-// request before its last byte is sent, a reply or notification before the
-// first of its bytes is handed to the reader, [drivers.Cut] once and last.
+// A Tap is the client's end of a connection to a ZooKeeper server. It reports every packet to
+// a [drivers.Probe] and passes all bytes on unchanged, even if they are no valid packets. For
+// one connection the probe gets one message at a time: a request before its last byte is sent,
+// a reply or notification before its first byte is returned to the reader, and [drivers.Cut]
+// once, as the last message.
 //
-// It reads through a buffer of its own, so a client that reads the length and
-// then the rest needs one system call for both; large packets pass without
-// being buffered whole. In steady state it allocates nothing.
+// The Tap reads through a buffer of its own, so a client that reads first the length and then
+// the rest costs one system call instead of two. Large packets pass without being buffered as
+// a whole. In steady state it allocates nothing.
 type Tap struct {
 	net.Conn
 	probe drivers.Probe
@@ -34,23 +34,23 @@ type Tap struct {
 
 	in inbound // belongs to the reader
 
-	mu      sync.Mutex // guards what follows, and is held while the probe is told
+	mu      sync.Mutex // guards what follows, and is held while the probe is called
 	out     outbound
 	pending ring
 	cut     bool
 	session ConnectResponse
 }
 
-// NewTap puts a tap on a connection that has not been used yet. If lose is set
-// it is asked about every reply, which waits for the answer: if it says true
-// the reply is dropped, the probe is told of the cut instead, the connection is
-// closed and Read returns ErrReplyLost.
+// NewTap puts a tap on a connection that has not been used yet. If lose is set it is called
+// for every reply, and the reply waits for its result. If it returns true, the reply is
+// dropped, the probe gets the cut instead, the connection is closed and Read returns
+// ErrReplyLost.
 func NewTap(conn net.Conn, probe drivers.Probe, lose func(drivers.Message) bool) *Tap {
 	return &Tap{Conn: conn, probe: probe, lose: lose, in: inbound{buf: make([]byte, inboundSize)}}
 }
 
-// Session is how the server answered when the session was opened or taken up
-// again; zero before that.
+// Session returns the server's response when the session was opened or resumed; zero before
+// that.
 func (t *Tap) Session() ConnectResponse {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -63,7 +63,7 @@ func (t *Tap) Close() error {
 	return t.Conn.Close()
 }
 
-// Write tells of the requests in p and sends it.
+// Write reports the requests in p and sends p.
 func (t *Tap) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	t.requests(p)
@@ -75,8 +75,8 @@ func (t *Tap) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Read hands on bytes of the packet which was told last and, when that is
-// through, tells of the next.
+// Read returns bytes of the packet that was reported last. After its last byte, Read reports
+// the next packet.
 func (t *Tap) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return t.Conn.Read(p)
@@ -104,8 +104,8 @@ func (t *Tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// next waits for the beginning of the next packet and tells of it. Packets
-// that fit the buffer are waited for whole: servers send them so.
+// next waits for the beginning of the next packet and reports the packet. It waits for the
+// whole packet if that fits into the buffer: servers send such packets as a whole.
 func (t *Tap) next() error {
 	if err := t.in.err; err != nil {
 		return err
@@ -115,7 +115,7 @@ func (t *Tap) next() error {
 	}
 	size := int(int32(binary.BigEndian.Uint32(t.in.buf[t.in.start:])))
 	if size < 0 {
-		t.in.left = math.MaxInt // no packets from here on: pass whatever it is
+		t.in.left = math.MaxInt // invalid packets from here on: pass all bytes
 		return nil
 	}
 	total := size + 4
@@ -136,9 +136,8 @@ func (t *Tap) next() error {
 	return nil
 }
 
-// fill reads until n bytes are buffered. A connection that ends before that is
-// no error as long as there are bytes to hand on: of what they began, nobody is
-// told.
+// fill reads until n bytes are buffered. If the connection ends before that, it returns no
+// error as long as there are bytes for the reader. The incomplete packet is not reported.
 func (t *Tap) fill(n int) error {
 	t.in.room(n)
 	for t.in.buffered() < n {
@@ -149,7 +148,7 @@ func (t *Tap) fill(n int) error {
 		}
 		t.failed(err)
 		if t.in.err == nil || t.in.buffered() == 0 {
-			return err // of a time-out only the reader is told: it may go on
+			return err // only the reader gets a timeout: it may try again
 		}
 		t.in.left = t.in.buffered()
 		return nil
@@ -164,7 +163,7 @@ func (t *Tap) failed(err error) {
 	}
 }
 
-// ended tells of the cut, once.
+// ended reports the cut, once.
 func (t *Tap) ended() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,7 +171,7 @@ func (t *Tap) ended() {
 	t.cut = true
 }
 
-// tell must be called with the lock held.
+// tell reports a message to the probe. The caller holds the lock.
 func (t *Tap) tell(m drivers.Message) {
 	if !t.cut {
 		t.probe.Message(m)
@@ -181,24 +180,24 @@ func (t *Tap) tell(m drivers.Message) {
 
 const inboundSize = 4 << 10
 
-// inbound is what was received and not yet handed on: buf[start:end].
+// inbound holds what was received and not yet returned to the reader: buf[start:end].
 type inbound struct {
 	buf        []byte
 	start, end int
-	left       int   // bytes to hand on before the next packet begins
+	left       int   // bytes to return before the next packet begins
 	err        error // how the connection ended
 	opened     bool  // the packet that opens the session has passed
 }
 
 func (in *inbound) buffered() int { return in.end - in.start }
 
-// packet is what there is of the payload of the packet that begins here and
-// takes total bytes.
+// packet returns the buffered part of the payload of the packet that begins at start and has
+// total bytes.
 func (in *inbound) packet(total int) []byte {
 	return in.buf[in.start+4 : min(in.end, in.start+total)]
 }
 
-// room makes room for n bytes in all.
+// room makes room for n bytes from start.
 func (in *inbound) room(n int) {
 	if in.start+n <= len(in.buf) {
 		return

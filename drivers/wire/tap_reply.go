@@ -6,8 +6,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// needsAll tells whether a packet must be there whole to be told of, which is
-// where a path is in it: in a notification and in the reply to a create.
+// needsAll reports whether a packet must be complete to be reported. That holds for packets
+// that contain a path: notifications and replies to a create.
 func (t *Tap) needsAll(beginning []byte) bool {
 	d := NewDecoder(beginning)
 	var h ReplyHeader
@@ -21,8 +21,8 @@ func (t *Tap) needsAll(beginning []byte) bool {
 	return found && t.pending.at(i).op == drivers.OpCreate
 }
 
-// reply tells of one packet from the server, of which payload is at least the
-// beginning. It returns false if the packet is to be lost.
+// reply reports one packet from the server; payload has at least its beginning. It returns
+// false if the packet is to be dropped.
 func (t *Tap) reply(payload []byte, size int) bool {
 	m, i, answers := t.decode(payload, size)
 	lost := m.Kind == drivers.Reply && t.lose != nil && t.lose(m)
@@ -41,8 +41,9 @@ func (t *Tap) reply(payload []byte, size int) bool {
 	return !lost
 }
 
-// decode returns the message of a packet, none for a malformed one, and which
-// request it answers, if it does. The message's path is valid until that is done.
+// decode returns the message of a packet, and the index of the request that it answers, if
+// any. The message of a malformed packet is zero. The message's path is valid until the
+// request is marked as done.
 func (t *Tap) decode(payload []byte, size int) (m drivers.Message, i uint, answers bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,8 +79,8 @@ func (t *Tap) decode(payload []byte, size int) (m drivers.Message, i uint, answe
 	return m, i, answers
 }
 
-// opened reads the packet that opens the session, which has no header. A
-// session that the server does not know is granted no time.
+// opened reads the packet that opens the session, which has no header. For a session that the
+// server does not know, the granted timeout is 0.
 func (t *Tap) opened(d *Decoder, size int) drivers.Message {
 	t.session.Decode(d)
 	t.session.Password = bytes.Clone(t.session.Password)

@@ -7,16 +7,16 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// outbound is the sender's place in the stream of requests.
+// outbound is the state of parsing the stream of requests.
 type outbound struct {
 	opened bool   // the packet that opens the session has passed
-	part   []byte // what has passed of a packet that is sent in pieces
-	skip   int    // bytes still to pass of a packet too large to be kept
-	lost   bool   // these are no packets: pass whatever it is
+	part   []byte // the part already sent of a packet that is sent in pieces
+	skip   int    // bytes already skipped of a packet too large to be kept
+	lost   bool   // the stream has invalid packets: pass all bytes
 }
 
-// requests tells of every packet that ends in p. Clients send a packet at a
-// time, which is read where it lies; pieces are put together first.
+// requests reports every packet that ends in p. Clients usually send one packet at a time,
+// which is parsed in place; pieces of a packet are first put together.
 func (t *Tap) requests(p []byte) {
 	for len(p) > 0 && !t.out.lost {
 		if len(t.out.part) == 0 && len(p) >= 4 {
@@ -31,8 +31,8 @@ func (t *Tap) requests(p []byte) {
 	}
 }
 
-// gather takes what belongs to the packet in pieces and returns the rest. Of a
-// packet larger than any server takes only the beginning is kept.
+// gather appends the bytes that belong to the current packet and returns the rest. It keeps
+// only the beginning of a packet that is larger than any server accepts.
 func (t *Tap) gather(p []byte) []byte {
 	o := &t.out
 	if n := 4 - len(o.part); n > 0 {
@@ -57,7 +57,7 @@ func (t *Tap) gather(p []byte) []byte {
 	return t.pass(p, size)
 }
 
-// pass lets the unkept rest of a large packet by and tells of it at its end.
+// pass skips the rest of a large packet and reports the packet at its end.
 func (t *Tap) pass(p []byte, size int) []byte {
 	o := &t.out
 	n := min(len(p), size-MaxPacket-o.skip)
@@ -73,7 +73,7 @@ func (t *Tap) pass(p []byte, size int) []byte {
 	return p
 }
 
-// request tells of one request and keeps what its reply needs.
+// request reports one request and keeps what is needed for its reply.
 func (t *Tap) request(payload []byte, size int) {
 	if !t.out.opened {
 		t.out.opened = true
@@ -122,7 +122,7 @@ func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
 	}
 }
 
-// added translates the mode of an addWatch: 0 persistent, 1 also recursive.
+// added translates the mode of an addWatch: 0 is persistent, 1 is persistent and recursive.
 func added(mode int32) drivers.Op {
 	if mode == 1 {
 		return drivers.OpWatchTree
@@ -130,8 +130,8 @@ func added(mode int32) drivers.Op {
 	return drivers.OpWatchNode
 }
 
-// mode translates the flags of a create: 1 ephemeral, 2 sequential, 3 both,
-// 4 container, 5 and 6 with a time to live, 6 also sequential.
+// mode translates the flags of a create: 1 ephemeral, 2 sequential, 3 both, 4 container, 5 and
+// 6 with a time to live, 6 also sequential.
 func mode(flags int32) drivers.Mode {
 	switch flags {
 	case 1, 2, 3:

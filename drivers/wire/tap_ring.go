@@ -2,10 +2,10 @@ package wire
 
 import "github.com/stampede-bench/stampede/drivers"
 
-// ring holds the requests that have not been answered, in their order, which is
-// also that of the replies. Its slots and their paths are used again.
+// ring holds the unanswered requests in their order, which is also that of the replies. It
+// reuses its slots and their paths.
 type ring struct {
-	slots      []pending // a power of two
+	slots      []pending // length is a power of two
 	head, tail uint      // slots[head:tail], modulo the length
 }
 
@@ -41,8 +41,8 @@ func (r *ring) grow() {
 	r.slots = slots
 }
 
-// find returns where the request with the xid is. It is the first one but where
-// a server answers out of order.
+// find returns the index of the request with the xid. It is the first request, unless a server
+// answers out of order.
 func (r *ring) find(xid int32) (i uint, found bool) {
 	for i := r.head; i != r.tail; i++ {
 		if p := r.at(i); p.xid == xid && !p.gone {
@@ -52,7 +52,7 @@ func (r *ring) find(xid int32) (i uint, found bool) {
 	return 0, false
 }
 
-// done takes out a request that find found.
+// done removes a request that find found.
 func (r *ring) done(i uint) {
 	r.at(i).gone = true
 	for r.head != r.tail && r.at(r.head).gone {

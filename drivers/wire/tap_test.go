@@ -17,8 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire/captured"
 )
 
-// script is the client's end of a connection: what it reads comes from in, what
-// is written goes to out.
+// script is the client's end of a connection: it reads from in and writes to out.
 type script struct {
 	net.Conn // nil: nothing else is called
 	in       io.Reader
@@ -30,7 +29,7 @@ func (s *script) Read(p []byte) (int, error)  { return s.in.Read(p) }
 func (s *script) Write(p []byte) (int, error) { return s.out.Write(p) }
 func (s *script) Close() error                { s.closed++; return nil }
 
-// seen is a message whose path may be kept.
+// seen is a message with a path that may be kept.
 type seen struct {
 	drivers.Message
 	Path string
@@ -44,10 +43,10 @@ func (w *witness) Message(m drivers.Message) {
 	w.messages = append(w.messages, s)
 }
 
-// exchange is one packet each way and what the probe must be told of it.
+// exchange is one packet and the message that the probe must get for it.
 type exchange struct {
 	name    string
-	packets string // hex; spaces are for the reader
+	packets string // hex; spaces are for readability
 	want    seen
 }
 
@@ -123,7 +122,7 @@ func reply(op drivers.Op, pos int64, size int, path string, err error) seen {
 const stat68 = "0000000000000003 0000000000000004 0000000000000000 0000000000000000 00000001" +
 	"00000000 00000000 0000000000000000 00000001 00000000 0000000000000003"
 
-// replies answer them, with two notifications between.
+// replies answer the requests, with two notifications in between.
 var replies = []exchange{
 	{"connect", "00000025 00000000 00001770 0000000000000007 00000010 000102030405060708090a0b0c0d0e0f 00",
 		reply(drivers.OpOpen, 0, 41, "", nil)},
@@ -157,8 +156,8 @@ var replies = []exchange{
 	{"closeSession", "00000010 0000000a 0000000000000008 00000000", reply(drivers.OpClose, 8, 20, "", nil)},
 }
 
-// exchangeAll sends the requests in pieces that end at cut and reads the
-// replies, which come in pieces that end there too, as the library does.
+// exchangeAll sends the requests in two pieces, split at cut, and reads the replies, which are
+// split at the same offset. Like the library it reads the length first and then the rest.
 func exchangeAll(t *testing.T, out, in []byte, cut int) (told []seen, sent, read []byte) {
 	t.Helper()
 	w := new(witness)
@@ -240,7 +239,7 @@ func TestTapSession(t *testing.T) {
 	}
 }
 
-// large is a reply to the getData of requests that does not fit the buffer.
+// large returns a reply to the getData of requests that does not fit into the buffer.
 func large(tb testing.TB, size int) []byte {
 	b := bytesOf(tb, replies[:2])
 	start := len(b)
@@ -268,7 +267,7 @@ func TestTapPassesLargePackets(t *testing.T) {
 	}
 }
 
-// What no server takes is not kept, but the packet after it is told of.
+// A request that no server accepts is not kept, but the packet after it is reported.
 func TestTapLetsHugeRequestsBy(t *testing.T) {
 	b := bytesOf(t, requests[:1])
 	start := len(b)
@@ -365,7 +364,7 @@ func TestTapSurvivesATimeout(t *testing.T) {
 	}
 }
 
-// forever repeats the same packet.
+// forever repeats one packet.
 type forever struct{ packet, rest []byte }
 
 func (f *forever) Read(p []byte) (int, error) {
@@ -405,7 +404,7 @@ func TestTapAllocatesNothing(t *testing.T) {
 	}
 }
 
-// FuzzTap sends any bytes through in any pieces.
+// FuzzTap sends arbitrary bytes in pieces of arbitrary size in both directions.
 func FuzzTap(f *testing.F) {
 	f.Add(bytesOf(f, requests), bytesOf(f, replies), uint16(7))
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1}, []byte{0x80, 0, 0, 0, 1}, uint16(1))
@@ -433,7 +432,7 @@ func FuzzTap(f *testing.F) {
 	})
 }
 
-// conversations are what was captured of every client: what both sides said.
+// conversations returns the captured bytes of both directions for every client.
 func conversations(tb testing.TB) map[string]*[2][]byte {
 	tb.Helper()
 	packets, err := captured.Packets()
@@ -454,7 +453,7 @@ func conversations(tb testing.TB) map[string]*[2][]byte {
 	return said
 }
 
-// pieces reads at most size bytes at a time.
+// pieces returns at most size bytes per read.
 type pieces struct {
 	rest []byte
 	size int

@@ -3,8 +3,7 @@ package wire
 // StatSize is the length of a Stat in bytes.
 const StatSize = 68
 
-// A Stat is what the service knows of a node besides its data. Times are in
-// milliseconds since 1970.
+// A Stat is the metadata of a node. Times are in milliseconds since 1970.
 type Stat struct {
 	Czxid          int64 // of the write that created the node
 	Mzxid          int64 // of the last write to its data
@@ -60,7 +59,7 @@ const (
 	anyone = "anyone"
 )
 
-// OpenACL lets everybody do everything.
+// OpenACL returns an access list that gives everyone all permissions.
 func OpenACL() ACL { return ACL{Perms: PermAll, Scheme: world, ID: anyone} }
 
 func decodeACLs(d *Decoder, into []ACL) []ACL {
@@ -70,8 +69,8 @@ func decodeACLs(d *Decoder, into []ACL) []ACL {
 	return into
 }
 
-// decodeName reads a string, without allocating for those that nearly every
-// access list is made of.
+// decodeName reads a string. It does not allocate for the strings that nearly every access
+// list consists of.
 func decodeName(d *Decoder) string {
 	switch b := d.Bytes(); string(b) {
 	case world:

@@ -2,20 +2,19 @@ package wire
 
 import "github.com/stampede-bench/stampede/drivers"
 
-// A WatchKind is which of the server's one-shot watches it is, or a set of them.
-// A [SetWatchesRequest] has a list of paths for each.
+// A WatchKind is a kind of one-shot watch on the server, or a set of kinds. A
+// [SetWatchesRequest] has a list of paths for each kind.
 type WatchKind uint8
 
 // Kinds of watches.
 const (
 	DataWatch  WatchKind = 1 << iota // of a node that exists
-	ExistWatch                       // of a node that does not
+	ExistWatch                       // of a node that does not exist
 	ChildWatch
 )
 
-// FiredBy is the kinds of watches that a change fires. Client libraries have to
-// agree with the server about it: it is they who arm what has not fired again
-// after a reconnect.
+// FiredBy returns the kinds of watches that a change fires. Clients have to agree with the
+// server about this: after a reconnect, the client arms the watches that have not fired.
 func FiredBy(e drivers.EventType) WatchKind {
 	switch e {
 	case drivers.Created:

@@ -6,8 +6,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// EventOf is a notification's type in the words of the contract, 0 for what is
-// no change of a node.
+// EventOf returns a notification's type in the terms of the contract, or 0 if it is no change
+// of a node.
 func EventOf(code int32) drivers.EventType {
 	switch code {
 	case EventCreated:
@@ -22,8 +22,8 @@ func EventOf(code int32) drivers.EventType {
 	return 0
 }
 
-// Sentinel is the error in the words of the contract, as a [drivers.Message] has
-// it: nil for success, ErrUnsupported where there is none for it.
+// Sentinel returns the contract's error, as a [drivers.Message] has it: nil for success,
+// ErrUnsupported if the contract has none for it.
 func (e Err) Sentinel() error {
 	switch e {
 	case OK:

@@ -1,8 +1,8 @@
-// Package captured has packets that clients and Apache ZooKeeper exchanged:
-// go-zookeeper, kazoo, Curator and ZooKeeper's shell, each with its own habits.
-// What reads packets is tested with them, and fuzzed from them on.
+// Package captured has packets that clients and Apache ZooKeeper exchanged. The clients are
+// go-zookeeper, kazoo, Curator and ZooKeeper's shell, which differ in details. The tests and
+// fuzzers of code that reads packets use them.
 //
-// The tests of package native that run these clients record the packets anew:
+// The tests of package native that run these clients record the packets again:
 //
 //	go test -run 'Kazoo|Curator|Shell|GoZooKeeper' ./drivers/native -args -capture
 package captured

@@ -11,17 +11,17 @@ import (
 	"strings"
 )
 
-// A Packet is what one side said to the other.
+// A Packet is one packet from a client or a server.
 type Packet struct {
 	Client  string // kazoo and so on
 	Request bool   // from the client; a reply or a notification otherwise
-	// Op is the opcode, of the request where it is a reply: −10 for the packets
-	// that open a session, 0 for notifications.
+	// Op is the opcode, for a reply that of its request: −10 for the packets that open a
+	// session, 0 for notifications.
 	Op      int32
 	Payload []byte // with the header, without the length
 }
 
-// Framed is the packet with its length, as it is on a connection.
+// Framed returns the packet with its length, as it is on a connection.
 func (p Packet) Framed() []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(p.Payload))), p.Payload...)
 }
@@ -29,8 +29,8 @@ func (p Packet) Framed() []byte {
 //go:embed packets
 var files embed.FS
 
-// Packets returns all, client by client, in the order in which they were said.
-// An error is of files that were not written by Write.
+// Packets returns all packets, client by client, in the order in which they were sent. It
+// fails if a file was not written by Write.
 func Packets() (all []Packet, err error) {
 	entries, err := files.ReadDir("packets")
 	if err != nil {
@@ -54,8 +54,7 @@ func Packets() (all []Packet, err error) {
 	return all, nil
 }
 
-// Write writes a client's packets, one a line: the side, the opcode and the
-// payload in hex.
+// Write writes a client's packets, one per line: the side, the opcode and the payload in hex.
 func Write(w io.Writer, packets []Packet) error {
 	for _, p := range packets {
 		if _, err := fmt.Fprintf(w, "%s %d %x\n", side(p.Request), p.Op, p.Payload); err != nil {

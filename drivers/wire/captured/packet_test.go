@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// What was written is read back, and every client has sides to it.
+// Writing the packets that were read reproduces the files, and every client has packets of both
+// sides.
 func TestPacketsAreWhatWasWritten(t *testing.T) {
 	all, err := Packets()
 	if err != nil {
