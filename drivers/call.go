@@ -11,10 +11,10 @@ type Call struct {
 	Mode    Mode   // of a Create
 }
 
-// An Answer is what a Call comes to.
+// An Answer is the result of a Call.
 type Answer struct {
 	Stat     Stat // of a Get or Set
-	Children int  // how many a Children listed
+	Children int  // number of children that a Children listed
 	Err      error
 }
 
@@ -39,23 +39,24 @@ func (c Call) Do(ctx context.Context, conn Conn) (a Answer) {
 	return a
 }
 
-// A Pipeliner is a Conn on which one goroutine can keep several calls in flight: it begins
-// them, and awaits them in the same order, which is that of their answers.
+// A Pipeliner is a Conn on which one goroutine can keep several calls in flight. The
+// goroutine begins the calls and awaits them in the same order, which is the order of
+// their answers.
 type Pipeliner interface {
 	Conn
-	// Begin makes a call. While the session is disconnected it waits, as any call
-	// does. What was begun may be sent only when something is awaited. Each call
-	// that was begun must be awaited, once.
+	// Begin begins a call. While the session is disconnected, Begin waits, as any call
+	// does. A call that has begun may not be sent before a call is awaited. Each call
+	// that has begun must be awaited exactly once.
 	Begin(ctx context.Context, c Call) Pending
 }
 
-// A Pending call has been begun.
+// A Pending is a call that has begun.
 type Pending interface {
-	// Await waits for its answer, as the call would. It must not be used again.
+	// Await waits for the answer, as the call would. It must be called only once.
 	Await(ctx context.Context) Answer
 }
 
-// Failed is the Pending of a call that came to nothing.
+// Failed returns a Pending whose answer is err.
 func Failed(err error) Pending { return failedCall{err} }
 
 type failedCall struct{ err error }

@@ -1,8 +1,8 @@
 package drivers
 
-// A CallError is an error of a call: what was attempted, the sentinel of the
-// contract that it comes to, and the client library's own error. The latter two
-// both match.
+// A CallError is the error of a call. It has what was attempted, the sentinel of the
+// contract that the error stands for, and the client library's own error. Both errors
+// match with errors.Is.
 type CallError struct {
 	Call     string // what was attempted: "create"
 	Path     string
@@ -18,7 +18,7 @@ func (e *CallError) Error() string {
 	return e.Call + " " + e.Path + ": " + why.Error()
 }
 
-// Unwrap returns what matches.
+// Unwrap returns the sentinel, if there is one, and the cause.
 func (e *CallError) Unwrap() []error {
 	if e.Sentinel == nil {
 		return []error{e.Cause}

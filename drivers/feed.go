@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// A Feed waits for a watch that fires again and again: give Fire to the call
-// that arms it, then Await, any number of times. The zero Feed is ready. One
-// goroutine awaits.
+// A Feed waits for a watch that fires repeatedly. Give Fire to the call that arms the
+// watch, then call Await any number of times. The zero Feed is ready to use. Only one
+// goroutine may await.
 type Feed struct {
 	mu     sync.Mutex
-	events []Event // that nobody has taken
-	next   *Wait   // for the next one, if somebody waits
+	events []Event // not yet returned by Await
+	next   *Wait   // for the next event, if Await waits
 }
 
 // Fire is the [Watch] of this feed.
@@ -25,9 +25,8 @@ func (f *Feed) Fire(e Event) {
 	}
 }
 
-// Await blocks until there are events or the context ends, and returns all that
-// came since the last Await, in order. Once the session is lost it is
-// ErrSessionLost.
+// Await blocks until there are events or the context ends, and returns all events since
+// the last Await, in order. Once the session is lost, Await returns ErrSessionLost.
 func (f *Feed) Await(ctx context.Context) ([]Event, error) {
 	if wait := f.wait(); wait != nil {
 		if _, err := wait.Await(ctx); err != nil {
@@ -38,13 +37,13 @@ func (f *Feed) Await(ctx context.Context) ([]Event, error) {
 	defer f.mu.Unlock()
 	events := f.events
 	if events[len(events)-1].Type == Lost {
-		return nil, ErrSessionLost // and again, whoever asks
+		return nil, ErrSessionLost // and so does every later Await
 	}
 	f.events = nil
 	return events, nil
 }
 
-// wait returns nil if there is nothing to wait for.
+// wait returns a Wait for the next event, or nil if there are events already.
 func (f *Feed) wait() *Wait {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -63,7 +63,7 @@ func TestFeedEnds(t *testing.T) {
 	if _, err := f.Await(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
-	f.Fire(event(drivers.Created)) // for whoever comes next
+	f.Fire(event(drivers.Created)) // for the next Await
 	if events, err := f.Await(t.Context()); err != nil || len(events) != 1 {
 		t.Errorf("got %v (%v), want one event", events, err)
 	}

@@ -5,58 +5,61 @@ import (
 	"time"
 )
 
-// An Ensemble is a Service whose servers the run has started: processes of their
-// own, which can be broken and mended one by one.
+// An Ensemble is a Service whose servers the run has started, each in a process of its
+// own. They can be broken and restored one by one.
 type Ensemble interface {
 	Service
-	// Members are its servers, in an order that stays.
+	// Members returns its servers, always in the same order.
 	Members() []Member
-	// Divisible tells whether what its members say to each other can be held up: that
-	// of several that were started with that in mind, since it then takes a way round.
+	// Divisible reports whether the traffic between its members can be blocked and slowed
+	// down. This takes several members that were started for it, because their traffic
+	// then passes through proxies.
 	Divisible() bool
 }
 
-// A Member is one server of an ensemble. What is done to it is done when the
-// call returns; nothing waits until the ensemble has got over it. Doing what
-// cannot be done to a member as it is (killing it twice) is an error.
+// A Member is one server of an ensemble. A change to it is in effect when the call
+// returns; no call waits until the ensemble has recovered from it. A call that does not
+// fit the member's state, such as killing it twice, is an error.
 type Member interface {
-	// Name tells it from the others: "1", "2", ….
+	// Name tells the member apart from the others: "1", "2", ….
 	Name() string
-	// Address is where it takes sessions, host:port, before and after a restart.
+	// Address is the host:port where it accepts sessions. It stays the same after a
+	// restart.
 	Address() string
-	// Leads asks the member whether it is the leader. One that does not answer
-	// is an error; a server by itself leads.
+	// Leads asks the member whether it is the leader. A member that does not answer is an
+	// error. A standalone server leads.
 	Leads(ctx context.Context) (bool, error)
-	// Kill ends its process by SIGKILL, also one that is stopped, or that has ended
-	// on a full disk, and returns when it is gone. What it had on disk stays.
+	// Kill ends the member's process with SIGKILL, even if it is stopped or has ended
+	// because its disk was full, and returns when it is gone. The data on its disk stays.
 	Kill() error
-	// Restart starts a killed member on what it left on disk, which is nothing where
-	// its durability is memory. It returns when the
-	// process runs, which may be long before it serves.
+	// Restart starts a killed member on the data that it left on disk, which is none if
+	// its durability is memory. It returns when the process runs, which may be long
+	// before the member serves.
 	Restart(ctx context.Context) error
-	// Stop stops its process by SIGSTOP: its connections stay, and nothing comes
-	// over them.
+	// Stop stops the member's process with SIGSTOP: its connections stay open, and
+	// nothing arrives over them.
 	Stop() error
-	// Continue lets a stopped process go on.
+	// Continue resumes a stopped process with SIGCONT.
 	Continue() error
-	// Isolate lets nothing pass between the member and the others, either way, and
-	// nobody is told: what is sent waits. Whoever has a session with it reaches it as
-	// before. It is an error where the ensemble is not divisible, as it is for Delay,
-	// Throttle and Mend.
+	// Isolate blocks all traffic between the member and the others, in both directions,
+	// and reports this to none of them: data that is sent waits. Clients with a session
+	// on the member reach it as before. Isolate is an error if the ensemble is not
+	// divisible, and so are Delay, Throttle and Mend.
 	Isolate() error
-	// Delay has everything between the member and the others arrive so much later,
-	// each way.
+	// Delay delays all traffic between the member and the others by this much, in each
+	// direction.
 	Delay(by time.Duration) error
-	// Throttle lets so many bytes a second pass on each connection between the member
-	// and the others, each way.
+	// Throttle limits each connection between the member and the others to rate bytes per
+	// second, in each direction.
 	Throttle(rate int64) error
-	// Mend takes back Isolate, Delay and Throttle: what waited passes, and what comes.
+	// Mend undoes Isolate, Delay and Throttle: data that waits passes, and so does new
+	// data.
 	Mend() error
-	// CanFillDisk tells whether FillDisk can be done to such a member: it has a
-	// disk, gets over it, and the system is one on which it can.
+	// CanFillDisk reports whether FillDisk works on this member: it has a disk, a server
+	// of its kind loses nothing when its disk was full, and the operating system supports
+	// it.
 	CanFillDisk() bool
-	// FillDisk lets none of its writes to files succeed from now on, until it has
-	// been killed and restarted. What it had on disk stays. A server that cannot
-	// write ends by itself.
+	// FillDisk makes all the member's writes to files fail until it has been killed and
+	// restarted. The data on its disk stays. A server that cannot write ends by itself.
 	FillDisk() error
 }

@@ -10,35 +10,34 @@ import (
 	"strings"
 )
 
-// Security is what a given service asks of those who connect: how connections
-// are encrypted, and who we are. The zero Security is neither encrypted nor
-// anybody. A server that is not who it says is never taken.
+// Security says how to connect to a given service: with which encryption and which
+// credentials. The zero Security has neither. A client never accepts a server whose
+// certificate does not match its name.
 type Security struct {
-	// CA is a PEM file of the authorities whose servers are trusted, or
-	// SystemCA for those that this machine trusts. "" means SystemCA where
-	// another field asks for TLS.
+	// CA is a PEM file of the certificate authorities to trust, or SystemCA for those
+	// that this machine trusts. "" means SystemCA if another field asks for TLS.
 	CA string
-	// Cert and Key are PEM files: the client's certificate, for servers that
-	// want one.
+	// Cert and Key are PEM files: the client's certificate and its key, for servers that
+	// require one.
 	Cert, Key string
-	// ServerName is the name in the server's certificate, where it is not the
-	// host that is connected to.
+	// ServerName is the name in the server's certificate, if it is not the host that the
+	// client connects to.
 	ServerName string
-	// User and Password are ZooKeeper's digest or a user of etcd.
+	// User and Password are a digest of ZooKeeper or a user of etcd.
 	User     string
 	Password Secret
 }
 
-// SystemCA is the CA of a Security that trusts whom this machine trusts.
+// SystemCA is the CA of a Security that trusts the authorities that this machine trusts.
 const SystemCA = "system"
 
-// IsZero tells whether nothing is asked.
+// IsZero reports whether s asks for neither TLS nor credentials.
 func (s Security) IsZero() bool { return s == Security{} }
 
-// TLS tells whether connections are encrypted.
+// TLS reports whether connections are encrypted.
 func (s Security) TLS() bool { return s.CA != "" || s.Cert != "" || s.Key != "" || s.ServerName != "" }
 
-// Validate names the field that is wrong. It reads no file.
+// Validate returns an error that names the invalid field. It reads no file.
 func (s Security) Validate() error {
 	switch {
 	case s.Cert != "" && s.Key == "":
@@ -55,8 +54,8 @@ func (s Security) Validate() error {
 	return nil
 }
 
-// TLSConfig reads the files and returns how to connect to a host that a client
-// names itself, or nil where connections are not encrypted.
+// TLSConfig reads the files and returns the configuration for a client that sets the
+// host's name itself, or nil if connections are not encrypted.
 func (s Security) TLSConfig() (*tls.Config, error) {
 	if !s.TLS() {
 		return nil, nil
@@ -82,11 +81,11 @@ func (s Security) TLSConfig() (*tls.Config, error) {
 	return cfg, nil
 }
 
-// A Secret is a text that does not print: whatever formats or encodes it gets
-// Redacted, or nothing of one that is empty. Its content is string(secret).
+// A Secret is a string that does not print: all formatting and encoding yields Redacted,
+// or nothing for an empty Secret. Its content is string(secret).
 type Secret string
 
-// Redacted stands where a secret would.
+// Redacted is printed instead of a secret.
 const Redacted = "redacted"
 
 func (s Secret) String() string {
@@ -99,5 +98,5 @@ func (s Secret) String() string {
 // Format prints no secret, whatever the verb.
 func (s Secret) Format(f fmt.State, _ rune) { io.WriteString(f, s.String()) }
 
-// MarshalText encodes no secret, be it as JSON or as anything else.
+// MarshalText encodes no secret, in JSON or any other encoding.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

@@ -58,7 +58,7 @@ func TestTLSConfig(t *testing.T) {
 	}
 }
 
-// However a Security is printed, its password is not.
+// Whatever the format, a Security prints without its password.
 func TestSecretDoesNotPrint(t *testing.T) {
 	s := drivers.Security{User: "ann", Password: "hunter2"}
 	encoded, err := json.Marshal(s)

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// A Spot is where one client parks while it waits. Whoever drives several
-// clients to rest gives each a Spot of its own with [WithSpot] and looks at it.
-// All methods work on a nil Spot, which knows nothing.
+// A Spot shows whether one client is parked, that is, waits. A caller that brings several
+// clients to rest gives each one a Spot of its own with [WithSpot] and inspects it. Await
+// and Pause work without a Spot too: they then park nowhere.
 type Spot struct {
 	// Ticks, set before use, makes Pause wait for Tick instead of a timer.
 	Ticks bool
@@ -20,7 +20,7 @@ type Spot struct {
 
 type spotKey struct{}
 
-// WithSpot makes every Await and Pause under the context park on the spot.
+// WithSpot returns a context under which every Await and Pause parks on s.
 func WithSpot(ctx context.Context, s *Spot) context.Context {
 	return context.WithValue(ctx, spotKey{}, s)
 }
@@ -30,16 +30,16 @@ func spotOf(ctx context.Context) *Spot {
 	return s
 }
 
-// Parked tells whether the client waits here for a watch that has not fired or
-// a tick that has not come, and how often it has parked or left so far: an
-// unchanged number between two looks says that it did not move in between.
+// Parked reports whether the client waits for a watch that has not fired or a tick that
+// has not come, and how often it has parked or left so far. If moves has not changed
+// between two calls, the client has not moved in between.
 func (s *Spot) Parked() (parked bool, moves uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.parked, s.moves
 }
 
-// Tick ends the Pause that is parked here and tells whether there was one.
+// Tick ends the Pause that is parked here and reports whether there was one.
 func (s *Spot) Tick() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

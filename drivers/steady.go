@@ -5,10 +5,10 @@ import (
 	"errors"
 )
 
-// Steady returns c with reads that outlive a broken connection: whatever only
-// looks is asked again after [ErrConnectionLoss], until it is answered, the
-// context ends or the session is lost. Writes are left alone, since one whose
-// reply was lost may have been done.
+// Steady returns c with reads that survive a broken connection: after [ErrConnectionLoss]
+// it repeats a read or a Sync, until it is answered, the context ends or the session is
+// lost. It does not repeat writes, because a write whose reply was lost may have been
+// executed.
 func Steady(c Conn) Conn { return steady{c} }
 
 type steady struct{ Conn }

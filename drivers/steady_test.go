@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A flaky Conn fails its reads with err so many times before it answers.
+// A flaky Conn fails its first reads with err, as many as fails says, then answers.
 type flaky struct {
 	Conn  // nil: nothing else may be called
 	fails int
@@ -40,7 +40,7 @@ func (f *flaky) Create(context.Context, string, []byte, Mode) (Child, error) {
 	return Child{}, f.answer()
 }
 
-// reads are what Steady asks again; each tells whether the answer is right.
+// reads are the calls that Steady repeats; each reports whether the answer is right.
 var reads = map[string]func(Conn) (bool, error){
 	"exists": func(c Conn) (bool, error) {
 		stat, found, err := c.Exists(context.Background(), "/a", nil)

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// A Wait waits for one watch: give Fire to the call that arms it, then Await.
-// The zero Wait is ready; it serves one watch.
+// A Wait waits for one watch. Give Fire to the call that arms the watch, then call Await.
+// The zero Wait is ready to use. It serves one watch.
 type Wait struct {
 	mu    sync.Mutex
 	fired bool
 	event Event
-	nap   *nap // whom to wake, nil if nobody waits
+	nap   *nap // what Fire ends, nil if no goroutine waits
 }
 
 // Fire is the [Watch] of this wait. Only the first event counts.
@@ -30,15 +30,15 @@ func (w *Wait) Fire(e Event) {
 	}
 }
 
-// Fired tells whether the watch has fired.
+// Fired reports whether the watch has fired.
 func (w *Wait) Fired() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.fired
 }
 
-// Await blocks until the watch has fired or the context ends. A watch that
-// fired because the session was lost is ErrSessionLost.
+// Await blocks until the watch has fired or the context ends. If the watch fired because
+// the session was lost, Await returns ErrSessionLost.
 func (w *Wait) Await(ctx context.Context) (Event, error) {
 	_, err := AwaitAny(ctx, w)
 	if err != nil && !errors.Is(err, ErrSessionLost) {
@@ -49,9 +49,8 @@ func (w *Wait) Await(ctx context.Context) (Event, error) {
 	return w.event, err
 }
 
-// AwaitAny is Await for several: it returns which has fired, the first in the
-// order of the arguments if there is more than one. The others can be awaited
-// again.
+// AwaitAny is Await for several waits. It returns the index of the wait that has fired,
+// and the lowest one if several have. The others can be awaited again.
 func AwaitAny(ctx context.Context, waits ...*Wait) (fired int, err error) {
 	n := &nap{spot: spotOf(ctx), wake: make(chan struct{})}
 	for _, w := range waits {
@@ -77,7 +76,8 @@ func AwaitAny(ctx context.Context, waits ...*Wait) (fired int, err error) {
 	return fired, nil
 }
 
-// wakes says whose nap the watch ends, which it may have done already.
+// wakes sets the nap that the watch ends, nil for none. If the watch has fired already,
+// wakes ends the nap.
 func (w *Wait) wakes(n *nap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -87,7 +87,7 @@ func (w *Wait) wakes(n *nap) {
 	}
 }
 
-// A nap is the sleep of one client until something wakes it.
+// A nap is the sleep of one client until a watch wakes it.
 type nap struct {
 	mu     sync.Mutex
 	parked bool
@@ -96,7 +96,7 @@ type nap struct {
 	wake   chan struct{} // closed at the end
 }
 
-// begin parks, unless there is nothing to wait for.
+// begin parks, unless the nap has ended already.
 func (n *nap) begin() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,7 +106,7 @@ func (n *nap) begin() {
 	}
 }
 
-// end is off the spot before the sleeper can run: who looks at the spot must
+// end leaves the spot before the sleeping goroutine can run: an observer of the spot must
 // never find a client parked whose watch has fired.
 func (n *nap) end() {
 	n.mu.Lock()
@@ -121,7 +121,7 @@ func (n *nap) end() {
 	close(n.wake)
 }
 
-// giveUp ends the nap and tells whether nobody had done so before.
+// giveUp ends the nap and reports whether it had not ended before.
 func (n *nap) giveUp() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,8 +133,8 @@ func (n *nap) giveUp() bool {
 	return true
 }
 
-// Pause waits for d, or, on a [Spot] whose ticks are injected, for the next
-// tick. It is the only timer that a recipe or a naive form may use.
+// Pause waits for d or, on a [Spot] with Ticks, for the next tick. It is the only timer
+// that recipes and naive forms may use.
 func Pause(ctx context.Context, d time.Duration) error {
 	spot := spotOf(ctx)
 	var tick <-chan struct{}
@@ -158,8 +158,8 @@ func Pause(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// Bound returns a context that ends with cause ErrSessionLost when the session
-// ends: what a holder of something ephemeral works under.
+// Bound returns a context that ends with cause ErrSessionLost when the session ends. The
+// holder of an ephemeral node works under it.
 func Bound(ctx context.Context, c Conn) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

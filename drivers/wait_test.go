@@ -83,7 +83,8 @@ func TestAwaitAnyTellsWhichHasFired(t *testing.T) {
 	}
 }
 
-// What fires in vain moves nobody, and is not lost.
+// A watch that fires while no goroutine waits for it moves no client, and its event is
+// not lost.
 func TestAwaitAnyLeavesTheOthersAlone(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		spot := &drivers.Spot{}
@@ -111,7 +112,7 @@ func TestAwaitAnyLeavesTheOthersAlone(t *testing.T) {
 	})
 }
 
-// Whoever looks at a spot must never find a client parked whose watch has fired.
+// An observer of a spot must never find a client parked whose watch has fired.
 func TestSpotIsLeftBeforeTheWaiterRuns(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		spot := &drivers.Spot{}

@@ -1,22 +1,22 @@
 package drivers
 
-// A Watch is how a call arms a watch; nil arms none.
+// A Watch is the function that a call arms as a watch; nil arms none.
 //
-// If the call returns nil (for Exists, also when the node is missing) the Watch
-// is called exactly once: with the first change after the read that armed it, or
-// with Lost when the session ends. If the call returns an error it is never
-// called. It may be called before the arming call has returned.
+// If the call returns nil (for Exists, also if the node is missing), the Watch is called
+// exactly once: with the first change after the read that armed it, or with Lost when the
+// session ends. If the call returns an error, the Watch is never called. It may be called
+// before the arming call has returned.
 //
-// The context bounds the call, not the watch; an abandoned wait leaves a
-// harmless watch behind. A Watch must not block and must not call the Conn.
+// The context bounds the call, not the watch: an abandoned wait leaves a harmless watch
+// behind. A Watch must not block and must not call the Conn.
 type Watch func(Event)
 
-// An Event is what fired a watch.
+// An Event is the change that fired a watch.
 type Event struct {
 	Type EventType
 	Path string
-	// Pos is the position of the write that fired it, or 0 where the backend
-	// does not say (ZooKeeper before 3.9, and Lost).
+	// Pos is the position of the write that fired the watch, or 0 if the backend does not
+	// report it (ZooKeeper before 3.9, and Lost).
 	Pos int64
 }
 
@@ -28,12 +28,12 @@ const (
 	Created EventType = iota + 1
 	Deleted
 	DataChanged
-	// ChildrenChanged is a child of the watched node come or gone.
+	// ChildrenChanged means that a child of the watched node was created or deleted.
 	ChildrenChanged
-	// Lost is the end of the session: no change will be told any more.
+	// Lost means that the session has ended: no change will be reported any more.
 	Lost
-	// Rearmed says of a [PersistentWatcher]'s watch that it was not armed for
-	// a while, in which there may have been any change.
+	// Rearmed means that a [PersistentWatcher]'s watch was not armed for a while, in
+	// which any change may have happened.
 	Rearmed
 )
 
