@@ -11,44 +11,44 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Claim is an ephemeral node of this session. Every one that is made carries
-// a GUID of its own, by which the session knows it again after a write whose
-// outcome it never learnt. A Claim serves one goroutine, and can be made and
-// removed any number of times.
+// A Claim is an ephemeral node of this session. Each node that it makes carries a GUID of
+// its own, by which the session recognises the node after a write whose outcome it did
+// not learn. A Claim serves one goroutine. Its node can be made and removed any number of
+// times.
 type Claim struct {
 	kind
 	conn  drivers.Conn
-	guid  string // of the last node asked for
+	guid  string // of the last node requested
 	child drivers.Child
 	there bool
-	doubt bool // the last write may or may not have been done
+	doubt bool // the last write may or may not have been executed
 }
 
-// A kind is where a claim's node is and how it carries the GUID.
+// A kind defines where a claim's node is and how it carries the GUID.
 type kind interface {
 	parent() string
-	// create asks for the node once.
+	// create requests the node once.
 	create(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, error)
 	// find looks for the node that carries the GUID.
 	find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error)
 }
 
-// InLine claims a place in the line of dir's children, with a sequential node
-// named GUID-label and its suffix.
+// InLine returns the claim to a place in the line of dir's children, with a sequential
+// node named GUID-label and its suffix.
 func InLine(c drivers.Conn, dir, label string) *Claim {
 	return &Claim{kind: line{dir, label}, conn: drivers.Steady(c)}
 }
 
-// Sole claims the one node at path, whose data is the GUID.
+// Sole returns the claim to the one node at path, whose data is the GUID.
 func Sole(c drivers.Conn, path string) *Claim {
 	return &Claim{kind: sole{path}, conn: drivers.Steady(c)}
 }
 
-// Create makes the node, unless it is there already. It costs one write, and
-// for each lost reply one read and, if nothing had been done, another write.
+// Create makes the node, unless it has made it already. It costs one write; each lost
+// reply costs one read more and, if the write was not executed, another write.
 //
-// ErrNodeExists if somebody else has a Sole node; ErrNoNode without a parent.
-// After any other error the node may be there: Remove or Abandon it.
+// ErrNodeExists means that another client has a Sole node; ErrNoNode means that there is
+// no parent. After any other error the node may exist: Remove or Abandon it.
 func (c *Claim) Create(ctx context.Context) error {
 	return c.until(ctx, true, func() error {
 		c.guid = rand.Text()
@@ -60,11 +60,11 @@ func (c *Claim) Create(ctx context.Context) error {
 	})
 }
 
-// Remove deletes the node if it is there. It costs one write, and for each lost
-// reply one read and, if nothing had been done, another write.
+// Remove deletes the node if it exists. It costs one write; each lost reply costs one
+// read more and, if the write was not executed, another write.
 //
-// ErrNoNode if somebody else has removed it. After any other error the node may
-// still be there, and Remove can be called again.
+// ErrNoNode means that another client has removed the node. After any other error the
+// node may still exist, and Remove can be called again.
 func (c *Claim) Remove(ctx context.Context) error {
 	return c.until(ctx, false, func() error {
 		err := c.conn.Delete(ctx, c.Path(), drivers.AnyVersion)
@@ -75,10 +75,9 @@ func (c *Claim) Remove(ctx context.Context) error {
 	})
 }
 
-// Abandon is Remove for somebody who gives up: it works under a context that
-// has ended too, and finds nothing wrong with a lost session, which takes the
-// node with it. It waits for a broken connection no longer than the service
-// keeps a session that does not come back.
+// Abandon is Remove for a caller that gives up: it works even if ctx has ended, and
+// treats a lost session as success, because the node ends with it. It waits for a broken
+// connection no longer than the service keeps a session that does not reconnect.
 func (c *Claim) Abandon(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drivers.DefaultSessionTimeout)
 	defer cancel()
@@ -88,16 +87,17 @@ func (c *Claim) Abandon(ctx context.Context) error {
 	return nil
 }
 
-// Path is where the node is.
+// Path returns the node's path.
 func (c *Claim) Path() string { return path.Join(c.parent(), c.child.Name) }
 
-// Seq is the node's place in the line, NoSeq if it has none.
+// Seq returns the node's place in the line, NoSeq if it has none.
 func (c *Claim) Seq() int64 { return c.child.Seq }
 
-// Ahead returns the name of the sibling right in front of this one in the line,
-// or "" if it is the first.
+// Ahead returns the name of the sibling right ahead of this node in the line, or "" if
+// this node is the first.
 //
-// ErrNoNode if it is not among the siblings: somebody else has removed it.
+// ErrNoNode means that this node is not among the siblings: another client has removed
+// it.
 func (c *Claim) Ahead(siblings []drivers.Child) (string, error) {
 	found, ahead := false, drivers.Child{Seq: drivers.NoSeq}
 	for _, s := range siblings {
@@ -114,7 +114,7 @@ func (c *Claim) Ahead(siblings []drivers.Child) (string, error) {
 	return ahead.Name, nil
 }
 
-// Names are those of the siblings.
+// Names returns the names of the siblings.
 func Names(siblings []drivers.Child) []string {
 	names := make([]string, len(siblings))
 	for i, s := range siblings {
@@ -123,10 +123,11 @@ func Names(siblings []drivers.Child) []string {
 	return names
 }
 
-// First returns the name of the sibling that is the first in the line, or "" if
-// that is this one.
+// First returns the name of the first sibling in the line, or "" if this node is the
+// first.
 //
-// ErrNoNode if it is not among the siblings: somebody else has removed it.
+// ErrNoNode means that this node is not among the siblings: another client has removed
+// it.
 func (c *Claim) First(siblings []drivers.Child) (string, error) {
 	if ahead, err := c.Ahead(siblings); err != nil || ahead == "" {
 		return "", err
@@ -140,7 +141,7 @@ func (c *Claim) First(siblings []drivers.Child) (string, error) {
 	return first.Name, nil
 }
 
-// until writes until the node is known to be there, or known not to be.
+// until writes until the node is known to exist, or known not to exist.
 func (c *Claim) until(ctx context.Context, there bool, write func() error) error {
 	for c.doubt || c.there != there {
 		if c.doubt {
@@ -162,8 +163,9 @@ func (c *Claim) until(ctx context.Context, there bool, write func() error) error
 	return nil
 }
 
-// look settles a doubt. The sync comes first because the session may be back
-// on another server of an ensemble, which may not have caught up with the write.
+// look finds out whether a write in doubt was executed. It calls Sync first because the
+// session may have reconnected to another server of an ensemble, which may not have the
+// write yet.
 func (c *Claim) look(ctx context.Context) error {
 	if err := c.conn.Sync(ctx, c.parent()); err != nil {
 		return err
@@ -172,7 +174,7 @@ func (c *Claim) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	child.Name = strings.Clone(child.Name) // not a part of the listing
+	child.Name = strings.Clone(child.Name) // a copy, which does not keep the listing in memory
 	c.child, c.there, c.doubt = child, found, false
 	return nil
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// A wire is a Conn whose writes can go astray on either way. It notes what the
-// service was asked, syncs apart.
+// A wire is a Conn whose requests and replies can get lost when it writes. It records the
+// requests to the service, except for syncs.
 type wire struct {
 	drivers.Conn
 	asked []string
-	// astray, if set, is asked what becomes of a write; lost means that the
-	// service did it.
+	// astray, if set, decides the fate of a write. lost means that the service executed
+	// it.
 	astray func(op string) fate
 }
 
@@ -28,9 +28,9 @@ type fate uint8
 
 const (
 	delivered fate = iota
-	lost           // done, but the reply does not arrive
-	dropped        // never done
-	hung           // no answer until the context ends, and never done
+	lost           // executed, but the reply does not arrive
+	dropped        // never executed
+	hung           // no answer until the context ends, and never executed
 )
 
 func (w *wire) write(ctx context.Context, op string, do func() error) error {
@@ -75,7 +75,7 @@ func (w *wire) Children(ctx context.Context, path string, watch drivers.Watch) (
 	return w.Conn.Children(ctx, path, watch)
 }
 
-// first lets the first write of a kind go astray.
+// first makes the first write of a kind go astray.
 func first(kind string, f fate) func(string) fate {
 	done := false
 	return func(op string) fate {
@@ -87,7 +87,7 @@ func first(kind string, f fate) func(string) fate {
 	}
 }
 
-// kinds are both kinds of claims, and the read with which each looks.
+// kinds are both kinds of claims, with the read that each uses to look for its node.
 var kinds = map[string]struct {
 	open func(drivers.Conn) *claim.Claim
 	look string
@@ -108,7 +108,7 @@ func each(t *testing.T, test func(t *testing.T, w *wire, c *claim.Claim, look st
 	}
 }
 
-// session opens a session with a service of its own, where /line is.
+// session opens a session with a service of its own, on which /line exists.
 func session(t *testing.T) *wire {
 	service, err := backends.InProcess()
 	if err != nil {
@@ -129,8 +129,8 @@ func session(t *testing.T) *wire {
 	return &wire{Conn: conn}
 }
 
-// expect fails the test unless the service was asked this, and there are so
-// many nodes now.
+// expect fails the test unless the service got these requests, and has this number of
+// nodes now.
 func (w *wire) expect(t *testing.T, nodes int, asked ...string) {
 	t.Helper()
 	if !slices.Equal(w.asked, asked) {
@@ -154,7 +154,7 @@ func TestCreateAndRemove(t *testing.T) {
 		must(t, c.Create(t.Context()))
 		w.expect(t, 1, "create")
 		must(t, c.Create(t.Context()))
-		w.expect(t, 1, "create") // it is there already
+		w.expect(t, 1, "create") // it exists already
 		must(t, c.Remove(t.Context()))
 		w.expect(t, 0, "create", "delete")
 		must(t, c.Remove(t.Context()))
@@ -206,7 +206,7 @@ func TestAbandonWhatMayBeThere(t *testing.T) {
 	})
 }
 
-// late creates what nobody waits for any more.
+// A late Conn creates a node even if its caller no longer waits for it.
 type late struct{ drivers.Conn }
 
 func (l late) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
@@ -249,11 +249,11 @@ func TestSomebodyElseRemovesIt(t *testing.T) {
 		if err := c.Remove(t.Context()); !errors.Is(err, drivers.ErrNoNode) {
 			t.Errorf("remove: %v, want %v", err, drivers.ErrNoNode)
 		}
-		must(t, c.Remove(t.Context())) // that is known now
+		must(t, c.Remove(t.Context())) // the claim knows it now
 	})
 }
 
-// Nobody's sole claim is touched by a session that takes its own for lost.
+// A session that believes its own sole claim lost does not touch another session's.
 func TestSomebodyElseHasTheSoleNode(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		mine, theirs := session(t), &wire{}

@@ -1,11 +1,11 @@
-// Package claim is the claim that a client stakes: an ephemeral node that stands
-// for it, as a place in a line or as the one node that everybody wants.
+// Package claim makes and removes the ephemeral node that stands for a client: a place in
+// a line, or the one node that all clients want.
 //
-// A recipe makes such a node and takes it away again, and in between the reply
-// of either write may be lost while the session lives on, or the caller may give
-// up. A [Claim] sees to it that whatever is lost, one Create makes one node, one
-// Remove removes it, and nothing is left behind.
+// While a recipe makes such a node or removes it, the reply may be lost although the
+// session lives on, or the caller may give up. A [Claim] guarantees that, whatever is
+// lost, one Create makes one node, one Remove removes it, and nothing is left behind.
+// Curator calls this protection.
 //
-// [Put] and [Take] do the same for an item: a node that one client makes and
-// whoever is first removes.
+// [Put] and [Take] do the same for an item: a node that one client makes, and that the
+// first client to take it removes.
 package claim

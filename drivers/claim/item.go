@@ -10,12 +10,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Put adds an item to dir: a sequential node named GUID-label and its suffix,
-// which others may take as soon as it is there. It costs one write, and one read
-// more if the reply is lost.
+// Put adds an item to dir: a sequential node named GUID-label and its suffix. Other
+// clients may take it as soon as it exists. Put costs one write, and one read more if the
+// reply is lost.
 //
-// ErrInDoubt if the reply was lost and the item is not there: it was never
-// added, or has been taken already. After any other error it may be there too.
+// ErrInDoubt means that the reply was lost and the item does not exist: it was never
+// added, or another client has taken it already. After any other error the item may exist
+// too.
 func Put(ctx context.Context, c drivers.Conn, dir, label string, data []byte, mode drivers.Mode) error {
 	c = drivers.Steady(c)
 	guid := rand.Text()
@@ -33,12 +34,13 @@ func Put(ctx context.Context, c drivers.Conn, dir, label string, data []byte, mo
 	return err
 }
 
-// Take reads an item and removes it, one read and one write. Once it has begun
-// to remove, it sees that through, whether or not the context ends, since an
-// item that is gone and was given to nobody would be lost.
+// Take reads an item and removes it, with one read and one write. Once it has begun to
+// remove the item, it goes on even if the context ends, because an item that is removed
+// but not returned to a caller would be lost.
 //
-// ErrNoNode if somebody else has taken the item; ErrInDoubt, with the item, if
-// the reply was lost and the item is gone.
+// ErrNoNode means that another client has taken the item. ErrInDoubt, with the item,
+// means that the reply was lost and the item is gone, or that the removal failed
+// otherwise, for instance because the session was lost.
 func Take(ctx context.Context, c drivers.Conn, item string) ([]byte, error) {
 	data, gone, err := remove(ctx, c, item)
 	if gone {
@@ -47,15 +49,15 @@ func Take(ctx context.Context, c drivers.Conn, item string) ([]byte, error) {
 	return data, err
 }
 
-// TakeAlone is Take for somebody who knows that nobody else takes: if the reply
-// was lost and the item is gone, it was this one who removed it.
+// TakeAlone is Take for a caller that knows that no other client takes items: if the
+// reply was lost and the item is gone, this client has removed it.
 func TakeAlone(ctx context.Context, c drivers.Conn, item string) ([]byte, error) {
 	data, _, err := remove(ctx, c, item)
 	return data, err
 }
 
-// remove returns the data of an item that was removed or may have been. gone
-// says that the reply was lost and the item is not there.
+// remove returns the data of an item that was removed or may have been. gone reports that
+// the reply was lost and the item does not exist.
 func remove(ctx context.Context, c drivers.Conn, item string) (data []byte, gone bool, err error) {
 	data, _, err = drivers.Steady(c).Get(ctx, item, nil)
 	if err != nil {

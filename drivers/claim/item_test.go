@@ -19,7 +19,7 @@ func put(t *testing.T, w *wire) string {
 	return "/line/" + items[0].Name
 }
 
-// thief removes whatever is in the line before a read or a second write.
+// A thief removes all items in the line before it lists or deletes.
 type thief struct{ drivers.Conn }
 
 func (b thief) steal(ctx context.Context) {
@@ -57,7 +57,8 @@ func TestPutLooksForItsItem(t *testing.T) {
 	}
 }
 
-// An item that somebody takes before the look is in doubt, and not put again.
+// An item that another client takes before Put looks for it is in doubt, and is not put
+// again.
 func TestPutIsInDoubtIfTheItemIsGone(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		w := session(t)
@@ -112,7 +113,8 @@ func TestWhoIsSecondHasNothing(t *testing.T) {
 	})
 }
 
-// Whoever gives up while it takes has the item all the same: it would be lost.
+// A caller that gives up during Take gets the item all the same, which would be lost
+// otherwise.
 func TestTakeSeesThroughWhatItBegan(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		w := session(t)
@@ -126,7 +128,7 @@ func TestTakeSeesThroughWhatItBegan(t *testing.T) {
 	})
 }
 
-// A session that ends in the middle leaves a doubt.
+// A session that ends during Take leaves the item in doubt.
 func TestTakeIsInDoubtIfTheSessionIsLost(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		w := session(t)
@@ -139,7 +141,7 @@ func TestTakeIsInDoubtIfTheSessionIsLost(t *testing.T) {
 	})
 }
 
-// closing closes the session when it is to delete.
+// A closing Conn closes the session before it deletes.
 type closing struct{ drivers.Conn }
 
 func (b closing) Delete(ctx context.Context, path string, version int32) error {

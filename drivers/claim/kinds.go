@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A line is a claim among siblings; the GUID begins the node's name.
+// A line is the kind of claim that has siblings. The node's name begins with the GUID.
 type line struct{ dir, label string }
 
 func (l line) parent() string { return l.dir }
@@ -31,7 +31,8 @@ func (l line) find(ctx context.Context, c drivers.Conn, guid string) (drivers.Ch
 	return drivers.Child{}, false, nil
 }
 
-// A sole claim is to a node that only one can have; the GUID is its data.
+// A sole is the kind of claim to a node that only one client can have. The node's data is
+// the GUID.
 type sole struct{ path string }
 
 func (s sole) parent() string { return path.Dir(s.path) }
