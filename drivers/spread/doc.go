@@ -1,3 +1,3 @@
-// Package spread is at which of its servers a service's sessions are opened: at
-// all of them in turn, at the leader, or at the followers in turn.
+// Package spread chooses the server on which each session of a service is opened: all
+// servers in turn, the leader, or the followers in turn.
 package spread

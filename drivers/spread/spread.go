@@ -9,42 +9,42 @@ import (
 	"time"
 )
 
-// Where sessions are opened.
+// The servers on which sessions are opened.
 const (
 	All       = "all"
 	Leader    = "leader"
 	Followers = "followers"
 )
 
-// Names are all of these, the default first.
+// Names returns all of these, the default first.
 func Names() []string { return []string{All, Leader, Followers} }
 
-// Leads asks a server whether it is the leader. One that cannot say is an error.
+// Leads asks a server whether it is the leader. A server that cannot say is an error.
 type Leads func(ctx context.Context, server string) (bool, error)
 
 // A Spread chooses servers for sessions.
 //
-// Note: it is where a session is opened that is chosen. One whose server goes away
-// connects to any other, as it would without a choice: where it waited for a server
-// of the right kind, it could do so for as long as there is none, and be lost.
+// It chooses only where a session is opened. A session whose server fails connects to any
+// other server, as it would without a choice: a session that waited for a server of the
+// right kind could wait so long that it is lost.
 type Spread struct {
 	over    string // one of Names, or "" for All
 	servers []string
 	leads   Leads
 
 	turn  atomic.Uint32
-	asks  chan struct{} // has something in it while somebody asks; guards all below
-	fit   []int         // what to choose from, as of asked
+	asks  chan struct{} // holds a value while a caller asks the servers; guards all fields below
+	fit   []int         // indices of the servers to choose from, as of asked
 	asked time.Time
 }
 
-// New returns a spread over servers; over is one of Names, and "" is All.
+// New returns a Spread over servers. over is one of Names; "" means All.
 func New(over string, servers []string, leads Leads) *Spread {
 	return &Spread{over: over, servers: servers, leads: leads, asks: make(chan struct{}, 1)}
 }
 
-// Next returns the index of the server that the next session is to be opened at.
-// Where just now there is none, as in an election, it waits for one.
+// Next returns the index of the server on which to open the next session. While no server
+// fits, as during an election, it waits for one.
 func (s *Spread) Next(ctx context.Context) (int, error) {
 	turn := int(s.turn.Add(1))
 	if s.over == "" || s.over == All {
@@ -63,18 +63,16 @@ func (s *Spread) Next(ctx context.Context) (int, error) {
 }
 
 const (
-	// lasting is for how long an answer is taken for true: who leads changes
-	// seldom, and thousands of sessions may be opened in a second.
+	// lasting is how long an answer is taken as true: the leader changes seldom, and
+	// thousands of sessions may be opened in a second.
 	lasting = time.Second
-	// patience is how long a server may take to answer: one that is stopped
-	// never does.
+	// patience is how long a server may take to answer: a stopped one never does.
 	patience = 500 * time.Millisecond
-	// again is how long to wait before asking anew, where no server fits.
+	// again is how long to wait before asking again, if no server fits.
 	again = 20 * time.Millisecond
 )
 
-// refresh finds out which servers fit, unless that is known, and waits until one
-// does.
+// refresh finds out which servers fit, unless that is known, and waits until one does.
 func (s *Spread) refresh(ctx context.Context) error {
 	for len(s.fit) == 0 || time.Since(s.asked) > lasting {
 		fit, err := s.ask(ctx)
@@ -90,7 +88,8 @@ func (s *Spread) refresh(ctx context.Context) error {
 	return nil
 }
 
-// none is why there is no server: what one of them answered, if any did.
+// none returns the error for no server. It has what one of the servers answered, if any
+// did.
 func (s *Spread) none(err error, ctx context.Context) error {
 	why := context.Cause(ctx)
 	if err != nil && !errors.Is(err, why) {
@@ -99,8 +98,8 @@ func (s *Spread) none(err error, ctx context.Context) error {
 	return fmt.Errorf("clients=%s: no server to open a session at: %w", s.over, why)
 }
 
-// ask asks all servers at once and returns which fit. The error is of one that
-// does not say.
+// ask asks all servers at the same time and returns those that fit. The error is that of
+// a server that cannot say.
 func (s *Spread) ask(ctx context.Context) (fit []int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

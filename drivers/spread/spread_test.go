@@ -15,7 +15,7 @@ import (
 
 var servers = []string{"a", "b", "c"}
 
-// A cluster knows who leads it: "" in an election.
+// A cluster knows its leader, which is "" during an election.
 type cluster struct {
 	mu     sync.Mutex
 	leader string
@@ -35,7 +35,7 @@ func (c *cluster) elect(server string) {
 func (c *cluster) leads(_ context.Context, server string) (bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if server == "a" { // of each time that all are asked
+	if server == "a" { // once for each time that all are asked
 		c.asked++
 	}
 	switch {
@@ -47,7 +47,7 @@ func (c *cluster) leads(_ context.Context, server string) (bool, error) {
 	return server == c.leader, nil
 }
 
-// next are the servers of the next n sessions.
+// next returns the servers of the next n sessions, sorted.
 func next(t *testing.T, s *Spread, n int) (names []string) {
 	t.Helper()
 	for range n {
@@ -75,7 +75,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// A follower that is down is none.
+// A follower that is down is not chosen.
 func TestNextLeavesOutWhoeverDoesNotSay(t *testing.T) {
 	c := &cluster{leader: "b", down: "c"}
 	if got := fmt.Sprint(next(t, New(Followers, servers, c.leads), 4)); got != "[a a a a]" {
@@ -83,7 +83,7 @@ func TestNextLeavesOutWhoeverDoesNotSay(t *testing.T) {
 	}
 }
 
-// All are asked once a second, and then new sessions go by the new roles.
+// Next asks all servers at most once a second. New sessions then follow the new roles.
 func TestNextGoesByNewRoles(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		c := &cluster{leader: "b"}
