@@ -68,8 +68,8 @@ func backgroundColumns(s *sheet) {
 	}
 }
 
-// backgroundTails returns the percentiles that may represent the background's reads. It has many
-// reads, so these are high.
+// backgroundTails returns the candidates for the tail percentile of the background's reads. The background
+// makes many reads, so p99 comes first.
 func backgroundTails() []float64 { return []float64{99, 90, 75} }
 
 // bystanders returns the latency of the background's clients in the phase.

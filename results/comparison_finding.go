@@ -72,7 +72,7 @@ func (c Comparison) tooFew() string {
 		runs, max(4, c.Needed), plural(figures, "figure"))
 }
 
-// pairs returns the number of pairs of which both runs were completed.
+// pairs returns the number of complete pairs.
 func (c Comparison) pairs() int { return min(len(c.Base.Runs), len(c.New.Runs)) / max(1, c.subjects()) }
 
 func (c Comparison) subjects() int {

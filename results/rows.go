@@ -60,8 +60,8 @@ func table(runs []Run, shown columns) *grid {
 	return s.finished()
 }
 
-// asksMore reports whether the run made more than 1 % of requests that are neither reads nor writes,
-// in addition to those: etcd watches, syncs, sessions that were opened.
+// asksMore reports whether the run's requests exceed its reads and writes by more than 1 %, because of etcd
+// watches, syncs or opened sessions.
 func (r Run) asksMore() bool {
 	p := r.Cost.PerRound
 	return p != nil && p.RPCs > 1.01*(p.Reads+p.Writes)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// The phases of a storm: back is the time from its start until one client is connected again, over
-// until all are. An ordinary write is one of a client outside the storm, during the storm; a calm
-// write is one before it.
+// The phases of a storm: back is the time from its start until one client is back, over until all are.
+// The ordinary client has a session that the storm does not hit: ordinary is a write of it during the
+// storm, calm a write before the storm.
 const (
 	back     = "back"
 	over     = "over"

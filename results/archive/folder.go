@@ -105,7 +105,7 @@ func (f Folder) IDs() ([]string, error) {
 // Read reads a saved result. The error is one line that names the path.
 func Read(path string) (results.File, error) { return read(path, results.Read) }
 
-// ReadAny reads a result of any kind. The error is one line that names the path.
+// ReadAny reads a result of any of results.Kinds. The error is one line that names the path.
 func ReadAny(path string) (results.View, error) { return read(path, results.ReadAny) }
 
 func read[V any](path string, parse func(io.Reader) (V, error)) (V, error) {

@@ -199,8 +199,8 @@ func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
 func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
-// documented checks that the document has the rows. It compares exact digits only on the architecture
-// where the rows were computed.
+// documented logs the rows and, on the architecture where they were computed, checks that the document has
+// them, digit for digit.
 func documented(t *testing.T, path string, rows []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -80,7 +80,7 @@ func TestAll(t *testing.T) {
 	}
 }
 
-// What a run does not have is not known, rather than 0, except for counts, which every run has.
+// What a run does not have is not known, rather than 0, except for the values that every run has.
 func TestNothingIsKnownOfAnEmptyRun(t *testing.T) {
 	var known []string
 	for _, f := range figures.All([]string{"acquire"}) {

@@ -19,7 +19,8 @@ func All(phases []string) []Figure {
 }
 
 // Parse finds a figure by its name among those of a run with the given phases. "acquire.p99" is short
-// for "acquire.response.p99". For an unknown name, the error is one line with the closest name.
+// for "acquire.response.p99". For an unknown name, the error is one line with the closest name, if there
+// is one.
 func Parse(name string, phases []string) (Figure, error) {
 	all := All(phases)
 	if i := slices.IndexFunc(all, func(f Figure) bool { return f.Name == long(name, phases) }); i >= 0 {
