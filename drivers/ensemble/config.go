@@ -37,7 +37,7 @@ type Config struct {
 
 const defaultPort = "2181"
 
-// Validate names the field that is wrong.
+// Validate returns an error that names the invalid field.
 func (c Config) Validate() error {
 	if len(c.Servers) == 0 {
 		return errors.New("servers: name at least one address, host:port")

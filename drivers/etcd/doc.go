@@ -41,15 +41,15 @@
 //	                        watch resumes from now
 //
 // A [drivers.Probe] sees a call as one request and one reply, in the terms of the contract.
-// All other messages on the wire are drivers.OpOther. A notification is an event that fires a
-// watch; other events are counted as bytes only. A call by a library on top of the session
-// (concurrency.Mutex, through [Conn.LibraryForm]) is reported as the closest call of the
-// contract. A transaction that puts a key on the condition that the key does not exist is a
-// create. Any other put is a set. A read that can return several keys is a list. A transaction
-// whose condition did not hold is a write that failed. Such a library creates its watches with
-// separate requests, drivers.OpOther with Watch set. Each of these watches also fires once: at
-// the first change after what the library has read. The library may have asked for older
-// events as well, and it receives later ones.
+// The further messages that a call needs are drivers.OpOther. A notification is an event that
+// fires a watch; other events are counted as bytes only. A call by a library on top of the
+// session (concurrency.Mutex, through [Conn.LibraryForm]) is reported as the closest call of
+// the contract. A transaction that puts a key on the condition that the key does not exist is
+// a create. Any other put is a set. A read that can return several keys is a list. A
+// transaction whose condition did not hold is a write that failed. Such a library creates its
+// watches with separate requests, drivers.OpOther with Watch set. Each of these watches also
+// fires once: at the first change after what the library has read. The library may have asked
+// for older events as well, and it receives later ones.
 //
 // Differences from ZooKeeper:
 //
@@ -62,9 +62,9 @@
 //
 // Deleting a node makes the server look at all its children. A listing makes it look at the
 // names of all children that compaction has not yet removed, deleted ones included. A watch
-// that was disconnected across a compaction is told what a new read shows; it misses a child
-// that was created and deleted in between. A WatchTree costs as many bytes as everything that
-// any client writes below the prefix, however small the tree.
+// that was disconnected across a compaction fires if a new read shows a change; it misses a
+// child that was created and deleted in between. A WatchTree costs as many bytes as everything
+// that any client writes below the prefix, however small the tree.
 //
 // With several members, a persistent watch starts at the revision that the connected member
 // has reached, and again so after a reconnect. It may therefore report changes that were

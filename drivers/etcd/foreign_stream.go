@@ -33,7 +33,7 @@ func (t *tap) stream(ctx context.Context, desc *grpc.StreamDesc, cc *grpc.Client
 type foreignStream struct {
 	grpc.ClientStream
 	tap    *tap
-	breaks uint64 // breaks counted when the stream began
+	breaks uint64 // number of breaks when the stream began
 
 	mu       sync.Mutex      // guards what follows, and sending: the library and a fence both send
 	creating []*foreignWatch // requested and not answered; the server answers in order

@@ -22,7 +22,7 @@ type persistent struct {
 	decided chan struct{} // closed when the call that arms it can return
 	err     error         // why the arming call failed; valid when decided is closed
 
-	// What follows is guarded by the watcher.
+	// The watcher's lock guards the following fields.
 	phase phase
 	ids   []int64 // etcd's watches on the stream
 	whole bool    // all of them are confirmed

@@ -59,7 +59,7 @@ const (
 	DefaultDialTimeout = 5 * time.Second
 )
 
-// Validate names the field that is wrong.
+// Validate returns an error that names the invalid field.
 func (c Config) Validate() error {
 	if len(c.Endpoints) == 0 {
 		return errors.New("endpoints: name at least one address, host:port")

@@ -29,7 +29,7 @@ func TestCloseLeavesNothingRunning(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m := new(memory)
 		c := dialMemory(t, m, drivers.Options{})
-		time.Sleep(time.Minute) // of pings
+		time.Sleep(time.Minute) // the library sends pings meanwhile
 		if _, _, err := c.Get(t.Context(), "/a", nil); !errors.Is(err, drivers.ErrNoNode) {
 			t.Error(err)
 		}

@@ -22,7 +22,7 @@ type dialer struct {
 	servers []string
 	connect func(ctx context.Context, address string) (net.Conn, error)
 	arrived chan struct{} // has room for one signal; see nowhere
-	refused chan struct{} // closed when the service refused a connection
+	refused chan struct{} // closed when a connection failed permanently; see [ensemble.Refusal]
 
 	mu      sync.Mutex
 	turn    int // the server tried last

@@ -18,7 +18,7 @@ import (
 // between two connections.
 type rearm struct {
 	library map[string]wire.WatchKind // the library's watches, by path on the server
-	path    string                    // of the watch that the reply which the library is reading arms
+	path    string                    // of the watch armed by the reply that the library is reading
 	kind    wire.WatchKind            // of that watch; 0 if the reply arms none
 	under   bool                      // the library is arming its watches again
 	replies int64                     // to packets that arm watches, on this connection

@@ -133,7 +133,7 @@ func (l *listener) Message(m drivers.Message) {
 		c.ensemble.Show(m.Pos)
 		c.rearm.replied(&m, c.position.Load())
 		if m.Op == drivers.OpRearm && m.Err != nil {
-			go c.Close() // otherwise its watches would never fire
+			go c.Close() // its watches would never fire
 		}
 		if m.Op == drivers.OpClose || m.Op == drivers.OpOpen && m.Err != nil {
 			c.closed.Store(true)

@@ -14,7 +14,6 @@ import (
 //
 // A request is identified by its path and operation only. So at most one read that arms a
 // watch is in flight per path: the next one waits until that one is answered.
-// read on its way to arm a watch on a path: another waits until it is answered.
 type watches struct {
 	mu       sync.Mutex
 	pending  map[string]*watch        // in flight
