@@ -25,7 +25,7 @@ func TestEachClientHasOrDeclaresEachCapability(t *testing.T) {
 	}
 }
 
-// missing are the capabilities that the session does not have.
+// missing returns the capabilities that the session lacks.
 func missing(c drivers.Conn) (names []string) {
 	_, persistent := c.(drivers.PersistentWatcher)
 	_, library := c.(drivers.Librarian)

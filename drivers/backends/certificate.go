@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// certificateLife is for longer than any run takes.
+// certificateLife is longer than any run takes.
 const certificateLife = 365 * 24 * time.Hour
 
-// newCertificate makes a certificate for a server on the loopback interface. It
-// returns the PEM text of certificate and key, and how clients connect that trust
-// this certificate alone.
+// newCertificate makes a certificate for a server on the loopback interface. It returns the PEM
+// text of certificate and key, and the TLS configuration of clients that trust only this
+// certificate.
 func newCertificate() (text []byte, client *tls.Config, err error) {
 	text, der, err := signCertificate(time.Now())
 	if err != nil {
@@ -35,7 +35,7 @@ func newCertificate() (text []byte, client *tls.Config, err error) {
 	return text, client, nil
 }
 
-// signCertificate signs with the certificate's own key, which is on this machine only.
+// signCertificate makes a self-signed certificate. Its key exists only on this machine.
 func signCertificate(now time.Time) (text, der []byte, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -14,13 +14,13 @@ import (
 
 // A client is a library that opens sessions.
 type client struct {
-	name        string   // as drivers.Info has it
-	unsupported []string // capabilities that its sessions do not have
+	name        string   // as in drivers.Info
+	unsupported []string // capabilities that its sessions lack
 	connect     func(o opened, encryption *tls.Config) (drivers.Service, error)
 }
 
-// The capabilities that not every client has. stampede imitates none that a client
-// library lacks.
+// The capabilities that some clients lack. stampede does not emulate those that a client library
+// lacks.
 const (
 	persistentWatches = "persistent watches"          // drivers.PersistentWatcher
 	libraryForms      = "library forms"               // drivers.Librarian
@@ -43,8 +43,8 @@ func (b Backend) Clients() []string {
 	return lines
 }
 
-// Persistent returns a URL, without an address, whose sessions are
-// drivers.PersistentWatchers, or "" if none are.
+// Persistent returns a URL, without an address, whose sessions are drivers.PersistentWatchers, or
+// "" if no client has them.
 func (b Backend) Persistent() string {
 	i := slices.IndexFunc(b.clients, func(c client) bool { return c.supports(persistentWatches) })
 	switch i {
@@ -64,7 +64,7 @@ func (b Backend) clientNames() []string {
 	return names
 }
 
-// zooKeeperClients speak to whatever speaks ZooKeeper's protocol.
+// zooKeeperClients returns the clients for servers that speak ZooKeeper's protocol.
 func zooKeeperClients() []client {
 	return []client{
 		{name: zookeeper.Client, unsupported: []string{persistentWatches}, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
@@ -76,14 +76,14 @@ func zooKeeperClients() []client {
 	}
 }
 
-// A zooKeeperService is what both can do.
+// A zooKeeperService has the methods that the services of both clients have.
 type zooKeeperService interface {
 	drivers.Service
 	drivers.Witness
 	Expire(ctx context.Context, c drivers.Conn) error
 }
 
-// A zooKeeper is a ZooKeeper-speaking service as its URL has it.
+// A zooKeeper is a service that speaks ZooKeeper's protocol, as its URL configures it.
 type zooKeeper struct {
 	zooKeeperService
 	opened opened
@@ -103,7 +103,7 @@ func connectZooKeeper(through func(ensemble.Config) (zooKeeperService, error)) f
 	}
 }
 
-// A startedZooKeeper is one whose servers the run has started.
+// A startedZooKeeper is a zooKeeper whose servers the run has started.
 type startedZooKeeper struct{ *zooKeeper }
 
 func (s *startedZooKeeper) Members() []drivers.Member { return s.opened.started.Members() }

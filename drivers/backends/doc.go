@@ -1,15 +1,16 @@
-// Package backends is the table that finds a backend by its URL.
+// Package backends finds a backend by its URL.
 //
-//	native:                         the native server, started as a process of its own
-//	native://host:port              one that runs already
+//	native:                         the native server, started in a process of its own
+//	native://host:port              one that is already running
 //	zookeeper:                      an Apache ZooKeeper, started likewise
 //	zookeeper:?servers=3            an ensemble of three, started likewise
-//	zookeeper://h1:2181,h2/chroot   one that runs already
+//	zookeeper://h1:2181,h2/chroot   one that is already running
+//	etcd:                           an etcd, started likewise
 //
-// Query keys (?session-timeout=5s, ?reads=sync, ?client=lean, ?clients=leader) set the rest, but for TLS and
-// credentials, which have no place in a URL, and what a run asks of servers that it
-// starts: see [Target.With]. [Parse] checks a
-// URL without doing anything; [Target.Open] starts what is to be started. main
-// and TestMain give [Roles] to child.Dispatch, since what is started is this
-// binary again. A service that was started is a [drivers.Ensemble].
+// Query keys (?session-timeout=5s, ?reads=sync, ?client=lean, ?clients=leader) set the rest, except
+// for TLS and credentials, which do not belong in a URL, and for what a run requires of the servers
+// that it starts: see [Target.With]. [Parse] checks a URL without doing anything; [Target.Open]
+// starts the servers that are to be started. main and TestMain pass [Roles] to child.Dispatch,
+// because a started server is this binary again. A service that was started is a
+// [drivers.Ensemble].
 package backends

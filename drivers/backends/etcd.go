@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/etcd"
 )
 
-// An etcdService is an etcd service as its URL has it.
+// An etcdService is an etcd service as its URL configures it.
 type etcdService struct {
 	*etcd.Service
 	opened opened
@@ -26,7 +26,7 @@ func connectEtcd(o opened, encryption *tls.Config) (drivers.Service, error) {
 	return service, err
 }
 
-// A startedEtcd is one whose servers the run has started.
+// A startedEtcd is an etcdService whose servers the run has started.
 type startedEtcd struct{ *etcdService }
 
 func (s *startedEtcd) Members() []drivers.Member { return s.opened.started.Members() }

@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// nativeOptions admit sessions of 1 s to 10 s, drivers.DefaultSessionTimeout.
+// nativeOptions allow session time-outs of 1 s to 10 s, which is drivers.DefaultSessionTimeout.
 func nativeOptions() native.Options { return native.Options{Tick: 500 * time.Millisecond} }
 
 // An inProcess is a native server in this process.
@@ -19,9 +19,9 @@ type inProcess struct {
 	server *native.Server
 }
 
-// InProcess is the native server within this process, over connections in
-// memory: it needs no network, and no clock but that of testing/synctest. For
-// tests and exact counting; a measured run would measure itself with it.
+// InProcess returns a native server within this process, over connections in memory. It needs no
+// network, and no clock other than that of testing/synctest. It is for tests and exact counting: a
+// measured run with it would measure the server and the clients together.
 func InProcess() (drivers.Service, error) {
 	server := native.New(nativeOptions())
 	client, err := zookeeper.New(zookeeper.Config{

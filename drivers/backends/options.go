@@ -7,20 +7,18 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Options are what is said of a target beside its URL.
+// Options are the settings of a target that are not in its URL.
 type Options struct {
-	// Security is how a given service is connected to. One that a run starts
-	// has none.
+	// Security says how to connect to a given service. A service that the run starts has none.
 	Security drivers.Security
-	// Reads is the read mode where the URL leaves it open; "" is the
-	// backend's own.
+	// Reads is the read mode if the URL does not set one; "" means the backend's default.
 	Reads string
-	// Divisible: members of an ensemble that is started can be isolated. It makes no
-	// difference to others.
+	// Divisible: the members of a started ensemble can be isolated. It has no effect on other
+	// targets.
 	Divisible bool
 }
 
-// With returns the target with the options. No file is read yet.
+// With returns the target with the options. It reads no file.
 func (t Target) With(o Options) (Target, error) {
 	if o.Reads != "" && t.reads == "" {
 		if err := t.setReads(o.Reads); err != nil {
@@ -38,5 +36,5 @@ func (t Target) With(o Options) (Target, error) {
 	return t, nil
 }
 
-// ErrStarted: TLS and credentials were named for a service that a run starts.
+// ErrStarted: TLS or credentials were given for a service that the run starts.
 var ErrStarted = errors.New("TLS and credentials are for a service given by its address, and this one would be started for the run")

@@ -23,23 +23,23 @@ type Target struct {
 	backend Backend
 	client  client // one of the backend's
 
-	servers        []string      // host:port each; none means that one is started
+	servers        []string      // host:port each; none if the run starts the servers
 	chroot         string        // "" or a path that begins with a slash
 	sessionTimeout time.Duration // 0: the default
 	reads          string        // one of the backend's; "": its first
-	members        int           // how many servers are started
+	members        int           // number of servers that the run starts
 	clients        string        // one of spread.Names
-	durability     string        // one of the backend's; of a started server only
+	durability     string        // one of the backend's; only for started servers
 	security       drivers.Security
 	encrypted      bool // the started servers speak TLS
 	divisible      bool // the started servers can be isolated
 }
 
-// addresses matches servers without a scheme, as other tools take them.
+// addresses matches servers without a scheme, as other tools accept them.
 var addresses = regexp.MustCompile(`^[A-Za-z0-9._-]+:[0-9]+([,/].*)?$`)
 
-// unknownBackend is the error for a URL of no backend. An address without a scheme gets
-// the URLs that it may stand for.
+// unknownBackend returns the error for a URL of no backend. For an address without a scheme it
+// lists the URLs that the address may stand for.
 func unknownBackend(given, scheme string) error {
 	if !addresses.MatchString(given) {
 		return nearest.Unknown("backend", scheme, schemes())
@@ -51,23 +51,20 @@ func unknownBackend(given, scheme string) error {
 	return fmt.Errorf("backend %q has no scheme: want %s", given, strings.Join(urls, " or "))
 }
 
-// String is the URL as it was given, with the colon that a scheme by itself may
-// be given without.
+// String returns the URL as it was given, with the colon that may be left out after a scheme alone.
 func (t Target) String() string { return t.url }
 
-// Given tells whether the URL has an address. A target without one is started
-// for the run.
+// Given reports whether the URL has an address. The run starts a target without one.
 func (t Target) Given() bool { return t.servers != nil }
 
-// FillsDisks tells whether the disks of the servers that are started for it can be
-// filled.
+// FillsDisks reports whether the disks of the servers that the run starts can be filled.
 func (t Target) FillsDisks() bool {
 	_, durable := t.Started()
 	return durable && t.backend.local.FillsDisks()
 }
 
-// Started is how many servers are started for it, none of a given one, and whether
-// they have on disk what they were told.
+// Started returns how many servers the run starts, 0 for a given service, and whether they keep
+// their data on disk.
 func (t Target) Started() (servers int, durable bool) {
 	if t.Given() {
 		return 0, false
@@ -75,21 +72,21 @@ func (t Target) Started() (servers int, durable bool) {
 	return t.members, t.durability != native.Memory
 }
 
-// Client is the name of the library that sessions are opened through.
+// Client returns the name of the library that opens sessions.
 func (t Target) Client() string { return t.client.name }
 
-// Backend is the row of the table that the URL's scheme names.
+// Backend returns the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
 
 // formerClient is the lean client's former name in a URL.
 var formerClient = regexp.MustCompile(`([?&]client=)wire(&|$)`)
 
-// Parse takes a backend's URL apart. Nothing is started and nobody is asked;
-// the error is one line that says what would be right. The lean client may have its
-// former name, wire; [Target.String] has the current one.
+// Parse parses a backend's URL. It starts nothing and contacts no server. Its error is one line
+// that names the valid values. The URL may have the lean client's former name, wire;
+// [Target.String] has the current one.
 //
-// Credentials have no place in a URL: they would end up in results and
-// histories. They are refused, and not repeated in the error.
+// Credentials do not belong in a URL: they would end up in results and shell histories. Parse
+// rejects them and does not repeat them in the error.
 func Parse(given string) (Target, error) {
 	given = formerClient.ReplaceAllString(given, "${1}lean${2}")
 	scheme, rest, found := strings.Cut(given, ":")
@@ -99,7 +96,7 @@ func Parse(given string) (Target, error) {
 		return Target{}, unknownBackend(given, scheme)
 	}
 	if !found {
-		t.url += ":" // what is not there to be said may be left out
+		t.url += ":" // a scheme alone may be given without its colon
 	}
 	if strings.Contains(rest, "@") {
 		return Target{}, fmt.Errorf("backend %s: credentials are not taken from the URL", scheme)
@@ -109,12 +106,12 @@ func Parse(given string) (Target, error) {
 		return Target{}, fmt.Errorf("backend %q: %w", given, err)
 	}
 	if err := t.parseQuery(query); err != nil {
-		return Target{}, fmt.Errorf("backend %q: %w", scheme+":"+place, err) // a query may have anything in it
+		return Target{}, fmt.Errorf("backend %q: %w", scheme+":"+place, err) // without the query, which may contain anything
 	}
 	return t, nil
 }
 
-// parsePlace reads nothing, or //host[:port][,…][/chroot].
+// parsePlace parses the part before the query: nothing, or //host[:port][,…][/chroot].
 func (t *Target) parsePlace(place string) error {
 	if place == "" {
 		return nil
@@ -153,7 +150,7 @@ func (t *Target) parseChroot(path string) error {
 	return nil
 }
 
-// address checks a host, with or without a port, and gives it one.
+// address checks a host, with or without a port, and returns it with a port.
 func address(given, defaultPort string) (string, error) {
 	host, port, err := net.SplitHostPort(given)
 	if err != nil { // no port, perhaps
@@ -219,7 +216,7 @@ func (t *Target) parseQuery(query string) error {
 	return nil
 }
 
-// maxServers is as many as a machine can be expected to run beside the clients.
+// maxServers is the most servers that a machine can be expected to run beside the clients.
 const maxServers = 9
 
 func (t *Target) setServers(given string) error {
@@ -237,7 +234,7 @@ func (t *Target) setServers(given string) error {
 	return nil
 }
 
-// setClients comes after setServers.
+// setClients must be called after setServers.
 func (t *Target) setClients(given string) error {
 	if !slices.Contains(spread.Names(), given) {
 		return nearest.Unknown("place for clients", given, spread.Names())

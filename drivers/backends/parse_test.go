@@ -43,7 +43,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A scheme by itself is a URL that says nothing else.
+// A scheme may be given without its colon.
 func TestParseTakesASchemeAlone(t *testing.T) {
 	for _, b := range List() {
 		target, err := Parse(b.Scheme)
@@ -111,8 +111,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Saved commands may have the lean client's former name. The URL gets the current one,
-// so that results of both compare.
+// Saved commands may have the lean client's former name. The URL gets the current one, so that
+// results with either name can be compared.
 func TestParseRenamesTheLeanClient(t *testing.T) {
 	for given, want := range map[string]string{
 		"native:?client=wire":                     "native:?client=lean",
@@ -145,7 +145,7 @@ func TestClientOfTheURL(t *testing.T) {
 	}
 }
 
-// How many servers there are, and at which of them sessions are opened.
+// The URL sets the number of servers, and those on which sessions are opened.
 func TestServersOfTheURL(t *testing.T) {
 	for given, want := range map[string]struct {
 		members int
@@ -165,7 +165,7 @@ func TestServersOfTheURL(t *testing.T) {
 	}
 }
 
-// Of each backend there is a URL with persistent watches, if any client has them.
+// Each backend has a URL with persistent watches, if any of its clients has them.
 func TestPersistent(t *testing.T) {
 	lasting, plain := client{name: "lasting"}, client{name: "plain", unsupported: []string{persistentWatches}}
 	for want, clients := range map[string][]client{
@@ -195,7 +195,7 @@ func TestParseRepeatsNoPassword(t *testing.T) {
 	}
 }
 
-// Security and read modes go with a target that can have them.
+// With sets security and read modes only where the target can have them.
 func TestWith(t *testing.T) {
 	ann := drivers.Security{User: "ann", Password: "secret"}
 	for _, c := range []struct {

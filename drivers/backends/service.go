@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native"
 )
 
-// Open starts a server, if the URL names none, and returns the service. The
-// context bounds the start only. A given service is first connected to by Dial.
+// Open starts the servers, if the URL has no address, and returns the service. The context bounds
+// only the start. Open does not connect to a given service; Dial is the first to do so.
 func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 	encryption, err := t.security.TLSConfig()
 	if err != nil {
@@ -34,7 +34,8 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 	return s, nil
 }
 
-// start starts the servers and returns how clients connect over TLS, or nil.
+// start starts the servers. It returns them and the TLS configuration of their clients, nil without
+// TLS.
 func (t Target) start(ctx context.Context) (_ *local.Ensemble, encryption *tls.Config, err error) {
 	kind := t.backend.local
 	kind.Role = t.backend.Scheme
@@ -52,15 +53,15 @@ func (t Target) start(ctx context.Context) (_ *local.Ensemble, encryption *tls.C
 	return e, encryption, err
 }
 
-// An opened target is what all services have in common, whoever's client they
-// are used through.
+// An opened target has what the services of all clients have in common.
 type opened struct {
 	target  Target
 	servers []string
 	started *local.Ensemble // nil if the service was given
 }
 
-// describe says whose server it is that the client has asked.
+// describe adds the backend, the URL and how the servers were started to a client's description of
+// its service.
 func (o opened) describe(i drivers.Info) drivers.Info {
 	i.Name, i.URL, i.Server = o.target.backend.Scheme, o.target.url, o.target.backend.server+i.Server
 	if o.started != nil {
@@ -75,7 +76,7 @@ func (o opened) describe(i drivers.Info) drivers.Info {
 	return i
 }
 
-// options are as the URL has them where they are left open.
+// options returns d with the URL's settings for what d leaves open.
 func (o opened) options(d drivers.Options) drivers.Options {
 	d.SessionTimeout = cmp.Or(d.SessionTimeout, o.target.sessionTimeout)
 	return d

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// startable are the URLs of the backends that can be started here.
+// startable returns the URLs of the backends that can be started here.
 func startable(t *testing.T) []string {
 	t.Helper()
 	if _, err := zookeeper.FindInstallation(); err != nil {
@@ -90,8 +90,8 @@ func TestStartedService(t *testing.T) {
 	}
 }
 
-// A native server that a run starts can speak TLS, and then speaks nothing else.
-// Its certificate is gone with it.
+// A native server that the run starts can speak TLS, and then speaks nothing else. Its certificate
+// is removed with it.
 func TestNativeOverTLS(t *testing.T) {
 	for _, client := range []string{"go-zookeeper", "lean"} {
 		t.Run(client, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestNativeOverTLS(t *testing.T) {
 	}
 }
 
-// A native server that a run starts can keep its changes on disk, and says so.
+// A native server that the run starts can keep its changes on disk, and its Info says so.
 func TestNativeOnDisk(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
@@ -156,8 +156,8 @@ func createOne(t *testing.T, s drivers.Service) {
 	}
 }
 
-// The URL's session time-out is that of sessions which ask for none: the
-// request that opens them carries it.
+// The URL's session time-out applies to sessions that ask for none: the request that opens them
+// carries it.
 func TestSessionTimeoutOfTheURL(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -188,8 +188,7 @@ func TestSessionTimeoutOfTheURL(t *testing.T) {
 	<-ended
 }
 
-// connectTimeout reads the time-out, in milliseconds, out of the packet that
-// opens a session.
+// connectTimeout reads the time-out, in milliseconds, from the packet that opens a session.
 func connectTimeout(c net.Conn) int32 {
 	packet := make([]byte, 20) // length, protocol, last zxid, time-out
 	if _, err := io.ReadFull(c, packet); err != nil {

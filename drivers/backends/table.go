@@ -14,24 +14,24 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// A Backend is a kind of service: what can stand before the colon of a URL.
+// A Backend is a kind of service, named by the scheme of a URL.
 type Backend struct {
 	Scheme  string
 	Summary string   // one line
-	About   string   // a sentence more: what sets it apart
-	URLs    []string // the shapes of its URLs
+	About   string   // one more sentence: what sets it apart
+	URLs    []string // the forms of its URLs
 	Keys    []Key    // what its query may set
 
 	role       child.Role // runs a server of this kind; its argument is its local.Place
-	local      local.Kind // how such servers are told apart; its Role is the scheme
-	clients    []client   // the libraries that speak to it, the default first
+	local      local.Kind // properties of such servers; its Role is the scheme
+	clients    []client   // the libraries that can connect to it, the default first
 	port       string     // where a given server listens unless its URL says otherwise
-	durability []string   // what a server that a run starts can do, the default first
+	durability []string   // the durabilities of a server that the run starts, the default first
 	reads      []string   // its read modes, the default first
-	server     string     // what to put before the version that a server tells
+	server     string     // prefix of the version that a server reports
 }
 
-// A Key is something that a URL's query may set.
+// A Key is a setting in the query of a URL.
 type Key struct {
 	Name    string
 	Example string
@@ -92,7 +92,7 @@ var encrypted = Key{
 	Summary: "whether a started server is connected to over TLS, with a certificate made for the run: true or false",
 }
 
-// List is the table of backends.
+// List returns the table of backends.
 func List() []Backend {
 	return []Backend{
 		{
@@ -145,10 +145,10 @@ func List() []Backend {
 	}
 }
 
-// zooKeeperReads are the read modes of whatever speaks ZooKeeper's protocol.
+// zooKeeperReads returns the read modes of servers that speak ZooKeeper's protocol.
 func zooKeeperReads() []string { return []string{ensemble.ReadLocal, ensemble.ReadSync} }
 
-// ReadModes are the read modes of all backends.
+// ReadModes returns the read modes of all backends.
 func ReadModes() []string {
 	var modes []string
 	for _, b := range List() {
@@ -158,8 +158,8 @@ func ReadModes() []string {
 	return slices.Compact(modes)
 }
 
-// Roles are what a run may start this binary again as: a server of each kind,
-// in the role of its scheme, what keeps their directory, and the server that does nothing.
+// Roles returns the roles in which a run may start this binary again: a server of each kind, under
+// its scheme, the process that keeps the servers' directory, and the server that does nothing.
 func Roles() map[string]child.Role {
 	roles := map[string]child.Role{local.KeeperRole: local.Keep, canned.Role: canned.Run}
 	for _, b := range List() {
@@ -172,7 +172,7 @@ func runNative(ctx context.Context, p local.Place, announce func(pid string)) er
 	return native.Run(ctx, nativeOptions(), p, announce)
 }
 
-// servesAtOnce is of a server that listens before it announces itself.
+// servesAtOnce is for a server that listens before it announces itself.
 func servesAtOnce(context.Context, local.Place) error { return nil }
 
 func find(scheme string) (Backend, bool) {

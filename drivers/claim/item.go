@@ -35,8 +35,8 @@ func Put(ctx context.Context, c drivers.Conn, dir, label string, data []byte, mo
 }
 
 // Take reads an item and removes it, with one read and one write. Once it has begun to
-// remove the item, it goes on even if the context ends, because an item that is removed
-// but not returned to a caller would be lost.
+// remove the item, it completes the removal even if the context ends, because an item
+// that is removed but not returned to a caller would be lost.
 //
 // ErrNoNode means that another client has taken the item. ErrInDoubt, with the item,
 // means that the reply was lost and the item is gone, or that the removal failed

@@ -14,8 +14,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// Main is the TestMain of a package whose tests use backends: it lets the test
-// binary be started again as a server, and stops the shared servers at the end.
+// Main is the TestMain of a package whose tests use backends. It lets the test binary be started
+// again as a server, and stops the shared servers at the end.
 func Main(m *testing.M) {
 	etcdtest.Plain()
 	child.Dispatch(backends.Roles())
@@ -27,11 +27,11 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Each runs f as a subtest on the native server in this process, which only this
-// subtest uses, and on every backend, [Shared].
+// Each runs f as a subtest on the native server in this process, which only this subtest uses, and
+// on every backend, as [Shared] returns it.
 func Each(t *testing.T, f func(t *testing.T, s drivers.Service)) { each(t, Shared, f) }
 
-// EachOwn is [Each] with backends that only the tests of this package use, see [Own].
+// EachOwn is like [Each], with backends that only the tests of this package use: see [Own].
 func EachOwn(t *testing.T, f func(t *testing.T, s drivers.Service)) { each(t, Own, f) }
 
 func each(t *testing.T, open func(testing.TB, string) drivers.Service, f func(t *testing.T, s drivers.Service)) {
@@ -41,7 +41,7 @@ func each(t *testing.T, open func(testing.TB, string) drivers.Service, f func(t 
 	}
 }
 
-// InProcess is a native server in this process for this test alone.
+// InProcess returns a native server in this process, for this test alone.
 func InProcess(t testing.TB) drivers.Service {
 	t.Helper()
 	s, err := backends.InProcess()
@@ -56,10 +56,10 @@ func InProcess(t testing.TB) drivers.Service {
 	return s
 }
 
-// Shared returns the backend of a URL without an address, e.g. "zookeeper:". Where
-// the test run has one server of that kind for all packages it is that server, below a
-// node of this package's own; otherwise all tests of the package share one. The test is
-// skipped, or fails, where the backend is not installed.
+// Shared returns the backend of a URL without an address, e.g. "zookeeper:". If the test run has
+// one server of that kind for all packages, it is that server, below a node of this package's own;
+// otherwise all tests of the package share one. If the backend is not installed, the test is
+// skipped, or fails: see [Lacking].
 func Shared(t testing.TB, url string) drivers.Service {
 	t.Helper()
 	return share(t, common.at(t, url), backends.Options{})
@@ -72,8 +72,7 @@ func Own(t testing.TB, url string) drivers.Service {
 	return share(t, url, backends.Options{})
 }
 
-// Divisible is a shared ensemble, e.g. "etcd:?servers=3", whose members can be
-// isolated.
+// Divisible returns a shared ensemble, e.g. "etcd:?servers=3", whose members can be isolated.
 func Divisible(t testing.TB, url string) drivers.Ensemble {
 	t.Helper()
 	return share(t, url, backends.Options{Divisible: true}).(drivers.Ensemble)
@@ -93,7 +92,7 @@ func share(t testing.TB, url string, o backends.Options) drivers.Service {
 	return s
 }
 
-// Lacking ends a test that needs what cannot be had: it is skipped, or fails where
+// Lacking ends a test that needs something that is not available: it skips the test, or fails it if
 // REQUIRE_BACKENDS=all.
 func Lacking(t testing.TB, why error) {
 	t.Helper()

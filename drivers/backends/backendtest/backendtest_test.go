@@ -35,7 +35,7 @@ func TestSharedIsStartedOnce(t *testing.T) {
 	}
 }
 
-// A fakeTest notes how it was ended.
+// A fakeTest records how it ended.
 type fakeTest struct {
 	testing.TB
 	end string

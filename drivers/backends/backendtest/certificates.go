@@ -35,9 +35,9 @@ func Authority(t testing.TB, dir string) drivers.Security {
 	return drivers.Security{CA: filepath.Join(dir, "ca.pem"), Cert: client, Key: client}
 }
 
-// issue writes a certificate with its new key to name.pem: ZooKeeper wants both
-// in one file. It is signed by the issuer or, if there is no issuer's key, by
-// itself; then the file is for those who trust it, and the key not in it.
+// issue writes a certificate with its new key to name.pem, because ZooKeeper wants both in one
+// file. The signer signs it. Without a signer it is self-signed; then the file is for those that
+// trust it and does not have the key.
 func issue(t testing.TB, name string, c, issuer *x509.Certificate, signer *ecdsa.PrivateKey) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

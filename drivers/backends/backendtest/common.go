@@ -11,18 +11,18 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// common are the servers that all packages of this test run share.
+// common has the servers that all packages of this test run share.
 var common commonServers
 
-// commonServers are places on them for the tests of this package: node paths that no
-// other package uses.
+// commonServers has the places on them for the tests of this package: node paths that no other
+// package uses.
 type commonServers struct {
 	mu     sync.Mutex
 	places map[string]string // by environment variable: //address/node
 }
 
-// at returns the URL with the place on the common server of its kind, or as it is if
-// the test run has none or the URL asks for several servers.
+// at returns the URL with the place on the common server of its kind. It returns url unchanged if
+// the test run has none or url asks for several servers.
 func (c *commonServers) at(t testing.TB, url string) string {
 	t.Helper()
 	scheme, query, _ := strings.Cut(url, ":")

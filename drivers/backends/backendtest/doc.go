@@ -1,4 +1,4 @@
-// Package backendtest runs tests on every backend that can be had.
+// Package backendtest runs tests on every available backend.
 //
 //	func TestMain(m *testing.M) { backendtest.Main(m) }
 //
@@ -6,8 +6,8 @@
 //		backendtest.Each(t, func(t *testing.T, s drivers.Service) { … })
 //	}
 //
-// The servers are started when first asked for and shared by the tests of a
-// package, so each test works below a node of its own. Where there is no
-// ZooKeeper the tests that need it are skipped and say what to install;
-// with REQUIRE_BACKENDS=all in the environment they fail.
+// The servers are started on first use and shared by the tests of a package, so each test
+// works below a node of its own. Tests that need a ZooKeeper that is not installed are
+// skipped and say what to install; with REQUIRE_BACKENDS=all in the environment they
+// fail.
 package backendtest

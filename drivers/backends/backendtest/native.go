@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// InMemory is how any client reaches a native server in this process, over
-// connections in memory. The server is this test's alone and ends with it.
+// InMemory returns the configuration of a client that reaches a native server in this process, over
+// connections in memory. Only this test uses the server, which ends with it.
 func InMemory(t testing.TB) ensemble.Config {
 	t.Helper()
 	server := native.New(native.Options{})
@@ -24,7 +24,7 @@ func InMemory(t testing.TB) ensemble.Config {
 	}
 }
 
-// InChroot is [InMemory] for sessions that live below one node.
+// InChroot is like [InMemory], for sessions below one node.
 func InChroot(t testing.TB) ensemble.Config {
 	t.Helper()
 	cfg := InMemory(t)
@@ -44,8 +44,8 @@ func InChroot(t testing.TB) ensemble.Config {
 	return cfg
 }
 
-// Native serves on the loopback interface, from this process and for one test,
-// and returns its address.
+// Native runs a native server on the loopback interface, in this process and for one test, and
+// returns its address.
 func Native(t testing.TB, o native.Options) (address string) {
 	t.Helper()
 	return serve(t, o, (*native.Server).Serve)
@@ -69,8 +69,7 @@ func serve(t testing.TB, o native.Options, on func(*native.Server, net.Listener)
 	return l.Addr().String()
 }
 
-// SecureNative is [Native] over TLS, to clients that have a certificate of its
-// authority.
+// SecureNative is like [Native] over TLS, for clients that have a certificate of its authority.
 func SecureNative(t testing.TB, o native.Options) Secure {
 	t.Helper()
 	dir := t.TempDir()

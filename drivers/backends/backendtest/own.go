@@ -17,7 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// plainConfig is a server by itself.
+// plainConfig configures a standalone server.
 const plainConfig = `dataDir=%s
 clientPortAddress=127.0.0.1
 clientPort=%s
@@ -27,9 +27,8 @@ admin.enableServer=false
 4lw.commands.whitelist=*
 `
 
-// ZooKeeper starts an Apache ZooKeeper for one test, with further lines for its
-// zoo.cfg, and returns its address. The test is skipped, or fails, where it
-// cannot be had.
+// ZooKeeper starts an Apache ZooKeeper for one test, with additional lines for its zoo.cfg, and
+// returns its address. If ZooKeeper is not installed, the test is skipped, or fails: see [Lacking].
 func ZooKeeper(t testing.TB, lines string) (address string) {
 	t.Helper()
 	address = freeAddress(t)
@@ -40,8 +39,8 @@ func ZooKeeper(t testing.TB, lines string) (address string) {
 	return address
 }
 
-// SharedZooKeeper returns the address of the Apache ZooKeeper that the packages of this
-// test run share, or of one for this test where they share none.
+// SharedZooKeeper returns the address of the Apache ZooKeeper that the packages of this test run
+// share, or of one for this test if they share none.
 func SharedZooKeeper(t testing.TB) (address string) {
 	t.Helper()
 	if address, ok := testenv.Server(testenv.ZooKeeper); ok {
@@ -50,13 +49,13 @@ func SharedZooKeeper(t testing.TB) (address string) {
 	return ZooKeeper(t, "")
 }
 
-// A launched server is one on its way.
+// A launched server is starting.
 type launched struct {
-	ctx context.Context // ends with the server, or when it takes too long
+	ctx context.Context // ends with the server, or when the start takes too long
 	log string
 }
 
-// launch starts a server in dir, which ends with the test.
+// launch starts a server in dir. The server ends with the test.
 func launch(t testing.TB, dir, config string) launched {
 	t.Helper()
 	from, err := zookeeper.FindInstallation()
@@ -87,7 +86,7 @@ func launch(t testing.TB, dir, config string) launched {
 	return launched{ctx, log.Name()}
 }
 
-// await waits until the server takes sessions.
+// await waits until the server accepts sessions.
 func (l launched) await(t testing.TB, c ensemble.Config) {
 	t.Helper()
 	e, err := ensemble.New(c)
@@ -105,8 +104,8 @@ func (l launched) await(t testing.TB, c ensemble.Config) {
 	}
 }
 
-// serves asks the server, and does not wait long: one that is about to start
-// never answers some of what comes just then.
+// serves asks the server with a short time-out: a server that is about to start never answers some
+// of the requests that arrive just then.
 func serves(ctx context.Context, e *ensemble.Ensemble) bool {
 	ctx, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
 	defer cancel()

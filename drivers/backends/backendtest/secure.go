@@ -13,17 +13,16 @@ import (
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
-// A Secure is a server that speaks TLS only, to clients that have a
-// certificate of its authority.
+// A Secure is a server that speaks only TLS, to clients that have a certificate of its authority.
 type Secure struct {
 	Address string
-	// Security is the authority and a client's certificate.
+	// Security has the authority and a client's certificate.
 	Security drivers.Security
-	// Stranger is the same of another authority.
+	// Stranger has the same of another authority.
 	Stranger drivers.Security
 }
 
-// secureConfig is a server by itself. Without Netty there is no TLS.
+// secureConfig configures a standalone server. TLS requires Netty.
 const secureConfig = `dataDir=%[1]s
 secureClientPortAddress=127.0.0.1
 secureClientPort=%[2]s
@@ -38,8 +37,8 @@ ssl.trustStore.type=PEM
 ssl.trustStore.location=%[1]s/ca.pem
 `
 
-// SecureZooKeeper starts an Apache ZooKeeper for a test, with certificates made for it. The
-// test is skipped, or fails, where it cannot be had.
+// SecureZooKeeper starts an Apache ZooKeeper for a test, with certificates made for it. If
+// ZooKeeper is not installed, the test is skipped, or fails: see [Lacking].
 func SecureZooKeeper(t testing.TB) Secure {
 	t.Helper()
 	dir := t.TempDir()
@@ -54,8 +53,8 @@ func SecureZooKeeper(t testing.TB) Secure {
 	return s
 }
 
-// Protect makes a node that only a user of the digest scheme may touch. The
-// driver's own would be open to the client's certificate as well.
+// Protect makes a node that only a user of the digest scheme may access. A node made by the driver
+// would be open to the client's certificate as well.
 func (s Secure) Protect(t testing.TB, path, user, password string) {
 	t.Helper()
 	cfg, err := s.Security.TLSConfig()

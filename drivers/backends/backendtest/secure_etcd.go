@@ -12,8 +12,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// SecureEtcd starts an etcd for a test that speaks TLS only, to clients that
-// have a certificate of its authority. Anybody else's calls it takes until
+// SecureEtcd starts an etcd for a test that speaks only TLS, to clients that have a certificate of
+// its authority. It accepts the calls of all of them, whatever their user, until
 // [Secure.ProtectKeys].
 func SecureEtcd(t testing.TB) Secure {
 	t.Helper()
@@ -29,7 +29,7 @@ func SecureEtcd(t testing.TB) Secure {
 	c.ClientTLSInfo = transport.TLSInfo{CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true}
 	c.UnsafeNoFsync = true
 	c.TickMs, c.ElectionMs = 100, 500 // for short leases
-	c.BcryptCost = 4                  // the least: under the race detector its own takes seconds a session
+	c.BcryptCost = 4                  // the minimum: with etcd's own cost a session takes seconds under the race detector
 	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
 	member, err := embed.StartEtcd(c)
 	if err != nil {
@@ -41,8 +41,8 @@ func SecureEtcd(t testing.TB) Secure {
 	return s
 }
 
-// ProtectKeys turns etcd's users on: from then on the keys below prefix are for
-// this user alone, all others for root.
+// ProtectKeys enables etcd's users: from then on this user may access only the keys below prefix,
+// and root may access all keys.
 func (s Secure) ProtectKeys(t testing.TB, prefix, user, password string) {
 	t.Helper()
 	cfg, err := s.Security.TLSConfig()

@@ -10,27 +10,26 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 )
 
-// shared are the servers of this test binary: processes beside it, of which
-// there is one each as there is one of it.
+// shared has the servers of this test binary: one process of each kind beside it.
 var shared servers
 
-// startTime is how long a server may take to start. Only a defect takes that long, not
-// a JVM on a busy machine.
+// startTime is how long a server may take to start. Even a JVM on a busy machine is faster: only a
+// defect takes that long.
 const startTime = 10 * time.Minute
 
-// servers are the services that were opened. The zero value has none.
+// servers has the services that were opened. The zero value has none.
 type servers struct {
 	mu     sync.Mutex
 	opened map[wanted]opening
 }
 
-// A wanted service is what was asked for.
+// A wanted service is identified by what a test asked for.
 type wanted struct {
 	url       string
 	divisible bool
 }
 
-// An opening is how it went, once for all.
+// An opening is the result of opening a service, which is done once.
 type opening struct {
 	service drivers.Service
 	err     error
@@ -51,7 +50,7 @@ func (s *servers) open(url string, with backends.Options) (drivers.Service, erro
 	return o.service, o.err
 }
 
-// start has no test's context: the service outlives the test that is first.
+// start does not use a test's context: the service outlives the first test that uses it.
 func start(url string, with backends.Options) (drivers.Service, error) {
 	target, err := backends.Parse(url)
 	if err == nil {
