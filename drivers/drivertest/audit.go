@@ -7,8 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// An audit follows one watch from the call it was given to until the end of the
-// case, whatever the case itself looks at.
+// An audit follows one watch from the call that arms it to the end of the case, whatever
+// the case itself checks.
 type audit struct {
 	what string
 
@@ -18,7 +18,8 @@ type audit struct {
 	first chan struct{} // closed by the first call
 }
 
-// audited returns the watch to pass on and what to do when the call returned.
+// audited returns the watch to pass on, and the function to call when the arming call has
+// returned.
 func (x *trial) audited(what string, w drivers.Watch) (drivers.Watch, func(error)) {
 	if w == nil {
 		return nil, func(error) {}
@@ -49,8 +50,8 @@ func (a *audit) returned(err error) {
 	a.armed = err == nil
 }
 
-// audit checks, when all sessions have ended, that every watch that was armed
-// was called exactly once and that none was which a failing call was given.
+// audit checks, when all sessions have ended, that every armed watch was called exactly
+// once, and that no watch of a failed call was called.
 func (x *trial) audit(ctx context.Context) {
 	for _, a := range x.audits {
 		if a.isArmed() {

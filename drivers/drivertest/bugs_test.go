@@ -1,6 +1,6 @@
 package drivertest
 
-// A bug is what is wrong with a [fake].
+// A bug is a defect of a [fake].
 type bug string
 
 const (
@@ -120,7 +120,7 @@ const (
 	probeWithoutSize         bug = "the probe sees the same size always"
 )
 
-// mutants are the bugs, and cases that have to find each.
+// mutants maps each bug to cases that must find it.
 var mutants = map[bug][]string{
 	makesParents:     {"nodes/parent needed"},
 	createOverwrites: {"nodes/exists once", "concurrency/one creator"},

@@ -6,10 +6,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A client is a session of a case. Every watch armed through it is audited at
-// the end of the case. The calls with small initials are those of the Conn for
-// steps that have to succeed: they fail the case otherwise, so that they are
-// for the case's own goroutine only.
+// A client is a session of a case. Every watch armed through it is audited at the end of
+// the case. The methods with lower-case names make the Conn's calls in steps that must
+// succeed: they fail the case otherwise, so only the case's own goroutine may use them.
 type client struct {
 	drivers.Conn
 	x *trial
@@ -88,7 +87,7 @@ func (c *client) children(ctx context.Context, path string, w drivers.Watch) []d
 	return children
 }
 
-// sync makes what others have written visible to this session's reads.
+// sync makes the writes of other sessions visible to this session's reads.
 func (c *client) sync(ctx context.Context) {
 	c.x.Helper()
 	if err := c.Sync(ctx, c.x.base); err != nil {
@@ -96,7 +95,7 @@ func (c *client) sync(ctx context.Context) {
 	}
 }
 
-// fence lets every notification for what has been written reach its watch.
+// fence returns when every notification for earlier writes has reached its watch.
 func (c *client) fence(ctx context.Context) {
 	c.x.Helper()
 	f, ok := c.Conn.(drivers.Fencer)

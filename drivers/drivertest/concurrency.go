@@ -32,7 +32,7 @@ func (x *trial) crowd(ctx context.Context, n int) []*client {
 	return all
 }
 
-// times returns n functions that call f with their number.
+// times returns n functions that call f with their index.
 func times(n int, f func(i int) error) []func() error {
 	var fs []func() error
 	for i := range n {
@@ -106,8 +106,8 @@ func increment(ctx context.Context, c *client, path string) error {
 	}
 }
 
-// contest lets all sessions do the same at once, in several rounds. In each one
-// succeeds and the others fail with the sentinel.
+// contest makes all sessions do the same at the same time, in several rounds. In each
+// round one must succeed and the others must fail with the sentinel.
 func (x *trial) contest(ctx context.Context, all []*client, loser error, do func(c *client, path string) error, before func(path string)) {
 	x.Helper()
 	for round := range 20 {
@@ -151,7 +151,7 @@ func sequentialAtOnce(ctx context.Context, x *trial) {
 	all := x.crowd(ctx, sessions)
 	var mu sync.Mutex
 	var made []drivers.Child
-	highest := drivers.NoSeq // of the creations that have been answered
+	highest := drivers.NoSeq // of the creations answered so far
 	x.atOnce(times(sessions*2, func(i int) error {
 		for range each {
 			mu.Lock()

@@ -49,7 +49,7 @@ func lostCreate(ctx context.Context, x *trial) {
 	x.gone(ctx, children[0].Name)
 }
 
-// gone checks that another session sees no such node.
+// gone checks that another session does not see the node.
 func (x *trial) gone(ctx context.Context, name string) {
 	x.Helper()
 	onlooker := x.dial(ctx, drivers.Options{})
@@ -188,7 +188,7 @@ func watchInFlight(ctx context.Context, x *trial) {
 	x.atOnce(
 		func() error { return unless(watcher.Sync(ctx, x.base), drivers.ErrConnectionLoss) },
 		func() error {
-			// What comes behind the stopped reply goes down with the connection.
+			// Replies and events behind the stopped reply are lost with the connection.
 			if err := lost.reached(ctx); err != nil {
 				return err
 			}
@@ -212,7 +212,7 @@ func changesWhileAway(ctx context.Context, x *trial) {
 	rows := []struct {
 		by   func(context.Context, *client, string, drivers.Watch)
 		name string
-		want drivers.EventType // 0: stays armed
+		want drivers.EventType // 0: the watch stays armed
 	}{
 		{byExists, "made", drivers.Created},
 		{byExists, "changed", drivers.DataChanged},

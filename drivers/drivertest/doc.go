@@ -1,19 +1,18 @@
-// Package drivertest is the conformance suite: what every backend has to keep
-// of the contract in package drivers, in the manner of testing/fstest.
+// Package drivertest is the conformance suite for the contract in package drivers, in the
+// manner of testing/fstest.
 //
 // A backend's whole test is one line:
 //
 //	func TestConn(t *testing.T) { drivertest.Run(t, open) }
 //
-// [Run] is the portable suite. [RunOrdered] is a second one, for backends that
-// speak ZooKeeper's protocol, about the order in which events and replies
-// reach a session. [RunPersistent] is a third, for Conns that are
-// [drivers.PersistentWatcher]. All exist again with the suffix Bubbled for
-// services that need no socket: there each case runs in a testing/synctest bubble, where a
-// case that hangs fails at once.
+// [Run] is the portable suite. [RunOrdered] is a second one, for backends that speak
+// ZooKeeper's protocol: it tests the order in which events and replies reach a session.
+// [RunPersistent] is a third, for Conns that are [drivers.PersistentWatcher]. Each has a
+// variant with the suffix Bubbled for services that need no socket. It runs each case in
+// a testing/synctest bubble, where a case that hangs fails immediately.
 //
-// A case says in a sentence or two what the contract promises and why recipes
-// need it, and prints that when it fails. No case measures time; the only
-// deadline is the one that fails a case that hangs. To prove that something did
-// not happen, cases use [drivers.Fencer], so that a Conn under test has to be one.
+// Each case says in a sentence or two what the contract promises and why recipes need it,
+// and prints that when it fails. No case measures time; the only deadline is the one that
+// fails a case that hangs. To prove that something did not happen, cases use
+// [drivers.Fencer], so a Conn under test must be one.
 package drivertest

@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A fake is a service in memory that keeps the contract, but for its bug.
+// A fake is a service in memory that keeps the contract, except for its bug.
 type fake struct {
 	bug     bug
 	latency *rand.Rand // of messages; nil if there is none
@@ -23,8 +23,8 @@ type fake struct {
 	pos     int64
 	nodes   map[string]*fakeNode
 	watches map[fakeTable][]*fakeWatch // in the order they were armed
-	keeps   []*fakeKeep                // likewise
-	writer  *fakeConn                  // who makes the change under way, for a bug
+	keeps   []*fakeKeep                // in the order they were armed
+	writer  *fakeConn                  // the session that makes the current change, for a bug
 	conns   map[*fakeConn]bool
 	removed map[string]int32 // versions of removed nodes, for a bug
 	stop    chan struct{}    // closed when the case is over
@@ -48,24 +48,23 @@ type fakeTable struct {
 	children bool
 }
 
-// A fakeWatch is armed when its call has returned; one that is not is dead.
+// A fakeWatch is armed when its call has returned. A watch that is not armed is dead.
 type fakeWatch struct {
 	conn  *fakeConn
 	fire  drivers.Watch
 	armed bool // guarded by conn.mu
-	stays bool // armed when it has fired
+	stays bool // stays armed after it has fired
 }
 
-// newSlowFake returns one for use in a bubble. Messages take their time, a
-// different one each, so that what happens at once meets in many ways, on
-// however few processors.
+// newSlowFake returns a fake for use in a bubble. Messages take different times, so that
+// concurrent steps interleave in many ways, on any number of processors.
 func newSlowFake(b bug) *fake {
 	f := newFake(b)
 	f.latency = rand.New(rand.NewPCG(1, 2))
 	return f
 }
 
-// travel lets a message travel.
+// travel waits for as long as a message takes.
 func (f *fake) travel() {
 	if f.latency == nil {
 		return
@@ -96,7 +95,7 @@ func newFake(b bug) *fake {
 
 func (f *fake) Info() drivers.Info { return drivers.Info{Name: "fake"} }
 
-// Close ends whatever a bug may have left running.
+// Close ends the goroutines that a bug may have left running.
 func (f *fake) Close() error {
 	close(f.stop)
 	return nil
@@ -109,7 +108,8 @@ func (f *fake) Expire(_ context.Context, c drivers.Conn) error {
 	return nil
 }
 
-// endSession removes what the session had and tells it. It is called with mu.
+// endSession removes the session's watches and ephemeral nodes, and sends it the end of
+// the session. The caller holds mu.
 func (f *fake) endSession(c *fakeConn, removes bool) {
 	if !f.conns[c] && f.bug != closeTakesOthersNodes {
 		return
@@ -135,7 +135,7 @@ func (f *fake) endSession(c *fakeConn, removes bool) {
 	c.push(packet{end: true})
 }
 
-// parent returns the path and the node above p, which has none if it is nil.
+// parent returns the path above p and its node, which is nil if there is none.
 func (f *fake) parent(p string) (string, *fakeNode) {
 	above := path.Dir(p)
 	return above, f.nodes[above]
@@ -286,7 +286,7 @@ func (f *fake) remove(c *fakeConn, p string, version int32) error {
 	return nil
 }
 
-// drop removes the node and tells whom it concerns.
+// drop removes the node and fires the watches that cover it.
 func (f *fake) drop(p string) {
 	above, parent := f.parent(p)
 	f.removed[p] = f.nodes[p].stat.Version
@@ -334,7 +334,7 @@ func (f *fake) eventPos() int64 {
 	return f.pos
 }
 
-// read returns the node, or what it was before.
+// read returns the node or, for a bug, its former state.
 func (f *fake) read(p string) *fakeNode {
 	n := f.nodes[p]
 	if n == nil || n.former == nil || f.bug != readsLag {

@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// call makes a request of the service and waits for the reply. With the service
-// locked, do does what was asked.
+// call sends a request to the service and waits for the reply. do executes the request,
+// with the service locked.
 func (c *fakeConn) call(ctx context.Context, m drivers.Message, w drivers.Watch, do func() answer) error {
 	k := &fakeCall{answered: make(chan struct{})}
 	c.f.travel()
@@ -42,7 +42,7 @@ func (c *fakeConn) disarm(k *fakeCall) {
 	}
 }
 
-// send waits for a connection and asks.
+// send waits for a connection and sends the request.
 func (c *fakeConn) send(ctx context.Context, k *fakeCall, m drivers.Message, w drivers.Watch, do func() answer) error {
 	done := c.done
 	if c.f.bug == answersAfterEnd {
@@ -75,7 +75,7 @@ func (c *fakeConn) send(ctx context.Context, k *fakeCall, m drivers.Message, w d
 	}
 }
 
-// ask returns false if the connection that was up is not any more.
+// ask returns false if the connection that was up is broken.
 func (c *fakeConn) ask(up chan struct{}, k *fakeCall, m drivers.Message, w drivers.Watch, do func() answer) (bool, error) {
 	f := c.f
 	f.mu.Lock()
@@ -131,7 +131,7 @@ func (c *fakeConn) perform(k *fakeCall, m drivers.Message, w drivers.Watch, do f
 	}
 }
 
-// arm puts the watch into the table of what it covers.
+// arm adds the watch to the table of what it covers.
 func (c *fakeConn) arm(k *fakeCall, m drivers.Message, w drivers.Watch, a answer) {
 	f := c.f
 	p := string(m.Path)

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A fakeConn is a session with a [fake]. What the service sends it waits in its
-// inbox, in order, for the one goroutine that plays the client's receiver.
+// A fakeConn is a session with a [fake]. What the service sends waits in the session's
+// inbox, in order, for the one goroutine that acts as the client's receiver.
 type fakeConn struct {
 	f       *fake
 	options drivers.Options
@@ -18,7 +18,7 @@ type fakeConn struct {
 
 	mu      sync.Mutex
 	inbox   []packet
-	arrived chan struct{} // has room for one: there is something in the inbox
+	arrived chan struct{} // holds a value if the inbox has packets
 	calls   map[*fakeCall]bool
 	watches []*fakeWatch
 	up      chan struct{} // closed while connected
@@ -28,11 +28,11 @@ type fakeConn struct {
 	// For bugs.
 	creates int64           // sequential nodes made
 	data    []byte          // read last
-	repeat  drivers.Event   // told last
-	late    func()          // a write that is still to come
-	closed  bool            // once
+	repeat  drivers.Event   // the last event reported
+	late    func()          // a write that is still to be applied
+	closed  bool            // Close was called
 	armed   map[string]bool // paths ever watched
-	delays  int             // events kept back
+	delays  int             // events delayed so far
 }
 
 // A packet is a reply, or a notification, or the end of the connection or session.
@@ -45,21 +45,21 @@ type packet struct {
 	end     bool
 }
 
-// A fakeCall is a call under way.
+// A fakeCall is a call in progress.
 type fakeCall struct {
 	answered chan struct{}
-	again    func() // does it once more, for a bug
+	again    func() // executes it once more, for a bug
 	watch    *fakeWatch
 	err      error
 	settled  bool
 }
 
-// An answer is what the service says.
+// An answer is what the service replies.
 type answer struct {
 	made    string // the path that was created
 	size    int    // of the data
 	missing bool   // exists: there is no node
-	version int32  // how much has happened to what was read
+	version int32  // number of changes to what was read
 	keeps   *fakeKeep
 	err     error
 }
@@ -79,15 +79,15 @@ func (f *fake) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error
 	return c, nil
 }
 
-// connect opens a connection; after the first it makes up for what was missed,
-// which simply stayed in the inbox.
+// connect opens a connection. After the first one, the events that were missed need
+// nothing more: they stayed in the inbox.
 func (c *fakeConn) connect() {
 	c.told(drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen, Size: 45})
 	c.lose(drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: 41})
 	c.told(drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: 41})
 }
 
-// opened lets calls go out.
+// opened lets calls be sent.
 func (c *fakeConn) opened() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -254,10 +254,10 @@ func (c *fakeConn) settle(k *fakeCall, err error) bool {
 	return true
 }
 
-// Cut cuts the connection behind what has arrived.
+// Cut cuts the connection after what has arrived.
 func (c *fakeConn) Cut() { c.push(packet{cut: true}) }
 
-// cut drops the connection with the replies that are lost and all behind them.
+// cut drops the connection, with the lost replies and all replies behind them.
 func (c *fakeConn) cut(lost ...*fakeCall) {
 	if c.f.bug == hidesCuts {
 		for _, k := range lost {
@@ -294,13 +294,13 @@ func (c *fakeConn) cut(lost ...*fakeCall) {
 		return
 	}
 	c.connect()
-	c.rearm() // what is armed from now on was never away
+	c.rearm() // what is armed from now on has missed nothing
 	c.forget()
 	c.opened()
 	c.state(drivers.Connected)
 }
 
-// forget does to the watches over a reconnect what the bug wants.
+// forget does to the watches, at a reconnect, what the bug wants.
 func (c *fakeConn) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,7 +50,7 @@ func (c *fakeConn) revive(watches []*fakeWatch) {
 	}
 }
 
-// enter puts the watch into the service's table. It is called with f.mu.
+// enter adds the watch to the service's table. The caller holds f.mu.
 func (f *fake) enter(k *fakeKeep, w *fakeWatch) {
 	k.fakeWatch = w
 	w.stays = f.bug != keepsOnce
@@ -71,7 +71,7 @@ func (f *fake) enter(k *fakeKeep, w *fakeWatch) {
 	f.keeps = append(f.keeps, k)
 }
 
-// stop ends the watch; nobody is calling it when it returns.
+// stop ends the watch. When stop returns, no goroutine is calling the watch.
 func (c *fakeConn) stop(k *fakeKeep) {
 	f := c.f
 	f.mu.Lock()
@@ -92,7 +92,7 @@ func (c *fakeConn) stop(k *fakeKeep) {
 	}
 }
 
-// covers tells whether the watch is told of an event at a node.
+// covers reports whether the watch gets an event at a node.
 func (k *fakeKeep) covers(t drivers.EventType, p string, b bug) bool {
 	below, under := strings.CutPrefix(p, k.path+"/")
 	depth := strings.Count(below, "/") + 1
@@ -109,10 +109,10 @@ func (k *fakeKeep) covers(t drivers.EventType, p string, b bug) bool {
 	return under && (depth == 1 || b != treeIsFlat) && (depth < 9 || b != treeEndsSomewhere)
 }
 
-// kept are the persistent watches that an event fires. It is called with f.mu.
+// kept returns the persistent watches that an event fires. The caller holds f.mu.
 func (f *fake) kept(t drivers.EventType, table fakeTable, writer *fakeConn) (told []*fakeKeep) {
 	if t == drivers.Deleted && table.children {
-		return nil // told as the data's
+		return nil // reported with the data's table
 	}
 	for _, k := range f.keeps {
 		switch {
@@ -126,15 +126,15 @@ func (f *fake) kept(t drivers.EventType, table fakeTable, writer *fakeConn) (tol
 	return told
 }
 
-// hasEvent tells whether there is one in the inbox.
+// hasEvent reports whether the inbox has an event.
 func (c *fakeConn) hasEvent() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.ContainsFunc(c.inbox, func(p packet) bool { return p.event.Type != 0 })
 }
 
-// rearm tells the persistent watches that the session is connected again. What
-// happened meanwhile is in the inbox before.
+// rearm calls the persistent watches with Rearmed, because the session is connected
+// again. The events of the meantime are in the inbox before that.
 func (c *fakeConn) rearm() {
 	f := c.f
 	f.mu.Lock()

@@ -8,17 +8,17 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A gate stands before the client and stops the first reply to an operation:
-// until it is told to let it pass or to lose it, the call stays unanswered.
-// Its ask is an [drivers.Options.LoseReply].
+// A gate stops the first reply to an operation before the client sees it. The call stays
+// unanswered until the gate lets the reply pass or loses it. Its ask is a
+// [drivers.Options.LoseReply].
 type gate struct {
 	op      drivers.Op
-	skip    atomic.Int32  // replies to let pass before
-	stopped chan struct{} // closed when the reply has come
-	verdict chan bool     // whether it is lost
+	skip    atomic.Int32  // replies to let pass first
+	stopped chan struct{} // closed when the reply has arrived
+	verdict chan bool     // whether the reply is lost
 }
 
-// gate stops the first reply to an operation of one session.
+// gate returns a gate that stops the first reply to an operation of one session.
 func (x *trial) gate(op drivers.Op) *gate {
 	g := &gate{op: op, stopped: make(chan struct{}), verdict: make(chan bool, 1)}
 	x.mu.Lock()
@@ -27,15 +27,15 @@ func (x *trial) gate(op drivers.Op) *gate {
 	return g
 }
 
-// gateAtReconnect stops the reply that opens the session's second connection:
-// the session stays disconnected.
+// gateAtReconnect returns a gate that stops the reply that opens the session's second
+// connection, so that the session stays disconnected.
 func (x *trial) gateAtReconnect() *gate {
 	g := x.gate(drivers.OpOpen)
 	g.skip.Store(1)
 	return g
 }
 
-// losing loses the first reply to an operation.
+// losing returns a gate that loses the first reply to an operation.
 func (x *trial) losing(op drivers.Op) *gate {
 	g := x.gate(op)
 	g.lose()
@@ -50,7 +50,7 @@ func (g *gate) ask(m drivers.Message) bool {
 	return <-g.verdict
 }
 
-// reached waits until the reply has come.
+// reached waits until the reply has arrived.
 func (g *gate) reached(ctx context.Context) error {
 	select {
 	case <-g.stopped:
@@ -63,7 +63,7 @@ func (g *gate) reached(ctx context.Context) error {
 func (g *gate) pass() { g.decide(false) }
 func (g *gate) lose() { g.decide(true) }
 
-// decide does nothing if it has been decided already.
+// decide does nothing if the gate has decided already.
 func (g *gate) decide(lost bool) {
 	select {
 	case g.verdict <- lost:
@@ -71,7 +71,7 @@ func (g *gate) decide(lost bool) {
 	}
 }
 
-// either asks both gates.
+// either returns a LoseReply that asks both gates.
 func either(a, b *gate) func(drivers.Message) bool {
 	return func(m drivers.Message) bool { return a.ask(m) || b.ask(m) }
 }

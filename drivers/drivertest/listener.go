@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A listener is a watch that remembers what it was told.
+// A listener is a watch that records its events.
 type listener struct {
 	mu    sync.Mutex
 	heard []drivers.Event
@@ -34,7 +34,7 @@ func (l *listener) events() []drivers.Event {
 	return slices.Clone(l.heard)
 }
 
-// told waits for the first event, which has to be the given one.
+// told waits for the first event, which must be the given one.
 func (l *listener) told(ctx context.Context, want drivers.EventType, path string) error {
 	select {
 	case <-l.first:
@@ -48,7 +48,7 @@ func (l *listener) told(ctx context.Context, want drivers.EventType, path string
 	return nil
 }
 
-// hears is told, for the case's own goroutine.
+// hears is like told, for the case's own goroutine.
 func (x *trial) hears(ctx context.Context, l *listener, want drivers.EventType, path string) drivers.Event {
 	x.Helper()
 	if err := l.told(ctx, want, path); err != nil {
@@ -57,7 +57,7 @@ func (x *trial) hears(ctx context.Context, l *listener, want drivers.EventType, 
 	return l.events()[0]
 }
 
-// heard checks what the listener was told up to now; nothing if no types are given.
+// heard checks the events that the listener has got so far: none if no types are given.
 func (x *trial) heard(l *listener, what string, want ...drivers.EventType) {
 	x.Helper()
 	var got []drivers.EventType

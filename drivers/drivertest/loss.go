@@ -23,7 +23,7 @@ func sessionLoss() []testCase {
 	}
 }
 
-// ended checks that the session has ended and that every call says so.
+// ended checks that the session has ended and that every call reports it.
 func (c *client) ended(ctx context.Context) {
 	x := c.x
 	x.Helper()
@@ -57,7 +57,7 @@ func closed(ctx context.Context, x *trial) {
 	c.ended(ctx)
 }
 
-// armAll arms a watch of every kind, on nodes that are there and that are not.
+// armAll arms watches of every kind, on nodes that exist and on nodes that do not.
 func (c *client) armAll(ctx context.Context) []*listener {
 	var all []*listener
 	arm := func(by func(context.Context, *client, string, drivers.Watch), path string) {
@@ -130,7 +130,7 @@ func othersLiveOn(ctx context.Context, x *trial) {
 	x.hears(ctx, l, drivers.DataChanged, x.path("e"))
 }
 
-// A diary is an Options.OnState that remembers.
+// A diary records the states that it gets as an Options.OnState.
 type diary struct {
 	mu     sync.Mutex
 	states []drivers.State

@@ -27,11 +27,11 @@ func order() []testCase {
 	}
 }
 
-// orderTrials is how often an order is put to the test.
+// orderTrials is how often each order is tested.
 const orderTrials = 200
 
-// chase makes one session arm a watch and read until it sees the write that
-// another makes meanwhile. Then the watch must have been called.
+// chase makes one session arm a watch and then read until it sees the write that another
+// session makes at the same time. By then the watch must have been called.
 func (x *trial) chase(ctx context.Context, arm func(w drivers.Watch), write, sees func() (bool, error)) {
 	x.Helper()
 	for i := range orderTrials {
@@ -48,7 +48,7 @@ func (x *trial) chase(ctx context.Context, arm func(w drivers.Watch), write, see
 					if seen {
 						break
 					}
-					runtime.Gosched() // to the writer, where there is one processor
+					runtime.Gosched() // lets the writer run if there is only one processor
 				}
 				if len(l.events()) == 0 {
 					return fmt.Errorf("trial %d: a reply showed the change before the watch was called", i)
@@ -200,7 +200,8 @@ func firstInFirstOut(ctx context.Context, x *trial) {
 	c := x.dial(ctx, drivers.Options{Probe: t})
 	stats := make([]drivers.Stat, n)
 	calls := times(n, func(i int) error {
-		// The next is sent when this has been, whether or not it is answered.
+		// Each write is sent after the one before has been sent, whether or not that is
+		// answered.
 		if err := t.grows(ctx, i, requestOf(drivers.OpSet)); err != nil {
 			return err
 		}
@@ -277,8 +278,8 @@ func neverBack(ctx context.Context, x *trial) {
 	)
 }
 
-// manyWatches is a number of watches whose paths, of longName characters and more,
-// take several packets to arm again: clients put at most 128 KB into one.
+// manyWatches is a number of watches that takes several packets to arm again, with paths
+// of at least longName characters: clients put at most 128 KB into one packet.
 const (
 	manyWatches = 300
 	longName    = 1000

@@ -27,8 +27,8 @@ func persistent() []testCase {
 	}
 }
 
-// A turn is a change and what the persistent watches of the node a are told of
-// it; 0 where they do not cover it.
+// A turn is a change, and the events that the persistent watches on the node a get for
+// it; 0 if they do not cover it.
 type turn struct {
 	do         func(ctx context.Context, c *client, path string)
 	name       string
@@ -39,7 +39,7 @@ func turns() []turn {
 	return []turn{
 		{create, "a", drivers.Created, drivers.Created},
 		{set, "a", drivers.DataChanged, drivers.DataChanged},
-		{set, "a", drivers.DataChanged, drivers.DataChanged}, // the same data
+		{set, "a", drivers.DataChanged, drivers.DataChanged}, // with the same data
 		{create, "ab", 0, 0},
 		{create, "ab/c", 0, 0},
 		{create, "a/b", drivers.ChildrenChanged, drivers.Created},
@@ -59,7 +59,7 @@ func turns() []turn {
 	}
 }
 
-// take makes the changes and returns what the watches are told of them.
+// take makes the changes and returns the events that the watches must get for them.
 func take(ctx context.Context, c *client) (node, tree []string) {
 	for _, t := range turns() {
 		t.do(ctx, c, c.x.path(t.name))
@@ -219,7 +219,7 @@ func keepProbe(ctx context.Context, x *trial) {
 	for _, k := range []struct {
 		by   keeping
 		op   drivers.Op
-		told drivers.EventType // of a child's creation
+		told drivers.EventType // for a child's creation
 		path string
 	}{
 		{onNode, drivers.OpWatchNode, drivers.ChildrenChanged, x.base},

@@ -41,7 +41,7 @@ func keepExpired(ctx context.Context, x *trial) {
 	x.expire(ctx, c)
 	for _, v := range []*vigil{node, tree} {
 		x.learns(ctx, v, drivers.Lost, 1)
-		// A session may be disconnected on the way to its expiry, and reconnect.
+		// A session may be disconnected and reconnect before it expires.
 		events, _ := v.events()
 		told := slices.DeleteFunc(x.words(events), func(word string) bool { return word == "rearmed" })
 		if !slices.Equal(told, []string{"lost"}) || events[len(events)-1].Type != drivers.Lost {
@@ -179,7 +179,7 @@ func keepAway(ctx context.Context, x *trial) {
 	x.toldOr(tree, []string{"created before", "created away", "rearmed", "created after"}, []string{"created before", "rearmed", "created after"})
 }
 
-// toldOr checks what the watch was told where the contract leaves open which.
+// toldOr checks the events of a watch where the contract allows either of two sequences.
 func (x *trial) toldOr(v *vigil, either, or []string) {
 	x.Helper()
 	events, _ := v.events()

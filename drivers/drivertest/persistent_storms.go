@@ -11,10 +11,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A deed is a change with its place in the order of all.
+// A deed is a change with its position in the order of all writes.
 type deed struct {
 	pos        int64
-	node, tree string // what is told of it
+	node, tree string // the event that the watch gets for it
 }
 
 func keepEvery(ctx context.Context, x *trial) {
@@ -56,7 +56,7 @@ func keepEvery(ctx context.Context, x *trial) {
 	x.told(tree, wantTree...)
 }
 
-// keepTrials is how often the arming races writes.
+// keepTrials is how often arming a watch races writes.
 const keepTrials = 100
 
 func keepRaces(ctx context.Context, x *trial) {
@@ -70,8 +70,9 @@ func keepRaces(ctx context.Context, x *trial) {
 	}
 }
 
-// racesWrites arms a watch beside five writes. What was told must be the last of
-// them, as many as the read afterwards did not show or more.
+// racesWrites arms a watch while another session makes five writes. The watch must get
+// the last ones of these, and at least those that the read after the arming call did not
+// show.
 func (x *trial) racesWrites(ctx context.Context, writer, watcher *client, by keeping) {
 	x.Helper()
 	var v *vigil

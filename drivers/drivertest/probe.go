@@ -26,15 +26,15 @@ func probe() []testCase {
 // An exchange is a call of the contract as it should be seen on the wire.
 type exchange struct {
 	op    drivers.Op
-	path  string // asked for
+	path  string // requested
 	made  string // created, if the call creates
 	mode  drivers.Mode
 	watch bool
 	err   error
 }
 
-// script makes calls of every kind and returns what they should look like. It
-// ends with a fence, which should look like none of them.
+// script makes calls of every kind and returns how they should look on the wire. It ends
+// with a fence, which should not be among them.
 func script(ctx context.Context, c *client) []exchange {
 	x := c.x
 	a, e, none := x.path("a"), x.path("e-"), x.path("none")
@@ -83,22 +83,22 @@ func script(ctx context.Context, c *client) []exchange {
 	}
 }
 
-// contractual tells whether a message belongs to a call that counts, and not to
-// opening, closing or keeping the session or to a fence, of which a driver may
-// make some of its own.
+// contractual reports whether a message belongs to a call that counts. It does not if it
+// opens, closes or keeps alive the session or belongs to a fence; a driver may send such
+// messages by itself.
 func contractual(m drivers.Message) bool {
 	return m.Op.IsRead() || m.Op.IsWrite() || m.Op == drivers.OpSync
 }
 
-// askedBy tells whether the message is the request. The server may know the
-// node by a longer path.
+// askedBy reports whether the message is the request. The server may know the node by a
+// longer path.
 func (e exchange) askedBy(m drivers.Message) bool {
 	return m.Kind == drivers.Request && m.Op == e.op && m.Mode == e.mode && m.Watch == e.watch && m.Size > 0 &&
 		strings.HasSuffix(string(m.Path), e.path)
 }
 
-// repliedBy tells whether the message is the reply. Replies to reads that arm
-// no watch may lack the path.
+// repliedBy reports whether the message is the reply. Replies to reads that arm no watch
+// may lack the path.
 func (e exchange) repliedBy(m drivers.Message) bool {
 	path := e.path
 	if e.err == nil && e.op == drivers.OpCreate {
@@ -254,7 +254,7 @@ func probeCut(ctx context.Context, x *trial) {
 	for _, m := range t.all(func(m drivers.Message) bool { return m.Op == drivers.OpGet || m.Kind == drivers.Cut }) {
 		got = append(got, m.Kind)
 	}
-	// Whether the lost reply was seen is left open: it was on the wire.
+	// The probe may or may not have seen the lost reply: it was on the wire.
 	got = slices.Compact(slices.DeleteFunc(got, func(k drivers.MessageKind) bool { return k == drivers.Reply }))
 	if want := []drivers.MessageKind{drivers.Request, drivers.Cut, drivers.Request}; !slices.Equal(got, want) {
 		x.Errorf("the probe saw %v, want %v: a request, the cut, a request", got, want)

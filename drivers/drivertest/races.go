@@ -25,16 +25,15 @@ const raceTrials = 200
 // A race is a read that arms a watch and a write that the watch covers.
 type race struct {
 	prepare func(path string) error // before each trial
-	// read tells whether what was read contains the write.
+	// read reports whether what it read contains the write.
 	read  func(path string, w drivers.Watch) (contained bool, err error)
 	write func(path string) error
-	again func(path string) error // a further change which the watch covers
+	again func(path string) error // another change that the watch covers
 	want  drivers.EventType
 }
 
-// run lets read and write meet in many trials, each on a node of its own. Where
-// the read contained the write, a further change has to fire the watch: it is
-// still armed.
+// run makes read and write race in many trials, each on a node of its own. If the read
+// contained the write, the watch must still be armed: a further change must fire it.
 func (r race) run(ctx context.Context, x *trial, watcher *client) {
 	contained := 0
 	for i := range raceTrials {

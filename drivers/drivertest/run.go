@@ -22,25 +22,25 @@ func RunOrdered(t *testing.T, open func(t *testing.T) drivers.Service) {
 	shared(t, open, ordered())
 }
 
-// RunBubbled is [Run] with a bubble of its own for every case: open is called
-// once for each, within its bubble.
+// RunBubbled is like [Run], with a bubble of its own for every case. It calls open once
+// for each case, within its bubble.
 func RunBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
 	bubbled(t, open, portable())
 }
 
-// RunOrderedBubbled is [RunOrdered] with a bubble of its own for every case.
+// RunOrderedBubbled is like [RunOrdered], with a bubble of its own for every case.
 func RunOrderedBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
 	bubbled(t, open, ordered())
 }
 
-// RunPersistent checks that a backend whose Conns are [drivers.PersistentWatcher]
-// keeps what that promises. It opens one service, which all cases share, and
-// closes it at the end.
+// RunPersistent checks that a backend whose Conns are [drivers.PersistentWatcher] keeps
+// the contract of these. It opens one service, which all cases share, and closes it at
+// the end.
 func RunPersistent(t *testing.T, open func(t *testing.T) drivers.Service) {
 	shared(t, open, lasting())
 }
 
-// RunPersistentBubbled is [RunPersistent] with a bubble of its own for every case.
+// RunPersistentBubbled is like [RunPersistent], with a bubble of its own for every case.
 func RunPersistentBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
 	bubbled(t, open, lasting())
 }
@@ -54,7 +54,7 @@ type subject struct {
 // A testCase is one promise of the contract.
 type testCase struct {
 	name string
-	why  string // what is promised and what recipes need it for
+	why  string // the promise, and what recipes need it for
 	run  func(ctx context.Context, x *trial)
 }
 
@@ -119,13 +119,13 @@ func opened(t *testing.T, open func(t *testing.T) drivers.Service) drivers.Servi
 	return service
 }
 
-// patience is how long a case may take before it counts as hung: far longer
-// than any takes on a slow machine.
+// patience is how long a case may take before it counts as hung: far longer than any case
+// takes on a slow machine.
 const patience = 10 * time.Minute
 
 var errHung = errors.New("the case hung")
 
-// check runs the case on a node and with sessions of its own.
+// check runs the case with a node and sessions of its own.
 func (c testCase) check(t testing.TB, service drivers.Service) {
 	defer func() {
 		if t.Failed() {

@@ -21,7 +21,7 @@ func TestPass(t *testing.T) {
 	RunPersistentBubbled(t, right)
 }
 
-// TestPassShared does so with one service for all cases and real time.
+// TestPassShared shows the same with one service for all cases, in real time.
 func TestPassShared(t *testing.T) {
 	right := func(*testing.T) drivers.Service { return newFake(none) }
 	Run(t, right)
@@ -29,7 +29,7 @@ func TestPassShared(t *testing.T) {
 	RunPersistent(t, right)
 }
 
-// TestFail shows that each bug is found by the cases that are there for it.
+// TestFail shows that each bug is found by the cases that must find it.
 func TestFail(t *testing.T) {
 	cases := allCases()
 	for b, names := range mutants {
@@ -72,7 +72,7 @@ func allCases() map[string]testCase {
 	return all
 }
 
-// A recorder is what a case fails instead of the test.
+// A recorder is the testing.TB that a case fails instead of the test.
 type recorder struct {
 	testing.TB
 
@@ -82,7 +82,7 @@ type recorder struct {
 	logs   []string
 }
 
-// try runs the case to its end, which may be a sudden one.
+// try runs the case to its end, which may be a runtime.Goexit.
 func (r *recorder) try(c testCase, service drivers.Service) {
 	over := make(chan struct{})
 	go func() {
@@ -92,8 +92,8 @@ func (r *recorder) try(c testCase, service drivers.Service) {
 	<-over
 }
 
-// failedRightly checks that the case failed by itself, and not only because the
-// bug hindered cleaning up, and that it said what the contract promises.
+// failedRightly checks that the case failed by itself, not only because the bug hindered
+// the clean-up, and that it said what the contract promises.
 func (r *recorder) failedRightly(t *testing.T, c testCase) {
 	cleanUp := regexp.MustCompile(`^(closing a session|syncing before|removing the case's|closing the session that)`)
 	if !slices.ContainsFunc(r.errors, func(e string) bool { return !cleanUp.MatchString(e) }) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A tape is a [drivers.Probe] that records every message of one session but the
+// A tape is a [drivers.Probe] that records every message of one session, except for the
 // heartbeats, whose number depends on time.
 type tape struct {
 	mu       sync.Mutex
@@ -19,7 +19,7 @@ type tape struct {
 
 func newTape() *tape { return &tape{grown: make(chan struct{})} }
 
-// Message records a copy.
+// Message records a copy of the message.
 func (t *tape) Message(m drivers.Message) {
 	if m.Op == drivers.OpPing {
 		return
@@ -32,8 +32,8 @@ func (t *tape) Message(m drivers.Message) {
 	t.grown = make(chan struct{})
 }
 
-// matching returns what was recorded so far and is wanted, and a channel that
-// is closed when there is more.
+// matching returns the wanted messages recorded so far, and a channel that is closed at
+// the next message.
 func (t *tape) matching(wanted func(drivers.Message) bool) ([]drivers.Message, <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -46,7 +46,7 @@ func (t *tape) matching(wanted func(drivers.Message) bool) ([]drivers.Message, <
 	return found, t.grown
 }
 
-// all returns what was recorded so far and is wanted.
+// all returns the wanted messages recorded so far.
 func (t *tape) all(wanted func(drivers.Message) bool) []drivers.Message {
 	found, _ := t.matching(wanted)
 	return found

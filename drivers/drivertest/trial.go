@@ -12,13 +12,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A trial is one case while it runs: a node of its own, the sessions it opened
-// and the watches it armed.
+// A trial is a running case: it has a node of its own, the sessions that it opened and
+// the watches that it armed.
 type trial struct {
 	testing.TB
 	service drivers.Service
 	base    string
-	admin   drivers.Conn // makes and removes base; the case does not disturb it
+	admin   drivers.Conn // makes and removes base; the case leaves it alone
 
 	mu      sync.Mutex
 	clients []*client
@@ -67,8 +67,8 @@ func (x *trial) end() {
 	}
 }
 
-// removeAll removes a node and what is below it, siblings at the same time.
-// Ephemeral nodes may go by themselves meanwhile.
+// removeAll removes a node and all below it, siblings at the same time. Ephemeral nodes
+// may disappear by themselves meanwhile.
 func removeAll(ctx context.Context, c drivers.Conn, path string) error {
 	children, err := c.Children(ctx, path, nil)
 	errs := make([]error, len(children))
@@ -86,12 +86,12 @@ func removeAll(ctx context.Context, c drivers.Conn, path string) error {
 	return unless(err, drivers.ErrNoNode)
 }
 
-// path is that of a node below the case's own.
+// path returns the path of a node below the case's own.
 func (x *trial) path(names ...string) string {
 	return x.base + "/" + strings.Join(names, "/")
 }
 
-// dial opens a session which ends with the case at the latest.
+// dial opens a session. It ends with the case at the latest.
 func (x *trial) dial(ctx context.Context, o drivers.Options) *client {
 	conn, err := x.service.Dial(ctx, o)
 	if err != nil {
@@ -104,7 +104,7 @@ func (x *trial) dial(ctx context.Context, o drivers.Options) *client {
 	return c
 }
 
-// pair opens two sessions with default options: who acts and who looks on.
+// pair opens two sessions with default options: one that acts and one that looks on.
 func (x *trial) pair(ctx context.Context) (actor, onlooker *client) {
 	return x.dial(ctx, drivers.Options{}), x.dial(ctx, drivers.Options{})
 }
@@ -153,7 +153,8 @@ func (x *trial) atOnce(fs ...func() error) {
 	}
 }
 
-// unless returns nil if the error matches one of those that may happen.
+// unless returns nil if the error matches one of those that are allowed, and err
+// otherwise.
 func unless(err error, may ...error) error {
 	for _, m := range may {
 		if errors.Is(err, m) {

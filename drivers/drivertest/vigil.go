@@ -10,24 +10,24 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A vigil is a persistent watch that remembers what it was told. At the end of
-// the case it is checked for how it ended.
+// A vigil is a persistent watch that records its events. At the end of the case it is
+// checked for how it ended.
 type vigil struct {
 	what string
-	end  func() // as the call returned it
+	end  func() // the stop function that the call returned
 
 	mu      sync.Mutex
 	heard   []drivers.Event
 	grown   chan struct{} // closed and replaced with every event
 	armed   bool          // the call returned nil
 	stopped bool
-	atStop  int // how much had been heard then
+	atStop  int // number of events at the stop
 }
 
 // A keeping arms a persistent watch.
 type keeping func(c drivers.PersistentWatcher, ctx context.Context, path string, w drivers.Watch) (func(), error)
 
-// onNode and onTree are the two kinds.
+// onNode and onTree are the two kinds of persistent watch.
 func onNode(c drivers.PersistentWatcher, ctx context.Context, path string, w drivers.Watch) (func(), error) {
 	return c.WatchNode(ctx, path, w)
 }
@@ -36,7 +36,7 @@ func onTree(c drivers.PersistentWatcher, ctx context.Context, path string, w dri
 	return c.WatchTree(ctx, path, w)
 }
 
-// tryWatch arms a persistent watch or returns why it did not.
+// tryWatch arms a persistent watch or returns why it could not.
 func (c *client) tryWatch(ctx context.Context, by keeping, path string) (*vigil, error) {
 	p, ok := c.Conn.(drivers.PersistentWatcher)
 	if !ok {
@@ -75,7 +75,7 @@ func (v *vigil) returned(end func(), err error) {
 	v.end, v.armed = end, err == nil
 }
 
-// stop ends the watch; from now on it must not be called.
+// stop ends the watch. From now on it must not be called.
 func (v *vigil) stop() {
 	v.end()
 	v.mu.Lock()
@@ -85,18 +85,17 @@ func (v *vigil) stop() {
 	}
 }
 
-// events returns what was heard so far, and a channel that is closed when there
-// is more.
+// events returns the events so far, and a channel that is closed at the next one.
 func (v *vigil) events() ([]drivers.Event, <-chan struct{}) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.Clone(v.heard), v.grown
 }
 
-// short is a path as the case names it.
+// short returns a path as the case names it.
 func (x *trial) short(path string) string { return strings.TrimPrefix(path, x.base+"/") }
 
-// words are events with the nodes that they tell of: "created a/b".
+// words describes events with the nodes that they concern: "created a/b".
 func (x *trial) words(events []drivers.Event) []string {
 	var all []string
 	for _, e := range events {
@@ -109,7 +108,7 @@ func (x *trial) words(events []drivers.Event) []string {
 	return all
 }
 
-// told checks what the watch was told up to now.
+// told checks the events that the watch has got so far.
 func (x *trial) told(v *vigil, want ...string) {
 	x.Helper()
 	events, _ := v.events()
@@ -118,7 +117,7 @@ func (x *trial) told(v *vigil, want ...string) {
 	}
 }
 
-// learns waits until the watch has been told n times of a type.
+// learns waits until the watch has got n events of a type.
 func (x *trial) learns(ctx context.Context, v *vigil, t drivers.EventType, n int) {
 	x.Helper()
 	for {
@@ -136,9 +135,9 @@ func (x *trial) learns(ctx context.Context, v *vigil, t drivers.EventType, n int
 	}
 }
 
-// closeVigils checks, when all sessions have ended, that every persistent watch
-// that was armed and not stopped was told so, once and last, and that the others
-// were left alone.
+// closeVigils checks, when all sessions have ended, that every persistent watch that was
+// armed and not stopped was called with Lost, once and last, and that the others were not
+// called.
 func (x *trial) closeVigils(ctx context.Context) {
 	for _, v := range x.vigils {
 		if v.armed && !v.stopped {

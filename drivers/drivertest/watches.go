@@ -25,12 +25,12 @@ func watches() []testCase {
 	}
 }
 
-// A step arms a watch by a read, makes a change and says what the watch is told.
+// A step arms a watch by a read, makes a change and says which event the watch must get.
 type step struct {
 	what string
 	arm  func(ctx context.Context, c *client, path string, w drivers.Watch)
 	do   func(ctx context.Context, c *client, path string)
-	want drivers.EventType // 0 where the watch does not cover the change
+	want drivers.EventType // 0 if the watch does not cover the change
 }
 
 func byExists(ctx context.Context, c *client, path string, w drivers.Watch) { c.exists(ctx, path, w) }
@@ -41,13 +41,13 @@ func create(ctx context.Context, c *client, path string) { c.create(ctx, path, "
 func set(ctx context.Context, c *client, path string)    { c.set(ctx, path, "changed") }
 func remove(ctx context.Context, c *client, path string) { c.remove(ctx, path) }
 
-// below makes the change to a child of the path.
+// below returns do for a child of the path.
 func below(do func(context.Context, *client, string)) func(context.Context, *client, string) {
 	return func(ctx context.Context, c *client, path string) { do(ctx, c, path+"/child") }
 }
 
-// walk takes one node through the steps. What each watch was told is checked
-// after the step, when a fence has shown that there is no more to come.
+// walk takes one node through the steps. After each step it checks the watch's events,
+// when a fence has shown that no more will come.
 func walk(ctx context.Context, x *trial, watcher, writer *client, steps []step) {
 	x.Helper()
 	path := x.path("a")
