@@ -36,10 +36,10 @@ func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 	}
 }
 
-// Enter waits until size clients have come. The context that it returns is for
-// the work inside the barrier: it is canceled when ctx is, by Leave, and, with
-// cause ErrSessionLost, when the session ends; the other clients no longer wait
-// for this one then. If Enter fails, it removes its node.
+// Enter waits until size clients have arrived. The context that it returns is
+// for the work inside the barrier: it is canceled when ctx is, by Leave, and,
+// with cause ErrSessionLost, when the session ends; the other clients no longer
+// wait for this one then. If Enter fails, it removes its node.
 func (b *DoubleBarrier) Enter(ctx context.Context) (inside context.Context, err error) {
 	if err := b.enter(ctx); err != nil {
 		return nil, fmt.Errorf("enter double barrier %s: %w", b.dir, errors.Join(err, b.node.Abandon(ctx)))
@@ -54,7 +54,7 @@ func (b *DoubleBarrier) enter(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children, the processes, with a watch.
+		// 2. Get the children (the processes), with a watch.
 		var changed drivers.Wait
 		processes, err := b.conn.Children(ctx, b.dir, changed.Fire)
 		if err != nil {
@@ -102,7 +102,7 @@ func (b *DoubleBarrier) leave(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children, the processes, with a watch. If none is left,
+		// 2. Get the children (the processes), with a watch. If none is left,
 		// exit.
 		var changed drivers.Wait
 		left, err := b.conn.Children(ctx, b.dir, changed.Fire)

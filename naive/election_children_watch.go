@@ -47,7 +47,7 @@ func (e *ChildrenWatchElection) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children, the volunteers, with a watch.
+		// 2. Get the children (the volunteers), with a watch.
 		var changed drivers.Wait
 		volunteers, err := e.conn.Children(ctx, e.dir, changed.Fire)
 		if err != nil {

@@ -56,7 +56,7 @@ func (g *Group) Follow(ctx context.Context, see func(members []string)) error {
 
 func (g *Group) follow(ctx context.Context, see func(members []string)) error {
 	for {
-		// 1. Get the children, the members, with a watch.
+		// 1. Get the children (the members), with a watch.
 		var changed drivers.Wait
 		members, err := g.conn.Children(ctx, g.dir, changed.Fire)
 		if err != nil {

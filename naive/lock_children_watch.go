@@ -47,7 +47,7 @@ func (l *ChildrenWatchLock) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children, the line, with a watch.
+		// 2. Get the children (the line), with a watch.
 		var changed drivers.Wait
 		line, err := l.conn.Children(ctx, l.dir, changed.Fire)
 		if err != nil {

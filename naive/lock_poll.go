@@ -51,7 +51,7 @@ func (l *PollLock) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children, the line, without a watch.
+		// 2. Get the children (the line), without a watch.
 		line, err := l.conn.Children(ctx, l.dir, nil)
 		if err != nil {
 			return err

@@ -61,7 +61,7 @@ func (q *PriorityQueue) Take(ctx context.Context) (item []byte, err error) {
 
 func (q *PriorityQueue) take(ctx context.Context) (item []byte, err error) {
 	for {
-		// 1. Get the children, the items, again for every item.
+		// 1. Get the children (the items) again for every item.
 		if err := q.look(ctx); err != nil {
 			return nil, err
 		}

@@ -55,7 +55,7 @@ func (q *Queue) Take(ctx context.Context) (item []byte, err error) {
 
 func (q *Queue) take(ctx context.Context) (item []byte, err error) {
 	for {
-		// 1. Get the children, the items, again for every item.
+		// 1. Get the children (the items) again for every item.
 		if err := q.look(ctx); err != nil {
 			return nil, err
 		}

@@ -66,7 +66,7 @@ func (l *RevocableLock) wait(ctx context.Context) error {
 		}
 	}
 	for {
-		// 3. Get the children, the line, without a watch.
+		// 3. Get the children (the line), without a watch.
 		line, err := l.conn.Children(ctx, l.lock.dir, nil)
 		if err != nil {
 			return err
@@ -78,8 +78,8 @@ func (l *RevocableLock) wait(ctx context.Context) error {
 			l.asked = false // earlier requests were not for this holder
 			return err
 		}
-		// 5. Wait for the nearest of those nodes to be deleted, then go to step
-		// 3.
+		// 5. Wait for the nearest of those nodes to be deleted or changed, then
+		// go to step 3.
 		if err := l.await(ctx, ahead); err != nil {
 			return err
 		}

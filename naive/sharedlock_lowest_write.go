@@ -65,7 +65,7 @@ func (l *LowestWriteSharedLock) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children, the line, without a watch.
+		// 2. Get the children (the line), without a watch.
 		line, err := l.conn.Children(ctx, l.dir, nil)
 		if err != nil {
 			return err

@@ -38,10 +38,10 @@ func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 	}
 }
 
-// Enter waits until size clients have come. The context that it returns is for
-// the work inside the barrier: it is canceled when ctx is, by Leave, and, with
-// cause ErrSessionLost, when the session ends; the other clients no longer wait
-// for this one then. If Enter fails, it removes its node.
+// Enter waits until size clients have arrived. The context that it returns is
+// for the work inside the barrier: it is canceled when ctx is, by Leave, and,
+// with cause ErrSessionLost, when the session ends; the other clients no longer
+// wait for this one then. If Enter fails, it removes its node.
 func (b *DoubleBarrier) Enter(ctx context.Context) (inside context.Context, err error) {
 	if err := b.enter(ctx); err != nil {
 		return nil, fmt.Errorf("enter double barrier %s: %w", b.dir, errors.Join(err, b.node.Abandon(ctx)))
@@ -61,12 +61,12 @@ func (b *DoubleBarrier) enter(ctx context.Context) error {
 	if err := b.node.Create(ctx); err != nil || isReady {
 		return err
 	}
-	// 3. Get the children, the processes, without a watch.
+	// 3. Get the children (the processes), without a watch.
 	children, err := b.conn.Children(ctx, b.dir, nil)
 	if err != nil {
 		return err
 	}
-	// 4. If there are size processes, create ready, which wakes all the others.
+	// 4. If there are size processes, create ready, which wakes all of them.
 	// Otherwise wait for ready to be created.
 	if len(processes(children)) >= b.size {
 		return b.ready(ctx)
@@ -100,7 +100,7 @@ func (b *DoubleBarrier) Leave(ctx context.Context) error {
 
 func (b *DoubleBarrier) leave(ctx context.Context) error {
 	for {
-		// 1. Get the children, the processes, without a watch. If none is left,
+		// 1. Get the children (the processes), without a watch. If none is left,
 		// exit.
 		children, err := b.conn.Children(ctx, b.dir, nil)
 		left := processes(children)

@@ -42,7 +42,7 @@ func (b SequentialDoubleBarrier) Leave(ctx context.Context) error {
 
 func (b SequentialDoubleBarrier) leave(ctx context.Context) error {
 	for {
-		// 1. Get the children, the processes, without a watch.
+		// 1. Get the children (the processes), without a watch.
 		children, err := b.conn.Children(ctx, b.dir, nil)
 		if err != nil {
 			return err

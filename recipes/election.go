@@ -51,7 +51,7 @@ func (e *Election) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children, the volunteers, without a watch.
+		// 2. Get the children (the volunteers), without a watch.
 		volunteers, err := e.conn.Children(ctx, e.dir, nil)
 		if err != nil {
 			return err

@@ -61,7 +61,7 @@ func (g *Group) Follow(ctx context.Context, see func(members []string)) error {
 
 func (g *Group) follow(ctx context.Context, see func(members []string)) error {
 	for first := false; ; {
-		// 1. Get the children, the members, without a watch. Only the first
+		// 1. Get the children (the members), without a watch. Only the first
 		// member sets a watch here, on the whole group.
 		var changed drivers.Wait
 		var watch drivers.Watch

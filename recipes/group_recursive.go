@@ -39,7 +39,7 @@ func (g *RecursiveGroup) follow(ctx context.Context, see func(members []string))
 		return err
 	}
 	defer stop()
-	// 2. Get the children, the members, once.
+	// 2. Get the children (the members), once.
 	members, err := g.list(ctx)
 	for err == nil {
 		see(slices.Sorted(maps.Keys(members)))

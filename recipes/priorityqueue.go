@@ -62,7 +62,7 @@ func (q *PriorityQueue) Take(ctx context.Context) (item []byte, err error) {
 
 func (q *PriorityQueue) take(ctx context.Context) (item []byte, err error) {
 	for {
-		// 1. Get the children, the items, only when the last list is exhausted
+		// 1. Get the children (the items) only when the last list is exhausted
 		// or no longer valid, since its watch has fired.
 		if len(q.list) == 0 || q.changed.Fired() {
 			if err := q.look(ctx); err != nil {

@@ -55,7 +55,7 @@ func (q *Queue) Take(ctx context.Context) (item []byte, err error) {
 
 func (q *Queue) take(ctx context.Context) (item []byte, err error) {
 	for {
-		// 1. Get the children, the items, only when the last list is exhausted.
+		// 1. Get the children (the items) only when the last list is exhausted.
 		if len(q.list) == 0 {
 			if err := q.look(ctx); err != nil {
 				return nil, err

@@ -58,12 +58,12 @@ func (l *RevocableLock) wait(ctx context.Context) error {
 	if err := l.lock.node.Create(ctx); err != nil {
 		return err
 	}
-	// 2. Get the node, with a watch, to learn of requests.
+	// 2. Get this client's node, with a watch, to learn of requests.
 	if err := l.heed(ctx); err != nil {
 		return err
 	}
 	for {
-		// 3. Get the children, the line, without a watch.
+		// 3. Get the children (the line), without a watch.
 		line, err := l.conn.Children(ctx, l.lock.dir, nil)
 		if err != nil {
 			return err
@@ -74,8 +74,8 @@ func (l *RevocableLock) wait(ctx context.Context) error {
 		if err != nil || ahead == "" {
 			return err
 		}
-		// 5. Wait for the nearest of those nodes to be deleted, then go to step
-		// 3.
+		// 5. Wait for the nearest of those nodes to be deleted or changed, then
+		// go to step 3.
 		if err := l.await(ctx, ahead); err != nil {
 			return err
 		}
@@ -97,8 +97,8 @@ func (l *RevocableLock) await(ctx context.Context, node string) error {
 	return err
 }
 
-// heed checks whether a client has asked for the lock, and sets the watch for
-// the next request.
+// heed checks whether a client has asked this one to give up the lock, and sets
+// the watch for the next request.
 func (l *RevocableLock) heed(ctx context.Context) error {
 	request := &drivers.Wait{}
 	data, _, err := l.conn.Get(ctx, l.lock.node.Path(), request.Fire)
