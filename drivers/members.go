@@ -17,9 +17,9 @@ type Ensemble interface {
 	Divisible() bool
 }
 
-// A Member is one server of an ensemble. A change to it is in effect when the call
-// returns; no call waits until the ensemble has recovered from it. A call that does not
-// fit the member's state, such as killing it twice, is an error.
+// A Member is one server of an ensemble. Its methods take effect before they return; none
+// waits until the ensemble has recovered. A call that does not fit the member's state,
+// such as killing it twice, is an error.
 type Member interface {
 	// Name tells the member apart from the others: "1", "2", ….
 	Name() string
@@ -55,8 +55,8 @@ type Member interface {
 	// Mend undoes Isolate, Delay and Throttle: data that waits passes, and so does new
 	// data.
 	Mend() error
-	// CanFillDisk reports whether FillDisk works on this member: it has a disk, a server
-	// of its kind loses nothing when its disk was full, and the operating system supports
+	// CanFillDisk reports whether FillDisk works on this member: it has a disk, servers
+	// of its kind lose no data when their disk is full, and the operating system supports
 	// it.
 	CanFillDisk() bool
 	// FillDisk makes all the member's writes to files fail until it has been killed and

@@ -38,7 +38,7 @@ type Message struct {
 	Event EventType
 }
 
-// A MessageKind is the direction and part of a message.
+// A MessageKind says whether a message is a request, a reply or a notification.
 type MessageKind uint8
 
 const (

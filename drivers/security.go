@@ -12,7 +12,7 @@ import (
 
 // Security says how to connect to a given service: with which encryption and which
 // credentials. The zero Security has neither. A client never accepts a server whose
-// certificate does not match its name.
+// certificate it cannot verify.
 type Security struct {
 	// CA is a PEM file of the certificate authorities to trust, or SystemCA for those
 	// that this machine trusts. "" means SystemCA if another field asks for TLS.
@@ -23,7 +23,8 @@ type Security struct {
 	// ServerName is the name in the server's certificate, if it is not the host that the
 	// client connects to.
 	ServerName string
-	// User and Password are a digest of ZooKeeper or a user of etcd.
+	// User and Password are the credentials of ZooKeeper's digest scheme or of an etcd
+	// user.
 	User     string
 	Password Secret
 }

@@ -23,7 +23,7 @@ type Info struct {
 	Name       string // "native", "zookeeper", "etcd"
 	URL        string // as given, credentials redacted
 	Server     string // product and version, e.g. "ZooKeeper 3.8.0"
-	Durability string // "fsync", "memory", or "unknown" for a given address
+	Durability string // "fsync", "no-fsync", "memory", or "unknown" for a given address
 	Client     string // the client library, e.g. "go-zookeeper"
 	// Reads says what a read may show: "local" (the state of the server that the session
 	// is on), "sync" (every write acknowledged before the read), "linearizable" or
