@@ -12,9 +12,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// BenchmarkAgainstLibrary says how often lock/predecessor hands over for each
-// time that the client library's own lock does, with clients that hold for no
-// time: the median over pairs of runs, in alternating order.
+// BenchmarkAgainstLibrary compares the hand-off rates of lock/predecessor and of
+// the client library's own lock, with clients that release immediately. It
+// reports the median ratio over pairs of runs, whose order alternates.
 //
 //	go test -run '^$' -bench AgainstLibrary -benchtime 10x ./workloads/catalog
 func BenchmarkAgainstLibrary(b *testing.B) {
@@ -46,7 +46,7 @@ func againstLibrary(b *testing.B, s drivers.Service, library string, clients int
 	b.ReportMetric(median(ratios), "times")
 	b.ReportMetric(median(ours), "ours/s")
 	b.ReportMetric(median(theirs), "theirs/s")
-	b.ReportMetric(0, "ns/op") // a pair takes what it is told to take
+	b.ReportMetric(0, "ns/op") // a pair of runs has a fixed duration
 }
 
 func median(v []float64) float64 {

@@ -15,10 +15,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 )
 
-// BenchmarkWatchFirst compares the hand-offs of lock/predecessor and of
-// concurrency.Mutex with those of a bare program on etcd's client, in rotating order:
-// medians of the rates, and of the ratios to the bare program in the same turn. The
-// bare program's unary calls for each hand-off are counted; it opens one watch more.
+// BenchmarkWatchFirst compares the hand-off rates of lock/predecessor and of
+// concurrency.Mutex with that of a bare program on etcd's client. The order of the
+// three rotates. It reports the medians of the rates, and of the ratios to the bare
+// program's rate in the same iteration. It also counts the bare program's unary calls
+// per hand-off; these do not include the watch that each wait opens.
 //
 //	go test -run '^$' -bench WatchFirst -benchtime 9x ./workloads/catalog
 func BenchmarkWatchFirst(b *testing.B) {
@@ -58,7 +59,7 @@ func againstBare(b *testing.B, s drivers.Service, clients int) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// bareHandoffs is the bare program's hand-offs in a second, and its unary calls for each.
+// bareHandoffs returns the bare program's hand-offs per second and its unary calls per hand-off.
 func bareHandoffs(b *testing.B, s drivers.Service, clients int) (rate, calls float64) {
 	ctx, end := context.WithCancel(b.Context())
 	defer end()
@@ -91,7 +92,7 @@ func bareHandoffs(b *testing.B, s drivers.Service, clients int) (rate, calls flo
 			}
 		})
 	}
-	time.Sleep(200 * time.Millisecond) // the warm-up that the other forms have
+	time.Sleep(200 * time.Millisecond) // the same warm-up as for the other forms
 	n, m, began := handoffs.Load(), sent.Load(), time.Now()
 	time.Sleep(time.Second)
 	n, m = handoffs.Load()-n, sent.Load()-m
@@ -117,8 +118,9 @@ func bareTurn(ctx context.Context, c *clientv3.Client, prefix, key string, lease
 	return err
 }
 
-// bareWait returns once the key of that creation is deleted. The watch is there before
-// the key is read, so that no deletion is missed and none waits for etcd's loop.
+// bareWait returns when the key with the given create revision is deleted. It opens
+// the watch before it reads the key: so it misses no deletion, and the watch does not
+// have to catch up in etcd's loop for watches that start in the past.
 func bareWait(ctx context.Context, c *clientv3.Client, key string, created int64) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()

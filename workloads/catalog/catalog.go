@@ -9,18 +9,18 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// pollInterval is how often a client of a polling form looks: often enough to
-// be a fair opponent, seldom enough that a service can bear it.
+// pollInterval is how often a client of a polling form polls: often enough for
+// a fair comparison, rarely enough not to overload the service.
 const pollInterval = 5 * time.Millisecond
 
-// patience is how long a holder has to give a lock up before it is deposed: half
-// as long as locks are held where nobody says otherwise.
+// patience is how long a holder has to release a revocable lock after a request,
+// before its node is deleted: half the default hold time.
 const patience = 500 * time.Microsecond
 
-// persistentSource is that of the forms with watches that stay.
+// persistentSource is the source of the forms that use persistent watches.
 const persistentSource = "the persistent watches of ZooKeeper 3.6"
 
-// Forms are all forms. The first of a family is that family's default.
+// Forms returns all forms. The first form of each family is that family's default.
 func Forms() []workloads.Form {
 	return []workloads.Form{
 		{Recipe: "lock", Name: "predecessor", Family: workloads.Recipe,

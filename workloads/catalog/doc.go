@@ -1,4 +1,3 @@
-// Package catalog is the table of every form of every recipe, and the choice
-// among them by name. It is the only package that knows all forms; whoever has
-// one of their own appends it to [Forms].
+// Package catalog lists every form of every recipe, and selects forms by name.
+// It is the only package that knows all forms: to add a form, append it to [Forms].
 package catalog

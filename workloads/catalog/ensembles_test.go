@@ -18,13 +18,14 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// Forms keep their promise and go on while members of an ensemble are killed,
-// stopped, started again and isolated, and while their own sessions and connections are
-// broken. They run side by side, so that each schedule is tried on all of them.
-// SEEDS says how many schedules there are, RECIPES of which recipes, or "all".
-// Here it is one of the lock, to see that it works: make soak is the real thing,
-// alone on the machine and without the race detector, under which the members of
-// etcd, which are processes of this binary, take too long to elect a leader.
+// TestFormsOnEnsemblesUnderFaults checks that all forms stay safe and make progress
+// while members of an ensemble are killed, stopped, restarted and isolated, and while
+// their own sessions and connections are broken. The forms run at the same time, so
+// that each schedule applies to all of them. SEEDS is the number of schedules, RECIPES
+// the recipes, or "all". The default, one schedule of the lock, only checks that the
+// test works. The real test is make soak, on an otherwise idle machine and without the
+// race detector: with it, etcd's members, which are processes of this binary, take too
+// long to elect a leader.
 //
 //	make soak SOAK=3 RECIPES=all
 func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
@@ -39,8 +40,8 @@ func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
 	}
 }
 
-// soak is for how long each schedule goes on, and shocks how often something
-// happens to a member in it, and to the clients of each form.
+// soak is the duration of each schedule. shocks is the interval between the faults of
+// the members, and between those of each form's clients.
 const (
 	soak   = 13 * time.Second
 	shocks = 2500 * time.Millisecond
@@ -75,8 +76,9 @@ func underMemberFaults(t *testing.T, s drivers.Ensemble, seed uint64) {
 	}
 }
 
-// soaked are the forms that the service can run and no library ships, of the
-// recipes asked for. A storm or a fan-out has no promise that faults could break.
+// soaked returns the forms of the recipes in RECIPES that the service can run, without
+// the forms that client libraries ship. It leaves out storms and fan-outs, which have
+// no safety property that faults could violate.
 func soaked(t *testing.T, s drivers.Service) []workloads.Form {
 	asked := cmp.Or(os.Getenv("RECIPES"), "lock")
 	return slices.DeleteFunc(served(t, s), func(f workloads.Form) bool {
@@ -85,8 +87,9 @@ func soaked(t *testing.T, s drivers.Service) []workloads.Form {
 	})
 }
 
-// besides runs one form while others run, so many in all. The more there are, the
-// more each takes its time: members that starve elect no leader.
+// besides runs one form while others run at the same time; forms is the number of all.
+// The hold and think times grow with that number, because members that are short of CPU
+// elect no leader.
 func besides(t *testing.T, s drivers.Service, f workloads.Form, seed uint64, members faults.Schedule, forms int) {
 	share := time.Duration(forms) * time.Millisecond
 	p := workloads.Plan{

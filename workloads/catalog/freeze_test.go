@@ -22,11 +22,11 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// A server that stands still for two of ten seconds shows in the response times
-// of what was due meanwhile, and hardly in the service times, which are those of
-// the few calls that were under way: what a closed loop would have told. Where
-// nothing else runs, more may be offered than the hundred a second that a server
-// can do which shares its processors with other tests:
+// TestFrozenServer freezes a server for two of ten seconds. The freeze shows in the
+// response times of the operations that are due in that time, but hardly in the
+// service times, because only the few calls in flight are slow: a closed loop would
+// report only those. The default rate, 100/s, is what a server can do that shares its
+// processors with other tests. On an otherwise idle machine the rate can be higher:
 //
 //	RATE=500 go test -run Frozen ./workloads/catalog
 func TestFrozenServer(t *testing.T) {
@@ -78,9 +78,9 @@ func runFrozen(t *testing.T, url string, rate float64) {
 		t.Errorf("response times: p90 %v, p95 %v, p99 %v; want those of a fifth that waited up to %v", at(90), at(95), at(99), frozen)
 	}
 	// Most requests are due while the server runs, and the freeze hits at most one call of
-	// each client, less than one in a hundred: so it explains neither a slow median nor slow
-	// service times. A machine that is too busy for a hundred requests a second does, and
-	// then the run doubts its own times.
+	// each client, which is less than 1 % of the calls. So the freeze explains neither a slow
+	// median nor slow service times. A machine that is too busy for 100 requests a second does
+	// explain them, and then the run itself reports doubts about its times.
 	if doubt := slices.IndexFunc(r.Doubts, shortOfCPU); doubt >= 0 {
 		t.Logf("upper bounds are left out: %s", r.Doubts[doubt].Text)
 	} else if at(50) > frozen/2 || p95 > time.Second {
@@ -104,7 +104,7 @@ func openOwn(t *testing.T, url string) drivers.Service {
 	return s
 }
 
-// freezeFor stops the processes for d, on their own time.
+// freezeFor stops the processes and returns immediately. The processes continue after d.
 func freezeFor(pids []int, d time.Duration) {
 	for _, pid := range pids {
 		syscall.Kill(pid, syscall.SIGSTOP)
@@ -116,7 +116,7 @@ func freezeFor(pids []int, d time.Duration) {
 	})
 }
 
-// descendants are this process's children and theirs.
+// descendants returns the process IDs of this process's children and of their descendants.
 func descendants(t testing.TB) (pids []int) {
 	t.Helper()
 	parents := map[int]int{}
@@ -127,9 +127,9 @@ func descendants(t testing.TB) (pids []int) {
 	for _, path := range stats {
 		stat, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has ended
+			continue // the process has ended
 		}
-		// What is behind the name, which may have anything in it: state and parent.
+		// The fields after the name, which may contain any character: state and parent.
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		parents[pid], _ = strconv.Atoi(fields[1])

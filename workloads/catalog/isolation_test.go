@@ -14,8 +14,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// The leader is isolated for long enough to be replaced, while clients of all members
-// stand in line for a lock: one has it at a time, another leads, and the line goes on.
+// TestLockWhileTheLeaderIsIsolated isolates the leader for long enough to be replaced,
+// while clients of all members wait for a lock. At most one client holds the lock at a
+// time, another member becomes leader, and clients continue to get the lock.
 func TestLockWhileTheLeaderIsIsolated(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for _, url := range []string{"zookeeper:?servers=3&client=lean", "etcd:?servers=3"} {
@@ -44,7 +45,7 @@ func TestLockWhileTheLeaderIsIsolated(t *testing.T) {
 	}
 }
 
-// form is one that the service can run.
+// form returns the form of that name. It fails the test if the service cannot run it.
 func form(t *testing.T, s drivers.Service, recipe, name string) workloads.Form {
 	t.Helper()
 	all := served(t, s)
@@ -55,7 +56,7 @@ func form(t *testing.T, s drivers.Service, recipe, name string) workloads.Form {
 	return all[i]
 }
 
-// replaced checks that the clients saw another leader, and were served by it.
+// replaced checks that the clients saw a new leader and that it served them.
 func replaced(t *testing.T, r metrics.Recovery) {
 	t.Helper()
 	if r.Led == nil || r.Served == nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// shipped makes what the session's client library ships of a recipe, nil if that
-// is nothing.
+// shipped returns a constructor for the client library's own form of a recipe.
+// The constructor returns nil if the library ships no such form.
 func shipped[F any](recipe string) func(drivers.Librarian, string) F {
 	return func(c drivers.Librarian, path string) F {
 		form, _ := c.LibraryForm(recipe, path, 0).(F)
@@ -19,8 +19,9 @@ func shippedDoubleBarrier(c drivers.Librarian, path string, clients int) workloa
 	return barrier
 }
 
-// shippedQueue makes what the library ships of either kind of queue. Its items
-// outlive their producers.
+// shippedQueue returns a constructor for the client library's own queue or
+// priority queue. The items of these queues outlive their producers, so the
+// constructor returns nil for any other mode.
 func shippedQueue[F any](recipe string) func(drivers.Librarian, string, drivers.Mode) F {
 	return func(c drivers.Librarian, items string, mode drivers.Mode) (queue F) {
 		if mode == 0 {

@@ -21,15 +21,16 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// BenchmarkMixInFlight is the processor time and the allocations of this process for
-// one get of a mix, and for one of a loop that does nothing but get through the same
-// client, or through etcd's own: 64 sessions with 16 requests in flight each. The
-// server is a process of its own, whose processor time is told beside; where both sides
-// together use all processors, the sum is what bounds the throughput.
+// BenchmarkMixInFlight reports the CPU time and the allocations of this process for
+// one get of a mix. It compares them with those of one get of a bare loop, through the
+// same client or, for etcd, through etcd's own client. Both have 64 sessions with 16
+// requests in flight each. The server is a separate process, and its CPU time is
+// reported too: where client and server together use all processors, the sum bounds
+// the throughput.
 //
 //	go test -run '^$' -bench MixInFlight -benchtime 300000x ./workloads/catalog
 func BenchmarkMixInFlight(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the command does
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the same setting as the command's
 	for _, url := range []string{"native:?client=lean", "zookeeper:?client=lean", "etcd:"} {
 		s := backendtest.Own(b, url)
 		b.Run(fmt.Sprint(s.Info().Name, "/loop"), func(b *testing.B) { spent(b, bareLoop(b, s)) })
@@ -42,7 +43,7 @@ const (
 	mixWindow  = 16 // requests in flight on each session
 )
 
-// spent reports what one of b.N operations takes.
+// spent reports the cost of one of b.N operations.
 func spent(b *testing.B, run func(*testing.B)) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -73,7 +74,7 @@ func mixed(b *testing.B, s drivers.Service) {
 	}
 }
 
-// bareLoop opens the sessions and returns what makes b.N gets in them.
+// bareLoop opens the sessions and returns a function that makes b.N gets in them.
 func bareLoop(b *testing.B, s drivers.Service) func(*testing.B) {
 	gets := make([]func(context.Context) error, mixClients)
 	for i := range gets {
@@ -97,7 +98,7 @@ func bareLoop(b *testing.B, s drivers.Service) func(*testing.B) {
 	}
 }
 
-// bareGet opens a session and returns what reads one node in it.
+// bareGet opens a session and returns a function that reads one node in it.
 func bareGet(b *testing.B, s drivers.Service) func(context.Context) error {
 	const path = "/bare"
 	if s.Info().Name == "etcd" {
@@ -119,14 +120,14 @@ func bareGet(b *testing.B, s drivers.Service) func(context.Context) error {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { c.Close() })
-	_, _ = c.Create(b.Context(), path, make([]byte, 100), 0) // another session may have
+	_, _ = c.Create(b.Context(), path, make([]byte, 100), 0) // another session may have created it
 	return func(ctx context.Context) error {
 		_, _, err := c.Get(ctx, path, nil)
 		return err
 	}
 }
 
-// serverTime is what the processes below this one have used.
+// serverTime returns the CPU time of this process's descendants.
 func serverTime(b *testing.B) (used time.Duration) {
 	for _, pid := range descendants(b) {
 		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
@@ -140,7 +141,7 @@ func serverTime(b *testing.B) (used time.Duration) {
 	return used
 }
 
-// processorTime is what this process has used.
+// processorTime returns the CPU time of this process.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -20,9 +20,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// Every form keeps its promise and goes on whatever the schedule: replies and
-// notifications come late, some replies never and the connection is gone. Each
-// seed is a schedule; SEEDS says how many are tried.
+// TestFormsUnderManySchedules checks that every form stays safe and makes progress under
+// any schedule: replies and notifications arrive late, and some replies are lost together
+// with their connection. Each seed is a schedule; SEEDS is the number of schedules.
 //
 //	SEEDS=500 go test -run Schedules ./workloads/catalog
 func TestFormsUnderManySchedules(t *testing.T) {
@@ -35,9 +35,9 @@ func TestFormsUnderManySchedules(t *testing.T) {
 	}
 }
 
-// Every form keeps its promise and goes on whatever is done to its clients: their
-// sessions end, their connections break, are slow, narrow or silent, they
-// themselves stand still, and replies are lost. Each seed is a schedule.
+// TestFormsUnderFaults checks that every form stays safe and makes progress under client
+// faults: sessions expire; connections break, or are slow, narrow or silent; clients
+// freeze; replies are lost. Each seed is a schedule.
 //
 //	SEEDS=500 go test -run Faults ./workloads/catalog
 func TestFormsUnderFaults(t *testing.T) {
@@ -77,7 +77,7 @@ func underFaults(t *testing.T, f workloads.Form, seed uint64) {
 	}
 }
 
-// seeds is how many schedules are tried of each form.
+// seeds returns the number of schedules for each form.
 func seeds() uint64 {
 	n, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64)
 	if err != nil {
@@ -86,7 +86,8 @@ func seeds() uint64 {
 	return n
 }
 
-// ownForms are all that no library ships, which may give up at a lost reply.
+// ownForms returns all forms except those of client libraries, which may give up after a
+// lost reply.
 func ownForms(t *testing.T) []workloads.Form {
 	u := newUnsteady(t, 0)
 	defer u.server.Close()
@@ -112,8 +113,8 @@ func underSchedule(t *testing.T, f workloads.Form, seed uint64) {
 	}
 }
 
-// An unsteady service is a native server whose replies come late, each
-// connection's by another time, and, one in fifty, never.
+// unsteady is a service that runs a native server. It delays replies by random times,
+// and loses one reply in fifty.
 type unsteady struct {
 	drivers.Service
 	server *native.Server
@@ -151,12 +152,12 @@ func (u *unsteady) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, e
 	return u.Service.Dial(ctx, o)
 }
 
-// Expire ends a session, as the service can.
+// Expire expires a session, as the underlying service does.
 func (u *unsteady) Expire(ctx context.Context, c drivers.Conn) error {
 	return u.Service.(drivers.Expirer).Expire(ctx, c)
 }
 
-// A slow connection hands on late what came in.
+// slow is a connection that delivers incoming data late.
 type slow struct {
 	net.Conn
 	service *unsteady

@@ -8,10 +8,10 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// All names every recipe or every form, but no load.
+// All selects every recipe (loads excluded) or every form.
 const All = "all"
 
-// Recipes are the recipes and loads of the forms, in the table's order.
+// Recipes returns the recipes and loads of the forms, in the table's order.
 func Recipes(forms []workloads.Form) []string {
 	var names []string
 	for _, f := range forms {
@@ -22,7 +22,7 @@ func Recipes(forms []workloads.Form) []string {
 	return names
 }
 
-// Names are the names of a recipe's forms, in the table's order.
+// Names returns the names of a recipe's forms, in the table's order.
 func Names(forms []workloads.Form, recipe string) []string {
 	var names []string
 	for _, f := range forms {
@@ -33,18 +33,21 @@ func Names(forms []workloads.Form, recipe string) []string {
 	return names
 }
 
-// A Choice is a form and whether it was asked for by its own name, rather than
-// by its family or by "all": only then is it an error that a backend has none.
+// A Choice is a selected form. ByName tells whether the form was selected by its
+// own name, rather than by its family or by "all". Only then is it an error if a
+// backend does not have the form.
 type Choice struct {
 	workloads.Form
 	ByName bool
 }
 
-// Select chooses forms of the recipes: by name, by family ("recipe", "naive",
-// "library"), or "all". Without names it chooses the twins: the first form of
-// the families recipe and naive. Of a load it chooses all forms, unless one of them
-// is named. No recipes means "lock"; "all" means every one, and no load.
-// The choice is in the table's order. The error names the nearest name.
+// Select returns the forms of the recipes that the names select. A name is a
+// form's name, a family ("recipe", "naive", "library") or "all". Without names,
+// Select returns the twins: the first form of each of the families recipe and naive.
+// For a load it returns all forms, unless names includes one of them.
+// Without recipes, Select uses "lock"; "all" means every recipe, but no load.
+// The result is in the table's order. For an unknown name, the error suggests
+// the nearest known one.
 func Select(forms []workloads.Form, recipes, names []string) ([]Choice, error) {
 	recipes, err := selectRecipes(forms, recipes)
 	if err != nil {
@@ -73,7 +76,7 @@ func Select(forms []workloads.Form, recipes, names []string) ([]Choice, error) {
 
 func wanted(f workloads.Form, twin bool, names []string) bool {
 	if f.Family == workloads.Load {
-		return false // all or by name
+		return false // loads are selected as a whole or by name
 	}
 	if len(names) == 0 {
 		return twin
@@ -101,7 +104,7 @@ func isLoad(forms []workloads.Form, recipe string) bool {
 	return slices.ContainsFunc(forms, func(f workloads.Form) bool { return f.Recipe == recipe && f.Family == workloads.Load })
 }
 
-// checkNames fails on a name that no chosen recipe has.
+// checkNames returns an error for a name that is neither a form of the recipes, a family, nor "all".
 func checkNames(forms []workloads.Form, recipes, names []string) error {
 	have := []string{All}
 	for _, f := range workloads.Families() {

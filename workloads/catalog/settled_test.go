@@ -12,8 +12,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// Every form costs what its model says, to the last notification, on every
-// backend; and a server that counts for itself counts the same.
+// TestFormsCostWhatTheModelSays checks on every backend that every form costs exactly
+// what its model predicts, to the last notification. Where the server keeps counts of
+// its own, they must match the model too.
 func TestFormsCostWhatTheModelSays(t *testing.T) {
 	backendtest.EachOwn(t, func(t *testing.T, service drivers.Service) {
 		clients := []int{5}
@@ -21,7 +22,7 @@ func TestFormsCostWhatTheModelSays(t *testing.T) {
 			clients = []int{1, 2, 3, 5, 8}
 		}
 		for _, f := range served(t, service) {
-			if f.Family == workloads.Load { // costs what is asked of it
+			if f.Family == workloads.Load { // its cost is whatever the load asks for
 				continue
 			}
 			for _, n := range clients {
@@ -31,8 +32,8 @@ func TestFormsCostWhatTheModelSays(t *testing.T) {
 	})
 }
 
-// The forms that need persistent watches run through the clients that the table
-// says have them, and through no others.
+// TestPersistentFormsRunWhereTheTableSays checks that the forms that need persistent
+// watches run through exactly those clients that have them according to the table.
 func TestPersistentFormsRunWhereTheTableSays(t *testing.T) {
 	for _, b := range backends.List() {
 		for _, url := range slices.Compact([]string{b.Scheme + ":", b.Persistent()}) {
@@ -52,8 +53,8 @@ func TestPersistentFormsRunWhereTheTableSays(t *testing.T) {
 	}
 }
 
-// served are the forms that the service's client can run. It leaves no session
-// open, whose heartbeats the server would count.
+// served returns the forms that the service's client can run. It closes its session,
+// because the server would count the heartbeats of an open one.
 func served(t *testing.T, service drivers.Service) (can []workloads.Form) {
 	t.Helper()
 	conn, err := service.Dial(t.Context(), drivers.Options{})

@@ -18,10 +18,10 @@ import (
 	"github.com/stampede-bench/stampede/recipes"
 )
 
-// A holder whose process is really stopped for longer than its session lasts does
-// what a frozen client of a run does: the next is granted the lock, the sleeper
-// believes that it holds it until it wakes and notices, and only the fencing token
-// tells them apart.
+// TestSleepingHolder stops a holder's process for longer than its session timeout. The
+// effect is the same as when a run freezes a client: the next client gets the lock, while
+// the stopped holder believes that it holds the lock until it wakes and notices the loss.
+// Only the fencing token distinguishes the two.
 func TestSleepingHolder(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for _, url := range []string{"native:", "zookeeper:", "etcd:"} {
@@ -70,8 +70,8 @@ func TestSleepingHolder(t *testing.T) {
 	}
 }
 
-// sleeper is the role of a process that takes the lock at a path of a service, says
-// with which token, and writes down in a file when it knows that it has lost it.
+// sleeper is the role of a process that acquires the lock at a path of a service, reports
+// its token, and writes to a file the time at which it notices that it has lost the lock.
 func sleeper(ctx context.Context, args []string, ready func(string)) error {
 	target, err := backends.Parse(args[0])
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// No workload keeps the settings that it is made with: it could use one that its form
-// does not tell of.
+// TestNoWorkloadKeepsSettings checks that no workload keeps the settings that it is made
+// with: otherwise it could use a setting that its form does not declare.
 func TestNoWorkloadKeepsSettings(t *testing.T) {
 	settings := reflect.TypeFor[workloads.Settings]()
 	for _, f := range Forms() {
@@ -22,7 +22,7 @@ func TestNoWorkloadKeepsSettings(t *testing.T) {
 	}
 }
 
-// holds tells whether values of a type have one of another in a field, however deep.
+// holds reports whether values of type t contain a value of type what, at any depth.
 func holds(t, what reflect.Type, seen map[reflect.Type]bool) bool {
 	if t == what {
 		return true

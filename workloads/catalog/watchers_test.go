@@ -16,8 +16,8 @@ import (
 )
 
 // TestWatchersAreNotifiedExactlyOnce has up to 15,000 sessions watch one node of a
-// server in a process of its own, and one write. It reports the time from the write
-// to the last notification, and the growth of the server's resident memory.
+// server in a separate process, and then one session write to it. It logs the time from
+// the write to the last notification, and the growth of the server's resident memory.
 //
 //	go test -v -run TestWatchersAreNotifiedExactlyOnce ./workloads/catalog
 func TestWatchersAreNotifiedExactlyOnce(t *testing.T) {
@@ -38,8 +38,8 @@ func TestWatchersAreNotifiedExactlyOnce(t *testing.T) {
 	}
 }
 
-// oneWrite lets all sessions watch, and returns how long after the write the last was
-// notified, and the server's memory before the write.
+// oneWrite arms a watch in each session and writes once. It returns the time from the
+// write to the last notification, and the server's memory before the write.
 func oneWrite(t *testing.T, writer drivers.Conn, all []drivers.Conn) (took time.Duration, memory int64) {
 	told := make([]atomic.Int32, len(all))
 	var left atomic.Int32
@@ -60,7 +60,7 @@ func oneWrite(t *testing.T, writer drivers.Conn, all []drivers.Conn) (took time.
 		t.Fatal(err)
 	}
 	took = (<-last).Sub(issued)
-	// What the server sent before the answer to this read has arrived before it.
+	// The server's replies are in order: what it sent before the reply to this read has arrived.
 	forEach(t, all, func(i int) error {
 		_, _, err := all[i].Get(t.Context(), "/watched", nil)
 		return err
@@ -82,7 +82,7 @@ func session(t *testing.T, s drivers.Service) drivers.Conn {
 	return c
 }
 
-// sessions opens n sessions, which are closed side by side at the end of the test.
+// sessions opens n sessions. At the end of the test they are closed concurrently.
 func sessions(t *testing.T, s drivers.Service, n int) []drivers.Conn {
 	all := make([]drivers.Conn, n)
 	t.Cleanup(func() {
@@ -121,7 +121,7 @@ func forEach(t *testing.T, all []drivers.Conn, do func(i int) error) {
 	}
 }
 
-// serverMemory is the resident memory of the processes below this one, in bytes.
+// serverMemory returns the resident memory of this process's descendants, in bytes.
 func serverMemory(t *testing.T) (bytes int64) {
 	for _, pid := range descendants(t) {
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
