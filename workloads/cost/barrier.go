@@ -2,8 +2,8 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// barrierWatch: everybody looks when it comes and again when it is woken, and
-// the opening is one delete.
+// barrierWatch returns the cost of barrier/watch: each client reads when it arrives
+// and again when it is woken, and the opening is one delete.
 func barrierWatch(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -27,7 +27,8 @@ func barrierWatchIdentities() []Identity {
 	}
 }
 
-// barrierPoll: one look at the arrival and q more, the last after the opening.
+// barrierPoll returns the cost of barrier/poll: each client reads when it arrives and q
+// more times, the last time after the opening.
 func barrierPoll(p Params) Expected {
 	n, q := p.Clients, p.Polls
 	return Expected{
@@ -51,7 +52,7 @@ func barrierPollIdentities() []Identity {
 	}
 }
 
-// oneWrite: a round is one opening.
+// oneWrite is for recipes where a round is one opening, which is one write.
 func oneWrite() Identity {
 	return equal("writes = N", func(c metrics.Counts, rounds int64) (int64, int64) {
 		return c.Writes, rounds

@@ -2,9 +2,10 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// configWatch: everybody reads once to begin with, and a change wakes all, who
-// read again. They must all wake, so this is no herd. A watch that stays, which
-// config/persistent has, is told as often and read after as often.
+// configWatch returns the cost of config/watch: each client reads once at the start. A
+// change wakes all clients, and each reads again. All of them need the new value, so
+// this is no herd. The persistent watches of config/persistent cause as many
+// notifications and as many reads.
 func configWatch(p Params) Expected {
 	n, u := p.Clients, p.Updates
 	return Expected{
@@ -16,7 +17,7 @@ func configWatch(p Params) Expected {
 	}
 }
 
-// The workload waits for each change to be seen by all, so nobody misses one.
+// The workload waits until all clients have seen a change, so no client misses one.
 func configWatchIdentities() []Identity {
 	return []Identity{
 		equal("reads = watching gets", func(c metrics.Counts, _ int64) (int64, int64) {
@@ -38,7 +39,8 @@ func configPersistentIdentities() []Identity {
 	}
 }
 
-// configPoll: everybody reads once to begin with, and q times for each change.
+// configPoll returns the cost of config/poll: each client reads once at the start, and
+// q times for each change.
 func configPoll(p Params) Expected {
 	n, u, q := p.Clients, p.Updates, p.Polls
 	return Expected{
@@ -62,7 +64,7 @@ func configPollIdentities() []Identity {
 	}
 }
 
-// oneWriteEach: a round is one update, and it is one write.
+// oneWriteEach is for recipes where a round is one update, which is one write.
 func oneWriteEach() Identity {
 	return equal("writes = U", func(c metrics.Counts, rounds int64) (int64, int64) {
 		return c.Writes, rounds

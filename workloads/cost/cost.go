@@ -2,44 +2,43 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// A Model is what one form of one recipe costs.
+// A Model predicts the cost of one form of one recipe.
 type Model struct {
 	Identities []Identity
 	settled    func(p Params) Expected
 }
 
-// Params are what a settled cost depends on.
+// Params are the parameters of a settled cost.
 type Params struct {
 	Clients int64 // N, at least 1
-	// Polls is q: how often each waiter polls per turn it waits for, the last
-	// time just after the release. Only forms that poll depend on it.
+	// Polls is q: how often each waiting client polls per turn that it waits for, the
+	// last time just after the release. Only polling forms depend on it.
 	Polls int64
-	// Writers is W, how many of the clients write, at least 1: they come
-	// before the readers, R. Only forms of a shared lock depend on it.
+	// Writers is W, the number of clients that write, at least 1. They arrive before
+	// the readers, R. Only forms of a shared lock depend on it.
 	Writers int64
-	// Items is M: how many items a queue holds when the first client comes.
+	// Items is M, the number of items in the queue when the first client arrives.
 	Items int64
-	// Updates is U: how often what all clients see is changed.
+	// Updates is U, the number of changes to what all clients follow.
 	Updates int64
-	// Names is M, how many names there are, and Lookups is L, how often each
-	// client looks each of them up before the first and after each update.
+	// Names is M, the number of names. Lookups is L: how often each client looks up
+	// each name, before the first update and after each update.
 	Names, Lookups int64
 }
 
-// Expected is the settled cost of every client taking one turn.
+// Expected is the settled cost when every client takes one turn.
 type Expected struct {
 	Notifications Term
 	Reads         Term
-	Writes        Term // failed ones included
+	Writes        Term // includes failed writes
 	FailedWrites  Term
-	LargestFanout Term // most notifications for one write
-	// Most, if set, says that the counts are not determined even at rest,
-	// because several clients go on at once: these are the least, and Most the
-	// most.
+	LargestFanout Term // most notifications of one write
+	// Most, if set, means that the counts depend on which of several racing clients is
+	// faster. Then the fields above are lower bounds, and Most has the upper bounds.
 	Most *Expected
 }
 
-// Upper is the most that each count may be: what is expected, if it is exact.
+// Upper returns the upper bound of each count: the expected count itself where it is exact.
 func (e Expected) Upper() Expected {
 	if e.Most == nil {
 		return e
@@ -47,30 +46,30 @@ func (e Expected) Upper() Expected {
 	return *e.Most
 }
 
-// A Term is one expected count: the formula as people write it, and its value.
+// A Term is one expected count: its formula as text, and its value.
 type Term struct {
 	Formula string
 	Value   int64
 }
 
-// An Identity relates counts of whole rounds under any schedule.
+// An Identity relates the counts of whole rounds under any schedule.
 type Identity struct {
 	Formula string // e.g. "lists = N + K"
 	sides   func(c metrics.Counts, rounds int64) (left, right int64)
 	atMost  bool // ≤ instead of =
 }
 
-// Of returns the model of a form, false if there is none.
+// Of returns the model of a form, or false if there is none.
 func Of(recipe, form string) (Model, bool) {
 	m, ok := models()[recipe+"/"+form]
 	return m, ok
 }
 
-// Settled returns the exact cost in the settled mode.
+// Settled returns the cost of a settled run.
 func (m Model) Settled(p Params) Expected { return m.settled(p) }
 
 // Check returns both sides of the identity for the counts of the given number
-// of whole rounds, and whether it holds.
+// of whole rounds, and reports whether the identity holds.
 func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, holds bool) {
 	left, right = i.sides(c, rounds)
 	return left, right, left == right || i.atMost && left < right

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// rest lets everybody go on who can, but those who hold.
+// rest runs all runnable actors that do not hold the lock, until none is left.
 func rest(actors []*actor) {
 	for moved := true; moved; {
 		moved = false
@@ -29,7 +29,7 @@ func tick(actors []*actor) {
 	rest(actors)
 }
 
-// settled lets the actors come one at a time and let go one at a time.
+// settled has the actors arrive one at a time and then release one at a time.
 func settled(program func(*actor), p Params) *world {
 	w, actors := newWorld(program, p.Clients)
 	for i := range actors {
@@ -64,7 +64,7 @@ func TestSettledEqualsSimulation(t *testing.T) {
 	}
 }
 
-// settings are what the settled costs are held against the simulation with.
+// settings are the parameters for which the settled costs are compared with the simulation.
 func settings() (all []Params) {
 	for _, n := range []int64{1, 2, 3, 5, 8, 16} {
 		for _, q := range []int64{1, 2, 5} {
@@ -78,7 +78,7 @@ func settings() (all []Params) {
 	return all
 }
 
-// modelOf returns the model of a form by its full name.
+// modelOf returns the model of the form with this full name.
 func modelOf(t *testing.T, form string) Model {
 	t.Helper()
 	recipe, name, _ := strings.Cut(form, "/")
@@ -129,7 +129,8 @@ func checkIdentities(t *testing.T, form string, m Model, c metrics.Counts, round
 	}
 }
 
-// Every identity must be able to fail: one thing more of some kind breaks it.
+// TestIdentitiesFail checks that every identity can fail: one more operation of some kind
+// breaks it.
 func TestIdentitiesFail(t *testing.T) {
 	const clients = 4
 	for form, program := range programs() {
@@ -157,7 +158,8 @@ var oneMore = []func(*metrics.Counts){
 	func(c *metrics.Counts) { c.WatchedExists++ },
 }
 
-// The costs of eight clients, three of them writers, in numbers, so that a formula cannot change unseen.
+// TestGolden has the costs of eight clients, three of them writers, as numbers, so that a
+// changed formula is noticed.
 func TestGolden(t *testing.T) {
 	for form, want := range map[string][5]int64{
 		"lock/predecessor":    {7, 22, 16, 0, 1},

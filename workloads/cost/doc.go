@@ -1,19 +1,22 @@
-// Package cost is what each form of each recipe costs, by reasoning: the oracle
-// that measured counts are held against.
+// Package cost predicts what each form of each recipe costs. Measured counts are
+// compared with these predictions.
 //
-// It assumes one session per client, no faults, nobody who gives up, and parents
-// that were made beforehand; opening and closing sessions is not counted.
+// The predictions assume one session per client, no faults, no client that cancels,
+// and parent nodes that exist already. Opening and closing sessions is not counted.
 //
-// A [Model] says two things. Settled is the exact cost of N clients that arrive
-// one at a time and then let go one at a time, in the order in which they were
-// served, where everything comes to rest between any two steps; where several
-// clients race after one step it is the least and the most. The identities
-// hold under any schedule, so they can be checked in every run.
+// A [Model] has two parts. Settled is the exact cost of N clients that arrive one at
+// a time and then release or leave one at a time, in the order in which they were
+// served, where the system comes to rest between any two steps. Where several clients
+// race after one step, Settled is a lower and an upper bound. The identities hold
+// under any schedule, so they can be checked in every run.
 //
-// The words of the formulas: N is the number of clients, or of rounds where a
-// formula is an identity; K the exists calls with a watch, z those of them that
-// found no node; q the polls of each waiter per turn; W the writers and R the
-// readers among the N clients of a shared lock; M the items in a queue, or the
-// names, each of which a client looks up L times before the first update and
-// after each; U the updates of what all follow.
+// The letters of the formulas:
+//   - N: the clients; in an identity, the rounds
+//   - K: the exists calls with a watch
+//   - z: those of the K calls that found no node
+//   - q: the polls of each waiting client per turn
+//   - W and R: the writers and the readers among the N clients of a shared lock
+//   - M: the items in a queue, or the names
+//   - L: how often each client looks up each name, before the first update and after each
+//   - U: the updates of what all clients follow
 package cost

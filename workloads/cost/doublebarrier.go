@@ -2,12 +2,13 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// doubleBarrierReady is N clients that enter, and leave, the last one first. To
-// enter, everybody watches for the node ready, which wakes all, the last one
-// too, and lists once. To leave, everybody lists, and again when it is woken, and
-// all but one watch one node each. In the form ready that is the lowest for all;
-// in sequential, the next one down for each: the sums are the same, and ready's
-// fan-out to enter is the larger one in both.
+// doubleBarrierReady returns the cost of double-barrier/ready and
+// double-barrier/sequential for N clients that enter and then leave, the last one
+// first. To enter, each client watches for the node ready and lists once; ready wakes
+// all clients, the last one too. To leave, each client lists, and lists again when it
+// is woken, and all but one watch one node each. In the form ready all watch the lowest
+// node; in sequential each watches the next lower node. The sums are the same, and in
+// both forms the largest fan-out is that of ready.
 func doubleBarrierReady(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -21,26 +22,29 @@ func doubleBarrierReady(p Params) Expected {
 
 func doubleBarrierReadyIdentities() []Identity {
 	return []Identity{
-		// A client that enters lists once, and watches for a node that is not
-		// there yet; one that leaves lists once more than it watches.
+		// A client that enters lists once and watches for a node that does not
+		// exist yet. A client that leaves lists once more than it watches.
 		equal("notifications = lists − z", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.Notifications, c.Lists - c.WatchedMisses
 		}),
 		equal("reads = lists + K", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.Reads, c.Lists + c.WatchedExists
 		}),
-		// lists − K is the clients of all rounds: each has a node of its own,
-		// and each round has ready. Who comes last with others fails to make it.
+		// lists − K is the number of clients in all rounds. Each client creates and
+		// deletes a node of its own, and each round creates ready once. Of several
+		// clients that find the barrier complete at the same time, all but one fail
+		// to create ready.
 		equal("writes = N + 2(lists − K) + failed", func(c metrics.Counts, rounds int64) (int64, int64) {
 			return c.Writes, rounds + 2*(c.Lists-c.WatchedExists) + c.FailedWrites
 		}),
 	}
 }
 
-// doubleBarrierChildrenWatch: whoever comes wakes all who have come, each to
-// list again and to ask whether they were complete, and in the end all find that
-// they are and say so. All are left with a watch, which the first to leave fires;
-// from then on whoever leaves wakes all who have left before it.
+// doubleBarrierChildrenWatch returns the cost of double-barrier/children-watch: each
+// arrival wakes all clients that have arrived. Each of them lists again, and reads
+// whether the barrier was complete. In the end all clients find it complete, and each
+// writes that. Each is left with a watch, which fires when the first client leaves.
+// From then on, each client that leaves wakes all that left before it.
 func doubleBarrierChildrenWatch(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -54,8 +58,8 @@ func doubleBarrierChildrenWatch(p Params) Expected {
 
 func doubleBarrierChildrenWatchIdentities() []Identity {
 	return []Identity{
-		// Every list leaves a watch, and when the double barrier is removed
-		// after the round, the last ones fire.
+		// Every list arms a watch. The last watches fire when the double barrier is
+		// removed after the round.
 		equal("notifications = lists", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.Notifications, c.Lists
 		}),

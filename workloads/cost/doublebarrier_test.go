@@ -2,15 +2,15 @@ package cost
 
 import "slices"
 
-// A hall is one round of a double barrier.
+// hall is one round of a double barrier.
 type hall struct {
 	size  int
-	ready int  // the node ready
-	full  bool // the data of the hall's own node
+	ready int  // the number of the node ready
+	full  bool // the data of the barrier's own node
 	mine  []int
 }
 
-// A hallPart is what the client with a number does.
+// hallPart is what one client does, given its number.
 type hallPart func(h *hall, client int, a *actor, op func())
 
 func doubleBarrierCast(enter, leave hallPart) func(*world, int64) cast {
@@ -26,7 +26,8 @@ func doubleBarrierCast(enter, leave hallPart) func(*world, int64) cast {
 	}
 }
 
-// strike removes a node, and fires what is armed on it or on all of them.
+// strike removes a node and fires the watches on it and on the children. Only the
+// notifications are counted.
 func (w *world) strike(node int) {
 	before := w.counts
 	w.remove(node)
@@ -34,7 +35,7 @@ func (w *world) strike(node int) {
 	w.counts = before
 }
 
-// processes are the nodes but ready, the lowest first.
+// processes lists all nodes except ready, the lowest first.
 func (h *hall) processes(a *actor) []int {
 	return slices.DeleteFunc(a.world.list(), func(n int) bool { return n == h.ready })
 }
@@ -93,7 +94,7 @@ func leaveSequential(h *hall, client int, a *actor, op func()) {
 	}
 }
 
-// listWatched lists all nodes with a watch.
+// listWatched lists all nodes, with a watch.
 func (a *actor) listWatched(op func()) (nodes []int, changed *watch) {
 	op()
 	changed = &watch{owner: a}

@@ -2,12 +2,11 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// An election without acknowledgement is a lock by another name, so
-// election/predecessor and election/children-watch cost what the lock's forms
-// of these names do.
+// An election without acknowledgement works like a lock, so election/predecessor and
+// election/children-watch cost the same as the lock's forms of these names.
 
-// electionAcknowledged: as the lock, and the leader makes and removes one node
-// more, which nobody watches.
+// electionAcknowledged returns the cost of election/acknowledged: that of the lock, plus
+// one node that the leader creates and deletes, and that no client watches.
 func electionAcknowledged(p Params) Expected {
 	e := lockPredecessor(p)
 	e.Writes = Term{"4N", 4 * p.Clients}
@@ -21,9 +20,9 @@ func electionAcknowledgedIdentities() []Identity {
 		}))
 }
 
-// electionWatchLeader: each but the first watches the leader when it comes; a
-// leader that goes wakes all that are left, who list, and all but the new
-// leader watch that one.
+// electionWatchLeader returns the cost of election/watch-leader: each client but the
+// first watches the leader when it arrives. When a leader leaves, all remaining clients
+// are woken and list, and all but the new leader watch the new leader.
 func electionWatchLeader(p Params) Expected {
 	n := p.Clients
 	return Expected{

@@ -2,12 +2,12 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// What etcd's client ships. A watch of its packages says what has happened, and
-// nobody arms one by a read: reads are counted without them.
+// The forms in this file ship with etcd's client. In its packages, a watch event says
+// what has happened, and no read arms a watch: reads do not include the watches.
 
-// lockConcurrency: etcd's Mutex learns in its create who is first. Who is not
-// looks for the last key before its own, waits for that to go, looks again and
-// makes sure that its own is still there.
+// lockConcurrency returns the cost of lock/concurrency: etcd's Mutex learns from its
+// create whether it is first. If it is not, it looks for the last key before its own,
+// waits for that key's deletion, looks again, and checks that its own key still exists.
 func lockConcurrency(p Params) Expected {
 	e := lockPredecessor(p)
 	e.Reads = Term{"3(N−1)", 3 * (p.Clients - 1)}
@@ -16,8 +16,8 @@ func lockConcurrency(p Params) Expected {
 
 func lockConcurrencyIdentities() []Identity { return []Identity{turnWrites()} }
 
-// electionConcurrency: who campaigns looks for the last key before its own, waits
-// for that to go and looks again.
+// electionConcurrency returns the cost of election/concurrency: a client that campaigns
+// looks for the last key before its own, waits for that key's deletion, and looks again.
 func electionConcurrency(p Params) Expected {
 	e := lockPredecessor(p)
 	e.Reads = Term{"2N−1", 2*p.Clients - 1}
@@ -33,8 +33,9 @@ func electionConcurrencyIdentities() []Identity {
 	}
 }
 
-// sharedLockEtcdRecipes: as nearest, where each look is one read. There are more
-// of them where etcd has forgotten the revision that a watch is to begin with.
+// sharedLockEtcdRecipes returns the cost of shared-lock/etcd-recipes: that of nearest,
+// where each look is one read. There are more reads where etcd has compacted the
+// revision from which a watch should start.
 func sharedLockEtcdRecipes(p Params) Expected {
 	e := sharedLockNearest(p)
 	e.Reads = Term{"2N−1", 2*p.Clients - 1}
@@ -50,7 +51,8 @@ func sharedLockEtcdRecipesIdentities() []Identity {
 	}
 }
 
-// barrierEtcdRecipes: everybody looks when it comes, and is told of the opening.
+// barrierEtcdRecipes returns the cost of barrier/etcd-recipes: each client reads when it
+// arrives, and is notified of the opening.
 func barrierEtcdRecipes(p Params) Expected {
 	e := barrierWatch(p)
 	e.Reads = Term{"N", p.Clients}
@@ -66,11 +68,11 @@ func barrierEtcdRecipesIdentities() []Identity {
 	}
 }
 
-// doubleBarrierEtcdRecipes is N clients that enter, and leave, the last one first.
-// To enter, everybody lists before and after it makes its key, and the last one
-// makes ready, for which the others wait. To leave, everybody lists, and all but
-// the lowest remove their keys and wait for that of the lowest to go, and list
-// again. The lowest removes ready too.
+// doubleBarrierEtcdRecipes returns the cost of double-barrier/etcd-recipes for N clients
+// that enter and then leave, the last one first. To enter, each client lists before and
+// after it creates its key. The last one creates ready, for which the others wait. To
+// leave, each client lists. All but the lowest delete their keys, wait for the deletion
+// of the lowest key, and list again. The lowest client also deletes ready.
 func doubleBarrierEtcdRecipes(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -94,9 +96,9 @@ func doubleBarrierEtcdRecipesIdentities() []Identity {
 	}
 }
 
-// queueEtcdRecipes: who takes reads the first item and deletes it. When the item
-// comes for which k wait, all k are told of it and try to delete it, and all but
-// one fail and read again.
+// queueEtcdRecipes returns the cost of queue/etcd-recipes: a consumer reads the first
+// item and deletes it. When an item arrives while k consumers wait, all k are notified
+// and try to delete it. All but one fail and read again.
 func queueEtcdRecipes(p Params) Expected {
 	n, m := p.Clients, p.Items
 	return Expected{
@@ -108,7 +110,8 @@ func queueEtcdRecipes(p Params) Expected {
 	}
 }
 
-// priorityQueueEtcdRecipes: the same, and who puts reads the last number first.
+// priorityQueueEtcdRecipes returns the cost of priority-queue/etcd-recipes: that of the
+// queue, plus one read per put, of the last number.
 func priorityQueueEtcdRecipes(p Params) Expected {
 	n, m := p.Clients, p.Items
 	e := queueEtcdRecipes(p)
@@ -116,8 +119,8 @@ func priorityQueueEtcdRecipes(p Params) Expected {
 	return e
 }
 
-// queueEtcdRecipesIdentities hold for whole rounds: an item put and taken. A put
-// of a priority fails where somebody was faster.
+// queueEtcdRecipesIdentities hold for whole rounds; a round is an item put and taken.
+// A put into the priority queue fails where another producer was faster.
 func queueEtcdRecipesIdentities() []Identity {
 	return []Identity{
 		turnWrites(),

@@ -7,9 +7,10 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// What etcd's client ships is not simulated: it is counted on etcd. Here are the
-// costs of eight clients, three of them writers, in numbers, and what holds for
-// them and does not for one thing more of some kind.
+// TestEtcdLibrary checks the models of the forms that ship with etcd's client. These forms
+// are not simulated; another test counts them on etcd. This test has the costs of eight
+// clients, three of them writers, as numbers. It also checks that the identities hold for
+// these numbers, and that each identity fails for more operations of some kind.
 func TestEtcdLibrary(t *testing.T) {
 	for form, c := range map[string]struct {
 		rounds int64
@@ -43,7 +44,7 @@ func TestEtcdLibrary(t *testing.T) {
 	}
 }
 
-// roomMore break a relation that leaves room.
+// roomMore are changes large enough to break inequalities too.
 var roomMore = []func(*metrics.Counts){
 	func(c *metrics.Counts) { c.Notifications += 100 },
 	func(c *metrics.Counts) { c.Reads++ },

@@ -1,8 +1,8 @@
 package cost
 
-// fanoutPersistent: everybody reads once, after the watch that stays is armed, and
-// is told of each change. With watches that fire once a fan-out costs what a
-// config does.
+// fanoutPersistent returns the cost of fanout/persistent: each client reads once, after
+// it has armed its persistent watch, and is notified of each change. With one-shot
+// watches, a fan-out costs the same as a config.
 func fanoutPersistent(p Params) Expected {
 	e := configWatch(p)
 	e.Reads = Term{"N", p.Clients}

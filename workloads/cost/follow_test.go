@@ -8,21 +8,21 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// The simulation of recipes in which all clients follow what one of them
+// This file simulates recipes in which all clients follow a value that one of them
 // changes.
 
-// A script is a following: what is followed, by whom, and what changes it.
+// script is one run: the followed value, its version, and the clients that follow it.
 type script struct {
 	world   *world
 	updates int64
-	lasting []*actor // those whose watch stays
-	version int64    // of what is followed
+	lasting []*actor // those with a persistent watch
+	version int64    // of the followed value
 }
 
-// A follower is one client's part; it ends when it has seen the last version.
+// follower is what one client does. It returns when it has seen the last version.
 type follower func(s *script, a *actor, op func())
 
-// set changes what is followed.
+// set changes the followed value.
 func (s *script) set() {
 	s.version++
 	s.world.counts.Writes++
@@ -37,7 +37,7 @@ func (s *script) set() {
 
 func (s *script) node() int { return 1 }
 
-// read reads what is followed, and arms a watch if it is asked to.
+// read reads the followed value, with a watch if watched.
 func (s *script) read(a *actor, watched bool) (version int64, w *watch) {
 	s.world.counts.Reads++
 	if watched {
@@ -90,7 +90,7 @@ func followers() map[string]follower {
 	}
 }
 
-// begin lets n clients come, without taking a step.
+// begin creates n clients; none takes a step yet.
 func begin(follow follower, n, updates int64) (*script, []*actor) {
 	w, _ := newWorld(nil, 0)
 	s := &script{world: w, updates: updates}
@@ -101,7 +101,7 @@ func begin(follow follower, n, updates int64) (*script, []*actor) {
 	return s, actors
 }
 
-// settle makes the updates one at a time.
+// settle has all clients arrive and then makes the updates, one at a time.
 func (s *script) settle(actors []*actor, polls int64) {
 	for i := range actors {
 		rest(actors[:i+1])
@@ -136,7 +136,7 @@ func TestFollowingSettledEqualsSimulation(t *testing.T) {
 	}
 }
 
-// Not even whether everybody sees a change before the next one matters.
+// The identities hold even if some clients miss a change before the next one.
 func TestFollowingIdentitiesHoldUnderAnySchedule(t *testing.T) {
 	for name, follow := range followers() {
 		for seed := range uint64(100) {

@@ -2,15 +2,15 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// The clients join one at a time and leave one at a time, in the same order. Who
-// leaves has stopped following, but a watch of its own that fires once is still
-// armed then, and its own going fires it.
+// The clients join one at a time and then leave one at a time, in the same order. A
+// client that leaves has stopped following, but its last one-shot watch is still armed,
+// and its own leaving fires it.
 
-// groupRing: who joins lists and watches the one ahead, and the first, who is
-// watching the whole group, lists again. Here it is always the first who goes: its
-// own watch fires and its successor's, who lists, finds itself first, and lists
-// with a watch. One that fails in the middle would wake its neighbour, for two
-// reads, and the first, for one.
+// groupRing returns the cost of group/ring: a client that joins lists and watches the
+// member ahead. The first member watches the whole group, so it lists again. Here it is
+// always the first member that leaves. This fires its own watch and its successor's. The
+// successor lists, finds itself first, and lists with a watch. A member that fails in
+// the middle would wake its neighbor, which reads twice, and the first, which reads once.
 func groupRing(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -34,8 +34,8 @@ func groupRingIdentities() []Identity {
 	}
 }
 
-// groupChildrenWatch: whoever joins wakes all members, and whoever leaves does and
-// itself as well.
+// groupChildrenWatch returns the cost of group/children-watch: a client that joins wakes
+// all members, and a client that leaves wakes all members and itself.
 func groupChildrenWatch(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -57,8 +57,8 @@ func groupChildrenWatchIdentities() []Identity {
 	}
 }
 
-// groupRecursive: whoever joins lists once, and is told of all that come and go
-// after it until it stops following.
+// groupRecursive returns the cost of group/recursive: a client that joins lists once. It
+// is notified of all clients that join and leave after it, until it stops following.
 func groupRecursive(p Params) Expected {
 	n := p.Clients
 	return Expected{

@@ -8,17 +8,17 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// The simulation of groups: members come, look whenever they are woken, and go.
+// This file simulates groups: members join, look whenever they are woken, and leave.
 
-// A flock is a group.
+// flock is a group.
 type flock struct {
 	*world
 	look    func(f *flock, a *actor)
 	members []*actor
-	lasting []*actor // those whose watch on everything stays
+	lasting []*actor // those with a persistent watch on the whole group
 }
 
-// join creates a node for a new member, which has yet to look.
+// join creates the node of a new member, which has not looked yet.
 func (f *flock) join() *actor {
 	f.changed(func() { f.next++; f.create(f.next) })
 	a := &actor{world: f.world, mine: f.next}
@@ -26,7 +26,7 @@ func (f *flock) join() *actor {
 	return a
 }
 
-// leave removes the node of a member that follows no more.
+// leave removes the node of a member that has stopped following.
 func (f *flock) leave(a *actor) {
 	is := func(other *actor) bool { return other == a }
 	f.members = slices.DeleteFunc(f.members, is)
@@ -34,7 +34,7 @@ func (f *flock) leave(a *actor) {
 	f.changed(func() { f.remove(a.mine) })
 }
 
-// changed makes a change, and tells of it those whose watch stays.
+// changed makes a change and notifies the members with a persistent watch.
 func (f *flock) changed(change func()) {
 	before := f.counts.Notifications
 	change()
@@ -42,17 +42,17 @@ func (f *flock) changed(change func()) {
 	f.largest = max(f.largest, f.counts.Notifications-before)
 }
 
-// watchAll lists the members with a watch, and parks on it.
+// watchAll lists the members with a watch, and parks the actor on it.
 func (f *flock) watchAll(a *actor) {
 	f.list()
 	a.waiting = &watch{owner: a}
 	f.children = append(f.children, a.waiting)
 }
 
-// lookRing is one look of a ring's member: two reads, or one if it is known to be
-// the first.
+// lookRing is one look of a ring's member: two reads, or one read if the member
+// knows that it is the first.
 func lookRing(f *flock, a *actor) {
-	if a.holds { // it is the first
+	if a.holds { // it knows that it is the first
 		f.watchAll(a)
 		return
 	}
@@ -70,7 +70,7 @@ func lookRing(f *flock, a *actor) {
 
 func lookAll(f *flock, a *actor) { f.watchAll(a) }
 
-// lookOnce lists when it comes, and never again.
+// lookOnce lists when the member joins, and never again.
 func lookOnce(f *flock, a *actor) {
 	f.list()
 	a.waiting = &watch{owner: a}
@@ -88,7 +88,7 @@ func newFlock(look func(*flock, *actor)) *flock {
 	return &flock{world: w, look: look}
 }
 
-// rest lets everybody look who was woken.
+// rest has every member look that is not parked.
 func (f *flock) rest() {
 	for _, a := range f.members {
 		if a.waiting == nil {
@@ -97,7 +97,7 @@ func (f *flock) rest() {
 	}
 }
 
-// settle lets n join and then leave, one at a time in the same order.
+// settle has n members join and then leave, one at a time in the same order.
 func (f *flock) settle(n int64) {
 	for range n {
 		f.join()
@@ -124,8 +124,8 @@ func TestGroupSettledEqualsSimulation(t *testing.T) {
 	}
 }
 
-// One that fails in the middle of a ring wakes its neighbour and the first, and
-// nobody else; one at the end wakes one.
+// TestOneFailureInARing checks that a member that fails in the middle of a ring wakes only
+// its neighbor and the first member. A failure at either end wakes one member.
 func TestOneFailureInARing(t *testing.T) {
 	const n = 8
 	for place, want := range map[int][2]int64{0: {1, 2}, 3: {2, 3}, n - 1: {1, 1}} {
@@ -136,7 +136,7 @@ func TestOneFailureInARing(t *testing.T) {
 		}
 		before := f.counts
 		gone := f.members[place]
-		f.children = slices.DeleteFunc(f.children, func(w *watch) bool { return w.owner == gone }) // its session is lost
+		f.children = slices.DeleteFunc(f.children, func(w *watch) bool { return w.owner == gone }) // its session is lost, and so is its watch
 		f.leave(gone)
 		f.rest()
 		cost := f.counts.Sub(before)

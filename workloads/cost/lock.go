@@ -2,9 +2,10 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// lockPredecessor: a client lists once when it comes, watches the one ahead and
-// lists again when woken; the first does not wait. That go-zookeeper's Lock
-// watches with get instead of exists changes none of the sums.
+// lockPredecessor returns the cost of lock/predecessor: a client lists once when it
+// arrives, watches the client ahead, and lists again when it is woken. The first client
+// does not wait. The Lock of go-zookeeper watches with get instead of exists; the sums
+// are the same.
 func lockPredecessor(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -20,11 +21,11 @@ func lockPredecessorIdentities() []Identity {
 	return append(oneAheadIdentities(), onlyTheNext())
 }
 
-// oneAheadIdentities hold wherever a client in line watches one node ahead and
-// lists again when it is woken, and makes one node.
+// oneAheadIdentities hold for every form in which a client in line creates one node,
+// watches one node ahead, and lists again when it is woken.
 func oneAheadIdentities() []Identity { return append(inLine(), turnWrites()) }
 
-// inLine: who stands in line lists when it comes and after each wait for one
+// inLine is for clients in line: each lists when it arrives and after each wait for one
 // node.
 func inLine() []Identity {
 	return []Identity{
@@ -40,15 +41,16 @@ func inLine() []Identity {
 	}
 }
 
-// onlyTheNext: each waits once, and the first does not.
+// onlyTheNext is for forms in which each client but the first waits exactly once.
 func onlyTheNext() Identity {
 	return atMost("K ≤ N−1", func(c metrics.Counts, n int64) (int64, int64) {
 		return c.WatchedExists, max(n-1, 0)
 	})
 }
 
-// lockOneNode: everybody who comes second or later fails to create and watches;
-// each release wakes all that are left, and all but one fail again.
+// lockOneNode returns the cost of lock/one-node: each client that arrives second or later
+// fails to create the node, and watches it. Each release wakes all waiting clients, and
+// all but one fail again.
 func lockOneNode(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -65,8 +67,8 @@ func lockOneNodeIdentities() []Identity {
 		equal("failed creates = K", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.FailedWrites, c.WatchedExists
 		}),
-		// With exists a miss counts as well: its watch fires when the node
-		// is made again, if need be by the client that armed it.
+		// A watch set by exists on a missing node counts as well: it fires when the
+		// node is created again, possibly by the client that set the watch.
 		equal("notifications = K", func(c metrics.Counts, _ int64) (int64, int64) {
 			return c.Notifications, c.WatchedExists
 		}),
@@ -77,9 +79,10 @@ func lockOneNodeIdentities() []Identity {
 	}
 }
 
-// lockChildrenWatch: an arrival wakes all who wait and a release all who are
-// left, each to list once. The holder lists no more, but its last watch still
-// fires: at the next arrival or at its own release.
+// lockChildrenWatch returns the cost of lock/children-watch: an arrival wakes all waiting
+// clients, and a release wakes all remaining clients; each lists once. The holder does
+// not list again, but its last watch still fires: at the next arrival, or at its own
+// release.
 func lockChildrenWatch(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -101,7 +104,8 @@ func lockChildrenWatchIdentities() []Identity {
 	}
 }
 
-// lockPoll: one list at the arrival, and q for each turn that is waited for.
+// lockPoll returns the cost of lock/poll: each client lists once when it arrives, and q
+// times for each turn that it waits for.
 func lockPoll(p Params) Expected {
 	n, q := p.Clients, p.Polls
 	return Expected{
@@ -123,7 +127,7 @@ func lockPollIdentities() []Identity {
 	}
 }
 
-// The watches of go-zookeeper's Lock are gets; one that finds no node arms none
+// The watches of go-zookeeper's Lock are gets. A get that finds no node sets no watch,
 // and the Lock lists again.
 func lockGoZookeeperIdentities() []Identity {
 	return []Identity{
@@ -140,7 +144,8 @@ func lockGoZookeeperIdentities() []Identity {
 	}
 }
 
-// turnWrites: besides failed creates a turn is one create and one delete.
+// turnWrites is for forms in which a turn is one create and one delete, besides failed
+// creates.
 func turnWrites() Identity {
 	return equal("writes = 2N + failed", func(c metrics.Counts, n int64) (int64, int64) {
 		return c.Writes, 2*n + c.FailedWrites

@@ -1,8 +1,8 @@
 package cost
 
-// namesCached: everybody reads each name once, and after an update, which wakes
-// all, the one that has changed. How often they look up does not matter. With one
-// watch over all names, which names/recursive has, it is the same.
+// namesCached returns the cost of names/cached: each client reads each name once. An
+// update wakes all clients, and each reads the changed name again. The number of look-ups
+// does not matter. names/recursive, with one watch over all names, costs the same.
 func namesCached(p Params) Expected {
 	n, m, u := p.Clients, p.Names, p.Updates
 	return Expected{
@@ -14,7 +14,7 @@ func namesCached(p Params) Expected {
 	}
 }
 
-// namesLookup: every look-up is a read.
+// namesLookup returns the cost of names/lookup: every look-up is a read.
 func namesLookup(p Params) Expected {
 	n, m, u, l := p.Clients, p.Names, p.Updates, p.Lookups
 	return Expected{

@@ -5,15 +5,14 @@ import (
 	"testing"
 )
 
-// The simulation of look-ups, by clients who do not wait for anything.
+// This file simulates look-ups by clients that never wait.
 
-// A reader is one client: what it keeps of each name, and whether that has
-// changed.
+// reader is one client: the names that it caches, and whether each has changed since.
 type reader struct {
-	keeps   bool // what it has read, with a watch
-	lasting bool // one that stays
+	keeps   bool // it caches what it has read, with a watch
+	lasting bool // the watch is persistent
 	actor   *actor
-	kept    map[int]*watch // by name, fired when changed
+	kept    map[int]*watch // by name; fired when the name has changed
 }
 
 func (r *reader) look(w *world, name int) {
@@ -30,8 +29,8 @@ func (r *reader) look(w *world, name int) {
 	}
 }
 
-// change changes a name, of which those with a watch that stays are told whether
-// they know the name or not.
+// change changes a name. Clients with a persistent watch are notified whether they have
+// read the name or not.
 func change(w *world, readers []*reader, name int) {
 	w.counts.Writes++
 	w.fire(name)

@@ -1,12 +1,13 @@
 package cost
 
-// A Parameter is a letter of the formulas and what it stands for in one run.
+// A Parameter is a letter of the formulas and its value in one run.
 type Parameter struct {
 	Letter string
 	Value  int64
 }
 
-// Parameters are the letters that the recipe's formulas may have besides N.
+// Parameters returns the letters that a recipe's formulas may contain besides N, with
+// their values.
 func Parameters(recipe string, p Params) []Parameter {
 	many := p.Items
 	if recipe == "names" {

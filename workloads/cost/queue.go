@@ -2,13 +2,13 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// The settled cost of a queue is that of M items in the queue, which the first
-// client takes one at a time, and then of the N−1 others, who come one at a time
-// to the empty queue and wait, while the first client puts an item for each of
-// them, one at a time. That the M items were put is not in it.
+// The settled cost of a queue has two parts. The first client takes M items from the
+// queue, one at a time. Then the other N−1 clients arrive at the empty queue, one at a
+// time, and wait, and the first client puts an item for each of them, one at a time.
+// The cost does not include putting the M items.
 
-// queueCachedList: one list serves for all M items, and the first deletion fires
-// its watch.
+// queueCachedList returns the cost of queue/cached-list: one list serves for all M items,
+// and the first deletion fires its watch.
 func queueCachedList(p Params) Expected {
 	if p.Items == 0 {
 		return queueRelist(p)
@@ -16,17 +16,18 @@ func queueCachedList(p Params) Expected {
 	return queueHerd(p, Term{"1", 1}, Term{"1+M", 1 + p.Items})
 }
 
-// queueRelist: each item is listed for, and each deletion fires that list's
-// watch. A list that its own deletion makes invalid costs the same.
+// queueRelist returns the cost of queue/relist: a consumer lists for each item, and each
+// deletion fires that list's watch. It is also the cost of priority-queue/invalidate,
+// where a consumer's own deletion invalidates its list.
 func queueRelist(p Params) Expected {
 	return queueHerd(p, Term{"M", p.Items}, Term{"2M", 2 * p.Items})
 }
 
-// queueHerd is the cost where all who wait watch the queue, given what it costs
-// to take the M items. When the item comes for which k wait, all k are woken and
-// list, and between 1 and k of them list before the fastest deletes it. The
-// deletion fires the watch of each of these, and all of them but the fastest list
-// once more, having failed to read the item, or to delete it.
+// queueHerd returns the cost of forms in which all waiting consumers watch the queue; its
+// arguments are the cost of taking the M items. When an item arrives while k consumers
+// wait, all k are woken and list. Between 1 and k of them list before the fastest deletes
+// the item. The deletion fires the watch of each of these. All of them but the fastest
+// fail to read the item, or to delete it, and list once more.
 func queueHerd(p Params, notifications, reads Term) Expected {
 	n, m := p.Clients, p.Items
 	largest := Term{"max(1, N−1)", max(1, n-1)}
@@ -53,11 +54,11 @@ func (t Term) plus(formula string, value int64) Term {
 	return Term{t.Formula + "+" + formula, t.Value + value}
 }
 
-// queueOneWatcher: a take is a turn of the lock with three reads, of the line,
-// of the queue and of the item, and three writes. Of those who wait one watches
-// the queue, having listed it twice, and the others each other; when the item
-// comes that one takes it, and the next in line looks at the line and twice at
-// the queue.
+// queueOneWatcher returns the cost of the one-watcher forms. A take is a turn of the lock,
+// with three reads (of the line, the queue and the item) and three writes. One waiting
+// consumer watches the queue, after listing it twice; each of the others watches the one
+// ahead. When an item arrives, the first takes it, and the next in line lists the line
+// once and the queue twice.
 func queueOneWatcher(p Params) Expected {
 	n, m := p.Clients, p.Items
 	return Expected{
@@ -69,7 +70,7 @@ func queueOneWatcher(p Params) Expected {
 	}
 }
 
-// queueIdentities hold for whole rounds: an item put and taken.
+// queueIdentities hold for whole rounds; a round is an item put and taken.
 func queueIdentities() []Identity {
 	return []Identity{
 		equal("writes = 2N + failed", func(c metrics.Counts, n int64) (int64, int64) {
@@ -84,17 +85,17 @@ func queueIdentities() []Identity {
 	}
 }
 
-// queueRelistIdentities: each read of an item needs a list of its own. That is
-// not so where a list serves until a notification: on etcd that may come after
-// the reply that shows the change, and then the list has served once more.
+// queueRelistIdentities add that each read of an item needs a list of its own. This does
+// not hold where a list serves until a notification: on etcd, the notification may arrive
+// after the reply that shows the change, so the list serves once more.
 func queueRelistIdentities() []Identity {
 	return append(queueIdentities(), atMost("gets ≤ lists", func(c metrics.Counts, _ int64) (int64, int64) {
 		return c.Reads - c.Lists, c.Lists
 	}))
 }
 
-// queueOneWatcherIdentities: a round is a put and a turn of the lock. Lists are
-// N + K of the line, and of the queue one per item and two per wait.
+// queueOneWatcherIdentities hold for rounds of one put and one turn of the lock. Clients
+// list the line N + K times, and the queue once per item and twice per wait.
 func queueOneWatcherIdentities() []Identity {
 	return []Identity{
 		equal("writes = 4N", func(c metrics.Counts, n int64) (int64, int64) {

@@ -7,29 +7,29 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A desk is a service that only counts, with a queue of items and a line of
-// consumers. These take one operation at a time, in any order that a test likes.
+// desk simulates a service that only counts, with a queue of items and a line of
+// consumers. The consumers take one operation at a time, in the order that a test chooses.
 type desk struct {
 	counts    metrics.Counts
 	largest   int64
-	last      int // the item that came last
+	last      int // the number of the last item put
 	items     []int
-	line      []int // of consumers, by the numbers of their takes
+	line      []int // the waiting consumers, by the numbers of their takes
 	takes     int
 	consumers []*consumer
 }
 
-// A consumer runs the steps of its form, a take at a time.
+// consumer runs the steps of its form, one take at a time.
 type consumer struct {
 	*desk
 	steps    func(*consumer)
-	list     []int                   // what it keeps from take to take
-	yield    func(struct{}) bool     // waits until it may do its next operation
-	next     func() (struct{}, bool) // does it; nil between takes
-	watching bool                    // the queue
+	list     []int                   // kept from take to take
+	yield    func(struct{}) bool     // waits until the next operation may run
+	next     func() (struct{}, bool) // runs the next operation; nil between takes
+	watching bool                    // has a watch on the queue
 	place    int                     // the number of this take
-	ahead    int                     // in the line, that it watches; 0 for none
-	asleep   bool                    // until something that it watches fires
+	ahead    int                     // the place in the line that it watches; 0 for none
+	asleep   bool                    // until a watch fires
 	taken    int
 }
 
@@ -41,7 +41,7 @@ func newDesk(steps func(*consumer), consumers int64) *desk {
 	return d
 }
 
-// begin lets a consumer begin to take.
+// begin starts a take.
 func (c *consumer) begin() {
 	c.next, _ = iter.Pull(func(yield func(struct{}) bool) {
 		c.yield = yield
@@ -52,7 +52,7 @@ func (c *consumer) begin() {
 
 func (c *consumer) runnable() bool { return c.next != nil && !c.asleep }
 
-// move lets a consumer that is runnable do its next operation.
+// move runs the next operation of a runnable consumer.
 func (c *consumer) move() {
 	if _, more := c.next(); !more {
 		c.next = nil
@@ -60,7 +60,7 @@ func (c *consumer) move() {
 	}
 }
 
-// rest lets consumers move, in the order that choose gives, until none can.
+// rest moves runnable consumers, in the order that choose gives, until none is left.
 func (d *desk) rest(choose func(int) int) {
 	for {
 		var able []*consumer
@@ -84,8 +84,8 @@ func (d *desk) put() {
 	d.fire()
 }
 
-// fire wakes those who wait for the queue to change, and notifies those whose
-// watch is left over from before.
+// fire notifies all consumers that watch the queue. It wakes them, unless they wait for
+// the one ahead in the line: then the watch is left over from before.
 func (d *desk) fire() {
 	var fired int64
 	for _, c := range d.consumers {
@@ -116,7 +116,7 @@ func (c *consumer) look(watch bool) []int {
 	return slices.Clone(c.items)
 }
 
-// take reads an item and deletes it, unless somebody else has.
+// take reads an item and deletes it. It returns false if another consumer was faster.
 func (c *consumer) take(item int) bool {
 	c.read()
 	if !slices.Contains(c.items, item) {
@@ -133,7 +133,7 @@ func (c *consumer) take(item int) bool {
 	return true
 }
 
-// watched looks with a watch until there is something.
+// watched lists with a watch until there is an item.
 func (c *consumer) watched() {
 	for c.list = c.look(true); len(c.list) == 0; c.list = c.look(true) {
 		c.asleep = true
@@ -177,8 +177,8 @@ func oneWatcher(c *consumer) {
 	c.wakeNext()
 }
 
-// first looks at the line and tells whether this one is its first; else it waits
-// for the one ahead to go.
+// first lists the line and reports whether the consumer is first. If not, the consumer
+// waits for the one ahead to leave.
 func (c *consumer) first() bool {
 	c.read()
 	c.counts.Lists++
@@ -207,7 +207,7 @@ func (c *consumer) wakeNext() {
 	}
 }
 
-// queueForms are the forms of both kinds of queues by their steps.
+// queueForms returns the steps of the forms of both kinds of queues.
 func queueForms() map[string]func(*consumer) {
 	return map[string]func(*consumer){
 		"queue/cached-list":          cachedList,

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// settledQueue lets the first consumer take M items, then the others come, and
-// an item for each of them.
+// settledQueue has the first consumer take M items. Then the others arrive, and one item
+// for each of them.
 func settledQueue(steps func(*consumer), p Params, choose func(int) int) *desk {
 	d := newDesk(steps, p.Clients)
 	for range p.Items {
@@ -32,8 +32,8 @@ func settledQueue(steps func(*consumer), p Params, choose func(int) int) *desk {
 	return d
 }
 
-// The orders in which those who are awake may go: the first of them as far as it
-// can, all of them step by step, and any.
+// orders returns the orders in which runnable consumers may move: the first of them until
+// it stops, all of them step by step, or a random one.
 func orders() map[string]func(int) int {
 	turn := 0
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -71,7 +71,7 @@ func TestSettledQueuesAreWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// Both bounds are reached, so neither could be closer.
+// TestTheBoundsOfQueuesAreReached checks that both bounds are reached, so neither can be tighter.
 func TestTheBoundsOfQueuesAreReached(t *testing.T) {
 	for _, form := range []string{"queue/cached-list", "queue/relist"} {
 		_, name, _ := strings.Cut(form, "/")
@@ -91,8 +91,8 @@ func TestTheBoundsOfQueuesAreReached(t *testing.T) {
 	}
 }
 
-// inStep lets all who are awake list before any reads, and read before any
-// deletes: it goes round while their number stays the same.
+// inStep lets all runnable consumers list before any reads, and read before any deletes:
+// it takes them round-robin while their number stays the same.
 func inStep() func(int) int {
 	turn, before := -1, 0
 	return func(n int) int {
@@ -120,7 +120,7 @@ func TestQueueIdentitiesHoldUnderAnySchedule(t *testing.T) {
 	}
 }
 
-// scramble lets seven consumers take items that come at random.
+// scramble has seven consumers take items that arrive at random.
 func scramble(steps func(*consumer), rng *rand.Rand, items int) *desk {
 	d := newDesk(steps, 7)
 	for begun, put, taken := 0, 0, 0; taken < items; {
@@ -141,7 +141,8 @@ func scramble(steps func(*consumer), rng *rand.Rand, items int) *desk {
 	return d
 }
 
-// Every identity must be able to fail: a few things more of some kind break it.
+// TestQueueIdentitiesFail checks that every identity can fail: more operations of some kind
+// break it.
 func TestQueueIdentitiesFail(t *testing.T) {
 	const items = 40
 	for form, steps := range queueForms() {
@@ -170,8 +171,8 @@ var manyMore = []func(*metrics.Counts){
 	func(c *metrics.Counts) { c.WatchedExists += 1000 },
 }
 
-// The costs of eight clients and five items in numbers, so that a formula cannot
-// change unseen.
+// TestGoldenQueues has the costs of eight clients and five items as numbers, so that a
+// changed formula is noticed.
 func TestGoldenQueues(t *testing.T) {
 	for form, want := range map[string][2][5]int64{
 		"queue/cached-list":          {{36, 48, 19, 0, 7}, {57, 90, 40, 21, 7}},

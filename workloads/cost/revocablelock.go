@@ -2,14 +2,14 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// The settled run of a revocable lock has writers only: who waits for whom is the
-// shared lock's affair. All but the first holder are asked to give the lock up,
-// by the client that held it before and has left the line.
+// The settled run of a revocable lock has writers only; the shared lock's model covers
+// readers. Every holder but the first is asked to release the lock, by the client that
+// held it before and has left the line.
 
-// revocableLockOwnNode: the shared lock, and each client reads its own node once
-// and is told when it deletes it itself. A request wakes the holder, which reads
-// again, and the writer behind it, which lists and watches again; behind the last
-// there is nobody.
+// revocableLockOwnNode returns the cost of revocable-lock/own-node: that of the shared
+// lock, plus one read of each client's own node, whose watch fires when the client deletes
+// the node. A request wakes the holder, which reads again, and the writer behind it, which
+// lists and watches again. The last holder has no writer behind it.
 func revocableLockOwnNode(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -21,9 +21,10 @@ func revocableLockOwnNode(p Params) Expected {
 	}
 }
 
-// revocableLockLaserBeams: as own-node, but the request is followed by a delete
-// before the holder looks: that wakes the writer behind it, while the holder was
-// told once and finds no node, neither to read nor to delete.
+// revocableLockLaserBeams returns the cost of revocable-lock/laser-beams: like own-node, but
+// the requesting client deletes the holder's node before the holder reads its request. The
+// delete wakes the writer behind the holder. The holder is notified once, by the request,
+// and then finds no node to read or to delete.
 func revocableLockLaserBeams(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -35,8 +36,9 @@ func revocableLockLaserBeams(p Params) Expected {
 	}
 }
 
-// revocableLockSharedFlag: a request wakes everybody who has not yet been woken
-// after leaving: all who are in line, who read again, and the one that asks.
+// revocableLockSharedFlag returns the cost of revocable-lock/shared-flag: a request wakes
+// every client whose watch on the flag is armed. These are all clients in line, which read
+// again, and the requesting client, whose watch is left from its own turn.
 func revocableLockSharedFlag(p Params) Expected {
 	n := p.Clients
 	largest := Term{"N", n}
@@ -52,9 +54,9 @@ func revocableLockSharedFlag(p Params) Expected {
 	}
 }
 
-// Every watch on a node in the line fires, one's own too. Each round has a watch on
-// one's own that stands; of those after a request some may arm nothing, because
-// the hold ended while the client looked.
+// Every watch on a node in the line fires, including a client's watch on its own node. In
+// each round, the client's first read of its own node arms a watch. A read after a request
+// may arm none, because the hold ended in the meantime.
 func revocableLockOwnNodeIdentities() []Identity {
 	return []Identity{
 		atMost("K − z + N ≤ notifications", func(c metrics.Counts, n int64) (int64, int64) {
@@ -71,7 +73,7 @@ func revocableLockOwnNodeIdentities() []Identity {
 	}
 }
 
-// Of the watches on the flag some never fire: a client keeps one for good.
+// Some watches on the flag never fire: each client keeps one armed for good.
 func revocableLockSharedFlagIdentities() []Identity {
 	return []Identity{
 		atMost("K − z ≤ notifications", func(c metrics.Counts, _ int64) (int64, int64) {

@@ -8,14 +8,14 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// flagNode is the one node that is read for requests where all share it.
+// flagNode is the node from which all clients of shared-flag read requests.
 const flagNode = -1
 
-// A tenant is an actor that can be asked to give its lock up. It takes one
-// operation at a time.
+// tenant is an actor that can be asked to release its lock. It takes one operation at a
+// time.
 type tenant struct {
 	actor
-	shared  bool   // reads flagNode for requests, not its own
+	shared  bool   // reads requests from flagNode, not from its own node
 	request *watch // fires at a request
 }
 
@@ -26,7 +26,7 @@ func (t *tenant) flag() int {
 	return t.mine
 }
 
-// stages of a tenant's turn.
+// Stages of a tenant's turn.
 const (
 	toCreate = iota
 	toHeed
@@ -46,7 +46,7 @@ func (t *tenant) runnable() bool {
 	return true
 }
 
-// move does the next operation on the way to the lock.
+// move runs the tenant's next operation on the way to the lock.
 func (t *tenant) move() {
 	switch t.stage {
 	case toCreate:
@@ -54,7 +54,7 @@ func (t *tenant) move() {
 	case toHeed:
 		t.stage = toList
 		if t.shared && t.request != nil && !t.request.fired {
-			t.move() // the watch of an earlier turn stands
+			t.move() // the watch of an earlier turn is still armed
 			return
 		}
 		t.heed()
@@ -79,7 +79,7 @@ func (t *tenant) move() {
 	}
 }
 
-// heed reads for requests, with a watch.
+// heed reads requests, with a watch.
 func (t *tenant) heed() {
 	w := t.world
 	w.counts.Reads++
@@ -91,7 +91,7 @@ func (t *tenant) heed() {
 	t.request = w.watchNode(&t.actor, t.flag())
 }
 
-// revoke asks whoever holds the lock.
+// revoke asks the holder to release the lock.
 func (t *tenant) revoke() {
 	asked := flagNode
 	if !t.shared {
@@ -105,7 +105,7 @@ func (t *tenant) revoke() {
 	t.world.fire(asked)
 }
 
-// leave deletes the node, or finds that somebody has done so.
+// leave deletes the tenant's node; the delete fails if the node is already deleted.
 func (t *tenant) leave() {
 	if slices.Contains(t.world.nodes, t.mine) {
 		t.world.remove(t.mine)
@@ -138,7 +138,8 @@ func restTenants(all []*tenant) {
 	}
 }
 
-// settledRevocations lets all come, and each that leaves ask the next, if asks.
+// settledRevocations has all tenants arrive. Then they leave one at a time; if asks, each
+// asks the next one to release.
 func settledRevocations(form string, n int64, asks bool) *world {
 	w, all := tenants(form, n)
 	for i := range all {
@@ -177,8 +178,8 @@ func TestRevocationsSettledEqualSimulation(t *testing.T) {
 	}
 }
 
-// Where nobody asks, a client of own-node reads its node once, and is told when
-// it deletes it; one of shared-flag reads the flag once and is told nothing.
+// Without requests, a client of own-node reads its node once, and its watch fires when it
+// deletes the node. A client of shared-flag reads the flag once and gets no notification.
 func TestRevocableLocksThatNobodyRevokes(t *testing.T) {
 	for _, form := range revocableLocks {
 		for _, n := range []int64{1, 2, 8} {

@@ -1,25 +1,26 @@
 package cost
 
-// Rounds is how many rounds of the recipe the settled mode has: false where that
-// depends on who is faster.
+// Rounds returns the number of the recipe's rounds in a settled run, or false where the
+// number depends on which client is faster.
 func Rounds(recipe string, p Params) (int64, bool) {
 	switch recipe {
 	case "lock", "shared-lock", "revocable-lock", "election":
-		return p.Clients, true // a turn of each
+		return p.Clients, true // one turn per client
 	case "barrier", "double-barrier", "two-phase-commit":
-		return 1, true // all together
+		return 1, true // one round for all clients
 	case "config", "names", "fanout":
 		return p.Updates, true
 	case "group":
-		return 2 * p.Clients, true // each comes and goes
+		return 2 * p.Clients, true // each client joins and leaves
 	}
 	return 0, false
 }
 
-// NotificationsPerRound is what a round costs at rest with all clients there: what
-// the last of them adds to it, where a client more is a round more. Few wait for
-// the first rounds and the last ones, so that the mean of all is less than what a
-// round costs under load. It is false where the model does not determine it.
+// NotificationsPerRound returns the notifications of one round with all clients present, at
+// rest. Where each client adds rounds, it is what the last client adds, per round that it
+// adds. The mean over all rounds would be too low: few clients wait in the first and the
+// last rounds, so it is less than the cost of a round under load. NotificationsPerRound
+// returns false where the model does not determine the number.
 func (m Model) NotificationsPerRound(recipe string, p Params) (float64, bool) {
 	without := p
 	without.Clients--

@@ -21,8 +21,8 @@ func TestNotificationsPerRound(t *testing.T) {
 		{"config", "watch", 8, 8, true},
 		{"group", "ring", 8, 1.5, true},
 		{"group", "children-watch", 8, 7.5, true},
-		{"lock", "one-node", 1, 0, false}, // nobody to do without
-		{"queue", "relist", 8, 0, false},  // several race
+		{"lock", "one-node", 1, 0, false}, // there is no smaller run to compare with
+		{"queue", "relist", 8, 0, false},  // several clients race
 	} {
 		m, ok := Of(c.recipe, c.form)
 		if !ok {

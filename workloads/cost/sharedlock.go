@@ -1,8 +1,9 @@
 package cost
 
-// sharedLockNearest: a writer watches the one ahead, who goes last of all that
-// are ahead, and a reader the nearest writer, so everybody but the first is
-// woken once; the last writer's going wakes all readers, and all can go on.
+// sharedLockNearest returns the cost of shared-lock/nearest: a writer watches the client
+// right ahead, which is the last of those ahead to release, and a reader watches the
+// nearest writer. So each client but the first is woken once. The last writer's release
+// wakes all readers, and all of them get the lock.
 func sharedLockNearest(p Params) Expected {
 	n, w, r := p.sides()
 	return Expected{
@@ -14,9 +15,10 @@ func sharedLockNearest(p Params) Expected {
 	}
 }
 
-// sharedLockChildrenWatch: up to the last writer's release it is the lock, where
-// an arrival wakes all who wait and a release all who are left; then the readers
-// hold, and the release of the first of them fires the watches of all.
+// sharedLockChildrenWatch returns the cost of shared-lock/children-watch. Up to the last
+// writer's release it is that of the lock: an arrival wakes all waiting clients, and a
+// release wakes all remaining clients. Then the readers hold the lock, and the release of
+// the first reader fires the watches of all readers.
 func sharedLockChildrenWatch(p Params) Expected {
 	n, w, _ := p.sides()
 	all := 1 + n*(n-1)/2 + w*n - w*(w+1)/2
@@ -29,8 +31,9 @@ func sharedLockChildrenWatch(p Params) Expected {
 	}
 }
 
-// sharedLockLowestWrite: every writer's release wakes the next writer and all
-// readers, who go back to sleep but for the last time.
+// sharedLockLowestWrite returns the cost of shared-lock/lowest-write: every writer's release
+// wakes the next writer and all readers, and the readers wait again, except after the last
+// writer.
 func sharedLockLowestWrite(p Params) Expected {
 	n, w, r := p.sides()
 	woken := r*w + w - 1
@@ -43,5 +46,5 @@ func sharedLockLowestWrite(p Params) Expected {
 	}
 }
 
-// sides are all clients, the writers and the readers among them.
+// sides returns the numbers of all clients, of writers and of readers.
 func (p Params) sides() (n, w, r int64) { return p.Clients, p.Writers, p.Clients - p.Writers }

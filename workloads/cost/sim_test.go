@@ -6,16 +6,15 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A world is a service that only counts: nodes with numbers, and watches that
-// fire once. Its actors take one operation at a time, in any order that the
-// test likes.
+// world simulates a service that only counts: it has numbered nodes and one-shot watches.
+// Its actors take one operation at a time, in the order that the test chooses.
 type world struct {
 	counts   metrics.Counts
 	largest  int64
 	next     int // the number of the next sequential node
-	rounds   int // casts so far, where that matters
+	rounds   int // casts so far, for simulations that depend on it
 	nodes    []int
-	readers  map[int]bool     // the nodes that are readers'
+	readers  map[int]bool     // the nodes of readers
 	watches  map[int][]*watch // by node
 	children []*watch
 }
@@ -23,24 +22,24 @@ type world struct {
 type watch struct {
 	owner *actor
 	fired bool
-	tell  func(node int) // if set, called when it fires
+	tell  func(node int) // if set, called when the watch fires
 }
 
-// markNode is behind all who stand in line.
+// markNode is the node of an acknowledgement. It sorts after all nodes in line.
 const markNode = 1 << 30
 
-// An actor is one client of a lock, shared or not. Its program is the form: one call is one
-// operation.
+// actor is one client of a lock, shared or not. Its program simulates the form: one call
+// is one operation.
 type actor struct {
 	world   *world
 	program func(*actor)
 	stage   int
 	mine    int // its node
 	ahead   int
-	reads   bool // a shared lock
+	reads   bool // wants the lock for reading
 	first   int
-	marked  bool   // has made markNode as well
-	waiting *watch // what it is parked on, nil if it can go on
+	marked  bool   // has created markNode as well
+	waiting *watch // the watch that it is parked on, or nil if it is not parked
 	paused  bool   // parked until a tick
 	holds   bool
 	turns   int64
@@ -48,7 +47,7 @@ type actor struct {
 
 func (a *actor) runnable() bool { return a.waiting == nil && !a.paused }
 
-// release gives the lock back and goes to the start of the next turn.
+// release releases the lock and returns to the start of the next turn.
 func (a *actor) release() {
 	if a.marked {
 		a.world.remove(markNode)
@@ -82,7 +81,7 @@ func (w *world) remove(node int) {
 	w.fire(node)
 }
 
-// fire wakes those who watch the node and those who watch all of them.
+// fire fires the watches on the node and those on all children, and wakes their owners.
 func (w *world) fire(node int) {
 	fired := slices.Concat(w.watches[node], w.children)
 	delete(w.watches, node)
@@ -112,8 +111,8 @@ func (w *world) watchNode(a *actor, node int) *watch {
 	return nw
 }
 
-// queueUp creates a node and lists, and lists again, until there is nobody whom it
-// waits for; otherwise says what to do then.
+// queueUp returns a program that creates a node and lists until waitsFor finds no client to
+// wait for. After each list that finds one, otherwise runs.
 func queueUp(watched bool, waitsFor func(a *actor, ahead []int) (int, bool), otherwise func(*actor)) func(*actor) {
 	return func(a *actor) {
 		switch a.stage {
@@ -139,7 +138,7 @@ func queueUp(watched bool, waitsFor func(a *actor, ahead []int) (int, bool), oth
 	}
 }
 
-// next waits for the one right ahead.
+// next waits for the client right ahead.
 func next(_ *actor, ahead []int) (int, bool) {
 	if len(ahead) == 0 {
 		return 0, false
@@ -147,10 +146,10 @@ func next(_ *actor, ahead []int) (int, bool) {
 	return ahead[len(ahead)-1], true
 }
 
-// nearest waits for the one right ahead, a reader for the writer right ahead.
+// nearest waits for the client right ahead; a reader waits for the nearest writer ahead.
 func nearest(a *actor, ahead []int) (int, bool) { return next(a, a.inTheWay(ahead)) }
 
-// lowest waits for the one right ahead, a reader for the first of the writers.
+// lowest waits for the client right ahead; a reader waits for the first writer.
 func lowest(a *actor, ahead []int) (int, bool) {
 	if ahead = a.inTheWay(ahead); a.reads && len(ahead) > 0 {
 		ahead = ahead[:1]
@@ -158,7 +157,7 @@ func lowest(a *actor, ahead []int) (int, bool) {
 	return next(a, ahead)
 }
 
-// inTheWay are those ahead that cannot hold a shared lock together with a.
+// inTheWay returns the clients ahead that cannot share the lock with a.
 func (a *actor) inTheWay(ahead []int) []int {
 	return slices.DeleteFunc(ahead, func(node int) bool { return a.reads && a.world.readers[node] })
 }
@@ -167,7 +166,7 @@ func predecessor(a *actor) { await(a, a.ahead) }
 
 func watchLeader(a *actor) { await(a, a.first) }
 
-// acknowledged is a program whose holder makes one node more.
+// acknowledged extends a program: the holder creates one more node.
 func acknowledged(program func(*actor)) func(*actor) {
 	return func(a *actor) {
 		if a.stage == 3 {
@@ -182,7 +181,7 @@ func acknowledged(program func(*actor)) func(*actor) {
 	}
 }
 
-// await watches a node, and is parked if it is there.
+// await watches a node, and parks the actor if the node exists.
 func await(a *actor, node int) {
 	w := a.world
 	w.counts.Reads++
@@ -196,7 +195,7 @@ func await(a *actor, node int) {
 	}
 }
 
-// getPredecessor is predecessor with get, which arms nothing on a miss.
+// getPredecessor is predecessor with get, which arms no watch on a miss.
 func getPredecessor(a *actor) {
 	w := a.world
 	w.counts.Reads++
@@ -229,13 +228,13 @@ func oneNode(a *actor) {
 	}
 }
 
-// relist goes straight on to the next list.
+// relist lists again immediately.
 func relist(a *actor) {
 	a.stage = 1
 	a.program(a)
 }
 
-// pause is parked until the next tick.
+// pause parks the actor until the next tick.
 func pause(a *actor) { a.stage, a.paused = 1, true }
 
 func programs() map[string]func(*actor) {

@@ -9,31 +9,31 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// The simulation of recipes whose rounds take all clients: each client plays its
+// This file simulates recipes whose rounds include all clients. Each client plays its
 // parts, one in each phase of the round.
 
-// A part is what one client does in one phase, written as the form is. It calls
-// op before each operation.
+// part is what one client does in one phase, written like the form. It calls op before
+// each operation.
 type part func(a *actor, op func())
 
-// A cast is everybody in one round.
+// cast is the set of all clients' parts in one round.
 type cast struct {
 	phases []phase
-	// strike removes what is left of the round, which nobody counts.
+	// strike removes what is left of the round. It counts only the notifications.
 	strike func(w *world)
 }
 
-// A phase has one part for each client, or nil.
+// phase has one part for each client, or nil for clients without a part.
 type phase struct {
 	parts []part
-	last  bool // settled, the last client begins
+	last  bool // in a settled run, the last client begins
 }
 
-// nothing is left of a round.
+// nothing is a strike that removes nothing.
 func nothing(*world) {}
 
-// enrol makes an actor that plays the parts one after the other, and then holds
-// for good.
+// enrol creates an actor that plays the parts in order. After the last part, holds is
+// set for good.
 func (w *world) enrol(parts ...part) *actor {
 	a := &actor{world: w}
 	next, _ := iter.Pull(func(yield func(struct{}) bool) {
@@ -48,8 +48,8 @@ func (w *world) enrol(parts ...part) *actor {
 	return a
 }
 
-// settle plays the cast one step at a time. Who polls does so q times before the
-// last phase is over.
+// settle plays the cast one step at a time. Polling clients poll q times before the last
+// phase is over.
 func (w *world) settle(t *testing.T, c cast, q int64) {
 	t.Helper()
 	var actors []*actor
@@ -76,7 +76,7 @@ func (w *world) settle(t *testing.T, c cast, q int64) {
 	}
 }
 
-// scramble plays the cast in any order.
+// scramble plays the cast in random order.
 func (w *world) scramble(t *testing.T, c cast, rng *rand.Rand) {
 	t.Helper()
 	var actors []*actor
@@ -104,7 +104,7 @@ func (w *world) scramble(t *testing.T, c cast, rng *rand.Rand) {
 	c.strike(w)
 }
 
-// casts are the forms of recipes whose rounds take all clients, for n clients.
+// casts returns the forms of recipes whose rounds include all clients, for n clients.
 func casts() map[string]func(w *world, n int64) cast {
 	return map[string]func(w *world, n int64) cast{
 		"barrier/watch": barrierCast(func(a *actor, op func(), barrier int) bool { return a.existsWatched(op, barrier) }),
@@ -158,7 +158,7 @@ func TestTogetherIdentitiesFail(t *testing.T) {
 			fails := slices.ContainsFunc(oneMore, func(more func(*metrics.Counts)) bool {
 				w, _ := newWorld(nil, 0)
 				w.scramble(t, makeCast(w, 1), rand.New(rand.NewPCG(1, 0)))
-				for range 9 { // some are bounds, which are not tight
+				for range 9 { // inequalities leave room
 					more(&w.counts)
 				}
 				_, _, holds := i.Check(w.counts, 1)
@@ -171,8 +171,7 @@ func TestTogetherIdentitiesFail(t *testing.T) {
 	}
 }
 
-// barrierCast has n clients that look until the barrier is gone, and one who
-// opens it.
+// barrierCast has n clients that look until the barrier is gone, and one client that opens it.
 func barrierCast(gone func(a *actor, op func(), barrier int) bool) func(*world, int64) cast {
 	return func(w *world, n int64) cast {
 		barrier := w.given()
@@ -191,7 +190,7 @@ func barrierCast(gone func(a *actor, op func(), barrier int) bool) func(*world, 
 	}
 }
 
-// given is a node that is there before anything is counted.
+// given creates a node without counting it.
 func (w *world) given() int {
 	before := w.counts
 	node := w.createNext()
@@ -199,8 +198,8 @@ func (w *world) given() int {
 	return node
 }
 
-// existsWatched looks for a node, waits if it is there, and tells whether it was
-// gone.
+// existsWatched looks for a node with a watch. If the node exists, it waits for the watch
+// and returns false.
 func (a *actor) existsWatched(op func(), node int) (gone bool) {
 	op()
 	w := a.world
@@ -215,7 +214,7 @@ func (a *actor) existsWatched(op func(), node int) (gone bool) {
 	return false
 }
 
-// await parks until the watch has fired.
+// await parks the actor until the watch has fired.
 func (a *actor) await(op func(), w *watch) {
 	if !w.fired {
 		a.waiting = w
@@ -223,8 +222,8 @@ func (a *actor) await(op func(), w *watch) {
 	}
 }
 
-// existsPolled looks for a node, pauses if it is there, and tells whether it was
-// gone.
+// existsPolled looks for a node. If the node exists, the actor pauses and existsPolled
+// returns false.
 func (a *actor) existsPolled(op func(), node int) (gone bool) {
 	op()
 	a.world.counts.Reads++

@@ -2,9 +2,9 @@ package cost
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// commitCoordinator is N sites that join, a coordinator that begins then, and N
-// votes to commit: each site reads the decision before and after it is made, and
-// the coordinator each vote.
+// commitCoordinator returns the cost of two-phase-commit/coordinator: N sites join, then a
+// coordinator begins, and then N sites vote to commit. Each site reads the decision before
+// and after it is made, and the coordinator reads each vote before and after it is cast.
 func commitCoordinator(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -16,15 +16,16 @@ func commitCoordinator(p Params) Expected {
 	}
 }
 
-// commitEphemeralSites: the same, and each site makes its node when it joins.
+// commitEphemeralSites returns the cost of two-phase-commit/ephemeral-sites: the same, plus
+// one node that each site creates when it joins.
 func commitEphemeralSites(p Params) Expected {
 	e := commitCoordinator(p)
 	e.Writes = Term{"2N+1", 2*p.Clients + 1}
 	return e
 }
 
-// commitAllWatchAll: each site reads each vote, its own too, before and after it
-// is given.
+// commitAllWatchAll returns the cost of two-phase-commit/all-watch-all: each site reads each
+// vote, including its own, before and after it is cast.
 func commitAllWatchAll(p Params) Expected {
 	n := p.Clients
 	return Expected{
@@ -36,9 +37,9 @@ func commitAllWatchAll(p Params) Expected {
 	}
 }
 
-// commitIdentities: whatever was not awaited any more, because somebody had
-// aborted, fires at the latest when the transaction's nodes are removed after the
-// round.
+// commitIdentities hold because every watch fires. A watch on which no client waits any
+// more, because a site has aborted, fires at the latest when the transaction's nodes are
+// removed after the round.
 func commitIdentities() []Identity {
 	return []Identity{
 		equal("notifications = gets − missed gets + K", func(c metrics.Counts, _ int64) (int64, int64) {

@@ -2,18 +2,18 @@ package cost
 
 import "slices"
 
-// A poll is one transaction. Its nodes are the sites' and, last, its own; votes
-// and the decision are what they say.
+// poll is one transaction. Its nodes are the sites' nodes and, last, its own. said has the
+// votes and the decision, by node.
 type poll struct {
 	nodes []int
 	said  map[int]string
-	own   bool // the sites make their nodes
+	own   bool // the sites create their nodes
 	led   bool // a coordinator decides
 	wants func(site int) string
 }
 
-// commitCast has n sites and perhaps a coordinator. In every third round of a
-// world a site aborts, but not in the first.
+// commitCast has n sites and, if led, a coordinator. In a world's second round, and in every
+// third round from then on, a site aborts.
 func commitCast(own, led bool) func(*world, int64) cast {
 	return func(w *world, n int64) cast {
 		w.rounds++
@@ -49,15 +49,15 @@ func commitCast(own, led bool) func(*world, int64) cast {
 	}
 }
 
-// An inbox is what an actor has read of nodes, and what has changed since.
+// inbox has the contents of the nodes that an actor has read, and the nodes that changed since.
 type inbox struct {
 	said  map[int]string
 	heard []int
 	waits *actor
-	bell  watch // what it waits for
+	bell  watch // the watch that it is parked on
 }
 
-// watch arms a watch that puts the node into the inbox.
+// watch arms a watch that adds the node to the inbox.
 func (b *inbox) watch(a *actor, node int) {
 	a.world.watchNode(a, node).tell = func(node int) {
 		b.heard = append(b.heard, node)
@@ -67,7 +67,7 @@ func (b *inbox) watch(a *actor, node int) {
 	}
 }
 
-// get reads a node, and tells whether it is there.
+// get reads a node and reports whether it exists.
 func (b *inbox) get(p *poll, node int, watched bool, a *actor, op func()) bool {
 	op()
 	c := &a.world.counts
@@ -87,7 +87,7 @@ func (b *inbox) get(p *poll, node int, watched bool, a *actor, op func()) bool {
 	return there
 }
 
-// exists looks for a node with a watch.
+// exists looks for a node with a watch, and reports whether it exists.
 func (b *inbox) exists(node int, a *actor, op func()) bool {
 	op()
 	c := &a.world.counts
@@ -101,7 +101,7 @@ func (b *inbox) exists(node int, a *actor, op func()) bool {
 	return there
 }
 
-// news waits for a node to change.
+// news waits until a node changes, and returns it.
 func (b *inbox) news(a *actor, op func()) int {
 	for len(b.heard) == 0 {
 		b.waits, a.waiting = a, &b.bell
@@ -112,7 +112,7 @@ func (b *inbox) news(a *actor, op func()) int {
 	return node
 }
 
-// write sets what a node says, once.
+// write sets the content of a node, which is written only once.
 func (p *poll) write(node int, what string, a *actor, op func()) {
 	op()
 	a.world.counts.Writes++
@@ -154,7 +154,7 @@ func (p *poll) vote(i int, b *inbox, a *actor, op func()) {
 	}
 }
 
-// follows is what follows from the votes.
+// follows returns the decision that the votes lead to, if they decide yet.
 func (p *poll) follows(b *inbox) (decision string, decided bool) {
 	votes := 0
 	for _, site := range p.sites() {
@@ -185,6 +185,6 @@ func (p *poll) coordinate(a *actor, op func()) {
 			continue
 		}
 		_, known := b.said[node]
-		b.get(p, node, !known, a, op) // one that has just joined is asked with a watch
+		b.get(p, node, !known, a, op) // the first read of a site that has just joined sets a watch
 	}
 }
