@@ -13,27 +13,28 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// savedNoise is where calibrations are kept unless somebody says otherwise.
+// savedNoise is the default file for calibrations.
 const savedNoise = ".stampede/noise.json"
 
-// defaultPairs find 10 % more in at least 85 % of all cases under the noise that the
-// simulation in results/changes gives a shared machine, by the default figures.
+// defaultPairs is enough to detect an increase of 10 % in at least 85 % of all cases, by the
+// default figures, under the noise that the simulation in results/changes assumes for a shared
+// machine.
 const defaultPairs = 25
 
-// mostPairs keeps a slip of the finger from taking a week.
+// mostPairs keeps a typing error from starting a run that takes a week.
 const mostPairs = 1000
 
-// A pairFlags is what a person asked of ab and calibrate, beside what the sides
-// say. Each side has the flags of run for itself.
+// A pairFlags holds the flags of ab and calibrate other than those that describe a side. Each side
+// has its own copy of run's flags.
 type pairFlags struct {
 	runFlags
 	pairs int
 	noise string
 
-	given []string // the flags again, without what is secret
+	given []string // the flags as given, without secrets
 }
 
-// An abFlags is what a person asked of stampede ab.
+// An abFlags holds the flags of stampede ab.
 type abFlags struct {
 	pairFlags
 	metric       []string
@@ -42,7 +43,7 @@ type abFlags struct {
 	inconclusive string
 	confirm      bool
 
-	effect float64 // what check has read
+	effect float64 // the parsed minimum; check sets it
 }
 
 func (a *app) abCommand() *cobra.Command {
@@ -123,7 +124,7 @@ func (a *app) completeSides(*cobra.Command, []string, string) (words []string, _
 	for _, f := range a.forms {
 		words = append(words, f.String()+"\t"+f.Summary)
 	}
-	return append(words, backendWords()...), cobra.ShellCompDirectiveDefault // which are files
+	return append(words, backendWords()...), cobra.ShellCompDirectiveDefault // a binary is a file, so complete file names too
 }
 
 // check checks the flags that only ab has.
@@ -144,7 +145,7 @@ func (f *pairFlags) checkPairs() error {
 	return nil
 }
 
-// metrics are those that are compared, of runs that time these phases.
+// metrics returns the metrics to compare, for runs that time these phases.
 func (f *abFlags) metrics(phases []string) ([]changes.Metric, error) {
 	metrics := changes.Default(phases)
 	if len(f.metric) > 0 {
@@ -166,7 +167,7 @@ func (f *abFlags) metrics(phases []string) ([]changes.Metric, error) {
 	return metrics, nil
 }
 
-// enough makes sure that so many figures can be decided by the pairs.
+// enough checks that there are enough pairs to decide this number of gated figures.
 func (f *abFlags) enough(gated int) error {
 	if least := effect.FewestPairs(gated); f.pairs < least {
 		return usagef("--pairs %d: of %d figures that are judged at once nothing is shown by fewer than %d pairs: give as many, or fewer figures with --metric",
@@ -208,7 +209,7 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 	return j.finish(outs, args, j.run(cmd.Context()))
 }
 
-// abCommandLine is the line that does the same again.
+// abCommandLine returns the command line that repeats the comparison.
 func abCommandLine(name string, args, given []string, seed uint64) []string {
 	line := append([]string{"stampede", name}, args...)
 	return append(append(line, given...), "--seed", fmt.Sprint(seed))

@@ -16,21 +16,22 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// childGrace is how long another stampede may take to end its run and take its
-// nodes away when it is told to.
+// childGrace is how long another stampede may take to end its run and remove its nodes after
+// SIGTERM.
 const childGrace = 20 * time.Second
 
-// runBinary has another stampede do a run.
+// runBinary runs another stampede binary for one run and reads its result.
 func (s side) runBinary(ctx context.Context, f runFlags) (*results.Run, error) {
 	child := exec.CommandContext(ctx, s.binary, childArguments(f, s.form.Recipe)...)
 	var stdout, stderr bytes.Buffer
 	child.Stdout, child.Stderr, child.Env = &stdout, &stderr, childEnvironment(f)
-	// A terminal's interruption is for this process only, which passes it on once:
-	// a second one would keep the child from taking its nodes away.
+	// The child has its own process group, so that an interruption from the terminal reaches only
+	// this process, which passes it on once: a second signal would kill the child before it removes
+	// its nodes.
 	//
-	// Note: the kernel is not asked to signal the child when this process is killed.
-	// It would do so when the thread ends that started the child, which may be long
-	// before. As it is the child ends its run and takes its nodes away.
+	// Note: the parent-death signal (PDEATHSIG) is not used. The kernel would send it when the
+	// thread that started the child ends, which may be long before this process ends. Without it, a
+	// child whose parent was killed still ends its run and removes its nodes.
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
 	child.WaitDelay = childGrace
@@ -40,7 +41,7 @@ func (s side) runBinary(ctx context.Context, f runFlags) (*results.Run, error) {
 	}
 	var exit *exec.ExitError
 	if errors.As(ended, &exit) && exit.ExitCode() >= exitViolation && exit.ExitCode() <= exitThreshold {
-		ended = nil // it went through, and found something
+		ended = nil // the run completed; the exit code is its verdict
 	}
 	if ended != nil {
 		return nil, fmt.Errorf("%s: %w: %s", s.binary, ended, lastLine(stderr.String()))
@@ -58,14 +59,14 @@ func (s side) runBinary(ctx context.Context, f runFlags) (*results.Run, error) {
 func childArguments(f runFlags, recipe string) []string {
 	line := f.command([]string{recipe})[1:]
 	if at := slices.Index(line, "--user"); at >= 0 {
-		line = slices.Delete(line, at, at+2) // it is redacted, and goes by its variable
+		line = slices.Delete(line, at, at+2) // the value is redacted; childEnvironment passes the user in a variable
 	}
 	return append(line, "-o", "json", "--no-save", "--quiet")
 }
 
-// childEnvironment has none of the variables that stand for flags: what they say
-// is among the arguments already. It has a password only for a user whose password
-// is not in a file.
+// childEnvironment returns the environment without the variables that stand for flags: the
+// arguments already carry their values. It keeps the password variable only if a user is given
+// whose password is not in a file.
 func childEnvironment(f runFlags) []string {
 	needed := f.security.User != "" && f.security.passwordFile == ""
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {

@@ -15,21 +15,21 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// defaultPaired is how long each run of a pair is measured: many short runs tell
-// more than few long ones.
+// defaultPaired is how long each run of a pair is measured: many short runs give more information
+// than a few long ones.
 const defaultPaired = time.Second
 
-// A duel is two sides whose runs are interleaved in pairs.
+// A duel runs two sides in interleaved pairs.
 type duel struct {
 	*app
 	flags    pairFlags
 	sides    [2]side
 	progress *progress
-	services map[string]reached // by what must be the same for sides to share one
-	hide     func()             // the runs from whoever is shown them
+	services map[string]reached // by sharedBy: sides with the same key share a service
+	hide     func()             // stops showing the runs as metrics and on the page
 }
 
-// duel checks all that can be checked before anything is started.
+// duel checks everything that can be checked before anything is started.
 func (a *app) duel(asked *pflag.FlagSet, words []string, f pairFlags) (*duel, error) {
 	d := &duel{app: a, flags: f, progress: newProgress(a.err, f.quiet), services: map[string]reached{}}
 	for i, name := range []string{"BASE", "NEW"} {
@@ -54,13 +54,13 @@ func (a *app) duel(asked *pflag.FlagSet, words []string, f pairFlags) (*duel, er
 
 func (d *duel) levels() int { return len(d.sides[0].flags.clients) }
 
-// phases are those that both sides time.
+// phases returns the phases that both sides time.
 func (d *duel) phases() []string {
 	others := d.sides[1].form.Phases()
 	return slices.DeleteFunc(d.sides[0].form.Phases(), func(p string) bool { return !slices.Contains(others, p) })
 }
 
-// subject is what is compared at a level, "" if there is only one.
+// subject names what is compared at a level. It returns "" if there is only one level.
 func (d *duel) subject(level int) string {
 	base, other := d.sides[0].flags.clients[level], d.sides[1].flags.clients[level]
 	switch {
@@ -72,11 +72,11 @@ func (d *duel) subject(level int) string {
 	return counted(base, "client")
 }
 
-// runs is how many a set of pairs has.
+// runs returns the number of runs in a set of pairs.
 func (d *duel) runs() int { return 2 * d.flags.pairs * d.levels() }
 
-// open opens the services of both sides, once where they can share one, and shows
-// the runs to whoever asked.
+// open opens the services of both sides, only one if they can share it, and starts to show the runs
+// as metrics and on the page if flags ask for that.
 func (d *duel) open(ctx context.Context) (err error) {
 	if d.hide, err = d.showRuns(ctx, &d.flags.runFlags); err != nil {
 		return err
@@ -115,16 +115,15 @@ func (d *duel) close() (err error) {
 	return err
 }
 
-// orders says of each level of each pair of a set whether the new side runs first. No
-// two sets have the same seeds.
+// orders reports for each pair of a set, whose levels alternate, whether the new side runs first.
+// Each set has its own seeds.
 func (d *duel) orders(nth int) []bool {
 	each := d.flags.pairs * d.levels()
 	return effect.Orders(runSeed(d.flags.seed, nth*each), each)
 }
 
-// set does a set of pairs. Of a set that was interrupted it returns the pairs that are
-// complete. The two runs of a pair have one seed, and so the same arrivals; no two
-// pairs have.
+// set runs a set of pairs. If it is interrupted, it returns the complete pairs. The two runs of a
+// pair share a seed, and so have the same arrivals; different pairs have different seeds.
 func (d *duel) set(ctx context.Context, nth int) ([]changes.Subject, error) {
 	subjects := make([]changes.Subject, d.levels())
 	for level := range subjects {
@@ -153,7 +152,7 @@ func (d *duel) set(ctx context.Context, nth int) ([]changes.Subject, error) {
 	return subjects, nil
 }
 
-// measure does one run of a side. One that was interrupted is none.
+// measure does one run of a side. It returns no run if the run is interrupted.
 func (d *duel) measure(ctx context.Context, s side, level int, seed uint64) (*results.Run, error) {
 	f := s.at(level, seed)
 	if s.binary != "" {
@@ -169,7 +168,7 @@ func (d *duel) measure(ctx context.Context, s side, level int, seed uint64) (*re
 	return run, nil
 }
 
-// alone opens the services, does one set of pairs and closes them.
+// alone opens the services, runs one set of pairs and closes the services.
 func (d *duel) alone(ctx context.Context) (subjects []changes.Subject, err error) {
 	defer func() {
 		if e := d.close(); err == nil {
@@ -183,7 +182,7 @@ func (d *duel) alone(ctx context.Context) (subjects []changes.Subject, err error
 	return d.set(ctx, 0)
 }
 
-// takes says about how long a set takes, "" where that is not known.
+// takes says about how long a set takes. It returns "" if that is unknown.
 func (d *duel) takes() string {
 	var all time.Duration
 	for _, s := range d.sides {
@@ -195,7 +194,7 @@ func (d *duel) takes() string {
 	return fmt.Sprintf(": about %v", all.Round(time.Second))
 }
 
-// announceServices says what is about to be done to services that are somebody's.
+// announceServices prints what the runs will do to services that were given by address.
 func (d *duel) announceServices() {
 	told := map[string]bool{}
 	for _, s := range d.sides {

@@ -15,12 +15,12 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A judged duel is one stampede ab under way.
+// A judged is the state of one stampede ab.
 type judged struct {
 	*duel
 	flags   abFlags
 	metrics []changes.Metric
-	floors  map[string]noise.Floor // by subject; of some there may be none
+	floors  map[string]noise.Floor // by subject; a subject without a calibration has none
 	file    results.Comparison
 }
 
@@ -39,12 +39,12 @@ func (j *judged) findNoise() error {
 	return nil
 }
 
-// floor is the noise floor of a figure.
+// floor returns the noise floor of a figure.
 func (j *judged) floor(subject, figure string) float64 {
 	return j.floors[subject].Share(figure, j.flags.pairs)
 }
 
-// calibrated says which noise floor is used, "" if none is known.
+// calibrated says which noise floors are used. It returns "" if none is known.
 func (j *judged) calibrated() string {
 	var words []string
 	for level := range j.levels() {
@@ -55,7 +55,7 @@ func (j *judged) calibrated() string {
 	return strings.Join(words, "; ")
 }
 
-// age is a duration in its largest unit: "2 h".
+// age formats a duration in its largest unit: "2 h".
 func age(d time.Duration) string {
 	switch {
 	case d < time.Hour:
@@ -66,7 +66,7 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%d days", int(d.Hours()/24))
 }
 
-// announce prints what is about to be done and by what it is decided, before it is.
+// announce prints, before the first run, what ab will do and by which rules it decides.
 func (j *judged) announce(gated int) {
 	if j.flags.quiet {
 		return
@@ -92,7 +92,7 @@ func (j *judged) announce(gated int) {
 	w.Flush()
 }
 
-// run does the pairs, and as many more where a regression is to be confirmed.
+// run runs the pairs, and as many again if --confirm is given and there is a regression.
 func (j *judged) run(ctx context.Context) (err error) {
 	began := time.Now()
 	defer func() {
@@ -130,7 +130,7 @@ func (j *judged) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// begin begins the file.
+// begin sets the head of the result file.
 func (j *judged) begin() {
 	head := results.New(tool(), nil, nil, j.flags.seed)
 	j.file.Schema, j.file.Kind, j.file.ID, j.file.Started = head.Schema, results.KindComparison, head.ID+"ab", head.Started
@@ -140,7 +140,7 @@ func (j *judged) begin() {
 	j.file.Base.Runs, j.file.New.Runs = []results.Run{}, []results.Run{}
 }
 
-// take keeps the runs.
+// take adds the runs to the result file.
 func (j *judged) take(subjects []changes.Subject) {
 	for _, s := range subjects {
 		j.file.Base.Runs = append(j.file.Base.Runs, s.Base...)
@@ -148,7 +148,7 @@ func (j *judged) take(subjects []changes.Subject) {
 	}
 }
 
-// asked are the subjects with what is asked of them.
+// asked returns the subjects with the metrics to compare.
 func (j *judged) asked(subjects []changes.Subject, metrics []changes.Metric) []changes.Subject {
 	for i := range subjects {
 		subjects[i].Metrics = metrics
@@ -156,7 +156,7 @@ func (j *judged) asked(subjects []changes.Subject, metrics []changes.Metric) []c
 	return subjects
 }
 
-// askedAgain are the subjects with what had been a regression only.
+// askedAgain returns the subjects with only those metrics that showed a regression.
 func (j *judged) askedAgain(subjects []changes.Subject, regressed []results.Change) []changes.Subject {
 	for i := range subjects {
 		for _, c := range regressed {
@@ -176,8 +176,8 @@ func (j *judged) askedAgain(subjects []changes.Subject, regressed []results.Chan
 	return subjects
 }
 
-// finish writes what there is and says by its error what was decided. Of what broke
-// off nothing is decided.
+// finish writes the result and returns the verdict as an error. An interrupted comparison has no
+// verdict.
 func (j *judged) finish(outs outputs, args []string, broken error) error {
 	j.progress.clear()
 	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) {
@@ -202,7 +202,7 @@ func (j *judged) finish(outs outputs, args []string, broken error) error {
 	return decided(j.file.Verdict, j.flags.inconclusive == fail)
 }
 
-// undecided are the changes without what they would prove if there were more.
+// undecided returns the changes without their verdicts, since more pairs were planned.
 func (j *judged) undecided() []results.Change {
 	left := slices.Clone(j.file.Changes)
 	for i := range left {

@@ -14,24 +14,24 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// A side is one of two that are compared: one form on one service, at one or more
-// numbers of clients.
+// A side is one of the two that are compared: one form on one service, at one or more numbers of
+// clients.
 type side struct {
 	label  string
-	binary string // another stampede that does its runs; "" for this one
+	binary string // another stampede binary that does the runs; "" for this one
 	flags  runFlags
 	form   catalog.Choice
 	source source
 }
 
-// sideWords are what the words of one side say.
+// A sideWords holds the parsed words of one side.
 type sideWords struct {
 	recipe, form, backend, binary string
 	settings                      [][2]string // flags of run and their values
 }
 
-// side reads one side. Whatever it does not say the flags say that were asked for,
-// which have the names of run's.
+// side parses one side. The command's flags, which have the names of run's, set what the words
+// leave open.
 func (a *app) side(name, text string, asked *pflag.FlagSet) (side, error) {
 	var words sideWords
 	for _, w := range strings.Fields(text) {
@@ -53,7 +53,7 @@ func (a *app) side(name, text string, asked *pflag.FlagSet) (side, error) {
 	}
 	chosen := j.chosen
 	if len(f.form) == 0 && !slices.ContainsFunc(chosen, func(c catalog.Choice) bool { return c.Recipe != chosen[0].Recipe }) {
-		chosen = chosen[:1] // the form that is to be judged as the recipe
+		chosen = chosen[:1] // the form that represents the recipe
 	}
 	if len(chosen) != 1 || len(j.sources) != 1 {
 		return side{}, usagef("%s: it takes one form on one service: say which, as in %s/%s native:", name, chosen[0].Recipe, chosen[0].Name)
@@ -69,7 +69,7 @@ func (a *app) side(name, text string, asked *pflag.FlagSet) (side, error) {
 	return s, nil
 }
 
-// describe is the side in words.
+// describe returns the label of the side.
 func (s side) describe(words sideWords) string {
 	label := s.form.String() + " on " + s.source.name
 	for _, kv := range words.settings {
@@ -81,7 +81,7 @@ func (s side) describe(words sideWords) string {
 	return label
 }
 
-// sideWord finds out what a word is.
+// sideWord classifies one word of a side and stores it.
 func (a *app) sideWord(s *sideWords, word string) error {
 	key, value, isSetting := strings.Cut(word, "=")
 	begin, rest, _ := strings.Cut(word, "/")
@@ -135,7 +135,7 @@ func schemes() (names []string) {
 	return names
 }
 
-// sideNames are the words that a side can be said with, beside settings.
+// sideNames returns the words that a side can consist of, besides settings.
 func (a *app) sideNames() []string {
 	names := append(catalog.Recipes(a.forms), schemes()...)
 	for _, f := range a.forms {
@@ -144,7 +144,7 @@ func (a *app) sideNames() []string {
 	return names
 }
 
-// sideFlags are the flags of run for a side.
+// sideFlags returns the flags of run for a side.
 func (a *app) sideFlags(s sideWords, asked *pflag.FlagSet) (*runFlags, error) {
 	f, flags := a.blank()
 	var keys []string
@@ -171,27 +171,27 @@ func (a *app) sideFlags(s sideWords, asked *pflag.FlagSet) (*runFlags, error) {
 			return nil, fmt.Errorf("%s %s: not %s", kv[0], kv[1], kind(flag))
 		}
 		if kv[0] == "duration" {
-			f.rounds = 0 // which would win
+			f.rounds = 0 // otherwise --rounds takes precedence
 		}
 	}
 	return f, nil
 }
 
-// sharedBy is what must be the same for two sides to use one service together.
+// sharedBy returns a key: two sides with the same key share one service.
 func (s side) sharedBy() string {
 	return fmt.Sprintf("%s %s %q", s.source.name, s.flags.reads, s.flags.security.arguments())
 }
 
-// at is the flags for one number of clients, and of a seed.
+// at returns the flags for one number of clients and one seed.
 func (s side) at(level int, seed uint64) runFlags {
 	f := s.flags
 	f.clients, f.seed = []int{f.clients[level]}, seed
 	return f
 }
 
-// setting is the words of run that say what is measured at a level.
+// setting returns the words of the run command that describe what is measured at a level.
 func (s side) setting(level int) string {
 	f := s.at(level, 0)
 	words := f.command([]string{s.form.Recipe})
-	return strings.Join(words[2:len(words)-2], " ") // without stampede run and the seed
+	return strings.Join(words[2:len(words)-2], " ") // without "stampede run" and the seed
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// An alarm ends a command early.
+// An alarm holds the conditions of --abort-on, which end a command early.
 type alarm struct {
 	aborts []gate.Threshold
-	went   []results.Gate // those that were not met
+	went   []results.Gate // the conditions that came true
 }
 
-// heeds tells whether the run at the place of the file does not meet one of them,
-// by the figures that are known, nil for all. Doubts are no reason to go on: what
-// looks as if it did harm may do some.
+// heeds reports whether the run meets an abort condition, and records the first that it meets with
+// the run's place in the file. It checks only conditions on known figures; nil means all. It
+// ignores the run's doubts: a figure that may indicate harm is reason enough to stop.
 func (a *alarm) heeds(run results.Run, at int, known []string) bool {
 	run.Doubts, run.Warnings = []results.Warning{}, nil
 	for _, t := range a.aborts {
@@ -33,7 +33,7 @@ func (a *alarm) heeds(run results.Run, at int, known []string) bool {
 	return false
 }
 
-// figuresUnderWay are those that a run has while it goes on.
+// figuresUnderWay returns the names of the figures that are known while a run is in progress.
 func figuresUnderWay(p workloads.Progress) []string {
 	known := []string{"errors", "generator.cpu_cores"}
 	for _, of := range lapPercentiles(p.Lap) {
@@ -44,7 +44,7 @@ func figuresUnderWay(p workloads.Progress) []string {
 	return known
 }
 
-// underWay is the run as far as it can tell.
+// underWay returns the run with the figures that are known so far.
 func underWay(run results.Run, p workloads.Progress) results.Run {
 	p50, p90, p99 := int64(p.Lap.P50), int64(p.Lap.P90), int64(p.Lap.P99)
 	run.Phases = []string{p.Lap.Phase}

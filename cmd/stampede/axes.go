@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// What an axis is called, in flags and results.
+// The names of the axes, in flags and results.
 const (
 	axisClients = "clients"
 	axisRate    = "rate"
@@ -22,28 +22,28 @@ const (
 	axisSize    = "size"
 )
 
-// axisNames are all of them, in the order in which curves are drawn over them.
+// axisNames returns all axes, in the order in which curves are drawn over them.
 func axisNames() []string {
 	return []string{axisClients, axisRate, axisGroups, axisHold, axisReads, axisSize}
 }
 
-// The clients of a sweep where nobody says how many: they are its axis, or, where
-// something else is, as many as show a herd.
+// The default numbers of clients of a sweep: a range if clients are the axis, otherwise one number
+// that is large enough to show a herd.
 const (
 	clientsRange = "2..256"
 	clientsOne   = "64"
 )
 
-// step is how far apart the levels of a search are, one above the other.
+// step is the ratio of adjacent levels of a search.
 const step = 1.05
 
-// axes are what may have several levels, as a person asked for it. The rate, the
-// reads and the size stay in the flags that a run has as well.
+// An axes holds the flags that may have several levels. The rate, the reads and the size stay in
+// the flags that run has as well.
 type axes struct {
 	clients, groups, hold string
-	count                 int // of the levels of a range; 0: they double, of --reads they are steps of a quarter
+	count                 int // levels in a range; 0: each doubles the one before; --reads goes in steps of 0.25
 
-	swept []string // those that have several, the first axis first
+	swept []string // the axes with several levels, in order
 }
 
 func (x *axes) register(cmd *cobra.Command) {
@@ -59,7 +59,7 @@ func (x *axes) register(cmd *cobra.Command) {
 	}
 }
 
-// levels are all combinations of the axes' levels, or the grid of a search.
+// levels returns all combinations of the axes' levels, or the grid of a search.
 func (x *axes) levels(f *runFlags, search bool) ([]sweeps.Level, error) {
 	if x.count < 0 || x.count == 1 {
 		return nil, usagef("--levels %d: must be at least 2, or 0 for levels that double", x.count)
@@ -88,7 +88,7 @@ func (x *axes) levels(f *runFlags, search bool) ([]sweeps.Level, error) {
 	return levels, nil
 }
 
-// several tells whether a flag names more than one level.
+// several reports whether a flag names more than one level.
 func several(text string) bool { return strings.ContainsAny(text, ",") || strings.Contains(text, "..") }
 
 func (x *axes) text(axis string, f *runFlags) string {
@@ -97,8 +97,8 @@ func (x *axes) text(axis string, f *runFlags) string {
 		axisReads: shares, axisSize: f.mix.size}[axis]
 }
 
-// find finds the axes that have several levels: one or two, and one that can be
-// searched in a search.
+// find finds the axes that have several levels: one or two in a sweep, exactly one searchable axis
+// in a search.
 func (x *axes) find(f *runFlags, search bool) error {
 	for _, axis := range axisNames() {
 		if several(x.text(axis, f)) {
@@ -139,7 +139,7 @@ func (x *axes) values(axis, text string, search bool) ([]float64, error) {
 	return values, err
 }
 
-// product is every level with every value of one axis more.
+// product combines every level with every value of one more axis.
 func product(levels []sweeps.Level, axis string, values []float64) (all []sweeps.Level) {
 	for _, l := range levels {
 		for _, v := range values {
@@ -163,7 +163,7 @@ func product(levels []sweeps.Level, axis string, values []float64) (all []sweeps
 	return all
 }
 
-// of is a level's place on an axis that can be searched.
+// of returns a level's value on an axis that can be searched.
 func (x *axes) of(l sweeps.Level, axis string) float64 {
 	if axis == axisRate {
 		return l.Rate
@@ -171,7 +171,7 @@ func (x *axes) of(l sweeps.Level, axis string) float64 {
 	return float64(l.Clients)
 }
 
-// clientsOf are all numbers of clients among the levels.
+// clientsOf returns the distinct numbers of clients among the levels.
 func (x *axes) clientsOf(levels []sweeps.Level) (all []int) {
 	for _, l := range levels {
 		if !slices.Contains(all, l.Clients) {
@@ -181,7 +181,7 @@ func (x *axes) clientsOf(levels []sweeps.Level) (all []int) {
 	return all
 }
 
-// at are the flags of a run at a level.
+// at returns the flags of a run at a level.
 func (f *sweepFlags) at(l sweeps.Level) runFlags {
 	r := f.runFlags
 	r.clients, r.groups, r.hold = []int{l.Clients}, l.Groups, l.Hold

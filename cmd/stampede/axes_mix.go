@@ -13,19 +13,19 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// registerMix says of the flags of a mix that they take levels.
+// registerMix changes the usage of a mix's flags to say that they take levels.
 func registerMix(flags *pflag.FlagSet) {
 	flags.Lookup(axisReads).Usage = "`LEVELS|MODE` of the share of reads in a mix: 0..1 or 0,0.5,0.9 (default 10 of 11); the mode where the URL does not say: " +
 		strings.Join(backends.ReadModes(), ", ") + "; or both, as in 0..1,sync"
 	flags.Lookup(axisSize).Usage = "`LEVELS` of the bytes of each value in a mix: 1k or 100..100k"
 }
 
-// ofMix tells whether only a mix has the axis. Where it has one level, that is not of
-// the sweep but of the mix.
+// ofMix reports whether only a mix has the axis. With a single level it is not an axis of the sweep
+// but a setting of the mix.
 func ofMix(axis string) bool { return axis == axisReads || axis == axisSize }
 
-// readsParted parts what --reads says into the levels of the share, "" if there are
-// none, and the words of the mode, of which there should be one at most.
+// readsParted splits the value of --reads into the levels of the share, "" if there are none, and
+// the read modes. More than one mode is an error for the caller to report.
 func readsParted(words string) (shares string, modes []string) {
 	if words == "" {
 		return "", nil
@@ -41,7 +41,7 @@ func readsParted(words string) (shares string, modes []string) {
 	return strings.Join(levels, ","), modes
 }
 
-// checkMix refuses levels that only a mix has where there is something else.
+// checkMix rejects levels of a mix's axes if a chosen recipe is not a mix.
 func (x *axes) checkMix(f *runFlags, forms []workloads.Form, recipes []string) error {
 	chosen, err := catalog.Select(forms, recipes, f.form)
 	if err != nil {
@@ -57,7 +57,7 @@ func (x *axes) checkMix(f *runFlags, forms []workloads.Form, recipes []string) e
 	return nil
 }
 
-// setMix sets what the level says of a mix.
+// setMix sets the flags of a mix to the values of the level.
 func (x *axes) setMix(r *runFlags, l sweeps.Level) {
 	if slices.Contains(x.swept, axisReads) {
 		_, modes := readsParted(r.reads)

@@ -10,8 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A backgroundFlag is the mix that a person asked for beside a recipe, and the
-// words that asked for it.
+// A backgroundFlag holds the mix that runs beside a recipe, and the flag's text.
 type backgroundFlag struct {
 	text string // "" for none
 	workloads.Background
@@ -24,7 +23,7 @@ func backgroundKeys() []string {
 	return []string{"clients", "reads", "keys", "size", "watchers", "rate"}
 }
 
-// check reads the words.
+// check parses the text.
 func (b *backgroundFlag) check() error {
 	if b.text == "" {
 		return nil
@@ -45,7 +44,7 @@ func (b *backgroundFlag) check() error {
 	return nil
 }
 
-// take takes one key.
+// take parses one key and its value.
 func (b *backgroundFlag) take(key, value string) (err error) {
 	number, numeric := strconv.ParseFloat(value, 64)
 	want := func(right bool, what string) error {
@@ -77,7 +76,7 @@ func (b *backgroundFlag) take(key, value string) (err error) {
 	return err
 }
 
-// plan says what the background is; "" of none.
+// plan describes the background. It returns "" if there is none.
 func (b *backgroundFlag) plan() string {
 	if b.Clients == 0 {
 		return ""
@@ -89,7 +88,7 @@ func (b *backgroundFlag) plan() string {
 	return fmt.Sprintf("%s, %s on %s", counted(b.Clients, "session"), rate, counted(b.Mix.Keys, "znode"))
 }
 
-// setting is how a result says it; nil of none.
+// setting returns the background as a result records it. It returns nil if there is none.
 func (b *backgroundFlag) setting() *results.Background {
 	if b.Clients == 0 {
 		return nil
@@ -98,13 +97,13 @@ func (b *backgroundFlag) setting() *results.Background {
 		ReadRatio: results.ReadRatio{Asked: b.Mix.Reads}}
 }
 
-// furtherSessions is how many sessions of a run are not its clients'.
+// furtherSessions returns how many sessions a run opens besides those of its clients.
 func (f *runFlags) furtherSessions() int {
 	n := f.mix.Watchers * f.groups
 	if f.background.Clients > 0 {
-		n += f.background.Clients + f.background.Mix.Watchers + 1 // which sets up
+		n += f.background.Clients + f.background.Mix.Watchers + 1 // the 1 sets up
 	}
-	if p := f.mix.preload; p.Nodes > 0 { // a session has one watch on a node at most
+	if p := f.mix.preload; p.Nodes > 0 { // a session has at most one watch on a node
 		n += (p.Watches + p.Nodes - 1) / p.Nodes
 	}
 	return n

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/results/archive"
 )
 
-// defaultBaseline is where the baseline is unless somebody says otherwise.
+// defaultBaseline is the default file of the baseline.
 const defaultBaseline = ".stampede/baseline.json"
 
 func (a *app) baselineCommand() *cobra.Command {

@@ -14,8 +14,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// perform does the jobs one after the other, all into one file, and judges that.
-// The flags say where it goes.
+// perform does the jobs one after the other, writes all their runs into one result and judges it.
+// The flags say where the result goes.
 func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs []job, asked docket) error {
 	if err := f.saving.check(); err != nil {
 		return err
@@ -61,17 +61,17 @@ func (a *app) perform(ctx context.Context, f runFlags, file results.File, jobs [
 	if unsaved != nil {
 		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
 	}
-	if broken { // what was measured before is shown
+	if broken { // the runs before the failure have been written
 		return runErr
 	}
 	return a.conclude(asked, b.file, outs)
 }
 
-// A bench is one stampede run under way.
+// A bench is the state of one stampede run.
 type bench struct {
 	*app
-	job            // under way
-	repetition int // under way, from 0
+	job            // the job in progress
+	repetition int // the repetition in progress, counted from 0
 	progress   *progress
 	file       results.File
 	alarm      alarm
@@ -116,11 +116,10 @@ func (b *bench) runOn(ctx context.Context, s source) (err error) {
 	return nil
 }
 
-// manySessions is how many are better opened through the client that is made for
-// that many.
+// manySessions is the number of sessions above which stampede recommends the lean client.
 const manySessions = 1000
 
-// adviseClient says so, in one line for each backend.
+// adviseClient recommends the lean client, in one line for each backend.
 func (b *bench) adviseClient(i drivers.Info) {
 	if most := slices.Max(b.flags.clients); most > manySessions && i.Client == zookeeper.Client && !b.flags.quiet {
 		fmt.Fprintf(b.err, "stampede: %s sessions through %s hold 3 MiB of buffers each: with ?client=%s in the backend's URL a few KiB\n",
@@ -128,7 +127,7 @@ func (b *bench) adviseClient(i drivers.Info) {
 	}
 }
 
-// runForm does a run that gets the nth place in the file.
+// runForm does a run and gives it the nth place in the file.
 func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients, nth int) error {
 	ctx, end := context.WithCancel(ctx)
 	defer end()

@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// fewestCalibrated are too few pairs to know a 95th percentile by.
+// fewestCalibrated is the number of pairs below which a 95th percentile cannot be estimated.
 const fewestCalibrated = 20
 
 func (a *app) calibrateCommand() *cobra.Command {
@@ -101,8 +101,8 @@ func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
 	return d.keep(outs, file, subjects)
 }
 
-// keep works out the noise, keeps it and shows it. Of what broke off nothing is
-// kept, and of runs in which a form broke its promise neither.
+// keep computes the noise, saves it and shows it. It saves nothing if the calibration was
+// interrupted or if a run had a safety violation.
 func (d *duel) keep(outs outputs, file results.Calibration, subjects []changes.Subject) error {
 	var runs []results.Run
 	kept := ""
@@ -126,8 +126,8 @@ func (d *duel) keep(outs outputs, file results.Calibration, subjects []changes.S
 	return verdictOn(runs)
 }
 
-// noises are those of all figures that are better one way, of runs that time these
-// phases. Shown are those that decide unless others are named.
+// noises returns the noise of all figures that have a better direction, of runs that time these
+// phases. By default the figures that are gated are shown.
 func noises(s changes.Subject, phases []string) (all []results.FigureNoise) {
 	gated := changes.Default(phases)
 	shown := map[string]bool{}
@@ -147,8 +147,8 @@ func noises(s changes.Subject, phases []string) (all []results.FigureNoise) {
 	return all
 }
 
-// noiseOf is that of one figure over the pairs of which it is known, false if that
-// are less than half.
+// noiseOf returns the noise of one figure over the pairs in which both runs have it, or false if
+// those are less than half of the pairs.
 func noiseOf(s changes.Subject, f figures.Figure) (results.FigureNoise, bool) {
 	known := changes.Subject{Metrics: []changes.Metric{{Figure: f}}}
 	for i := range s.Base {

@@ -22,8 +22,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A ceiling is measured with enough sessions and requests in flight to keep every
-// processor of the generator busy.
+// A ceiling is measured with enough sessions and requests in flight to keep every processor of the
+// load generator busy.
 const (
 	ceilingSessions = 64
 	ceilingInFlight = 16
@@ -31,10 +31,10 @@ const (
 	ceilingDuration = 3 * time.Second
 )
 
-// usedByCeiling are the flags of calibrate that --ceiling uses.
+// usedByCeiling lists the flags of calibrate that --ceiling uses.
 var usedByCeiling = []string{"ceiling", "noise", "output", "quiet", "seed"}
 
-// checkCeiling refuses what has no effect on calibrate --ceiling.
+// checkCeiling rejects flags and arguments that have no effect on calibrate --ceiling.
 func checkCeiling(flags *pflag.FlagSet, args []string) (err error) {
 	if len(args) > 0 {
 		return usagef("stampede calibrate --ceiling takes no side, got %q: its server is always the one that does nothing", args[0])
@@ -47,8 +47,8 @@ func checkCeiling(flags *pflag.FlagSet, args []string) (err error) {
 	return err
 }
 
-// calibrateCeiling finds out how many requests a second each client library makes of a
-// server that does nothing, and keeps it for later runs.
+// calibrateCeiling measures how many requests a second each client library can make to a server
+// that does no work, and saves the numbers for later runs.
 func (a *app) calibrateCeiling(cmd *cobra.Command, f pairFlags) error {
 	f.drawSeed()
 	given := []string{"--ceiling"}
@@ -78,8 +78,8 @@ func (a *app) calibrateCeiling(cmd *cobra.Command, f pairFlags) error {
 	return outs.write(file, f.noise)
 }
 
-// ceilings are those of all client libraries that speak ZooKeeper's protocol. With what
-// disturbed them they are too low.
+// ceilings measures all client libraries that speak ZooKeeper's protocol. It also returns warnings
+// about disturbances, which make the ceilings too low.
 func (a *app) ceilings(ctx context.Context, f pairFlags) (all []results.Ceiling, disturbed []results.Warning, err error) {
 	server, err := child.Start(ctx, canned.Role)
 	if err != nil {
@@ -104,7 +104,7 @@ func (a *app) ceilings(ctx context.Context, f pairFlags) (all []results.Ceiling,
 	return all, disturbed, nil
 }
 
-// ceiling is that of one client library, with what was measured for it.
+// ceiling measures one client library and also returns the record of the measurement.
 func (a *app) ceiling(ctx context.Context, address, client string, seed uint64) (c results.Ceiling, r *metrics.Record, err error) {
 	target, err := backends.Parse("native://" + address + "?client=" + client)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// A choice is what run and count both let a person choose.
+// A choice holds the flags that run and count share.
 type choice struct {
 	targets
 	form        []string
@@ -18,7 +18,7 @@ type choice struct {
 	readers     int
 	reads       string
 	maxSessions int
-	further     int // sessions beside those of the clients
+	further     int // sessions besides those of the clients
 	quiet       bool
 }
 
@@ -27,7 +27,7 @@ func (c *choice) register(a *app, cmd *cobra.Command, backend []string, clients 
 	c.registerOthers(a, cmd, backend)
 }
 
-// registerOthers adds all but --clients.
+// registerOthers registers all flags but --clients.
 func (c *choice) registerOthers(a *app, cmd *cobra.Command, backend []string) {
 	c.targets.register(cmd, backend)
 	flags := cmd.Flags()
@@ -40,7 +40,7 @@ func (c *choice) registerOthers(a *app, cmd *cobra.Command, backend []string) {
 	complete(cmd, "reads", backends.ReadModes)
 }
 
-// resolve checks all that can be checked before anything is started.
+// resolve checks everything that can be checked before anything is started.
 func (c *choice) resolve(forms []workloads.Form, recipes []string) ([]catalog.Choice, []source, error) {
 	chosen, err := catalog.Select(forms, recipes, c.form)
 	if err != nil {

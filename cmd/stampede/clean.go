@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A cleanFlags is what a person asked of stampede clean.
+// A cleanFlags holds the flags of stampede clean.
 type cleanFlags struct {
 	targets
 	dryRun bool
@@ -81,7 +81,7 @@ func (a *app) cleanOn(ctx context.Context, s source, f cleanFlags) (err error) {
 	return err
 }
 
-// tellCleaned tells of each run, and sums up.
+// tellCleaned prints a line for each run and a summary.
 func (a *app) tellCleaned(s source, found []workloads.Leftover, f cleanFlags) {
 	did := "removed"
 	if f.dryRun {
@@ -100,7 +100,7 @@ func (a *app) tellCleaned(s source, found []workloads.Leftover, f cleanFlags) {
 	fmt.Fprintf(a.out, "%s: %s %s of %s below %s\n", s.name, did, counted(nodes, "node"), counted(runs, "killed run"), f.namespace)
 }
 
-// counted is "1 node" or "2 nodes".
+// counted returns "1 node" or "2 nodes".
 func counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// A compareFlags is what a person asked of stampede compare.
+// A compareFlags holds the flags of stampede compare.
 type compareFlags struct {
 	folder           string
 	metric           []string
@@ -21,8 +21,8 @@ type compareFlags struct {
 	failOnRegression bool
 	output           []string
 
-	effect float64  // what parseShare has read
-	given  []string // the flags again
+	effect float64  // the parsed minimum
+	given  []string // the flags as given
 }
 
 func (a *app) compareCommand() *cobra.Command {
@@ -61,7 +61,7 @@ machine did meanwhile: stampede ab interleaves the runs of both sides.`,
 	return cmd
 }
 
-// twoLists parts the names: by --, or one and one.
+// twoLists splits the names into old and new runs: at --, or one each.
 func twoLists(args []string, dash int) (before, after []string, err error) {
 	switch {
 	case dash < 0 && len(args) == 2:
@@ -119,7 +119,8 @@ func (a *app) compare(args []string, dash int, f compareFlags) (err error) {
 	return decided(c.Verdict, false)
 }
 
-// readRuns reads saved runs, and says where they are: @ is another one tomorrow.
+// readRuns reads saved runs and returns their paths too, since a name such as @ refers to another
+// run tomorrow.
 func readRuns(folder archive.Folder, names []string) (files []results.File, paths []string, err error) {
 	for _, name := range names {
 		path, err := folder.Find(name)
@@ -135,8 +136,8 @@ func readRuns(folder archive.Folder, names []string) (files []results.File, path
 	return files, paths, nil
 }
 
-// eachOnce refuses a run that is named twice: it would count as two, and prove what
-// nobody has measured.
+// eachOnce rejects a run that is named twice: it would count as two observations and give false
+// confidence.
 func eachOnce(files []results.File) error {
 	seen := map[string]bool{}
 	for _, f := range files {
@@ -148,8 +149,8 @@ func eachOnce(files []results.File) error {
 	return nil
 }
 
-// metrics are those that a subject is compared by; a figure that it does not have
-// is left out, since others may have it.
+// metrics returns the metrics to compare for a subject. It leaves out figures that the subject does
+// not have, since other subjects may have them.
 func (f *compareFlags) metrics(s changes.Subject) (metrics []changes.Metric) {
 	phases := s.Base[0].Phases
 	if len(f.metric) == 0 {
@@ -166,7 +167,7 @@ func (f *compareFlags) metrics(s changes.Subject) (metrics []changes.Metric) {
 	return metrics
 }
 
-// known makes sure that every figure that was asked for is one of some subject.
+// known checks that some subject has each requested figure.
 func (f *compareFlags) known(subjects []changes.Subject) error {
 	var phases []string
 	for _, s := range subjects {
@@ -180,8 +181,8 @@ func (f *compareFlags) known(subjects []changes.Subject) error {
 	return nil
 }
 
-// canFail refuses to look for a regression where none can be shown: such a gate would
-// pass whatever the runs are.
+// canFail rejects --fail-on-regression if there are too few runs to show a regression: such a gate
+// would pass for any runs.
 func (f *compareFlags) canFail(subjects []changes.Subject, warnings []results.Warning) error {
 	if !f.failOnRegression {
 		return nil
@@ -197,7 +198,7 @@ func (f *compareFlags) canFail(subjects []changes.Subject, warnings []results.Wa
 		counted(figures, "figure"), needed)
 }
 
-// comparison is what the subjects come to.
+// comparison builds the result of comparing the subjects.
 func (f *compareFlags) comparison(subjects []changes.Subject, warnings []results.Warning) results.Comparison {
 	head := results.New(tool(), nil, nil, 0)
 	c := results.Comparison{Schema: head.Schema, Kind: results.KindComparison, ID: head.ID + "compare", Started: head.Started, Tool: head.Tool, Host: head.Host,

@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// A countFlags is what a person asked of stampede count.
+// A countFlags holds the flags of stampede count.
 type countFlags struct {
 	choice
 	polls  int
@@ -104,7 +104,7 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	return t.verdict()
 }
 
-// A tally is one stampede count under way.
+// A tally is the state of one stampede count.
 type tally struct {
 	*app
 	flags  countFlags
@@ -160,14 +160,14 @@ func (t *tally) countForm(ctx context.Context, s drivers.Service, form workloads
 	if server := settled.Server; server != nil {
 		row.Notifications.Server, row.Reads.Server = &server.Notifications, &server.Reads
 		row.Writes.Server = &server.Writes
-		if server.LargestFanout >= settled.Largest { // less is no evidence: it counts each kind of event by itself
+		if server.LargestFanout >= settled.Largest { // a smaller number proves nothing: the server counts each kind of event separately
 			row.LargestFanout.Server = &server.LargestFanout
 		}
 	}
 	return nil
 }
 
-// expect sets the model's counts beside those of the row.
+// expect adds the model's counts to the row.
 func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 	model, ok := cost.Of(form.Recipe, form.Name)
 	if !ok {
@@ -197,7 +197,7 @@ func (t *tally) expect(row *results.Settled, form workloads.Form, clients int) {
 	}
 }
 
-// tell prints a settled run as one would tell it at a whiteboard.
+// tell prints the trace of a settled run, step by step, as on a whiteboard.
 func (t *tally) tell(form workloads.Form, clients int, story []workloads.Step) {
 	fmt.Fprintf(t.out, "\n  %v · %d clients · settled, step by step\n", form, clients)
 	for _, step := range story {

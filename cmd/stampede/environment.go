@@ -11,9 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
-// checkVariables rejects a variable that begins with STAMPEDE_ and that no command reads:
-// a mistyped one would have no effect, and nothing would say so. A variable of another
-// command's flag is fine, since variables are set for several commands at once.
+// checkVariables rejects a variable that begins with STAMPEDE_ and that no command reads: without
+// the check, a mistyped variable would silently have no effect. It accepts variables for flags of
+// other commands, since a variable is often set for several commands.
 func checkVariables(root *cobra.Command) error {
 	known := append(variables(root), passwordVariable)
 	for _, entry := range os.Environ() {
@@ -33,7 +33,7 @@ func checkVariables(root *cobra.Command) error {
 	return nil
 }
 
-// variables are those of all flags of the command and of the commands below it.
+// variables returns the names of the variables of all flags of the command and its subcommands.
 func variables(cmd *cobra.Command) (names []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, variable(f)) })
 	for _, c := range cmd.Commands() {

@@ -8,21 +8,21 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Exit codes. If several apply, the first of this list is used.
+// Exit codes. If several apply, stampede uses the first in this list.
 const (
 	exitOK         = 0
-	exitUsage      = 2  // the command line cannot be meant; nothing was started
+	exitUsage      = 2  // invalid usage; nothing was started
 	exitError      = 1  // a run could not be done
-	exitViolation  = 96 // a form broke its promise: the numbers are void
-	exitThreshold  = 99 // a figure is beyond what was asked for
-	exitRegression = 98 // a cost is not what the model says, or shown to be worse
-	exitInvalid    = 97 // nothing was shown: measured badly, or not often enough
+	exitViolation  = 96 // safety violation: the numbers are void
+	exitThreshold  = 99 // a threshold is not met
+	exitRegression = 98 // a count differs from the model, or a figure is shown to be worse
+	exitInvalid    = 97 // invalid or inconclusive: measured badly, or too few runs
 )
 
-// An exitMeaning says what an exit code is for.
+// An exitMeaning explains an exit code.
 type exitMeaning struct{ code, meaning string }
 
-// exitCodes are all there are, by number.
+// exitCodes returns all exit codes in numerical order.
 func exitCodes() []exitMeaning {
 	return []exitMeaning{
 		{"0", "it went through and everything was as it must be"},
@@ -36,7 +36,7 @@ func exitCodes() []exitMeaning {
 	}
 }
 
-// A coded error has an exit code of its own.
+// A coded is an error with its own exit code.
 type coded struct {
 	error
 	code int
@@ -48,16 +48,16 @@ func usage(err error) error { return coded{err, exitUsage} }
 
 func usagef(format string, args ...any) error { return usage(fmt.Errorf(format, args...)) }
 
-// silent is an error whose message the output has shown already.
+// A silent is an error whose message the output has already shown.
 type silent struct{ error }
 
 func (s silent) Unwrap() error { return s.error }
 
-// verdict is the error of a run or count that went through and found something.
+// verdict returns the error of a run or count that completed with a finding.
 func verdict(code int, text string) error { return silent{coded{errors.New(text), code}} }
 
-// decided is the error of a verdict that the output has shown: nil of one that
-// lets pass. What is inconclusive lets pass unless that is strict.
+// decided returns the error for a verdict that the output has already shown, or nil for a verdict
+// that passes. An inconclusive verdict passes unless strict is set.
 func decided(v results.Verdict, strict bool) error {
 	switch v {
 	case results.Violated:
@@ -84,7 +84,7 @@ func exitCode(err error) int {
 	return exitError
 }
 
-// An interruption is the signal that ended a run early.
+// An interruption is the signal that ended a command early.
 type interruption struct{ signal syscall.Signal }
 
 func (i interruption) Error() string { return fmt.Sprintf("interrupted by %v", i.signal) }

@@ -9,11 +9,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/faults"
 )
 
-// A faultFlags is what a person asked to be broken.
+// A faultFlags holds the flags that inject faults.
 type faultFlags struct {
 	texts    []string
 	nemesis  time.Duration
-	schedule faults.Schedule // as texts have it
+	schedule faults.Schedule // parsed from texts
 }
 
 func (f *faultFlags) register(flags *pflag.FlagSet) {
@@ -21,8 +21,8 @@ func (f *faultFlags) register(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.nemesis, "nemesis", 0, "break something at random, about once every so long, drawn from the seed and the same for all that are compared")
 }
 
-// check reads the words. Faults come at times of the window, so that its length must
-// be known.
+// check parses the faults. Faults are scheduled at times within the measured window, so the
+// window's length must be known.
 func (f *faultFlags) check(rounds int64) error {
 	f.schedule = nil
 	if len(f.texts) > 0 && rounds > 0 {
@@ -41,11 +41,11 @@ func (f *faultFlags) check(rounds int64) error {
 	return nil
 }
 
-// divide tells whether members of an ensemble may be isolated, for which it has to be
-// started in another way than without.
+// divide reports whether members of an ensemble may be isolated. Such an ensemble has to be started
+// differently.
 func (f *faultFlags) divide() bool { return f.nemesis > 0 || f.schedule.Divides() }
 
-// possible tells whether all of it can be done in all runs of the job.
+// possible checks that every run of the job can inject all faults.
 func (f *faultFlags) possible(j job) error {
 	for _, s := range j.sources {
 		for _, form := range j.chosen {
@@ -61,7 +61,7 @@ func (f *faultFlags) possible(j job) error {
 	return nil
 }
 
-// lines are the faults as they are written down.
+// lines returns the faults in their text form.
 func lines(s faults.Schedule) (all []string) {
 	for _, f := range s {
 		all = append(all, f.String())

@@ -43,7 +43,7 @@ Verbs:
 
 `
 
-// faultsTopic is no command: stampede help faults shows it.
+// faultsTopic returns a help topic, not a command: stampede help faults shows it.
 func (a *app) faultsTopic() *cobra.Command {
 	topic := &cobra.Command{Use: "faults", Short: "What can be broken while a run goes on"}
 	topic.SetHelpFunc(func(*cobra.Command, []string) {

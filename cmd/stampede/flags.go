@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
-// fromEnvironment gives every flag that was not given the value of its
-// variable: STAMPEDE_ and the flag's name in capitals, _ for -.
+// fromEnvironment sets every flag that was not given on the command line from its variable:
+// STAMPEDE_ and the flag's name in capitals, with _ for -.
 func fromEnvironment(flags *pflag.FlagSet) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -31,20 +31,19 @@ func fromEnvironment(flags *pflag.FlagSet) error {
 
 const variablePrefix = "STAMPEDE_"
 
-// variable is the environment's name of a flag.
+// variable returns the name of a flag's environment variable.
 func variable(f *pflag.Flag) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 }
 
-// wasGiven tells whether a person set the flag, on the command line or by its
-// variable.
+// wasGiven reports whether the flag was set, on the command line or by its variable.
 func wasGiven(f *pflag.Flag) bool {
 	_, set := os.LookupEnv(variable(f))
 	return set || f.Changed
 }
 
-// flagError words what is wrong with a flag: the nearest one there is, or what
-// was wrong with its value.
+// flagError explains what is wrong with a flag. It suggests the nearest flag name, or says what is
+// wrong with the value.
 func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
@@ -95,7 +94,7 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return usage(nearest.Unknown("command", args[0], have))
 }
 
-// checkGroups has all groups the same size, so that they measure the same.
+// checkGroups checks that all groups can have the same size, so that they measure the same thing.
 func checkGroups(groups int, levels []int) error {
 	if groups < 1 {
 		return usagef("--groups %d: must be at least 1", groups)

@@ -69,7 +69,7 @@ func (a *app) gate(folder archive.Folder, name string, g gateFlags, output []str
 	return a.conclude(asked, f, outs)
 }
 
-// find reads a run that was saved, or a file.
+// find reads a saved run, or a result file.
 func find(folder archive.Folder, name string) (path string, f results.File, err error) {
 	if path, err = folder.Find(name); err != nil {
 		return "", f, usage(err)
@@ -80,8 +80,8 @@ func find(folder archive.Folder, name string) (path string, f results.File, err 
 	return path, f, nil
 }
 
-// askedBefore are the thresholds that a file was judged by, and the gates of those
-// that no run was done for, which stay as they are.
+// askedBefore returns the thresholds by which a file was judged. It also returns the gates for
+// which no run was done; these stay unchanged.
 func askedBefore(f results.File, rows []gate.Row) (all []gate.Threshold, undone []results.Gate, err error) {
 	for _, g := range f.Gates {
 		if g.Run < 0 {

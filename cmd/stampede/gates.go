@@ -17,16 +17,16 @@ import (
 	"github.com/stampede-bench/stampede/results/noise"
 )
 
-// A gateFlags is what a person asks of runs.
+// A gateFlags holds the flags by which runs are judged.
 type gateFlags struct {
 	thresholds   []string
 	abortOn      []string
 	baseline     string
-	noise        string // where what the machine makes of no difference is kept
+	noise        string // the file of this machine's noise floors
 	inconclusive string
 }
 
-// What becomes of an inconclusive verdict.
+// The choices for an inconclusive verdict.
 const (
 	warn = "warn"
 	fail = "fail"
@@ -40,7 +40,7 @@ func (g *gateFlags) register(cmd *cobra.Command) {
 	complete(cmd, "abort-on", figureWords)
 }
 
-// registerJudging adds the flags by which runs are judged that are over.
+// registerJudging adds the flags that judge finished runs.
 func (g *gateFlags) registerJudging(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&g.thresholds, "threshold", nil, "what must hold, `[RUN.]FIGURE<LIMIT`, such as lock.handoff.p99<5ms; repeatable; see stampede help thresholds")
@@ -51,12 +51,12 @@ func (g *gateFlags) registerJudging(cmd *cobra.Command) {
 	complete(cmd, "inconclusive", outcomes)
 }
 
-// registerNoise adds the flag of where calibrations are kept.
+// registerNoise adds the flag for the file of calibrations.
 func registerNoise(flags *pflag.FlagSet, file *string) {
 	flags.StringVar(file, "noise", savedNoise, "`FILE` of what stampede calibrate found")
 }
 
-// figureWords are the figures that runs of every kind have.
+// figureWords returns the figures that runs of every kind have.
 func figureWords() (words []string) {
 	for _, f := range figures.All(nil) {
 		words = append(words, f.Name+"\t"+f.About)
@@ -64,17 +64,18 @@ func figureWords() (words []string) {
 	return words
 }
 
-// A docket is what is asked of the runs of one command.
+// A docket holds the checks for the runs of one command.
 type docket struct {
 	thresholds []gate.Threshold
-	aborts     []gate.Threshold // that end it as soon as they are not met
+	aborts     []gate.Threshold // end the command as soon as one is not met
 	baseline   *results.File
-	floors     []noise.Floor // of this machine, where there is a baseline
-	strict     bool          // what is inconclusive is no pass
+	floors     []noise.Floor // of this machine, if there is a baseline
+	strict     bool          // an inconclusive verdict does not pass
 }
 
-// resolve checks all that can be checked before anything is started. The rows are
-// the runs there will be. What was written down is asked where no flag asks.
+// resolve checks everything that can be checked before anything is started. The rows are the
+// planned runs. The written thresholds, which come from a scenario file, apply if no flag gives
+// any.
 func (g *gateFlags) resolve(rows []gate.Row, written []gate.Threshold) (d docket, err error) {
 	if !slices.Contains(outcomes(), g.inconclusive) {
 		return d, usagef("--inconclusive: %w", nearest.Unknown("choice", g.inconclusive, outcomes()))
@@ -100,7 +101,7 @@ func (g *gateFlags) resolve(rows []gate.Row, written []gate.Threshold) (d docket
 	return d, d.takeBaseline(g, rows)
 }
 
-// abort is the threshold that is not met when the condition comes true.
+// abort returns the threshold that fails when the condition comes true.
 func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
 	t, err := gate.Parse(condition, "", rows)
 	if err != nil {
@@ -112,7 +113,7 @@ func abort(condition string, rows []gate.Row) (gate.Threshold, error) {
 	return t.Opposite()
 }
 
-// takeBaseline reads the baseline, and asks the usual of it where nothing is asked.
+// takeBaseline reads the baseline, and applies the default thresholds if none are given.
 func (d *docket) takeBaseline(g *gateFlags, rows []gate.Row) error {
 	path := g.baseline
 	needed := slices.IndexFunc(d.thresholds, gate.Threshold.NeedsBaseline)
@@ -151,9 +152,8 @@ func readBaseline(path string) (results.File, error) {
 	return f, nil
 }
 
-// judge writes into the file what was decided, if anything was asked. Gates that are
-// settled, since they went off while a run was under way, stand for what the whole
-// run says.
+// judge writes the gates and the verdict into the file, if there are any checks. The settled gates
+// fired while a run was in progress; they replace the judgement of the whole run.
 func (d docket) judge(f *results.File, settled []results.Gate) {
 	all := slices.Concat(d.thresholds, d.aborts)
 	if len(all)+len(settled) == 0 {
@@ -168,7 +168,7 @@ func (d docket) judge(f *results.File, settled []results.Gate) {
 	f.Verdict = gate.Verdict(f.Gates, f.Runs)
 }
 
-// noise is what calibrations say of a run's figure, the newest that is of the same.
+// noise returns the noise of a run's figure from the newest calibration of the same setting.
 func (d docket) noise(r results.Run, figure string) (share float64, known string) {
 	for _, f := range slices.Backward(d.floors) {
 		if f.Of.Like(r.Sample()) {
@@ -178,8 +178,8 @@ func (d docket) noise(r results.Run, figure string) (share float64, known string
 	return 0, ""
 }
 
-// conclude is the error of a file that was judged and written. Where no table went
-// to standard output, what is no pass is said in a line of its own.
+// conclude returns the error for a file that was judged and written. If no table went to standard
+// output, it prints a verdict other than pass on a line of its own.
 func (a *app) conclude(d docket, f results.File, outs outputs) error {
 	if f.Verdict == "" {
 		return verdictOn(f.Runs)

@@ -5,15 +5,15 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// A job is what one bench does at a time: forms on sources, as the flags say.
+// A job is one unit of work of a bench: forms on sources, with flags.
 type job struct {
-	scenario string // of a scenario file; "" outside one
+	scenario string // from a scenario file; "" without one
 	flags    runFlags
 	chosen   []catalog.Choice
 	sources  []source
 }
 
-// job checks all that can be checked before anything is started.
+// job checks everything that can be checked before anything is started.
 func (a *app) job(recipes []string, f runFlags) (_ job, err error) {
 	if f.reads, err = f.mix.takeReads(f.reads); err != nil {
 		return job{}, err
@@ -39,8 +39,7 @@ func (a *app) job(recipes []string, f runFlags) (_ job, err error) {
 	return j, f.faults.possible(j)
 }
 
-// rowsOf are the runs that there will be, unless a form is skipped, as thresholds
-// see them.
+// rowsOf returns the planned runs, as thresholds see them. A form may still be skipped.
 func rowsOf(jobs []job) (rows []gate.Row) {
 	for _, j := range jobs {
 		var forms []gate.Row

@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// spareDescriptors are for what else a process has open: its output, what it starts,
-	// pages and metrics.
+	// spareDescriptors are for the process's other descriptors: output, child processes, pages and
+	// metrics.
 	spareDescriptors = 100
-	// buffersOfASession are those that go-zookeeper makes for each session: two of 1.5 MiB.
+	// buffersOfASession is the size of the buffers that go-zookeeper allocates for each session:
+	// two of 1.5 MiB.
 	buffersOfASession = 3 << 20
 )
 
-// A machine is what limits how many sessions this process can have; 0 where that is not
-// known.
+// A machine holds what limits how many sessions this process can have; 0 means unknown.
 type machine struct{ descriptors, memory int64 }
 
 func thisMachine() machine {
@@ -29,8 +29,8 @@ func thisMachine() machine {
 	return m
 }
 
-// check rejects more sessions through a client library than the machine can have,
-// before any is opened.
+// check rejects more sessions through a client library than the machine can have, before any is
+// opened.
 func (m machine) check(clients, further int, client string) error {
 	sessions := int64(clients + further)
 	if err := m.descriptorsFor("clients", int64(clients), int64(further)); err != nil {
@@ -43,12 +43,12 @@ func (m machine) check(clients, further int, client string) error {
 	return nil
 }
 
-// mostSessions is how many sessions the descriptors of this process allow.
+// mostSessions returns how many sessions the descriptors of this process allow.
 func (m machine) mostSessions() int64 { return max(0, m.descriptors-spareDescriptors) }
 
-// descriptorsFor rejects the value n of a flag if n sessions and the further ones need
-// more file descriptors than this process may have. The Go runtime has raised the soft
-// limit already, so the hard limit is in the way.
+// descriptorsFor rejects the value n of a flag if n sessions and the further ones need more file
+// descriptors than this process may have. The Go runtime has already raised the soft limit, so the
+// hard limit is what counts.
 func (m machine) descriptorsFor(flag string, n, further int64) error {
 	most, need := m.mostSessions(), n+further+spareDescriptors
 	if m.descriptors == 0 || n+further <= most {
@@ -58,8 +58,8 @@ func (m machine) descriptorsFor(flag string, n, further int64) error {
 		flag, n, results.Count(n+further), results.Count(need), spareDescriptors, results.Count(m.descriptors), max(0, most-further), need)
 }
 
-// allows is the line that says how many sessions a server can have here, "" where
-// nothing limits them.
+// allows says how many sessions a server can have here, in one line. It returns "" if the limit is
+// unknown.
 func (m machine) allows() string {
 	if m.descriptors == 0 {
 		return ""

@@ -97,7 +97,7 @@ func listFamilies(out io.Writer) error {
 	return w.Flush()
 }
 
-// listLoads tells of what is no recipe.
+// listLoads lists the loads, which are not recipes.
 func listLoads(out io.Writer, forms []workloads.Form) error {
 	w := table(out)
 	fmt.Fprintln(w, "\nLOAD\tFORM\tWHAT IT IS")

@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// explainForms tells of each form what it does, costs, and comes from.
+// explainForms explains for each form what it does, what it costs and where it comes from.
 func explainForms(out io.Writer, forms []catalog.Choice) error {
 	fmt.Fprintln(out, letters)
 	for _, f := range forms {
@@ -31,13 +31,13 @@ func explainForms(out io.Writer, forms []catalog.Choice) error {
 	return nil
 }
 
-// letters says what costs are of, and in.
+// letters explains the variables in the costs.
 const letters = `Costs are those of N clients which take one turn each, everything at rest between
 any two steps. W of them write, R read; there are M items or names, U updates, L
 look-ups of each name, q looks by a timer. The fan-out is how many clients one write
 wakes at most.`
 
-// explainBackends tells of each backend what it is and what sets it apart.
+// explainBackends describes each backend and how it differs from the others.
 func explainBackends(out io.Writer) error {
 	for _, b := range backends.List() {
 		fmt.Fprintf(out, "\n%s\n", strings.Join(b.URLs, ", "))
@@ -52,10 +52,10 @@ func explainBackends(out io.Writer) error {
 	return nil
 }
 
-// listWidth is how wide an explanation may be: a narrow terminal.
+// listWidth is the greatest width of an explanation: that of a narrow terminal.
 const listWidth = 80
 
-// explain writes a word and the text beside it, in as many lines as it takes.
+// explain writes a word and the text beside it, wrapped into lines.
 func explain(out io.Writer, word, text string) (int, error) {
 	var lines strings.Builder
 	line := fmt.Sprintf("  %-7s", word)
@@ -70,11 +70,11 @@ func explain(out io.Writer, word, text string) (int, error) {
 	return io.WriteString(out, strings.ReplaceAll(lines.String(), together, " "))
 }
 
-// together is a space at which no line ends.
+// together is a non-breaking space.
 const together = "\u00a0"
 
-// costs are the headline terms of N clients taking one turn each, and how the
-// notifications grow.
+// costs returns the headline terms of N clients that take one turn each, and how the notifications
+// grow.
 func costs(m cost.Model) string {
 	settings := workloads.Settings{Queue: workloads.QueueSettings{Items: 1}}
 	at := func(clients int) cost.Expected { return m.Settled(settings.Params(clients)) }
@@ -92,9 +92,9 @@ func costs(m cost.Model) string {
 		term(least.Writes, most.Writes), term(least.LargestFanout, most.LargestFanout))
 }
 
-// grows says how the most notifications grow with the clients, if they do.
+// grows says how the upper bound of the notifications grows with the clients, if it does.
 func grows(at func(clients int) cost.Expected) string {
-	const many = 1 << 12 // enough for the largest term to be the only one
+	const many = 1 << 12 // large enough that only the largest term matters
 	few, twice := at(many).Upper().Notifications.Value, at(2*many).Upper().Notifications.Value
 	if few == 0 {
 		return ""
@@ -122,7 +122,7 @@ func origin(f workloads.Form) string {
 	return cmp.Or(f.Source, standard)
 }
 
-// library is a client library with the version that is built in.
+// library returns the name of a client library with the version that is built in.
 func library(client string) string {
 	module := map[string]string{
 		"go-zookeeper": "github.com/go-zookeeper/zk",

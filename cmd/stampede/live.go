@@ -17,8 +17,7 @@ func registerLive(flags *pflag.FlagSet, addr *string) {
 	flags.StringVar(addr, listen, "", "`HOST:PORT` of a page on which to watch while the command goes on, e.g. 127.0.0.1:8080 (default: none)")
 }
 
-// openPage shows the runs on a page, if there is an address, until the function that
-// it returns is called.
+// openPage shows the runs on a page, if there is an address, until the returned function is called.
 func (a *app) openPage(addr string) (close func(), err error) {
 	if addr == "" {
 		return func() {}, nil
@@ -37,7 +36,7 @@ func (a *app) openPage(addr string) (close func(), err error) {
 	return e.Close, nil
 }
 
-// expect says on the page which runs come next.
+// expect shows on the page which runs come next.
 func (b *bench) expect(on drivers.Info, forms []workloads.Form, clients int) {
 	if b.page == nil || len(forms) == 0 {
 		return

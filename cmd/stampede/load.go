@@ -12,13 +12,13 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// A load is how work comes, as a person asked for it.
+// A load holds the flags of the arrival process.
 type load struct {
 	rate      string // "" for a closed loop
 	arrival   string
 	lateLimit time.Duration
 
-	open pace.Options // what check has read
+	open pace.Options // the parsed flags; check sets them
 }
 
 func (l *load) register(cmd *cobra.Command) {
@@ -66,7 +66,7 @@ func (l *load) check(think, ramp time.Duration) error {
 
 func (l *load) isOpen() bool { return l.open.Rate.Open() }
 
-// windowOf is how long so many rounds take at the rate.
+// windowOf returns how long the given number of rounds takes at the rate.
 func (l *load) windowOf(rounds int64) time.Duration {
 	return time.Duration(float64(rounds) / l.open.Rate.Mean() * float64(time.Second))
 }
@@ -78,7 +78,7 @@ func (l *load) plan() string {
 	return fmt.Sprintf("open loop: %v arrivals/s, %s", l.open.Rate, l.open.Arrival)
 }
 
-// setting is how a result says it; nil of a closed loop.
+// setting returns the load as a result records it. It returns nil for a closed loop.
 func (l *load) setting() *results.Open {
 	if !l.isOpen() {
 		return nil

@@ -1,5 +1,5 @@
-// Command stampede measures what the recipes of coordination services cost, in
-// forms that avoid the herd and in forms that do not.
+// Command stampede measures what the recipes of coordination services cost, in forms that avoid the
+// herd and in forms that do not.
 package main
 
 import (
@@ -30,10 +30,9 @@ func main() {
 	os.Exit(execute(catalog.Forms(), os.Args[1:]))
 }
 
-// garbage is how much of it may gather, in percent of what is in use, unless
-// GOGC says otherwise. What a load generator spends on collecting it takes from
-// the server on the same machine: with Go's own 100 that was a tenth of the
-// hand-offs of a lock on etcd.
+// garbage is the GC percentage (GOGC) unless the environment sets it. In a load generator, garbage
+// collection takes CPU time from the server on the same machine: with Go's default of 100 this cost
+// a tenth of the hand-offs of a lock on etcd.
 const garbage = 400
 
 func collectSeldom() {
@@ -42,7 +41,7 @@ func collectSeldom() {
 	}
 }
 
-// execute runs one command line on a catalogue and returns its exit code.
+// execute runs one command line on a catalogue of forms and returns its exit code.
 func execute(forms []workloads.Form, args []string) int {
 	ctx, interrupt, stop := signals()
 	defer stop()
@@ -52,16 +51,16 @@ func execute(forms []workloads.Form, args []string) int {
 	return a.report(ctx, cmd.ExecuteContext(ctx))
 }
 
-// An app is what every command needs.
+// An app holds what every command needs.
 type app struct {
 	forms    []workloads.Form
 	out, err io.Writer
 	// interrupt ends the command as SIGINT does.
 	interrupt func()
-	// runs and page are told of every run that goes on; nil unless somebody asked.
+	// runs and page receive every run in progress; they are nil unless flags ask for them.
 	runs *telemetry.Collector
 	page *live.Page
-	// used are the services on which a run was done: their servers are warm.
+	// used holds the services that have done a run: their servers are warm.
 	used map[drivers.Service]bool
 }
 
@@ -93,7 +92,7 @@ each costs: notifications, reads and writes per round, and the time they take.
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Name() == "version" || cmd.Name() == "completion" || cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
-			return nil // which read no variable
+			return nil // these read no variable
 		}
 		return checkVariables(root)
 	}
@@ -109,8 +108,8 @@ each costs: notifications, reads and writes per round, and the time they take.
 	return root
 }
 
-// refuseOtherShells makes cobra's completion command reject a shell that it does not
-// know, which by itself it answers with its help and success.
+// refuseOtherShells makes cobra's completion command reject a shell that it does not know. By
+// default the command prints its help and succeeds.
 func refuseOtherShells(root *cobra.Command) {
 	root.CompletionOptions.DisableNoDescFlag = true // fromEnvironment would not read its variable
 	root.InitDefaultCompletionCmd()
@@ -129,9 +128,8 @@ func refuseOtherShells(root *cobra.Command) {
 	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// signals returns a context that ends at SIGINT or SIGTERM, with an interruption
-// as its cause, or when interrupt is called. A second signal kills as if nobody had
-// caught the first.
+// signals returns a context that ends at SIGINT or SIGTERM, with an interruption as its cause, or
+// when interrupt is called. A second signal has its default effect and kills the process.
 func signals() (_ context.Context, interrupt, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
@@ -150,7 +148,7 @@ func signals() (_ context.Context, interrupt, stop func()) {
 	}
 }
 
-// report prints the error, one line, and returns the exit code.
+// report prints the error on one line and returns the exit code.
 func (a *app) report(ctx context.Context, err error) int {
 	var stopped interruption
 	if errors.As(context.Cause(ctx), &stopped) && !errors.Is(err, errEnded) {

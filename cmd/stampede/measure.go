@@ -12,8 +12,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// runOnce measures one run as the flags say, the nth of its command, counted from 0. The run has its
-// own seed. If the run is interrupted, runOnce returns what was measured until then, nil if nothing was.
+// runOnce measures one run with the flags, the nth of its command, counted from 0. The run has its
+// own seed. If the run is interrupted, runOnce returns what was measured until then, or nil if
+// nothing was.
 func (a *app) runOnce(ctx context.Context, f *runFlags, s drivers.Service, form workloads.Form, clients, nth int, tell func(workloads.Progress)) (*results.Run, error) {
 	p := f.runPlan(s, form, clients, nth)
 	p.Progress = tell
@@ -43,7 +44,7 @@ func (f *runFlags) runPlan(s drivers.Service, form workloads.Form, clients, nth 
 	if f.faults.nemesis > 0 {
 		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.seed, f.faults.nemesis)...)
 	}
-	if len(p.Faults) == 0 { // which come at times of the asked duration
+	if len(p.Faults) == 0 { // faults are scheduled within the requested duration
 		p.LeastRounds, p.DurationLimit = leastRounds, f.durationLimit()
 	}
 	return p
@@ -65,9 +66,9 @@ func (f *runFlags) setting(p workloads.Plan) results.Setting {
 	return setting
 }
 
-// expected holds a run's counts against what is true of the form under any
-// schedule. That is said of whole, undisturbed rounds: a lost reply costs a read
-// more.
+// expected returns the counts that the form must have under any schedule. It returns nil for a
+// disturbed run: the counts hold for whole, undisturbed rounds, and a lost reply costs one more
+// read.
 func expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results.Expected {
 	model, ok := cost.Of(form.Recipe, form.Name)
 	if !ok || r.Disturbed {

@@ -20,8 +20,8 @@ func registerMetrics(flags *pflag.FlagSet, addr *string) {
 	flags.StringVar(addr, metricsAddr, "", "`HOST:PORT` at which Prometheus finds /metrics while the command goes on (default: none)")
 }
 
-// showRuns shows all runs of the command to tools that keep metrics, and on a page,
-// if anybody asked, until the function that it returns is called.
+// showRuns exports all runs of the command as metrics and shows them on a page, if flags or the
+// environment ask for that, until the returned function is called.
 func (a *app) showRuns(ctx context.Context, f *runFlags) (stop func(), err error) {
 	c := new(telemetry.Collector)
 	to, err := a.expose(ctx, f.metricsAddr, c)
@@ -39,7 +39,7 @@ func (a *app) showRuns(ctx context.Context, f *runFlags) (stop func(), err error
 	return func() { close(); to.hide(ctx) }, nil
 }
 
-// drive does the plan, and shows it while it goes on.
+// drive executes the plan and shows the run while it is in progress.
 func (a *app) drive(ctx context.Context, p workloads.Plan, s results.Setting) (*metrics.Record, error) {
 	if a.runs == nil && a.page == nil {
 		return workloads.Run(ctx, p)
@@ -70,15 +70,15 @@ func (a *app) drive(ctx context.Context, p workloads.Plan, s results.Setting) (*
 	return record, err
 }
 
-// A shown is what shows metrics to other programs until it is hidden.
+// A shown exports metrics to other programs until it is hidden.
 type shown struct {
 	app      *app
-	endpoint *telemetry.Endpoint // nil if Prometheus is not answered
-	pusher   *telemetry.Pusher   // nil if nothing is sent
+	endpoint *telemetry.Endpoint // nil without a Prometheus endpoint
+	pusher   *telemetry.Pusher   // nil if nothing is pushed
 }
 
-// expose answers Prometheus at an address, if there is one, and sends by OTLP if the
-// environment says so.
+// expose serves Prometheus metrics at an address, if there is one, and pushes metrics by OTLP if
+// the environment says so.
 func (a *app) expose(ctx context.Context, addr string, p metric.Producer) (*shown, error) {
 	s := &shown{app: a}
 	var err error
@@ -95,12 +95,12 @@ func (a *app) expose(ctx context.Context, addr string, p metric.Producer) (*show
 	return s, nil
 }
 
-// hide sends what is left and stops. That it cannot is no reason to fail.
+// hide pushes the remaining metrics and stops. A failure is only a warning.
 func (s *shown) hide(ctx context.Context) {
 	if err := s.pusher.Close(ctx); err != nil {
 		fmt.Fprintf(s.app.err, "stampede: warning: metrics were not sent: %v\n", err)
 	}
 	if s.endpoint != nil {
-		_ = s.endpoint.Close() // it only stops to listen
+		_ = s.endpoint.Close() // it only closes the listener
 	}
 }

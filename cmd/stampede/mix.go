@@ -19,21 +19,22 @@ const (
 	// defaultReads is ten reads to each write.
 	defaultReads = 10. / 11
 	defaultSize  = "1k"
-	// mostKeys and mostBytes keep slips of the finger from filling a service.
+	// mostKeys and mostBytes keep a typing error from filling a service.
 	mostKeys  = 1_000_000
 	mostBytes = 1 << 20
-	// mostInFlight is what ZooKeeper has a client wait beyond, for all sessions.
+	// mostInFlight is ZooKeeper's default globalOutstandingLimit: with more requests outstanding
+	// over all sessions, the server throttles clients.
 	mostInFlight = 1000
 )
 
-// A mixFlags is what a person asked of raw operations, and of what there is on the
-// service beside what is measured.
+// A mixFlags holds the flags of raw operations, and of the nodes and watches that exist on the
+// service besides what is measured.
 type mixFlags struct {
-	workloads.MixSettings // what check has read
+	workloads.MixSettings // the parsed flags; check sets them
 	reads                 string
 	keysBy, size          string
 	preload               workloads.Preload
-	nodes                 int // how many are made beforehand in all
+	nodes                 int // how many nodes are created before the run
 }
 
 func (m *mixFlags) register(cmd *cobra.Command) {
@@ -55,7 +56,8 @@ func (m *mixFlags) register(cmd *cobra.Command) {
 
 func keysBy() []string { return []string{string(workloads.Uniform), string(workloads.Zipfian)} }
 
-// takeReads takes what --reads says of a mix, and returns the mode that it names.
+// takeReads parses the part of --reads that concerns a mix, and returns the read mode that it
+// names.
 func (m *mixFlags) takeReads(words string) (mode string, err error) {
 	m.Reads = defaultReads
 	if words == "" {
@@ -76,13 +78,13 @@ func (m *mixFlags) takeReads(words string) (mode string, err error) {
 }
 
 func checkShare(flag string, share, most float64) error {
-	if !(share >= 0 && share <= most) { // nor is NaN
+	if !(share >= 0 && share <= most) { // also false for NaN
 		return usagef("--%s %v: must be between 0 and %v", flag, share, most)
 	}
 	return nil
 }
 
-// check says which of the flags is wrong, for a run of these forms.
+// check rejects flags that are invalid for a run of these forms.
 func (m *mixFlags) check(forms []catalog.Choice) (err error) {
 	mixed := slices.ContainsFunc(forms, func(f catalog.Choice) bool { return f.Recipe == "mix" })
 	if m.nodes = m.preload.Nodes; mixed {
@@ -128,7 +130,7 @@ func (m *mixFlags) checkCounts() error {
 	return nil
 }
 
-// parseSize reads how long a value is.
+// parseSize parses the length of a value.
 func parseSize(text string) (int, error) {
 	n, err := humanize.ParseBytes(text)
 	if err != nil || n > mostBytes {
@@ -137,12 +139,12 @@ func parseSize(text string) (int, error) {
 	return int(n), nil
 }
 
-// readsWords is what --reads says of the mix and of the mode.
+// readsWords returns the value of --reads for the mix and the mode.
 func (m *mixFlags) readsWords(mode string) string {
 	return strings.Join(slices.DeleteFunc([]string{m.reads, mode}, func(s string) bool { return s == "" }), ",")
 }
 
-// setting is how a result says what was asked of a mix.
+// setting returns the mix as a result records it.
 func (m *mixFlags) setting() *results.Mix {
 	return &results.Mix{Keys: m.Keys, KeysBy: m.keysBy, SizeBytes: m.Size, InFlight: m.InFlight, Lists: m.Lists, Creates: m.Creates,
 		Conditional: m.Conditional, Watchers: m.Watchers}

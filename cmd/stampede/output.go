@@ -16,8 +16,8 @@ import (
 	"github.com/stampede-bench/stampede/results/formats"
 )
 
-// registerOutput adds -o of a command whose results are of the kind, "" of one that
-// shows any.
+// registerOutput adds -o to a command whose results are of the kind; "" stands for a command that
+// shows results of every kind.
 func registerOutput(cmd *cobra.Command, output *[]string, kind string) {
 	usage := "`FORMAT[=PATH]`, repeatable; without a path to standard output:"
 	var words []string
@@ -29,20 +29,19 @@ func registerOutput(cmd *cobra.Command, output *[]string, kind string) {
 	complete(cmd, "output", func() []string { return words })
 }
 
-// An output is one format and where it goes.
+// An output is one format and its destination.
 type output struct {
 	format formats.Format
 	path   string   // "" for standard output
-	file   *os.File // written beside path and moved there when whole; nil for standard output
-	direct bool     // path is no regular file and is written to as it is
+	file   *os.File // a temporary file beside path, renamed to path when complete; nil for standard output
+	direct bool     // path is not a regular file and is written to directly
 	std    io.Writer
 }
 
 type outputs []*output
 
-// openOutputs makes sure, before anything runs, that every output can show a result
-// of the kind and can be written. It leaves what is there untouched until there is
-// a result.
+// openOutputs checks, before anything runs, that every output can show a result of the kind and can
+// be written. It leaves existing files untouched until there is a result.
 func openOutputs(specs []string, kind string, std io.Writer) (outputs, error) {
 	var all outputs
 	toStd := ""
@@ -73,7 +72,7 @@ func openOutputs(specs []string, kind string, std io.Writer) (outputs, error) {
 	return all, nil
 }
 
-// findFormat is the format of that name, if it can show results of the kind.
+// findFormat returns the format of that name, if it can show results of the kind.
 func findFormat(name, kind string) (formats.Format, error) {
 	all := formats.All()
 	i := slices.IndexFunc(all, func(f formats.Format) bool { return f.Name == name })
@@ -94,11 +93,11 @@ func (o *output) open() (err error) {
 	switch {
 	case err == nil && info.IsDir():
 		return errors.New("it is a directory")
-	case err == nil && (!info.Mode().IsRegular() || strings.HasPrefix(o.path, "/dev/")): // where a name may stand for an open file
+	case err == nil && (!info.Mode().IsRegular() || strings.HasPrefix(o.path, "/dev/")): // a name in /dev may stand for an open file
 		o.direct = true
 		o.file, err = os.OpenFile(o.path, os.O_WRONLY|os.O_APPEND, 0)
 		return bare(err)
-	case err == nil: // what a link leads to is replaced, not the link
+	case err == nil: // replace the target of a link, not the link
 		if o.path, err = filepath.EvalSymlinks(o.path); err != nil {
 			return bare(err)
 		}
@@ -107,7 +106,7 @@ func (o *output) open() (err error) {
 	return bare(err)
 }
 
-// bare is the error without the name of the temporary file.
+// bare returns the error without the name of the temporary file.
 func bare(err error) error {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -116,8 +115,8 @@ func bare(err error) error {
 	return err
 }
 
-// write writes the view to all of them, also when one cannot be written. Kept is
-// where else it is, "" if nowhere.
+// write writes the view to every output, even if one of them fails. Kept is where else the result
+// is saved, "" if nowhere.
 func (all outputs) write(v results.View, kept string) error {
 	saved := all.paths(kept)
 	var errs []error
@@ -142,7 +141,7 @@ func (o *output) write(v results.View, saved string) error {
 	return o.done()
 }
 
-// done moves what was written to where it belongs.
+// done moves the temporary file to its path.
 func (o *output) done() error {
 	if err := o.file.Close(); err != nil || o.direct {
 		o.file = nil
@@ -165,12 +164,12 @@ func (o *output) render(w io.Writer, v results.View, saved string) error {
 	})
 }
 
-// bold tells whether the output goes to a terminal that may show it.
+// bold reports whether the output goes to a terminal that may show bold text.
 func (o *output) bold() bool {
 	return o.file == nil && isTerminal(o.std) && os.Getenv("NO_COLOR") == ""
 }
 
-// paths are where the view is to be found, for the table to name.
+// paths returns where the view is saved, for the table to name.
 func (all outputs) paths(kept string) string {
 	var paths []string
 	if kept != "" {
@@ -184,12 +183,12 @@ func (all outputs) paths(kept string) string {
 	return strings.Join(paths, ", ")
 }
 
-// tell tells whether there is a table on standard output.
+// tell reports whether there is a table on standard output.
 func (all outputs) tell() bool {
 	return slices.ContainsFunc(all, func(o *output) bool { return o.format.Name == "table" && o.path == "" })
 }
 
-// jsonPath is the file that has the whole result, "" if none has.
+// jsonPath returns the file that has the whole result, or "" if none has.
 func (all outputs) jsonPath() string {
 	for _, o := range all {
 		if o.format.Name == "json" && !o.direct {
@@ -199,7 +198,7 @@ func (all outputs) jsonPath() string {
 	return ""
 }
 
-// discard removes what was begun and not written.
+// discard removes the temporary files that have not been moved to their paths.
 func (all outputs) discard() {
 	for _, o := range all {
 		if o.file == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// openFolder makes sure that files can be put into the output's folder. One that
-// is not there is made when there is something to put into it.
+// openFolder checks that files can be written to the output's folder. A missing folder is created
+// when there is something to write.
 func (o *output) openFolder() error {
 	in := o.path
 	info, err := os.Stat(o.path)
@@ -29,7 +29,7 @@ func (o *output) openFolder() error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// writeFolder writes each file, whole or not at all.
+// writeFolder writes each file completely or not at all.
 func (o *output) writeFolder(v results.View) error {
 	files := o.format.Files(v)
 	if len(files) == 0 {

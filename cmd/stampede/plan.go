@@ -9,22 +9,21 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// maxSessions is how many clients a given service gets unless somebody says
-// that it may get more: a slip of the finger should not bring down what others
-// use.
+// maxSessions is the default limit of clients on a service that was given by address: a typing
+// error should not bring down a service that others use.
 const maxSessions = 1000
 
-// What a run makes besides a node for each client: the namespace, its base with
-// the marker beside it, and the recipe's own.
+// fixedNodes is the number of nodes that a run creates besides one for each client: the namespace,
+// its base with the marker beside it, and the recipe's own.
 const fixedNodes = 4
 
-// A plan says what is about to be done to services that are somebody's, before
-// it is done.
+// A plan describes what a command will do to services that were given by address. It is printed
+// before the first run.
 type plan struct {
 	rate       string
 	duration   string
 	background string // "" for none
-	nodes      int    // besides what each run makes for its clients
+	nodes      int    // besides those that each run creates for its clients
 }
 
 // announce prints the plan for the sources that were given by address.
@@ -51,7 +50,7 @@ func (c *choice) announce(a *app, sources []source, p plan) {
 	}
 }
 
-// list is "2, 8 and 32".
+// list formats numbers as "2, 8 and 32".
 func list(numbers []int) string {
 	words := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -64,7 +63,8 @@ func list(numbers []int) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// checkSessions keeps accidents away from given services, and from this machine.
+// checkSessions rejects more sessions than this machine can have, or than a service that was given
+// by address may get.
 func (c *choice) checkSessions(sources []source) error {
 	most := slices.Max(c.clients)
 	for _, s := range sources {
@@ -79,7 +79,7 @@ func (c *choice) checkSessions(sources []source) error {
 	return nil
 }
 
-// beside says how many sessions there are that are no clients.
+// beside says how many sessions there are besides those of the clients.
 func (c *choice) beside() string {
 	if c.further == 0 {
 		return ""

@@ -13,19 +13,19 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// plainEvery is how often progress is a line where it cannot be redrawn.
+// plainEvery is the interval of progress lines on an output that is not a terminal.
 const plainEvery = 10 * time.Second
 
-// A progress tells on standard error how a run goes: one line that is redrawn
-// on a terminal, a plain line now and then elsewhere, nothing if quiet.
+// A progress reports the progress of runs on standard error: one line that is redrawn on a
+// terminal, a plain line now and then elsewhere, nothing if quiet.
 type progress struct {
 	w      io.Writer
 	redraw bool
 	quiet  bool
-	last   time.Time // of the last plain line
+	last   time.Time // when the last plain line was printed
 
-	planned, begun, ended int       // runs of a sweep: in all, done before it began, and done
-	since                 time.Time // it began
+	planned, begun, ended int       // runs of a sweep: in all, done before it began, and done in all
+	since                 time.Time // when the sweep began
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -36,7 +36,7 @@ func newProgress(w io.Writer, quiet bool) *progress {
 func (p *progress) redrawn(text string) {
 	w := p.w
 	if s, ok := w.(screen); ok {
-		w = s.file // which takes the commands that a screen shows
+		w = s.file // the file itself, since a screen would show the control sequences as text
 	}
 	fmt.Fprint(w, "\r\x1b[K"+printable.Text(text))
 }
@@ -58,7 +58,7 @@ func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads
 		p.ahead(), form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), lapTimes(s.Lap), results.Count(s.Errors), s.CPUCores, metrics.Cores())
 }
 
-// A lapPercentile is one of the times of a lap, 0 where too few make it up.
+// A lapPercentile is one percentile of a lap, 0 if the lap has too few observations for it.
 type lapPercentile struct {
 	name  string
 	value time.Duration
@@ -68,7 +68,7 @@ func lapPercentiles(l metrics.Lap) []lapPercentile {
 	return []lapPercentile{{"p50", l.P50}, {"p90", l.P90}, {"p99", l.P99}}
 }
 
-// lapTimes is the highest percentile of the lap that is known: "acquire p90 1.20 ms".
+// lapTimes returns the highest known percentile of the lap: "acquire p90 1.20 ms".
 func lapTimes(l metrics.Lap) string {
 	text := results.Label(l.Phase) + " n/a"
 	for _, of := range lapPercentiles(l) {
@@ -90,16 +90,16 @@ func (p *progress) note(format string, args ...any) {
 	}
 }
 
-// of begins to tell how far a sweep has come: of so many runs some are done.
+// of starts to report the progress of a sweep of planned runs, some of which are done already.
 func (p *progress) of(planned, done int) {
 	p.planned, p.begun, p.ended, p.since = planned, done, done, time.Now()
 }
 
-// done says that n runs more went through.
+// done adds n completed runs.
 func (p *progress) done(n int) { p.ended += n }
 
-// ahead is "run 12 of 48 · 1m20s left · ", of a sweep only. What is left is what
-// the runs so far have taken.
+// ahead returns "run 12 of 48 · 1m20s left · " for a sweep, otherwise "". It estimates the time
+// left from the average time of the runs so far.
 func (p *progress) ahead() string {
 	if p.planned == 0 {
 		return ""
@@ -112,7 +112,7 @@ func (p *progress) ahead() string {
 	return text
 }
 
-// clear takes the redrawn line away.
+// clear removes the redrawn line.
 func (p *progress) clear() {
 	if p.redraw && !p.quiet {
 		p.redrawn("")

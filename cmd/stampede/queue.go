@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// registerQueue adds the flags of what only queues know.
+// registerQueue adds the flags that only queues use.
 func registerQueue(flags *pflag.FlagSet, q *workloads.QueueSettings) {
 	flags.IntVar(&q.Producers, "producers", 0, "how many clients of a queue put, at most all but one (default half of them)")
 	flags.IntVar(&q.Backlog, "backlog", 0, "how many items may be in a queue at once (default as many as it has producers)")
@@ -14,7 +14,7 @@ func registerQueue(flags *pflag.FlagSet, q *workloads.QueueSettings) {
 	flags.BoolVar(&q.EphemeralItems, "ephemeral-items", false, "let a queue's items go with the session that put them")
 }
 
-// checkQueue says which of the flags is wrong.
+// checkQueue rejects invalid values of these flags.
 func checkQueue(q workloads.QueueSettings) error {
 	switch {
 	case q.Producers < 0:

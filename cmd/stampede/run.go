@@ -15,21 +15,21 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// defaultWarmup lets connections and caches get warm.
+// defaultWarmup is long enough to warm up connections and caches.
 const defaultWarmup = 200 * time.Millisecond
 
-// defaultHold is as short as it can be and yet keep others waiting.
+// defaultHold is as short as possible while still making other clients wait.
 const defaultHold = time.Millisecond
 
-// defaultAbortRate has most transactions commit, and some abort.
+// defaultAbortRate makes most transactions commit, and some abort.
 const defaultAbortRate = 0.1
 
-// A runFlags is what a person asked of stampede run.
+// A runFlags holds the flags of stampede run.
 type runFlags struct {
 	choice
 	hold, think      time.Duration
 	duration, warmup time.Duration
-	ramp             time.Duration // 0: as long as the number of clients calls for
+	ramp             time.Duration // 0: chosen from the number of clients
 	rounds           int64
 	groups           int
 	revokeEvery      int
@@ -44,7 +44,7 @@ type runFlags struct {
 	saving           saving
 	gates            gateFlags
 	file             string
-	bin              time.Duration // of the herd's time line
+	bin              time.Duration // the width of a bin of the herd's time line
 	percentiles      string
 	repeat           int
 	metricsAddr      string
@@ -88,7 +88,7 @@ puts it all in one result. Flags that are given win over the file.`,
 	f.register(a, cmd)
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "scenario `FILE`, or the name of one that stampede list shows")
 	must(cmd.RegisterFlagCompletionFunc("file", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return scenario.Names(), cobra.ShellCompDirectiveDefault // which are files
+		return scenario.Names(), cobra.ShellCompDirectiveDefault // scenario files are files too
 	}))
 	return cmd
 }
@@ -105,7 +105,7 @@ func (f *runFlags) register(a *app, cmd *cobra.Command) {
 	f.gates.register(cmd)
 }
 
-// registerFixed adds the flags of what is the same at all levels of a sweep.
+// registerFixed adds the flags whose values are the same at all levels of a sweep.
 func (f *runFlags) registerFixed(cmd *cobra.Command, duration time.Duration, kind string) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.think, "think", 0, "how long a client rests between two rounds")
@@ -142,7 +142,7 @@ func (f *runFlags) check() error {
 	if f.revokeEvery < 1 {
 		return usagef("--revoke-every %d: must be at least 1", f.revokeEvery)
 	}
-	if !(f.abortRate >= 0 && f.abortRate <= 1) { // nor is NaN
+	if !(f.abortRate >= 0 && f.abortRate <= 1) { // also false for NaN
 		return usagef("--abort-rate %v: must be between 0 and 1", f.abortRate)
 	}
 	if err := checkQueue(f.queue); err != nil {
@@ -160,8 +160,8 @@ func (f *runFlags) check() error {
 	return checkDuration("duration", f.duration, 10*time.Millisecond)
 }
 
-// windowRounds is how many rounds end a run's window, 0 if they do not. In an
-// open loop they are arrivals, which come in their time.
+// windowRounds returns the number of rounds after which a run's window ends, or 0 if rounds do not
+// end it. In an open loop, rounds are arrivals, and their number determines the window's length.
 func (f *runFlags) windowRounds() int64 {
 	if f.load.isOpen() {
 		return 0
@@ -186,11 +186,11 @@ func (a *app) run(ctx context.Context, recipes []string, f runFlags) error {
 	return a.perform(ctx, f, results.New(tool(), j.flags.command(about), about, f.seed), []job{j}, asked)
 }
 
-// verdictOn is the error of runs that went through and found something although
-// nothing was asked of them.
+// verdictOn returns the error for runs that completed with a finding although no checks were
+// requested.
 func verdictOn(runs []results.Run) error { return decided(gate.Found(runs), false) }
 
-// interrupted makes an error that came because the context ended an interruption.
+// interrupted returns workloads.ErrInterrupted instead of err if the context has ended.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return workloads.ErrInterrupted

@@ -9,29 +9,29 @@ import (
 )
 
 const (
-	// spare is how many times the observations that a figure takes a run of a search
-	// should have: the next level may have fewer.
+	// spare is the ratio of the observations that a run of a search aims at to those that its
+	// figure needs: the next level may yield fewer.
 	spare = 2
-	// leastRounds are enough for the medians of all phases, which have an observation for
-	// nearly every round. A run lasts until they have ended, up to extendedBy times
-	// --duration, and no longer than extendedTo.
+	// leastRounds is enough for the medians of all phases that have an observation in nearly every
+	// round. A run lasts until that many rounds have ended, up to extendedBy times --duration, and
+	// no longer than extendedTo.
 	leastRounds = 3 * metrics.Beyond
 	extendedBy  = 10
 	extendedTo  = 30 * time.Second
-	// longestRun bounds how long a search makes a run by itself.
+	// longestRun bounds how far a search extends a run.
 	longestRun = 5 * time.Minute
 )
 
-// A runLength is how long the runs of a search must be for its figure to be known. It
-// learns from each run: not every round has an observation of every phase, and how
-// many rounds a closed loop does in a second only a run tells.
+// A runLength computes how long the runs of a search must be for their figure to be known. It
+// learns from each run, since only a run shows how many observations a round yields (not every
+// round has an observation of every phase) and how many rounds a closed loop does in a second.
 type runLength struct {
 	need     int64   // observations
 	perRound float64 // observations; 0 before the first run
 	perS     float64 // observations a second; 0 before the first run
 }
 
-// learn takes note of how many observations a run had.
+// learn records how many observations a run had.
 func (l *runLength) learn(r results.Run, observations int64) {
 	if observations > 0 {
 		l.perRound = float64(observations) / float64(max(r.Rounds, 1))
@@ -57,12 +57,12 @@ func (l *runLength) set(f runFlags) runFlags {
 	return f
 }
 
-// durationLimit is how long a run may be measured until enough rounds have ended.
+// durationLimit returns how long a run may be extended while too few rounds have ended.
 func (f *runFlags) durationLimit() time.Duration {
 	return max(f.duration, min(extendedBy*f.duration, extendedTo))
 }
 
-// longer is the duration asked for, or a longer one that is needed, up to longestRun.
+// longer returns the duration asked for, or the needed one if that is longer, up to longestRun.
 func longer(asked, needed time.Duration) time.Duration {
 	return max(asked, min(needed, longestRun))
 }

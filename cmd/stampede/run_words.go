@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// command is the line that does the same again, without what is secret: the flags that
-// differ from their defaults, and those by which a reader knows the run.
+// command returns the command line that repeats the run, without secrets. It contains the flags
+// that differ from their defaults, and those by which a reader recognizes the run.
 func (f *runFlags) command(recipes []string) []string {
 	line, flags := append([]string{"stampede", "run"}, recipes...), f.flagSet()
 	used := func(name string) bool {
@@ -44,7 +44,7 @@ func (f *runFlags) command(recipes []string) []string {
 	return append(line, "--seed", strconv.FormatUint(f.seed, 10))
 }
 
-// plan says how long all runs of so many forms take.
+// plan describes how long all runs of this number of forms take.
 func (f *runFlags) plan(forms int) plan {
 	runs := len(f.clients) * forms * max(f.repeat, 1)
 	p := plan{rate: f.load.plan(), background: f.background.plan(), nodes: f.mix.nodes + f.background.Mix.Keys}

@@ -47,7 +47,7 @@ func (a *app) listRuns(folder archive.Folder) error {
 	return nil
 }
 
-// listRun tells of the run that is so far back.
+// listRun prints a line for a saved run; back is how many runs before the last one it is.
 func (a *app) listRun(path, id string, back int) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/stampede-bench/stampede/results/archive"
 )
 
-// savedRuns is where results are saved unless somebody says otherwise.
+// savedRuns is the default folder of saved results.
 const savedRuns = ".stampede/runs"
 
-// A saving is where results are kept for later commands, and whether.
+// A saving says whether and where results are saved for later commands.
 type saving struct {
 	folder string
 	off    bool
@@ -27,7 +27,7 @@ func registerFolder(cmd *cobra.Command, folder *string) {
 	cmd.Flags().StringVar(folder, "save", savedRuns, "`FOLDER` of saved runs, where later commands find them")
 }
 
-// check makes sure, before anything runs, that a result can be saved.
+// check checks, before anything runs, that a result can be saved.
 func (s *saving) check() error {
 	if s.off {
 		return nil
@@ -38,9 +38,8 @@ func (s *saving) check() error {
 	return nil
 }
 
-// keep saves the result unless there is nothing in it, and says how it is called
-// from now on: "" if it is not kept. That it could not be saved is no reason to
-// lose it.
+// keep saves the result unless it has no runs, and returns the name by which later commands find
+// it, or "" if it is not saved. The caller still shows a result that could not be saved.
 func (s *saving) keep(f results.File) (name string, err error) {
 	if s.off || len(f.Runs) == 0 {
 		return "", nil

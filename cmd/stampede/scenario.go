@@ -17,7 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// runFile does what a scenario file says, but for the flags that were given.
+// runFile runs a scenario file; flags that were given take precedence over it.
 func (a *app) runFile(cmd *cobra.Command, recipes []string, f runFlags) error {
 	if len(recipes) > 0 {
 		return usagef("-f %s: the file names the recipes: leave out %q", f.file, recipes[0])
@@ -42,7 +42,7 @@ func (a *app) runFile(cmd *cobra.Command, recipes []string, f runFlags) error {
 		return err
 	}
 	if !wasGiven(cmd.Flags().Lookup("seed")) && file.Seed != "" {
-		f.seed, _ = strconv.ParseUint(file.Seed, 10, 64) // it was checked
+		f.seed, _ = strconv.ParseUint(file.Seed, 10, 64) // validated by the parser
 	}
 	f.drawSeed()
 	for i := range jobs {
@@ -57,7 +57,7 @@ func (a *app) runFile(cmd *cobra.Command, recipes []string, f runFlags) error {
 	return a.perform(cmd.Context(), f, result, jobs, asked)
 }
 
-// parseScenario reads a file that comes with stampede, or any other.
+// parseScenario parses a file that comes with stampede, or any other.
 func (a *app) parseScenario(name string) (scenario.File, error) {
 	text, ok := scenario.Shipped(name)
 	if !ok {
@@ -70,8 +70,8 @@ func (a *app) parseScenario(name string) (scenario.File, error) {
 	return scenario.Parse(name, text, a.scenarioKeys())
 }
 
-// jobs are those of all scenarios of a file, in which whatever was asked for by
-// flags replaces what the file says, and the thresholds that it has for them.
+// jobs returns the jobs of all scenarios of a file and the file's thresholds. Flags that were given
+// take precedence over the file.
 func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]job, []gate.Threshold, error) {
 	faults := scenario.Faults{Name: file.Name}
 	var jobs []job
@@ -92,8 +92,7 @@ func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]job, []gate.Thre
 	return jobs, thresholds, faults.Err()
 }
 
-// written are the thresholds of the file. What is wrong with one is added to the
-// faults.
+// written returns the thresholds of the file. It adds the errors of invalid ones to the faults.
 func written(file scenario.File, rows []gate.Row, faults *scenario.Faults) (all []gate.Threshold) {
 	read := func(thresholds []scenario.Threshold, of string) {
 		for _, t := range thresholds {
@@ -112,9 +111,9 @@ func written(file scenario.File, rows []gate.Row, faults *scenario.Faults) (all 
 	return all
 }
 
-// scenarioJob is the job of a scenario. What is wrong with a setting is added to
-// the faults, and the setting left out to see what else there is; what is wrong
-// with a flag is the error.
+// scenarioJob returns the job of a scenario. It adds the error of an invalid setting to the faults,
+// drops the setting and tries again to find further errors. An invalid flag is returned as the
+// error.
 func (a *app) scenarioJob(s scenario.Scenario, asked *pflag.FlagSet, faults *scenario.Faults) (job, error) {
 	for {
 		j, err := a.job(s.Values("recipe"), a.bind(s, asked))
@@ -139,15 +138,14 @@ func (a *app) scenarioJob(s scenario.Scenario, asked *pflag.FlagSet, faults *sce
 	}
 }
 
-// culprit is the name of the setting that the error is about: an error begins
-// with that.
+// culprit returns the name of the setting that the error is about: the error's text begins with it.
 func culprit(err error) string {
 	about, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "--"), "unknown "), " ")
 	return strings.TrimSuffix(about, ":")
 }
 
-// told prints what is wrong with a scenario file as editors and CI systems read
-// it, a line each; other errors are left to be printed as usual.
+// told prints the errors of a scenario file in the form that editors and CI systems parse, one on
+// each line. It returns other errors for the caller to print as usual.
 func (a *app) told(err error) error {
 	var faults *scenario.Faults
 	if !errors.As(err, &faults) {

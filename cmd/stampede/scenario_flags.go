@@ -15,20 +15,20 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// ofResult are the flags of run that say what becomes of the result. A scenario
-// file says what is run, and has a seed of its own.
+// ofResult lists the flags of run that say what happens to the result. A scenario file cannot set
+// them; it has a seed of its own.
 func ofResult() []string {
 	return []string{"file", metricsAddr, listen, "output", "save", "no-save", "quiet", "percentiles", "seed"}
 }
 
-// ofCommand are the flags that are no settings of a scenario, whose thresholds are
-// written down in another way.
+// ofCommand lists the flags that are not settings of a scenario. A scenario states its thresholds
+// in another form.
 func ofCommand() []string {
 	return append(ofResult(), "threshold", "abort-on", "baseline", "noise", "inconclusive")
 }
 
-// scenarioKeys are what a scenario can be told: the recipe, and what the flags of
-// run can tell it.
+// scenarioKeys returns the keys of a scenario: the recipe, and the flags of run that a scenario may
+// set.
 func (a *app) scenarioKeys() []scenario.Key {
 	keys := []scenario.Key{{Name: "recipe", List: true, Check: func(value string) error {
 		_, err := catalog.Select(a.forms, []string{value}, nil)
@@ -44,12 +44,12 @@ func (a *app) scenarioKeys() []scenario.Key {
 	return keys
 }
 
-// instead is the flag that says the same thing in another way.
+// instead returns the alternative flag for the same thing.
 func instead(flag string) string {
 	return map[string]string{"rounds": "duration", "duration": "rounds"}[flag]
 }
 
-// checks is the check of one value of a flag, by itself.
+// checks returns a function that checks one value of a flag in isolation.
 func checks(f *pflag.Flag) func(string) error {
 	if f.Name == "backend" {
 		return func(value string) error {
@@ -71,15 +71,14 @@ func checks(f *pflag.Flag) func(string) error {
 	}
 }
 
-// blank is the flags of run as they are when nothing is said.
+// blank returns the flags of run with their default values.
 func (a *app) blank() (*runFlags, *pflag.FlagSet) {
 	f, cmd := &runFlags{}, &cobra.Command{}
 	f.register(a, cmd)
 	return f, cmd.Flags()
 }
 
-// bind is the flags that do what a scenario says, but for those that a person
-// gave.
+// bind returns the flags with the settings of a scenario. Flags that were given take precedence.
 func (a *app) bind(s scenario.Scenario, asked *pflag.FlagSet) runFlags {
 	f, flags := a.blank()
 	isGiven := func(name string) bool {
@@ -99,7 +98,7 @@ func (a *app) bind(s scenario.Scenario, asked *pflag.FlagSet) runFlags {
 	return *f
 }
 
-// copyFlag makes a flag what another of its kind is.
+// copyFlag copies the value of a flag to another of the same type.
 func copyFlag(to, from *pflag.Flag) {
 	if list, ok := to.Value.(pflag.SliceValue); ok {
 		must(list.Replace(from.Value.(pflag.SliceValue).GetSlice()))
@@ -109,15 +108,15 @@ func copyFlag(to, from *pflag.Flag) {
 	to.Changed = from.Changed
 }
 
-// must is for what was made sure of before: a value that the flag has taken, a
-// flag that is there.
+// must panics on an error that earlier checks rule out: the flag exists, and its type accepts the
+// value.
 func must(err error) {
 	if err != nil {
 		panic(err)
 	}
 }
 
-// fileCommand is the line that does the same again, without what is secret.
+// fileCommand returns the command line that repeats the run, without secrets.
 func fileCommand(asked *pflag.FlagSet, f runFlags) []string {
 	line := append([]string{"stampede", "run", "-f", f.file}, words(asked, func(flag *pflag.Flag) bool {
 		return !slices.Contains(ofResult(), flag.Name)
@@ -125,7 +124,7 @@ func fileCommand(asked *pflag.FlagSet, f runFlags) []string {
 	return append(line, "--seed", fmt.Sprint(f.seed))
 }
 
-// replaced are the flags that were given for something that the file says.
+// replaced returns the flags that were given and that override a setting of the file.
 func replaced(file scenario.File, asked *pflag.FlagSet) []string {
 	return words(asked, func(flag *pflag.Flag) bool {
 		return slices.ContainsFunc(file.Scenarios, func(s scenario.Scenario) bool {
@@ -134,7 +133,7 @@ func replaced(file scenario.File, asked *pflag.FlagSet) []string {
 	})
 }
 
-// words are those of the flags that were given, as on a command line.
+// words returns the given flags as words of a command line.
 func words(asked *pflag.FlagSet, of func(*pflag.Flag) bool) (line []string) {
 	asked.VisitAll(func(flag *pflag.Flag) {
 		if !wasGiven(flag) || !of(flag) {
@@ -147,8 +146,8 @@ func words(asked *pflag.FlagSet, of func(*pflag.Flag) bool) (line []string) {
 	return line
 }
 
-// flagWords are the words of a command line that set the flag to its value. A boolean
-// flag takes no word after it: pflag would read that word as an argument.
+// flagWords returns the words of a command line that set the flag to its value. A boolean flag
+// takes no word after it: pflag would read that word as an argument.
 func flagWords(f *pflag.Flag) (words []string) {
 	for _, value := range texts(f) {
 		switch {
@@ -163,7 +162,7 @@ func flagWords(f *pflag.Flag) (words []string) {
 	return words
 }
 
-// texts are a flag's values as they are given on a command line.
+// texts returns a flag's values as they are written on a command line.
 func texts(flag *pflag.Flag) []string {
 	list, ok := flag.Value.(pflag.SliceValue)
 	switch {
@@ -171,7 +170,7 @@ func texts(flag *pflag.Flag) []string {
 		return []string{drivers.Redacted}
 	case !ok:
 		return []string{flag.Value.String()}
-	case flag.Value.Type() == "stringArray": // whose values may have commas in them
+	case flag.Value.Type() == "stringArray": // its values may contain commas
 		return list.GetSlice()
 	}
 	return []string{strings.Join(list.GetSlice(), ",")}

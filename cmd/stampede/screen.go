@@ -6,8 +6,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/printable"
 )
 
-// A screen is standard output or standard error. What is written to it makes a
-// terminal do nothing but show text.
+// A screen is standard output or standard error. It makes control sequences visible, so that what
+// is written to it can only show text on a terminal.
 type screen struct {
 	*printable.Writer
 	file *os.File

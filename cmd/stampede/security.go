@@ -11,11 +11,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 )
 
-// passwordVariable holds a password that is in no file.
+// passwordVariable is the variable that holds the password if no file does.
 const passwordVariable = "STAMPEDE_PASSWORD"
 
-// securityFlags are how services that are given by address are connected to.
-// No flag has a password in it: everybody on the machine could read it.
+// A securityFlags holds the authentication and TLS settings for services that are given by address.
+// No flag takes a password: every user on the machine could read it.
 type securityFlags struct {
 	drivers.Security
 	passwordFile string
@@ -33,8 +33,8 @@ func (s *securityFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&s.passwordFile, "password-file", "", "`FILE` with the password (default: the variable "+passwordVariable+")")
 }
 
-// load checks the flags and reads the files, if there is a service that they
-// are for. Variables may be set for others than this command; flags may not.
+// load checks the flags and reads the files, if a service needs them. If none does, flags on the
+// command line are an error but variables are not: they may be set for other commands.
 func (s *securityFlags) load(needed bool) (drivers.Security, error) {
 	if !needed {
 		for _, name := range []string{"tls-ca", "tls-cert", "tls-key", "tls-server-name", "user", "password-file"} {
@@ -79,7 +79,7 @@ func (s *securityFlags) readPassword() error {
 	return nil
 }
 
-// arguments are the flags again, without the credentials.
+// arguments returns the flags as given, without the credentials.
 func (s *securityFlags) arguments() (line []string) {
 	for _, f := range []struct{ name, value string }{
 		{"tls-ca", s.CA}, {"tls-cert", s.Cert}, {"tls-key", s.Key}, {"tls-server-name", s.ServerName},
@@ -97,7 +97,7 @@ func (s *securityFlags) arguments() (line []string) {
 	return line
 }
 
-// summary says who connects and how, without naming anybody.
+// summary describes the authentication and the transport without naming the user.
 func (s *securityFlags) summary() string {
 	who, how := "nobody in particular", "in the clear"
 	if s.User != "" {

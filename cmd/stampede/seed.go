@@ -9,12 +9,12 @@ func (f *runFlags) drawSeed() {
 	}
 }
 
-// seedBits is as many as every reader of JSON keeps of a number.
+// seedBits is the number of bits of an integer that every JSON reader preserves.
 const seedBits = 53
 
-// runSeed is the seed of a command's nth run, counted from 0. Each run has its own,
-// so that repetitions have different arrivals, and the command's seed and the run's
-// place in the result determine it.
+// runSeed returns the seed of a command's nth run, counted from 0. The command's seed and the run's
+// place in the result determine it. Each run has its own seed, so that repetitions have different
+// arrivals.
 func runSeed(command uint64, nth int) uint64 {
 	return rand.NewPCG(command, uint64(nth)).Uint64() >> (64 - seedBits)
 }

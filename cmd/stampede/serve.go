@@ -19,7 +19,7 @@ import (
 	"github.com/stampede-bench/stampede/telemetry"
 )
 
-// A serveFlags is what a person asked of stampede serve.
+// A serveFlags holds the flags of stampede serve.
 type serveFlags struct {
 	listen      string
 	tls         serveTLS
@@ -31,7 +31,7 @@ type serveFlags struct {
 	metricsAddr string
 }
 
-// defaultListen is where the server listens unless a flag says where.
+// defaultListen is the server's default address.
 const defaultListen = "127.0.0.1:2181"
 
 func (a *app) serveCommand() *cobra.Command {
@@ -78,7 +78,7 @@ address and answers the words srvr and ruok only, unless flags say otherwise.`,
 	return cmd
 }
 
-// errEnded is how serving ends when all is well.
+// errEnded is the result of serving until a signal ended it.
 var errEnded = verdict(exitOK, "ended as it was told to")
 
 func (a *app) serve(ctx context.Context, f serveFlags) error {
@@ -156,14 +156,14 @@ func (f serveFlags) checkDurability() error {
 
 func durabilities() []string { return []string{native.Fsync, native.Memory} }
 
-// isDigest tells whether s is what [native.Digest] returns.
+// isDigest reports whether s has the form that [native.Digest] returns.
 func isDigest(s string) bool {
 	user, digest, _ := strings.Cut(s, ":")
 	sum, err := base64.StdEncoding.DecodeString(digest)
 	return user != "" && err == nil && len(sum) == sha1.Size
 }
 
-// reason is what an error of the network comes down to.
+// reason returns the cause of a network error.
 func reason(err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {

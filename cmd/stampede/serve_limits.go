@@ -23,17 +23,17 @@ const (
 	allWords         = "all"
 )
 
-// reachableConnections is ZooKeeper's maxClientCnxns, for servers that clients
-// beyond this machine reach.
+// reachableConnections is the default of ZooKeeper's maxClientCnxns. It applies to servers that
+// clients on other machines can reach.
 const reachableConnections = 60
 
-// largestBuffer is how large a request may be allowed to be.
+// largestBuffer is the highest value allowed for the largest request.
 const largestBuffer = 64 << 20
 
-// reachableWords are those that such a server answers.
+// reachableWords lists the four-letter words that such a server answers by default.
 func reachableWords() []string { return []string{"ruok", "srvr"} }
 
-// A serveLimits is how much stampede serve lets clients do.
+// A serveLimits holds the limits that stampede serve imposes on clients.
 type serveLimits struct {
 	connections int
 	sessions    int
@@ -93,7 +93,8 @@ func (l *serveLimits) checkTimeouts(tick time.Duration) error {
 	return nil
 }
 
-// options are the limits of a server that clients beyond this machine reach, or not.
+// options returns the server's limits. Reachable says whether clients on other machines can reach
+// it, which changes the defaults.
 func (l *serveLimits) options(reachable bool) native.Options {
 	o := native.Options{MaxPerHost: l.connections, MaxSessions: l.sessions, MinTimeout: l.min, MaxTimeout: l.max, MaxPacket: l.packet}
 	if reachable && !l.changed(limitConnections) {

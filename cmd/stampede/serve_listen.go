@@ -18,15 +18,14 @@ import (
 type serveListener struct {
 	net.Listener
 	flag string
-	tls  *tls.Config // nil for one without TLS
+	tls  *tls.Config // nil without TLS
 	open bool        // to clients without a certificate
 }
 
-// serveListeners are all addresses of a server.
+// A serveListeners holds all addresses of a server.
 type serveListeners []serveListener
 
-// open listens at the addresses that the flags name. The configuration is that of
-// TLS, if there is any.
+// open listens at the addresses that the flags name. cfg is the TLS configuration, or nil.
 func (f serveFlags) open(cfg *tls.Config) (all serveListeners, err error) {
 	if f.listen != "" {
 		all, err = all.add(f.listen, serveListener{flag: "listen", open: true})
@@ -45,7 +44,7 @@ func (all serveListeners) add(address string, l serveListener) (serveListeners, 
 	return append(all, l), nil
 }
 
-// Close closes those that no server has taken yet.
+// Close closes the listeners that no server has taken over yet.
 func (all serveListeners) Close() error {
 	var errs []error
 	for _, l := range all {
@@ -54,7 +53,7 @@ func (all serveListeners) Close() error {
 	return errors.Join(errs...)
 }
 
-// String is "on 127.0.0.1:2181 and over TLS on 127.0.0.1:2281".
+// String returns "on 127.0.0.1:2181 and over TLS on 127.0.0.1:2281".
 func (all serveListeners) String() string {
 	var parts []string
 	for _, l := range all {
@@ -67,7 +66,7 @@ func (all serveListeners) String() string {
 	return strings.Join(parts, " and ")
 }
 
-// reachable reports whether clients beyond this machine reach one of the addresses.
+// reachable reports whether clients on other machines can reach the address.
 func (l serveListener) reachable() bool {
 	a, ok := l.Addr().(*net.TCPAddr)
 	return !ok || !a.IP.IsLoopback()
@@ -82,7 +81,8 @@ func (all serveListeners) reachable() bool {
 	return false
 }
 
-// warn says at which addresses anybody is let in, or listens in.
+// warn prints a warning for each address where any client can connect, or where traffic is not
+// encrypted.
 func (all serveListeners) warn(w io.Writer) {
 	for _, l := range all {
 		switch {
@@ -97,7 +97,7 @@ func (all serveListeners) warn(w io.Writer) {
 	}
 }
 
-// serve returns errEnded if the server served everywhere until the context ended.
+// serve returns errEnded if the server served at every address until the context ended.
 func (all serveListeners) serve(ctx context.Context, s *native.Server) error {
 	defer s.Close()
 	defer context.AfterFunc(ctx, s.Close)()
@@ -112,7 +112,7 @@ func (all serveListeners) serve(ctx context.Context, s *native.Server) error {
 		}()
 	}
 	err := <-ended
-	s.Close() // where one address fails the others end, too
+	s.Close() // if one address fails, the others end too
 	for range len(all) - 1 {
 		err = cmp.Or(err, <-ended)
 	}
@@ -122,7 +122,7 @@ func (all serveListeners) serve(ctx context.Context, s *native.Server) error {
 	return errEnded
 }
 
-// checkListen takes "", which names no address.
+// checkListen checks an address. It accepts "", which means no address.
 func checkListen(flag, address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err == nil {

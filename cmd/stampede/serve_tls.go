@@ -12,15 +12,15 @@ import (
 
 const tlsListen = "tls-listen"
 
-// A serveTLS is where and how stampede serve speaks TLS.
+// A serveTLS holds the TLS settings of stampede serve.
 type serveTLS struct {
 	listen     string
 	files      native.Certificates
 	minVersion string
-	changed    func(flag string) bool // by the command line
+	changed    func(flag string) bool // on the command line or by its variable
 }
 
-// tlsFlags mean nothing without --tls-listen.
+// tlsFlags lists the flags that have no effect without --tls-listen.
 func tlsFlags() []string { return []string{"tls-cert", "tls-key", "tls-client-ca", "tls-min-version"} }
 
 func (s *serveTLS) register(cmd *cobra.Command) {
@@ -62,7 +62,8 @@ func (s *serveTLS) check() error {
 	return nil
 }
 
-// config is nil without TLS. Where changed files cannot be used it says so.
+// config returns the TLS configuration, nil without TLS. If the certificate files change and cannot
+// be used, the configuration writes a warning to said.
 func (s *serveTLS) config(said io.Writer) (*tls.Config, error) {
 	if s.listen == "" {
 		return nil, nil

@@ -13,16 +13,15 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// A reached service has answered: one of its sessions has shown what it can do.
+// A reached is a service that has answered; one of its sessions has shown what it supports.
 type reached struct {
 	drivers.Service
-	unwatched error // why it has no persistent watches, nil if it has
+	unwatched error // why it has no persistent watches; nil if it has them
 	cuts      bool  // connections can be cut
 }
 
-// reachedBy has the session arm a persistent watch, which ends with it: not every
-// server knows what the client library asks of it. What else comes in its way a
-// run would meet as well.
+// reachedBy arms a persistent watch, which ends with the session, since not every server supports
+// what the client library can request. It ignores other errors: a run would meet them as well.
 func reachedBy(ctx context.Context, c drivers.Conn, s drivers.Service) reached {
 	info, cuts := s.Info(), workloads.Cuts.MetBy(c)
 	if !workloads.PersistentWatches.MetBy(c) {
@@ -35,9 +34,9 @@ func reachedBy(ctx context.Context, c drivers.Conn, s drivers.Service) reached {
 	return reached{s, nil, cuts}
 }
 
-// served are the forms that the service and its client library can run as they are
-// asked to. One that was asked for by name and cannot be run is an error; others are
-// skipped, with a line that says so.
+// served returns the forms that the service and its client library can run with the given settings.
+// A form that was chosen by name and cannot be run is an error; other forms are skipped, each with
+// a line that says so.
 func (r reached) served(forms []catalog.Choice) (can []workloads.Form, skipped []string, err error) {
 	for _, f := range forms {
 		why := r.lacks(f.Form)
@@ -53,7 +52,7 @@ func (r reached) served(forms []catalog.Choice) (can []workloads.Form, skipped [
 	return can, skipped, nil
 }
 
-// lacks says why the service cannot run a form, "" if it can.
+// lacks says why the service cannot run a form. It returns "" if it can.
 func (r reached) lacks(f workloads.Form) string {
 	info := r.Info()
 	switch {
@@ -69,7 +68,7 @@ func (r reached) lacks(f workloads.Form) string {
 	return ""
 }
 
-// whoHasPersistent says which backends have persistent watches.
+// whoHasPersistent lists the backends that have persistent watches.
 func whoHasPersistent() string {
 	var have []string
 	for _, b := range backends.List() {

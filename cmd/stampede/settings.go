@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// notSettings are the flags of run that are not recorded among a run's settings, and
-// why. Every other flag is, so that no new one can be forgotten.
+// notSettings returns the flags of run that are not recorded among a run's settings, and why. Every
+// other flag is recorded, so that a new flag cannot be forgotten.
 func notSettings() map[string]string {
 	const field, judges, shows, refuses = "a result has a field for it", "it judges runs that are over", "it says what becomes of the result", "it refuses the command before any run"
 	return map[string]string{
@@ -27,8 +27,8 @@ func notSettings() map[string]string {
 	}
 }
 
-// usedBy returns the recipes that use a flag of run, as their forms tell by themselves. A
-// flag that is not there is used by all of them, as is --reads: it also names a mode.
+// usedBy maps a flag of run to the recipes that use it, as their forms declare. All recipes use a
+// flag that is not in the map; --reads is not in it, since it also names a read mode.
 var usedBy = sync.OnceValue(func() map[string][]string {
 	recipes := map[string][]string{}
 	for _, f := range catalog.Forms() {
@@ -42,13 +42,14 @@ var usedBy = sync.OnceValue(func() map[string][]string {
 	return recipes
 })
 
-// uses tells whether the recipe uses the flag of run.
+// uses reports whether the recipe uses the flag of run.
 func uses(recipe, flag string) bool {
 	recipes, some := usedBy()[flag]
 	return !some || slices.Contains(recipes, recipe)
 }
 
-// unused says that no chosen recipe uses the flag, and which recipes do; "" if one does.
+// unused says that no chosen recipe uses the flag, and which recipes do. It returns "" if a chosen
+// recipe uses it.
 func unused(flag string, chosen []catalog.Choice) string {
 	if slices.ContainsFunc(chosen, func(c catalog.Choice) bool { return uses(c.Recipe, flag) }) {
 		return ""
@@ -56,8 +57,9 @@ func unused(flag string, chosen []catalog.Choice) string {
 	return fmt.Sprintf("%s has no use for it: it is for %s", strings.Join(chosenRecipes(chosen), ", "), strings.Join(usedBy()[flag], ", "))
 }
 
-// checkUsed rejects flags on the command line that no chosen recipe uses. A variable may
-// be set for other commands, and a file's shared setting is for other scenarios.
+// checkUsed rejects flags on the command line that no chosen recipe uses. It accepts variables,
+// which may be set for other commands, and a file's shared settings, which may be for other
+// scenarios.
 func checkUsed(flags *pflag.FlagSet, chosen []catalog.Choice) (err error) {
 	flags.VisitAll(func(flag *pflag.Flag) {
 		if why := unused(flag.Name, chosen); why != "" && flag.Changed && err == nil {
@@ -67,16 +69,16 @@ func checkUsed(flags *pflag.FlagSet, chosen []catalog.Choice) (err error) {
 	return err
 }
 
-// flagSet is the flags of run with the values that f has.
+// flagSet returns the flags of run with the values that f has.
 func (f *runFlags) flagSet() *pflag.FlagSet {
 	of, flags := new(app).blank()
-	*of = *f // to which the flags point
+	*of = *f // the flags point to it
 	of.reads = f.mix.readsWords(f.reads)
 	return flags
 }
 
-// settings are the flags that can change a figure of a run of the recipe, by name,
-// with their values in a form in which the same is written the same.
+// settings returns the flags that can change a figure of a run of the recipe, by name. It
+// normalizes their values, so that the same setting always has the same text.
 func (f *runFlags) settings(recipe string) map[string]string {
 	all, canonical, not := map[string]string{}, f.canonical(), notSettings()
 	f.flagSet().VisitAll(func(flag *pflag.Flag) {
@@ -92,8 +94,8 @@ func (f *runFlags) settings(recipe string) map[string]string {
 	return all
 }
 
-// canonical are the values of flags whose text can differ where they mean the same, or
-// is of no concern to others.
+// canonical returns the values of flags for which different texts can mean the same, or whose text
+// is private.
 func (f *runFlags) canonical() map[string]string {
 	given := func(text string) string {
 		if text == "" {
@@ -111,7 +113,7 @@ func (f *runFlags) canonical() map[string]string {
 	case f.load.isOpen():
 		all["rate"] = f.load.open.Rate.String()
 	case f.rounds > 0:
-		all["duration"] = "" // however long the rounds take
+		all["duration"] = "" // rounds end the run, not the duration
 	}
 	return all
 }

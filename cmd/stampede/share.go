@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// parseShare reads a share of something: "5%" or "0.05".
+// parseShare parses a share of something: "5%" or "0.05".
 func parseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	share, err := strconv.ParseFloat(strings.TrimSpace(number), 64)

@@ -15,8 +15,8 @@ import (
 	"github.com/stampede-bench/stampede/sweeps"
 )
 
-// A sweepFlags is what a person asked of stampede sweep. Of the embedded flags
-// those of the axes are set level by level.
+// A sweepFlags holds the flags of stampede sweep. Among the embedded flags, those of the axes are
+// set for each level.
 type sweepFlags struct {
 	runFlags
 	axes    axes
@@ -26,7 +26,7 @@ type sweepFlags struct {
 	resume  string
 	servers []int
 
-	given []string // the flags again, without what is secret
+	given []string // the flags as given, without secrets
 }
 
 func (a *app) sweepCommand() *cobra.Command {
@@ -83,8 +83,8 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	complete(cmd, "slo", func() []string { return nil })
 }
 
-// changed are the flags that differ from their defaults, as a command has them, but
-// for those of what becomes of the results.
+// changed returns the flags that differ from their defaults, as words of a command line, without
+// those that say what happens to the results.
 func changed(flags *pflag.FlagSet) (words []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if slices.Contains([]string{metricsAddr, listen, "output", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
@@ -95,7 +95,7 @@ func changed(flags *pflag.FlagSet) (words []string) {
 	return words
 }
 
-// size has every backend once for each number of servers.
+// size replaces every backend by one for each number of servers.
 func (f *sweepFlags) size() error {
 	if len(f.servers) == 0 {
 		return nil
@@ -117,7 +117,7 @@ func (f *sweepFlags) size() error {
 	return nil
 }
 
-// command is the line that does the same again.
+// command returns the command line that repeats the sweep.
 func (f *sweepFlags) command(recipes []string) []string {
 	line := append([]string{"stampede", "sweep"}, recipes...)
 	return append(append(line, f.given...), "--seed", fmt.Sprint(f.seed))
@@ -131,13 +131,13 @@ func (f *sweepFlags) check() error {
 	if f.slo != "" && f.repeat < 2 {
 		return usagef("--repeat %d: must be at least 2 with --slo, to tell how much runs scatter", f.repeat)
 	}
-	if !(f.worseBy > 1) { // nor is NaN
+	if !(f.worseBy > 1) { // also false for NaN
 		return usagef("--worse-by %v: must be more than 1", f.worseBy)
 	}
 	return nil
 }
 
-// plan says how long so many runs at the levels take.
+// plan describes how long the runs of this number of forms take at the levels.
 func (f *sweepFlags) plan(levels []sweeps.Level, forms int) plan {
 	p := f.runFlags.plan(forms)
 	if f.load.isOpen() {
@@ -151,7 +151,7 @@ func (f *sweepFlags) plan(levels []sweeps.Level, forms int) plan {
 	return p
 }
 
-// runs is how many there are, about, if it is a search.
+// runs returns the number of runs; for a search, an estimate.
 func (f *sweepFlags) runs(levels []sweeps.Level, forms int) int {
 	if f.slo != "" {
 		grid := make([]float64, len(levels))
@@ -183,7 +183,7 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 	return s.finish(outs, s.on(ctx))
 }
 
-// newSweep checks all that can be checked before anything is started.
+// newSweep checks everything that can be checked before anything is started.
 func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	s := &sweep{app: a, progress: newProgress(a.err, f.quiet)}
 	if s.levels, err = f.axes.levels(&f.runFlags, f.slo != ""); err != nil {
@@ -198,7 +198,7 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	if err := f.size(); err != nil {
 		return nil, err
 	}
-	if err = s.takeSeed(&f); err != nil { // before the jobs, each of which has it
+	if err = s.takeSeed(&f); err != nil { // before the jobs, which copy it
 		return nil, err
 	}
 	s.at = map[sweeps.Level]job{}
@@ -220,8 +220,7 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	return s, s.begin(chosenRecipes(s.forms))
 }
 
-// takeSeed takes the seed that is given, else that of the sweep to resume, else a
-// new one.
+// takeSeed uses the seed that is given, otherwise that of the sweep to resume, otherwise a new one.
 func (s *sweep) takeSeed(f *sweepFlags) (err error) {
 	if f.resume != "" {
 		if s.resumed, err = readSaved(f.resume); err != nil {
@@ -233,7 +232,7 @@ func (s *sweep) takeSeed(f *sweepFlags) (err error) {
 	return nil
 }
 
-// begin begins the file, or continues that of a sweep that was interrupted.
+// begin sets the head of the result file, or continues the file of an interrupted sweep.
 func (s *sweep) begin(recipes []string) (err error) {
 	f, saved := &s.flags, s.resumed
 	command := f.command(recipes)

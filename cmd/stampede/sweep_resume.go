@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/sweeps"
 )
 
-// told is what a run measured, as far as a file can be held against an order.
+// told describes what a run measured, as far as it can be compared with a planned cell.
 func told(r results.Run) string {
 	text := fmt.Sprintf("%s/%s with %d clients", r.Recipe, r.Form, r.Clients)
 	if r.Mix != nil && r.ReadRatio != nil {
@@ -17,7 +17,7 @@ func told(r results.Run) string {
 	return text
 }
 
-// tell is what told says of a run of the cell.
+// tell returns what told returns for a run of the cell.
 func (s *sweep) tell(c sweeps.Cell) string {
 	form, mix := s.subjects[c.Subject].form, s.at[c.Level].flags.mix
 	text := fmt.Sprintf("%v with %d clients", form, c.Level.Clients)
@@ -31,7 +31,7 @@ func mixTold(reads float64, size int) string {
 	return fmt.Sprintf(", a share of %v reads and values of %d bytes", reads, size)
 }
 
-// saveState writes the file where the table says that it is.
+// saveState writes the file to the path that the table names.
 func saveState(file results.Sweep) error {
 	f, err := os.Create(file.State)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// A sweep is one stampede sweep under way.
+// A sweep is the state of one stampede sweep.
 type sweep struct {
 	*app
 	flags     sweepFlags
@@ -26,8 +26,8 @@ type sweep struct {
 	progress  *progress
 
 	subjects []subject
-	measure  func(context.Context, sweeps.Cell) (*results.Run, error) // the next run of the file
-	resumed  results.Sweep                                            // the interrupted sweep that this one resumes, whose runs it does not repeat
+	measure  func(context.Context, sweeps.Cell) (*results.Run, error) // does the next run of the file
+	resumed  results.Sweep                                            // the interrupted sweep that this one resumes; its runs are not repeated
 	file     results.Sweep
 }
 
@@ -38,8 +38,7 @@ type subject struct {
 	source  source
 }
 
-// on opens the services, all at once, so that their runs can alternate, and
-// sweeps.
+// on opens all services, so that their runs can alternate, runs the sweep and closes them.
 func (s *sweep) on(ctx context.Context) (err error) {
 	began := time.Now()
 	defer func() { s.file.Took = s.resumed.Took + time.Since(began) }()
@@ -102,8 +101,8 @@ func (s *sweep) all(ctx context.Context) error {
 	return nil
 }
 
-// run measures a cell, unless the sweep that this one goes on with has done it: it
-// did the same in the same order. A run that was interrupted is not kept.
+// run measures a cell, unless the resumed sweep has already measured it; both sweeps measure the
+// same cells in the same order. An interrupted run is discarded.
 func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
 	var run *results.Run
 	if next := len(s.file.Runs); next < len(s.resumed.Runs) {
@@ -122,8 +121,8 @@ func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
 	return *run, nil
 }
 
-// finish works out what the runs add up to and writes it. What broke off is
-// saved, so that it can be gone on with.
+// finish analyses the runs and writes the result. It saves an interrupted sweep, so that it can be
+// resumed.
 func (s *sweep) finish(outs outputs, broken error) error {
 	s.progress.clear()
 	if broken != nil && len(s.file.Runs) == 0 {

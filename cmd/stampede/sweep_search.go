@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// objective is that of --slo, which is about phases that all forms have.
+// objective returns the objective of --slo, which must be about a phase that all forms have.
 func (f *sweepFlags) objective(forms []catalog.Choice) (sweeps.Objective, error) {
 	if f.slo == "" {
 		return sweeps.Objective{}, nil
@@ -57,8 +57,8 @@ func (s *sweep) search(ctx context.Context, at int) error {
 	return nil
 }
 
-// trial measures a cell. A run that had too few observations is repeated, as much
-// longer as it takes.
+// trial measures a cell. It repeats a run that had too few observations, with the longer duration
+// that it needs.
 func (s *sweep) trial(ctx context.Context, c sweeps.Cell) (sweeps.Trial, error) {
 	for {
 		f := s.at[c.Level].flags
@@ -77,8 +77,8 @@ func (s *sweep) trial(ctx context.Context, c sweeps.Cell) (sweeps.Trial, error) 
 	}
 }
 
-// decided is the error of a sweep that went through and found something, or did not
-// find what it searched.
+// decided returns the error of a sweep that completed with a finding, or whose search was
+// undecided.
 func (s *sweep) decided() error {
 	if err := verdictOn(s.file.Runs); err != nil {
 		return err

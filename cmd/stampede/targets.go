@@ -14,23 +14,24 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// targets are the services that a command is about, and where on them.
+// A targets holds the services that a command uses, and the namespace on them.
 type targets struct {
 	backend        []string
 	namespace      string
 	connectTimeout time.Duration
 	security       securityFlags
-	divisible      bool // members of ensembles that are started will be isolated
+	divisible      bool // members of the ensembles that are started will be isolated
 }
 
 // A source opens a service.
 type source struct {
 	name  string
-	given bool // by its address, so that it is somebody's
-	// servers are how many are started for it, durable: with what they were told on disk.
+	given bool // by its address: a running service, which others may use
+	// servers is how many servers are started for it; durable says whether they keep their state on
+	// disk.
 	servers int
 	durable bool
-	disks   bool   // of theirs can be filled
+	disks   bool   // their disks can be filled
 	client  string // the library that sessions are opened through
 	open    func(context.Context) (drivers.Service, error)
 }
@@ -44,8 +45,8 @@ func (t *targets) register(cmd *cobra.Command, backend []string) {
 	complete(cmd, "backend", backendWords)
 }
 
-// complete suggests a flag's values. A command without a name is never typed, and
-// cobra would keep its flags for ever.
+// complete suggests a flag's values. It skips a command without a name, which is never typed: cobra
+// would keep its flags forever.
 func complete(cmd *cobra.Command, flag string, values func() []string) {
 	if cmd.Use == "" {
 		return
@@ -54,12 +55,12 @@ func complete(cmd *cobra.Command, flag string, values func() []string) {
 		return values(), cobra.ShellCompDirectiveNoFileComp
 	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, suggest); err != nil {
-		panic(err) // the flag was registered before
+		panic(err) // the flag is not registered
 	}
 }
 
-// resolve checks all that can be checked before anything is started. The reads
-// are the read mode of targets whose URL leaves it open.
+// resolve checks everything that can be checked before anything is started. The reads are the read
+// mode of targets whose URL leaves it open.
 func (t *targets) resolve(reads string) ([]source, error) {
 	if err := workloads.CheckNamespace(t.namespace); err != nil {
 		return nil, usagef("--%v", err)
@@ -96,8 +97,8 @@ func (t *targets) resolve(reads string) ([]source, error) {
 	return sources, nil
 }
 
-// dial opens a source and makes sure that it answers, so that an address where
-// nobody listens is told at once and by its name.
+// dial opens a source and checks that it answers, so that an address without a listening server is
+// reported immediately and by its name.
 func (t *targets) dial(ctx context.Context, s source) (reached, error) {
 	service, err := s.open(ctx)
 	if err != nil {
@@ -111,7 +112,7 @@ func (t *targets) dial(ctx context.Context, s source) (reached, error) {
 	return r, nil
 }
 
-// meet opens a session, sees what it can do, and closes it.
+// meet opens a session, finds out what the service supports, and closes the session.
 func (t *targets) meet(ctx context.Context, s drivers.Service) (reached, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.connectTimeout)
 	defer cancel()
@@ -129,7 +130,7 @@ func (t *targets) session(ctx context.Context, s drivers.Service) (drivers.Conn,
 	return s.Dial(ctx, drivers.Options{})
 }
 
-// explained says what to do about a refusal.
+// explained adds to a refusal what to do about it.
 func (t *targets) explained(s source, err error) error {
 	switch {
 	case !errors.Is(err, drivers.ErrRefused):

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// exitCodesTopic is no command: stampede help exit-codes shows it.
+// exitCodesTopic returns a help topic, not a command: stampede help exit-codes shows it.
 func exitCodesTopic() *cobra.Command {
 	var b strings.Builder
 	for _, c := range exitCodes() {
@@ -56,7 +56,7 @@ Figures:
 
 `
 
-// thresholdsTopic is no command: stampede help thresholds shows it.
+// thresholdsTopic returns a help topic, not a command: stampede help thresholds shows it.
 func (a *app) thresholdsTopic() *cobra.Command {
 	topic := &cobra.Command{Use: "thresholds", Short: "What can be asked of runs, and how"}
 	topic.SetHelpFunc(func(*cobra.Command, []string) {
@@ -71,7 +71,7 @@ func (a *app) thresholdsTopic() *cobra.Command {
 	return topic
 }
 
-// phases are those of all forms, each once.
+// phases returns the distinct phases of all forms, sorted.
 func (a *app) phases() (all []string) {
 	for _, f := range a.forms {
 		all = append(all, f.Phases()...)

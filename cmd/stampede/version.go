@@ -23,13 +23,13 @@ func (a *app) versionCommand() *cobra.Command {
 	}
 }
 
-// versionLine is what stampede version, --version and -v print.
+// versionLine returns what stampede version, --version and -v print.
 func versionLine() string {
 	t := tool()
 	return fmt.Sprintf("stampede %s, commit %s, %s", t.Version, t.Commit, t.Go)
 }
 
-// tool says which stampede this is.
+// tool returns the version of this binary.
 func tool() results.Tool {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -38,8 +38,8 @@ func tool() results.Tool {
 	return stamped(info)
 }
 
-// stamped is what the Go toolchain has stamped on a program: the version of its
-// module, and the commit, from a checkout or from a version that names it.
+// stamped returns what the Go toolchain has recorded in a binary: the version of its module, and
+// the commit, from a checkout or from a version that names it.
 func stamped(info *debug.BuildInfo) results.Tool {
 	t := results.Tool{Version: "devel", Commit: "unknown", Go: runtime.Version()}
 	if v := info.Main.Version; v != "" && v != "(devel)" {

@@ -8,14 +8,15 @@ import (
 )
 
 const (
-	// warmUpRuns is how many times --warmup a warm-up may last until throughput is steady.
+	// warmUpRuns bounds the warm-up to this many times --warmup while throughput is not steady.
 	warmUpRuns = 5
-	// coldLimit is the same of the first run on a server that the command has just started.
+	// coldLimit is the same bound for the first run on a server that the command has just started.
 	coldLimit = 15 * time.Second
 )
 
-// warm lets a run warm up until it is steady, and the first one on a server that has just
-// been started for longer. The native server is compiled ahead, so it has less to warm.
+// warm sets how long a run may warm up until its throughput is steady. The first run on a server
+// that has just been started may take longer, except on the native server, which is compiled ahead
+// of time and has less to warm up.
 func (a *app) warm(p *workloads.Plan) {
 	i := p.Service.Info()
 	p.WarmupLimit = warmUpRuns * p.Warmup
