@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Another stampede gets the password only where it connects as a user whose
-// password is not in a file.
+// TestOtherStampedeGetsNoPasswordThatItDoesNotNeed checks that another stampede gets the password
+// only if it connects as a user whose password is not in a file.
 func TestOtherStampedeGetsNoPasswordThatItDoesNotNeed(t *testing.T) {
 	t.Setenv(passwordVariable, "hunter2")
 	for _, c := range []struct {

@@ -18,10 +18,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A slowdown is found: both sides go through a proxy, and every answer takes longer
-// through the one than through the other, SLOWDOWN times as long. On a machine that
-// does nothing else that may be 1.2. By default it is 4: a busy machine delays both
-// sides by less than that.
+// TestAbFindsASlowdown checks that ab finds a slowdown: both sides go through a proxy, and the
+// proxy of the new side delays every answer SLOWDOWN times as long. On an idle machine 1.2 is
+// enough. The default is 4: a busy machine delays both sides by less than that.
 func TestAbFindsASlowdown(t *testing.T) {
 	testenv.SkipIfShort(t)
 	times := 4.0
@@ -40,13 +39,13 @@ func TestAbFindsASlowdown(t *testing.T) {
 	if len(change.Ratios) != 10 || *change.P > 0.05 || change.Effect.High >= 0 || change.Effect.Value > -0.05 {
 		t.Errorf("ratios %.2f, p %v, %+v: want fewer rounds, by more than 5 %%", change.Ratios, *change.P, *change.Effect)
 	}
-	// Where other machines take the processors away it says that instead.
+	// If other machines take the processors away, ab reports that instead.
 	if doubtful := change.Verdict == results.Invalid; !doubtful && (change.Verdict != results.Regression || code != exitRegression) {
 		t.Errorf("%s, exit code %d: want a regression", change.Verdict, code)
 	}
 }
 
-// ab runs two sides and returns what it found, and its exit code.
+// ab compares two sides and returns the result and the exit code.
 func ab(t *testing.T, base, other string, flags ...string) (results.Comparison, int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ab.json")
@@ -68,8 +67,8 @@ func ab(t *testing.T, base, other string, flags ...string) (results.Comparison, 
 	return c, cmd.ProcessState.ExitCode()
 }
 
-// Each run of ab has its place in the order in which the runs were done, which is that
-// drawn for its pair.
+// TestAbRecordsTheOrderOfItsRuns checks that each run records its place in the order of runs, and
+// that this order is the one drawn for its pair.
 func TestAbRecordsTheOrderOfItsRuns(t *testing.T) {
 	c, _ := ab(t, "lock/predecessor", "lock/one-node", "--metric", "rounds_per_s",
 		"--pairs", "6", "--clients", "2", "--hold", "0", "--warmup", "0", "--rounds", "5", "--seed", "3")
@@ -87,8 +86,8 @@ func TestAbRecordsTheOrderOfItsRuns(t *testing.T) {
 	}
 }
 
-// delaying is the address of a proxy that hands on to the server at once what it is
-// sent, and back what the server says so much later.
+// delaying returns the address of a proxy that forwards requests to the server immediately and
+// delays the server's answers.
 func delaying(t *testing.T, server string, by time.Duration) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -117,7 +116,7 @@ func delaying(t *testing.T, server string, by time.Duration) string {
 	return listener.Addr().String()
 }
 
-// later copies what comes, each piece so long after it has come.
+// later copies data and delays each piece by the same time.
 func later(to, from net.Conn, by time.Duration) {
 	type piece struct {
 		due  time.Time
@@ -144,8 +143,8 @@ func later(to, from net.Conn, by time.Duration) {
 	to.Close()
 }
 
-// Interrupted, ab says what it has, decides nothing and leaves nothing behind, by
-// itself and with programs that do the runs.
+// TestAbInterrupted checks that an interrupted ab writes the pairs that it has, decides nothing and
+// leaves nothing behind, both if it does the runs itself and if other programs do.
 func TestAbInterrupted(t *testing.T) {
 	for _, c := range []struct{ name, side string }{{"itself", ""}, {"programs", program(t) + " "}} {
 		t.Run(c.name, func(t *testing.T) {
@@ -174,7 +173,7 @@ func TestAbInterrupted(t *testing.T) {
 	}
 }
 
-// program is a path of the stampede that is tested.
+// program returns a path of the stampede under test.
 func program(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("stampede")
@@ -200,8 +199,8 @@ func wantUndecided(t *testing.T, file string) {
 	}
 }
 
-// What is inconclusive passes unless somebody says that it must not; what proves
-// nothing never does.
+// TestAbExitCodes checks that an inconclusive comparison passes unless --inconclusive says fail,
+// and that an invalid one never passes.
 func TestAbExitCodes(t *testing.T) {
 	for _, c := range []struct {
 		verdict      results.Verdict
@@ -224,7 +223,8 @@ func TestAbExitCodes(t *testing.T) {
 	}
 }
 
-// Counts that cannot be under any schedule are no pass, whatever was asked for.
+// TestAbTellsBrokenIdentities checks that a run whose counts are impossible under any schedule does
+// not pass, whichever figures are compared.
 func TestAbTellsBrokenIdentities(t *testing.T) {
 	j := &judged{duel: &duel{progress: newProgress(io.Discard, true)}}
 	j.file.Changes = []results.Change{{Figure: "rounds_per_s", Gated: true, Verdict: results.Better}}

@@ -7,7 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Only who opens many sessions through go-zookeeper is told of another client.
+// TestClientIsAdvisedForManySessions checks that stampede recommends another client only for many
+// sessions through go-zookeeper.
 func TestClientIsAdvisedForManySessions(t *testing.T) {
 	const advice = "stampede: 1 001 sessions through go-zookeeper hold 3 MiB of buffers each: with ?client=lean in the backend's URL a few KiB\n"
 	for _, c := range []struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// otherValues are values that differ from the defaults, of flags whose type does not
-// say what a value can be.
+// otherValues returns values that differ from the defaults, for flags whose type does not determine
+// the valid values.
 func otherValues() map[string]string {
 	return map[string]string{
 		"arrival": "poisson", "background": "rate=50", "backend": "zookeeper:", "bin": "2ms", "fault": "at=10ms cut clients=all", "form": "naive",
@@ -22,7 +22,7 @@ func otherValues() map[string]string {
 	}
 }
 
-// setOther gives a flag a value that is not its default.
+// setOther sets a flag to a value that is not its default.
 func setOther(t *testing.T, f *pflag.Flag) {
 	t.Helper()
 	value, known := otherValues()[f.Name]
@@ -48,8 +48,8 @@ func setOther(t *testing.T, f *pflag.Flag) {
 	}
 }
 
-// The command that a table prints sets every flag as it was: booleans too, which take
-// no word after them.
+// TestPrintedCommandSetsEveryFlag checks that the command in a table sets every flag as it was,
+// including booleans, which take no word after them.
 func TestPrintedCommandSetsEveryFlag(t *testing.T) {
 	for _, name := range []string{"run", "sweep", "ab", "calibrate", "compare"} {
 		a := &app{forms: catalog.Forms(), out: io.Discard, err: io.Discard}

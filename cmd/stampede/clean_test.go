@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A run that is killed leaves its nodes behind. While it was alive they were
-// left alone; once the service has ended its session they are removed.
+// TestCleanAfterAKilledRun checks that clean leaves the nodes of a run alone while the run is
+// alive. It removes the nodes of a killed run once the service has expired its session.
 func TestCleanAfterAKilledRun(t *testing.T) {
 	addr, watcher := given(t)
 	url := "zookeeper://" + addr + "?session-timeout=1s"

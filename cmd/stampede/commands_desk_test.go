@@ -16,15 +16,15 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// desk is a folder with what the pages take to be there, and programs that stand in
-// for others.
+// desk returns a folder with the files that the pages assume, and with programs that replace
+// others.
 func desk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	backendtest.Authority(t, dir)
 	for name, of := range map[string]string{
 		"me.pem": "client.pem", "me.key": "client.pem",
-		"stampede": built(t), "stampede-main": built(t), // as somebody has built them
+		"stampede": built(t), "stampede-main": built(t), // binaries that a page assumes to be built
 	} {
 		if err := os.Symlink(of, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
@@ -37,8 +37,8 @@ func desk(t *testing.T) string {
 	files := map[string]string{
 		".zk": "secret\n", ".etcd": "secret\n",
 		"tmp/here": "",
-		// From the project's folder, without compiling it again; of other packages
-		// only that they are there is checked.
+		// Runs the compiled program in the project's folder; for other packages it only checks that
+		// they exist.
 		"as-typed/go": fmt.Sprintf(`#!/bin/sh
 [ "$1 $2" = "run ./cmd/stampede" ] && shift 2 && exec stampede "$@"
 for package; do :; done
@@ -62,7 +62,7 @@ cd %q && test -d "$package"
 	return dir
 }
 
-// built is the path of stampede.
+// built returns the path of stampede.
 func built(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("stampede")
@@ -72,8 +72,8 @@ func built(t *testing.T) string {
 	return path
 }
 
-// parseOnly is stampede that does nothing. It fails where there is no such command or
-// flag, or a value or an argument that the flag or the command cannot take.
+// parseOnly parses a stampede command line and does nothing else. It fails if there is no such
+// command or flag, or if the flag or the command rejects a value or an argument.
 func parseOnly(args []string) error {
 	root := (&app{forms: catalog.Forms(), out: io.Discard, err: io.Discard}).root()
 	root.InitDefaultHelpCmd()
@@ -83,7 +83,7 @@ func parseOnly(args []string) error {
 		return err
 	}
 	switch err := cmd.ParseFlags(rest); {
-	case errors.Is(err, pflag.ErrHelp) && cmd != root: // which says what the arguments must be
+	case errors.Is(err, pflag.ErrHelp) && cmd != root: // --help explains the arguments
 		return nil
 	case errors.Is(err, pflag.ErrHelp):
 	case err != nil:
@@ -92,7 +92,7 @@ func parseOnly(args []string) error {
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
 
-// Of what is wrong with a line parseOnly finds what it is there for.
+// TestParseOnly checks that parseOnly finds the errors that it exists for.
 func TestParseOnly(t *testing.T) {
 	for line, wrong := range map[string]string{
 		"run lock --clients 2,8":      "",

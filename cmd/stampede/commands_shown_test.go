@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A consoleBlock is one of a page in which somebody types.
+// A consoleBlock is a block of a page that shows a console session.
 type consoleBlock struct {
-	mark     string // what follows the word console; "" for nothing
+	mark     string // the word after console, "" for none
 	commands []typedLine
 }
 
@@ -20,10 +20,10 @@ type consoleBlock struct {
 type typedLine struct {
 	line   string
 	number int  // of the line
-	exit   *int // what the page says with echo $?
+	exit   *int // the exit code that the page shows with echo $?
 }
 
-// consoleBlocks are the blocks of a page that begin with ```console.
+// consoleBlocks returns the blocks of a page that begin with ```console.
 func consoleBlocks(page string) (all []consoleBlock, err error) {
 	fence, status := "", false
 	for i, line := range strings.Split(page, "\n") {
@@ -55,8 +55,8 @@ func lastMark(all []consoleBlock) string {
 	return all[len(all)-1].mark
 }
 
-// read takes a line into the block. Status says that the line before asked for the
-// exit code of the last command, and the result whether this one does.
+// read adds a line to the block. Status says that the previous line asked for the exit code of the
+// last command; the result says whether this line does.
 func (b *consoleBlock) read(line string, number int, status bool) bool {
 	last := len(b.commands) - 1
 	command, typed := strings.CutPrefix(line, "$ ")
@@ -75,11 +75,11 @@ func (b *consoleBlock) read(line string, number int, status bool) bool {
 	return false
 }
 
-// inlineCommand is a command within a sentence or a table.
+// inlineCommand matches a command within a sentence or a table.
 var inlineCommand = regexp.MustCompile("`(stampede [^`]+)`")
 
-// mentioned are the commands within the page's sentences. Of one by itself only that
-// there is one of that name matters.
+// mentioned returns the commands in the page's sentences. A command without arguments only has to
+// exist.
 func mentioned(page string) consoleBlock {
 	b := consoleBlock{mark: "parse"}
 	for i, line := range strings.Split(page, "\n") {

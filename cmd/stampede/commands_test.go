@@ -16,8 +16,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// What a person is told to type is typed, page by page, each in a folder of its
-// own, in the order of the page. Runs are as short as they can be.
+// documentedCommands executes the commands that the pages show, page by page, each page in its own
+// folder and in the page's order. Runs are as short as possible.
 func documentedCommands(t *testing.T) {
 	typed := map[string]int{}
 	for _, page := range documents(t) {
@@ -50,7 +50,7 @@ func documentedCommands(t *testing.T) {
 	}
 }
 
-// documents are all pages there are.
+// documents returns the paths of all pages.
 func documents(t *testing.T) (paths []string) {
 	for _, pattern := range []string{"*.md", "docs/*.md", "*/README.md", "docs/*/*.md"} {
 		found, err := filepath.Glob("../../" + pattern)
@@ -64,23 +64,23 @@ func documents(t *testing.T) (paths []string) {
 	return paths
 }
 
-// marks are what can follow the word console on a block's first line, and the exit
-// codes that its commands may have unless the page shows another with echo $?.
+// marks maps the words that can follow console on a block's first line to the exit codes that the
+// block's commands may have, unless the page shows another with echo $?.
 func marks() map[string][]int {
 	return map[string][]int{
 		"": {exitOK},
-		// What it finds is the machine's.
+		// The finding depends on the machine.
 		"verdict": {exitOK, exitInvalid, exitRegression, exitThreshold},
-		// It is about hosts that are not there: all is checked until they are asked.
+		// The hosts do not exist: everything is checked until stampede connects.
 		"elsewhere": {exitError},
-		// Only that there are such a command and such flags is checked: it does not
-		// end by itself, takes long, or needs what not every machine has.
+		// The test only checks that the command and its flags exist: the command does not end by
+		// itself, takes long, or needs what not every machine has.
 		"parse": {exitOK},
 	}
 }
 
-// typeIn runs a command and says what is wrong with its exit code, nil if the mark
-// or the page allows it. Without what the command needs it is not run.
+// typeIn runs a command and returns an error if neither the mark nor the page allows its exit code.
+// It skips a command whose requirements this machine lacks.
 func typeIn(t *testing.T, dir, mark string, c typedLine) error {
 	t.Helper()
 	if lacks := missing(c.line); lacks != "" {
@@ -91,7 +91,7 @@ func typeIn(t *testing.T, dir, mark string, c typedLine) error {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", "-c", c.line)
 	cmd.Dir = dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it has started ends with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a process group, so that child processes end with it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	path := dir + "/as-typed:" + os.Getenv("PATH")
@@ -114,7 +114,7 @@ func typeIn(t *testing.T, dir, mark string, c typedLine) error {
 	return nil
 }
 
-// What is wrong on a page is found.
+// wrongCommands checks that errors on a page are found.
 func wrongCommands(t *testing.T) {
 	dir, three := desk(t), 3
 	for _, c := range []struct {
@@ -141,7 +141,7 @@ func wrongCommands(t *testing.T) {
 	}
 }
 
-// hurry are settings that make runs short, where the page does not say them.
+// hurry returns settings that make runs short if the page does not set them.
 func hurry(mark string) []string {
 	short := []string{"STAMPEDE_DURATION=50ms", "STAMPEDE_WARMUP=10ms", "STAMPEDE_REPEAT=1"}
 	if mark == "elsewhere" {
@@ -150,7 +150,7 @@ func hurry(mark string) []string {
 	return short
 }
 
-// missing is what a command needs and this machine has not.
+// missing names what a command needs and this machine lacks.
 func missing(line string) string {
 	if strings.Contains(line, "zookeeper:") && !strings.Contains(line, "zookeeper://") && os.Getenv("REQUIRE_BACKENDS") != "all" {
 		if _, err := zookeeper.FindInstallation(); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// The documentation says what this program does: pages are written from it, and
-// what a person is told to type is run. The program is built for that, since this
-// binary takes minutes for it under the race detector.
+// TestDocumentation checks that the documentation matches the program: pages are generated from it,
+// and the commands that pages show are run. It builds the program separately, since this test
+// binary would take minutes under the race detector.
 func TestDocumentation(t *testing.T) {
 	bin := t.TempDir()
 	build := exec.Command("go", "build", "-o", filepath.Join(bin, "stampede"), ".")
@@ -27,7 +27,7 @@ func TestDocumentation(t *testing.T) {
 	t.Run("commands", long(documentedCommands))
 }
 
-// long returns the test as one that go test -short leaves out.
+// long wraps a test so that go test -short skips it.
 func long(test func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) {
 		testenv.SkipIfShort(t)
@@ -35,7 +35,7 @@ func long(test func(*testing.T)) func(*testing.T) {
 	}
 }
 
-// stampede is what the program writes to standard output.
+// stampede returns what the program writes to standard output.
 func stampede(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("stampede", args...).Output()

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// The README has every exit code as help has it.
+// TestReadmeHasTheExitCodes checks that the README lists every exit code as help does.
 func TestReadmeHasTheExitCodes(t *testing.T) {
 	text := contentOf(t, "../../README.md")
 	for _, c := range exitCodes() {
@@ -19,7 +19,8 @@ func TestReadmeHasTheExitCodes(t *testing.T) {
 	}
 }
 
-// Each verdict has its code, and only what is inconclusive depends on who asks.
+// TestDecided checks that each verdict has its exit code, and that only the code of an inconclusive
+// verdict depends on strict.
 func TestDecided(t *testing.T) {
 	for v, want := range map[results.Verdict][2]int{
 		results.Pass: {0, 0}, results.Better: {0, 0}, "": {0, 0}, results.Inconclusive: {0, 97}, results.Invalid: {97, 97},

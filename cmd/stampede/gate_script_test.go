@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// scripts/gate hands on the exit code of stampede ab, whatever it is: pairs that were
-// measured badly pass neither silently nor with --inconclusive warn.
+// TestGateScriptNeverPassesWhatIsInvalid checks that scripts/gate returns any exit code of stampede
+// ab unchanged: pairs that were measured badly pass neither silently nor with --inconclusive warn.
 func TestGateScriptNeverPassesWhatIsInvalid(t *testing.T) {
 	for _, c := range []struct {
-		asked        string // INCONCLUSIVE
-		ab           string // its exit code
-		inconclusive string // what ab is asked for
+		asked        string // the variable INCONCLUSIVE
+		ab           string // the exit code of ab
+		inconclusive string // the value that ab gets
 		want         int
 	}{
 		{"", "0", "warn", 0}, {"", "97", "warn", 97}, {"", "98", "warn", 98}, {"warn", "97", "warn", 97}, {"fail", "97", "fail", 97},

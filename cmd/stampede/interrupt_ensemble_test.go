@@ -16,9 +16,9 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// Of a scenario in which members fail, and that ends while one of them is dead, no
-// process is left and nothing on disk: neither where somebody presses Ctrl-C, nor
-// where stampede is killed.
+// TestNothingOutlivesPaperFailures ends a scenario in which members fail, while one of them is
+// dead. It checks that no process and no file is left, whether stampede is interrupted with Ctrl-C
+// or killed.
 func TestNothingOutlivesPaperFailures(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for _, e := range []trio{{"etcd:?servers=3&durability=no-fsync", 1}, {"zookeeper:?servers=3", 2}} {
@@ -34,10 +34,10 @@ func TestNothingOutlivesPaperFailures(t *testing.T) {
 	}
 }
 
-// A trio is three servers.
+// A trio is an ensemble of three servers.
 type trio struct {
 	backend string
-	member  int // how many processes one of them is
+	member  int // processes of one member
 }
 
 func endPaperFailures(t *testing.T, e trio, signal syscall.Signal) {
@@ -50,7 +50,7 @@ func endPaperFailures(t *testing.T, e trio, signal syscall.Signal) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- run.Wait() }()
-	whole := 2 + 3*e.member // with stampede and what keeps the directory
+	whole := 2 + 3*e.member // stampede, the process that cleans up the directory, and the members
 	awaitProcesses(t, tmp, whole, ended, &stderr)
 	awaitProcesses(t, tmp, whole-e.member, ended, &stderr)
 	if err := run.Process.Signal(signal); err != nil {
@@ -60,7 +60,7 @@ func endPaperFailures(t *testing.T, e trio, signal syscall.Signal) {
 	if code := run.ProcessState.ExitCode(); signal == syscall.SIGINT && code != 130 {
 		t.Errorf("exit code %d, want 130; stderr: %s", code, &stderr)
 	}
-	if signal == syscall.SIGINT { // all is put away before it ends
+	if signal == syscall.SIGINT { // stampede cleans up before it ends
 		wantKilled(t, dir)
 		if left := processes(t, tmp); len(left) > 0 {
 			t.Errorf("processes %v are left", left)
@@ -72,7 +72,7 @@ func endPaperFailures(t *testing.T, e trio, signal syscall.Signal) {
 	}
 }
 
-// wantKilled wants one saved run, in which a member has been killed.
+// wantKilled checks that there is one saved run and that a member was killed in it.
 func wantKilled(t *testing.T, dir string) {
 	t.Helper()
 	saved, _ := filepath.Glob(filepath.Join(dir, savedRuns, "*.json"))
@@ -85,8 +85,8 @@ func wantKilled(t *testing.T, dir string) {
 	}
 }
 
-// awaitProcesses waits until there are so many, at two looks on end: one that is just
-// being started may not be seen for a moment.
+// awaitProcesses waits until two consecutive looks find the wanted number of processes: a process
+// that is just being started may be invisible for a moment.
 func awaitProcesses(t *testing.T, tmp string, want int, ended <-chan error, stderr *bytes.Buffer) {
 	t.Helper()
 	look := time.NewTicker(lookForProcesses)
@@ -103,7 +103,7 @@ func awaitProcesses(t *testing.T, tmp string, want int, ended <-chan error, stde
 	}
 }
 
-// awaitNobody waits until all processes are gone.
+// awaitNobody waits until all processes have ended.
 func awaitNobody(t *testing.T, tmp string) {
 	t.Helper()
 	look := time.NewTicker(lookForProcesses)
@@ -121,8 +121,8 @@ func awaitNobody(t *testing.T, tmp string) {
 
 const lookForProcesses = 50 * time.Millisecond
 
-// processes are those whose temporary directory it is, which whatever a run starts
-// has from it. One that is dead and not yet buried has none.
+// processes returns the processes whose temporary directory is tmp: every process that a run starts
+// inherits it. A zombie has an empty environment and is not counted.
 func processes(t *testing.T, tmp string) (pids []string) {
 	t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/environ")

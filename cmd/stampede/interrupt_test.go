@@ -19,8 +19,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// Interrupted in the middle, a run ends its rounds, writes what it measured,
-// takes its nodes away and says by its exit code what happened.
+// TestInterrupted checks that a run that is interrupted in the middle ends its rounds, writes what
+// it measured, removes its nodes and exits with the code of the signal.
 func TestInterrupted(t *testing.T) {
 	for _, c := range []struct {
 		signal syscall.Signal
@@ -58,8 +58,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// given is a server that stampede is given the address of, and a session to
-// watch it by.
+// given starts a server that stampede reaches by its address, and a session to watch it.
 func given(t *testing.T) (addr string, watcher drivers.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -81,7 +80,7 @@ func given(t *testing.T) (addr string, watcher drivers.Conn) {
 	return listener.Addr().String(), watcher
 }
 
-// awaitHolder waits until somebody stands in line for the run's lock.
+// awaitHolder waits until a client has queued for the run's lock.
 func awaitHolder(t *testing.T, c drivers.Conn) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -115,7 +114,7 @@ func awaitChild(t *testing.T, ctx context.Context, c drivers.Conn, path string) 
 		var changed drivers.Wait
 		children, err := c.Children(ctx, path, changed.Fire)
 		for _, child := range children {
-			if !strings.HasSuffix(child.Name, ".alive") { // says that the run is, beside what it makes
+			if !strings.HasSuffix(child.Name, ".alive") { // a marker that shows that the run is alive, not one of its nodes
 				return child.Name
 			}
 		}

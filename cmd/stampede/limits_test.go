@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-// More sessions than the machine can have are refused with the limit that is in the way,
-// and as many as it can have are not.
+// TestSessionsBeyondTheMachine checks that more sessions than the machine can have are rejected
+// with the limit that they exceed, and that as many as it can have are accepted.
 func TestSessionsBeyondTheMachine(t *testing.T) {
 	m := machine{descriptors: 1024, memory: 1 << 30}
 	for _, c := range []struct {
@@ -33,7 +33,8 @@ func TestSessionsBeyondTheMachine(t *testing.T) {
 	}
 }
 
-// A server says how many sessions its descriptors allow, and refuses a limit of more.
+// TestServeStatesItsDescriptorLimit checks that a server says how many sessions its descriptors
+// allow, and rejects a higher limit.
 func TestServeStatesItsDescriptorLimit(t *testing.T) {
 	m := machine{descriptors: 20_000}
 	if got, want := m.allows(), "up to 19\u202f900 sessions at a time: the limit of this process is 20\u202f000 file descriptors (ulimit -n)\n"; got != want {

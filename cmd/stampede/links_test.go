@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// link is a link or a picture of a page, and where it leads.
+// link matches the target of a link or a picture on a page.
 var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
-// What a page of the project refers to within the project is there.
+// TestLinksLeadSomewhere checks that the targets of a page's links within the project exist.
 func TestLinksLeadSomewhere(t *testing.T) {
 	found := 0
 	for _, page := range documents(t) {
@@ -37,7 +37,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// hasHeading tells whether a heading has the anchor, as GitHub makes it of its words.
+// hasHeading reports whether a heading has the anchor, which GitHub derives from the heading's
+// words.
 func hasHeading(page, anchor string) bool {
 	for line := range strings.SplitSeq(page, "\n") {
 		words := strings.TrimLeft(line, "#")
@@ -48,7 +49,7 @@ func hasHeading(page, anchor string) bool {
 	return false
 }
 
-// unspoken is what no anchor has.
+// unspoken matches the characters that no anchor contains.
 var unspoken = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 
 func TestHasHeading(t *testing.T) {

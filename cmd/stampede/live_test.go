@@ -25,15 +25,15 @@ import (
 
 var shots = flag.String("shots", "", "folder for pictures of the live page, which TestLivePage takes while it looks at it")
 
-// A watched is a stampede under way that has a live page.
+// A watched is a running stampede that has a live page.
 type watched struct {
 	*exec.Cmd
 	url    string
-	file   string // with its result
+	file   string // the result
 	stderr chan string
 }
 
-// watch starts one and waits until it says where its page is.
+// watch starts stampede and waits until it prints the address of its page.
 func watch(t *testing.T, arguments ...string) *watched {
 	t.Helper()
 	w := &watched{file: filepath.Join(t.TempDir(), "run.json"), stderr: make(chan string, 1)}
@@ -63,7 +63,7 @@ func watch(t *testing.T, arguments ...string) *watched {
 	return w
 }
 
-// ends waits for it to end with an exit code, and returns its result.
+// ends waits until stampede exits with a code, and returns its result.
 func (w *watched) ends(t *testing.T, code int) results.File {
 	t.Helper()
 	stderr := <-w.stderr
@@ -90,7 +90,7 @@ func (w *watched) ends(t *testing.T, code int) results.File {
 	return file
 }
 
-// tab opens a page in a window of its own.
+// tab opens a page in a new window.
 func tab(t *testing.T, in context.Context, url string) (context.Context, context.CancelFunc) {
 	t.Helper()
 	ctx, end := chromedp.NewContext(in)
@@ -100,7 +100,7 @@ func tab(t *testing.T, in context.Context, url string) (context.Context, context
 	return ctx, end
 }
 
-// until waits until something is true on a page, at the latest when it is over.
+// until waits until a condition holds on a page, or the run is over.
 func until(t *testing.T, ctx context.Context, what string) {
 	t.Helper()
 	_, err := chromedp.Run(ctx, chromedp.Poll[bool](fmt.Sprintf("(%s) || last?.over", what), chromedp.WithPollingTimeout(browser.Patience)))
@@ -114,15 +114,15 @@ func until(t *testing.T, ctx context.Context, what string) {
 	}
 }
 
-// Of 500 clients a release lights up one in the recipe and a field in the naive form.
-// Fifty who ask for the events and never read them, and the page that is closed
-// half-way, make no difference: the run ends, and well.
+// TestLivePage checks that, of 500 clients, a release lights up one in the recipe and many in the
+// naive form. Fifty connections that request the events and never read them, and a page that is
+// closed half-way, make no difference: the run completes.
 func TestLivePage(t *testing.T) {
 	testenv.SkipIfShort(t)
 	in := browser.Start(t)
 	hold := "1ms"
 	if *shots != "" {
-		hold = "20ms" // all who lost have the time to go back to sleep; but in the end 500 wait for each other
+		hold = "20ms" // gives the losers time to wait again; but in the end 500 clients wait for each other
 	}
 	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:?client=lean", "--hold", hold, "--duration", "8s")
 	for range 50 {
@@ -156,7 +156,7 @@ func TestLivePage(t *testing.T) {
 	}
 }
 
-// picture takes pictures of the page, if somebody wants to look at it.
+// picture takes pictures of the page if a flag names a folder for them.
 func picture(t *testing.T, page context.Context, name string) {
 	t.Helper()
 	if *shots == "" {
@@ -179,7 +179,7 @@ func picture(t *testing.T, page context.Context, name string) {
 	}
 }
 
-// keep writes a picture as small as it can be: a browser is in a hurry.
+// keep writes a picture with the best compression: the browser compresses for speed.
 func keep(t *testing.T, path string, raw []byte) {
 	t.Helper()
 	picture, err := png.Decode(bytes.NewReader(raw))
@@ -196,7 +196,8 @@ func keep(t *testing.T, path string, raw []byte) {
 	}
 }
 
-// Who presses the button is asked first; then it ends as by Ctrl-C.
+// TestLivePageStops checks that the button asks for confirmation and then ends stampede as Ctrl-C
+// does.
 func TestLivePageStops(t *testing.T) {
 	testenv.SkipIfShort(t)
 	in := browser.Start(t)

@@ -32,12 +32,11 @@ func TestMain(m *testing.M) {
 	child.Dispatch(backends.Roles())
 	testscript.Main(m, map[string]func(){
 		"stampede": main,
-		// stampede with one form more, which is broken.
+		// stampede with one more form, which is broken.
 		"broken-stampede": func() { os.Exit(execute(append(catalog.Forms(), freeForAll()), os.Args[1:])) },
-		// stampede whose lock that avoids the herd has been replaced by the one that
-		// makes it.
+		// stampede with the naive lock in place of the one that avoids the herd.
 		"herding-stampede": func() { os.Exit(execute(herding(), os.Args[1:])) },
-		// stampede that only reads its command line.
+		// stampede that only parses its command line.
 		"parse-stampede": func() {
 			if err := parseOnly(os.Args[1:]); err != nil {
 				fmt.Fprintln(os.Stderr, err)
@@ -49,9 +48,9 @@ func TestMain(m *testing.M) {
 
 func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
 
-// Scripts on a server with TLS have the address in $ADDRESS, a certificate in
-// $CA and $CERT, another authority's in $OTHER_CA and $OTHER_CERT, and something
-// that is called /bench and ann's, whose password is hunter2.
+// TestSecureScripts runs the scripts for servers with TLS. They have the address in $ADDRESS, a
+// certificate in $CA and $CERT, another authority's in $OTHER_CA and $OTHER_CERT, and the node
+// /bench, which belongs to the user ann with the password hunter2.
 func TestSecureScripts(t *testing.T) {
 	testenv.SkipIfShort(t)
 	t.Run("zookeeper", func(t *testing.T) {
@@ -83,7 +82,7 @@ func runScripts(t *testing.T, folder string, variables map[string]string) {
 			for name, value := range variables {
 				e.Setenv(name, value)
 			}
-			e.Setenv("TMPDIR", e.WorkDir+"/tmp") // so that a script sees what is left there
+			e.Setenv("TMPDIR", e.WorkDir+"/tmp") // so that a script sees the files that are left there
 			for _, name := range []string{"JAVA_HOME", "ZOOKEEPER_HOME", "GORACE", etcdtest.Program} {
 				e.Setenv(name, os.Getenv(name))
 			}
@@ -100,7 +99,8 @@ func runScripts(t *testing.T, folder string, variables map[string]string) {
 	})
 }
 
-// exits CODE[,CODE] PROGRAM ARGUMENT... runs a program and wants one of the exit codes.
+// exits CODE[,CODE] PROGRAM ARGUMENT... runs a program and checks that it exits with one of the
+// codes.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE[,CODE] PROGRAM ARGUMENT...")
@@ -118,7 +118,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// valid KIND FILE wants a result to be as its published schema says.
+// valid KIND FILE checks that a result conforms to its published schema.
 func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: valid KIND FILE")
@@ -140,7 +140,7 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// herding are all forms, of which one does not do what it is called after.
+// herding returns all forms, with the naive lock under the name of the recipe.
 func herding() []workloads.Form {
 	forms := catalog.Forms()
 	find := func(name string) int {
@@ -150,7 +150,7 @@ func herding() []workloads.Form {
 	return forms
 }
 
-// freeForAll is a lock that everybody holds who asks for it.
+// freeForAll returns a lock that every client gets immediately.
 func freeForAll() workloads.Form {
 	return workloads.Form{Recipe: "lock", Name: "free-for-all", Family: workloads.Naive, Summary: "does not wait",
 		New: workloads.Locks(func(drivers.Conn, string) workloads.Lock { return freeLock{} })}

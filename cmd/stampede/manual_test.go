@@ -17,10 +17,9 @@ import (
 
 const manualFolder = "../../docs/manual/"
 
-// The manual is what the commands say of themselves, a page each.
+// manualPages checks that the manual is the commands' help, on a page for each.
 //
-// Note: cobra/doc writes what a command says of itself as Markdown, in which our
-// lists, which are aligned, become paragraphs.
+// Note: cobra/doc writes the help as Markdown, which turns our aligned lists into paragraphs.
 func manualPages(t *testing.T) {
 	var help bytes.Buffer
 	root := (&app{forms: catalog.Forms(), out: &help}).root()
@@ -46,7 +45,7 @@ func manualPages(t *testing.T) {
 	}
 }
 
-// manualPage is of one command, whose help goes to where help is.
+// manualPage returns the page of one command. The command prints its help to the buffer.
 func manualPage(cmd *cobra.Command, help *bytes.Buffer) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, "# %s\n\n", calledAs(cmd))
@@ -64,7 +63,8 @@ func manualPage(cmd *cobra.Command, help *bytes.Buffer) string {
 	return page.String()
 }
 
-// describe has examples checked as all commands that are shown.
+// describe writes the command's text. Its examples are in console blocks, so that they are checked
+// like all commands that pages show.
 func describe(page *strings.Builder, cmd *cobra.Command) {
 	about := cmd.Long
 	if about == "" {
@@ -108,7 +108,7 @@ func flagRow(f *pflag.Flag) string {
 	return fmt.Sprintf("| `%s` | `%s` | %s | %s |\n", strings.ReplaceAll(flag, "|", "\\|"), variable(f), unless, cells)
 }
 
-// calledAs is what a person types for a command, or for a topic of help.
+// calledAs returns the command line of a command, or of a help topic.
 func calledAs(cmd *cobra.Command) string {
 	if cmd.IsAdditionalHelpTopicCommand() {
 		return "stampede help " + cmd.Name()

@@ -14,8 +14,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// What runs and sweeps measured is sent when they end, if the environment says
-// where; a collector that does not take it is no reason to fail.
+// TestMetricsAreSentToWhereTheEnvironmentSays checks that the metrics of runs and sweeps are pushed
+// when they end, if the environment says where, and that a collector that rejects them does not
+// make the command fail.
 func TestMetricsAreSentToWhereTheEnvironmentSays(t *testing.T) {
 	for command, rate := range map[string]string{"run": "", "sweep": "", "run --rate 200": "200/s"} {
 		t.Run(command, func(t *testing.T) {
@@ -55,7 +56,7 @@ func TestMetricsAreSentToWhereTheEnvironmentSays(t *testing.T) {
 	}
 }
 
-// rateOf is at which rate work came, "" in a closed loop.
+// rateOf returns the arrival rate, "" in a closed loop.
 func rateOf(p *v1.NumberDataPoint) string {
 	for _, a := range p.Attributes {
 		if a.Key == "stampede.rate" {

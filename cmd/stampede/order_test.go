@@ -7,7 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Each form comes first as often as any other, and the same seed gives the same order.
+// TestOrderOfFormsIsDrawnFromTheSeed checks that each form comes first equally often, and that the
+// same seed gives the same order.
 func TestOrderOfFormsIsDrawnFromTheSeed(t *testing.T) {
 	first := make([]int, 3)
 	for seed := range uint64(3000) {
@@ -24,8 +25,8 @@ func TestOrderOfFormsIsDrawnFromTheSeed(t *testing.T) {
 	}
 }
 
-// The file has the runs in the order of the forms, and what ended the command is said of
-// the run that it was.
+// TestRunsAreSortedByForm checks that the file lists the runs in the order of the forms, and that
+// the condition that ended the command still refers to the same run.
 func TestRunsAreSortedByForm(t *testing.T) {
 	b := &bench{file: results.File{Runs: []results.Run{{Form: "a", Order: 1}, {Form: "d", Order: 2}, {Form: "b", Order: 3}, {Form: "c", Order: 4}}}}
 	b.alarm.went = []results.Gate{{Run: 3}}

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// The table of all recipes is what the command above it prints.
+// readmeCountsAll checks that the table of all recipes is the output of the command above it.
 func readmeCountsAll(t *testing.T) {
 	const page, line = "../../docs/recipes/README.md", "stampede count all --clients 4,8,16,32,64"
 	_, text, found := strings.Cut(contentOf(t, page), "$ "+line+"\n…\n")
@@ -25,7 +25,7 @@ func readmeCountsAll(t *testing.T) {
 	}
 }
 
-// The README has the count of the lock as the command prints it.
+// readmeCountsTheLock checks that the README shows the count of the lock as the command prints it.
 func readmeCountsTheLock(t *testing.T) {
 	const line = "go run ./cmd/stampede count lock --form all --clients 8"
 	_, text, found := strings.Cut(contentOf(t, "../../README.md"), "$ "+line+"\n")
@@ -33,14 +33,15 @@ func readmeCountsTheLock(t *testing.T) {
 	if !found || !closed {
 		t.Fatalf("README.md does not show %s", line)
 	}
-	// What is skipped on the native server is told below the table.
+	// The forms that the native server skips are listed below the table.
 	got, _, _ := strings.Cut(strings.TrimPrefix(stampede(t, strings.Fields(line)[3:]...), "\n"), "\n  skipped: ")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the README's count differs (-README +command):\n%s", diff)
 	}
 }
 
-// Whoever looks for a format, a recipe or a page finds it named.
+// TestDocumentationNamesWhatThereIs checks that the documentation names every format, recipe and
+// page.
 func TestDocumentationNamesWhatThereIs(t *testing.T) {
 	readme, report := contentOf(t, "../../README.md"), contentOf(t, "../../docs/report.md")
 	for _, f := range formats.All() {

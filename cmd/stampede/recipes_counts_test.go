@@ -14,13 +14,13 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// tabled is how many clients the tables of the pages are of.
+// tabled is the number of clients in the tables of the pages.
 const tabled = 8
 
-// A counting is one way to count forms, for those recipes that have such forms.
+// A counting is one way to count forms, for the recipes that have such forms.
 type counting struct{ flags, has string }
 
-// countings have every form, each where there is what it needs.
+// countings covers every form, each on a service that supports it.
 func countings() []counting {
 	return []counting{
 		{"--form all --clients 8", ""},
@@ -29,7 +29,7 @@ func countings() []counting {
 	}
 }
 
-// of is the command for a recipe, "" if none of its forms wants it.
+// of returns the command for a recipe, "" if it applies to none of the recipe's forms.
 func (c counting) of(recipe string) string {
 	for _, f := range catalog.Forms() {
 		if f.Recipe == recipe && (c.has == "" || f.Client == c.has || string(f.Needs) == c.has) {
@@ -43,8 +43,8 @@ func (c counting) of(recipe string) string {
 	return ""
 }
 
-// countedForms are the counts of all forms with so many clients. Their charts are
-// held against those of the pages.
+// countedForms counts all forms with the tabled number of clients. It compares the charts with
+// those of the pages.
 func countedForms(t *testing.T) map[string]results.Settled {
 	folder, all := t.TempDir(), map[string]results.Settled{}
 	for i, c := range countings() {
@@ -80,9 +80,9 @@ func countedForms(t *testing.T) map[string]results.Settled {
 	return all
 }
 
-// stories tell a settled run of the recipe and of its naive twin, step by step.
-// Those of a queue where two consumers race for an item end differently each time,
-// and are told of one that waits.
+// stories writes the trace of a settled run of the recipe and of its naive twin, step by step. A
+// race of two consumers for an item ends differently each time, so the traces of a queue show
+// settings in which one consumer waits.
 func (p *recipePage) stories() {
 	p.printf("\n## Step by step\n")
 	commands := []string{"--clients 3 --trace"}
@@ -95,8 +95,8 @@ func (p *recipePage) stories() {
 	}
 }
 
-// inTurn is what count --trace says when those who race for a release win by
-// turns. A race of two has two ends, and there is one at most.
+// inTurn returns the output of count --trace in which the clients that race for a release win in
+// order. A race of two clients has two outcomes, and there is at most one race.
 func inTurn(t *testing.T, args []string) string {
 	t.Helper()
 	for range 100 {
@@ -111,5 +111,5 @@ func inTurn(t *testing.T, args []string) string {
 	return ""
 }
 
-// releasing is the heading of a release.
+// releasing matches the heading of a release.
 var releasing = regexp.MustCompile(`(?m)^  \d+ releases$`)

@@ -17,12 +17,12 @@ import (
 
 const (
 	recipeFolder = "../../docs/recipes/"
-	// generatedBelow parts what somebody has written from what follows from the code.
+	// generatedBelow separates the hand-written text from the generated text.
 	generatedBelow = "<!-- What follows is written by make docs. -->\n"
 )
 
-// Each recipe has a page. Below its head it is what the code says and what was
-// counted.
+// recipePages checks the page of each recipe. Below its head, a page is generated from the code and
+// from counts.
 func recipePages(t *testing.T) {
 	settled := countedForms(t)
 	for _, recipe := range recipesOf(catalog.Forms()) {
@@ -41,7 +41,7 @@ func recipePages(t *testing.T) {
 	}
 }
 
-// recipesOf are the recipes among the forms, without loads.
+// recipesOf returns the recipes among the forms, without loads.
 func recipesOf(forms []workloads.Form) (names []string) {
 	for _, f := range forms {
 		if f.Family != workloads.Load && !slices.Contains(names, f.Recipe) {
@@ -51,7 +51,7 @@ func recipesOf(forms []workloads.Form) (names []string) {
 	return names
 }
 
-// A recipePage is one under way.
+// A recipePage is a page that is being generated.
 type recipePage struct {
 	strings.Builder
 	t      *testing.T
@@ -68,7 +68,7 @@ func (p *recipePage) each(do func(f workloads.Form)) {
 	}
 }
 
-// costs are the exact counts, of the library forms of etcd on etcd.
+// costs writes the exact counts; those of etcd's library forms are counted on etcd.
 func (p *recipePage) costs(settled map[string]results.Settled) {
 	p.printf("\n## What each form costs, exactly\n\n%s\n\n", letters)
 	p.printf("With N = %d", tabled)
@@ -102,7 +102,7 @@ func (p *recipePage) costs(settled map[string]results.Settled) {
 	p.printf("```\n")
 }
 
-// exact is a count, or its range where it is not determined even at rest.
+// exact formats a count, or its range if it is not deterministic even in a settled run.
 func exact(e results.Exact) string {
 	if e.Most != nil {
 		return fmt.Sprintf("%d to %d", *e.Expected, *e.Most)
@@ -127,7 +127,7 @@ func (p *recipePage) charts() {
 		"`stampede count %s --form all --clients 2,4,8,16,32 -o svg=FOLDER` draws both.\n", p.recipe)
 }
 
-// forms says what each does, in the words of its type.
+// forms writes what each form does, in the words of its type's doc comment.
 func (p *recipePage) forms() {
 	p.printf("\n## Its forms\n")
 	known := map[workloads.Family]bool{}
@@ -143,8 +143,8 @@ func (p *recipePage) forms() {
 	})
 }
 
-// sourceOf is the file that a form is in, "" of what a library ships. The first of
-// a family has no name of its own there.
+// sourceOf returns the file of a form, "" for a form that a library ships. The file of a family's
+// first form is named after the recipe alone.
 func sourceOf(f workloads.Form, first bool) string {
 	folder := map[workloads.Family]string{workloads.Recipe: "recipes", workloads.Naive: "naive"}[f.Family]
 	if folder == "" {
@@ -157,10 +157,10 @@ func sourceOf(f workloads.Form, first bool) string {
 	return folder + "/" + name + ".go"
 }
 
-// docLink is a name in brackets, which is no link outside Go.
+// docLink matches a name in brackets, which is a link only in Go.
 var docLink = regexp.MustCompile(`\[(\w+)\]`)
 
-// typeDoc is the comment of a file that says what a form costs.
+// typeDoc returns the doc comment in a file that says what a form costs.
 func typeDoc(t *testing.T, path string) string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)

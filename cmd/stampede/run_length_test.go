@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A run is measured until enough rounds have ended, within bounds, unless faults come at
-// times of its window.
+// TestDurationIsExtendedWithinBounds checks that a run is measured until enough rounds have ended,
+// within bounds, unless faults are scheduled within its window.
 func TestDurationIsExtendedWithinBounds(t *testing.T) {
 	for asked, want := range map[string]time.Duration{"50ms": 500 * time.Millisecond, "1.8s": 18 * time.Second, "4s": 30 * time.Second, "1m": time.Minute} {
 		p := chosenBy(t, "lock", func(flags *pflag.FlagSet) { must(flags.Set("duration", asked)) }).plan

@@ -9,7 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// The command that does a file again has what was given, and no credentials.
+// TestFileCommand checks that the command that repeats a file contains the given flags and no
+// credentials.
 func TestFileCommand(t *testing.T) {
 	a := &app{forms: catalog.Forms()}
 	f, flags := a.blank()
@@ -29,7 +30,8 @@ func TestFileCommand(t *testing.T) {
 	}
 }
 
-// A flag wins over the file, also over what says the same thing in another way.
+// TestBind checks that a flag takes precedence over the file, also over the alternative setting of
+// the same thing.
 func TestBind(t *testing.T) {
 	t.Setenv("STAMPEDE_THINK", "3ms")
 	a := &app{forms: catalog.Forms()}

@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native"
 )
 
-// A server whose version has commands for a terminal gets none of them through,
-// neither in a table nor in an error.
+// TestVersionsOfServersGiveTerminalsNoCommands checks that control sequences in a server's version
+// do not reach the terminal, neither in a table nor in an error.
 func TestVersionsOfServersGiveTerminalsNoCommands(t *testing.T) {
 	address := withVersion(t, backendtest.Native(t, native.Options{}), "Zookeeper version: 3.9\x1b[2J\x1b]0;owned\x07-1, built on today\n")
 	c := exec.CommandContext(t.Context(), "stampede", "run", "lock", "--form", "recipe", "--clients", "2", "--rounds", "3", "--warmup", "0",
@@ -32,7 +32,7 @@ func TestVersionsOfServersGiveTerminalsNoCommands(t *testing.T) {
 	}
 }
 
-// withVersion relays connections to a server, and answers "srvr" itself.
+// withVersion relays connections to a server and answers "srvr" itself.
 func withVersion(t *testing.T, server, version string) (address string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

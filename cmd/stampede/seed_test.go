@@ -31,8 +31,9 @@ func seedsOf(t *testing.T, line ...string) (seeds []uint64, file results.File) {
 	return seeds, file
 }
 
-// Every run has its own seed, so that no two have the same arrivals. It follows from
-// the command's, so that the printed command has the same seeds again.
+// TestEveryRunHasItsOwnSeed checks that every run has its own seed, so that no two have the same
+// arrivals. The seed follows from the command's, so that the printed command has the same seeds
+// again.
 func TestEveryRunHasItsOwnSeed(t *testing.T) {
 	const short = " --hold 0 --warmup 0s --duration 20ms"
 	for line, runs := range map[string]int{
@@ -51,8 +52,8 @@ func TestEveryRunHasItsOwnSeed(t *testing.T) {
 	}
 }
 
-// A sweep without --seed draws one before it plans its runs, and one that is resumed
-// takes that of the first.
+// TestRunsOfASweepFollowFromItsSeed checks that a sweep without --seed draws one before it plans
+// its runs, and that a resumed sweep takes the seed of the first.
 func TestRunsOfASweepFollowFromItsSeed(t *testing.T) {
 	drawn := newFake(t, 3, "--clients 2..16")
 	_, file := sweepTo(t, drawn)
@@ -66,8 +67,8 @@ func TestRunsOfASweepFollowFromItsSeed(t *testing.T) {
 	}
 }
 
-// Two runs of a command, and those of two commands, draw different numbers; a
-// program that reads JSON into a double keeps each seed as it is.
+// TestRunSeed checks that two runs of a command, and runs of two commands, have different seeds,
+// and that a program that reads JSON numbers as doubles preserves each seed.
 func TestRunSeed(t *testing.T) {
 	seen := map[uint64]bool{}
 	for command := range uint64(30) {

@@ -16,11 +16,11 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// kills is how often the server is killed; KILLS says otherwise.
+// kills is how often the server is killed; the variable KILLS overrides it.
 const kills = 20
 
-// Killed at any moment and started again, a server on disk has every write that
-// it acknowledged, none twice, every state that it showed, and every session.
+// TestServeSurvivesKills checks a server on disk that is killed at any moment and started again: it
+// has every write that it acknowledged, none twice, every state that it showed, and every session.
 func TestServeSurvivesKills(t *testing.T) {
 	testenv.SkipIfShort(t)
 	rounds := kills
@@ -43,15 +43,15 @@ func TestServeSurvivesKills(t *testing.T) {
 	c.end(t)
 }
 
-// patience is how long tests wait for what a command or a server does. Only a defect
-// takes that long, not a busy machine.
+// patience is how long tests wait for a command or a server. Only a defect takes that long, not a
+// busy machine.
 const patience = 10 * time.Minute
 
-// A crowd is clients that write, and one that reads what they wrote.
+// A crowd is several clients that write, and one that reads what they wrote.
 type crowd struct {
 	writers []*writer
 	reader  *zk.Conn
-	wrote   chan struct{} // a value for each acknowledged write
+	wrote   chan struct{} // receives a value for each acknowledged write
 	failed  chan error
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -95,7 +95,7 @@ func (c *crowd) write(ctx context.Context, w *writer) {
 	}
 }
 
-// read fails where a node is older than it was shown before.
+// read fails if a node is older than in an earlier read.
 func (c *crowd) read(ctx context.Context) {
 	shown := map[string]int32{}
 	for ctx.Err() == nil {
@@ -113,7 +113,7 @@ func (c *crowd) read(ctx context.Context) {
 	}
 }
 
-// end wants every session to be the one it was, with its ephemeral node.
+// end checks that every session is still the same and has its ephemeral node.
 func (c *crowd) end(t *testing.T) {
 	t.Helper()
 	c.stop()
@@ -133,12 +133,12 @@ func (c *crowd) end(t *testing.T) {
 	}
 }
 
-// A writer writes to a node of its own, whose version counts the writes.
+// A writer writes to its own node, whose version counts the writes.
 type writer struct {
 	conn    *zk.Conn
 	session int64
 	path    string
-	version int32 // that it knows of
+	version int32 // the last known version
 }
 
 func newWriter(t *testing.T, addr, path string) *writer {
@@ -153,7 +153,7 @@ func newWriter(t *testing.T, addr, path string) *writer {
 	return w
 }
 
-// write writes once. A write that was not answered may have been done or not.
+// write writes once. A write without an answer may or may not have been applied.
 func (w *writer) write() error {
 	stat, err := w.conn.Set(w.path, nil, -1)
 	if isCut(err) {
@@ -169,7 +169,7 @@ func (w *writer) write() error {
 	return nil
 }
 
-// settle finds out whether the write that was not answered was done.
+// settle finds out whether an unanswered write was applied.
 func (w *writer) settle() error {
 	version, err := settled(w.conn, w.path)
 	if err != nil {
@@ -182,7 +182,7 @@ func (w *writer) settle() error {
 	return nil
 }
 
-// settled is the version of a node, as soon as there is somebody to tell it.
+// settled returns the version of a node as soon as a server answers.
 func settled(c *zk.Conn, path string) (int32, error) {
 	for since := time.Now(); ; {
 		_, stat, err := c.Get(path)

@@ -14,9 +14,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native"
 )
 
-// BenchmarkServeMillionNodes is what a server by itself takes of the machine's
-// memory when it holds a million nodes of 100 bytes, a thousand below each of a
-// thousand, and when each was written once more: by then garbage has gathered.
+// BenchmarkServeMillionNodes measures the memory of a server process that holds a million nodes of
+// 100 bytes, a thousand below each of a thousand, and again after each was written once more: by
+// then garbage has accumulated.
 func BenchmarkServeMillionNodes(b *testing.B) {
 	b.Run(native.Memory, func(b *testing.B) {
 		benchmarkServe(b, func() []string { return nil })
@@ -103,7 +103,7 @@ func each(b *testing.B, count int64, do func(int64) error) {
 	callers.Wait()
 }
 
-// memoryOf is a field of a process's status, in MiB.
+// memoryOf returns a field of a process's status in MiB.
 func memoryOf(b *testing.B, pid int, field string) float64 {
 	b.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

@@ -21,7 +21,7 @@ import (
 type serving struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	line   string // what it printed first
+	line   string // the first line that it printed
 	stderr bytes.Buffer
 }
 
@@ -47,7 +47,7 @@ func serve(t *testing.T, flags ...string) *serving {
 	return s
 }
 
-// end tells the server to end and returns what it wrote to standard error.
+// end terminates the server and returns what it wrote to standard error.
 func (s *serving) end() string {
 	s.t.Helper()
 	s.cmd.Process.Signal(syscall.SIGTERM)
@@ -59,7 +59,7 @@ func (s *serving) end() string {
 
 var port = regexp.MustCompile(`:(\d+)( and|,)`)
 
-// addresses are where the server says that it serves, on the loopback interface.
+// addresses returns the server's addresses on the loopback interface.
 func (s *serving) addresses() (all []string) {
 	for _, found := range port.FindAllStringSubmatch(s.line, -1) {
 		all = append(all, "127.0.0.1:"+found[1])
@@ -67,7 +67,7 @@ func (s *serving) addresses() (all []string) {
 	return all
 }
 
-// ask returns the answer to a word.
+// ask returns the answer to a four-letter word.
 func ask(t *testing.T, address, word string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
@@ -82,18 +82,19 @@ func ask(t *testing.T, address, word string) string {
 	return string(answer)
 }
 
-// refused is ZooKeeper's answer to a word that a server is not to answer.
+// refused returns ZooKeeper's answer to a word that is not in the server's whitelist.
 func refused(word string) string {
 	return word + " is not executed because it is not in the whitelist.\n"
 }
 
-// Where clients beyond this machine reach it, the server has ZooKeeper's limits
-// and warns; on this machine it has none; and flags decide in either case.
+// TestServeLimitsWhereOthersReachIt checks that a server that clients on other machines can reach
+// has ZooKeeper's limits and warns, that a server on the loopback interface has no limits, and that
+// flags take precedence in both cases.
 func TestServeLimitsWhereOthersReachIt(t *testing.T) {
 	for _, c := range []struct {
 		flags      []string
-		stat       bool   // is answered
-		connection string // what "conf" says, where that is answered
+		stat       bool   // whether stat is answered
+		connection string // part of the answer to conf, if conf is answered
 		warns      bool
 	}{
 		{[]string{"--listen", "127.0.0.1:0"}, true, "maxClientCnxns=0", false},
@@ -118,7 +119,8 @@ func TestServeLimitsWhereOthersReachIt(t *testing.T) {
 	}
 }
 
-// The sixty-first connection from one address is not served.
+// TestServeBoundsConnectionsWhereOthersReachIt checks that the sixty-first connection from one
+// address is not served.
 func TestServeBoundsConnectionsWhereOthersReachIt(t *testing.T) {
 	s := serve(t, "--listen", "0.0.0.0:0")
 	address := s.addresses()[0]
@@ -134,8 +136,8 @@ func TestServeBoundsConnectionsWhereOthersReachIt(t *testing.T) {
 	}
 }
 
-// Clients over TLS and others are at one server. The warning is of an address at
-// which everybody may connect.
+// TestServeOverTLS checks that clients with and without TLS use the same server, and that the
+// warning names the address where any client may connect.
 func TestServeOverTLS(t *testing.T) {
 	dir := t.TempDir()
 	client := backendtest.Authority(t, dir)

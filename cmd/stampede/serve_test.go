@@ -15,7 +15,7 @@ import (
 
 var announced = regexp.MustCompile(`^serving on (127\.0\.0\.1:\d+), durability (memory: it ends with the process|fsync: it is in .*)\n$`)
 
-// Told to end by either signal, the server that was serving ends well.
+// TestServeEndsOnSignal checks that either signal ends the server with success.
 func TestServeEndsOnSignal(t *testing.T) {
 	for _, signal := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		t.Run(signal.String(), func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestServeWherePortIsTaken(t *testing.T) {
 	}
 }
 
-// startServe returns a server that says it serves, and where.
+// startServe starts a server, waits until it says that it serves, and returns its address.
 func startServe(t testing.TB, listen string, flags ...string) (cmd *exec.Cmd, addr string) {
 	t.Helper()
 	cmd = exec.CommandContext(t.Context(), "stampede", append([]string{"serve", "--listen", listen}, flags...)...)

@@ -11,13 +11,13 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// A service that only says what it is.
+// A named is a service that only has a name.
 type named struct{ drivers.Service }
 
 func (named) Info() drivers.Info { return drivers.Info{Name: "zookeeper", Client: "go-zookeeper"} }
 
-// Sessions that can and cannot, and one of which the server fails what the
-// library can.
+// Sessions without and with persistent watches; the server may reject a watch that the library
+// supports.
 type (
 	plain      struct{ drivers.Conn }
 	persistent struct {

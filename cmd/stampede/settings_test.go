@@ -18,7 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// company are the flags without which another means nothing.
+// company returns for a flag the other flags without which it has no effect.
 func company() map[string][][2]string {
 	open := [][2]string{{"rate", "100"}}
 	return map[string][][2]string{
@@ -27,14 +27,14 @@ func company() map[string][][2]string {
 	}
 }
 
-// A chosenRun is what flags come to: as they were read, as a plan, and in the result.
+// A chosenRun is the outcome of parsing flags: the flags, the plan and the setting in the result.
 type chosenRun struct {
 	flags   *runFlags
 	plan    workloads.Plan
 	setting results.Setting
 }
 
-// chosenBy reads flags as run does, and runs nothing.
+// chosenBy parses flags as run does, and runs nothing.
 func chosenBy(t *testing.T, recipe string, set func(*pflag.FlagSet)) chosenRun {
 	t.Helper()
 	a := &app{forms: catalog.Forms()}
@@ -53,14 +53,14 @@ func chosenBy(t *testing.T, recipe string, set func(*pflag.FlagSet)) chosenRun {
 	return chosenRun{&j.flags, p, j.flags.setting(p)}
 }
 
-// text is the plan as it can be compared.
+// text returns the plan in a form that can be compared.
 func (c chosenRun) text() string {
 	p := c.plan
 	p.Service, p.Form = nil, workloads.Form{}
 	return fmt.Sprintf("%+v", p)
 }
 
-// sample is the run as a result has it, without what was measured.
+// sample returns the run as a result records it, without measurements.
 func (c chosenRun) sample() results.Run {
 	return results.FromRecord(c.setting, &metrics.Record{Mix: &metrics.Mix{}, Background: &metrics.Record{Mix: &metrics.Mix{}}})
 }
@@ -74,9 +74,10 @@ func comparedWith(base, other results.Run) string {
 	return strings.Join(lines, "\n")
 }
 
-// Every flag of run but those that cannot change a figure is in each run's result, tells
-// runs apart that are compared, changes what is done, and is on the printed command. A
-// new flag is walked too: it needs a reason not to be a setting.
+// TestEveryFlagIsInTheResult checks that every flag of run, except those that cannot change a
+// figure, is in each run's result, distinguishes runs that are compared, changes the plan, and is
+// on the printed command. The test covers new flags automatically: a flag that is not a setting
+// needs a reason.
 func TestEveryFlagIsInTheResult(t *testing.T) {
 	_, flags := new(app).blank()
 	not := notSettings()
@@ -104,7 +105,7 @@ func checkSetting(t *testing.T, name string) {
 		with(flags)
 		setOther(t, flags.Lookup(name))
 	}
-	if connects(name) { // it needs servers and files that are there
+	if connects(name) { // it needs servers and files that exist
 		f, flags := new(app).blank()
 		was := f.settings(recipe)
 		set(flags)
@@ -124,7 +125,7 @@ func checkSetting(t *testing.T, name string) {
 	if warned := comparedWith(was.sample(), was.sample()); warned != "" {
 		t.Errorf("compare of two that are the same warns: %s", warned)
 	}
-	if name == metricsAddr || name == listen { // by which a run is only watched
+	if name == metricsAddr || name == listen { // these only observe a run
 		return
 	}
 	if was.text() == is.text() {
@@ -136,10 +137,10 @@ func checkSetting(t *testing.T, name string) {
 	}
 }
 
-// connects tells whether the flag says how a given service is connected to.
+// connects reports whether the flag concerns the connection to a service that is given by address.
 func connects(name string) bool { return strings.HasPrefix(name, "tls-") || name == "user" }
 
-// Flags that have a field of their own change what the result says too.
+// TestEveryFieldOfARunIsThere checks that flags with a field of their own change the result too.
 func TestEveryFieldOfARunIsThere(t *testing.T) {
 	for name, recipe := range map[string]string{"clients": "lock", "form": "lock", "reads": "mix"} {
 		was := chosenBy(t, recipe, func(*pflag.FlagSet) {})
@@ -150,7 +151,7 @@ func TestEveryFieldOfARunIsThere(t *testing.T) {
 	}
 }
 
-// One reader of a shared lock and eleven are not the same, and compare says so.
+// TestReadersAreCompared checks that compare distinguishes one reader of a shared lock from eleven.
 func TestReadersAreCompared(t *testing.T) {
 	was := chosenBy(t, "shared-lock", func(flags *pflag.FlagSet) { must(flags.Set("readers", "1")) })
 	is := chosenBy(t, "shared-lock", func(flags *pflag.FlagSet) { must(flags.Set("readers", "11")) })
@@ -159,8 +160,8 @@ func TestReadersAreCompared(t *testing.T) {
 	}
 }
 
-// A file of before settings were recorded is compared by what it has, and the rest is
-// named.
+// TestOlderFilesAreCompared checks that a file from before settings were recorded is compared by
+// the settings that it has, and that the others are named.
 func TestOlderFilesAreCompared(t *testing.T) {
 	is := chosenBy(t, "shared-lock", func(flags *pflag.FlagSet) { must(flags.Set("hold", "3ms")) }).sample()
 	was := chosenBy(t, "shared-lock", func(*pflag.FlagSet) {}).sample()
@@ -176,7 +177,7 @@ func TestOlderFilesAreCompared(t *testing.T) {
 	}
 }
 
-// The table of which recipe uses which flag names flags and recipes that there are.
+// TestUsedBy checks that the table of the recipes that use a flag names existing flags and recipes.
 func TestUsedBy(t *testing.T) {
 	_, flags := new(app).blank()
 	for _, name := range slices.Sorted(maps.Keys(usedBy())) {
@@ -191,8 +192,8 @@ func TestUsedBy(t *testing.T) {
 	}
 }
 
-// Which recipe uses which flag is told by the forms: a revocable lock draws readers too,
-// and rounds of a barrier begin without thinking.
+// TestUsesAreTheForms checks that the forms determine which recipe uses which flag: a revocable
+// lock uses --readers too, and rounds of a barrier begin without think time.
 func TestUsesAreTheForms(t *testing.T) {
 	for _, c := range []struct {
 		recipe, flag string
@@ -209,8 +210,8 @@ func TestUsesAreTheForms(t *testing.T) {
 	}
 }
 
-// A flag that changes what a workload is made with is one that some form uses, and one
-// that no form uses changes nothing of it: so a new flag cannot be forgotten.
+// TestEveryFlagOfAWorkloadIsUsed checks that a flag changes the settings of a workload if and only
+// if some form uses it, so that a new flag cannot be forgotten.
 func TestEveryFlagOfAWorkloadIsUsed(t *testing.T) {
 	_, flags := new(app).blank()
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -228,7 +229,7 @@ func TestEveryFlagOfAWorkloadIsUsed(t *testing.T) {
 			with(flags)
 			setOther(t, flags.Lookup(flag.Name))
 		}).plan.Settings
-		was.Namespace, is.Namespace = "", "" // where everything is made, whatever the form
+		was.Namespace, is.Namespace = "", "" // the namespace, which is not a setting of a form
 		if _, used := usedBy()[flag.Name]; used == (fmt.Sprintf("%+v", was) == fmt.Sprintf("%+v", is)) {
 			t.Errorf("--%s: a form uses it: %v; with it the settings are %+v, without %+v", flag.Name, used, is, was)
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A generator that does not get the processors half of the time says that it is
-// not the service alone that was measured.
+// TestStarvedGeneratorSaysSo checks that a load generator that does not get CPU half of the time
+// reports that it did not measure the service alone.
 func TestStarvedGeneratorSaysSo(t *testing.T) {
 	c := exec.CommandContext(t.Context(), "stampede", "run", "--form", "predecessor", "--clients", "4",
 		"--rate", "100", "--duration", "2s", "--no-save", "--quiet")
@@ -36,13 +36,13 @@ func TestStarvedGeneratorSaysSo(t *testing.T) {
 			return
 		case <-turn.C:
 			c.Process.Signal(signal)
-			signal = syscall.SIGSTOP + syscall.SIGCONT - signal // by turns
+			signal = syscall.SIGSTOP + syscall.SIGCONT - signal // alternates between the two
 		}
 	}
 }
 
-// A machine on which other programs keep every processor busy is named as that, also by
-// the code that programs read, and a threshold on a time proves nothing there.
+// TestOtherProgramsAreNamed checks that a machine on which other programs keep every processor busy
+// is reported as such, also by the warning's code, and that a threshold on a time is invalid there.
 func TestOtherProgramsAreNamed(t *testing.T) {
 	for range 2 * runtime.NumCPU() {
 		hog := exec.CommandContext(t.Context(), "timeout", "120", "sh", "-c", "while :; do :; done")
@@ -51,7 +51,7 @@ func TestOtherProgramsAreNamed(t *testing.T) {
 		if err := hog.Start(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { hog.Wait() }) // the context ends before
+		t.Cleanup(func() { hog.Wait() }) // the context ends first
 	}
 	c := exec.CommandContext(t.Context(), "stampede", "run", "--form", "predecessor", "--clients", "4", "--duration", "1s",
 		"--no-save", "--quiet", "--threshold", "handoff.p50<1m", "--output", "json")

@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/sweeps"
 )
 
-// shareOf has a fake service measure a phase in only some of the rounds, 500 a second
-// in all, and its 99th percentile where a run has enough of it.
+// shareOf makes a fake service measure a phase in only a share of the rounds, of which it does 500
+// a second, and the phase's 99th percentile if a run has enough observations.
 func shareOf(s *sweep, share float64, p99 int64) {
 	s.measure = func(_ context.Context, c sweeps.Cell) (*results.Run, error) {
 		f := s.length.set(s.at[c.Level].flags)
@@ -28,8 +28,8 @@ func shareOf(s *sweep, share float64, p99 int64) {
 	}
 }
 
-// Runs that have too few observations of the phase are repeated for as long as it
-// takes, in both loops, and do not count as "not met".
+// TestSearchMakesRunsLongEnough checks that runs with too few observations of the phase are
+// repeated with a sufficient duration, in both loops, and do not count as "not met".
 func TestSearchMakesRunsLongEnough(t *testing.T) {
 	for name, line := range map[string]string{
 		"closed": "--clients 2..16 --duration 500ms --seed 1",
@@ -49,7 +49,8 @@ func TestSearchMakesRunsLongEnough(t *testing.T) {
 	}
 }
 
-// Where runs cannot decide, the search says so and exits with 97.
+// TestUndecidedSearchIsNoCapacity checks that a search whose runs cannot decide says so and exits
+// with 97.
 func TestUndecidedSearchIsNoCapacity(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(*sweep)
@@ -81,7 +82,8 @@ func TestUndecidedSearchIsNoCapacity(t *testing.T) {
 	}
 }
 
-// One run cannot tell how much runs scatter.
+// TestSearchWantsTwoRuns checks that a search needs two runs at a level: one cannot show how much
+// runs scatter.
 func TestSearchWantsTwoRuns(t *testing.T) {
 	f := sweepFlags{repeat: 1, worseBy: 2, slo: "acquire.p99<50ms"}
 	if err := f.check(); err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "--repeat 1: must be at least 2 with --slo") {

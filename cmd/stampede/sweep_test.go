@@ -20,13 +20,13 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// fake is the service of sweeps that run nothing.
+// A fake is the service of sweeps that run nothing.
 type fake struct{ drivers.Service }
 
 func (fake) Info() drivers.Info { return drivers.Info{Name: "native", URL: "native:"} }
 
-// synthetic is what a fake run measures: the recipe can do 2000 a second, the
-// naive form 300, and by then it takes too long. Only the cell decides.
+// synthetic returns the measurements of a fake run: the recipe can do 2000 a second, the naive form
+// 300, and beyond that the times are too long. The result depends on the cell alone.
 func synthetic(form workloads.Form, l sweeps.Level) *results.Run {
 	could := map[workloads.Family]float64{workloads.Recipe: 2000, workloads.Naive: 300}[form.Family]
 	run := &results.Run{Recipe: form.Recipe, Form: form.Name, Family: string(form.Family), Backend: results.Backend(fake{}.Info()),
@@ -51,8 +51,8 @@ func synthetic(form workloads.Form, l sweeps.Level) *results.Run {
 	return run
 }
 
-// newFake begins a sweep as a command line says. It measures what synthetic says,
-// and is interrupted after so many runs.
+// newFake prepares a sweep from a command line. Its runs come from synthetic, and it is interrupted
+// after the given number of runs.
 func newFake(t *testing.T, runs int, line string) *sweep {
 	t.Helper()
 	a := &app{forms: catalog.Forms(), out: new(bytes.Buffer), err: new(bytes.Buffer)}
@@ -79,7 +79,7 @@ func newFake(t *testing.T, runs int, line string) *sweep {
 	return s
 }
 
-// sweepTo sweeps, and returns the table and, of an interrupted sweep, its file.
+// sweepTo runs the sweep. It returns the table and, for an interrupted sweep, its file.
 func sweepTo(t *testing.T, s *sweep) (table string, file results.Sweep) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sweep.json")
@@ -96,11 +96,12 @@ func sweepTo(t *testing.T, s *sweep) (table string, file results.Sweep) {
 		t.Fatal(err)
 	}
 	file.State = path
-	_, table, _ = strings.Cut(out.String(), "\n") // but for the heading, which has the time that it took
+	_, table, _ = strings.Cut(out.String(), "\n") // without the heading, which has the time that it took
 	return strings.ReplaceAll(table, path, "PATH"), file
 }
 
-// Interrupted anywhere, a sweep that goes on shows what one does that was not.
+// TestSweepGoesOn checks that a sweep that is interrupted anywhere and resumed shows the same as an
+// uninterrupted one.
 func TestSweepGoesOn(t *testing.T) {
 	const never = 1000
 	for name, line := range map[string]string{
@@ -129,7 +130,7 @@ func TestSweepGoesOn(t *testing.T) {
 	}
 }
 
-// What is resumed must be the same sweep.
+// TestSweepRefusesAnothersFile checks that --resume rejects the file of another sweep.
 func TestSweepRefusesAnothersFile(t *testing.T) {
 	_, file := sweepTo(t, newFake(t, 3, "--clients 2..16 --seed 5"))
 	a := &app{forms: catalog.Forms(), err: new(bytes.Buffer)}
@@ -145,7 +146,8 @@ func TestSweepRefusesAnothersFile(t *testing.T) {
 	}
 }
 
-// So must be each run of it: a file whose mix had another share is not taken up.
+// TestSweepRefusesAnotherCell checks that --resume rejects a file in which a run does not match its
+// cell, such as a mix with another share of reads.
 func TestSweepRefusesAnotherCell(t *testing.T) {
 	const line = "mix --clients 4 --reads 0,1 --repeat 1"
 	_, file := sweepTo(t, newFake(t, 1, line+" --seed 5"))
@@ -157,7 +159,8 @@ func TestSweepRefusesAnotherCell(t *testing.T) {
 	}
 }
 
-// A search finds what each form can do, as far as the grid goes.
+// TestSweepSearches checks that a search finds the capacity of each form, within the precision of
+// the grid.
 func TestSweepSearches(t *testing.T) {
 	table, file := sweepTo(t, newFake(t, 1000, "--clients 8 --rate 100..6400 --slo acquire.p99<50ms --seed 1"))
 	if len(file.Capacities) != 2 {
@@ -174,7 +177,8 @@ func TestSweepSearches(t *testing.T) {
 	}
 }
 
-// What breaks off otherwise is saved as well, and is still an error.
+// TestSweepSavesWhatBreaks checks that a sweep that ends with another error is saved as well, and
+// still returns the error.
 func TestSweepSavesWhatBreaks(t *testing.T) {
 	s := newFake(t, 1000, "--clients 2..16 --seed 5")
 	measure, broken := s.measure, errors.New("broken")
