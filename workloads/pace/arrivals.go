@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// An Arrival is a way in which arrivals of a rate come.
+// An Arrival is an arrival process.
 type Arrival string
 
 const (
-	// Constant arrivals come evenly, one after the other.
+	// Constant arrivals are evenly spaced.
 	Constant Arrival = "constant"
-	// Poisson arrivals come independently of each other, as those of many
-	// people do.
+	// Poisson arrivals are independent of each other, like those of many
+	// independent users.
 	Poisson Arrival = "poisson"
 )
 
-// Arrivals are all ways.
+// Arrivals returns all arrival processes.
 func Arrivals() []Arrival { return []Arrival{Constant, Poisson} }
 
-// A schedule tells when one arrival after the other is due, counted from the
-// beginning of a run's measured window.
+// A schedule computes when each arrival is due, relative to the start of a run's
+// measured window.
 type schedule struct {
 	rate  Rate
 	total time.Duration // of the window
 	rand  *rand.Rand    // nil for Constant
-	count float64       // arrivals expected until the last one that was told
+	count float64       // expected number of arrivals up to the last one returned
 }
 
 func newSchedule(rate Rate, arrival Arrival, warmup, total time.Duration, seed uint64) *schedule {
@@ -36,7 +36,7 @@ func newSchedule(rate Rate, arrival Arrival, warmup, total time.Duration, seed u
 	return s
 }
 
-// next is when the next arrival is due.
+// next returns when the next arrival is due.
 func (s *schedule) next() time.Duration {
 	if s.rand == nil {
 		s.count++

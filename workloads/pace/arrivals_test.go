@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// due are the arrivals of a schedule in its window, in seconds.
+// due returns the arrivals of a schedule in its window, in seconds.
 func due(t *testing.T, rate string, arrival Arrival, seed uint64, total time.Duration) (at []float64) {
 	t.Helper()
 	r, err := ParseRate(rate)
@@ -37,8 +37,8 @@ func TestConstantArrivalsComeEvenly(t *testing.T) {
 	}
 }
 
-// distance is Kolmogorov and Smirnov's: how far the shares of the values up to
-// each of them are from what they should be.
+// distance is the Kolmogorov–Smirnov statistic: the largest difference between the
+// empirical distribution of the values and the expected one.
 func distance(values []float64, share func(float64) float64) (d float64) {
 	slices.Sort(values)
 	n := float64(len(values))
@@ -51,8 +51,8 @@ func distance(values []float64, share func(float64) float64) (d float64) {
 // critical is the distance that one in a thousand samples of size n exceeds.
 func critical(n int) float64 { return 1.95 / math.Sqrt(float64(n)) }
 
-// The gaps between Poisson arrivals are as an exponential distribution has them,
-// and those between constant ones are not.
+// TestPoissonGaps checks that the gaps between Poisson arrivals are exponentially
+// distributed, and that the test tells constant arrivals apart from them.
 func TestPoissonGaps(t *testing.T) {
 	exponential := func(gap float64) float64 { return 1 - math.Exp(-1000*gap) }
 	for _, seed := range []uint64{1, 2, 3} {
@@ -72,7 +72,7 @@ func gapsOf(at []float64) (gaps []float64) {
 	return gaps
 }
 
-// Where the rate changes, arrivals are spread over the run as it does.
+// TestPoissonFollowsTheRate checks that arrivals follow a rate that changes.
 func TestPoissonFollowsTheRate(t *testing.T) {
 	const total = 10 * time.Second
 	for _, rate := range []string{"100..2000", "2000,100,500"} {

@@ -1,9 +1,9 @@
-// Package pace says when work is due in an open loop, where it comes at a rate
-// of its own however fast the service is.
+// Package pace decides when operations are due in an open loop, where they arrive at a
+// given rate, however fast the service is.
 //
-// A [Rate] is how many arrivals a second there are on average, at each moment of
-// a run; [Constant] and [Poisson] are ways in which they come. A [Pacer] hands
-// each arrival out once, in order, to whoever is free: one that nobody is free
-// for waits and is late, and its response time still counts from when it was due.
-// Nothing is kept of arrivals that wait, so a run may be as long as one likes.
+// A [Rate] is the mean number of arrivals per second at each moment of a run. [Constant]
+// and [Poisson] are arrival processes. A [Pacer] hands out each arrival once, in order, to
+// the next free client. An arrival for which no client is free waits and is late; its
+// response time still counts from when it was due. Waiting arrivals take no memory, so a
+// run can be of any length.
 package pace

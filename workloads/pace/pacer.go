@@ -8,46 +8,46 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Options are what a person chooses of an open loop.
+// Options are the user's settings of an open loop.
 type Options struct {
 	Rate    Rate
 	Arrival Arrival // "" means Constant
-	// LateLimit is how late an arrival may be: one for which nobody was free
-	// by then is skipped. 0 means that it may be as late as it gets.
+	// LateLimit is how late an arrival may start: an arrival for which no client
+	// was free by then is skipped. 0 means no limit.
 	LateLimit time.Duration
 }
 
-// Counts are the arrivals that were due in the measured window, by what became of
-// them: each is completed, failed, unfinished or skipped.
+// Counts are the arrivals that were due in the measured window, by outcome: each is
+// completed, failed, unfinished or skipped.
 type Counts struct {
-	Offered    int64 // all of them
-	Late       int64 // those for which no client was free when they were due
+	Offered    int64 // all arrivals that were due
+	Late       int64 // those that were due when no client was free
 	Completed  int64
-	Failed     int64 // a client started them and lost them, with its session for instance
+	Failed     int64 // a client started them but could not complete them, for example because its session was lost
 	Skipped    int64 // no client ever started them
-	Unfinished int64 // a client has started them, or waits until they are due
+	Unfinished int64 // a client has started them, or is waiting until they are due
 }
 
 // A Pacer hands out the arrivals of one run.
 type Pacer struct {
-	opens, closes time.Time // the window
+	opens, closes time.Time // the measured window
 	limit         time.Duration
-	ended         chan struct{} // closed when no arrival is handed out any more
+	ended         chan struct{} // closed when the pacer hands out no more arrivals
 
-	mu       sync.Mutex // guards all below
+	mu       sync.Mutex // guards all fields below
 	schedule *schedule
-	due      time.Time // of the arrival that is handed out next
+	due      time.Time // when the next arrival to be handed out is due
 	counts   Counts    // without Unfinished
-	// held are the tickets that have an arrival of the window. Unfinished is counted
-	// here, and not by difference, so that an arrival that is lost breaks the sum.
+	// held has the tickets with an arrival of the window. Unfinished is the length of held,
+	// and not a difference of other counts, so that a lost arrival breaks the sum.
 	held    map[*Ticket]struct{}
-	wakes   *hdrhistogram.Histogram // by how much timers were late for which a client waited, ns
-	ahead   int64                   // of these: a client was free when they were due, or is until they are
-	drained chan struct{}           // closed when no ticket has an arrival, if somebody waits for that
+	wakes   *hdrhistogram.Histogram // how late timers fired for waiting clients, ns
+	ahead   int64                   // the tickets in held that took their arrival before it was due
+	drained chan struct{}           // if not nil, closed when held is empty
 }
 
-// New returns the pacer of a run that warms up from now on and is measured for
-// window then.
+// New returns the pacer of a run whose warm-up begins now. The measured window follows the
+// warm-up.
 func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
 	opens := time.Now().Add(warmup)
 	p := &Pacer{
@@ -61,7 +61,7 @@ func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
 
 func (p *Pacer) advance() { p.due = p.opens.Add(p.schedule.next()) }
 
-// Counts are what became of the arrivals so far.
+// Counts returns the outcomes of the arrivals so far.
 func (p *Pacer) Counts() Counts {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,16 +74,16 @@ func (p *Pacer) count() Counts {
 	return c
 }
 
-// Wakes is by how much the timers of arrivals in the window were late for which a client
-// was waiting, in nanoseconds. Response times do not include it.
+// Wakes returns how late timers fired for clients that were waiting for an arrival of the
+// window, in nanoseconds. Response times do not include this lateness.
 func (p *Pacer) Wakes() *hdrhistogram.Histogram {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.wakes.Clone()
 }
 
-// Oldest is for how long the first of the unfinished arrivals has been due; 0 without
-// any.
+// Oldest returns for how long the oldest unfinished arrival has been due, or 0 if there is
+// none.
 func (p *Pacer) Oldest() (age time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -93,7 +93,7 @@ func (p *Pacer) Oldest() (age time.Duration) {
 	return age
 }
 
-// End hands out nothing any more. What was due by now and nobody had is skipped.
+// End stops handing out arrivals. Arrivals that are due by now and that no client took are skipped.
 func (p *Pacer) End() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,7 +114,7 @@ func (p *Pacer) End() {
 	}
 }
 
-// Drain waits until nobody has an arrival of the window, or the context ends.
+// Drain waits until no client has an arrival of the window, or until the context ends.
 func (p *Pacer) Drain(ctx context.Context) {
 	p.mu.Lock()
 	drained := make(chan struct{})
@@ -127,7 +127,7 @@ func (p *Pacer) Drain(ctx context.Context) {
 	}
 }
 
-// tell tells who drains, if it is so far.
+// tell notifies a waiting Drain if no ticket has an arrival of the window.
 func (p *Pacer) tell() {
 	if p.drained != nil && len(p.held) == 0 {
 		close(p.drained)

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A Rate is an average number of arrivals a second that may change as a run goes
-// on. The zero Rate is none at all: a closed loop.
+// A Rate is a mean number of arrivals per second, which may change during a run. The zero
+// Rate means no arrivals: a closed loop.
 type Rate struct {
-	levels []float64 // arrivals a second, one after the other, for as long each
-	ramp   bool      // from the first level to the last, evenly
+	levels []float64 // arrivals per second; unless ramp, steps of equal length
+	ramp   bool      // rises or falls linearly from the first level to the last
 }
 
-// ParseRate reads "500", arrivals a second; "100..1000", rising or falling evenly
-// over the run; or "100,200,400", in steps of equal length.
+// ParseRate parses "500" (arrivals per second), "100..1000" (rising or falling linearly
+// over the run) or "100,200,400" (steps of equal length).
 func ParseRate(text string) (Rate, error) {
 	var r Rate
 	words := strings.Split(text, ",")
@@ -33,16 +33,16 @@ func ParseRate(text string) (Rate, error) {
 	return r, nil
 }
 
-// maxRate is more than any generator can offer.
+// maxRate is higher than any generator can offer.
 const maxRate = 1e9
 
-// Of is the rate that stays the same.
+// Of returns a constant rate.
 func Of(perSecond float64) Rate { return Rate{levels: []float64{perSecond}} }
 
-// Open tells whether there is a rate at all.
+// Open reports whether the rate is that of an open loop, not the zero Rate.
 func (r Rate) Open() bool { return len(r.levels) > 0 }
 
-// String is what ParseRate reads.
+// String returns the rate in the form that ParseRate reads.
 func (r Rate) String() string {
 	var words []string
 	for _, level := range r.levels {
@@ -54,7 +54,7 @@ func (r Rate) String() string {
 	return strings.Join(words, ",")
 }
 
-// Mean is the average rate over a whole run, in arrivals a second.
+// Mean returns the mean rate over a whole run, in arrivals per second.
 func (r Rate) Mean() float64 {
 	if !r.Open() {
 		return 0
@@ -66,9 +66,8 @@ func (r Rate) Mean() float64 {
 	return sum / float64(len(r.levels))
 }
 
-// Expected is how many arrivals there are on average in the first t of a run
-// that takes total. Before its beginning the rate is that of the beginning, and
-// after its end that of the end.
+// Expected returns the mean number of arrivals in the first t of a run of length total.
+// Before the run the rate is that of its start, and after the run that of its end.
 func (r Rate) Expected(t, total time.Duration) float64 {
 	x := t.Seconds()
 	switch {
@@ -90,8 +89,7 @@ func (r Rate) Expected(t, total time.Duration) float64 {
 	return sum
 }
 
-// When is the moment at which Expected reaches n, from when on the nth arrival
-// is to be expected.
+// When returns the time at which Expected reaches n: when the nth arrival is expected.
 func (r Rate) When(n float64, total time.Duration) time.Duration {
 	all := r.Expected(total, total)
 	switch {
@@ -112,8 +110,8 @@ func (r Rate) When(n float64, total time.Duration) time.Duration {
 	return total // rounding took n past the last step
 }
 
-// whenRising solves first·x + (last−first)·x²/2/total = n, in a form that does
-// not lose its digits where first and last are nearly the same.
+// whenRising solves first·x + (last−first)·x²/2/total = n for x, in a form that stays
+// precise where first and last are nearly equal.
 func (r Rate) whenRising(n, total float64) float64 {
 	first, last := r.levels[0], r.levels[1]
 	return 2 * n / (first + math.Sqrt(first*first+2*n*(last-first)/total))

@@ -22,8 +22,8 @@ func TestParseRate(t *testing.T) {
 	}
 }
 
-// The moment at which so many are expected is the moment at which they are, for
-// every shape, before, in and after the window.
+// TestWhenIsTheInverseOfExpected checks that Expected(When(n)) is n for every shape, before,
+// in and after the window.
 func TestWhenIsTheInverseOfExpected(t *testing.T) {
 	const total = 10 * time.Second
 	for text, all := range map[string]float64{

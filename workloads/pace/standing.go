@@ -2,17 +2,17 @@ package pace
 
 import "time"
 
-// A Standing is how an open loop stands while it goes on.
+// A Standing is the state of an open loop in progress.
 type Standing struct {
-	// Counts are those of the arrivals that are past waiting. One for which somebody
-	// was free counts when it is finished, since it is handed out before it is due.
-	// So none of them ever falls but Unfinished.
+	// Counts does not include the arrivals that still wait for a client. An arrival that a
+	// client takes before it is due counts only when it is finished. So no count but
+	// Unfinished ever decreases.
 	Counts
-	Waiting int64         // about how many are due that nobody has had: those that there are on average
-	Lag     time.Duration // for how long the first of these has been due
+	Waiting int64         // about how many due arrivals no client has taken: the expected number
+	Lag     time.Duration // how long ago the first of these was due
 }
 
-// Standing is how the arrivals of the window stand now.
+// Standing returns the current state of the arrivals in the window.
 func (p *Pacer) Standing() Standing {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,8 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// What was handed out before it was due is not offered yet, and what nobody is
-// free for waits, for as long as its due time is past.
+// TestStandingOfAnOpenLoop checks that an arrival that a client took before it was due does
+// not count as offered until it is finished, and that arrivals for which no client is free
+// wait, with a lag that counts from their due time.
 func TestStandingOfAnOpenLoop(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := New(Options{Rate: Of(100)}, 0, time.Minute, 1)
@@ -44,7 +45,7 @@ func TestStandingOfAnOpenLoop(t *testing.T) {
 	})
 }
 
-// Nothing that is told while an open loop goes on falls again but what is under way.
+// TestStandingNeverFalls checks that no count decreases during an open loop, except Unfinished.
 func TestStandingNeverFalls(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := New(Options{Rate: Of(100), Arrival: Poisson}, time.Second, 10*time.Second, 1)
@@ -74,7 +75,7 @@ func TestStandingNeverFalls(t *testing.T) {
 		if look(); last.Offered < 800 || last.Skipped < 100 {
 			t.Errorf("%+v, want about 1,000 offered, more than three can do", last)
 		}
-		time.Sleep(time.Second) // so that all have ended
+		time.Sleep(time.Second) // until all arrivals have ended
 		if look(); last.Counts != p.Counts() {
 			t.Errorf("in the end %+v stand, and %+v are counted", last, p.Counts())
 		}

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// A Ticket gives one client one arrival after the other.
+// A Ticket gives arrivals to one client, one at a time.
 type Ticket struct {
 	pacer *Pacer
-	due   time.Time // of the arrival that it has
-	ahead bool      // it was there before the arrival was due
+	due   time.Time // when its arrival is due
+	ahead bool      // the client took the arrival before it was due
 }
 
-// Ticket returns one that has no arrival.
+// Ticket returns a ticket without an arrival.
 func (p *Pacer) Ticket() *Ticket { return &Ticket{pacer: p} }
 
-// Next waits until the next arrival is due, and returns from when on its response
-// time counts; or it waits for the end, and returns false. An arrival that the ticket
-// still has is given up.
+// Next waits until the next arrival is due, and returns the time from which its response
+// time counts. If there are no more arrivals, it waits until End or until the context ends,
+// and returns false. If the ticket still has an arrival, Next counts it as failed.
 //
-// That is when the arrival was due, if no client was free then. Else the client was
-// waiting for it, and a timer that fires late is the generator's lateness and not the
-// service's: the response time counts from when the client woke up, and the rest is
-// part of Wakes.
+// If no client was free when the arrival was due, the returned time is when it was due.
+// Otherwise the client was waiting for it. A timer that fires late is then the generator's
+// delay and not the service's: the returned time is when the client woke, and the delay
+// goes into Wakes.
 func (t *Ticket) Next(ctx context.Context) (due time.Time, ok bool) {
 	due, ok = t.take()
 	if !ok {
@@ -41,18 +41,19 @@ func (t *Ticket) Next(ctx context.Context) (due time.Time, ok bool) {
 	return t.woke(time.Now()), true
 }
 
-// woke notes by how much the timer of the arrival was late.
+// woke records how late the timer of the arrival fired.
 func (t *Ticket) woke(now time.Time) time.Time {
 	p := t.pacer
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if _, counted := p.held[t]; counted {
-		_ = p.wakes.RecordValue(min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())) // in range
+		_ = p.wakes.RecordValue(min(int64(now.Sub(t.due)), p.wakes.HighestTrackableValue())) // the value is in range
 	}
 	return now
 }
 
-// take returns when the next arrival is due, of those before the window closes.
+// take takes the next arrival that is due before the window closes, and returns when it is
+// due.
 func (t *Ticket) take() (due time.Time, ok bool) {
 	p := t.pacer
 	p.mu.Lock()
@@ -96,8 +97,7 @@ func (p *Pacer) hold(t *Ticket) {
 	}
 }
 
-// wait waits for an arrival to be due. One that is not when there are no more is
-// as if it had never been.
+// wait waits until an arrival is due. If the run ends first, the arrival does not count.
 func (t *Ticket) wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -111,10 +111,10 @@ func (t *Ticket) wait(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// Finish completes the arrival that the ticket has, if any.
+// Finish completes the ticket's arrival, if it has one.
 func (t *Ticket) Finish() { t.giveBack((*Counts).complete) }
 
-// Fail gives up the arrival that the ticket has, if any: it will not be completed.
+// Fail counts the ticket's arrival, if it has one, as failed.
 func (t *Ticket) Fail() { t.giveBack((*Counts).fail) }
 
 func (c *Counts) complete() { c.Completed++ }
@@ -127,8 +127,8 @@ func (t *Ticket) giveBack(as func(*Counts)) {
 	t.end(as)
 }
 
-// end takes the arrival of the window from the ticket, if it has one, and counts what
-// became of it.
+// end takes the arrival of the window from the ticket, if it has one, and counts its
+// outcome.
 func (t *Ticket) end(as func(*Counts)) {
 	p := t.pacer
 	if _, has := p.held[t]; !has {
