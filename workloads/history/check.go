@@ -8,39 +8,39 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// An Op is something that a client asked.
+// An Op is an operation of a client.
 type Op struct {
 	Client int // from 0
 	Called time.Duration
-	// Returned is when it was answered; Never where it was not.
+	// Returned is when the answer came, or Never if none came.
 	Returned time.Duration
 	What     any // a Grant, a Release, a Read or a Write
 }
 
-// Never is when what was not answered was done at the latest.
+// Never is the Returned of an Op without an answer, which can take effect at any later time.
 const Never = time.Duration(math.MaxInt64)
 
-// A Verdict is what a history was found to be.
+// A Verdict is the result of checking a history.
 type Verdict int
 
 const (
 	Right   Verdict = iota
-	Wrong           // no order of what was asked explains the answers
-	Unclear         // it would have taken too long to find out
+	Wrong           // no order of the operations explains the answers
+	Unclear         // the check took too long
 )
 
-// patience is how long one history may take to check.
+// patience is the time limit for checking one history.
 const patience = 10 * time.Second
 
-// A checker is what a kind of history is held against.
+// A checker checks one kind of history.
 type checker struct {
 	model porcupine.Model
-	// explain, if set, says what has become of what was not answered, where the
-	// answers to others tell: a search would try every way it can have been.
+	// explain, if set, decides what became of unanswered operations where other answers
+	// show it: otherwise the search would try every possibility.
 	explain func([]Op) []Op
 }
 
-// check looks for an order.
+// check searches for an order that explains the answers.
 func (c checker) check(ops []Op) Verdict {
 	if c.explain != nil {
 		ops = c.explain(ops)
@@ -58,8 +58,8 @@ func (c checker) check(ops []Op) Verdict {
 	return Right
 }
 
-// until is what had been asked by a moment; what had not been answered by then
-// counts as not answered.
+// until returns the operations called up to a moment. Those answered later become
+// unanswered.
 func until(ops []Op, moment time.Duration) (all []Op) {
 	for _, op := range ops {
 		if op.Called > moment {
@@ -73,7 +73,7 @@ func until(ops []Op, moment time.Duration) (all []Op) {
 	return all
 }
 
-// unanswered is an Op's What without what the answer was.
+// unanswered returns an Op's What without the answer.
 func unanswered(what any) any {
 	switch w := what.(type) {
 	case Write:
@@ -84,10 +84,11 @@ func unanswered(what any) any {
 	return what
 }
 
-// unknown is a version that nobody was told, or a token before the first.
+// unknown is the version of an unanswered operation or of a node not yet read, and the
+// token before the first.
 const unknown = math.MinInt64
 
-// shortest is the shortest beginning of a wrong history that is wrong.
+// shortest returns the shortest prefix of a wrong history that is wrong.
 func (c checker) shortest(ops []Op) []Op {
 	var moments []time.Duration
 	for _, op := range ops {
@@ -103,14 +104,13 @@ func (c checker) shortest(ops []Op) []Op {
 		return -1
 	})
 	if i == len(moments) {
-		return ops // what is wrong is not of a beginning
+		return ops // only the whole history is wrong
 	}
 	return until(ops, moments[i])
 }
 
-// without drops what can be dropped while the history stays wrong, one group of
-// ops after the other. Only groups may be given without which a right history
-// would be right.
+// without removes groups of ops, one group at a time, as long as the history stays wrong.
+// Each group must be such that a right history stays right without it.
 func (c checker) without(ops []Op, groups [][]Op) []Op {
 	for _, group := range groups {
 		fewer := slices.DeleteFunc(slices.Clone(ops), func(op Op) bool { return slices.Contains(group, op) })
@@ -121,7 +121,7 @@ func (c checker) without(ops []Op, groups [][]Op) []Op {
 	return ops
 }
 
-// inOrder sorts by when things were asked.
+// inOrder sorts the ops by the time of their calls.
 func inOrder(ops []Op) []Op {
 	slices.SortStableFunc(ops, func(a, b Op) int { return int(a.Called - b.Called) })
 	return ops

@@ -1,9 +1,9 @@
-// Package history is what clients asked and were answered, held against what a
-// service that does one thing after the other could have answered.
+// Package history checks whether a linearizable service could have given the answers that
+// clients recorded.
 //
-// A [Lock] has the holds of one lock, a [Register] the reads and writes of one
-// node. Check tells whether there is an order in which everything happened at one
-// moment between its call and its return, as linearizability has it, and if there
-// is none, shows as little of the history as shows that. What was asked and not
-// answered may have been done at any time afterwards, or never.
+// A [Lock] has the holds of one lock, a [Register] the reads and writes of one node. Check
+// looks for an order in which each operation takes effect at one moment between its call
+// and its return, as linearizability requires. If there is none, Check returns as small a
+// part of the history as it can that shows this. An operation without an answer may have
+// taken effect at any time after its call, or never.
 package history

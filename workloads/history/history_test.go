@@ -20,7 +20,7 @@ func pending(client int, from time.Duration, what any) history.Op {
 	return history.Op{Client: client, Called: from * ms, Returned: history.Never, What: what}
 }
 
-// turns are so many holds, one after the other, by turns of three clients.
+// turns returns n holds, one after the other, of three clients in turn.
 func turns(n int) (l history.Lock) {
 	for i := range n {
 		at := time.Duration(10 * i)
@@ -31,7 +31,7 @@ func turns(n int) (l history.Lock) {
 
 func TestLock(t *testing.T) {
 	for name, c := range map[string]struct {
-		more history.Lock // after a hundred turns, which end at 999 ms
+		more history.Lock // after 100 turns, which end at 999 ms
 		want string
 	}{
 		"nothing": {},
@@ -68,14 +68,14 @@ client 1, 1.02s to 1.021s: gave it up, or it was taken`},
 			if (verdict == history.Wrong) != (c.want != "") || len(strings.Split(c.want, "\n")) != max(1, len(why)) {
 				t.Errorf("verdict %v:\n%s\nwant\n%s", verdict, why, c.want)
 			}
-			if name != "a token that is older" && why.String() != c.want { // any hold before it will do
+			if name != "a token that is older" && why.String() != c.want { // any earlier hold is a valid explanation
 				t.Errorf("got\n%s\nwant\n%s", why, c.want)
 			}
 		})
 	}
 }
 
-// sets are so many writes, one after the other, each followed by a read.
+// sets returns n writes, one after the other, each followed by a read.
 func sets(n int) (r history.Register) {
 	for i := range n {
 		at := time.Duration(10 * i)
@@ -86,7 +86,7 @@ func sets(n int) (r history.Register) {
 
 func TestRegister(t *testing.T) {
 	for name, c := range map[string]struct {
-		more history.Register // after a hundred writes, which end at 999 ms with version 100
+		more history.Register // after 100 writes, which end at 999 ms with version 100
 		want string
 	}{
 		"nothing": {},
@@ -116,8 +116,8 @@ client 2, 1.01s to 1.02s: set, which made version 101`},
 	}
 }
 
-// Whatever order clients that come together are served in is right, and whatever
-// of it was not answered.
+// TestRightHistoriesAreRight checks that a history is right whatever the order in which
+// concurrent clients are served, and whichever operations are not answered.
 func TestRightHistoriesAreRight(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 0))

@@ -4,17 +4,17 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A Grant is an Op by which a client got the lock.
+// A Grant is an Op by which a client acquired the lock.
 type Grant struct {
-	Hold  int   // which of the history's holds
-	Token int64 // its fencing token; NoToken where the form has none
+	Hold  int   // the number of the hold in the history
+	Token int64 // the fencing token, or NoToken if the form has none
 }
 
-// NoToken is that of a form without tokens.
+// NoToken is the token of a form without fencing tokens.
 const NoToken = -1
 
-// A Release is an Op by which it was given up, or taken from a client whose session
-// was disturbed.
+// A Release is an Op that ended a hold: the client released the lock, or lost it because a
+// fault hit its session.
 type Release struct{ Hold int }
 
 // A Lock is the history of one lock.
@@ -22,11 +22,11 @@ type Lock []Op
 
 // held is the state of a lock.
 type held struct {
-	by    int // the hold; −1: nobody's
+	by    int // the hold, or −1 if the lock is free
 	token int64
 }
 
-// locks are a lock that one client at a time has, with tokens that rise.
+// locks returns the checker for a lock that one client at a time holds, with increasing tokens.
 func locks() checker {
 	return checker{explain: completed, model: porcupine.Model{
 		Init: func() any { return held{by: -1, token: unknown} },
@@ -46,8 +46,8 @@ func locks() checker {
 	}}
 }
 
-// completed is the history without locks that were only asked for, in which every
-// one that somebody got is given up: at any time, if nobody saw when.
+// completed returns the history without requests that were not granted. It adds a release
+// to each hold that has none, which may take effect at any time after the grant.
 func completed(ops []Op) (all []Op) {
 	got := map[int]Op{}
 	for _, op := range ops {
@@ -70,8 +70,8 @@ func completed(ops []Op) (all []Op) {
 	return all
 }
 
-// Check tells whether one client at a time can have had the lock, and if not, shows
-// the holds that cannot be.
+// Check reports whether at most one client at a time can have held the lock. If not, it
+// returns the holds that contradict each other.
 func (l Lock) Check() (Verdict, Lock) {
 	verdict := locks().check(l)
 	if verdict != Wrong {
@@ -81,7 +81,7 @@ func (l Lock) Check() (Verdict, Lock) {
 	return Wrong, inOrder(locks().without(ops, holds(ops)))
 }
 
-// holds are the ops of each hold: any holds of a right history are one.
+// holds groups the ops by hold. Any subset of the holds of a right history is right.
 func holds(ops []Op) (groups [][]Op) {
 	at := map[int]int{}
 	for _, op := range ops {

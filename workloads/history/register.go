@@ -7,27 +7,27 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A Read is an Op that was answered with the node's version.
+// A Read is an Op that returned the node's version.
 type Read struct{ Version int64 }
 
-// A Write is an Op that sets the node, where it has the version Over.
+// A Write is an Op that sets the node if the node has the version Over.
 type Write struct {
-	Over    int64 // AnyVersion: whatever it has
-	Version int64 // that it had afterwards, in the answer
-	Refused bool  // it had another than Over
+	Over    int64 // AnyVersion: the write is unconditional
+	Version int64 // the node's version after the write, from the answer
+	Refused bool  // the node did not have the version Over
 }
 
-// Unread is a read as it is known where no answer came.
+// Unread returns a Read that was not answered.
 func Unread() Read { return Read{Version: unknown} }
 
-// AnyVersion is where a write does not ask for one.
+// AnyVersion is the Over of an unconditional write.
 const AnyVersion = -1
 
-// A Register is the history of one node that is set again and again, which makes
-// its version one more each time.
+// A Register is the history of one node that is set repeatedly. Each write increases the
+// node's version by 1.
 type Register []Op
 
-// registers are nodes of some version; at first nobody knows which.
+// registers returns the checker for a node whose initial version is unknown.
 func registers() checker {
 	return checker{explain: explained, model: porcupine.Model{
 		Init: func() any { return int64(unknown) },
@@ -52,9 +52,10 @@ func (w Write) step(was int64) (bool, any) {
 	return fits && (was == unknown || w.Version == was+1), w.Version
 }
 
-// explained is the history without what was not answered and has not been seen;
-// the versions that nobody was told to have made are those that writes made which
-// were not answered. One is as good as another, so the first asked made the first.
+// explained returns the history without the unanswered operations that had no visible
+// effect. If a version is missing, because no acknowledged write made it, then an
+// unanswered write made it. Any unanswered write that fits will do, so explained takes
+// them in the order of their calls.
 func explained(ops []Op) (all []Op) {
 	var open []Op
 	for _, op := range ops {
@@ -79,7 +80,7 @@ func explained(ops []Op) (all []Op) {
 			return over == AnyVersion || over == version-1
 		})
 		if i < 0 {
-			continue // nobody can have made it: that is what is wrong
+			continue // no write can have made this version: the history is wrong
 		}
 		by := open[i]
 		by.What = Write{Over: by.What.(Write).Over, Version: version}
@@ -88,7 +89,7 @@ func explained(ops []Op) (all []Op) {
 	return all
 }
 
-// versions are those that writes are known to have made, and all that were seen.
+// versions returns the versions that acknowledged writes made, and all versions that occur.
 func versions(ops []Op) (made, seen map[int64]bool) {
 	made, seen = map[int64]bool{}, map[int64]bool{}
 	for _, op := range ops {
@@ -104,8 +105,8 @@ func versions(ops []Op) (made, seen map[int64]bool) {
 	return made, seen
 }
 
-// missing are the versions from the first that was seen to the last that nobody
-// was told to have made, in order; the first was there before.
+// missing returns the versions that no acknowledged write made, in order, from the first
+// version that occurs to the last. The first is not missing: it may be the initial version.
 func missing(made, seen map[int64]bool) (all []int64) {
 	if len(seen) == 0 {
 		return nil
@@ -119,8 +120,8 @@ func missing(made, seen map[int64]bool) (all []int64) {
 	return all
 }
 
-// Check tells whether a node that does one thing after the other can have answered
-// like that, and if not, shows the answers that cannot be.
+// Check reports whether a linearizable node can have given these answers. If not, it returns
+// the answers that contradict each other.
 func (r Register) Check() (Verdict, Register) {
 	verdict := registers().check(r)
 	if verdict != Wrong {
@@ -134,13 +135,13 @@ func (r Register) Check() (Verdict, Register) {
 	return Wrong, inOrder(ops)
 }
 
-// answered is the history without what was not.
+// answered returns the history without unanswered operations.
 func answered(ops []Op) []Op {
 	return slices.DeleteFunc(slices.Clone(ops), func(op Op) bool { return op.Returned == Never })
 }
 
-// supposed is the history with every write that would help, asked at any time: what
-// is wrong with it is wrong whatever was not answered.
+// supposed adds every write that could explain the history, callable at any time. If the
+// history is wrong even then, it is wrong whatever became of the unanswered operations.
 func supposed(ops []Op) []Op {
 	made, seen := versions(ops)
 	for _, version := range missing(made, seen) {
@@ -149,8 +150,8 @@ func supposed(ops []Op) []Op {
 	return ops
 }
 
-// latest drops from the beginning what can be dropped: it is not known of what
-// version a node was at first.
+// latest drops as much as it can from the start of the history. This is sound because the
+// initial version of a node is unknown.
 func (Register) latest(ops []Op) []Op {
 	ops = slices.Clone(ops)
 	slices.SortStableFunc(ops, func(a, b Op) int { return int(min(a.Returned, Never-1) - min(b.Returned, Never-1)) })
@@ -164,7 +165,7 @@ func (Register) latest(ops []Op) []Op {
 	return ops
 }
 
-// reads are the reads, each by itself: without one a right history is right.
+// reads returns each read as a group of its own: a right history stays right without any read.
 func reads(ops []Op) (groups [][]Op) {
 	for _, op := range ops {
 		if _, ok := op.What.(Read); ok {
@@ -174,7 +175,7 @@ func reads(ops []Op) (groups [][]Op) {
 	return groups
 }
 
-// Unanswered is the write as it is known where no answer came.
+// Unanswered returns the write without its answer.
 func (w Write) Unanswered() Write {
 	w.Version, w.Refused = unknown, false
 	return w

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// String tells the history, a line each.
+// String returns the history as text, one operation per line.
 func (l Lock) String() string { return told(l) }
 
-// String tells the history, a line each.
+// String returns the history as text, one operation per line.
 func (r Register) String() string { return told(r) }
 
 func told(ops []Op) string {
@@ -20,7 +20,7 @@ func told(ops []Op) string {
 	return strings.Join(lines, "\n")
 }
 
-// String is "client 3, 1.2s to 1.3s: got the lock with token 17".
+// String returns text such as "client 3, 1.2s to 1.3s: got the lock with token 17".
 func (o Op) String() string {
 	when := fmt.Sprintf("%v to %v", at(o.Called), at(o.Returned))
 	if o.Returned == Never {
