@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// BenchmarkPlainRead is what the Meter adds to a get without a watch.
+// BenchmarkPlainRead measures the Meter's cost for a get without a watch.
 func BenchmarkPlainRead(b *testing.B) {
 	s := NewMeter().Session()
 	ask := drivers.Message{Kind: drivers.Request, Op: drivers.OpGet, Path: []byte("/a"), Size: 40}
@@ -18,7 +18,7 @@ func BenchmarkPlainRead(b *testing.B) {
 	}
 }
 
-// BenchmarkSet is what the Meter adds to a write that wakes nobody.
+// BenchmarkSet measures the Meter's cost for a write that causes no notification.
 func BenchmarkSet(b *testing.B) {
 	s := NewMeter().Session()
 	ask := drivers.Message{Kind: drivers.Request, Op: drivers.OpSet, Path: []byte("/l/a"), Size: 40}
@@ -31,12 +31,11 @@ func BenchmarkSet(b *testing.B) {
 	}
 }
 
-// BenchmarkHerd is what the Meter adds to a set that wakes 128 sessions, each of
-// which reads again with a watch: per notification.
+// BenchmarkHerd measures the Meter's cost per notification for a set that notifies 128
+// sessions, each of which reads again with a watch.
 func BenchmarkHerd(b *testing.B) { herd(b, false) }
 
-// BenchmarkHerdFollowed is BenchmarkHerd while somebody follows one write after the
-// other.
+// BenchmarkHerdFollowed is BenchmarkHerd while one write after the other is followed.
 func BenchmarkHerdFollowed(b *testing.B) { herd(b, true) }
 
 func herd(b *testing.B, followed bool) {

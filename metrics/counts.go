@@ -1,6 +1,6 @@
 package metrics
 
-// Sub is what was counted between an earlier moment and c.
+// Sub returns the counts between an earlier moment and c.
 func (c Counts) Sub(earlier Counts) Counts { return c.combine(earlier, -1) }
 
 func (c Counts) add(d Counts) Counts { return c.combine(d, 1) }

@@ -8,22 +8,22 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Diary is what happened, and when, in the window of a run in which things are
-// broken: what was broken, and what each client had of it. Its methods may be
-// called from any goroutine; before Begin they note nothing.
+// A Diary logs the events of a run with faults: the faults that were injected, and how each
+// client was affected. Times are from the beginning of the window. Its methods may be called
+// from any goroutine; before Begin they record nothing.
 type Diary struct {
 	mu      sync.Mutex
 	begun   time.Time
 	breaks  []Break
-	faults  []fault           // the breaks with which a fault began
-	served  [][]time.Duration // by client
+	faults  []fault           // the breaks that began a fault
+	served  [][]time.Duration // moments of service, by client
 	states  []stateChange
 	led     []time.Duration
 	errors  []failure
 	samples []sample
 }
 
-// A fault is a break with which a fault began, and when it was done.
+// A fault is a break that began a fault, and the time when it had been injected.
 type fault struct {
 	Break
 	done time.Duration
@@ -45,7 +45,7 @@ type sample struct {
 	counts Counts
 }
 
-// NewDiary returns the diary of so many clients.
+// NewDiary returns an empty diary for the given number of clients.
 func NewDiary(clients int) *Diary { return &Diary{served: make([][]time.Duration, clients)} }
 
 // Begin opens the window.
@@ -55,7 +55,7 @@ func (d *Diary) Begin() {
 	d.begun = time.Now()
 }
 
-// note calls f with how far the window has got, if it is open.
+// note calls f with the time since the window opened, if the window was open at when.
 func (d *Diary) note(when time.Time, f func(at time.Duration)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -64,28 +64,28 @@ func (d *Diary) note(when time.Time, f func(at time.Duration)) {
 	}
 }
 
-// Served says that a client, from 0, got what it wanted.
+// Served records that a client (numbered from 0) was served at when.
 func (d *Diary) Served(client int, when time.Time) {
 	d.note(when, func(at time.Duration) { d.served[client] = append(d.served[client], at) })
 }
 
-// State says how a client's session is; Connected also of a new one after one
-// that was lost.
+// State records a change of a client's session state. Connected also means that a new session
+// has replaced a lost one.
 func (d *Diary) State(client int, s drivers.State) {
 	d.note(time.Now(), func(at time.Duration) { d.states = append(d.states, stateChange{at, client, s}) })
 }
 
-// Failed says that a client had an error.
+// Failed records an error of a client.
 func (d *Diary) Failed(text string) {
 	d.note(time.Now(), func(at time.Duration) { d.errors = append(d.errors, failure{at, text}) })
 }
 
-// Led says that the service has a leader again.
+// Led records that the service has a leader again.
 func (d *Diary) Led() {
 	d.note(time.Now(), func(at time.Duration) { d.led = append(d.led, at) })
 }
 
-// Broke says what was done, from when until now; first: a fault began with it.
+// Broke records a break that began at when and has ended now. first says that it began a fault.
 func (d *Diary) Broke(what string, when time.Time, first bool) {
 	d.note(when, func(at time.Duration) {
 		b := Break{at, what}
@@ -96,12 +96,12 @@ func (d *Diary) Broke(what string, when time.Time, first bool) {
 	})
 }
 
-// Counted says what had crossed the wire by now.
+// Counted records the wire counts up to now.
 func (d *Diary) Counted(c Counts) {
 	d.note(time.Now(), func(at time.Duration) { d.samples = append(d.samples, sample{at, c}) })
 }
 
-// Breaks are all that were done, in their order.
+// Breaks returns all breaks in order of time.
 func (d *Diary) Breaks() []Break {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,13 +110,13 @@ func (d *Diary) Breaks() []Break {
 	return all
 }
 
-// Recoveries sums up each fault that was begun in a window of that length.
+// Recoveries describes the recovery from each fault in a window of the given length.
 func (d *Diary) Recoveries(window time.Duration) (all []Recovery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	faults := slices.Clone(d.faults)
 	slices.SortStableFunc(faults, func(a, b fault) int { return int(a.At - b.At) })
-	var explained []gap // by earlier faults
+	var explained []gap // explained by earlier faults
 	for i, f := range faults {
 		until := window
 		if i+1 < len(faults) && faults[i+1].At > f.At {
@@ -128,7 +128,7 @@ func (d *Diary) Recoveries(window time.Duration) (all []Recovery) {
 	return all
 }
 
-// everybody are the moments at which anybody was served.
+// everybody returns, in order, the moments at which any client was served.
 func (d *Diary) everybody() (all []time.Duration) {
 	for _, moments := range d.served {
 		all = append(all, moments...)
@@ -155,7 +155,7 @@ func (d *Diary) disconnections(client int, since time.Duration) (all []time.Dura
 	return all
 }
 
-// connections tells how the clients' sessions fared in a span.
+// connections summarizes what happened to the clients' sessions between from and until.
 func (d *Diary) connections(from, until time.Duration) (noticed, reconnected *time.Duration, disconnected, lost int) {
 	away, were := map[int]bool{}, map[int]bool{}
 	for _, s := range d.states {
@@ -185,7 +185,7 @@ func (d *Diary) connections(from, until time.Duration) (noticed, reconnected *ti
 	return noticed, reconnected, len(were), lost
 }
 
-// counted is what crossed the wire in a span, as far as samples go.
+// counted returns the wire counts between from and until, to the precision of the samples.
 func (d *Diary) counted(from, until time.Duration) Counts {
 	var at, begin Counts
 	for _, s := range d.samples {

@@ -12,9 +12,9 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A run of two clients that are served by turns, every 10 ms one. At 5 s something
-// is broken: both are disconnected, one loses its session, and nobody is served for
-// 2 s; from then on they are at half of their speed, and at 10 s at the old one.
+// outage is a run of two clients that are served alternately, one every 10 ms. A fault at 5 s
+// disconnects both, one loses its session, and neither is served for 2 s. Then they run at half
+// of their earlier rate, and from 10 s on at the full rate.
 func outage() *metrics.Diary {
 	d := metrics.NewDiary(2)
 	d.Served(0, time.Now()) // before the window
@@ -65,7 +65,8 @@ func TestRecoveries(t *testing.T) {
 			Noticed: ms(100), Led: ms(1500), Reconnected: ms(1800),
 			Effect: metrics.Outage, Detectable: 30 * time.Millisecond, Pause: ms(2010), Served: ms(2000),
 			Stall: ms(2030), LongestStall: ms(2030), Usual: 20 * time.Millisecond,
-			// The first second in which nine in ten are served has 200 ms of the slow ones.
+			// The first second with nine tenths of the earlier rate includes 200 ms at the slow
+			// rate.
 			Back: ms(4800), Before: 100, After: 1150. / 15, Disconnected: 2, Lost: 1,
 			Errors: map[string]int64{"session lost": 1}, Counts: metrics.Counts{Reads: 600, Rearms: 2},
 		}}
@@ -78,7 +79,7 @@ func TestRecoveries(t *testing.T) {
 	})
 }
 
-// What did not come about until the end is not told as if it had.
+// A recovery that did not happen before the end of the window has no times.
 func TestRecoveryThatDoesNotCome(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		r := outage().Recoveries(6 * time.Second)[0]
@@ -92,7 +93,7 @@ func TestRecoveryThatDoesNotCome(t *testing.T) {
 	})
 }
 
-// Each fault is watched until the next one.
+// Each fault is observed until the next one.
 func TestRecoveriesFollowEachOther(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d := metrics.NewDiary(1)
@@ -108,8 +109,8 @@ func TestRecoveriesFollowEachOther(t *testing.T) {
 	})
 }
 
-// steady is a run of one client that is served every 10 ms until 10 s, but for the
-// given moments.
+// steady is a run of one client that is served every 10 ms until 10 s, except at the given
+// moments.
 func steady(but ...time.Duration) (d *metrics.Diary, start time.Time) {
 	d = metrics.NewDiary(1)
 	d.Begin()
@@ -122,8 +123,8 @@ func steady(but ...time.Duration) (d *metrics.Diary, start time.Time) {
 	return d, start
 }
 
-// A longer gap that comes by chance after a fault is not the fault's, nor is the
-// ordinary gap in which the fault came: there are no times.
+// A longer gap that follows a fault by chance is not attributed to the fault, and neither is
+// the ordinary gap in which the fault came: the recovery has no times.
 func TestRecoveryFromNothing(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, _ := steady(8*time.Second, 8010*time.Millisecond, 8020*time.Millisecond, 8030*time.Millisecond)
@@ -136,8 +137,8 @@ func TestRecoveryFromNothing(t *testing.T) {
 	})
 }
 
-// Where clients are told later that their sessions broke, the gap that begins there is
-// the fault's too.
+// If clients are notified later that their sessions broke, the gap that begins then is
+// attributed to the fault too.
 func TestOutageBeginsWithTheNotice(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, start := steady(8*time.Second, 8010*time.Millisecond, 8020*time.Millisecond, 8030*time.Millisecond)
@@ -153,7 +154,7 @@ func TestOutageBeginsWithTheNotice(t *testing.T) {
 }
 
 // A busy machine may note a client's last grant long after the client was notified
-// that its session broke. The gap in which the client connects again is the fault's.
+// that its session broke. The gap in which the client reconnects is attributed to the fault.
 func TestOutageEndsWithTheReconnect(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		var missing []time.Duration
@@ -174,8 +175,8 @@ func TestOutageEndsWithTheReconnect(t *testing.T) {
 	})
 }
 
-// What is done takes a while, and operations under way may end after it: the gap that
-// begins then is the fault's.
+// Injecting a fault takes a while, and operations in progress may end after it. The gap that
+// begins then is attributed to the fault.
 func TestOutageBeginsWhenTheFaultIsDone(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, start := steady(5060*time.Millisecond, 5070*time.Millisecond, 5080*time.Millisecond)
@@ -188,8 +189,8 @@ func TestOutageBeginsWhenTheFaultIsDone(t *testing.T) {
 	})
 }
 
-// A fault that halves throughput without a gap is a slowdown, which ends when a second
-// is as before.
+// A fault that halves throughput without a gap is a slowdown. It ends with the first second at
+// the earlier rate.
 func TestSlowdown(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		var slow []time.Duration
@@ -206,8 +207,8 @@ func TestSlowdown(t *testing.T) {
 	})
 }
 
-// Without a gap before the fault, or with an outage in progress, nothing is said. An
-// outage that an earlier fault explains is no ordinary gap.
+// Without a gap before the fault, or with an outage in progress, the effect is unclear. An
+// outage that an earlier fault explains is not an ordinary gap.
 func TestRecoveryIsJudgedByOrdinaryGaps(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		var down []time.Duration

@@ -1,9 +1,9 @@
-// Package metrics measures: how long things took, what they cost on the wire,
-// and whom each write woke.
+// Package metrics measures a run: latencies, wire costs, and which sessions each write
+// notified.
 //
-// A [Meter] sees every packet of every session of a run (it hands out one
-// [Session] per client, which is the drivers.Probe of that client) and settles
-// which write each notification belongs to: the write's fan-out. A [Latency]
-// records service and response time of one phase of a workload. A [Record] is
-// all that was measured in one run, in memory; package results writes it down.
+// A [Meter] sees every packet of every session of a run. It gives each client a [Session],
+// which is that client's drivers.Probe, and finds the write that caused each notification; the
+// notifications of one write are its fan-out. A [Latency] records the service and response
+// times of one phase of a workload. A [Record] holds all measurements of one run in memory;
+// package results writes it to disk.
 package metrics

@@ -2,19 +2,18 @@ package metrics
 
 import "github.com/stampede-bench/stampede/drivers"
 
-// What a session's close deletes is known from its creates: its ephemeral nodes
-// that have not gone before. Replies of several sessions may be seen in another
-// order than the writes happened in, so a create or delete that is seen before
-// the reply to the close of the node's session may still be the later one.
+// The ledger derives what a session's close deletes from the session's creates: the ephemeral
+// nodes that were not deleted earlier. The Meter may see replies of several sessions in another
+// order than the service made the writes. So a create or delete seen before the reply to the
+// close of the owner's session may still be later than the close.
 //
-// Note: one case is not told apart: somebody else's delete of a node whose
-// session then closed, if the reply to the close is seen first. The node then
-// counts as deleted twice.
+// Note: one case is not detected: another session deletes the node, the owner's session then
+// closes, and the reply to the close is seen first. The node then counts as deleted twice.
 
-// belong notes that the create at pos made n an ephemeral node of the session.
+// belong records that the create at pos made n an ephemeral node of the session.
 func (n *node) belong(a *account, pos int64) {
 	if n.changed(pos, unbounded) && !a.closing {
-		return // gone already
+		return // already deleted
 	}
 	a.ephemerals[n.path] = pos
 	if pos > n.created {
@@ -22,19 +21,19 @@ func (n *node) belong(a *account, pos int64) {
 	}
 }
 
-// replace notes that an ephemeral node created before pos is gone at pos.
+// replace records that an ephemeral node created before pos no longer exists at pos.
 func (l *ledger) replace(n *node, pos int64) {
 	o := n.owner
 	if o == nil || pos < n.created {
 		return
 	}
-	if !o.closing || pos <= o.last.Load() { // else its close may have been first
+	if !o.closing || pos <= o.last.Load() { // else the session's close may have deleted the node first
 		delete(o.ephemerals, n.path)
 	}
 	n.owner = nil
 }
 
-// sweep enters the close w of the session in the logs of what it deleted.
+// sweep enters the session's close w in the logs of the nodes that it deleted.
 func (l *ledger) sweep(a *account, w *write) {
 	for path, created := range a.ephemerals {
 		if n := l.node([]byte(path)); !n.changed(created, w.pos) {
@@ -43,7 +42,7 @@ func (l *ledger) sweep(a *account, w *write) {
 	}
 }
 
-// disown forgets the session's nodes.
+// disown removes the session as owner of its ephemeral nodes.
 func (l *ledger) disown(a *account) {
 	for path := range a.ephemerals {
 		if n := l.nodes[path]; n != nil {
@@ -56,7 +55,7 @@ func (l *ledger) disown(a *account) {
 	clear(a.ephemerals)
 }
 
-// changed tells whether n is known to have come or gone between the positions.
+// changed reports whether n is known to have been created or deleted between the two positions.
 func (n *node) changed(after, before int64) bool {
 	t := n.tables[data]
 	for _, e := range t.log[t.after(after):] {

@@ -1,17 +1,15 @@
 package metrics
 
-// A serial numbers the write requests of all sessions in the order in which they
-// were sent.
+// A serial numbers the write requests of all sessions in the order in which they were sent.
 type serial uint64
 
-// flight is the write requests that have not been answered. The zero flight is
-// empty.
+// A flight holds the write requests that have not been answered. The zero flight is empty.
 type flight struct {
 	first    serial // everything before it has been answered
-	answered []bool // of first and those after it
+	answered []bool // for first and those after it
 }
 
-// next is the serial of the request to come.
+// next returns the serial of the next request.
 func (f *flight) next() serial { return f.first + serial(len(f.answered)) }
 
 func (f *flight) send() serial {

@@ -9,57 +9,58 @@ import (
 type Fate int32
 
 const (
-	Asleep Fate = iota // it was not told
-	Awake              // told, and what came of it is not known
-	Useful             // told, after which it completed its phase
-	Wasted             // told, after which it went back to sleep
+	Asleep Fate = iota // it was not notified
+	Awake              // notified, outcome not known yet
+	Useful             // notified, then completed its phase
+	Wasted             // notified, then waited again
 )
 
-// A Wakeup is a session that was told, and what came of it.
+// A Wakeup is a session that was notified, and the outcome.
 type Wakeup struct {
 	Session *Session
 	Fate    Fate
 }
 
-// Followed is one write that is looked at closely: whom it woke so far.
+// Followed describes one followed write: the sessions that it has notified so far.
 type Followed struct {
-	Wakeups []Wakeup      // in the order in which they were told
-	Drain   time.Duration // from the first to the last of them
+	Wakeups []Wakeup      // in the order of the notifications
+	Drain   time.Duration // from the first to the last notification
 }
 
-// A wakeup is a notification while somebody follows.
+// A wakeup is a notification that was marked while a follower was active.
 type wakeup struct {
 	session *Session
 	fate    atomic.Int32
 }
 
-// A follower waits for a write and keeps those that it wakes. It is guarded by
+// A follower waits for a write and keeps the notifications that it causes. It is guarded by
 // Meter.mu.
 type follower struct {
-	write *wakes // nil until there is one
+	write *wakes // nil until a write has caused a notification
 	woken []*wakeup
 }
 
-// Follow follows the next write that wakes somebody, in place of an earlier one.
+// Follow follows the next write that causes a notification. It ends the following of an earlier
+// one.
 //
-// Who follows has every notification marked, so that its fate can be told later: an
-// allocation each. While nobody does, a notification costs a comparison with nil,
-// and its fate a load: see BenchmarkHerd beside BenchmarkHerdFollowed.
+// While a follower is active, each notification is marked so that its fate can be determined
+// later, which costs an allocation. Without a follower, a notification costs a comparison with
+// nil, and its fate an atomic load: compare BenchmarkHerd with BenchmarkHerdFollowed.
 func (m *Meter) Follow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ledger.follower = new(follower)
 }
 
-// Unfollow follows no write any more.
+// Unfollow ends following.
 func (m *Meter) Unfollow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ledger.follower = nil
 }
 
-// Followed tells whom the write has woken that is followed: nobody as long as
-// there is none.
+// Followed returns the sessions notified so far by the followed write. It has none while no
+// write is followed.
 func (m *Meter) Followed() (f Followed) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,7 +75,7 @@ func (m *Meter) Followed() (f Followed) {
 	return f
 }
 
-// mark makes the notification one that can be followed.
+// mark prepares the notification for following.
 func (l *ledger) mark(n *note) {
 	if l.follower == nil {
 		return
@@ -84,8 +85,8 @@ func (l *ledger) mark(n *note) {
 	n.account.latest.Store(n.wakeup)
 }
 
-// saw is told of every notification when its write is known. Nobody knows how many
-// a write has woken before the first that was marked, so it must be the first.
+// saw receives every notification whose write is known. The number of notifications before the
+// first marked one is unknown, so a write is followed only if its first notification is marked.
 func (f *follower) saw(w *wakes, n *note) {
 	if f == nil || n.wakeup == nil {
 		return
@@ -98,7 +99,7 @@ func (f *follower) saw(w *wakes, n *note) {
 	}
 }
 
-// fared says what came of the session's latest notification.
+// fared records the outcome of the session's latest notification.
 func (a *account) fared(f Fate) {
 	if w := a.latest.Load(); w != nil {
 		w.fate.Store(int32(f))

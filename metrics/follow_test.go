@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// told is what a follower tells, in numbers of connections.
+// told returns the index of each session that a follower recorded, and its fate.
 func told(f Followed, w []wire) (who []int, fates []Fate) {
 	for _, u := range f.Wakeups {
 		for i := range w {
@@ -34,8 +34,8 @@ func wantTold(t *testing.T, when string, m *Meter, w []wire, who []int, fates []
 	}
 }
 
-// One release is followed: all whom it wakes, none whom the next one wakes, and of
-// each whether it went on, however early or late that is known.
+// A followed release has all sessions that it notified and none that the next release notified,
+// and for each its fate, however early or late that is known.
 func TestAWriteIsFollowed(t *testing.T) {
 	m, w := script(4)
 	release := func(pos int64) {
@@ -59,7 +59,7 @@ func TestAWriteIsFollowed(t *testing.T) {
 	wantTold(t, "at first", m, w, nil, nil)
 	release(6)
 	wantTold(t, "after the release", m, w, []int{1, 2, 3}, []Fate{Useful, Awake, Awake})
-	w[2].PhaseBegin() // gave up
+	w[2].PhaseBegin() // gave up its phase
 	w[1].PhaseBegin()
 	arm(7)
 	release(8)
@@ -68,7 +68,7 @@ func TestAWriteIsFollowed(t *testing.T) {
 	wantTold(t, "when nobody follows", m, w, nil, nil)
 }
 
-// A write that had begun to wake before anybody followed is not shown in part.
+// A write that caused notifications before following began is not shown in part.
 func TestAWriteIsFollowedFromItsFirstNotification(t *testing.T) {
 	m, w := script(3)
 	for _, c := range w[1:] {
@@ -87,7 +87,7 @@ func TestAWriteIsFollowedFromItsFirstNotification(t *testing.T) {
 	wantTold(t, "of the one after it", m, w, []int{2}, []Fate{Awake})
 }
 
-// What came outside of every phase has no fate, whatever the next phase brings.
+// A notification outside of every phase has no fate, whatever the next phase does.
 func TestFatesAreThoseOfPhases(t *testing.T) {
 	m, w := script(2)
 	w[1].arm(drivers.OpExists, "/l", 5, nil)

@@ -2,24 +2,25 @@ package metrics
 
 import "github.com/stampede-bench/stampede/drivers"
 
-// A change is what a notification without a position says.
+// A change is the content of a notification without a position.
 type change struct {
 	path  string
 	event drivers.EventType
 }
 
-// A foreign is a trigger that no session of this Meter made: an expiry, another
-// process, or a write whose reply was cut off. All that is known of its position
-// is after < position <= before; two notifications of one change can be of the
-// same trigger if these bounds leave room for both, and if they went to two
-// sessions, since a watch fires once.
+// A foreign is a trigger that no session of this Meter is known to have made: an expiry, a
+// write of another process, or a write whose reply was cut off. Its position is known only to
+// satisfy after < position <= before. Two notifications of one change can belong to the same
+// trigger if these bounds are compatible and if the notifications went to two sessions, since a
+// watch fires once.
 type foreign struct {
 	wakes
 	after, before int64
 	told          map[*account]struct{}
 }
 
-// group adds the notification to the first foreign trigger it can belong to.
+// group adds the notification to the first foreign trigger that it can belong to, or to a new
+// one.
 func (l *ledger) group(n *note) {
 	c := change{n.path, n.event}
 	after := max(n.after, n.since)

@@ -2,10 +2,9 @@ package metrics
 
 import "fmt"
 
-// Identities says which of the identities that hold of every run is broken, nil if none
-// is: each arrival that was offered is completed, failed, skipped or unfinished, and no
-// more turns are in progress than there are clients to take them. A broken one is a
-// defect of stampede.
+// Identities returns an error if the record violates an identity that holds for every run: each
+// offered arrival was completed, failed, skipped or unfinished, and no more turns were in
+// progress than there are clients. A violation is a defect of stampede.
 func (r *Record) Identities() error {
 	g, l := r.Generator, r.Little
 	switch {
@@ -28,5 +27,5 @@ func (r *Record) Identities() error {
 	return nil
 }
 
-// rounding is the share by which sums of floating-point numbers may be off.
+// rounding is the relative error allowed in sums of floating-point numbers.
 const rounding = 1e-6

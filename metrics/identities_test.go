@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Each identity has a record that breaks it, and one that keeps it.
+// Each identity has a record that violates it and one that satisfies it.
 func TestIdentitiesOfARecord(t *testing.T) {
 	for name, c := range map[string]struct {
 		record Record

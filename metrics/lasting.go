@@ -7,20 +7,20 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A lasting watch is a persistent one of a session: it tells every change that
-// it covers, in order, so that those before told have been told or never will be.
-// One write may be several changes: the end of a session with several nodes.
+// A lasting watch is a persistent watch of a session. It reports every change that it covers,
+// in order, so the notifications of all changes before told have come or will never come. One
+// write can be several changes: a session that ends deletes all its ephemeral nodes.
 //
-// Note: where a session has several that cover one change and each has its own
-// notification, as on etcd, the first is taken for all of them.
+// Note: where several persistent watches of a session cover one change and each has its own
+// notification, as on etcd, the first notification is taken for all of them.
 type lasting struct {
 	node *node
 	tree bool
-	told int64    // position; at first of the reply that armed it
-	at   []*table // of the changes at told that have been told, each time
+	told int64    // position of the latest reported change; at first of the reply that armed the watch
+	at   []*table // tables of the changes at position told that were reported, once per change
 }
 
-// keep enters a persistent watch. Arming what is armed is one watch.
+// keep enters a persistent watch. Arming the same watch again changes nothing.
 func (l *ledger) keep(a *account, m *drivers.Message) {
 	n, tree := l.node(m.Path), m.Op == drivers.OpWatchTree
 	if slices.ContainsFunc(a.lasting, func(k *lasting) bool { return k.node == n && k.tree == tree }) {
@@ -32,7 +32,7 @@ func (l *ledger) keep(a *account, m *drivers.Message) {
 	l.lasting++
 }
 
-// drop ends the session's persistent watches.
+// drop removes the session's persistent watches.
 func (l *ledger) drop(a *account) {
 	for _, k := range a.lasting {
 		k.node.lasting = slices.DeleteFunc(k.node.lasting, func(o *lasting) bool { return o == k })
@@ -42,8 +42,8 @@ func (l *ledger) drop(a *account) {
 	a.lasting = nil
 }
 
-// covers tells whether changes in the table's log fire the watch: one on a tree is
-// not told of changed children, since it is told of the child.
+// covers reports whether changes in the table's log fire the watch. A watch on a tree does not
+// report changed children, since it reports the child itself.
 func (k *lasting) covers(t *table) bool {
 	own := t == t.node.tables[data]
 	if k.node == t.node {
@@ -52,12 +52,12 @@ func (k *lasting) covers(t *table) bool {
 	return k.tree && own && within(t.node.path, k.node.path)
 }
 
-// within tells whether a node is below another.
+// within reports whether path is below above.
 func within(path, above string) bool {
 	return above == "/" || strings.HasPrefix(path, above) && len(path) > len(above) && path[len(above)] == '/'
 }
 
-// upTo is the position up to which the watch has told of the table.
+// upTo returns the position up to which the watch has reported the changes in the table.
 func (k *lasting) upTo(t *table) int64 {
 	i := t.after(k.told - 1)
 	if len(k.at) == 0 || i == len(t.log) || t.log[i].pos > k.told {
@@ -75,7 +75,7 @@ func (k *lasting) upTo(t *table) int64 {
 	return k.told
 }
 
-// tell says that the watch has told of a change at pos in the table.
+// tell records that the watch has reported a change at pos in the table.
 func (k *lasting) tell(t *table, pos int64) {
 	switch {
 	case pos > k.told:
@@ -85,7 +85,7 @@ func (k *lasting) tell(t *table, pos int64) {
 	}
 }
 
-// tells are the session's persistent watches that tell of the table.
+// tells returns the session's persistent watches that cover the table.
 func (a *account) tells(t *table) (all []*lasting) {
 	for _, k := range a.lasting {
 		if k.covers(t) {
@@ -95,8 +95,8 @@ func (a *account) tells(t *table) (all []*lasting) {
 	return all
 }
 
-// untold is the position up to which all persistent watches have told of the
-// table. They are those on its node and on the nodes above.
+// untold returns the position up to which all persistent watches have reported the changes in
+// the table. These are watches on the table's node and on the nodes above it.
 func (l *ledger) untold(t *table) int64 {
 	pos := int64(unbounded)
 	if l.lasting == 0 {

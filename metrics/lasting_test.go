@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Each change is a trigger of its own, though nobody arms anything between.
+// Each change is a trigger of its own, although no session arms a watch in between.
 func TestPersistentWatchesTellEveryChange(t *testing.T) {
 	m, w := script(3)
 	w[1].arm(drivers.OpWatchNode, "/c", 5, nil)
@@ -20,8 +20,8 @@ func TestPersistentWatchesTellEveryChange(t *testing.T) {
 	check(t, m, woken{Triggers: 2, Notifications: 4, Largest: 2})
 }
 
-// A creation is told as the child's to who watches the tree and as the parent's to
-// who watches the node, and is one trigger.
+// A creation notifies the tree's watcher of the child and the node's watcher of the parent, and
+// is one trigger.
 func TestPersistentWatchesOfATree(t *testing.T) {
 	m, w := script(3)
 	w[1].arm(drivers.OpWatchNode, "/l", 5, nil)
@@ -33,7 +33,7 @@ func TestPersistentWatchesOfATree(t *testing.T) {
 	check(t, m, woken{Triggers: 1, Notifications: 2, Largest: 2})
 }
 
-// Two nodes that go with a session are two notifications of one write.
+// Two ephemeral nodes that a session's end deletes cause two notifications of one write.
 func TestPersistentWatchIsToldOfASessionsEnd(t *testing.T) {
 	m, w := script(2)
 	w[0].ephemeral("/l/a", 3)
@@ -46,7 +46,7 @@ func TestPersistentWatchIsToldOfASessionsEnd(t *testing.T) {
 	check(t, m, woken{Triggers: 1, Notifications: 2, Largest: 2})
 }
 
-// On etcd a notification may come when everybody has seen later writes.
+// On etcd a notification may come after every session has seen later writes.
 func TestLateNotificationOfAPersistentWatch(t *testing.T) {
 	m, w := script(2)
 	w[1].arm(drivers.OpWatchTree, "/l", 5, nil)
@@ -65,8 +65,8 @@ func TestLateNotificationOfAPersistentWatch(t *testing.T) {
 	}
 }
 
-// What changed while a session was away is not told, and what is told next is not
-// taken for it.
+// A change while a session was disconnected causes no notification, and the next notification
+// is not attributed to that change.
 func TestPersistentWatchAfterACut(t *testing.T) {
 	m, w := script(3)
 	w[1].arm(drivers.OpWatchNode, "/c", 5, nil)
@@ -88,7 +88,8 @@ func TestPersistentWatchAfterACut(t *testing.T) {
 	check(t, m, woken{Triggers: 2, Notifications: 3, Largest: 2})
 }
 
-// Arming is a call that neither reads nor writes, and ends with the session.
+// Arming a persistent watch counts as neither a read nor a write, and the watch ends with the
+// session.
 func TestPersistentWatchIsNoRead(t *testing.T) {
 	m, w := script(1)
 	w[0].arm(drivers.OpWatchNode, "/c", 5, nil)

@@ -19,7 +19,7 @@ func newDurations() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, int64(longest), digits)
 }
 
-// recordDuration records d, or the longest duration there is.
+// recordDuration records d, limited to the range of the histogram.
 func recordDuration(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(int64(min(max(d, 0), longest))) // in range
 }
@@ -31,19 +31,18 @@ type Latency struct {
 
 	mu      sync.Mutex
 	service *hdrhistogram.Histogram
-	// response is nil as long as each was the same as its service time, as in a
-	// closed loop.
+	// response is nil while each response time equals its service time, as in a closed loop.
 	response *hdrhistogram.Histogram
-	lapped   []int64 // the counts of all response times at the last Lap
+	lapped   []int64 // counts of all response times at the previous Lap
 }
 
-// NewLatency returns an empty Latency of the phase that is called name.
+// NewLatency returns an empty Latency of the named phase.
 func NewLatency(name string) *Latency {
 	return &Latency{name: name, service: newDurations()}
 }
 
-// Record adds one passage of the phase: service counts from the call, response
-// from when it was due; in a closed loop these are the same.
+// Record adds one execution of the phase. Service time counts from the call, response time from
+// the moment when it was due; in a closed loop they are equal.
 func (l *Latency) Record(service, response time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +55,7 @@ func (l *Latency) Record(service, response time.Duration) {
 	}
 }
 
-// responses are all response times.
+// responses returns the histogram of all response times.
 func (l *Latency) responses() *hdrhistogram.Histogram {
 	if l.response == nil {
 		return l.service
@@ -64,14 +63,14 @@ func (l *Latency) responses() *hdrhistogram.Histogram {
 	return l.response
 }
 
-// A Lap is how long a phase took, from when it was due, in a part of the window.
+// A Lap summarizes the response times of a phase in a part of the window.
 type Lap struct {
 	Phase         string
 	Count         int64
-	P50, P90, P99 time.Duration // 0 of too few to know it
+	P50, P90, P99 time.Duration // 0 if there are too few observations
 }
 
-// Lap returns what was recorded since the Lap before.
+// Lap returns a summary of the observations since the previous Lap.
 func (l *Latency) Lap() Lap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,7 +88,7 @@ func (l *Latency) Lap() Lap {
 	return Lap{l.name, since.TotalCount(), at(50), at(90), at(99)}
 }
 
-// Reset forgets everything: the end of the warm-up.
+// Reset discards all observations, at the end of the warm-up.
 func (l *Latency) Reset() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,7 +96,7 @@ func (l *Latency) Reset() {
 	l.response, l.lapped = nil, nil
 }
 
-// Phase is what was recorded so far, a copy.
+// Phase returns a copy of the observations so far.
 func (l *Latency) Phase() Phase {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,7 @@ func TestLatency(t *testing.T) {
 	l.Record(time.Second, time.Second)
 	l.Reset()
 	l.Record(time.Millisecond, 2*time.Millisecond)
-	l.Record(time.Millisecond, 100*time.Hour) // more than there is room for
+	l.Record(time.Millisecond, 100*time.Hour) // beyond the range of the histogram
 	p := l.Phase()
 	if p.Name != "acquire" || p.Service.TotalCount() != 2 || p.Response.TotalCount() != 2 {
 		t.Errorf("%s: %d service and %d response times, not 2 and 2 of acquire", p.Name, p.Service.TotalCount(), p.Response.TotalCount())
@@ -86,7 +86,7 @@ func TestQueue(t *testing.T) {
 	})
 }
 
-// Who shares overtakes nobody who shares, and is overtaken by nobody who does.
+// A client that shares does not overtake other clients that share, and they do not overtake it.
 func TestQueueOfThoseWhoShare(t *testing.T) {
 	q := NewQueue(5)
 	for client := range 5 {
@@ -126,7 +126,7 @@ func TestSamplerSeesWork(t *testing.T) {
 	}
 }
 
-// Response times are those of the service until one differs, and laps go on over that.
+// Response times equal service times until one differs, and laps continue across that change.
 func TestResponseTimesThatDifferLater(t *testing.T) {
 	l := NewLatency("read")
 	for range 2000 {

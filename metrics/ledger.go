@@ -7,41 +7,40 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A ledger settles which write each notification belongs to: the first that
-// touches what the notification's watch covers and whose position is greater
-// than that of the reply that armed it; or, where the notification carries a
-// position, the write at that position. Of a persistent watch it is the first
-// after the one that was told before.
+// A ledger finds the write that caused each notification. That is the first write that changes
+// what the notification's watch covers and whose position is greater than that of the reply
+// that armed the watch. Where the notification carries a position, it is the write at that
+// position. For a persistent watch it is the first write after the one that the watch reported
+// last.
 //
-// A writer's reply, which tells the position, may be seen after a notification
-// of that write on another connection. So a notification waits until every write
-// that was in flight when it came has been answered or cut off, and is settled
-// then. If there is still no write that it can belong to, somebody else made the
-// change: see foreign.
+// A writer's reply carries the write's position. The Meter may see it after a notification of
+// that write on another connection. So a notification waits until every write that was in
+// flight when it came has been answered or cut off, and is assigned then. If no known write can
+// be the cause, the notification belongs to a foreign trigger: see foreign.
 //
-// What is kept does not grow with the length of a run: see settle.
+// The memory that a ledger uses does not grow with the length of a run: see settle.
 //
-// All of it is guarded by Meter.mu.
+// Meter.mu guards all of it.
 type ledger struct {
 	nodes    map[string]*node
 	accounts map[*account]struct{} // of the sessions that have not ended
 	armed    int64                 // watches armed and not fired
-	lasting  int                   // persistent ones
+	lasting  int                   // number of persistent watches
 	flight   flight
 	waiting  []*note          // notifications, in the order in which they came
 	writes   map[int64]*write // by position
 	order    []*write         // the same, in the order in which they became known
 	strays   map[change][]*foreign
-	highest  int64 // position of a write
+	highest  int64 // highest position of a write
 	settled  int64 // see settle
 	batch    int   // length of order at which to settle again
 	window   window
 	tally    tally
-	follower *follower // nil unless somebody follows
+	follower *follower // nil unless a write is followed
 	line     *timeline
 }
 
-// smallestBatch is how many writes are settled at once, at least.
+// smallestBatch is the smallest number of new writes after which settle runs again.
 const smallestBatch = 256
 
 func newLedger() ledger {
@@ -56,7 +55,7 @@ func newLedger() ledger {
 	}
 }
 
-// node returns what is known of path, which may be nothing yet.
+// node returns the node of path, and creates it if it is new.
 func (l *ledger) node(path []byte) *node {
 	n := l.nodes[string(path)]
 	if n == nil {
@@ -68,7 +67,7 @@ func (l *ledger) node(path []byte) *node {
 
 func (l *ledger) join(a *account) { l.accounts[a] = struct{}{} }
 
-// asked says that the session sends a write, opens a connection or closes.
+// asked records that the session sends a write, opens a connection or closes.
 func (l *ledger) asked(a *account, op drivers.Op) {
 	if op == drivers.OpOpen {
 		l.opening(a)
@@ -78,15 +77,15 @@ func (l *ledger) asked(a *account, op drivers.Op) {
 	a.writes = append(a.writes, l.flight.send())
 }
 
-// opening says that the session has a new connection, or a new session takes
-// the place of one that ended.
+// opening records that the session has a new connection, or that a new session replaces one
+// that ended.
 func (l *ledger) opening(a *account) {
-	l.ground(a) // what an earlier connection carried is over
+	l.ground(a) // the requests of an earlier connection get no more replies
 	a.connected, a.closing, a.rearming = true, false, len(a.armed) > 0
 	l.join(a)
 }
 
-// ground gives up the session's writes in flight.
+// ground ends the wait for replies to the session's writes in flight.
 func (l *ledger) ground(a *account) {
 	for _, n := range a.writes {
 		l.flight.land(n)
@@ -95,8 +94,8 @@ func (l *ledger) ground(a *account) {
 	l.resolve()
 }
 
-// cut says that the connection broke. Armed watches stay: the client library
-// sets them again.
+// cut records that the connection broke. Watches stay armed: the client library sets them
+// again.
 func (l *ledger) cut(a *account) {
 	l.ground(a)
 	a.connected, a.rearming = false, len(a.armed) > 0
@@ -126,8 +125,8 @@ func (l *ledger) answered(a *account, m *drivers.Message) (armed *table) {
 	return nil
 }
 
-// arms tells whether the reply armed a watch: exists does so on a missing node
-// too. A library may ask for a watch by itself (drivers.OpOther).
+// arms reports whether the reply armed a watch. exists arms one on a missing node too. A client
+// library may request a watch by itself (drivers.OpOther).
 func arms(m *drivers.Message) bool {
 	return m.Watch && (m.Op.IsRead() || m.Op == drivers.OpOther) &&
 		(m.Err == nil || m.Op == drivers.OpExists && errors.Is(m.Err, drivers.ErrNoNode))
@@ -150,7 +149,7 @@ func (l *ledger) wrote(a *account, m *drivers.Message) {
 	}
 }
 
-// leave says that the session has ended, and its watches with it.
+// leave records that the session and its watches have ended.
 func (l *ledger) leave(a *account) {
 	l.bound(a, unbounded)
 	for t := range a.armed {
@@ -162,7 +161,7 @@ func (l *ledger) leave(a *account) {
 	delete(l.accounts, a)
 }
 
-// arm enters a watch. Arming what is armed is one watch, as on the server.
+// arm enters a watch. Arming the same watch again keeps one watch, as on the server.
 func (l *ledger) arm(a *account, m *drivers.Message) *table {
 	which := data
 	if m.Op == drivers.OpChildren || m.Event == drivers.ChildrenChanged {
@@ -181,7 +180,7 @@ func (l *ledger) arm(a *account, m *drivers.Message) *table {
 	return t
 }
 
-// disarm removes a watch and tells where it was armed.
+// disarm removes a watch and returns the position at which it was armed.
 func (l *ledger) disarm(a *account, t *table) (pos int64, ok bool) {
 	pos, ok = t.armed[a]
 	if ok {
@@ -192,8 +191,8 @@ func (l *ledger) disarm(a *account, t *table) (pos int64, ok bool) {
 	return pos, ok
 }
 
-// notified enters a notification that came at a moment and disarms what it fired: a delete fires the
-// data and the child watch of a session with one packet.
+// notified enters a notification that arrived at the given time, and disarms the watches that
+// it fired. A delete fires the data watch and the child watch of a session with one packet.
 func (l *ledger) notified(a *account, m *drivers.Message, at time.Time) {
 	node := l.node(m.Path)
 	n := &note{
@@ -214,7 +213,7 @@ func (l *ledger) notified(a *account, m *drivers.Message, at time.Time) {
 	switch {
 	case len(n.lasting) > 0:
 		n.armed, n.after = first, max(n.after, n.since)
-	case n.armed == nil: // its arming was not seen
+	case n.armed == nil: // the Meter did not see the arming
 		n.armed, n.after = first, a.last.Load()
 	}
 	n.armed.fired = append(n.armed.fired, n)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// simulate lets clients take turns in a window of so many seconds after a warm-up, and
-// checks them.
+// simulate runs the turns of the clients through a warm-up and a window, both in seconds, and
+// checks the turns by Little's law.
 func simulate(r *rand.Rand, clients int, warmup, window float64, took func(client int) float64) *Little {
 	var all Turns
 	open := 0.0
@@ -27,8 +27,8 @@ func simulate(r *rand.Rand, clients int, warmup, window float64, took func(clien
 	return all.Little(open, window, clients, false)
 }
 
-// Turns of any distribution that are long against the window by chance only keep
-// Little's law within its error in nearly all runs.
+// Turns of any distribution satisfy Little's law within its error in nearly all runs, if they
+// are long compared with the window only by chance.
 func TestLittlesLawHoldsOfFairTurns(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 0))
 	for name, took := range map[string]func(int) float64{
@@ -48,8 +48,7 @@ func TestLittlesLawHoldsOfFairTurns(t *testing.T) {
 	}
 }
 
-// Where some clients wait for longer than the window, those that end do not stand for
-// all.
+// If some clients wait for longer than the window, the turns that end do not represent all.
 func TestLittlesLawNoticesTurnsThatDoNotEnd(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 0))
 	starving := func(c int) float64 {

@@ -8,32 +8,33 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// A Machine is which programs used the processors of this machine in a window: averages,
-// in seconds of processor time per second.
+// A Machine says which programs used this machine's processors in a window. Values are
+// averages, in seconds of processor time per second.
 type Machine struct {
 	Cores   int     // processors that the machine has
 	Busy    float64 // used by all programs and by the kernel
 	Started float64 // used by the processes that this one started: the servers of a run
 	Others  float64 // used by programs that are neither this process nor started by it
 	Stolen  float64 // given to other machines by the hypervisor
-	// Waiting is how many of this process's threads were ready to run and had no
+	// Waiting is the mean number of this process's threads that were ready to run and had no
 	// processor.
 	Waiting float64
 }
 
-// A usage is what the kernel has counted until now, in seconds.
+// A usage is a snapshot of the kernel's counters, in seconds.
 type usage struct {
 	at      time.Time
 	cores   int
 	idle    float64         // of all processors together
-	stolen  float64         // the hypervisor gave to other machines
+	stolen  float64         // taken by the hypervisor for other machines
 	kernel  float64         // in interrupts, which belong to no program
 	self    float64         // this process
-	started float64         // its children, theirs, and so on
-	waiting map[int]float64 // each thread of this process, ready to run without a processor
+	started float64         // its children and all their descendants
+	waiting map[int]float64 // by thread of this process: time ready to run without a processor
 }
 
-// readUsage asks the kernel; it is nil where the kernel does not tell, as outside Linux.
+// readUsage reads the kernel's counters. It returns nil where the kernel does not provide them,
+// for example outside Linux.
 func readUsage() *usage {
 	proc, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -55,7 +56,7 @@ func readUsage() *usage {
 	return &u
 }
 
-// since is what was used from one reading to a later one, nil where either is missing.
+// since returns the usage between an earlier reading and u, or nil if either is missing.
 func (u *usage) since(before *usage) *Machine {
 	if u == nil || before == nil {
 		return nil
@@ -74,8 +75,8 @@ func (u *usage) since(before *usage) *Machine {
 	return &m
 }
 
-// startedTime is the processor time of all processes that descend from this one, those
-// that have ended included.
+// startedTime returns the processor time of all descendants of this process, including those
+// that have ended.
 func startedTime(proc procfs.FS) (float64, error) {
 	all, err := proc.AllProcs()
 	if err != nil {
@@ -102,7 +103,7 @@ func startedTime(proc procfs.FS) (float64, error) {
 // ticksPerSecond is the unit of /proc/PID/stat on every platform that Go supports.
 const ticksPerSecond = 100
 
-// ended is the processor time of the children that have ended.
+// ended returns the processor time of the children that have ended.
 func ended() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
@@ -111,8 +112,8 @@ func ended() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// threadsWaited is for how many seconds each thread of this process has been ready to
-// run and had no processor. It is empty where the kernel does not count that.
+// threadsWaited returns, by thread of this process, the seconds for which the thread was ready
+// to run and had no processor. It is empty where the kernel does not count this time.
 func threadsWaited() map[int]float64 {
 	threads, err := procfs.AllThreads(os.Getpid())
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// burn is the environment variable by which this test binary becomes a process that uses
-// processor time: it uses as much as the variable says, prints a line, waits until its
-// standard input ends, and ends.
+// burn is the environment variable that turns this test binary into a process that uses
+// processor time: it uses the amount given in the variable, prints a line, waits until its
+// standard input ends, and exits.
 const burn = "STAMPEDE_TEST_BURN"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// burner starts a command that burns processor time, and returns when it has.
+// burner starts a command that burns processor time, and returns when the command has burned
+// it.
 func burner(t *testing.T, c *exec.Cmd, d time.Duration) (end func()) {
 	t.Helper()
 	c.Env = append(os.Environ(), burn+"="+d.String())
@@ -55,8 +56,8 @@ func burner(t *testing.T, c *exec.Cmd, d time.Duration) (end func()) {
 	}
 }
 
-// What a process that this one started has used is told apart from what others used,
-// exactly but for the kernel's ticks, also when the process has ended.
+// The processor time of processes started by this one is separated from that of other programs,
+// exactly except for the resolution of the kernel's ticks, even after a process has ended.
 func TestMachineTellsProcessesThatWereStarted(t *testing.T) {
 	const used = 300 * time.Millisecond
 	for _, ended := range []bool{false, true} {
@@ -78,11 +79,11 @@ func TestMachineTellsProcessesThatWereStarted(t *testing.T) {
 	}
 }
 
-// A process whose parent has gone does not count as one that this process started.
+// A process whose parent has ended does not count as started by this process.
 func TestMachineTellsOtherPrograms(t *testing.T) {
 	const used = 300 * time.Millisecond
 	s := StartSampler()
-	// The shell starts the burner behind itself and ends, so that init inherits it.
+	// The shell starts the burner in the background and exits, so init becomes its parent.
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func TestMachineTellsOtherPrograms(t *testing.T) {
 	}
 }
 
-// Two threads that may use one and the same processor wait for one another.
+// Two threads restricted to the same processor wait for each other.
 func TestMachineTellsThreadsThatWait(t *testing.T) {
 	if threadsWaited() == nil {
 		t.Skip("the kernel does not count for how long threads wait")
@@ -123,7 +124,7 @@ func TestMachineTellsThreadsThatWait(t *testing.T) {
 	burnt, gone := make(chan error), make(chan struct{})
 	for range 2 {
 		go func() {
-			runtime.LockOSThread() // for good: the thread ends with the goroutine
+			runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 			err := unix.SchedSetaffinity(0, &one)
 			for begin := threadTime(); err == nil && threadTime() < begin+used; {
 			}
@@ -139,13 +140,13 @@ func TestMachineTellsThreadsThatWait(t *testing.T) {
 	took := time.Since(s.began).Seconds()
 	m := s.Stop().Machine
 	close(gone)
-	// One of them waits at least until the other has burnt all of it.
+	// One thread waits at least until the other has used all its time.
 	if got := m.Waiting * took; got < used.Seconds()/2 {
 		t.Errorf("threads waited %.3f s in all", got)
 	}
 }
 
-// threadTime is the processor time that the calling thread has used.
+// threadTime returns the processor time that the calling thread has used.
 func threadTime() time.Duration {
 	var u unix.Rusage
 	unix.Getrusage(unix.RUSAGE_THREAD, &u)

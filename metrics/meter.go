@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// A Meter counts what all sessions of one run put on the wire and settles which
-// write woke whom. Its methods may be called from any goroutine.
+// A Meter counts the packets of all sessions of one run and finds which write notified which
+// sessions. Its methods may be called from any goroutine.
 type Meter struct {
 	mu       sync.Mutex
-	sessions []*Session  // every one there was
-	watched  atomic.Bool // somebody has asked for a watch
+	sessions []*Session  // including those that have ended
+	watched  atomic.Bool // a session has requested a watch
 	ledger   ledger
 }
 
@@ -20,8 +20,8 @@ func NewMeter() *Meter {
 	return &Meter{ledger: newLedger()}
 }
 
-// SetBin says how wide the bins of the time line are, if not DefaultBin. It comes
-// before the first Session.
+// SetBin sets the width of the time line's bins, in place of DefaultBin. It must be called
+// before the first call of Session.
 func (m *Meter) SetBin(bin time.Duration) { m.ledger.line = newTimeline(bin) }
 
 // Session returns the Probe of one more client session.
@@ -36,7 +36,8 @@ func (m *Meter) Session() *Session {
 	return s
 }
 
-// Counts are the sums over all sessions so far; those of two moments subtract.
+// Counts returns the sums over all sessions so far. Subtract two of them to get the counts
+// between two moments.
 func (m *Meter) Counts() Counts {
 	m.mu.Lock()
 	sessions := m.sessions // only ever appended to
@@ -48,7 +49,7 @@ func (m *Meter) Counts() Counts {
 	return sum
 }
 
-// Begin opens the window that Herd tells of, and forgets an earlier one.
+// Begin opens the window that Herd describes, and discards an earlier one.
 func (m *Meter) Begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -57,33 +58,34 @@ func (m *Meter) Begin() {
 	m.ledger.line.reset()
 }
 
-// End closes the window: a trigger whose first notification comes later is not
-// in it, later notifications of a trigger that is in it still are.
+// End closes the window. A trigger belongs to the window if its first notification came before
+// the end; its later notifications then count too.
 func (m *Meter) End() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.ledger.window.end = time.Now()
 }
 
-// Herd tells whom the writes in the window woke. It is meant for the end of a
-// run: a notification whose writer has not been answered yet is settled by what
-// is known at the call, and Leftover is of the sessions that have not ended.
+// Herd describes the notifications of the writes in the window. Call it at the end of a run: it
+// assigns notifications by what is known at the call, even if a write in flight is not answered
+// yet. Leftover counts watches of the sessions that have not ended.
 func (m *Meter) Herd() Herd {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ledger.herd()
 }
 
-// SoFar tells of the triggers that are complete, for those who watch a run while
-// it goes on. It settles nothing, and has no time line.
+// SoFar describes the complete triggers of a run in progress. It assigns no notifications and
+// has no time line.
 func (m *Meter) SoFar() Herd {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ledger.soFar()
 }
 
-// happened puts something that happens now on the time line, once a watch was asked
-// for: before, no write notifies anybody, and there is nothing to draw a line around.
+// happened enters an event of the current moment in the time line, if a watch was requested
+// earlier. Before the first watch no write causes a notification, so there is no trigger and no
+// line to draw.
 func (m *Meter) happened(what int) {
 	if m.watched.Load() {
 		m.happenedAt(what, time.Now())

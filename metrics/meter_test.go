@@ -10,8 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// A wire is one session's connection in a script. Its methods tell the meter of
-// one packet each.
+// A wire is one session's connection in a script. Its methods pass packets to the session.
 type wire struct{ *Session }
 
 func (w wire) ask(op drivers.Op, path string) {
@@ -26,7 +25,7 @@ func (w wire) fail(op drivers.Op, path string, pos int64, err error) {
 	w.Message(drivers.Message{Kind: drivers.Reply, Op: op, Path: []byte(path), Pos: pos, Err: err, Size: 20})
 }
 
-// arm reads with a watch and is answered at once.
+// arm sends a read with a watch and its reply.
 func (w wire) arm(op drivers.Op, path string, pos int64, err error) {
 	m := drivers.Message{Kind: drivers.Request, Op: op, Path: []byte(path), Watch: true, Size: 10}
 	w.Message(m)
@@ -34,7 +33,7 @@ func (w wire) arm(op drivers.Op, path string, pos int64, err error) {
 	w.Message(m)
 }
 
-// ephemeral creates a node that goes with the session.
+// ephemeral creates an ephemeral node.
 func (w wire) ephemeral(path string, pos int64) {
 	m := drivers.Message{Kind: drivers.Request, Op: drivers.OpCreate, Path: []byte(path), Mode: drivers.Ephemeral}
 	w.Message(m)
@@ -59,7 +58,7 @@ func script(n int) (*Meter, []wire) {
 	return m, wires
 }
 
-// A woken is a Herd in numbers.
+// A woken holds the numbers of a Herd.
 type woken struct{ Triggers, Foreign, Notifications, Largest, Leftover int64 }
 
 func check(t *testing.T, m *Meter, want woken) {
@@ -82,13 +81,13 @@ func TestNotificationBeforeTheWritersReply(t *testing.T) {
 	check(t, m, woken{Triggers: 1, Notifications: 2, Largest: 2})
 }
 
-// A later write on the path must not take what an earlier one woke, although
-// its reply is seen first.
+// A notification of an earlier write is not attributed to a later write on the same path whose
+// reply is seen first.
 func TestRepliesOutOfOrder(t *testing.T) {
 	m, w := script(4)
 	w[2].arm(drivers.OpGet, "/c", 5, nil)
-	w[0].ask(drivers.OpSet, "/c") // will be 6
-	w[1].ask(drivers.OpSet, "/c") // will be 7
+	w[0].ask(drivers.OpSet, "/c") // its position will be 6
+	w[1].ask(drivers.OpSet, "/c") // its position will be 7
 	w[2].notify(drivers.DataChanged, "/c")
 	w[2].arm(drivers.OpGet, "/c", 6, nil)
 	w[2].notify(drivers.DataChanged, "/c")
@@ -133,8 +132,8 @@ func TestCloseDeletesWhatIsEphemeral(t *testing.T) {
 	check(t, m, woken{Triggers: 1, Notifications: 3, Largest: 3})
 }
 
-// What goes with one session can also be deleted by another: then its close
-// deletes nothing.
+// Another session can delete a session's ephemeral node. The owner's close then deletes
+// nothing.
 func TestCloseAfterSomebodyElsesDelete(t *testing.T) {
 	m, w := script(3)
 	w[0].ephemeral("/a", 1)
@@ -149,7 +148,7 @@ func TestCloseAfterSomebodyElsesDelete(t *testing.T) {
 	check(t, m, woken{Triggers: 1, Notifications: 1, Largest: 1})
 }
 
-// The window's clock is the first notification's.
+// The time of its first notification decides whether a trigger is in the window.
 func TestWindow(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m := NewMeter()
@@ -161,13 +160,13 @@ func TestWindow(t *testing.T) {
 			time.Sleep(time.Second)
 			w.answer(drivers.OpSet, "/c", pos)
 		}
-		wake(10) // before
+		wake(10) // before the window
 		m.Begin()
 		wake(20)
 		wake(30)
 		m.End()
 		time.Sleep(time.Second)
-		wake(40) // after
+		wake(40) // after the window
 		check(t, m, woken{Triggers: 2, Notifications: 2, Largest: 1})
 	})
 }
@@ -191,8 +190,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// A node goes that nobody here deleted, twice: each time all who watched it are
-// of one trigger, in whatever order they are told.
+// A node is deleted twice by sessions that the meter does not see. Each time all its watchers
+// belong to one trigger, whatever the order of the notifications.
 func TestForeignTriggers(t *testing.T) {
 	m, w := script(3)
 	for _, c := range w {
@@ -200,7 +199,7 @@ func TestForeignTriggers(t *testing.T) {
 	}
 	w[0].notify(drivers.ChildrenChanged, "/g")
 	w[0].arm(drivers.OpChildren, "/g", 6, nil)
-	w[0].notify(drivers.ChildrenChanged, "/g") // the second change, before others had the first
+	w[0].notify(drivers.ChildrenChanged, "/g") // the second change, before other sessions are notified of the first
 	w[0].arm(drivers.OpChildren, "/g", 7, nil)
 	for _, c := range w[1:] {
 		c.notify(drivers.ChildrenChanged, "/g")
@@ -211,7 +210,7 @@ func TestForeignTriggers(t *testing.T) {
 	check(t, m, woken{Triggers: 2, Foreign: 2, Notifications: 6, Largest: 3, Leftover: 3})
 }
 
-// Who began to watch after a foreign change was not told of that one.
+// A session that began to watch after a foreign change was not notified of that change.
 func TestForeignTriggersOfDifferentTimes(t *testing.T) {
 	m, w := script(2)
 	w[0].arm(drivers.OpChildren, "/g", 5, nil)
@@ -225,8 +224,8 @@ func TestForeignTriggersOfDifferentTimes(t *testing.T) {
 	check(t, m, woken{Triggers: 2, Foreign: 2, Notifications: 2, Largest: 1})
 }
 
-// A write whose reply was cut off has no known position: what it woke belongs
-// together, and waits for it no longer than until the cut.
+// A write whose reply was cut off has no known position. Its notifications are grouped, and
+// they wait for the write no longer than until the cut.
 func TestAWriteCutOff(t *testing.T) {
 	m, w := script(3)
 	w[1].arm(drivers.OpExists, "/l", 5, nil)
@@ -248,7 +247,7 @@ func TestRearmAfterACut(t *testing.T) {
 	w[0].cut()
 	w[1].ask(drivers.OpSet, "/c")
 	w[1].answer(drivers.OpSet, "/c", 6)
-	m.ledger.settle() // must keep the write with the watch
+	m.ledger.settle() // must keep the write that the watch waits for
 	w[0].ask(drivers.OpOpen, "")
 	w[0].answer(drivers.OpOpen, "", 0)
 	w[0].ask(drivers.OpRearm, "")
@@ -297,7 +296,7 @@ func TestCounts(t *testing.T) {
 	c.ask(drivers.OpChildren, "/")
 	c.answer(drivers.OpChildren, "/", 2)
 	c.notify(drivers.Deleted, "/a")
-	c.notify(0, "") // tells of the session
+	c.notify(0, "") // reports a change of the session
 	want := Counts{
 		Notifications: 1, Reads: 3, Writes: 1, FailedWrites: 1, Lists: 1, WatchedExists: 2, WatchedMisses: 1,
 		RPCs: 4, Pings: 1, Fences: 1, BytesOut: 50, BytesIn: 105,
@@ -310,14 +309,14 @@ func TestCounts(t *testing.T) {
 func TestUsefulAndWasted(t *testing.T) {
 	m, w := script(1)
 	c := w[0]
-	c.notify(drivers.Deleted, "/a") // in no phase
+	c.notify(drivers.Deleted, "/a") // outside of every phase
 	c.PhaseBegin()
 	c.notify(drivers.Deleted, "/a")
 	c.notify(drivers.Deleted, "/a")
 	c.notify(drivers.Deleted, "/a")
 	c.PhaseEnd() // 1 useful, 2 wasted
 	c.PhaseBegin()
-	c.PhaseEnd() // nothing
+	c.PhaseEnd() // no notification
 	c.PhaseBegin()
 	c.notify(drivers.Deleted, "/a")
 	c.PhaseBegin() // given up: wasted

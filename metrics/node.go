@@ -8,18 +8,18 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A node is what the ledger knows of one path: who watches it, and which writes
-// touched it that a watch may still refer to.
+// A node is the ledger's state of one path: its watchers, and the writes to it that a watch may
+// still refer to.
 type node struct {
 	path    string
 	tables  [2]*table
-	owner   *account // of an ephemeral node whose creation was seen
-	created int64    // its position
+	owner   *account // of an ephemeral node whose creation the Meter saw
+	created int64    // position of that creation
 	lasting []*lasting
 }
 
-// The two watch tables of a path, as the server has them: exists and get arm in
-// data, children in children.
+// The two watch tables of a path, as on the server: exists and get arm in data, children arms
+// in children.
 const (
 	data = iota
 	children
@@ -28,16 +28,16 @@ const (
 // A table is one of a node's two watch tables.
 type table struct {
 	node  *node
-	armed map[*account]int64 // position of the reply that armed
+	armed map[*account]int64 // position of the reply that armed the watch
 	log   []touch            // by position
-	fired []*note            // of its watches, not assigned yet
+	fired []*note            // notifications of its watches that are not assigned yet
 }
 
 // A touch is one write as the watchers of one table see it.
 type touch struct {
 	*write
 	event drivers.EventType
-	times int // as many changes: a session's end may remove several children
+	times int // number of changes: a session's end may remove several children
 }
 
 func newNode(path string) *node {
@@ -57,7 +57,7 @@ func (n *node) idle() bool {
 	return n.owner == nil && len(n.lasting) == 0
 }
 
-// covers names the tables of n whose watches an event at n fires.
+// covers returns the tables of n whose watches an event at n fires.
 func (n *node) covers(e drivers.EventType) []*table {
 	switch e {
 	case drivers.Created, drivers.DataChanged:
@@ -68,7 +68,7 @@ func (n *node) covers(e drivers.EventType) []*table {
 	return n.tables[:]
 }
 
-// parent is the path of the node above, or nil for the root.
+// parent returns the path of the parent node, or nil for the root.
 func parent(path []byte) []byte {
 	switch i := bytes.LastIndexByte(path, '/'); {
 	case i > 0:
@@ -79,7 +79,7 @@ func parent(path []byte) []byte {
 	return nil
 }
 
-// after is the index of the first touch later than pos.
+// after returns the index of the first touch later than pos.
 func (t *table) after(pos int64) int {
 	i, _ := slices.BinarySearchFunc(t.log, pos+1, func(e touch, pos int64) int {
 		return cmp.Compare(e.pos, pos)
@@ -87,7 +87,7 @@ func (t *table) after(pos int64) int {
 	return i
 }
 
-// enter puts w in the table's log, once.
+// enter puts w in the table's log once, and counts repeated changes.
 func (t *table) enter(w *write, e drivers.EventType) {
 	i := t.after(w.pos - 1)
 	if i < len(t.log) && t.log[i].write == w {
@@ -99,9 +99,9 @@ func (t *table) enter(w *write, e drivers.EventType) {
 	w.refs++
 }
 
-// wanted marks the touches among the first n that a watch refers to, armed or
-// just fired: the first one after it was armed, and all that a persistent one has
-// not told, which are those after untold.
+// wanted marks which of the first n touches a watch still refers to. These are the first touch
+// after each armed or just fired watch was armed, and all touches after untold, which a
+// persistent watch has not reported yet.
 func (t *table) wanted(n int, untold int64) []bool {
 	wanted := make([]bool, n)
 	for i := range wanted {

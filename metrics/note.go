@@ -7,32 +7,31 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A note is a notification that may not be settled yet.
+// A note is a notification that may not be assigned to a write yet.
 //
-// Before the change that it tells of, the session saw what it shows up to after
-// and since; a reply that came later on the same connection, at position before,
-// shows the change.
+// Before the change that it reports, the session had seen the state up to positions after and
+// since. A later reply on the same connection, at position before, includes the change.
 type note struct {
 	account *account
 	path    string
 	event   drivers.EventType
 	pos     int64 // of the change, or 0
 	at      time.Time
-	due     serial     // the writes before this one were in flight or answered
+	due     serial     // serial of the next write request when it came: earlier ones were in flight or answered
 	armed   *table     // where its watch was armed
 	after   int64      // position of the reply that armed its watch
 	since   int64      // position of the latest reply before it
 	before  int64      // position of the next reply, 0 until there is one
-	rearmed bool       // it may be the server's catching up after a reconnect
-	lasting []*lasting // the session's persistent watches that told it
-	stray   bool       // it belongs to no write of ours
-	wakeup  *wakeup    // nil if nobody followed when it came
+	rearmed bool       // the server may have sent it to catch up after a reconnect
+	lasting []*lasting // the session's persistent watches that it came from
+	stray   bool       // it belongs to no write of this Meter's sessions
+	wakeup  *wakeup    // nil if there was no follower when it came
 }
 
 // unbounded is later than every position.
 const unbounded = math.MaxInt64
 
-// bound says that a reply at pos followed the session's notifications so far.
+// bound records that a reply at pos followed the session's notifications so far.
 func (l *ledger) bound(a *account, pos int64) {
 	for _, n := range a.open {
 		n.before = pos
@@ -44,8 +43,7 @@ func (l *ledger) bound(a *account, pos int64) {
 	a.unsure.Store(false)
 }
 
-// resolve settles the notifications for which all writes are known that can have
-// caused them.
+// resolve assigns the notifications for which all possible causes are known.
 func (l *ledger) resolve() {
 	for len(l.waiting) > 0 && l.waiting[0].due <= l.flight.first {
 		l.assign(l.waiting[0])
@@ -54,7 +52,8 @@ func (l *ledger) resolve() {
 	}
 }
 
-// assign is called for the notifications in the order in which they came.
+// assign assigns a notification to its write. It is called in the order in which notifications
+// came.
 func (l *ledger) assign(n *note) {
 	n.armed.fired = n.armed.fired[1:]
 	w := l.causeOf(n)
@@ -78,13 +77,13 @@ func (l *ledger) assign(n *note) {
 	l.trim(n.armed)
 }
 
-// causeOf returns the write of ours that the notification belongs to, or nil.
+// causeOf returns the known write that caused the notification, or nil.
 func (l *ledger) causeOf(n *note) *write {
 	if n.pos > 0 {
 		return l.writes[n.pos]
 	}
 	for _, k := range n.lasting {
-		n.after = max(n.after, k.upTo(n.armed)) // those before have been assigned
+		n.after = max(n.after, k.upTo(n.armed)) // earlier ones have been assigned
 	}
 	log := n.armed.log
 	i := n.armed.after(n.after)
@@ -92,9 +91,9 @@ func (l *ledger) causeOf(n *note) *write {
 		return nil
 	}
 	t := log[i]
-	// The first touch would have fired the watch as what it is, unless the
-	// server compared states after a reconnect; and before the next reply.
-	// If it did not, another change fired it earlier.
+	// The first touch after the arming fires the watch with its own event type, unless the
+	// server compared states after a reconnect. Its position is at most that of the next reply.
+	// If either does not hold, another change fired the watch earlier.
 	if t.event != n.event && !n.rearmed || n.before > 0 && t.pos > n.before {
 		return nil
 	}

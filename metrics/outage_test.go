@@ -12,15 +12,15 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A noise draws the times between one grant and the next.
+// A noise generates the times between one grant and the next.
 type noise func(r *rand.Rand) func() time.Duration
 
-// mean is the mean time between two grants of every noise, but for what pauses add.
+// mean is the mean time between two grants of every noise, without pauses.
 const mean = 2 * time.Millisecond
 
 func scaled(x float64) time.Duration { return time.Duration(x * float64(mean)) }
 
-// noises are what ordinary gaps may be like on a busy machine.
+// noises returns distributions of ordinary gaps that occur on a busy machine.
 func noises() map[string]noise {
 	lognormal := func(r *rand.Rand) float64 { return math.Exp(r.NormFloat64() - 0.5) }
 	return map[string]noise{
@@ -61,8 +61,8 @@ func noises() map[string]noise {
 	}
 }
 
-// simulate is a run of noise in which something is done at fault, and the clients are
-// not served for outage.
+// simulate is a run with noise and a fault, after which no client is served for the time
+// outage.
 func simulate(n noise, seed uint64, clients int, fault, window, outage time.Duration) metrics.Recovery {
 	r := rand.New(rand.NewPCG(seed, 17))
 	next, d := n(r), metrics.NewDiary(clients)
@@ -78,8 +78,8 @@ func simulate(n noise, seed uint64, clients int, fault, window, outage time.Dura
 	return d.Recoveries(window)[0]
 }
 
-// A fault that does nothing is blamed for an outage, for a wait of any client, or for a
-// slowdown in at most 2 % of runs, however long there was to look before it.
+// A fault without effect is reported as an outage, a stall of any client or a slowdown in at
+// most 2 % of runs, however long the observation before it.
 func TestFaultsThatDoNothingAreNotBlamed(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
@@ -116,7 +116,7 @@ func TestFaultsThatDoNothingAreNotBlamed(t *testing.T) {
 	}
 }
 
-// An outage of a second is found in at least 95 % of runs, and its length is right.
+// An outage of a second is found in at least 95 % of runs, with the right length.
 func TestOutagesAreFound(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)

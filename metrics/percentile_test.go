@@ -7,7 +7,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// A percentile is known from the observation on that makes ten beyond it.
+// A percentile is known as soon as ten observations lie beyond it.
 func TestSupports(t *testing.T) {
 	for percentile, least := range map[float64]int64{50: 20, 75: 40, 90: 100, 99: 1000, 99.9: 10_000, 99.99: 100_000} {
 		if Supports(least-1, percentile) || !Supports(least, percentile) {

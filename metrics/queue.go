@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// A Queue watches in which order those who asked for something were served. Its
-// methods may be called from any goroutine.
+// A Queue compares the order in which clients are served with the order in which they asked.
+// Its methods may be called from any goroutine.
 //
-// The order of asking is that of the calls of Asked. A service decides by the
-// order in which requests reach it, so two clients that ask at the same moment
-// may be an inversion without anybody being treated unfairly.
+// Clients ask in the order of the calls of Asked. The service decides by the order in which
+// requests reach it. So two clients that ask at nearly the same time may count as an inversion
+// although the service was fair.
 type Queue struct {
 	mu         sync.Mutex
 	waiting    list.List // of ask, in the order of asking
@@ -25,7 +25,7 @@ type Queue struct {
 type ask struct {
 	client int
 	at     time.Time
-	shares bool // may be served together with others who share
+	shares bool // may be served together with other clients that share
 }
 
 // NewQueue returns a Queue of clients 0 to clients-1, none of which has asked.
@@ -33,11 +33,11 @@ func NewQueue(clients int) *Queue {
 	return &Queue{places: make([]*list.Element, clients), grants: make([]int64, clients)}
 }
 
-// Asked says that the client has begun to wait.
+// Asked records that the client has begun to wait.
 func (q *Queue) Asked(client int) { q.asked(ask{client, time.Now(), false}) }
 
-// AskedToShare is Asked for a client that may be served together with others
-// that share: whoever of them is told of first overtakes nobody.
+// AskedToShare is Asked for a client that may be served together with other clients that share.
+// Grants among clients that share are never inversions, whatever their order.
 func (q *Queue) AskedToShare(client int) { q.asked(ask{client, time.Now(), true}) }
 
 func (q *Queue) asked(a ask) {
@@ -46,7 +46,7 @@ func (q *Queue) asked(a ask) {
 	q.places[a.client] = q.waiting.PushBack(a)
 }
 
-// Granted says that the client is served.
+// Granted records that the client is served.
 func (q *Queue) Granted(client int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -57,7 +57,7 @@ func (q *Queue) Granted(client int) {
 	q.leave(client)
 }
 
-// overtakes tells whether somebody asked before a who cannot share with it.
+// overtakes reports whether a client that cannot share with a asked earlier.
 func (q *Queue) overtakes(a *list.Element) bool {
 	for earlier := a.Prev(); earlier != nil; earlier = earlier.Prev() {
 		if !a.Value.(ask).shares || !earlier.Value.(ask).shares {
@@ -67,7 +67,7 @@ func (q *Queue) overtakes(a *list.Element) bool {
 	return false
 }
 
-// GaveUp says that the client waits no longer and was not served.
+// GaveUp records that the client stopped waiting without being served.
 func (q *Queue) GaveUp(client int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -80,15 +80,14 @@ func (q *Queue) leave(client int) {
 	q.longest = max(q.longest, time.Since(a.at))
 }
 
-// Waiting is how many wait just now.
+// Waiting returns the number of clients that wait now.
 func (q *Queue) Waiting() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.waiting.Len()
 }
 
-// Reset forgets who was served how; those who wait keep their place. It is the
-// end of the warm-up.
+// Reset discards the results at the end of the warm-up. Clients that wait keep their places.
 func (q *Queue) Reset() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -96,7 +95,7 @@ func (q *Queue) Reset() {
 	q.inversions, q.longest = 0, 0
 }
 
-// Fairness sums up. Who still waits, or gave up, has waited too.
+// Fairness returns the results. LongestWait includes clients that still wait or gave up.
 func (q *Queue) Fairness() Fairness {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,14 +106,14 @@ func (q *Queue) Fairness() Fairness {
 	return Fairness{Served: slices.Clone(q.grants), Inversions: q.inversions, LongestWait: longest}
 }
 
-// With is the fairness of both, which did not compete with each other.
+// With returns the fairness of two groups of clients that did not compete with each other.
 func (f Fairness) With(other Fairness) Fairness {
 	return Fairness{Served: slices.Concat(f.Served, other.Served), Inversions: f.Inversions + other.Inversions,
 		LongestWait: max(f.LongestWait, other.LongestWait)}
 }
 
-// Jain is Jain's fairness index of what each got, (Σx)² / (n·Σx²): 1 if all got
-// the same, 1/n if one got all, and 1 where nobody got anything.
+// Jain returns Jain's fairness index of the clients' shares, (Σx)² / (n·Σx²). It is 1 if all
+// shares are equal, 1/n if one client got everything, and 1 if all shares are 0.
 //
 // Source: Jain, Chiu, Hawe: A Quantitative Measure of Fairness (1984).
 func Jain(shares []int64) float64 {

@@ -10,124 +10,124 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Record is all that was measured in one run: one recipe in one form, on one
-// backend, with one number of clients.
+// A Record holds all measurements of one run: one recipe in one form, on one backend, with one
+// number of clients.
 type Record struct {
 	Duration time.Duration // the measured window, warm-up not included
 	Rounds   int64         // rounds that ended in it
-	// Phases are in the recipe's order. In an open loop they include the arrivals of
-	// the window that ended after it.
+	// Phases are in the recipe's order. In an open loop they include arrivals that were due in
+	// the window and ended after it.
 	Phases []Phase
-	Counts Counts        // what crossed the wire in the window
-	Herd   Herd          // whom the window's writes woke
-	Ramp   time.Duration // how long the clients took to arrive one after the other; 0: they came at once
-	Warmup Warmup        // what came between that and the window
-	// Whole is Counts from before the first round until every round begun was
-	// finished, and WholeRounds the rounds: what the cost model's identities
-	// are checked on, since they hold for whole rounds only.
+	Counts Counts        // packets in the window
+	Herd   Herd          // notifications of the window's writes
+	Ramp   time.Duration // time over which the clients started one after the other; 0: all at the same time
+	Warmup Warmup        // measurements between the ramp and the window
+	// Whole covers the time from before the first round until every started round had ended,
+	// and WholeRounds counts these rounds. The cost model's identities are checked on them,
+	// since the identities hold for whole rounds only.
 	Whole       Counts
 	WholeRounds int64
-	// Disturbed says that a connection was cut or a session lost, so that some
-	// operations were repeated.
+	// Disturbed says that a connection was cut or a session lost, so that some operations were
+	// repeated.
 	Disturbed bool
-	Fairness  *Fairness // nil where nobody competes
-	Fanout    *Fanout   // of a workload that is about nothing else; nil of all others
-	Mix       *Mix      // of raw operations; nil of a recipe
-	Storm     *Storm    // of storms of sessions; nil of all others
-	Little    *Little   // of a closed loop in which rounds ended; nil of all others
-	// Background is what the load beside the recipe measured in the same window,
-	// by a meter of its own; nil where there was none.
+	Fairness  *Fairness // nil where clients do not compete
+	Fanout    *Fanout   // only of a workload that measures fan-out; else nil
+	Mix       *Mix      // only of raw operations; nil for a recipe
+	Storm     *Storm    // only of storms of sessions; else nil
+	Little    *Little   // only of a closed loop in which rounds ended; else nil
+	// Background holds the measurements of the background load in the same window, by its own
+	// meter; nil where there was none.
 	Background *Record
 	Safety     Safety
 	Generator  Generator
-	// Server is what the server itself counted in the window, by everybody;
-	// nil where it does not count. LargestFanout is not of the window.
+	// Server holds the server's own counters for the window, over all its clients; nil where it
+	// has none. LargestFanout is not limited to the window.
 	Server    *drivers.Counters
 	Errors    map[string]int64 // by sentinel text
 	Warnings  []Warning
-	Doubts    []Warning // those of the warnings that make figures worth nothing
+	Doubts    []Warning // the warnings that make the figures unusable
 	Intervals []Interval
-	// What was broken on purpose in the window, and what the clients had of it.
+	// The faults injected in the window, and the clients' recoveries.
 	Breaks     []Break
 	Recoveries []Recovery
 }
 
-// A Phase is one of a recipe's own steps with its latencies in nanoseconds.
-// Service time counts from the call, response time from when it was due. Either
-// may be nil where it has no meaning.
+// A Phase is one of a recipe's steps with its latencies in nanoseconds. Service time counts
+// from the call, response time from the moment when the step was due. Either may be nil where
+// it has no meaning.
 type Phase struct {
 	Name     string
 	Service  *hdrhistogram.Histogram
 	Response *hdrhistogram.Histogram
 }
 
-// Counts are sums over all sessions. Counts of one run, all from Meter.Counts,
-// subtract.
+// Counts are sums over all sessions. Two Counts of one run, both from Meter.Counts, can be
+// subtracted.
 type Counts struct {
 	Notifications int64
 	Reads         int64 // exists, get, children
 	Writes        int64 // create, delete, set, multi; failed ones included
-	FailedWrites  int64 // those of them whose reply was an error
-	Lists         int64 // the reads that were children
-	WatchedExists int64 // K: exists with a watch that were answered, node or none
-	WatchedMisses int64 // z: those of them that found no node
-	WatchedGets   int64 // get with a watch that were answered, found or not
-	MissedGets    int64 // those of them that found no node
+	FailedWrites  int64 // writes whose reply was an error
+	Lists         int64 // reads that were children requests
+	WatchedExists int64 // K: answered exists requests with a watch, whether or not the node existed
+	WatchedMisses int64 // z: those of WatchedExists that found no node
+	WatchedGets   int64 // answered get requests with a watch, whether or not the node existed
+	MissedGets    int64 // those of WatchedGets that found no node
 	Syncs         int64
 	Armings       int64 // persistent watches armed
-	RPCs          int64 // requests of every kind but pings and fences
+	RPCs          int64 // requests of every kind except pings and fences
 	Pings         int64
 	Fences        int64
 	Rearms        int64 // requests that arm watches again after a connect
-	BytesIn       int64 // bytes of replies and notifications, fences apart
-	BytesOut      int64 // bytes of requests, fences apart
+	BytesIn       int64 // bytes of replies and notifications, except fences
+	BytesOut      int64 // bytes of requests, except fences
 	Useful        int64 // notifications that were the last before a phase completed
 	Wasted        int64 // all other notifications that came during a phase
-	Cuts          int64 // connections that broke before their session was closed
+	Cuts          int64 // connections that broke before a request to close the session
 }
 
-// Herd is how many each write woke.
+// Herd describes how many notifications each write caused.
 type Herd struct {
-	Triggers int64 // writes that woke somebody, foreign ones included
-	Foreign  int64 // those that nobody in this process made: expiry, other processes
-	// Notifications are those that belong to the triggers.
+	Triggers int64 // writes that caused notifications, including foreign ones
+	Foreign  int64 // triggers that no session of the Meter is known to have made: expiry, other processes
+	// Notifications counts the notifications of the triggers.
 	Notifications int64
 	Fanout        *hdrhistogram.Histogram // notifications per trigger
 	Drain         *hdrhistogram.Histogram // first to last notification of a trigger, ns
-	Largest       int64                   // largest fan-out, exactly
-	Leftover      int64                   // watches armed and not fired at the end
+	Largest       int64                   // largest fan-out, exact
+	Leftover      int64                   // watches still armed at the end
 	Timeline      Timeline
 }
 
-// Mix is what raw operations came to: those that were completed, and conditional
-// sets that were made again since somebody else had been faster.
+// Mix counts raw operations: completed reads and writes, and conditional sets that were
+// repeated because another client had changed the node first.
 type Mix struct{ Reads, Writes, Retries int64 }
 
-// Storm is how many writes of the ordinary client were due while storms lasted: those
-// that were made, and those omitted since the one before had not ended.
+// Storm counts the ordinary client's writes that were due during storms: those made, and those
+// omitted because the previous write had not ended.
 type Storm struct{ Made, Omitted int64 }
 
-// Fairness is how evenly and in which order clients were served.
+// Fairness says how evenly and in which order clients were served.
 type Fairness struct {
 	Served      []int64       // rounds, by client
-	Inversions  int64         // grants that overtook somebody who had asked earlier
+	Inversions  int64         // grants to a client while another that had asked earlier still waited
 	LongestWait time.Duration // longest time between asking and being served
 }
 
-// Safety is what the recipe's checker saw in the same run.
+// Safety is the result of the recipe's safety checker in the run.
 type Safety struct {
-	Checked        int64    // how many things were checked, e.g. grants
-	Violations     int64    // e.g. two holders at once; see the recipe's checker
-	BeliefOverlaps int64    // overlaps after a disturbed session: shown, no violation
+	Checked        int64    // number of checks, for example grants
+	Violations     int64    // for example two holders at the same time; see the recipe's checker
+	BeliefOverlaps int64    // overlaps after a disturbed session: shown, but no violation
 	TokensRefused  int64    // older tokens that a resource would have refused
 	Tokens         bool     // false: the form has no fencing token
 	Details        []string // the first few, each one sentence
-	// Weaker says what the form does not promise, though others of its recipe
-	// do, and so was not checked; "" if there is nothing.
+	// Weaker names the property that this form does not promise, though other forms of its
+	// recipe do, and that was therefore not checked; "" if there is none.
 	Weaker string
 }
 
-// With is what both checks saw, with so many details at most.
+// With returns the sum of both results, with at most the given number of details.
 func (s Safety) With(other Safety, details int) Safety {
 	s.Checked += other.Checked
 	s.Violations += other.Violations
@@ -140,38 +140,38 @@ func (s Safety) With(other Safety, details int) Safety {
 	return s
 }
 
-// Generator is how the load generator itself fared.
+// Generator describes the load generator itself.
 type Generator struct {
 	CPUCores float64                 // processor time used per second of the window
-	Machine  *Machine                // who used the processors in the window; nil where the kernel does not tell
+	Machine  *Machine                // processor use in the window; nil where the kernel does not provide it
 	GCPause  time.Duration           // total stop-the-world time
 	Lag      *hdrhistogram.Histogram // how late timers and wake-ups ran, ns; nil if not sampled
-	// The arrivals of an open loop that were due in the window, by what became of
-	// them; 0 in a closed one, but for Unfinished and Oldest. Offered is the sum of
-	// Completed, Failed, Skipped and Unfinished: see Unaccounted.
+	// The arrivals of an open loop that were due in the window, by outcome. In a closed loop
+	// all are 0 except Unfinished and Oldest. Offered is the sum of Completed, Failed, Skipped
+	// and Unfinished: see Unaccounted.
 	Offered    int64
 	Late       int64 // no client was free when they were due
 	Completed  int64
-	Failed     int64         // a client started them and lost them, with its session for instance
+	Failed     int64         // a client started them and they failed, for example because its session was lost
 	Skipped    int64         // no client ever started them
-	Unfinished int64         // a client started them and did not end them
-	Oldest     time.Duration // for how long the first of these had been due
-	// In a closed loop Unfinished are the turns in progress when the window closed, and
-	// Overdue those of them that had taken more than twice as long as Longest, which is
-	// the longest that ended in it.
+	Unfinished int64         // a client started them and did not finish them
+	Oldest     time.Duration // time since the oldest unfinished one was due
+	// In a closed loop Unfinished counts the turns in progress when the window closed, and
+	// Overdue counts those of them that had lasted more than twice as long as Longest, the
+	// longest turn that ended in the window.
 	Overdue int64
 	Longest time.Duration
-	// Wakes is by how much the timers of arrivals were late for which a client waited, ns;
-	// nil in a closed loop. Response times do not include it.
+	// Wakes records how late the timers fired for arrivals for which a client was waiting, in
+	// ns; nil in a closed loop. Response times do not include this delay.
 	Wakes *hdrhistogram.Histogram
-	// Waiting is about how many are due that nobody has had, and Behind for how long
-	// the first of them has been; both are 0 when the run is over.
+	// Waiting is the approximate number of due arrivals that no client has taken, and Behind is
+	// the time since the first of them was due. Both are 0 when the run is over.
 	Waiting int64
 	Behind  time.Duration
 }
 
-// Unaccounted is how many of the offered arrivals are missing from what became of
-// them, below 0 where there are too many. It is 0 unless stampede itself is wrong.
+// Unaccounted returns the number of offered arrivals without an outcome; it is negative if
+// there are too many outcomes. It is 0 unless stampede has a defect.
 func (g Generator) Unaccounted() int64 {
 	if g.Offered == 0 {
 		return g.Completed + g.Failed + g.Skipped // a closed loop is offered nothing
@@ -183,7 +183,7 @@ func (g Generator) Unaccounted() int64 {
 type Interval struct {
 	Start         time.Duration // from the window's beginning
 	Rounds        int64
-	P50, P90, P99 time.Duration // of the recipe's first phase, response time; 0 of too few to know it
+	P50, P90, P99 time.Duration // response times of the recipe's first phase; 0 if there are too few observations
 	Notifications int64
 	Reads         int64
 	Writes        int64

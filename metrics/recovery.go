@@ -5,65 +5,66 @@ import (
 	"time"
 )
 
-// A Break is one thing that was done to the service or the clients.
+// A Break is one action of a fault against the service or the clients.
 type Break struct {
 	At   time.Duration // from the window's beginning
 	What string        // "kill member 2, the leader"
 }
 
-// A Recovery is what the clients had of one fault, from its first step until the
-// next fault or the end of the window. Times are from that step; a nil one says
-// that it did not come about.
+// A Recovery describes the clients' recovery from one fault, from its first step until the next
+// fault or the end of the window. Times are from that step; nil means that the event did not
+// happen.
 type Recovery struct {
 	Break
-	Span time.Duration // for how long it was watched
+	Span time.Duration // time for which it was observed
 
-	Noticed     *time.Duration // until the first client was told that it is disconnected
-	Led         *time.Duration // until there was a leader, where there had to be another
-	Reconnected *time.Duration // until the last of those that were disconnected was connected again
+	Noticed     *time.Duration // until the first client was notified that it is disconnected
+	Led         *time.Duration // until there was a leader, where a new one was needed
+	Reconnected *time.Duration // until the last disconnected client was connected again
 
-	// Effect is what the fault did, judged by what the same run did before it.
+	// Effect is the effect of the fault, judged by the same run before it.
 	Effect Effect
-	// Detectable is the longest gap between grants that is not yet an outage: a
-	// multiple of the longest one before the fault. 0 if there was none.
+	// Detectable is the longest gap between grants that is not yet an outage: a multiple of the
+	// longest gap before the fault. It is 0 if no gap was seen.
 	Detectable time.Duration
-	// Pause is the gap between grants that began at the fault, and Served when it
-	// ended; both are nil unless the effect is an outage.
+	// Pause is the length of the gap between grants that the fault caused, and Served is when
+	// it ended. Pause is nil unless the effect is an outage; Served is also nil if the gap did
+	// not end.
 	Pause, Served *time.Duration
-	// Stall is the same of each client by itself: the middle one's and the
-	// longest, nil where it is no longer than clients waited before. Usual is the
-	// longest of the middle one before the fault.
+	// Stall and LongestStall are the gaps of single clients: the median client's and the
+	// longest. They are nil if no longer than gaps before the fault. Usual is the median over
+	// the clients of each client's longest gap before the fault.
 	Stall, LongestStall *time.Duration
 	Usual               time.Duration
-	// Back is until as much was done in a second as nine tenths of what was done
-	// before the fault, or as much as in the slowest second before it. It is nil
-	// unless the effect is an outage or a slowdown.
+	// Back is when throughput over a second first reached nine tenths of the throughput before
+	// the fault, or that of the slowest second before it. It is nil unless the effect is an
+	// outage or a slowdown.
 	Back *time.Duration
-	// Before and After are how much was done, a second.
+	// Before and After are the throughput before and after the fault, per second.
 	Before, After float64
 
-	Disconnected int              // how many clients were, at least once
+	Disconnected int              // clients that were disconnected at least once
 	Lost         int              // sessions that ended
-	Errors       map[string]int64 // that clients had, by sentinel text
-	// What crossed the wire until throughput was back and everybody connected, for
-	// a second at least, or in the whole span where that never came: the herd of
-	// those that come back, and what they do usually.
+	Errors       map[string]int64 // errors of clients, by sentinel text
+	// Counts covers the time until throughput was back and every client was connected, and at
+	// least one second; if that never happened, the whole span. It includes the herd of
+	// reconnecting clients and the usual load.
 	Counts Counts
 }
 
 const (
-	// recovered is the share of what was done before that must be done again.
+	// recovered is the share of the earlier throughput that counts as recovered.
 	recovered = 0.9
-	// slowed is the share of the slowest second before the fault below which the
-	// second after it is a slowdown.
+	// slowed is the share of the slowest second before the fault below which the second after
+	// it is a slowdown.
 	slowed = 0.5
-	// over is the time in which throughput is looked at.
+	// over is the time over which throughput is measured.
 	over = time.Second
-	// lookBack is how long before a fault throughput is looked at.
+	// lookBack is the time before a fault in which throughput is measured.
 	lookBack = 5 * time.Second
 )
 
-// recovery sums up one fault, and returns with it the time in which the fault
+// recovery describes the recovery from one fault. It also returns the time in which the fault
 // explains what happened.
 func (d *Diary) recovery(f fault, until time.Duration, explained []gap) (Recovery, gap) {
 	r := Recovery{Break: f.Break, Span: until - f.At, Errors: map[string]int64{}}
@@ -86,7 +87,8 @@ func (d *Diary) recovery(f fault, until time.Duration, explained []gap) (Recover
 	return r, felt
 }
 
-// judge finds out whether there was an outage, and returns it; the zero gap if not.
+// judge determines whether there was an outage. It returns its gap, or the zero gap if there
+// was none.
 func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, disconnections []time.Duration, explained []gap) gap {
 	var o ordinary
 	o.add(all, f.At, explained)
@@ -108,7 +110,7 @@ func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, disc
 	return g
 }
 
-// stalls finds out how long clients waited by themselves: longer than any did before, or
+// stalls determines how long single clients waited: longer than any client before the fault, or
 // for the whole outage. It returns when the last such wait ended.
 func (d *Diary) stalls(r *Recovery, f fault, until time.Duration, outage gap, explained []gap) (end time.Duration) {
 	var o ordinary
@@ -119,7 +121,7 @@ func (d *Diary) stalls(r *Recovery, f fault, until time.Duration, outage gap, ex
 		usual = append(usual, max(own.longest, own.elapsed))
 		o.gaps, o.longest, o.elapsed = o.gaps+own.gaps, max(o.longest, own.longest), max(o.elapsed, own.elapsed)
 	}
-	o.gaps /= len(d.served) // what holds up one client holds up all: their gaps are not independent
+	o.gaps /= len(d.served) // a cause that delays one client delays all: their gaps are not independent
 	r.Usual, _ = middleAndMost(usual)
 	settle := max(o.longest, o.elapsed)
 	for client, moments := range d.served {
@@ -135,7 +137,7 @@ func (d *Diary) stalls(r *Recovery, f fault, until time.Duration, outage gap, ex
 	return end
 }
 
-// known is nil for nothing.
+// known returns nil for 0.
 func known(d time.Duration) *time.Duration {
 	if d == 0 {
 		return nil
@@ -143,7 +145,7 @@ func known(d time.Duration) *time.Duration {
 	return &d
 }
 
-// throughput compares what was done before and after the fault.
+// throughput compares throughput before and after the fault.
 func (r *Recovery) throughput(all []time.Duration, until time.Duration, explained []gap) {
 	from := max(0, r.At-lookBack)
 	for _, e := range explained {
@@ -167,8 +169,8 @@ func (r *Recovery) throughput(all []time.Duration, until time.Duration, explaine
 	}
 }
 
-// settled is when everybody was back, a second after the fault at least; the end of
-// the span where that never came.
+// settled returns when all clients had recovered, at least one second after the fault, or the
+// end of the span if that never happened.
 func (r *Recovery) settled() time.Duration {
 	end := r.At + over
 	if r.Disconnected > 0 && r.Reconnected == nil || (r.Effect == Outage || r.Effect == Slowdown) && r.Back == nil {
@@ -182,7 +184,7 @@ func (r *Recovery) settled() time.Duration {
 	return end
 }
 
-// first is the first of the moments in the span, from its beginning.
+// first returns the first moment in the span, relative to its beginning.
 func first(moments []time.Duration, from, until time.Duration) *time.Duration {
 	for _, m := range moments {
 		if m >= from && m < until {
@@ -193,13 +195,13 @@ func first(moments []time.Duration, from, until time.Duration) *time.Duration {
 	return nil
 }
 
-// upTo are the moments before until.
+// upTo returns the moments before until.
 func upTo(moments []time.Duration, until time.Duration) []time.Duration {
 	i, _ := slices.BinarySearch(moments, until)
 	return moments[:i]
 }
 
-// rate is how many moments there are a second.
+// rate returns the number of moments per second.
 func rate(moments []time.Duration, from, until time.Duration) float64 {
 	if until <= from {
 		return 0
@@ -209,8 +211,8 @@ func rate(moments []time.Duration, from, until time.Duration) float64 {
 	return float64(j-i) / (until - from).Seconds()
 }
 
-// slowestSecond is how many moments there are in the second of a span that has
-// fewest; false if the span is shorter than a second.
+// slowestSecond returns the number of moments in the second of the span that has fewest; false
+// if the span is shorter than a second.
 func slowestSecond(moments []time.Duration, from, until time.Duration) (float64, bool) {
 	if until-from < over {
 		return 0, false
@@ -218,7 +220,7 @@ func slowestSecond(moments []time.Duration, from, until time.Duration) (float64,
 	slowest := min(rate(moments, from, from+over), rate(moments, until-over, until))
 	i, _ := slices.BinarySearch(moments, from)
 	for _, m := range moments[i:] {
-		if m++; m+over > until { // a second is slowest just after a moment
+		if m++; m+over > until { // the slowest second begins just after a moment
 			break
 		}
 		slowest = min(slowest, rate(moments, m, m+over))
@@ -226,8 +228,8 @@ func slowestSecond(moments []time.Duration, from, until time.Duration) (float64,
 	return slowest, true
 }
 
-// backAt is the first moment from which a second sees so many a second, from the
-// fault; nil if none does.
+// backAt returns the first moment, relative to the fault, that begins a second with the wanted
+// rate; nil if there is none.
 func backAt(moments []time.Duration, fault, from, until time.Duration, want float64) *time.Duration {
 	i, _ := slices.BinarySearch(moments, from)
 	for _, m := range moments[i:] {

@@ -10,15 +10,15 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// A Sampler watches the load generator itself, this process, and the machine around it:
-// a generator that is short of processor time measures itself instead of the service.
+// A Sampler observes the load generator (this process) and the machine around it. A generator
+// that is short of processor time measures itself instead of the service.
 type Sampler struct {
 	began  time.Time
 	cpu    time.Duration // at the start
 	before *usage        // at the start
 	pause  time.Duration // at the start
 	stop   chan struct{}
-	done   chan struct{} // closed when lag is not sampled any more
+	done   chan struct{} // closed when sampling of the lag has ended
 
 	mu  sync.Mutex
 	lag *hdrhistogram.Histogram
@@ -27,7 +27,7 @@ type Sampler struct {
 // lagEvery is how often the schedule lag is sampled.
 const lagEvery = 10 * time.Millisecond
 
-// StartSampler begins to watch; Stop ends it and must be called.
+// StartSampler starts sampling. The caller must call Stop.
 func StartSampler() *Sampler {
 	s := &Sampler{
 		began:  time.Now(),
@@ -42,25 +42,24 @@ func StartSampler() *Sampler {
 	return s
 }
 
-// Stop returns what was seen since the start. It is called once.
+// Stop ends sampling and returns the results since the start. It must be called only once.
 func (s *Sampler) Stop() Generator {
 	close(s.stop)
 	<-s.done
 	return s.SoFar()
 }
 
-// SoFar is what was seen since the start, until now. It may be asked from any
-// goroutine.
+// SoFar returns the results from the start until now. It may be called from any goroutine.
 func (s *Sampler) SoFar() Generator {
-	// Reading takes milliseconds on a machine with many processes, in which the lag is
-	// still sampled.
+	// On a machine with many processes this read takes milliseconds. It happens before the
+	// lock, so that sampling of the lag continues.
 	machine := readUsage().since(s.before)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Generator{Lag: s.lag.Clone(), GCPause: gcPause() - s.pause, CPUCores: s.CPUCores(), Machine: machine}
 }
 
-// CPUCores is the processor time used since the start, per second of it.
+// CPUCores returns the processor time used since the start, per second of elapsed time.
 func (s *Sampler) CPUCores() float64 {
 	took := time.Since(s.began)
 	if took <= 0 {
@@ -69,12 +68,11 @@ func (s *Sampler) CPUCores() float64 {
 	return float64(cpuTime()-s.cpu) / float64(took)
 }
 
-// Cores is how many processors this process may use at once.
+// Cores returns the number of processors that this process may use at the same time.
 func Cores() int { return runtime.GOMAXPROCS(0) }
 
-// sampleLag records by how much a timer is late. Every due time counts, also
-// those that passed while the goroutine could not run: a long stall is many late
-// wake-ups, not one.
+// sampleLag records how late timers fire. Every due time counts, including those that passed
+// while the goroutine could not run: a long stall is many late wake-ups, not one.
 func (s *Sampler) sampleLag() {
 	defer close(s.done)
 	due := time.Now().Add(lagEvery)
@@ -95,7 +93,7 @@ func (s *Sampler) sampleLag() {
 	}
 }
 
-// cpuTime is the processor time that this process has used.
+// cpuTime returns the processor time that this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -104,10 +102,10 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// gcPause is the total time for which the collector has stopped this process.
+// gcPause returns the total time for which the garbage collector has stopped this process.
 //
-// Note: runtime/metrics tells it only as a histogram of seconds, whose sum is an
-// estimate; this is exact.
+// Note: runtime/metrics provides it only as a histogram of seconds, whose sum is an estimate;
+// this value is exact.
 func gcPause() time.Duration {
 	var stats debug.GCStats
 	debug.ReadGCStats(&stats)

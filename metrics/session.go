@@ -8,27 +8,27 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Session is the drivers.Probe of one client session, and knows in which
-// phase of its workload the client is.
+// A Session is the drivers.Probe of one client session. It knows in which phase of its workload
+// the client is.
 //
-// A plain read passes without a lock and without an allocation; only what arms
-// a watch, writes, or notifies goes through the Meter's ledger.
+// A plain read takes no lock and allocates nothing. Only packets that arm a watch, write or
+// notify go through the Meter's ledger.
 type Session struct {
 	meter   *Meter
 	account *account
 
 	sent     [drivers.OpFence + 1]atomic.Int64 // requests by operation
-	answered atomic.Int64                      // replies to the contract's operations, or cut off
+	answered atomic.Int64                      // requests of the driver contract that were answered or cut off
 	bytesOut atomic.Int64
 	bytesIn  atomic.Int64
-	failed   atomic.Int64 // writes
+	failed   atomic.Int64 // failed writes
 	exists   watched
 	gets     watched
 	notified atomic.Int64
 
-	cuts atomic.Int64 // but that after closing
+	cuts atomic.Int64 // except the cut after closing
 
-	parked atomic.Pointer[table] // what the last reply armed, until it fires
+	parked atomic.Pointer[table] // table of the watch that the last reply armed, until it fires
 
 	woken  atomic.Int64 // notifications in the open phase, or outsidePhase
 	useful atomic.Int64
@@ -37,7 +37,7 @@ type Session struct {
 
 const outsidePhase = -1
 
-// watched counts the answered reads of one kind that asked for a watch.
+// watched counts the answered reads of one kind that requested a watch.
 type watched struct {
 	answered atomic.Int64
 	missed   atomic.Int64 // those that found no node
@@ -53,8 +53,8 @@ func (w *watched) count(err error) {
 	}
 }
 
-// PhaseBegin says that the client begins a phase. A phase still open was given
-// up: what woke the client last in it was in vain too.
+// PhaseBegin records that the client begins a phase. A phase that is still open was given up,
+// so its last notification was wasted.
 func (s *Session) PhaseBegin() {
 	if s.woken.Swap(0) > 0 {
 		s.wasted.Add(1)
@@ -62,7 +62,7 @@ func (s *Session) PhaseBegin() {
 	}
 }
 
-// PhaseEnd says that the phase is complete: its last notification was of use.
+// PhaseEnd records that the phase is complete, so its last notification was useful.
 func (s *Session) PhaseEnd() {
 	if s.woken.Swap(outsidePhase) > 0 {
 		s.useful.Add(1)
@@ -70,9 +70,9 @@ func (s *Session) PhaseEnd() {
 	}
 }
 
-// wake counts a notification in the open phase. The one before it, if any, has
-// turned out to be in vain; counted here, not at the end of the phase, since
-// a client that starves never ends it.
+// wake counts a notification in the open phase. An earlier notification of the phase, if any,
+// has turned out to be wasted. It is counted here, not at the end of the phase, because a
+// starving client never ends its phase.
 func (s *Session) wake() {
 	for n := s.woken.Load(); n != outsidePhase; n = s.woken.Load() {
 		if s.woken.CompareAndSwap(n, n+1) {
@@ -85,21 +85,21 @@ func (s *Session) wake() {
 	}
 }
 
-// Quiet tells whether nothing is in flight and the last reply armed a watch that
-// has not fired: so a client is parked, as far as the wire can tell, even where
-// it waits inside a client library.
+// Quiet reports whether no request is in flight and the last reply armed a watch that has not
+// fired. As far as the wire shows, the client is parked then, even if it waits inside a client
+// library.
 func (s *Session) Quiet() bool {
 	return s.parked.Load() != nil && s.asked() == s.answered.Load()
 }
 
-// Waits tells whether the client has asked for something, and has been answered all
-// that it asked for.
+// Waits reports whether the client has sent requests and all of them have been answered or cut
+// off.
 func (s *Session) Waits() bool {
 	asked := s.asked()
 	return asked > 0 && asked == s.answered.Load()
 }
 
-// asked is how many requests await a reply or had one.
+// asked returns the number of requests sent, answered or not.
 func (s *Session) asked() (n int64) {
 	for op := range s.sent {
 		if contract(drivers.Op(op)) {
@@ -109,7 +109,7 @@ func (s *Session) asked() (n int64) {
 	return n
 }
 
-// contract tells what a client asks for itself, not its library for it.
+// contract reports whether op is an operation of the client itself, not one of its library.
 func contract(op drivers.Op) bool { return op.IsRead() || op.IsWrite() || op == drivers.OpSync }
 
 // Message counts one packet.
@@ -120,7 +120,7 @@ func (s *Session) Message(m drivers.Message) {
 	case drivers.Reply:
 		s.reply(&m)
 	case drivers.Notification:
-		if m.Event != 0 { // else it tells of the session, not of a node
+		if m.Event != 0 { // else it reports a change of the session, not of a node
 			s.notification(&m)
 		}
 	case drivers.Cut:
@@ -163,8 +163,8 @@ func (s *Session) reply(m *drivers.Message) {
 	}
 }
 
-// record enters a reply in the ledger, if it is of concern there, and returns
-// what it armed.
+// record enters a reply in the ledger if the ledger needs it. It returns the table in which the
+// reply armed a watch.
 func (s *Session) record(m *drivers.Message) (armed *table) {
 	switch {
 	case m.Op.IsWrite():

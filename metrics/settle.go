@@ -2,16 +2,14 @@ package metrics
 
 import "slices"
 
-// settle drops what no notification can belong to any more.
+// settle drops the writes to which no further notification can belong.
 //
-// On one connection a notification comes before every reply that can show the
-// change. So once every session has had a reply at or after a write's position,
-// all notifications of that write have come, but for those of watches that are
-// armed and were not set again yet after a cut, or whose service does not keep
-// that order: so a write that an armed watch waits for is kept with the watch, and every
-// write that a persistent one has not told.
-// Heartbeats are answered with a position too, so idle sessions hold nothing up
-// for long.
+// On one connection a notification comes before every reply that includes the change. So once
+// every session has had a reply at or after a write's position, all notifications of that write
+// have come. There are two exceptions: watches that the client library has not set again after
+// a cut, and services that do not keep this order. So the ledger keeps a write while an armed
+// watch waits for it or a persistent watch has not reported it. Replies to heartbeats carry a
+// position too, so idle sessions do not delay settling for long.
 func (l *ledger) settle() {
 	l.settled = l.low()
 	for len(l.order) > 0 && l.order[0].pos <= l.settled {
@@ -37,12 +35,12 @@ func (l *ledger) settle() {
 			l.strays[c] = triggers
 		}
 	}
-	// Looking at every session costs: not before as many writes again.
+	// Checking every session is expensive: run again only after as many new writes.
 	l.batch = len(l.order) + max(smallestBatch, len(l.accounts))
 }
 
-// low is the position up to which every connected session is known to have had
-// its notifications, and they have been assigned.
+// low returns the position up to which every connected session has received its notifications
+// and they have been assigned.
 func (l *ledger) low() int64 {
 	low := l.highest
 	for a := range l.accounts {
@@ -56,8 +54,8 @@ func (l *ledger) low() int64 {
 	return low
 }
 
-// trim drops the table's settled touches that no watch refers to, and the
-// node if that was all.
+// trim drops the table's settled touches that no watch refers to, and drops the node if it is
+// then idle.
 func (l *ledger) trim(t *table) {
 	if n := t.after(l.settled); n > 0 {
 		wanted := t.wanted(n, l.untold(t))
@@ -81,7 +79,7 @@ func (l *ledger) tidy(n *node) {
 	}
 }
 
-// release ends one reference to the write, and with the last one the write.
+// release drops one reference to the write, and drops the write with its last reference.
 func (l *ledger) release(w *write) {
 	if w.refs--; w.refs == 0 {
 		delete(l.writes, w.pos)

@@ -6,13 +6,13 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Signed is a distribution of durations that may be negative, in nanoseconds, of
-// the precision of a [Latency]. The zero Signed is empty and takes no memory.
+// Signed is a distribution of durations that may be negative, in nanoseconds, with the
+// precision of a [Latency]. The zero Signed is empty and uses no memory.
 type Signed struct {
-	below, above *hdrhistogram.Histogram // by magnitude: those less than 0, and the others
+	below, above *hdrhistogram.Histogram // by magnitude: those below 0, and the others
 }
 
-// Record adds d, or the longest duration there is to its side.
+// Record adds d, limited to the largest magnitude that a histogram holds.
 func (s *Signed) Record(d time.Duration) {
 	side := &s.above
 	if d < 0 {
@@ -24,7 +24,7 @@ func (s *Signed) Record(d time.Duration) {
 	recordDuration(*side, d)
 }
 
-// Count is how many there are.
+// Count returns the number of values.
 func (s Signed) Count() int64 { return count(s.below) + count(s.above) }
 
 func count(h *hdrhistogram.Histogram) int64 {
@@ -34,25 +34,26 @@ func count(h *hdrhistogram.Histogram) int64 {
 	return h.TotalCount()
 }
 
-// Quantile is the value that q percent do not exceed, 0 without any.
+// Quantile returns the value that q percent of the values do not exceed, or 0 if there are
+// none.
 func (s Signed) Quantile(q float64) int64 {
 	below, all := count(s.below), s.Count()
 	if all == 0 {
 		return 0
 	}
 	rank := min(max(int64(q/100*float64(all)+0.5), 1), all)
-	if rank <= below { // the least is the one of the largest magnitude
+	if rank <= below { // the smallest value has the largest magnitude
 		return -ranked(s.below, below-rank+1)
 	}
 	return ranked(s.above, rank-below)
 }
 
-// ranked is the rank-th value of a histogram, from 1.
+// ranked returns the rank-th value of a histogram, from 1.
 func ranked(h *hdrhistogram.Histogram, rank int64) int64 {
 	return h.ValueAtQuantile(100 * float64(rank) / float64(h.TotalCount()))
 }
 
-// Min is the least, 0 without any.
+// Min returns the smallest value, or 0 if there are none.
 func (s Signed) Min() int64 {
 	switch {
 	case count(s.below) > 0:
@@ -63,7 +64,7 @@ func (s Signed) Min() int64 {
 	return 0
 }
 
-// Max is the greatest, 0 without any.
+// Max returns the largest value, or 0 if there are none.
 func (s Signed) Max() int64 {
 	switch {
 	case count(s.above) > 0:
@@ -74,7 +75,7 @@ func (s Signed) Max() int64 {
 	return 0
 }
 
-// Clone is a copy that later records do not change.
+// Clone returns a copy that later records do not change.
 func (s Signed) Clone() Signed {
 	if s.below != nil {
 		s.below = s.below.Clone()

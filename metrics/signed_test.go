@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// near tells whether two durations are the same to a histogram.
+// near reports whether two durations are equal within the precision of a histogram.
 func near(got, want int64) bool {
 	off := got - want
 	return max(off, -off) <= max(want, -want)/500
 }
 
-// Quantiles run across zero as those of the sorted values do.
+// Quantiles of values on both sides of zero equal those of the sorted values.
 func TestSigned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, c := range []struct {

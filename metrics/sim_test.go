@@ -12,23 +12,23 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A sim is a coordination service as its clients' wires see it: one total order
-// of requests, events queued before the writer's reply, and wires that deliver
-// when they like, each in its own order.
+// A sim is a coordination service as its clients' connections see it: one total order of
+// requests, notifications queued before the writer's reply, and connections that deliver at
+// random times, each in its own order.
 type sim struct {
 	rng       *rand.Rand
 	meter     *Meter
-	positions bool // notifications carry theirs
+	positions bool // notifications carry their positions
 	pos       int64
 	owners    map[string]*simClient // of the nodes that exist; nil if persistent
 	watches   map[simWatch]struct{}
 	lasting   map[simLasting]struct{}
 	clients   []*simClient
-	woke      map[int64]int64 // the truth: packets by position of the write
+	woke      map[int64]int64 // the expected result: packets by position of the write
 }
 
 type simClient struct {
-	session *Session // nil for a stranger, whom the meter does not see
+	session *Session // nil for a stranger: a client that the meter does not see
 	id      int
 	up      []drivers.Message // sent, not processed
 	down    []drivers.Message // answered, not delivered
@@ -79,8 +79,8 @@ func (s *sim) tell(c *simClient, m drivers.Message) {
 	}
 }
 
-// step does one thing somewhere: a client asks, the service processes, a wire
-// delivers.
+// step does one thing: a client sends a request, the service processes one, or a connection
+// delivers a packet.
 func (s *sim) step(asking bool) (idle bool) {
 	c := s.clients[s.rng.IntN(len(s.clients))]
 	switch s.rng.IntN(3) {
@@ -181,7 +181,7 @@ func (s *sim) write(c *simClient, m drivers.Message, there bool) error {
 	case m.Op == drivers.OpDelete && slices.ContainsFunc(simPaths, func(q string) bool { return path.Dir(q) == p && s.exists(q) }):
 		return drivers.ErrNotEmpty
 	case m.Op == drivers.OpDelete && s.owners[p] != nil && s.owners[p] != c:
-		return drivers.ErrRefused // see ephemeral.go
+		return drivers.ErrRefused // not simulated: see ephemeral.go
 	case m.Op == drivers.OpDelete:
 		s.delete(p)
 	default:
@@ -201,7 +201,7 @@ func (s *sim) delete(p string) {
 	s.fire(drivers.ChildrenChanged, simWatch{path: path.Dir(p), child: true})
 }
 
-// fire sends each session that has any of the watches one packet.
+// fire sends one packet to each session that has any of the watches.
 func (s *sim) fire(e drivers.EventType, tables ...simWatch) {
 	for _, c := range s.clients {
 		fired := false
@@ -229,8 +229,8 @@ func (s *sim) fire(e drivers.EventType, tables ...simWatch) {
 	}
 }
 
-// run asks for a while and lets everything be delivered, with a look at what can
-// be dropped now and then.
+// run takes the given number of steps with new requests and then delivers everything. Now and
+// then it calls settle.
 func (s *sim) run(steps int) {
 	for i := 0; ; i++ {
 		idle := s.step(i < steps)
@@ -252,7 +252,7 @@ func (s *sim) leftover() (n int64) {
 	return n
 }
 
-// fanouts is how many triggers had which fan-out.
+// fanouts returns the number of triggers by fan-out.
 func fanouts(h Herd) map[int64]int64 {
 	got := map[int64]int64{}
 	for _, bar := range h.Fanout.Distribution() {
@@ -263,9 +263,9 @@ func fanouts(h Herd) map[int64]int64 {
 	return got
 }
 
-// TestHerdEqualsTruth plays random schedules: whatever order the wires deliver
-// in, and whether or not notifications carry positions, every notification must
-// be found to belong to the write that sent it.
+// TestHerdEqualsTruth plays random schedules. Every notification must be attributed to the
+// write that caused it, whatever the order of delivery, and whether or not notifications carry
+// positions.
 func TestHerdEqualsTruth(t *testing.T) {
 	for _, positions := range []bool{false, true} {
 		t.Run(fmt.Sprintf("positions=%v", positions), func(t *testing.T) {
@@ -294,8 +294,8 @@ func TestHerdEqualsTruth(t *testing.T) {
 	}
 }
 
-// TestHerdWithStrangers has clients that the meter does not see: with positions
-// the truth is still known, without them at least nothing gets lost.
+// TestHerdWithStrangers has clients that the meter does not see. With positions the expected
+// result is still known; without them at least no notification gets lost.
 func TestHerdWithStrangers(t *testing.T) {
 	for _, positions := range []bool{false, true} {
 		var foreign int64
@@ -321,8 +321,8 @@ func TestHerdWithStrangers(t *testing.T) {
 	}
 }
 
-// TestLedgerForgets makes sure that what the ledger keeps depends on what may
-// still happen, not on what has happened.
+// TestLedgerForgets checks that the size of the ledger depends on what may still happen, not on
+// what has happened.
 func TestLedgerForgets(t *testing.T) {
 	for _, strangers := range []int{0, 1} {
 		for _, positions := range []bool{false, true} {

@@ -6,7 +6,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// A window is when a run is measured.
+// A window is the part of a run that is measured.
 type window struct{ begin, end time.Time }
 
 func (w window) contains(t time.Time) bool {
@@ -19,8 +19,8 @@ type tally struct {
 	triggers, foreign, notifications, largest int64
 }
 
-// largestFanout is the largest number of notifications of one write that the
-// histogram tells apart; Herd.Largest is exact beyond it.
+// largestFanout is the largest fan-out that the histogram can hold; Herd.Largest is exact
+// beyond it.
 const largestFanout = 10_000_000
 
 func newTally() tally {
@@ -46,7 +46,7 @@ func (t *tally) add(w wakes, foreign bool) {
 	recordDuration(t.drain, w.last.Sub(w.first))
 }
 
-// woke adds a notification to its trigger's.
+// woke adds a notification to its trigger.
 func (l *ledger) woke(w *wakes, n *note) {
 	if w.n == 0 && l.window.contains(n.at) {
 		l.line.trigger(n.at)
@@ -55,7 +55,7 @@ func (l *ledger) woke(w *wakes, n *note) {
 	w.add(n.at)
 }
 
-// draw draws the time lines that are over at a slot.
+// draw draws the time lines that have ended by the slot now.
 func (l *ledger) draw(now int64) {
 	close := now
 	if end := l.window.end; !end.IsZero() {
@@ -64,14 +64,14 @@ func (l *ledger) draw(now int64) {
 	l.line.draw(now, close)
 }
 
-// count adds a trigger that is complete, if it woke somebody in the window.
+// count adds a complete trigger if its first notification came in the window.
 func (l *ledger) count(w wakes, foreign bool) {
 	if w.n > 0 && l.window.contains(w.first) {
 		l.tally.add(w, foreign)
 	}
 }
 
-// soFar sums up the triggers that are complete.
+// soFar sums up the complete triggers.
 func (l *ledger) soFar() Herd {
 	t := l.tally.clone()
 	return Herd{
@@ -80,7 +80,7 @@ func (l *ledger) soFar() Herd {
 	}
 }
 
-// herd settles every notification and sums up, triggers included that are not
+// herd assigns every notification and sums up all triggers, including those that are not
 // complete.
 func (l *ledger) herd() Herd {
 	for _, n := range l.waiting {

@@ -5,51 +5,50 @@ import (
 	"time"
 )
 
-// A Timeline is what happened around the triggers of the window, that is, the
-// writes that woke somebody: the operations and notifications of all sessions in
-// bins of time, summed up over the triggers. Zero is when the first of those that
-// a trigger woke was told.
+// A Timeline shows the load around the triggers of the window (the writes that caused
+// notifications): the operations and notifications of all sessions in bins of time, summed over
+// the triggers. Time zero is the first notification of a trigger.
 //
-// Where triggers come denser than the line is long, lines overlap, and whatever
-// happens counts for each trigger on whose line it is: relative to all, not to the
-// latest. So a bin divided by the triggers is always how much happens at that
-// distance from a trigger, and a service under steady load has a flat line at
-// what it bears; relative to the latest alone, the line would end where the next
-// trigger is, and tell how far apart triggers are.
+// Where triggers follow each other faster than the length of a line, lines overlap, and an
+// event counts for each trigger whose line covers it, not only for the latest. So a bin divided
+// by the number of triggers is always the load at that distance from a trigger, and a service
+// under steady load has a flat line at the level of that load. If events counted for the latest
+// trigger alone, the line would end at the next trigger and show the distance between triggers
+// instead.
 //
-// A trigger whose line does not end within the window is left out, since load
-// ends with the window. Load counts from the run's first request for a watch on. Edges of bins are sharp to a quarter of their width.
+// A trigger whose line does not end within the window is left out, since the load ends with the
+// window. Load counts from the run's first request for a watch. Edges of bins are accurate to a
+// quarter of the bin width.
 type Timeline struct {
 	Bin      time.Duration // the width of a bin
 	From     time.Duration // where the first bin begins
 	Triggers int64
-	// By bin, summed up over the triggers. Operations count when they are asked
-	// for.
+	// By bin, summed over the triggers. Operations count at the time of the request.
 	Notifications, Reads, Writes [TimelineBins]int64
 }
 
-// A line has so many bins, of which some are before zero.
+// The number of bins of a line, and how many of them lie before zero.
 const (
 	TimelineBins = 100
 	binsBefore   = 10
 )
 
-// How wide bins are where nobody says otherwise, and how wide they may be.
+// The default width of bins, and the limits of the width.
 const (
 	DefaultBin  = time.Millisecond
 	ShortestBin = 10 * time.Microsecond
 	LongestBin  = 10 * time.Millisecond
 )
 
-// slotsPerBin is how much finer time is told than bins are wide.
+// slotsPerBin is how much finer slots are than bins.
 const slotsPerBin = 4
 
-// timelineSlots is how many slots are remembered: forty lines, so that a
-// notification may be settled late.
+// timelineSlots is the number of slots in the ring: forty lines, so that a notification can be
+// assigned late.
 const timelineSlots = 1 << 14
 
-// What a slot counts, each in 16 bits of it, below 16 bits that tell of which
-// round through the ring it is.
+// The counters of a slot, each 16 bits wide. The top 16 bits hold the round through the ring
+// that the counters belong to.
 const (
 	someRead = iota
 	someWrite
@@ -60,15 +59,15 @@ const (
 // never is a slot that no time has.
 const never = int64(unbounded)
 
-// A timeline draws lines. Counting takes neither a lock nor memory; all but slots
-// and due is guarded by Meter.mu.
+// A timeline draws lines. Counting takes no lock and allocates nothing. Meter.mu guards
+// everything except slots and due.
 type timeline struct {
 	epoch time.Time
 	slot  time.Duration
 	slots [timelineSlots]atomic.Uint64
-	due   atomic.Int64 // the slot in which the first of pending is over, or never
+	due   atomic.Int64 // the slot at which the first of pending ends, or never
 
-	pending []int64 // the slots of triggers whose line is not over
+	pending []int64 // the slots of triggers whose line has not ended
 	drawn   Timeline
 }
 
@@ -85,14 +84,14 @@ func (t *timeline) reset() {
 	t.due.Store(never)
 }
 
-// at is the slot of a moment.
+// at returns the slot of a moment.
 func (t *timeline) at(moment time.Time) int64 { return int64(moment.Sub(t.epoch) / t.slot) }
 
 func (t *timeline) place(slot int64) (place *atomic.Uint64, round uint64) {
 	return &t.slots[slot%timelineSlots], uint64(slot/timelineSlots+1) & 0xffff
 }
 
-// count adds one to what the slot counts.
+// count adds one event of kind what to the slot.
 func (t *timeline) count(slot int64, what int) {
 	place, round := t.place(slot)
 	for {
@@ -107,12 +106,12 @@ func (t *timeline) count(slot int64, what int) {
 	}
 }
 
-// trigger says that the first notification of a write came at a moment, of which
-// it may be told late.
+// trigger records that the first notification of a write came at moment. The call may come
+// later than that.
 func (t *timeline) trigger(moment time.Time) {
 	slot := t.at(moment)
 	if t.begin(slot) <= t.at(time.Now())-timelineSlots {
-		return // it is not remembered any more
+		return // its slots have been overwritten
 	}
 	t.pending = append(t.pending, slot)
 	t.expect()
@@ -126,12 +125,12 @@ func (t *timeline) expect() {
 	t.due.Store(due)
 }
 
-// begin and end are the slots of a trigger's line: from begin, before end.
+// begin and end return the bounds of a trigger's line: from slot begin, before slot end.
 func (t *timeline) begin(trigger int64) int64 { return trigger - binsBefore*slotsPerBin }
 func (t *timeline) end(trigger int64) int64   { return t.begin(trigger) + TimelineBins*slotsPerBin }
 
-// draw draws the lines that are over by the slot now. Those that are not over by
-// close will never be.
+// draw draws the lines that end by the slot now. It discards lines that end after close, when
+// the window ends.
 func (t *timeline) draw(now, close int64) {
 	for len(t.pending) > 0 && t.end(t.pending[0]) <= now {
 		if t.end(t.pending[0]) <= close {

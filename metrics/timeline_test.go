@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// filled are the bins that hold something, by where they begin.
+// filled returns the bins that are not 0, by the time at which they begin.
 func filled(l Timeline, bins [TimelineBins]int64) map[time.Duration]int64 {
 	some := map[time.Duration]int64{}
 	for i, n := range bins {
@@ -32,8 +32,8 @@ func checkLine(t *testing.T, what string, l Timeline, bins [TimelineBins]int64, 
 
 const ms = time.Millisecond
 
-// wakeAll sets /c, which both readers watch: one is told at once, the other, who
-// then reads, 30 ms later; the writer is answered after 40 ms.
+// wakeAll sets /c, which both readers watch. One is notified after 5 ms; the other is notified
+// 30 ms later and then reads. The writer gets its reply 10 ms after that.
 func wakeAll(w []wire, pos int64) {
 	for _, r := range w[1:] {
 		r.arm(drivers.OpGet, "/c", pos-1, nil)
@@ -50,8 +50,8 @@ func wakeAll(w []wire, pos int64) {
 	w[0].answer(drivers.OpSet, "/c", pos)
 }
 
-// What happens stands in the bin of its distance from the first notification,
-// whenever it is found out whose that is.
+// An event counts in the bin of its distance from the first notification, even if the
+// notification is attributed to its write later.
 func TestTimeline(t *testing.T) {
 	for _, bin := range []time.Duration{ms, 10 * ms} {
 		t.Run(fmt.Sprint(bin), func(t *testing.T) {
@@ -82,8 +82,8 @@ func TestTimeline(t *testing.T) {
 	}
 }
 
-// Where triggers come denser than the line is long, what happens counts for each
-// of them; and the line of one that does not end in the window is not drawn.
+// Where triggers follow each other faster than the length of a line, an event counts for each
+// of them. A line that does not end in the window is not drawn.
 func TestTimelinesOverlap(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m, w := script(2)
@@ -97,7 +97,7 @@ func TestTimelinesOverlap(t *testing.T) {
 		}
 		m.End()
 		l := m.Herd().Timeline
-		// The last began 20 ms before the end, the last but four 100 ms.
+		// The last trigger began 20 ms before the end, the fifth last 100 ms.
 		want := map[time.Duration]int64{}
 		for at := time.Duration(0); at < 90*ms; at += every {
 			want[at] = drawn + 1
@@ -111,8 +111,8 @@ func TestTimelinesOverlap(t *testing.T) {
 	})
 }
 
-// A line is drawn before it is overwritten, though nobody but readers who arm
-// nothing comes by; and what was there long ago is not taken for what is.
+// A line is drawn before its slots are overwritten, even if the only events are plain reads.
+// Events of an earlier round through the ring are not mistaken for current ones.
 func TestTimelineIsDrawnInTime(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m, w := script(2)
@@ -122,7 +122,7 @@ func TestTimelineIsDrawnInTime(t *testing.T) {
 		w[0].answer(drivers.OpSet, "/c", 2)
 		w[1].ask(drivers.OpGet, "/c")
 		w[1].answer(drivers.OpGet, "/c", 2)
-		for range timelineSlots / slotsPerBin { // once round
+		for range timelineSlots / slotsPerBin { // once round the ring
 			time.Sleep(ms)
 			w[1].ask(drivers.OpGet, "/c")
 			w[1].answer(drivers.OpGet, "/c", 2)
@@ -141,7 +141,7 @@ func TestTimelineIsDrawnInTime(t *testing.T) {
 	})
 }
 
-// What is kept of triggers depends on how dense they are, not on how many.
+// The memory for triggers depends on their rate, not on their number.
 func TestTimelineForgets(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		m, w := script(2)
@@ -160,8 +160,8 @@ func TestTimelineForgets(t *testing.T) {
 	})
 }
 
-// Load counts from the first request for a watch on: without one there is no line to draw,
-// and no clock to look at for each operation.
+// Load counts from the first request for a watch. Before it there is no line to draw, and
+// operations need no look at the clock.
 func TestTimelineBeginsWithTheFirstWatch(t *testing.T) {
 	for _, first := range []drivers.Message{
 		{Kind: drivers.Request, Op: drivers.OpGet, Path: []byte("/c"), Watch: true},

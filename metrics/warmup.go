@@ -2,22 +2,22 @@ package metrics
 
 import "time"
 
-// A Warmup is what was measured before the window, and thrown away.
+// A Warmup holds the measurements before the window, which do not count.
 type Warmup struct {
 	Took   time.Duration
 	Steady bool      // throughput had stopped rising when the window opened
-	Rates  []float64 // rounds a second, in equal slices of the warm-up
+	Rates  []float64 // rounds per second, in equal slices of the warm-up
 }
 
-// A slice of a warm-up beats the best one before it if its rate is higher by more
-// than rising. Throughput is steady when none of the last plateau slices does.
+// A slice of a warm-up beats the best earlier one if its rate is higher by more than the share
+// rising. Throughput is steady when none of the last plateau slices does so.
 const (
 	rising  = 0.02
 	plateau = 3
 )
 
-// Add counts the rate of one slice more, and tells whether throughput is steady. A
-// slow rise is seen too, since each slice is compared with the best one before it.
+// Add adds the rate of one more slice and reports whether throughput is steady. It detects a
+// slow rise too, since it compares each slice with the best earlier one.
 func (w *Warmup) Add(rate float64) bool {
 	w.Rates = append(w.Rates, rate)
 	best, bestAt := 0.0, 0

@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A warm-up ends when throughput has stopped rising: at once where it never rises, and
-// not before nearly all of a slow rise is over.
+// A warm-up ends when throughput has stopped rising: as soon as possible if it never rises, and
+// only after nearly all of a slow rise.
 func TestWarmupLastsUntilSteady(t *testing.T) {
 	slices := func(rate func(i int) float64) (w metrics.Warmup) {
 		for i := range 100 {
@@ -27,7 +27,7 @@ func TestWarmupLastsUntilSteady(t *testing.T) {
 	}
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		w := slices(func(i int) float64 { // from 550 to 1,130 rounds/s, as a cold JVM
+		w := slices(func(i int) float64 { // from 550 to 1,130 rounds/s, like a cold JVM
 			return (1130 - 580*math.Exp(-float64(i)/8)) * (1 + 0.01*r.NormFloat64())
 		})
 		if last := w.Rates[len(w.Rates)-1]; !w.Steady || last < 0.88*1130 {

@@ -6,17 +6,17 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A write is a change at a position in the total order, with those it woke. It
-// is kept while a notification of it may still come.
+// A write is a change at a position in the total order, with its notifications. The ledger
+// keeps it while further notifications of it may come.
 type write struct {
 	wakes
 	pos     int64
 	foreign bool
 	touched []*table
-	refs    int // logs that it is in, and the ledger's order
+	refs    int // logs that contain it, plus one for the ledger's order
 }
 
-// wakes are the notifications that belong to one trigger.
+// wakes are the notifications of one trigger.
 type wakes struct {
 	n           int64
 	first, last time.Time
@@ -32,7 +32,8 @@ func (w *wakes) add(at time.Time) {
 	w.n++
 }
 
-// writeAt returns the write at pos, which may be new. foreign is what a new one is.
+// writeAt returns the write at pos. If it creates a new one, foreign says whether that is
+// foreign.
 func (l *ledger) writeAt(pos int64, foreign bool) *write {
 	w := l.writes[pos]
 	if w == nil {
@@ -44,10 +45,10 @@ func (l *ledger) writeAt(pos int64, foreign bool) *write {
 	return w
 }
 
-// apply enters what a write of the session changed, as its reply tells it.
+// apply enters the changes that the session's write made, according to its reply.
 func (l *ledger) apply(a *account, m *drivers.Message) {
 	w := l.writeAt(m.Pos, false)
-	w.foreign = false // a notification may have come before
+	w.foreign = false // a notification may have created it earlier
 	switch m.Op {
 	case drivers.OpCreate:
 		l.touch(w, m.Path, drivers.Created)
