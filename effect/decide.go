@@ -7,12 +7,12 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// A Decision is what follows from an estimate.
+// A Decision is the conclusion from an estimate.
 type Decision int
 
 // The decisions.
 const (
-	Inconclusive Decision = iota // neither shown to be worse nor shown not to be
+	Inconclusive Decision = iota // shown neither to be worse nor not to be worse
 	Pass                         // shown not to be worse by enough to matter
 	Better                       // a pass, and shown to be better
 	Regression                   // shown to be worse, by enough to matter
@@ -20,18 +20,18 @@ const (
 
 // Limits are the effects that matter to a decision, in the unit of the estimate.
 type Limits struct {
-	// Minimum is the least effect that matters: the margin of a pass, and the
-	// least estimate of a regression.
+	// Minimum is the smallest effect that matters: the margin of a pass, and the smallest
+	// estimate of a regression.
 	Minimum float64
-	// Floor is the noise floor, 0 where none is known. An estimate below it shows
-	// neither a regression nor an improvement. It never widens the margin of a pass:
-	// else a noisier machine would pass more.
+	// Floor is the noise floor, 0 where none is known. An estimate below it shows neither a
+	// regression nor an improvement. It never widens the margin of a pass: otherwise a noisier
+	// machine would pass more often.
 	Floor float64
 }
 
-// Decide says what follows from an estimate of which more is worse. P is the
-// probability of such a difference where there is none, adjusted by [Holm] where
-// several figures are judged: both a regression and an improvement need it.
+// Decide returns the decision for an estimate of a difference where a higher value is worse. p
+// is the probability of such a difference if there is no effect, adjusted by [Holm] where
+// several figures are judged. Both a regression and an improvement require a small p.
 func Decide(e fit.Estimate, p float64, l Limits) Decision {
 	significant := p <= 1-fit.Confidence && math.Abs(e.Value) >= l.Floor
 	switch {
@@ -47,9 +47,9 @@ func Decide(e fit.Estimate, p float64, l Limits) Decision {
 	return Inconclusive
 }
 
-// Holm are the probabilities as they are where so many figures are judged at once:
-// the least times how many there are, the next times one less, and so on, none less
-// than one before it.
+// Holm adjusts probabilities for the number of figures judged together. It multiplies the
+// smallest by their number n, the next by n−1, and so on, and makes none smaller than one
+// before it.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	for i := range order {
@@ -70,9 +70,9 @@ func Holm(p []float64) []float64 {
 	return adjusted
 }
 
-// FewestPairs is how many pairs it takes to show a difference of one of the figures
-// that are judged together: with fewer, not even pairs that all differ in the same
-// direction are unlikely enough.
+// FewestPairs returns the number of pairs needed to show a difference in one of the figures
+// that are judged together. With fewer, not even pairs that all differ in the same direction
+// are unlikely enough.
 func FewestPairs(figures int) int {
 	n := 6
 	for float64(max(figures, 1))*math.Pow(2, 1-float64(n)) > 1-fit.Confidence {
@@ -81,9 +81,9 @@ func FewestPairs(figures int) int {
 	return n
 }
 
-// FewestRuns is how many unpaired runs of each side it takes to show a difference of
-// one of the figures that are judged together: with fewer, not even two sides of which
-// every run of one lies above every run of the other are unlikely enough.
+// FewestRuns returns the number of unpaired runs of each side needed to show a difference in
+// one of the figures that are judged together. With fewer, not even two sides that do not
+// overlap are unlikely enough.
 func FewestRuns(figures int) int {
 	n := 4
 	for !CanShow(n, n, figures) {
@@ -92,9 +92,9 @@ func FewestRuns(figures int) int {
 	return n
 }
 
-// CanShow tells whether a difference of one of the figures that are judged together
-// can be shown by unpaired runs of the two sides.
+// CanShow reports whether unpaired runs of the two sides can show a difference in one of the
+// figures that are judged together.
 func CanShow(base, other, figures int) bool {
-	least := 2 * rankSums(base, other)[0] // where the two sides do not overlap
+	least := 2 * rankSums(base, other)[0] // if the two sides do not overlap
 	return float64(max(figures, 1))*least <= 1-fit.Confidence
 }

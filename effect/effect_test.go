@@ -113,7 +113,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// A floor holds back what is claimed, and never grants a pass.
+// A floor can prevent a claim, but never turns a result into a pass.
 func TestNoiseFloorNeverGrantsAPass(t *testing.T) {
 	for _, c := range []struct {
 		name             string
@@ -145,7 +145,7 @@ func TestFewestRuns(t *testing.T) {
 	}
 }
 
-// The order is the seed's, each pair's by itself.
+// The order depends on the seed, and each pair's order is independent.
 func TestOrdersAreDrawn(t *testing.T) {
 	first := effect.Orders(1, 1000)
 	if !slices.Equal(first, effect.Orders(1, 1000)) || slices.Equal(first, effect.Orders(2, 1000)) {
@@ -165,8 +165,8 @@ func TestOrdersAreDrawn(t *testing.T) {
 	}
 }
 
-// More pairs are surer, so that their floor is lower; a machine without noise has
-// none.
+// More pairs are more precise, so their floor is lower. A machine without noise has a floor of
+// 0.
 func TestFloor(t *testing.T) {
 	noisy := []float64{-0.2, -0.1, -0.05, 0.02, 0.03, 0.08, 0.15, 0.21, -0.12, 0.01}
 	few, many := effect.Floor(noisy, 6, 1), effect.Floor(noisy, 40, 1)

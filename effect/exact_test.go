@@ -9,11 +9,11 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// The greatest rank sums of the lesser sign that are significant at 5 %,
-// two-sided, as textbooks print them (Wilcoxon 1945 and after).
+// The critical values are the largest rank sums of the rarer sign that are significant at 5 %,
+// two-sided, as textbooks print them (Wilcoxon 1945 and later).
 func TestSignedRanksAgreeWithTables(t *testing.T) {
 	for n, critical := range map[int]int{6: 0, 7: 2, 8: 3, 9: 5, 10: 8, 11: 10, 12: 13, 13: 17, 14: 21, 15: 25, 16: 29, 17: 34, 18: 40, 19: 46, 20: 52, 25: 89} {
-		chances := sums(signedRank{n}.plainRanks(n)) // at every other place, since they are doubled
+		chances := sums(signedRank{n}.plainRanks(n)) // at every other index, since ranks are doubled
 		for i := range n*(n+1)/2 + 1 {
 			chances[i] = chances[2*i]
 		}
@@ -24,8 +24,8 @@ func TestSignedRanksAgreeWithTables(t *testing.T) {
 	}
 }
 
-// The greatest U that are significant at 5 %, two-sided (Mann and Whitney 1947 and
-// after).
+// The critical values are the largest U that are significant at 5 %, two-sided (Mann and
+// Whitney 1947 and later).
 func TestRankSumsAgreeWithTables(t *testing.T) {
 	for sizes, critical := range map[[2]int]int{
 		{4, 4}: 0, {5, 5}: 2, {6, 6}: 5, {7, 7}: 8, {8, 8}: 13, {10, 10}: 23, {20, 20}: 127, {5, 8}: 6, {8, 5}: 6, {10, 15}: 39,
@@ -51,8 +51,8 @@ func wantCritical(t *testing.T, chances []float64, critical int, of any) {
 	}
 }
 
-// For many the chances are those of a normal distribution, which must be near where
-// both can be had.
+// For large samples the probabilities are those of a normal distribution. They must be close to
+// the exact ones where both can be computed.
 func TestManyRankSumsAreNearTheExactOnes(t *testing.T) {
 	exact, normal := rankSums(20, 25), normalSums(20, 25)
 	var a, b float64
@@ -64,11 +64,11 @@ func TestManyRankSumsAreNearTheExactOnes(t *testing.T) {
 	}
 }
 
-// Each of the 2ⁿ ways to set signs is as likely: tried one by one.
+// All 2ⁿ combinations of signs are equally likely: the test tries each of them.
 func TestTheTestAgreesWithAllSigns(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for n := 1; n <= 11; n++ {
-		for _, coarse := range []float64{0, 1, 3} { // few values make ties and zeros
+		for _, coarse := range []float64{0, 1, 3} { // few distinct values cause ties and zeros
 			d := make([]float64, n)
 			for i := range d {
 				d[i] = random.NormFloat64() + 0.5
@@ -85,8 +85,8 @@ func TestTheTestAgreesWithAllSigns(t *testing.T) {
 	}
 }
 
-// bySigns counts the signs that give a rank sum as far from the middle on one side
-// as the one seen, and takes both sides.
+// bySigns counts the combinations of signs whose rank sum is at least as far from the middle as
+// the observed one, and doubles the rarer side.
 func bySigns(d []float64, most int) float64 {
 	rank := func(i int) (r float64) {
 		for j := range d {
@@ -128,8 +128,8 @@ func bySigns(d []float64, most int) float64 {
 	return min(1, 2*min(below, above)/all)
 }
 
-// The interval of the plain test is that of the means of two which its critical
-// value leaves, counted from both ends.
+// The interval of the plain test ends at the pairwise means given by the critical value,
+// counted from both ends.
 func TestPlainIntervalIsOfTheMeans(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	d := make([]float64, 10)
@@ -142,8 +142,8 @@ func TestPlainIntervalIsOfTheMeans(t *testing.T) {
 	}
 }
 
-// The interval is the shifts that the test does not rule out, found by asking the
-// test, and the estimate is the median of the means of two, found by looking at all.
+// The interval contains the shifts that the test does not reject, found by testing them. The
+// estimate is the median of all pairwise means, found by enumeration.
 func TestPairsIsTheTestInverted(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 2))
 	for n := 6; n <= 14; n++ {

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// resamples is how many Floor makes: enough that the 95th percentile has fifty
-// beyond it.
+// resamples is the number of samples that Floor draws: enough that fifty lie beyond the 95th
+// percentile.
 const resamples = 1000
 
-// Floor is how large a difference so many pairs show where there is none: the 95th
-// percentile of the magnitude of the [Pairs] estimate, over pairs drawn from those
-// of two sides that were the same, with either sign. Nothing is known of none.
+// Floor returns the size of the difference that the given number of pairs shows when there is
+// no difference. It is the 95th percentile of the magnitude of the [Pairs] estimate, over pairs
+// drawn with random sign from the differences between two identical sides. It is NaN without
+// differences.
 //
-// Note: it is that of the estimate, not of single pairs. A single pair scatters
-// as much however many there are, so its percentile would hide a change that
-// twenty pairs show beyond doubt, and one of a few pairs would still be let
-// through by noise that a percentile of the estimate keeps out. The signs are
-// drawn since which side of two that are the same comes first is nobody's choice.
-// What it does not see is a drift between one calibration and another: a floor
-// that is old is worth less, so its age is always said.
+// Note: the floor is that of the estimate, not of single pairs. The scatter of single pairs
+// does not shrink with their number, so their percentile would hide a change that twenty pairs
+// show beyond doubt. With few pairs, the percentile of single pairs would admit noise that the
+// percentile of the estimate rejects. The signs are random because the order of two identical
+// sides is arbitrary. The floor does not include drift from one calibration to the next: an old
+// floor is worth less, so its age is always reported.
 func Floor(differences []float64, pairs int, seed uint64) float64 {
 	if len(differences) == 0 {
 		return math.NaN()

@@ -9,15 +9,15 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// far stands for infinite differences, which are those of something and nothing: no
-// logarithm of a number that was measured comes near, and it can be reckoned with.
+// far stands for an infinite difference: one between something and nothing. It is far beyond
+// the logarithm of any measured number, and arithmetic with it stays finite.
 const far = 1e6
 
-// Pairs is the typical difference of pairs, of which there is at least one, and
-// its interval: the Hodges–Lehmann estimate, which is the median of the means of
-// all two of them, each with itself included, and those that the test of [PairsP]
-// does not rule out. Below six pairs the interval is from the least to the
-// greatest, and its confidence less than [fit.Confidence].
+// Pairs estimates the typical difference of pairs, of which it needs at least one. The value is
+// the Hodges–Lehmann estimate: the median of the means of any two differences, each also paired
+// with itself. The interval contains the shifts that the test of [PairsP] does not reject. With
+// fewer than six pairs the interval is from the smallest to the largest difference, and its
+// confidence is below [fit.Confidence].
 func Pairs(differences []float64) fit.Estimate { return PairsAt(differences, fit.Confidence) }
 
 // PairsAt is [Pairs] with an interval of another confidence.
@@ -25,29 +25,29 @@ func PairsAt(differences []float64, confidence float64) fit.Estimate {
 	return signedRank{bound(len(differences))}.estimate(differences, confidence)
 }
 
-// PairsP is the probability of differences at least as lopsided as these where
-// there is none: the signed-rank test, two-sided and exact, with ties too.
-// Differences that are the same share their ranks; those of nothing have ranks
-// and no sign, which is Pratt's way: dropped beforehand, as Wilcoxon has it, a pair
-// more without a difference could make the others prove more.
+// PairsP returns the probability of differences at least as one-sided as these if there is no
+// effect. It is the two-sided signed-rank test with bounded ranks, exact also with ties. Equal
+// differences share their ranks. Differences of zero get ranks but no sign (Pratt's method). If
+// they were dropped first (Wilcoxon's method), one more pair without a difference could make
+// the others more significant.
 func PairsP(differences []float64) float64 {
 	return signedRank{bound(len(differences))}.p(differences)
 }
 
-// bound is the greatest rank that one of n differences can have.
+// bound returns the greatest rank that one of n differences can have.
 //
-// Note: the plain signed-rank test, which has no bound, is not used. Its greatest
-// rank alone outweighs what ten pairs may have against them, so one pair disturbed
-// in the wrong direction silences all the others: with one run of twelve disturbed
-// not even a change without any other noise is found more often than in half of
-// the trials. Half of the pairs as the bound leaves the test exact, since whatever
-// the ranks are either sign is as likely, and finds more.
+// Note: the plain signed-rank test, without a bound, is not used. Its greatest rank alone
+// outweighs the evidence against it from ten pairs, so one pair disturbed in the wrong
+// direction hides all the others. With one disturbed run of twelve it finds even a change
+// without any other noise in at most half of the trials. With half of the number of pairs as
+// the bound the test is still exact, since either sign is equally likely whatever the ranks,
+// and it finds more.
 func bound(n int) int { return (n + 1) / 2 }
 
 // A signedRank is the signed-rank test with ranks up to most.
 type signedRank struct{ most int }
 
-// estimate is the median of the means of two, and the shifts between which the test
+// estimate returns the median of the pairwise means, and the interval of shifts that the test
 // does not reject.
 func (t signedRank) estimate(differences []float64, wanted float64) fit.Estimate {
 	d := make([]float64, len(differences))
@@ -65,7 +65,7 @@ func (t signedRank) estimate(differences []float64, wanted float64) fit.Estimate
 	return fit.Estimate{Value: infinite(value), Low: infinite(low), High: infinite(high), Confidence: confidence}
 }
 
-// negated are the values with the other sign, in rising order too.
+// negated returns the values with opposite signs, in ascending order.
 func negated(sorted []float64) []float64 {
 	other := make([]float64, len(sorted))
 	for i, v := range sorted {
@@ -74,7 +74,7 @@ func negated(sorted []float64) []float64 {
 	return other
 }
 
-// infinite is what a mean with something far in it stands for.
+// infinite returns ±∞ for a mean that contains far, else v.
 func infinite(v float64) float64 {
 	if math.Abs(v) > far/1000 {
 		return math.Inf(int(math.Copysign(1, v)))
@@ -82,7 +82,7 @@ func infinite(v float64) float64 {
 	return v
 }
 
-// plainRanks are those of n differences of which no two are the same, doubled.
+// plainRanks returns the doubled ranks of n different magnitudes.
 func (t signedRank) plainRanks(n int) []int {
 	ranks := make([]int, n)
 	for i := range ranks {
@@ -91,8 +91,8 @@ func (t signedRank) plainRanks(n int) []int {
 	return ranks
 }
 
-// cut is the last place up to which chances may be rejected on either side for the
-// confidence that is wanted, and the confidence then. The first is always rejected.
+// cut returns the last index up to which values may be rejected on either side for the wanted
+// confidence, and the confidence that results. The first value is always rejected.
 func cut(chances []float64, wanted float64) (place int, confidence float64) {
 	beyond := chances[0]
 	for place < (len(chances)-1)/2 && 1-2*(beyond+chances[place+1]) >= wanted {
@@ -102,8 +102,8 @@ func cut(chances []float64, wanted float64) (place int, confidence float64) {
 	return place, max(0, 1-2*beyond)
 }
 
-// least is the least shift that the test does not reject: the sum of the ranks of
-// those above it changes at the means only, and falls as it rises.
+// least returns the smallest shift that the test does not reject. The sum of the ranks above a
+// shift changes only at the means, and falls as the shift rises.
 func (t signedRank) least(d, means []float64, cut int) float64 {
 	means = slices.Compact(slices.Clone(means))
 	total := 0
@@ -122,8 +122,8 @@ func (t signedRank) least(d, means []float64, cut int) float64 {
 	return means[at]
 }
 
-// walsh are the means of all two of the values, each with itself included, in
-// rising order.
+// walsh returns the means of any two of the values, each also paired with itself, in ascending
+// order.
 func walsh(values []float64) []float64 {
 	means := make([]float64, 0, len(values)*(len(values)+1)/2)
 	for i, a := range values {
@@ -135,13 +135,14 @@ func walsh(values []float64) []float64 {
 	return means
 }
 
-// median is that of what is sorted.
+// median returns the median of sorted values.
 func median(sorted []float64) float64 {
 	last := len(sorted) - 1
 	return sorted[last/2]/2 + sorted[(last+1)/2]/2
 }
 
-// sums are the chances of each sum of the weights, if each is in it or not.
+// sums returns the probability of each sum of the weights if each weight is included with
+// probability ½.
 func sums(weights []int) []float64 {
 	chances := []float64{1}
 	for _, w := range weights {
@@ -155,7 +156,7 @@ func sums(weights []int) []float64 {
 	return chances
 }
 
-// p is the probability of a sum of ranks as far from the middle.
+// p returns the probability of a sum of ranks at least as far from the middle.
 func (t signedRank) p(differences []float64) float64 {
 	sum, ranks := t.positive(differences)
 	var below, above float64
@@ -170,8 +171,8 @@ func (t signedRank) p(differences []float64) float64 {
 	return min(1, 2*min(below, above))
 }
 
-// positive is the sum of the ranks of those that are positive, and the ranks of all
-// that have a sign, doubled.
+// positive returns the doubled sum of the ranks of the positive differences, and the doubled
+// ranks of all differences with a sign.
 func (t signedRank) positive(differences []float64) (sum int, signed []int) {
 	for i, r := range doubleRanks(differences) {
 		r = min(r, 2*t.most)
@@ -185,7 +186,7 @@ func (t signedRank) positive(differences []float64) (sum int, signed []int) {
 	return sum, signed
 }
 
-// doubleRanks are twice the ranks of the magnitudes.
+// doubleRanks returns twice the ranks of the magnitudes.
 func doubleRanks(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {

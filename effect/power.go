@@ -8,22 +8,22 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// Wanted is the power at which an effect counts as one that could be shown.
+// Wanted is the power at which an effect counts as detectable.
 const Wanted = 0.8
 
-// A Precision is how well a comparison tells effects from none. It follows from the
-// scatter of the observations, not from the difference that they show.
+// A Precision describes how well a comparison separates an effect from no effect. It follows
+// from the scatter of the observations, not from the difference that they show.
 type Precision struct {
-	needed float64 // the least estimate that shows an effect
-	sd     float64 // of the estimate
+	needed float64 // the smallest estimate that shows an effect
+	sd     float64 // standard deviation of the estimate
 }
 
-// PrecisionOf is the precision of an estimate. Strict is the same estimate with the
-// confidence of [Strict], since several figures are judged together, and floor the
-// noise floor. Nothing is known where there are too few observations to show anything, or
-// where they are infinitely far apart.
+// PrecisionOf returns the precision of an estimate. strict is the same estimate with the
+// confidence of [Strict], which allows for several figures judged together, and floor is the
+// noise floor. The result is false if there are too few observations to show anything, or if
+// the interval is infinite.
 func PrecisionOf(e, strict fit.Estimate, figures int, floor float64) (Precision, bool) {
-	width := strict.High - strict.Low // NaN where a side is nothing but zeros: both ends are infinite
+	width := strict.High - strict.Low // NaN where one side has only zeros: both ends are infinite
 	if e.Confidence < fit.Confidence || strict.Confidence < Strict(figures) || math.IsInf(width, 0) || math.IsNaN(width) {
 		return Precision{}, false
 	}
@@ -31,14 +31,14 @@ func PrecisionOf(e, strict fit.Estimate, figures int, floor float64) (Precision,
 	return Precision{needed: max(floor, width/2), sd: (e.High - e.Low) / 2 / normal}, true
 }
 
-// Strict is the confidence at which Holm's correction lets the first figure through.
+// Strict returns the confidence that Holm's correction requires of the first figure.
 func Strict(figures int) float64 { return 1 - (1-fit.Confidence)/float64(max(figures, 1)) }
 
-// Detectable is the smallest true effect that such a comparison shows in [Wanted] of
-// all cases.
+// Detectable returns the smallest true effect that such a comparison shows with probability
+// [Wanted].
 func (p Precision) Detectable() float64 { return p.needed + distuv.UnitNormal.Quantile(Wanted)*p.sd }
 
-// Power is the chance that such a comparison shows a true effect of the size.
+// Power returns the probability that such a comparison shows a true effect of the given size.
 func (p Precision) Power(size float64) float64 {
 	if p.sd > 0 {
 		return distuv.UnitNormal.CDF((size - p.needed) / p.sd)

@@ -7,8 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// A side that is nothing but zeros is infinitely far away in logarithms: no precision is
-// known, rather than one that is not a number.
+// A side with only zeros is infinitely far away in logarithms. Its precision is unknown, not
+// NaN.
 func TestPrecisionOfZerosIsUnknown(t *testing.T) {
 	never := fit.Estimate{Value: math.Inf(-1), Low: math.Inf(-1), High: math.Inf(-1), Confidence: 0.999}
 	if p, known := PrecisionOf(never, never, 4, 0); known {

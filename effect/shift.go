@@ -11,14 +11,14 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// mostExact is up to how many values chances are counted: as many ways as there are
-// to part them are still whole numbers to a float64.
+// mostExact is the largest number of values for which probabilities are counted exactly:
+// float64 still holds the number of ways to divide them as an integer.
 const mostExact = 50
 
-// Shift is by how much the values of other typically differ from those of base,
-// and its interval: the median of all differences, and those that the Mann–Whitney
-// test does not rule out. Neither is empty. With fewer than four each the interval
-// is from the least to the greatest, and its confidence less than [fit.Confidence].
+// Shift estimates the typical difference of the values of other from those of base. The value
+// is the median of all differences. The interval contains the shifts that the Mann–Whitney test
+// does not reject. Neither sample may be empty. With fewer than four values each the interval
+// is from the smallest to the largest difference, and its confidence is below [fit.Confidence].
 func Shift(base, other []float64) fit.Estimate { return ShiftAt(base, other, fit.Confidence) }
 
 // ShiftAt is [Shift] with an interval of another confidence.
@@ -27,7 +27,7 @@ func ShiftAt(base, other []float64, wanted float64) fit.Estimate {
 	for _, a := range base {
 		for _, b := range other {
 			d := b - a
-			if math.IsNaN(d) { // both are as infinite
+			if math.IsNaN(d) { // both are infinite with the same sign
 				d = 0
 			}
 			differences = append(differences, d)
@@ -39,15 +39,15 @@ func ShiftAt(base, other []float64, wanted float64) fit.Estimate {
 	return fit.Estimate{Value: median(differences), Low: differences[left], High: differences[len(differences)-1-left], Confidence: confidence}
 }
 
-// ShiftP is the probability of values that lie at least so far apart where there is
-// no difference: the Mann–Whitney test, two-sided.
+// ShiftP returns the probability of samples at least as far apart if there is no difference:
+// the two-sided Mann–Whitney test.
 func ShiftP(base, other []float64) float64 {
 	t := benchmath.DefaultThresholds
 	return benchmath.AssumeNothing.Compare(benchmath.NewSample(slices.Clone(base), &t), benchmath.NewSample(slices.Clone(other), &t)).P
 }
 
-// rankSums are the chances of each value of the Mann–Whitney statistic of so many
-// and so many, where there is no difference: counted where that can be exact.
+// rankSums returns the probability of each value of the Mann–Whitney statistic for samples of m
+// and n values without a difference. It counts where that can be exact.
 func rankSums(m, n int) []float64 {
 	if m+n > mostExact {
 		return normalSums(m, n)
@@ -70,7 +70,7 @@ func rankSums(m, n int) []float64 {
 	return counts
 }
 
-// normalSums are about the same for many.
+// normalSums approximates rankSums for large samples.
 func normalSums(m, n int) []float64 {
 	a, b := float64(m), float64(n)
 	d := distuv.Normal{Mu: a * b / 2, Sigma: math.Sqrt(a * b * (a + b + 1) / 12)}
