@@ -11,14 +11,14 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// The noise of the simulations, as shares: what sets a level apart in all of its
-// repetitions, and what sets a repetition apart.
+// The noise of the simulations, as shares: that of a level, common to all its repetitions, and
+// that of a repetition.
 const (
 	levelNoise = 0.03
 	runNoise   = 0.02
 )
 
-// doubling are levels from first on, each twice the one before.
+// doubling returns n levels from first on, each twice the one before.
 func doubling(first float64, n int) (levels []float64) {
 	for range n {
 		levels = append(levels, first)
@@ -27,7 +27,7 @@ func doubling(first float64, n int) (levels []float64) {
 	return levels
 }
 
-// simulated is a sweep over a curve, with noise.
+// simulated returns a sweep over a curve, with noise.
 func simulated(curve func(float64) float64, at []float64, repeat int, random *rand.Rand) (levels []fit.Level) {
 	for _, n := range at {
 		l, apart := fit.Level{N: n}, levelNoise*random.NormFloat64()
@@ -39,7 +39,7 @@ func simulated(curve func(float64) float64, at []float64, repeat int, random *ra
 	return levels
 }
 
-// share is in how many of the simulations something is so.
+// share returns the share of the simulations for which does returns true.
 func share(simulations int, does func(*rand.Rand) bool) float64 {
 	random := rand.New(rand.NewPCG(8, 7))
 	done := 0
@@ -51,13 +51,13 @@ func share(simulations int, does func(*rand.Rand) bool) float64 {
 	return float64(done) / float64(simulations)
 }
 
-// covers tells whether the interval has the truth in it.
+// covers reports whether the interval contains the truth.
 func covers(e fit.Estimate, truth float64) bool { return e.Low <= truth && truth <= e.High }
 
 const leastCoverage = 0.9
 
-// The interval of a cost's exponent has the truth in it in nine of ten sweeps and more,
-// however many repetitions there are.
+// The interval of a cost's exponent contains the truth in at least nine of ten sweeps, whatever
+// the number of repetitions.
 func TestGrowthIntervalsCover(t *testing.T) {
 	for _, repeat := range []int{1, 3, 10} {
 		for _, levels := range []int{3, 4, 8} {
@@ -73,7 +73,7 @@ func TestGrowthIntervalsCover(t *testing.T) {
 	}
 }
 
-// So does the interval of a median over repetitions, where it claims 95 %.
+// The interval of a median over repetitions does so too, where it claims 95 %.
 func TestMedianIntervalsCover(t *testing.T) {
 	for _, repeat := range []int{6, 10, 30} {
 		got := share(1000, func(random *rand.Rand) bool {
@@ -90,10 +90,10 @@ func TestMedianIntervalsCover(t *testing.T) {
 	}
 }
 
-// sweepsSimulated are enough to tell 5 % from 10 %, and do not take long.
+// sweepsSimulated is enough to distinguish 5 % from 10 %, and does not take long.
 const sweepsSimulated = 400
 
-// So does the interval of a law's peak, and a peak well within the levels is shown.
+// The interval of a law's peak does so too, and a peak well within the levels is shown.
 func TestPeakIntervalsCover(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	for _, law := range []fit.USL{truth, {Alpha: 0.3, Beta: 0.001, Gamma: 12}, {Alpha: 0.001, Beta: 0.001, Gamma: 900}} {
@@ -123,7 +123,7 @@ func peakOf(t *testing.T, levels []fit.Level) fit.Peak {
 	return law.Peak(levels)
 }
 
-// On curves that never fall a peak is claimed in at most one of twenty sweeps.
+// On curves that never fall, a peak is claimed in at most one of twenty sweeps.
 func TestNoPeakIsClaimedOfASaturatingCurve(t *testing.T) {
 	testenv.SkipIfRaced(t)
 	for name, curve := range map[string]func(float64) float64{

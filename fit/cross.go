@@ -2,19 +2,19 @@ package fit
 
 import "math"
 
-// A Crossing is where a ratio gets to a factor and stays there.
+// A Crossing is where a ratio reaches a factor for good.
 type Crossing struct {
 	At float64 // between two levels by interpolation on logarithmic scales
-	// Always says that the ratio is there from the first level on, so that
-	// nothing is known of where it got there.
+	// Always says that the ratio is at least the factor from the first level on, so where it
+	// reached the factor is unknown.
 	Always bool
 }
 
-// Cross finds from which level on the ratio of two forms, given by rising N, is
-// the factor or more. It is false if it is less at the last level.
+// Cross finds the level from which on the ratio of two forms, given in ascending order of N, is
+// at least the factor. It returns false if the ratio is less at the last level.
 func Cross(ratios []Point, factor float64) (Crossing, bool) {
 	last := len(ratios) - 1
-	first := last + 1 // of those from which on it is the factor or more
+	first := last + 1 // first index from which on the ratio is at least the factor
 	for first > 0 && ratios[first-1].Value >= factor {
 		first--
 	}

@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// fewestLevels are too few for a curve with one bend, and enough for a line.
+// fewestLevels is the smallest number of levels that Grow accepts: enough for a line, too few
+// for a curve with one bend.
 const fewestLevels = 3
 
 // A Power is the curve Factor·N^Exponent.
@@ -16,11 +17,11 @@ type Power struct {
 	Exponent Estimate
 }
 
-// Grow fits a power to a cost, by the regression of the logarithm of the levels'
-// medians on that of N. The exponent's interval is the regression's, in which the
-// levels are the replicates: it includes what sets levels apart, and is wide where the
-// cost does not grow as a power at all. Grow is false below three levels, and where
-// the cost is 0 at one of them, which no power is.
+// Grow fits a power to a cost by regression of the logarithm of the levels' medians on the
+// logarithm of N. The exponent's interval is that of the regression, in which the levels are
+// the replicates: it includes the differences between levels, and is wide where the cost does
+// not follow a power at all. Grow returns false below three levels, and where the cost is 0 at
+// one level, which no power fits.
 func Grow(levels []Level) (Power, bool) {
 	all := medians(levels)
 	if len(all) < fewestLevels || len(all) < len(levels) {
@@ -38,7 +39,7 @@ func Grow(levels []Level) (Power, bool) {
 	}, true
 }
 
-// slopeMargin is half the interval of a regression's slope.
+// slopeMargin returns half the width of the interval of a regression's slope.
 func slopeMargin(x, y []float64, a, b float64) float64 {
 	var squares, spread float64
 	mean := stat.Mean(x, nil)
@@ -52,5 +53,5 @@ func slopeMargin(x, y []float64, a, b float64) float64 {
 	return t * math.Sqrt(squares/free/spread)
 }
 
-// At is the curve's value at n.
+// At returns the curve's value at n.
 func (p Power) At(n float64) float64 { return p.Factor * math.Pow(n, p.Exponent.Value) }

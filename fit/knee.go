@@ -6,19 +6,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// A Peak is the N at which throughput is greatest, and the interval of it.
+// A Peak is the N at which throughput is greatest, with its interval.
 type Peak struct {
 	Estimate
-	// Shown says that a fall beyond the peak was measured. Otherwise a curve that
-	// only saturates fits the levels as well, or nearly so.
+	// Shown says that throughput was measured to fall beyond the peak. Otherwise a curve that
+	// only saturates fits the levels as well, or nearly as well.
 	Shown bool
 }
 
-// Peak is that of the law that was fitted to the levels. Its interval has the peaks of
-// all laws that fit the levels nearly as well: the sum of squares may exceed the least
-// one by as much as [Confidence] allows, by the F-test. The replicates are the levels,
-// so the interval includes what sets levels apart and the lack of fit. High is
-// infinite where laws without a peak fit.
+// Peak returns the peak of the law that was fitted to the levels. Its interval contains the
+// peaks of all laws that fit the levels nearly as well: their sum of squares may exceed the
+// smallest one by as much as [Confidence] allows, by the F-test. The replicates are the levels,
+// so the interval includes the differences between levels and the lack of fit. High is infinite
+// where laws without a peak fit.
 func (u USL) Peak(levels []Level) Peak {
 	p := profile{medians(levels)}
 	at := u.Knee()
@@ -35,14 +35,14 @@ func (u USL) Peak(levels []Level) Peak {
 	return e
 }
 
-// fisher is the quantile of the F distribution that Confidence asks for.
+// fisher returns the quantile of the F distribution at Confidence.
 func fisher(free float64) float64 { return distuv.F{D1: 1, D2: free}.Quantile(Confidence) }
 
-// A profile is how well laws with a given peak fit the points.
+// A profile computes how well laws with a given peak fit the points.
 type profile struct{ points []Point }
 
-// falls tells whether the throughput of the last level lies below the greatest by more
-// than levels scatter about the law.
+// falls reports whether the throughput of the last level lies below the greatest by more than
+// the scatter of levels about the law.
 func (p profile) falls(scatter, free float64) bool {
 	greatest := 0.
 	for _, at := range p.points {
@@ -53,16 +53,17 @@ func (p profile) falls(scatter, free float64) bool {
 	return fall > t*scatter*math.Sqrt2
 }
 
-// edgeStep is how an interval's end is approached; edgeSteps bound how far. A peak
-// that is distant times as far as the last level makes no difference at any level.
+// edgeStep is the factor by which the search for an interval's end proceeds, and edgeSteps
+// limits its steps. A peak at more than distant times the last level makes no difference at any
+// level.
 const (
 	distant   = 100
 	edgeStep  = 1.5
 	edgeSteps = 60
 )
 
-// edge goes from a peak by a factor to where laws no longer fit, to within a
-// thousandth, or to the limit.
+// edge moves from a peak by factor until laws no longer fit, and returns that point to within a
+// thousandth, or returns the limit.
 func (p profile) edge(from, factor, limit, bound float64) float64 {
 	in := min(from, distant*p.points[len(p.points)-1].N)
 	for range edgeSteps {
@@ -85,10 +86,10 @@ func (p profile) edge(from, factor, limit, bound float64) float64 {
 	return limit
 }
 
-// off is the least sum of squares of the laws that peak at the knee.
+// off returns the smallest sum of squares of the laws that peak at the knee.
 func (p profile) off(knee float64) float64 {
 	at := func(odds float64) float64 { return p.of(odds/(1+odds), knee) }
-	// The odds of α are searched on a logarithmic scale, first on a grid: there may be
+	// The odds of α are searched on a logarithmic scale, first on a grid, because there may be
 	// two minima.
 	const low, high, steps = -18., 8., 26
 	best := low
@@ -110,8 +111,7 @@ func (p profile) off(knee float64) float64 {
 	return min(at(math.Exp(from)), p.of(0, knee))
 }
 
-// of is the sum of squares of the law with the α and the knee, with the γ that is
-// best for them.
+// of returns the sum of squares of the law with the given α and knee and the γ that fits best.
 func (p profile) of(alpha, knee float64) (sum float64) {
 	u := USL{Alpha: alpha, Beta: (1 - alpha) / (knee * knee), Gamma: 1}
 	mean := 0.

@@ -6,26 +6,25 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Confidence is that of every interval, where there are enough observations.
+// Confidence is the confidence of every interval where there are enough observations.
 const Confidence = 0.95
 
-// An Estimate is a value and the interval that it is to be found in.
+// An Estimate is a value with its confidence interval.
 type Estimate struct {
 	Value, Low, High float64
-	// Confidence is how often such an interval has the truth in it, 0 to 1. It
-	// is less than [Confidence] where there are too few observations for that.
+	// Confidence is the probability that such an interval contains the truth, 0 to 1. It is
+	// less than [Confidence] where there are too few observations.
 	Confidence float64
 }
 
-// Median is the median of the values, of which there is at least one, and its
-// exact interval, by the sign test: the narrowest pair of order statistics that
-// reaches Confidence, and from the least to the greatest value if none does,
-// which are those of fewer than six.
+// Median returns the median of the values, of which it needs at least one, with its exact
+// interval by the sign test: the narrowest pair of order statistics that reaches Confidence.
+// Fewer than six values cannot reach it; the interval is then from the smallest to the largest.
 func Median(values []float64) Estimate {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
 	e := Estimate{Value: (sorted[(n-1)/2] + sorted[n/2]) / 2}
-	cut := 0 // values that are left out on each side
+	cut := 0 // number of values left out on each side
 	for cut+1 < (n+1)/2 && covers(n, cut+1) >= Confidence {
 		cut++
 	}
@@ -33,8 +32,8 @@ func Median(values []float64) Estimate {
 	return e
 }
 
-// covers is how likely it is that the median of what n values come from lies
-// between the least and the greatest of them but for cut on each side.
+// covers returns the probability that the median of the distribution of n values lies between
+// the smallest and the largest value left after cut values are removed from each side.
 func covers(n, cut int) float64 {
 	return 1 - 2*distuv.Binomial{N: float64(n), P: 0.5}.CDF(float64(cut))
 }

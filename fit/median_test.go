@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// The confidence of order statistics is binomial: of n values the least and the
-// greatest miss the median with 2^(1−n).
+// The confidence of order statistics is binomial: the interval from the smallest to the largest
+// of n values misses the median with probability 2^(1−n).
 func TestMedian(t *testing.T) {
 	for _, c := range []struct {
 		values []float64
@@ -57,7 +57,7 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// A line has no exponent of its own: the interval says so.
+// A linear cost with an offset follows no power: the interval shows that.
 func TestGrowthOfNoPowerIsUnsure(t *testing.T) {
 	var levels []fit.Level
 	for n := 2.0; n <= 256; n *= 2 {

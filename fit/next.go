@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Next is the probability that the next value is at least 0, predicted from two
-// values or more of the same normal distribution, whose mean and scatter are not
-// known but from them.
+// Next returns the probability that the next value is at least 0, predicted from two or more
+// values of the same normal distribution, whose mean and scatter are known only from these
+// values.
 func Next(values []float64) float64 {
 	n := float64(len(values))
 	mean, scatter := stat.MeanStdDev(values, nil)

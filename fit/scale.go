@@ -9,26 +9,26 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// A USL is the Universal Scalability Law: of N who work side by side the
-// throughput is γN/(1 + α(N−1) + βN(N−1)).
+// A USL is the Universal Scalability Law: the throughput of N parallel workers is γN/(1 +
+// α(N−1) + βN(N−1)).
 type USL struct {
 	Alpha float64 // contention: the share of the work that is serial, 0 to 1
-	Beta  float64 // coherency: what each pair of them costs, from 0
-	Gamma float64 // the throughput of one
+	Beta  float64 // coherency: the cost of each pair of workers, at least 0
+	Gamma float64 // the throughput of one worker
 }
 
-// At is the throughput of n.
+// At returns the throughput of n workers.
 func (u USL) At(n float64) float64 {
 	return u.Gamma * n / (1 + u.Alpha*(n-1) + u.Beta*n*(n-1))
 }
 
-// Knee is the N beyond which more is less, infinite if there is none, and 1 if
-// one alone does most.
+// Knee returns the N beyond which throughput falls: infinite if there is none, and 1 if one
+// worker alone achieves most.
 func (u USL) Knee() float64 {
 	return max(1, math.Sqrt((1-u.Alpha)/u.Beta))
 }
 
-// R2 is the share of the variance of the levels' medians that the law explains.
+// R2 returns the share of the variance of the levels' medians that the law explains.
 func (u USL) R2(levels []Level) float64 {
 	var estimates, values []float64
 	for _, p := range medians(levels) {
@@ -37,13 +37,12 @@ func (u USL) R2(levels []Level) float64 {
 	return stat.RSquaredFrom(estimates, values, nil)
 }
 
-// parameters is how many a USL has; as many levels leave no residual to judge
-// it by.
+// parameters is the number of parameters of a USL. With only as many levels there are no
+// residuals to judge the fit by.
 const parameters = 3
 
-// Scale fits the law to the levels' median throughputs, by least squares of the
-// relative residuals.
-// The error says what is missing.
+// Scale fits the law to the levels' median throughputs, by least squares of the relative
+// residuals. The error says what is missing.
 func Scale(levels []Level) (USL, error) {
 	all := medians(levels)
 	if len(all) <= parameters {
@@ -67,8 +66,8 @@ func Scale(levels []Level) (USL, error) {
 	return c.law(found.X), nil
 }
 
-// linear is where the search begins. N/X is linear in 1/γ, α/γ and β/γ, and
-// what is off by a share in X is off by the same share in it.
+// linear returns the start of the search. N/X is linear in 1/γ, α/γ and β/γ, and a relative
+// error of X is the same relative error of N/X.
 func linear(all []Point) USL {
 	a, b := mat.NewDense(len(all), parameters, nil), mat.NewVecDense(len(all), nil)
 	for i, p := range all {
@@ -80,17 +79,17 @@ func linear(all []Point) USL {
 	qr.Factorize(a)
 	var x mat.VecDense
 	if err := qr.SolveVecTo(&x, false, b); err != nil || x.AtVec(0) <= 0 {
-		return USL{Gamma: all[0].Value / all[0].N} // anything will do: it is a start
+		return USL{Gamma: all[0].Value / all[0].N} // any start will do
 	}
 	return USL{Gamma: 1 / x.AtVec(0), Alpha: x.AtVec(1) / x.AtVec(0), Beta: x.AtVec(2) / x.AtVec(0)}
 }
 
-// coordinates are those of the search: all of the order of 1, and none that
-// stands for an α below 0 or above 1, or a negative β. Without these bounds levels
-// that all lie beyond the peak say nothing of α and γ but their ratio.
+// coordinates transforms the parameters for the search: all are of the order of 1, and none
+// stands for an α outside 0 to 1 or a negative β. Without these bounds, levels that all lie
+// beyond the peak determine only the ratio of α and γ.
 type coordinates struct{ widest float64 }
 
-// mostAlpha is where a search begins that should begin at 1 or beyond.
+// mostAlpha is the greatest α at which a search begins.
 const mostAlpha = 0.9
 
 func widest(all []Point) (n float64) {

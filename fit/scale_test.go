@@ -8,10 +8,10 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// truth has its knee at 49, well inside the levels.
+// truth has its knee at 49, well within the levels.
 var truth = fit.USL{Alpha: 0.03, Beta: 0.0004, Gamma: 4000}
 
-// measured is a law's throughput with noise, a share of it, at 4, 8, …, 256.
+// measured returns a law's throughput at 4, 8, …, 256, with noise as a share of it.
 func measured(u fit.USL, noise float64, seed uint64) (levels []fit.Level) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	for n := 4.0; n <= 256; n *= 2 {
@@ -52,7 +52,7 @@ func TestScaleFindsTheLaw(t *testing.T) {
 	}
 }
 
-// Where throughput only rises there is no knee, or one far beyond.
+// Where throughput only rises there is no knee, or it lies far beyond the levels.
 func TestScaleWithoutAPeak(t *testing.T) {
 	got, err := fit.Scale(measured(fit.USL{Alpha: 0.05, Gamma: 100}, 0, 1))
 	if err != nil {
@@ -63,7 +63,7 @@ func TestScaleWithoutAPeak(t *testing.T) {
 	}
 }
 
-// Levels that all lie beyond the peak do not send α and γ away.
+// Levels that all lie beyond the peak do not let α and γ diverge.
 func TestScaleBeyondThePeak(t *testing.T) {
 	levels := measured(fit.USL{Alpha: 0.9, Beta: 0.3, Gamma: 1000}, 0.02, 2)[2:]
 	got, err := fit.Scale(levels)
