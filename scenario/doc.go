@@ -1,8 +1,7 @@
-// Package scenario is the scenario file: runs that belong together, written down
-// in versioned YAML.
+// Package scenario reads scenario files: runs that belong together, written down in versioned YAML.
 //
-// A [File] has named scenarios, each of which is what one stampede run would be
-// asked for, by settings that are called as its flags are. [Parse] is told which
-// settings there are, and finds everything that is wrong with a file at once,
-// with its line; it runs nothing. [Shipped] are the files that come with stampede.
+// A [File] has named scenarios. Each scenario stands for one stampede run, and its settings have
+// the names of that command's flags. [Parse] takes the known settings as keys and reports all
+// errors of a file together, each with its line; it runs nothing. [Shipped] returns the files that
+// come with stampede.
 package scenario

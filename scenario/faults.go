@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// A Fault is one thing that is wrong with a file.
+// A Fault is one error in a file.
 type Fault struct {
 	Line int // from 1
 	Text string
 }
 
-// Faults is all that is wrong with a file, as an error with a line for each.
+// Faults holds all errors in a file. It is an error with a line for each.
 type Faults struct {
 	Name string // of the file
 	All  []Fault
 }
 
-// most is how many faults are told of one file.
+// most is the number of faults that are reported for one file.
 const most = 10
 
-// Add notes a fault, once: a setting of the file is one of every scenario.
+// Add adds a fault, once: a setting of the whole file would repeat its fault for every scenario.
 func (f *Faults) Add(line int, format string, args ...any) {
 	if fault := (Fault{max(line, 1), fmt.Sprintf(format, args...)}); !slices.Contains(f.All, fault) {
 		f.All = append(f.All, fault)
 	}
 }
 
-// Err is the faults as an error, nil if there are none.
+// Err returns the faults as an error, nil if there are none.
 func (f *Faults) Err() error {
 	if len(f.All) == 0 {
 		return nil
@@ -37,7 +37,7 @@ func (f *Faults) Err() error {
 	return f
 }
 
-// Error is "FILE:LINE: what is wrong", a line each, by line.
+// Error returns "FILE:LINE: what is wrong" for each fault, sorted by line.
 func (f *Faults) Error() string {
 	all := slices.Clone(f.All)
 	slices.SortStableFunc(all, func(a, b Fault) int { return cmp.Compare(a.Line, b.Line) })

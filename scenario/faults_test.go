@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/scenario"
 )
 
-// Each archive is a file with faults, and what is said of it.
+// TestFaults checks the errors of faulty files. Each archive has a file and its expected errors.
 func TestFaults(t *testing.T) {
 	archives, err := filepath.Glob("testdata/faults/*.txtar")
 	if err != nil || len(archives) == 0 {

@@ -8,11 +8,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// fields are what a mapping may hold besides settings, and what to do with it.
+// fields maps the keys that a mapping may have besides settings to the functions that read their
+// values.
 type fields map[string]func(value *yaml.Node)
 
-// mapping goes through a mapping that may have the fields, each once, and if
-// there is a place to put them the settings.
+// mapping reads a mapping. It accepts the known fields, each once, and if settings is not nil also
+// settings, which it adds there.
 func (p *parser) mapping(n *yaml.Node, known fields, settings *[]Setting) {
 	p.unique(n)
 	have := slices.Sorted(maps.Keys(known))
@@ -33,7 +34,7 @@ func (p *parser) mapping(n *yaml.Node, known fields, settings *[]Setting) {
 	}
 }
 
-// setting adds a setting whose values are as they must be.
+// setting adds a setting if its values are valid.
 func (p *parser) setting(k Key, line int, n *yaml.Node, to *[]Setting) {
 	values, ok := p.values(k, n)
 	if !ok {
@@ -68,8 +69,8 @@ func (p *parser) values(k Key, n *yaml.Node) (values []string, ok bool) {
 	return values, len(values) > 0 && len(values) == len(items)
 }
 
-// word is a value in one piece, "" with a fault if it is not that. What looks
-// like the name of a scheme, native:, is a key without a value to YAML.
+// word returns a scalar value, or "" and a fault if the node is not one. A scheme such as native:
+// without quotes is a key without a value in YAML; word accepts it.
 func (p *parser) word(key string, n *yaml.Node) string {
 	switch {
 	case n.Kind == yaml.MappingNode && len(n.Content) == 2 && n.Content[1].Tag == "!!null" && n.Content[1].Value == "":
@@ -86,7 +87,7 @@ func (p *parser) word(key string, n *yaml.Node) string {
 	return ""
 }
 
-// unique notes keys that are given more than once.
+// unique reports keys that are given more than once.
 func (p *parser) unique(n *yaml.Node) {
 	seen := map[string]int{}
 	for key := range pairs(n) {
@@ -97,7 +98,7 @@ func (p *parser) unique(n *yaml.Node) {
 	}
 }
 
-// pairs are the keys of a mapping and their values.
+// pairs iterates over the keys of a mapping and their values.
 func pairs(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	return func(yield func(key, value *yaml.Node) bool) {
 		for i := 0; i+1 < len(n.Content); i += 2 {

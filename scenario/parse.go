@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
-// Parse reads the text of the file that is called by the name. The error is all
-// that is wrong with it, as Faults.
+// Parse parses the text of the named file. The error holds everything that is wrong with it, as
+// [*Faults].
 func Parse(name string, text []byte, keys []Key) (File, error) {
 	p := &parser{keys: keys, faults: Faults{Name: name}, file: File{Name: name}}
 	if root := p.document(text); root != nil && p.version(root) {
@@ -23,17 +23,16 @@ func Parse(name string, text []byte, keys []Key) (File, error) {
 	return p.file, p.faults.Err()
 }
 
-// A parser is a file being read.
+// A parser holds the state of parsing one file.
 type parser struct {
 	keys   []Key
 	faults Faults
 	file   File
-	shared []Setting // of every scenario that does not replace them
+	shared []Setting // settings of every scenario that does not replace them
 	across int       // the line of the reference's columns
 }
 
-// document is the one YAML document of the text, nil if there is something wrong
-// with that.
+// document returns the root of the text's only YAML document, or nil and a fault.
 func (p *parser) document(text []byte) *yaml.Node {
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	var first, second yaml.Node
@@ -56,7 +55,7 @@ func (p *parser) document(text []byte) *yaml.Node {
 	return first.Content[0]
 }
 
-// syntax notes an error of the YAML library, "yaml: line 3: did not find …".
+// syntax reports an error of the YAML library, "yaml: line 3: did not find …".
 func (p *parser) syntax(err error) {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 1
@@ -75,7 +74,7 @@ func (p *parser) syntax(err error) {
 	p.faults.Add(line, "not YAML: %s", text)
 }
 
-// version tells whether the file is of a version that can be read at all.
+// version reports whether this version of the format can be read.
 func (p *parser) version(root *yaml.Node) bool {
 	if root.Kind != yaml.MappingNode {
 		p.faults.Add(root.Line, "want keys and values: begin with version: %s", Version)
@@ -144,7 +143,7 @@ func (p *parser) scenarios(n *yaml.Node) {
 	}
 }
 
-// thresholds are one, or a list.
+// thresholds reads one threshold or a list of them.
 func (p *parser) thresholds(n *yaml.Node) (all []Threshold) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
@@ -161,10 +160,10 @@ func (p *parser) thresholds(n *yaml.Node) (all []Threshold) {
 	return all
 }
 
-// nameLetters are what names of scenarios are made of.
+// nameLetters are the characters allowed in names of scenarios.
 const nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
-// inherited are the settings of the file that the scenario does not replace.
+// inherited returns the settings of the file that the scenario does not replace.
 func (p *parser) inherited(s Scenario) []Setting {
 	all := slices.DeleteFunc(slices.Clone(p.shared), func(set Setting) bool {
 		return s.index(set.Key) >= 0 || s.index(p.key(set.Key).Instead) >= 0
@@ -175,12 +174,12 @@ func (p *parser) inherited(s Scenario) []Setting {
 	return all
 }
 
-// key is the key of the name, which is one there is.
+// key returns the key of a name, which must exist.
 func (p *parser) key(name string) Key {
 	return p.keys[slices.IndexFunc(p.keys, func(k Key) bool { return k.Name == name })]
 }
 
-// unknown is the fault of a key that there is not.
+// unknown returns the error for an unknown key.
 func unknown(key string, have []string) error {
 	if nearest.Name(key, have) != "" {
 		return nearest.Unknown("key", key, have)

@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/scenario"
 )
 
-// keys are some that a scenario might have.
+// keys returns example keys.
 func keys() []scenario.Key {
 	anything := func(string) error { return nil }
 	return []scenario.Key{
@@ -115,7 +115,7 @@ func TestScenarioKnowsItsLines(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, it is read or what is wrong is told with a line.
+// FuzzParse checks that any file is either parsed or rejected with a line number.
 func FuzzParse(f *testing.F) {
 	f.Add(string(scenario.Template()))
 	for _, name := range scenario.Names() {

@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// reference reads somebody else's figures.
+// reference reads published figures to compare the runs with.
 func (p *parser) reference(n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
 		p.faults.Add(n.Line, "reference: want source, figure, across, columns, rows and differs below it")
@@ -29,7 +29,7 @@ func (p *parser) reference(n *yaml.Node) {
 	p.complete(n.Line, r)
 }
 
-// complete notes what is missing of a reference.
+// complete reports the missing parts of a reference.
 func (p *parser) complete(line int, r *results.Reference) {
 	for _, part := range []struct {
 		name  string
@@ -88,7 +88,7 @@ func (p *parser) oneOf(key string, n *yaml.Node, have []string) string {
 	return word
 }
 
-// checkReference notes columns that are to be scenarios and are none.
+// checkReference reports columns that do not name a scenario although columns stand for scenarios.
 func (p *parser) checkReference() {
 	r := p.file.Reference
 	if r == nil || r.Across != results.AcrossScenarios {

@@ -6,57 +6,55 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Version is that of the format, which a file begins with.
+// Version is the version of the format. A file states it with the key version.
 const Version = "1"
 
-// A File is a scenario file whose every setting is one there is and has a value
-// that it can have.
+// A File is a valid scenario file: every setting exists and has a valid value.
 type File struct {
-	Name      string // as errors call it
-	About     string // in a line, "" if it does not say
-	Seed      string // of all scenarios, "" if it does not say
+	Name      string // used in errors
+	About     string // a one-line description, "" if there is none
+	Seed      string // of all scenarios, "" if there is none
 	Scenarios []Scenario
-	// Thresholds are of all scenarios; what they mean is not looked into here.
+	// Thresholds apply to all scenarios; this package does not interpret them.
 	Thresholds []Threshold
-	Reference  *results.Reference // nil if it has none
+	Reference  *results.Reference // nil if there is none
 }
 
-// A Threshold is what is asked of the runs, as it was written.
+// A Threshold is the text of a threshold, as written.
 type Threshold struct {
 	Text string
 	Line int
 }
 
-// A Scenario is some runs of one file.
+// A Scenario is a named group of runs in a file.
 type Scenario struct {
 	Name     string
 	Line     int
 	Settings []Setting // its own, and those of the file that it does not replace
-	// Thresholds are about its own runs alone.
+	// Thresholds apply to this scenario's runs only.
 	Thresholds []Threshold
 }
 
-// A Setting is a value, or several, as they were written.
+// A Setting is a key with one or more values, as written.
 type Setting struct {
 	Key    string
 	Values []string
 	Line   int
-	Shared bool // it stands beside the scenarios, for all of them
+	Shared bool // set beside the scenarios, for all of them
 }
 
-// A Key is a setting that there is.
+// A Key describes a setting that a file may have.
 type Key struct {
 	Name string
 	List bool // may have several values
-	// Instead is the key that means the same thing in another way: who sets one
-	// of the two for a scenario replaces the other of the file. "" if there is
-	// none.
+	// Instead is an alternative key for the same thing: a scenario that sets one of the two
+	// replaces the other in the file's settings. It is "" if there is none.
 	Instead string
-	// Check says what is wrong with a value, in words that follow the key's.
+	// Check returns an error for an invalid value. The error's text follows the key's name.
 	Check func(value string) error
 }
 
-// Values are those of the key; none if it is not set.
+// Values returns the values of the key, or none if it is not set.
 func (s Scenario) Values(key string) []string {
 	if i := s.index(key); i >= 0 {
 		return s.Settings[i].Values
@@ -64,7 +62,7 @@ func (s Scenario) Values(key string) []string {
 	return nil
 }
 
-// LineOf is the line of the key, or that of the scenario.
+// LineOf returns the line of the key, or the scenario's line if the key is not set.
 func (s Scenario) LineOf(key string) int {
 	if i := s.index(key); i >= 0 {
 		return s.Settings[i].Line
@@ -72,7 +70,7 @@ func (s Scenario) LineOf(key string) int {
 	return s.Line
 }
 
-// Without is the scenario without the key.
+// Without returns the scenario without the key.
 func (s Scenario) Without(key string) Scenario {
 	s.Settings = slices.DeleteFunc(slices.Clone(s.Settings), func(set Setting) bool { return set.Key == key })
 	return s

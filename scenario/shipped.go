@@ -9,7 +9,7 @@ import (
 //go:embed template.yaml
 var template []byte
 
-// Template is a file that shows in comments what can be in one.
+// Template returns a file that explains in comments what a scenario file can contain.
 func Template() []byte { return template }
 
 //go:embed shipped/*.yaml
@@ -17,11 +17,11 @@ var shipped embed.FS
 
 const suffix = ".yaml"
 
-// Names are those of the files that come with stampede.
+// Names returns the names of the files that come with stampede.
 func Names() (names []string) {
 	entries, err := shipped.ReadDir("shipped")
 	if err != nil {
-		panic(err) // it was embedded
+		panic(err) // the folder is embedded
 	}
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), suffix))
@@ -29,7 +29,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Shipped is the text of the file that comes with stampede under the name.
+// Shipped returns the text of the file with that name that comes with stampede.
 func Shipped(name string) (text []byte, ok bool) {
 	text, err := shipped.ReadFile(path.Join("shipped", name+suffix))
 	return text, err == nil
