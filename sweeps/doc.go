@@ -1,8 +1,7 @@
-// Package sweeps is the plan of a sweep: the [Levels] of its axes, the [Order] in
-// which they are measured, the [Objective] that a level must meet, and the search
-// for the [Highest] level that does.
+// Package sweeps plans a sweep: the [Level] values of its axes, the [Order] in which they are
+// measured, the [Objective] that a level must meet, and the [Search] for the highest level that
+// meets it.
 //
-// It runs nothing. What it decides follows from the seed and from what was
-// measured alone, so that a sweep which was interrupted goes on as if it had not
-// been.
+// It runs nothing. Its decisions follow from the seed and the measurements alone, so a sweep that
+// was interrupted and resumed gives the same result as one that was not.
 package sweeps

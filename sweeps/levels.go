@@ -12,15 +12,15 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Kind is what the values of an axis are.
+// A Kind is the type of an axis's values.
 type Kind struct {
 	example string
 	parse   func(string) (float64, error)
-	unit    float64 // every value is a multiple of; 0 for any
-	step    float64 // between the values of a range, as they are; 0 if each is twice the one before
+	unit    float64 // every value is a multiple of it; 0 for any value
+	step    float64 // default difference of a range's values; 0: each value doubles the one before
 }
 
-// Whole are whole numbers of so many, from one unit on.
+// Whole returns the kind of whole numbers that are multiples of unit, starting at unit.
 func Whole(unit int) Kind {
 	return Kind{"a number such as 64, levels such as 2,8,32 or a range such as 2..256", func(s string) (float64, error) {
 		n, err := strconv.Atoi(s)
@@ -28,14 +28,14 @@ func Whole(unit int) Kind {
 	}, float64(unit), 0}
 }
 
-// Rates are positive numbers a second.
+// Rates returns the kind of positive numbers per second.
 func Rates() Kind {
 	return Kind{"arrivals a second such as 500, levels such as 100,200,400 or a range such as 100..6400", func(s string) (float64, error) {
 		return strconv.ParseFloat(strings.TrimSuffix(s, "/s"), 64)
 	}, 0, 0}
 }
 
-// Durations are in nanoseconds.
+// Durations returns the kind of durations, in nanoseconds.
 func Durations() Kind {
 	return Kind{"a duration such as 1ms, levels such as 0,1ms,10ms or a range such as 1ms..64ms", func(s string) (float64, error) {
 		d, err := time.ParseDuration(s)
@@ -43,7 +43,7 @@ func Durations() Kind {
 	}, 1, 0}
 }
 
-// Sizes are in bytes, with or without a unit.
+// Sizes returns the kind of sizes in bytes, written with or without a unit.
 func Sizes() Kind {
 	return Kind{"bytes such as 1k, levels such as 0,100,1KiB or a range such as 100..100k", func(s string) (float64, error) {
 		n, err := humanize.ParseBytes(s)
@@ -51,8 +51,8 @@ func Sizes() Kind {
 	}, 1, 0}
 }
 
-// Shares are parts of one. A range of them may begin at 0, and its levels are as far
-// apart on a linear scale.
+// Shares returns the kind of shares between 0 and 1. A range of shares may begin at 0, and its
+// levels are evenly spaced.
 func Shares() Kind {
 	return Kind{"a share such as 0.9, levels such as 0,0.5,1 or a range such as 0..1", func(s string) (float64, error) {
 		v, err := strconv.ParseFloat(s, 64)
@@ -63,9 +63,9 @@ func Shares() Kind {
 	}, 0, 0.25}
 }
 
-// Levels reads the levels of an axis: "64", "2,8,32", or "2..256", which is n
-// levels from one end to the other, as far apart on the kind's scale, or, with n 0,
-// each twice the one before it, of shares a quarter more.
+// Levels parses the levels of an axis: "64", "2,8,32", or a range such as "2..256". A range has n
+// levels from one end to the other, evenly spaced on the kind's scale. With n 0, each level doubles
+// the one before; shares go in steps of 0.25.
 func (k Kind) Levels(text string, n int) (levels []float64, err error) {
 	low, high, isRange := strings.Cut(text, "..")
 	words := strings.Split(text, ",")
@@ -88,7 +88,7 @@ func (k Kind) Levels(text string, n int) (levels []float64, err error) {
 	return slices.Compact(levels), nil
 }
 
-// span are the levels of a range on the kind's scale.
+// span returns the levels of a range on the kind's scale.
 func (k Kind) span(low, high float64, n int) ([]float64, error) {
 	switch {
 	case k.step > 0 && low < high:
@@ -101,7 +101,7 @@ func (k Kind) span(low, high float64, n int) ([]float64, error) {
 	return nil, errors.New("a range goes from a positive number to a greater one")
 }
 
-// evenly are the levels of a range on a linear scale, its ends among them.
+// evenly returns the levels of a range on a linear scale, including its ends.
 func (k Kind) evenly(low, high float64, n int) []float64 {
 	step := k.step
 	if n > 1 {
@@ -114,7 +114,7 @@ func (k Kind) evenly(low, high float64, n int) []float64 {
 	return append(levels, high)
 }
 
-// between are the levels of a range on a logarithmic scale, its ends among them.
+// between returns the levels of a range on a logarithmic scale, including its ends.
 func (k Kind) between(low, high float64, n int) []float64 {
 	ratio := 2.
 	if n > 1 {
@@ -127,8 +127,8 @@ func (k Kind) between(low, high float64, n int) []float64 {
 	return append(levels, high)
 }
 
-// Grid is a geometric scale from low to high, each level about a step, such as
-// 1.05, above the one before it.
+// Grid returns a geometric scale from low to high. The ratio of adjacent levels is about step, such
+// as 1.05.
 func (k Kind) Grid(low, high, step float64) []float64 {
 	n := int(math.Ceil(math.Log(high/low)/math.Log(step))) + 1
 	grid := k.between(low, high, max(n, 2))
@@ -136,10 +136,10 @@ func (k Kind) Grid(low, high, step float64) []float64 {
 	return slices.Compact(grid)
 }
 
-// round takes a value to a multiple of the unit, or to three digits.
+// round rounds a value to a multiple of the unit, or to three significant digits.
 func (k Kind) round(v float64) float64 {
 	if k.unit == 0 {
-		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64) // what it has written it can read
+		rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64) // its own output always parses
 		return rounded
 	}
 	return max(k.unit, math.Round(v/k.unit)*k.unit)

@@ -10,19 +10,19 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// An Objective is what a level must meet: a figure's bound, mostly on a
-// percentile of a phase's times.
+// An Objective is what a level must meet: a bound on a figure, usually on a percentile of a phase's
+// times.
 type Objective struct{ figures.Bound }
 
-// ParseObjective reads "acquire.response.p99<50ms", as [figures.ParseBound] does.
+// ParseObjective parses "acquire.response.p99<50ms" as [figures.ParseBound] does.
 func ParseObjective(text string, phases []string) (Objective, error) {
 	b, err := figures.ParseBound(text, phases)
 	return Objective{b}, err
 }
 
-// Judge tells whether a run meets the objective. A run that cannot tell is undecided:
-// one with too few observations, and one whose generator or machine was short of CPU,
-// which measured that and not the service.
+// Judge reports whether a run meets the objective. A run is undecided if it has too few
+// observations, or if its load generator or machine was short of CPU: then it measured that and not
+// the service.
 func (o Objective) Judge(r results.Run) Trial {
 	measured, known := o.Figure.Of(r)
 	lost := r.Generator.Lost()
@@ -41,7 +41,7 @@ func (o Objective) Judge(r results.Run) Trial {
 	return Trial{Outcome: Met, Slack: o.slack(measured)}
 }
 
-// shortOfCPU is the doubt that says so, "" without one.
+// shortOfCPU returns the text of the first doubt about a shortage of CPU, "" if there is none.
 func shortOfCPU(r results.Run) string {
 	for _, d := range r.Doubts {
 		if strings.HasPrefix(d.Code, "cpu") {
@@ -51,12 +51,11 @@ func shortOfCPU(r results.Run) string {
 	return ""
 }
 
-// leastShare bounds how far below its limit a figure counts as, as a share of the
-// limit.
+// leastShare is the smallest value of a figure that slack distinguishes, as a share of the limit.
 const leastShare = 1e-6
 
-// slack is the distance to the limit: of times and rates, which scatter by a share of
-// themselves, that of the logarithms.
+// slack returns the distance to the limit. For times and rates, whose scatter is proportional to
+// their value, it is the distance of the logarithms.
 func (o Objective) slack(measured float64) float64 {
 	distance := o.Limit - measured
 	if o.Figure.Timed && o.Limit > 0 {
@@ -68,19 +67,19 @@ func (o Objective) slack(measured float64) float64 {
 	return distance
 }
 
-// statistic is the last word of the figure: "p99".
+// statistic returns the last word of the figure: "p99".
 func (o Objective) statistic() string {
 	return o.Figure.Name[strings.LastIndex(o.Figure.Name, ".")+1:]
 }
 
-// Needs is how many observations a run must have for the figure to be known.
+// Needs returns how many observations a run must have for the figure to be known.
 func (o Objective) Needs() int64 {
 	beyond := map[string]int64{"p50": 2, "p90": 10, "p99": 100, "p999": 1000}
 	return max(beyond[o.statistic()], 1) * metrics.Beyond
 }
 
-// Has is how many observations of the figure a run has: those of its phase, which
-// not every round need have, or its rounds.
+// Has returns how many observations of the figure a run has: those of its phase, since not every
+// round has one, or otherwise its rounds.
 func (o Objective) Has(r results.Run) int64 {
 	phase, _, _ := strings.Cut(o.Figure.Name, ".")
 	if l, ok := r.Latency[phase]; ok {

@@ -2,8 +2,7 @@ package sweeps
 
 import "math"
 
-// A Search looks for the highest level of a rising grid at which runs meet an
-// objective.
+// A Search looks for the highest level of an ascending grid at which runs meet an objective.
 type Search struct {
 	Grid  []float64
 	Times int // runs that confirm a level, at least 2
@@ -13,27 +12,26 @@ type Search struct {
 	tallies map[int]*tally
 }
 
-// Trials are how many of the runs at a level met the objective. Undecided runs are
-// not among them.
+// Trials counts the decided runs at a level, and those of them that met the objective.
 type Trials struct{ Met, Of int }
 
 // Found is the answer of a search.
 type Found struct {
-	Level      float64 // the highest that was confirmed; 0 if none was
+	Level      float64 // the highest confirmed level; 0 if there is none
 	At         Trials
-	Confidence float64 // how likely the next run at Level meets the objective, 0 to 1
-	Next       float64 // the level after it, which was not confirmed; 0 if there is none
+	Confidence float64 // the probability that the next run at Level meets the objective, 0 to 1
+	Next       float64 // the next higher level, which was not confirmed; 0 if there is none
 	After      Trials
-	Why        string // Next was not confirmed
-	// Undecided says that the runs at Next cannot tell whether it holds, so that
-	// the answer may be higher than Level.
+	Why        string // why Next was not confirmed
+	// Undecided says that the runs at Next do not show whether it holds, so that the answer may be
+	// higher than Level.
 	Undecided bool
 }
 
-// Highest goes up from the lowest level by doubling until a level does not hold,
-// bisects between that level and the one below, and confirms the answer with fresh
-// runs: those of the search were selected for having met the objective. If they do
-// not confirm it, Highest goes down to a level that they do confirm.
+// Highest goes up from the lowest level by doubling until a level does not hold, and bisects
+// between that level and the one below. It confirms the answer with fresh runs, since those of the
+// search were selected for having met the objective. If they do not confirm it, Highest goes down
+// to a level that they do confirm.
 func (s *Search) Highest() (Found, error) {
 	s.tallies = map[int]*tally{}
 	for i := range s.Grid {
@@ -52,8 +50,8 @@ func (s *Search) Highest() (Found, error) {
 	return s.found(holds), nil
 }
 
-// bisect narrows the span from a level that is known to hold, or -1, to one that is
-// known not to, or the grid's length.
+// bisect finds the highest level that passes the test, between a level that is known to hold, or
+// -1, and one that is known not to, or the grid's length.
 func bisect(holds, fails int, test func(int) (bool, error)) (int, error) {
 	for fails-holds > 1 {
 		middle := (holds + fails) / 2
@@ -70,8 +68,8 @@ func bisect(holds, fails int, test func(int) (bool, error)) (int, error) {
 	return holds, nil
 }
 
-// bracket returns a level that holds, -1 if none does, and one above it that does
-// not, the grid's length if all do.
+// bracket returns a level that holds, -1 if none does, and a higher one that does not, the grid's
+// length if all do.
 func (s *Search) bracket() (holds, fails int, err error) {
 	holds = -1
 	for i := 0; ; i = s.double(i) {
@@ -88,7 +86,7 @@ func (s *Search) bracket() (holds, fails int, err error) {
 	}
 }
 
-// double is the first level that is twice the i-th or more, or the last.
+// double returns the first level that is at least twice the i-th, or the last.
 func (s *Search) double(i int) int {
 	j := i + 1
 	for j < len(s.Grid)-1 && s.Grid[j] < 2*s.Grid[i]*(1-1e-9) {
@@ -97,8 +95,8 @@ func (s *Search) double(i int) int {
 	return min(j, len(s.Grid)-1)
 }
 
-// down finds the highest confirmed level from a level that seems to hold: it goes
-// down by growing steps, then bisects.
+// down finds the highest confirmed level, starting at a level that seems to hold: it goes down by
+// growing steps, then bisects.
 func (s *Search) down(seems int) (int, error) {
 	fails := seems + 1
 	for step := 1; fails > 0; step *= 2 {
@@ -128,7 +126,7 @@ func (s *Search) found(holds int) (f Found) {
 	return f
 }
 
-// Most is about how many runs a search takes.
+// Most estimates the number of runs that a search takes.
 func (s *Search) Most() int {
 	span := s.Grid[len(s.Grid)-1] / s.Grid[0]
 	step := float64(len(s.Grid)) / max(1, math.Log2(span))

@@ -10,12 +10,12 @@ import (
 	"github.com/stampede-bench/stampede/sweeps"
 )
 
-// A serviceModel is a service whose 99th percentile at a rate is that of a run, with
+// A serviceModel simulates a service: the 99th percentile of a run depends on the rate, with
 // scatter.
 type serviceModel struct {
 	name    string
 	p99     func(rate float64) float64 // ms, without scatter
-	scatter func(*rand.Rand) float64   // of its logarithm
+	scatter func(*rand.Rand) float64   // of the logarithm
 }
 
 // queued rises slowly, and steeply towards 3000/s.
@@ -49,7 +49,7 @@ func serviceModels() []serviceModel {
 	}
 }
 
-// run is a run's trial of the objective p99<50ms.
+// run returns the trial of one run with the objective p99<50ms.
 func (m serviceModel) run(rate float64, r *rand.Rand) sweeps.Trial {
 	slack := math.Log(50/m.p99(rate)) - m.scatter(r)
 	if slack > 0 {
@@ -58,9 +58,9 @@ func (m serviceModel) run(rate float64, r *rand.Rand) sweeps.Trial {
 	return sweeps.Trial{Outcome: sweeps.Missed, Slack: slack}
 }
 
-// nextRuns searches so often, and returns the share of answers whose own next run
-// misses the objective, and the mean answer as a share of the rate at which half of
-// all runs meet it.
+// nextRuns does the given number of searches. It returns the share of answers at which the next run
+// misses the objective, and the mean answer as a share of the rate at which half of all runs meet
+// it.
 func nextRuns(t *testing.T, m serviceModel, searches int, random *rand.Rand) (missed, answer float64) {
 	t.Helper()
 	grid := sweeps.Rates().Grid(100, 10_000, 1.05)
@@ -84,8 +84,8 @@ func nextRuns(t *testing.T, m serviceModel, searches int, random *rand.Rand) (mi
 	return missed, answer
 }
 
-// Of 1000 searches of each model the answer's own next run misses the objective in at
-// most 5 %, and the answer is not needlessly low.
+// TestAnswerOfASearchHoldsInItsNextRun checks for each model that in 1000 searches the next run at
+// the answer misses the objective in at most 5 %, and that the answer is not needlessly low.
 func TestAnswerOfASearchHoldsInItsNextRun(t *testing.T) {
 	random := rand.New(rand.NewPCG(17, 6))
 	for _, m := range serviceModels() {
@@ -97,7 +97,7 @@ func TestAnswerOfASearchHoldsInItsNextRun(t *testing.T) {
 	}
 }
 
-// upTo is a service without scatter, which holds up to a level.
+// upTo returns a service without scatter that holds up to a level.
 func upTo(level float64) func(float64) (sweeps.Trial, error) {
 	return func(at float64) (sweeps.Trial, error) {
 		if at <= level {
@@ -107,8 +107,8 @@ func upTo(level float64) func(float64) (sweeps.Trial, error) {
 	}
 }
 
-// The search finds the last level that holds, wherever that is, and tries far
-// fewer than all.
+// TestHighest checks that the search finds the last level that holds, wherever it is, and tries far
+// fewer levels than all.
 func TestHighest(t *testing.T) {
 	grid := sweeps.Rates().Grid(100, 100_000, 1.05)
 	for i := -1; i < len(grid); i++ {
@@ -137,7 +137,8 @@ func TestHighest(t *testing.T) {
 	}
 }
 
-// A level that held by luck does not stand, and one bad run does not rule a level out.
+// TestHighestConfirms checks that a level that held by chance is not confirmed, and that one bad
+// run does not rule a level out.
 func TestHighestConfirms(t *testing.T) {
 	tried := map[float64]int{}
 	s := sweeps.Search{Grid: []float64{1, 2, 4, 8, 16}, Times: 3, Try: func(level float64) (sweeps.Trial, error) {
@@ -155,7 +156,8 @@ func TestHighestConfirms(t *testing.T) {
 	}
 }
 
-// Runs that all meet the objective, but scatter as far as the limit, confirm nothing.
+// TestScatterIsNoConfirmation checks that runs that all meet the objective, but scatter as far as
+// the limit, do not confirm a level.
 func TestScatterIsNoConfirmation(t *testing.T) {
 	slacks, nth := []float64{0.01, 0.4, 0.02, 0.5}, 0
 	s := sweeps.Search{Grid: []float64{1}, Times: 3, Try: func(float64) (sweeps.Trial, error) {
@@ -168,7 +170,8 @@ func TestScatterIsNoConfirmation(t *testing.T) {
 	}
 }
 
-// Where runs decide nothing the answer is open: never "does not hold".
+// TestUndecidedRunsRuleNothingOut checks that undecided runs leave the answer open: they never mean
+// "does not hold".
 func TestUndecidedRunsRuleNothingOut(t *testing.T) {
 	for lowest, want := range map[float64]sweeps.Found{
 		1: {Next: 1, Why: "short of CPU", Undecided: true},

@@ -54,7 +54,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// Every repetition has every cell once; the seed says in which order.
+// TestOrder checks that every repetition has every cell once, and that the seed determines the
+// order.
 func TestOrder(t *testing.T) {
 	var levels []sweeps.Level
 	for n := 2; n <= 64; n *= 2 {
@@ -110,7 +111,7 @@ func TestParseObjective(t *testing.T) {
 	}
 }
 
-// judgedAt is an objective and a run with so many observations of its phase.
+// judgedAt returns an objective and a run with the given number of observations of its phase.
 func judgedAt(t *testing.T, count int64, p99 *int64) (sweeps.Objective, results.Run) {
 	t.Helper()
 	o, err := sweeps.ParseObjective("acquire.response.p99<50ms", []string{"acquire"})
@@ -149,8 +150,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A run with too few observations of the phase tells nothing: it does not miss the
-// objective.
+// TestTooFewObservationsAreUndecided checks that a run with too few observations of the phase is
+// undecided: it does not miss the objective.
 func TestTooFewObservationsAreUndecided(t *testing.T) {
 	o, few := judgedAt(t, 420, nil)
 	want := sweeps.Trial{Why: "420 observations are too few for acquire.response.p99, which takes 1\u202f000"}
@@ -162,8 +163,8 @@ func TestTooFewObservationsAreUndecided(t *testing.T) {
 	}
 }
 
-// A run whose generator or machine was short of CPU decides nothing, whatever it
-// measured.
+// TestClientBoundRunsDoNotDecide checks that a run whose load generator or machine was short of CPU
+// is undecided, whatever it measured.
 func TestClientBoundRunsDoNotDecide(t *testing.T) {
 	for _, p99 := range []time.Duration{time.Millisecond, time.Second} {
 		o, run := judgedAt(t, 5000, (*int64)(&p99))
@@ -178,8 +179,8 @@ func TestClientBoundRunsDoNotDecide(t *testing.T) {
 	}
 }
 
-// Times count by their logarithm, counts as they are; more slack is better, whatever
-// the direction.
+// TestSlack checks that slack uses the logarithm of times and rates and the plain value of counts,
+// and that more slack is better in either direction.
 func TestSlack(t *testing.T) {
 	of := func(text string, throughput float64, violations int64) float64 {
 		o, err := sweeps.ParseObjective(text, nil)

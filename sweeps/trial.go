@@ -6,12 +6,12 @@ import (
 	"github.com/stampede-bench/stampede/fit"
 )
 
-// An Outcome is what one run shows of a level.
+// An Outcome is the result of one run at a level.
 type Outcome int
 
 // The outcomes.
 const (
-	Undecided Outcome = iota // the run cannot tell: it is too short, or it measured the generator
+	Undecided Outcome = iota // the run is too short, or it measured the load generator
 	Met
 	Missed
 )
@@ -19,35 +19,34 @@ const (
 // A Trial is one run at a level.
 type Trial struct {
 	Outcome Outcome
-	// Slack is how far the figure is on the right side of its limit, on a scale on
-	// which runs scatter evenly; negative on the wrong side. It is known if the run
-	// is decided.
+	// Slack is the distance of the figure from its limit, on a scale on which runs scatter evenly;
+	// it is negative if the limit is exceeded. It is known if the run is decided.
 	Slack float64
-	Why   string // not met
+	Why   string // why it did not meet the objective
 }
 
-// searchRuns is how many runs at most a search spends to see whether a level holds:
-// one bad run does not rule a level out.
+// searchRuns is the most runs that a search spends to see whether a level holds: one bad run does
+// not rule a level out.
 const searchRuns = 3
 
-// A tally is what is known of a level.
+// A tally holds what is known about a level.
 type tally struct {
 	Trials
 	undecided  int
 	confidence float64 // of the confirmation; 0 without one
-	why        string  // a run missed the objective
-	whyNot     string  // a run decided nothing
+	why        string  // why a run missed the objective
+	whyNot     string  // why a run was undecided
 }
 
 func (t *tally) missed() int { return t.Of - t.Met }
 
-// open tells whether the level may hold for all that is known: more of its runs were
-// undecided than missed the objective, or, of the lowest level, none missed it.
+// open reports whether the level may still hold: more of its runs were undecided than missed the
+// objective, or it is the lowest level and none missed it.
 func (t *tally) open(lowest bool) bool {
 	return t.undecided > t.missed() || lowest && t.missed() == 0
 }
 
-// reason is why the level was not confirmed.
+// reason says why the level was not confirmed.
 func (t *tally) reason() string {
 	switch {
 	case t.undecided > t.missed():
@@ -76,8 +75,8 @@ func (s *Search) try(i int) (Trial, error) {
 	return trial, nil
 }
 
-// holds tells whether a level seems to hold: its first decided run met the objective,
-// or two of three did.
+// holds reports whether a level seems to hold: its first decided run met the objective, or two of
+// three did.
 func (s *Search) holds(i int) (bool, error) {
 	t := s.tallies[i]
 	for range searchRuns {
@@ -94,8 +93,8 @@ func (s *Search) holds(i int) (bool, error) {
 	return false, nil
 }
 
-// confirm tells whether a level holds: fresh runs all meet the objective, and scatter
-// so little that the next one meets it too, with [fit.Confidence].
+// confirm reports whether a level holds: fresh runs all meet the objective, and scatter so little
+// that the next one meets it too with a probability of at least [fit.Confidence].
 func (s *Search) confirm(i int) (bool, error) {
 	t := s.tallies[i]
 	var slacks []float64
