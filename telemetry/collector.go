@@ -12,16 +12,17 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// Scope is the name of what the metrics come from.
+// Scope is the name of the instrumentation scope.
 const Scope = "github.com/stampede-bench/stampede"
 
-// A Run is what tells the runs of one command apart. There are as many series as
-// forms times levels, that is numbers of clients and rates, whatever happens in them.
+// A Run identifies one kind of run within a command. The number of series is the number of
+// forms times the number of levels (numbers of clients and rates), whatever happens in the
+// runs.
 type Run struct {
 	Recipe, Form, Family string
 	Backend              string // its scheme: "zookeeper"
 	Clients              int
-	Rate                 string // at which work comes: "500/s"; "" in a closed loop
+	Rate                 string // arrival rate: "500/s"; "" in a closed loop
 }
 
 func (r Run) attributes() []attribute.KeyValue {
@@ -38,23 +39,23 @@ func (r Run) attributes() []attribute.KeyValue {
 	return all
 }
 
-// A Source is a run that goes on.
+// A Source is a run in progress.
 type Source interface {
-	// SoFar is what was measured until now; never less than before.
+	// SoFar returns the measurements until now; they never decrease.
 	SoFar() metrics.Record
 }
 
-// A Collector sums up runs, those that are over and the one that goes on. Its
-// zero value is ready, and its methods may be called from any goroutine.
+// A Collector sums up finished runs and the runs in progress. Its zero value is ready for use,
+// and its methods may be called from any goroutine.
 type Collector struct {
 	mu     sync.Mutex
 	since  time.Time
 	order  []Run
-	totals map[Run]*total // of the runs that are over
+	totals map[Run]*total // sums of the finished runs
 	live   map[Run]Source
 }
 
-// Begin says that a run's window has opened.
+// Begin records that a run's window has opened.
 func (c *Collector) Begin(r Run, s Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -67,8 +68,7 @@ func (c *Collector) Begin(r Run, s Source) {
 	c.live[r] = s
 }
 
-// End says that the run is over, and what came of it. A run that never began is
-// none.
+// End records that the run is over, with its result. It ignores a run that never began.
 func (c *Collector) End(r Run, record metrics.Record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *Collector) End(r Run, record metrics.Record) {
 	c.totals[r].add(record)
 }
 
-// Produce is for readers of the OpenTelemetry SDK.
+// Produce implements the Producer interface of the OpenTelemetry SDK.
 func (c *Collector) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

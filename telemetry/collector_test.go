@@ -19,12 +19,13 @@ import (
 	"github.com/stampede-bench/stampede/telemetry"
 )
 
-// soFar is a run that shows what it is told.
+// A soFar is a run whose measurements the test sets.
 type soFar struct{ metrics.Record }
 
 func (s *soFar) SoFar() metrics.Record { return s.Record }
 
-// recorded is a run of so many rounds, each of which took 1 ms and woke three.
+// recorded returns a run of the given number of rounds, each of which took 1 ms and caused
+// three notifications.
 func recorded(rounds int64) metrics.Record {
 	took, fanout := hdrhistogram.New(1, int64(time.Hour), 3), hdrhistogram.New(1, 1000, 3)
 	_, _ = took.RecordValues(int64(time.Millisecond), rounds), fanout.RecordValues(3, rounds)
@@ -43,7 +44,7 @@ func recorded(rounds int64) metrics.Record {
 
 var one = telemetry.Run{Recipe: "lock", Form: "one-node", Family: "naive", Backend: "native", Clients: 4}
 
-// What was measured in runs that are over and in the one that goes on adds up.
+// The measurements of finished runs and of the run in progress are added.
 func TestRunsOfOneKindAddUp(t *testing.T) {
 	var c telemetry.Collector
 	c.Begin(one, &soFar{recorded(60)})
@@ -72,8 +73,8 @@ func TestRunsOfOneKindAddUp(t *testing.T) {
 	}
 }
 
-// An open loop's arrivals, the background and the generator are told of by
-// themselves, and what goes up and down is 0 when the run is over.
+// An open loop's arrivals, the background load and the generator have metrics of their own, and
+// gauges are 0 when the run is over.
 func TestLoadIsToldOfByItself(t *testing.T) {
 	var c telemetry.Collector
 	c.Begin(one, &soFar{recorded(100)})
@@ -102,7 +103,7 @@ func TestLoadIsToldOfByItself(t *testing.T) {
 	}
 }
 
-// What became of arrivals is told apart, and the levels of a sweep of rates are.
+// Outcomes of arrivals have separate series, and so do the levels of a sweep of rates.
 func TestArrivalsAndRatesAreToldApart(t *testing.T) {
 	var c telemetry.Collector
 	for _, rate := range []string{"", "100/s", "200/s"} {
@@ -123,7 +124,7 @@ func TestArrivalsAndRatesAreToldApart(t *testing.T) {
 	}
 }
 
-// The bucket of a value is the one whose bounds it lies between.
+// A value is in the bucket whose bounds enclose it.
 func TestBucketsHoldWhatIsPutIntoThem(t *testing.T) {
 	var c telemetry.Collector
 	c.Begin(one, &soFar{recorded(1)})
@@ -145,7 +146,7 @@ func TestNothingBegunIsNothingShown(t *testing.T) {
 	}
 }
 
-// Every metric of the table is there, of runs and of a server, and no other.
+// The metrics of runs and of a server are exactly those of the table.
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	var c telemetry.Collector
 	c.Begin(one, &soFar{recorded(1)})

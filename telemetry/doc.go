@@ -1,18 +1,16 @@
-// Package telemetry shows runs, while they go and after, to tools that keep
-// metrics: OpenTelemetry's names and units, scraped by Prometheus or pushed by
-// OTLP.
+// Package telemetry exports metrics of runs, while they are in progress and afterwards, with
+// OpenTelemetry's names and units. Prometheus scrapes them, or they are pushed by OTLP.
 //
-// A [Collector] is told of runs as they begin and end, and is asked by readers of
-// the OpenTelemetry SDK, whose Producer it is; [Native] is that of a native
-// server. [Serve] answers Prometheus, and [Push] sends to where the standard
-// OTEL_* variables say.
+// A [Collector] is notified when runs begin and end. It is a Producer of the OpenTelemetry SDK,
+// so the SDK's readers call it. [Native] returns the Producer for a native server. [Serve]
+// answers Prometheus, and [Push] sends to the destination that the standard OTEL_* variables
+// define.
 //
-// Nothing is recorded twice: a run counts for its own result, and the collector
-// looks at that when somebody asks. So a run that nobody watches costs nothing
-// more, and one that is watched what summing up costs. Nothing of this is on an
-// operation's path: of the 200 ns that counting and timing one takes for the run's
-// own result (Xeon at 2.8 GHz), being handed to a collector adds about 1 ns
-// and no allocation, measured by turns with
+// Nothing is recorded twice: a run counts for its own result, and the collector reads that
+// result only when a reader asks. So without a reader a run has no extra cost, and with one it
+// has the cost of summing up. No telemetry code is on the path of an operation. Counting and
+// timing an operation for the run's own result takes 200 ns (Xeon at 2.8 GHz). Registering the
+// run with a collector adds about 1 ns and no allocation, measured in alternating blocks with
 //
 //	go test ./telemetry -run xxx -bench Off -benchtime 100x
 package telemetry

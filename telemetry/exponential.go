@@ -11,11 +11,11 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// scale is that of all exponential histograms: 8 buckets to each doubling, so
-// that a percentile is off by 5 % at the most.
+// scale is the scale of all exponential histograms: 8 buckets per doubling, so that a
+// percentile is off by at most 5 %.
 const scale = 3
 
-// An exponential is a histogram with buckets whose bounds are powers.
+// An exponential is a histogram whose bucket bounds are powers.
 type exponential struct {
 	count   uint64
 	sum     float64
@@ -31,7 +31,7 @@ func (e *exponential) clone() *exponential {
 	return &c
 }
 
-// add adds what was recorded in a histogram, each value times unit.
+// add adds the values recorded in a histogram, each multiplied by unit.
 func (e *exponential) add(h *hdrhistogram.Histogram, unit float64) {
 	for _, bar := range h.Distribution() {
 		if bar.Count == 0 {
@@ -49,8 +49,8 @@ func (e *exponential) add(h *hdrhistogram.Histogram, unit float64) {
 	}
 }
 
-// bucketOf is the index i of the bucket that the value is in: above
-// base^i, and at most base^(i+1).
+// bucketOf returns the index i of the value's bucket, which holds values above base^i and up to
+// base^(i+1).
 func bucketOf(value float64) int32 {
 	return int32(math.Ceil(math.Log2(value)*(1<<scale))) - 1
 }

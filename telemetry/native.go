@@ -12,7 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native"
 )
 
-// Native shows a native server, which has begun now.
+// Native returns the producer of a native server's metrics. Its sums start at the time of the
+// call.
 func Native(s *native.Server) metric.Producer { return &nativeServer{s, time.Now()} }
 
 type nativeServer struct {
@@ -20,10 +21,10 @@ type nativeServer struct {
 	since  time.Time
 }
 
-// A serverMetric is one of a native server.
+// A serverMetric is a metric of a native server.
 type serverMetric struct {
 	Metric
-	grows bool // it is a sum, and not what there is now
+	grows bool // a sum that only grows, not a current value
 	parts []part[native.Stats, int64]
 }
 
@@ -61,7 +62,7 @@ func serverMetrics() (all []Metric) {
 	return all
 }
 
-// Produce is for readers of the OpenTelemetry SDK.
+// Produce implements the Producer interface of the OpenTelemetry SDK.
 func (n *nativeServer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	stats, now := n.server.Stats(), time.Now()
 	var all []metricdata.Metrics

@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/telemetry"
 )
 
-// A server shows what it holds and what it did: a node of a session that is told
-// when that node is deleted, and one that goes with the session.
+// A server reports its contents and its counters: a session with an ephemeral node that is
+// notified of the deletion of another node.
 func TestNativeShowsWhatTheServerDid(t *testing.T) {
 	server := native.New(native.Options{})
 	defer server.Close()
@@ -48,7 +48,7 @@ func TestNativeShowsWhatTheServerDid(t *testing.T) {
 			t.Errorf("%s is %d, want %d", name, got, want)
 		}
 	}
-	// To open the session is a write too.
+	// Opening the session is a write too.
 	if reads, writes := part(all["stampede.server.operations"], "read"), part(all["stampede.server.operations"], "write"); reads != 2 || writes != 4 {
 		t.Errorf("%d reads and %d writes, want 2 and 4", reads, writes)
 	}

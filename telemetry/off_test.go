@@ -15,13 +15,12 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// BenchmarkOff is what an operation costs more in a run that could be shown than in
-// one that cannot. Nothing of telemetry is on an operation's path, so that what is
-// asked is whether being handed to a collector, at which nobody looks, changes
-// anything there: telemetry that is off does less than that. Blocks of the two take
-// turns, now the one first and now the other, and the difference is that of the
-// fastest of each, since what else the machine does only adds. The operations are
-// made by a client that only counts and times.
+// BenchmarkOff measures the extra cost of an operation in a run that is registered with a
+// collector, compared with one that is not. No telemetry code is on the path of an operation,
+// so the question is whether the registration itself, without a reader, changes anything;
+// telemetry that is off does even less. Blocks of the two sides alternate, and so does their
+// order. The result is the difference between the fastest blocks, since other load on the
+// machine only adds time. The client that makes the operations only counts and times them.
 func BenchmarkOff(b *testing.B) {
 	s := backendtest.InProcess(b)
 	var c telemetry.Collector
@@ -35,13 +34,13 @@ func BenchmarkOff(b *testing.B) {
 		}
 	}
 	off, handed := slices.Min(took[0]), slices.Min(took[1])
-	b.ReportMetric(0, "ns/op") // of a block, which says nothing
+	b.ReportMetric(0, "ns/op") // that of a block, which means nothing
 	b.ReportMetric(off, "off-ns")
 	b.ReportMetric(handed-off, "added-ns")
 }
 
-// Neither a run that nobody watches nor one that is handed to a collector at which
-// nobody looks allocates anything for an operation.
+// An operation causes no allocation, neither in a run without a collector nor in one that is
+// registered with a collector without readers.
 func TestOffAllocatesNothing(t *testing.T) {
 	s := backendtest.InProcess(t)
 	var c telemetry.Collector
@@ -55,7 +54,8 @@ func TestOffAllocatesNothing(t *testing.T) {
 	}
 }
 
-// watching hands a run to the collector, if it is to be.
+// watching returns a function that registers a run with the collector, or nil where the run
+// is not to be registered.
 func watching(c *telemetry.Collector, is bool) func(*workloads.Live) {
 	if !is {
 		return nil
@@ -63,9 +63,9 @@ func watching(c *telemetry.Collector, is bool) func(*workloads.Live) {
 	return func(l *workloads.Live) { c.Begin(one, l) }
 }
 
-// allocations returns those of an operation: the difference between a long run and a short
-// one. What else the process does meanwhile, more on a busy machine, only adds to either,
-// so the least of several runs of each counts.
+// allocations returns the allocations of an operation: the difference between a long run and a
+// short one. Other activity of the process only adds allocations, and more on a busy machine,
+// so the smallest of several runs of each counts.
 func allocations(t *testing.T, s drivers.Service, watch func(*workloads.Live), more int) float64 {
 	const short, long = 1000, 401_000
 	least := [2]uint64{math.MaxUint64, math.MaxUint64}
@@ -90,7 +90,7 @@ func mallocs(t *testing.T, s drivers.Service, rounds int64, watch func(*workload
 	return after.Mallocs - before.Mallocs
 }
 
-// counted drives one client for so many rounds.
+// counted runs one client for the given number of rounds.
 func counted(b *testing.B, s drivers.Service, rounds int64, watch func(*workloads.Live)) *metrics.Record {
 	r, err := workloads.Run(b.Context(), counting(s, rounds, watch))
 	if err != nil {
@@ -105,8 +105,8 @@ func counting(s drivers.Service, rounds int64, watch func(*workloads.Live)) work
 	return workloads.Plan{Service: s, Form: f, Clients: 1, Rounds: rounds, Duration: time.Minute, Watch: watch}
 }
 
-// A counter is a workload whose operation is all that a run does with one for its
-// own result, and no more: it is counted as if it had crossed the wire, and timed.
+// A counter is a workload whose operation only does what a run does for its own result: it is
+// counted as if it had crossed the wire, and timed.
 type counter struct {
 	workloads.Workload // has no Settle
 	timed              *metrics.Latency

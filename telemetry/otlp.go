@@ -15,10 +15,9 @@ import (
 // A Pusher sends metrics by OTLP.
 type Pusher struct{ provider *metric.MeterProvider }
 
-// Push sends what the producer has by OTLP, as the standard variables say:
-// OTEL_EXPORTER_OTLP_ENDPOINT, _PROTOCOL, _HEADERS and so on, and
-// OTEL_METRIC_EXPORT_INTERVAL. It is nil, and nothing is sent, unless an endpoint
-// or OTEL_METRICS_EXPORTER=otlp asks for it.
+// Push sends the producer's metrics by OTLP, as the standard variables define:
+// OTEL_EXPORTER_OTLP_ENDPOINT, _PROTOCOL, _HEADERS and so on, and OTEL_METRIC_EXPORT_INTERVAL.
+// Without an endpoint and without OTEL_METRICS_EXPORTER=otlp it sends nothing and returns nil.
 func Push(ctx context.Context, p metric.Producer) (*Pusher, error) {
 	if !asked() {
 		return nil, nil
@@ -35,7 +34,7 @@ func Push(ctx context.Context, p metric.Producer) (*Pusher, error) {
 	return &Pusher{metric.NewMeterProvider(metric.WithReader(reader), metric.WithResource(about))}, nil
 }
 
-// asked tells whether the environment wants metrics sent.
+// asked reports whether the environment asks for metrics to be sent.
 func asked() bool {
 	if os.Getenv("OTEL_SDK_DISABLED") == "true" {
 		return false
@@ -60,10 +59,10 @@ func newExporter(ctx context.Context) (metric.Exporter, error) {
 	return nil, fmt.Errorf("OTEL_EXPORTER_OTLP_PROTOCOL %q: want grpc or http/protobuf", protocol)
 }
 
-// closeTime bounds how long the last metrics may take to be sent.
+// closeTime limits the time for sending the last metrics.
 const closeTime = 5 * time.Second
 
-// Close sends what there is, and stops. Nil can be closed.
+// Close sends the current metrics and stops. A nil Pusher can be closed.
 func (p *Pusher) Close(ctx context.Context) error {
 	if p == nil {
 		return nil

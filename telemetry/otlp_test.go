@@ -19,7 +19,7 @@ func bound(scale, index int32) float64 {
 	return math.Pow(2, float64(index)/math.Pow(2, float64(scale)))
 }
 
-// What is there at the end is sent, to where the environment says.
+// Close sends the current metrics to the destination that the environment defines.
 func TestPushSendsWhatThereIs(t *testing.T) {
 	received := make(chan *collector.ExportMetricsServiceRequest, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

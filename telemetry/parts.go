@@ -2,7 +2,7 @@ package telemetry
 
 import "github.com/stampede-bench/stampede/metrics"
 
-// operations are the parts of what a server answered.
+// operations returns the parts of the operations that a server answered.
 func operations() []part[metrics.Record, float64] {
 	return []part[metrics.Record, float64]{
 		kind("stampede.operation", "read", func(r metrics.Record) float64 { return float64(r.Counts.Reads) }),
@@ -11,7 +11,7 @@ func operations() []part[metrics.Record, float64] {
 	}
 }
 
-// arrivals are the parts of what was offered: their sum is all that was.
+// arrivals returns the parts of the offered arrivals. Their sum is the number offered.
 func arrivals() []part[metrics.Record, float64] {
 	return []part[metrics.Record, float64]{
 		kind("stampede.arrival", "on_time", func(r metrics.Record) float64 {
@@ -22,7 +22,7 @@ func arrivals() []part[metrics.Record, float64] {
 	}
 }
 
-// ofBackground are the same parts of what went on beside a run.
+// ofBackground returns the same parts for the background load.
 func ofBackground(parts []part[metrics.Record, float64]) []part[metrics.Record, float64] {
 	for i, p := range parts {
 		parts[i].of = func(r metrics.Record) float64 { return p.of(behind(r)) }
@@ -30,7 +30,7 @@ func ofBackground(parts []part[metrics.Record, float64]) []part[metrics.Record, 
 	return parts
 }
 
-// behind is what the background measured, nothing where there is none.
+// behind returns the record of the background load, empty if there is none.
 func behind(r metrics.Record) metrics.Record {
 	if r.Background == nil {
 		return metrics.Record{}
@@ -38,7 +38,7 @@ func behind(r metrics.Record) metrics.Record {
 	return *r.Background
 }
 
-// A gauge is what goes up and down while a run goes on. It is 0 when that is over.
+// A gauge is a value that rises and falls during a run. It is 0 when the run is over.
 type gauge struct {
 	Metric
 	of func(Run, metrics.Record) float64

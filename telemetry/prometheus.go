@@ -12,15 +12,15 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 )
 
-// An Endpoint answers Prometheus.
+// An Endpoint serves metrics to Prometheus.
 type Endpoint struct {
-	Addr string // where it listens
+	Addr string // address on which it listens
 	http *http.Server
 	done chan error
 }
 
-// Serve answers at http://ADDR/metrics with what the producer has, until Close.
-// Latencies are native histograms, which a Prometheus that asks for them gets.
+// Serve serves the producer's metrics at http://ADDR/metrics until Close. Latencies are native
+// histograms, which Prometheus must request.
 func Serve(addr string, p metric.Producer) (*Endpoint, error) {
 	registry := client.NewRegistry()
 	exporter, err := prometheus.New(prometheus.WithRegisterer(registry), prometheus.WithProducer(p), prometheus.WithoutScopeInfo())
@@ -31,7 +31,7 @@ func Serve(addr string, p metric.Producer) (*Endpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	metric.NewMeterProvider(metric.WithReader(exporter), metric.WithResource(about)) // or it reads nothing
+	metric.NewMeterProvider(metric.WithReader(exporter), metric.WithResource(about)) // the exporter reads nothing without a provider
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func Serve(addr string, p metric.Producer) (*Endpoint, error) {
 	return e, nil
 }
 
-// Close stops it.
+// Close stops the endpoint.
 func (e *Endpoint) Close() error {
 	err := e.http.Close()
 	if ended := <-e.done; err == nil && !errors.Is(ended, http.ErrServerClosed) {

@@ -16,8 +16,8 @@ import (
 	"github.com/stampede-bench/stampede/telemetry"
 )
 
-// The table of dashboards/README.md has a row for each metric that there is, with
-// the attribute that tells its parts apart, and no other.
+// The table of dashboards/README.md has exactly one row for each metric, with the attribute
+// that distinguishes its parts.
 func TestEveryMetricIsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../dashboards/README.md")
 	if err != nil {
@@ -39,8 +39,8 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 }
 
-// parts are what tells the points of one run or server apart: an attribute and its
-// values, but for a phase's, which are the recipe's.
+// parts returns the attribute that distinguishes the data points of one run or server, with its
+// values. It leaves out the values for a phase, which depend on the recipe.
 func parts(data metricdata.Aggregation) string {
 	var key attribute.Key
 	var values []string

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A sheet is what all runs show at one moment.
+// A sheet holds the metrics of all runs at one moment.
 type sheet struct {
 	since, now time.Time
 	sums       []metricdata.Sum[float64]
@@ -29,7 +29,8 @@ func newSheet(since, now time.Time) *sheet {
 	return s
 }
 
-// put adds the points of a run, of which now is what it has so far; nil if it is over.
+// put adds the data points of a run. now is the current record of a run in progress, nil if the
+// run is over.
 func (s *sheet) put(r Run, t *total, now *metrics.Record) {
 	about := r.attributes()
 	with := func(more ...attribute.KeyValue) attribute.Set {

@@ -7,11 +7,11 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A Metric is one that there is: its name and unit after OpenTelemetry's semantic
-// conventions, and what it says.
+// A Metric describes one exported metric: its name and unit after OpenTelemetry's semantic
+// conventions, and a description.
 type Metric struct{ Name, Unit, About string }
 
-// Metrics are all that runs and servers can have.
+// Metrics returns all metrics that runs and servers can have.
 func Metrics() []Metric { return append(runMetrics(), serverMetrics()...) }
 
 func runMetrics() (all []Metric) {
@@ -33,16 +33,16 @@ type counter struct {
 	parts []part[metrics.Record, float64]
 }
 
-// A part is a metric's value for some attributes, of a source such as a run.
+// A part is a metric's value for a set of attributes, computed from a source such as a run.
 type part[Source any, Value int64 | float64] struct {
 	attributes []attribute.KeyValue
 	of         func(Source) Value
 }
 
-// only is the one part of a metric that has no attributes of its own.
+// only returns the single part of a metric without attributes of its own.
 func only[S any, V int64 | float64](of func(S) V) []part[S, V] { return []part[S, V]{{nil, of}} }
 
-// kind is the part of one value of an attribute.
+// kind returns the part for one value of an attribute.
 func kind[S any, V int64 | float64](key, value string, of func(S) V) part[S, V] {
 	return part[S, V]{[]attribute.KeyValue{attribute.String(key, value)}, of}
 }
@@ -51,7 +51,7 @@ func counters() []counter {
 	count := func(of func(metrics.Counts) int64) func(metrics.Record) float64 {
 		return func(r metrics.Record) float64 { return float64(of(r.Counts)) }
 	}
-	// What was measured is that of the runs themselves but where it is said.
+	// Unless the description says otherwise, the values are those of the runs themselves.
 	return []counter{
 		{Metric{"stampede.run.duration", "s", "time measured"},
 			only(func(r metrics.Record) float64 { return r.Duration.Seconds() })},
@@ -84,7 +84,7 @@ func counters() []counter {
 	}
 }
 
-// stolen is 0 where the kernel does not tell.
+// stolen returns 0 where the kernel does not provide this time.
 func stolen(r metrics.Record) float64 {
 	if r.Generator.Machine == nil {
 		return 0
@@ -99,17 +99,17 @@ func failures(r metrics.Record) (n int64) {
 	return n
 }
 
-const seconds = 1e-9 // of a nanosecond
+const seconds = 1e-9 // seconds per nanosecond
 
-// A histogram is how something is distributed.
+// A histogram describes a metric that is a distribution.
 type histogram struct {
 	Metric
-	unit float64 // what a recorded 1 is
+	unit float64 // the value of a recorded 1
 	of   spread
-	key  attribute.Key // of the map's keys; "" if there is but one
+	key  attribute.Key // attribute for the keys of the map; "" if there is only one histogram
 }
 
-// A spread finds in a record how something is distributed, by a key of its own.
+// A spread returns the histograms of a record, by value of the attribute key.
 type spread func(metrics.Record) map[string]*hdrhistogram.Histogram
 
 func histograms() []histogram {

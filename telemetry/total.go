@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A total is the sum of several runs, in the terms of the tables.
+// A total is the sum of several runs, with the metrics of the tables.
 type total struct {
 	counters   [][]float64 // by counter and part
 	histograms []map[string]*exponential
