@@ -6,16 +6,16 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// mostPoints is how many points a time line has at most: more cannot be told apart
-// on a phone.
+// mostPoints is the largest number of points in a time line: more are indistinguishable on a
+// phone.
 const mostPoints = 120
 
-// shortest is the least of time that a rate can be told of: the last interval of a
-// run may be next to nothing.
+// shortest is the shortest time for which a rate is shown: the last interval of a run may be
+// almost empty.
 const shortest = 50 * time.Millisecond
 
-// along are notifications and operations per second along the window. Of a run that
-// goes on the latest interval is left out: it is not known when it ended.
+// along returns notifications and operations per second along the window. For a run in progress
+// it leaves out the latest interval, whose end is not known.
 func along(r metrics.Record, goesOn bool) (notifications, operations []int) {
 	var edges []time.Duration
 	for _, i := range r.Intervals {
@@ -24,7 +24,7 @@ func along(r metrics.Record, goesOn bool) (notifications, operations []int) {
 	if !goesOn {
 		edges = append(edges, r.Duration)
 	}
-	many := 1 + len(edges)/mostPoints // intervals to a point
+	many := 1 + len(edges)/mostPoints // intervals per point
 	for i := 0; i < len(edges)-1; i += many {
 		end := min(i+many, len(edges)-1)
 		var told, asked int64

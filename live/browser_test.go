@@ -18,15 +18,15 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A sight is what a browser makes of the page.
+// A sight is the page as a browser renders it.
 type sight struct {
-	Overflow int      `json:"overflow"` // pixels that it is too wide
-	Cut      []string `json:"cut"`      // texts that do not fit where they are
+	Overflow int      `json:"overflow"` // pixels by which the page is too wide
+	Cut      []string `json:"cut"`      // texts that do not fit into their elements
 	Paper    string   `json:"paper"`
-	Beside   bool     `json:"beside"` // the forms stand side by side
-	Lit      []int    `json:"lit"`    // pixels of each canvas that are of its form's colour
+	Beside   bool     `json:"beside"` // the forms are side by side
+	Lit      []int    `json:"lit"`    // pixels of each canvas in its form's colour
 	Labels   []string `json:"labels"`
-	Words    string   `json:"words"` // for those who do not see the page
+	Words    string   `json:"words"` // text for readers who do not see the picture
 }
 
 const look = `(() => {
@@ -51,7 +51,8 @@ const look = `(() => {
 	};
 })()`
 
-// twoForms is a page of two runs with so many clients, of which the naive form goes on.
+// twoForms serves a page of two runs with the given number of clients; the naive form's run is
+// in progress.
 func twoForms(t *testing.T, clients int) string {
 	t.Helper()
 	p := New(func() {})
@@ -76,11 +77,11 @@ func twoForms(t *testing.T, clients int) string {
 	return e.URL
 }
 
-// lit is when somebody has been woken in both forms.
+// lit is true when clients have been notified in both forms.
 const lit = `document.querySelectorAll("article[data-woken]").length === 2`
 
-// see opens the page, waits until both forms are lit, and tells what is seen and
-// what it asked for and complained of.
+// see opens the page, waits until both forms are lit, and returns what the browser shows, with
+// the page's foreign requests and errors.
 func see(t *testing.T, in context.Context, url string, width int64, media emulation.SetEmulatedMediaParams) (s sight, faults []string) {
 	t.Helper()
 	ctx, end := chromedp.NewContext(in)
@@ -126,9 +127,9 @@ func see(t *testing.T, in context.Context, url string, width int64, media emulat
 	return s, faults
 }
 
-// On a wide screen and on a phone, in light and in dark, the forms stand side by
-// side, one cell is lit here and a field there, and words say the same. With motion
-// reduced the picture stands still, and shows the same.
+// On a wide screen and on a phone, in light and dark mode, the forms are side by side. One cell
+// is lit for one form and a field for the other, and the text says the same. With reduced
+// motion the picture does not move, and shows the same.
 func TestInABrowser(t *testing.T) {
 	testenv.SkipIfShort(t)
 	in := browser.Start(t)
@@ -151,7 +152,7 @@ func TestInABrowser(t *testing.T) {
 				t.Errorf("%+v\n%s", s, strings.Join(faults, "\n"))
 			}
 			one, most := s.Lit[0], s.Lit[1]
-			if c.still { // those who were woken in vain are grey by then
+			if c.still { // cells of wasted wake-ups are grey by then
 				one, most = s.Lit[0], 300*s.Lit[1]
 			}
 			if one == 0 || most < 300*one {
@@ -166,7 +167,7 @@ func TestInABrowser(t *testing.T) {
 	t.Run("spoilt", func(t *testing.T) { spoilt(t, in, url) })
 }
 
-// spoilt is a page with every fault, which are seen.
+// spoilt checks that the test detects a page with every fault.
 func spoilt(t *testing.T, in context.Context, url string) {
 	ctx, end := chromedp.NewContext(in)
 	defer end()

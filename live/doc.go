@@ -1,14 +1,13 @@
-// Package live is a page on which people watch runs while they go on: whom a write
-// wakes, client by client, the forms of one level side by side, and the figures so
-// far.
+// Package live serves a web page that shows runs in progress: which clients a write notified,
+// the forms of one level side by side, and the figures so far.
 //
-// A [Page] is told of runs as they begin and end, and [Serve] shows it to browsers.
-// As long as somebody has it open it looks at the run that goes on, a few times a
-// second; a run that nobody watches is not looked at. What it sees is written down
-// once, for all who watch. Each event is the whole of what there is to show, so that
-// who is slow misses some and no more: nobody is waited for.
+// A [Page] is notified when runs begin and end, and [Serve] serves it to browsers. While at
+// least one browser has the page open, the page reads the run in progress a few times a second;
+// without a viewer it does not read the run. Each reading is encoded once for all viewers. Each
+// event contains the whole state of the page, so a slow viewer only misses some events, and the
+// page never waits for a viewer.
 //
-// Of the many writes one a second is picked out, and shown with all whom it woke.
-// To light up whoever was woken in the meantime would show both forms alike: as soon
-// as releases come fast, everybody has been woken by one or another.
+// Of all writes the page selects about one per second and shows it with all clients that it
+// notified. If it showed all clients notified in the meantime, both forms would look alike:
+// when releases follow each other quickly, every client has been notified by one of them.
 package live

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// An event is all that there is to show at one moment, in words where it is words
-// that are shown.
+// An event is the state of the page at one moment, with texts ready to show.
 type event struct {
 	Heading  string   `json:"heading"`
 	Finding  []string `json:"finding"`
@@ -17,22 +16,22 @@ type event struct {
 	Over     bool     `json:"over"`
 }
 
-// A view is a panel as it is shown.
+// A view is a panel in the form sent to the page.
 type view struct {
 	Form     string  `json:"form"`
 	Family   string  `json:"family"`
-	On       string  `json:"on"` // the service, where there are several
+	On       string  `json:"on"` // the service, if the panels have several
 	State    string  `json:"state"`
 	Progress string  `json:"progress"`
 	Clients  int     `json:"clients"`
-	Share    float64 `json:"share"` // of the window that is over
+	Share    float64 `json:"share"` // elapsed share of the window
 	// Notifications and Operations are per second, along the window so far.
 	Notifications []int     `json:"notifications"`
 	Operations    []int     `json:"operations"`
 	Releases      []release `json:"releases"`
 }
 
-// tell tells all who watch what there is to show.
+// tell sends the state of the page to all viewers.
 func (p *Page) tell() {
 	panels := p.shown()
 	e := event{Heading: p.at.heading(panels), Finding: finding(panels), Rows: rows(panels), Health: health(panels),
@@ -50,7 +49,7 @@ func (p *Page) tell() {
 		v.Notifications, v.Operations = along(of.measured, of.source != nil)
 		e.Panels = append(e.Panels, v)
 	}
-	text, _ := json.Marshal(e) // of numbers and words
+	text, _ := json.Marshal(e) // cannot fail: the event has only numbers, texts and booleans
 	p.last = fmt.Appendf(nil, "data: %s\n\n", text)
 	for v := range p.viewers {
 		v.put(p.last)

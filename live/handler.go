@@ -15,14 +15,14 @@ import (
 //go:embed page.html page.css page.js cells.js icon.svg
 var files embed.FS
 
-// policy lets the page load what comes with it, and nothing else from anywhere.
+// policy allows the page to load its own files and nothing from elsewhere.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// tokenHeader is where a request to stop has the page's token.
+// tokenHeader is the header in which a request to stop carries the page's token.
 const tokenHeader = "Stampede-Token"
 
-// Handler answers browsers that have been given the host's name or an address.
+// Handler returns a handler for requests to the given host name or to any IP address.
 func (p *Page) Handler(host string) (http.Handler, error) {
 	page, err := template.ParseFS(files, "page.html")
 	if err != nil {
@@ -51,11 +51,11 @@ func (p *Page) Handler(host string) (http.Handler, error) {
 func text(kind string, content []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(content) // who does not take it does without
+		_, _ = w.Write(content) // a client that has gone away gets no reply
 	})
 }
 
-// stop ends the command as an interruption from the keyboard does.
+// stop ends the command as an interrupt from the keyboard does.
 func (p *Page) stop(w http.ResponseWriter, r *http.Request) {
 	if subtle.ConstantTimeCompare([]byte(r.Header.Get(tokenHeader)), []byte(p.token)) == 0 {
 		http.Error(w, "only the page itself can stop the run: open it and use its button", http.StatusForbidden)
@@ -68,9 +68,9 @@ func (p *Page) stop(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// guard refuses whoever asks by a name that is not ours: a page from elsewhere
-// whose name has been made to lead here would otherwise pass for this one. An
-// address cannot be made to.
+// guard refuses requests for a host name that is not ours. Otherwise a page from elsewhere,
+// whose name resolves to this server (DNS rebinding), would count as the same origin. That is
+// not possible with an IP address.
 func guard(host string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := hostOf(r.Host)
@@ -88,7 +88,7 @@ func guard(host string, next http.Handler) http.Handler {
 	})
 }
 
-// hostOf is the host of what may have a port.
+// hostOf returns the host part of an address with or without a port.
 func hostOf(address string) string {
 	if host, _, err := net.SplitHostPort(address); err == nil {
 		return host

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// answers is what the page of a command says, that an address was given for.
+// answers returns the page of a command and its handler for the host name bench.example.
 func answers(t *testing.T) (_ *Page, _ http.Handler, stopped *int) {
 	t.Helper()
 	stopped = new(int)
@@ -38,8 +38,7 @@ func ask(h http.Handler, method, url string, headers ...string) *httptest.Respon
 	return w
 }
 
-// The page brings all that it needs, and nothing in it would be refused by its own
-// policy.
+// The page contains all that it needs, and its own policy allows all of it.
 func TestThePageNeedsNobodyElse(t *testing.T) {
 	p, h, _ := answers(t)
 	page := ask(h, "GET", "http://127.0.0.1:8080/")
@@ -69,8 +68,8 @@ func TestThePageNeedsNobodyElse(t *testing.T) {
 	}
 }
 
-// Only who asks by an address, or a name that was given, is answered: any other name
-// may be that of a page which wants to pass for this one.
+// Only requests for an IP address or the given host name are answered: any other name may be
+// that of a page that tries to pass for this one.
 func TestOnlyOurNamesAreAnswered(t *testing.T) {
 	_, h, _ := answers(t)
 	for host, want := range map[string]int{
@@ -123,8 +122,8 @@ func TestTooManyAreRefused(t *testing.T) {
 	}
 }
 
-// Events come over the wire until it is over; who reads nothing keeps nobody from
-// ending.
+// The server sends events until the command is over. A viewer that does not read does not delay
+// the end.
 func TestServe(t *testing.T) {
 	p := New(func() {})
 	e, err := Serve("127.0.0.1:0", p)
@@ -164,7 +163,7 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// It is told which addresses others can reach too, and where a browser can go.
+// The endpoint reports whether other machines can reach it, and a URL that a browser can open.
 func TestWhoCanReachIt(t *testing.T) {
 	for addr, want := range map[string]struct {
 		url   string

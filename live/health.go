@@ -8,13 +8,13 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A remark is what there is to say of the generator, and whether it is a doubt.
+// A remark is a statement about the generator, which may be a doubt.
 type remark struct {
 	Doubt bool   `json:"doubt"`
 	Text  string `json:"text"`
 }
 
-// health says how the generator fares in the run that goes on, or did in the last.
+// health describes the generator in the run in progress, or in the last run.
 func health(panels []*panel) (all []remark) {
 	var of *panel
 	for _, p := range panels {

@@ -9,50 +9,50 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A Run is what is known of a run before it begins.
+// A Run describes a run before it begins.
 type Run struct {
 	results.Setting
-	Duration time.Duration // of its window
-	Rounds   int64         // that end it instead; 0 for Duration
+	Duration time.Duration // of the window
+	Rounds   int64         // number of rounds that ends the window instead; 0 for Duration
 }
 
-// A Source is a run that goes on.
+// A Source is a run in progress.
 type Source interface {
-	// SoFar is what was measured until now.
+	// SoFar returns the measurements until now.
 	SoFar() metrics.Record
-	// Follow follows the next write that wakes somebody, in place of an earlier one,
-	// and Unfollow none any more.
+	// Follow follows the next write that causes a notification, in place of an earlier one.
+	// Unfollow ends following.
 	Follow()
 	Unfollow()
-	// Woken tells what the write that is followed did to each session that takes
-	// part, and how long it was from the first that was told to the last.
+	// Woken returns what the followed write did to each session of the run, and the time from
+	// the first to the last notification.
 	Woken() (seats []metrics.Fate, drain time.Duration)
 }
 
-// A Page is what there is to show of the runs of one command. Its methods may be
-// called from any goroutine.
+// A Page holds the state of the web page for the runs of one command. Its methods may be called
+// from any goroutine.
 type Page struct {
 	interrupt func()
-	token     string        // that a request to stop must have
-	sooner    chan struct{} // somebody came, and does not want to wait for the next look
-	ended     chan struct{} // when nobody looks any more
+	token     string        // required in a request to stop
+	sooner    chan struct{} // signals a new viewer, for an immediate look
+	ended     chan struct{} // closed when look has returned
 	closing   chan struct{}
 
 	mu       sync.Mutex
-	panels   []*panel // of all runs there were
-	at       stage    // that is shown
+	panels   []*panel // of all runs so far
+	at       stage    // the stage that is shown
 	viewers  map[viewer]struct{}
 	stopping bool
 	over     bool
-	last     []byte // event
+	last     []byte // the last event sent
 }
 
-// lookEvery is how often the run is looked at: as often as people can read. A look
-// takes half a millisecond in all, of which BenchmarkLook is the page's own part.
+// lookEvery is the interval between looks at the run, about as fast as people can read. A look
+// takes half a millisecond in total; BenchmarkLook measures the page's own part of it.
 const lookEvery = 250 * time.Millisecond
 
-// New returns a page without runs, on which people can interrupt the command. Close
-// must be called.
+// New returns a page without runs. A viewer can stop the command, which calls interrupt. The
+// caller must call Close.
 func New(interrupt func()) *Page {
 	p := &Page{interrupt: interrupt, token: rand.Text(), sooner: make(chan struct{}, 1),
 		ended: make(chan struct{}), closing: make(chan struct{}), viewers: map[viewer]struct{}{}}
@@ -60,7 +60,7 @@ func New(interrupt func()) *Page {
 	return p
 }
 
-// Expect says which runs come next, so that there is a place for them.
+// Expect announces the next runs, so that the page shows a panel for each.
 func (p *Page) Expect(runs ...Run) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,8 +70,8 @@ func (p *Page) Expect(runs ...Run) {
 	p.at = stageOf(runs[0])
 }
 
-// Begin says that a run's window has opened. What was seen of a run like it stays
-// until something is seen of this one.
+// Begin records that a run's window has opened. Releases of an earlier run of the same kind
+// stay visible until this run has some.
 func (p *Page) Begin(r Run, s Source) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -80,7 +80,7 @@ func (p *Page) Begin(r Run, s Source) {
 	p.at = stageOf(r)
 }
 
-// End says that the run is over, and what came of it.
+// End records that the run is over, with its result.
 func (p *Page) End(r Run, record metrics.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,8 +89,7 @@ func (p *Page) End(r Run, record metrics.Record) {
 	}
 }
 
-// panel is the run's place on the page: that of the run before it which differs in
-// nothing that can be seen.
+// panel returns the run's panel. Runs that look the same on the page share one.
 func (p *Page) panel(r Run) *panel {
 	for _, known := range p.panels {
 		if stageOf(known.run) == stageOf(r) && known.run.Form == r.Form && known.run.Backend.URL == r.Backend.URL {
@@ -101,7 +100,7 @@ func (p *Page) panel(r Run) *panel {
 	return p.panels[len(p.panels)-1]
 }
 
-// look looks until the page is closed.
+// look reads the runs at intervals until the page is closed.
 func (p *Page) look() {
 	defer close(p.ended)
 	ticks := time.NewTicker(lookEvery)
@@ -117,8 +116,8 @@ func (p *Page) look() {
 	}
 }
 
-// show looks at the runs and tells all who watch. Without anybody it does nothing,
-// and sees to it that the run does not either.
+// show reads the runs and sends the state to all viewers. Without viewers it only ends
+// following in the runs.
 func (p *Page) show() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +135,7 @@ func (p *Page) show() {
 	p.tell()
 }
 
-// Close says to all who watch that it is over.
+// Close notifies all viewers that the command is over.
 func (p *Page) Close() {
 	close(p.closing)
 	<-p.ended

@@ -16,15 +16,14 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A herd is a run in which each write does to the seats what it is told, after so
-// many looks.
+// A herd is a run in which each followed write has the given fates for the seats.
 type herd struct {
 	fates     []metrics.Fate
 	drain     time.Duration
 	record    metrics.Record
 	looks     int
 	following bool
-	followed  int // how often it was begun
+	followed  int // number of calls of Follow
 }
 
 func (h *herd) SoFar() metrics.Record { h.looks++; return h.record }
@@ -37,7 +36,8 @@ func (h *herd) Woken() ([]metrics.Fate, time.Duration) {
 	return h.fates, h.drain
 }
 
-// measured is a run of a second, in which each round woke so many.
+// measured returns a run of one second, in which each round caused the given number of
+// notifications.
 func measured(rounds, woken int64) metrics.Record {
 	took := hdrhistogram.New(1, int64(time.Hour), 3)
 	_ = took.RecordValues(int64(time.Millisecond), rounds)
@@ -56,7 +56,7 @@ func of(form, family string) Run {
 		Backend: drivers.Info{Name: "native", URL: "native:", Server: "ZooKeeper 3.9.0"}}}
 }
 
-// field is what a release does to four clients in the naive form.
+// field holds the fates of four clients after a release in the naive form.
 var field = []metrics.Fate{metrics.Wasted, metrics.Useful, metrics.Wasted, metrics.Asleep}
 
 // read returns the event that a viewer has not read yet.
@@ -76,7 +76,7 @@ func (v viewer) read(t *testing.T) (e event) {
 	return e
 }
 
-// on runs the test on a page with its own clock.
+// on runs the test on a page in a bubble with its own clock.
 func on(t *testing.T, test func(t *testing.T, p *Page)) {
 	bubble.Test(t, func(t *testing.T) {
 		p := New(func() {})
@@ -85,14 +85,14 @@ func on(t *testing.T, test func(t *testing.T, p *Page)) {
 	})
 }
 
-// pass lets time pass, until everything is done that is due.
+// pass lets time pass and waits until all goroutines are idle.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// A run that nobody watches is not looked at, and not followed when the last one who
-// did has left.
+// A run without viewers is not read, and it is no longer followed after the last viewer has
+// left.
 func TestARunThatNobodyWatchesIsLeftAlone(t *testing.T) {
 	on(t, func(t *testing.T, p *Page) {
 		run := &herd{fates: make([]metrics.Fate, 4), record: measured(100, 3)}
@@ -116,7 +116,7 @@ func TestARunThatNobodyWatchesIsLeftAlone(t *testing.T) {
 	})
 }
 
-// Whoever comes sees at once what there is.
+// A new viewer immediately receives the current state.
 func TestWhoComesSeesTheRun(t *testing.T) {
 	on(t, func(t *testing.T, p *Page) {
 		p.Expect(of("predecessor", "recipe"), of("one-node", "naive"))
@@ -140,8 +140,8 @@ func TestWhoComesSeesTheRun(t *testing.T) {
 	})
 }
 
-// The forms stand side by side though they run one after the other, and what was
-// seen of the first is still there.
+// The forms are side by side although they run one after the other, and the first form's
+// releases stay visible.
 func TestFormsStandSideBySide(t *testing.T) {
 	on(t, func(t *testing.T, p *Page) {
 		v := p.join()
@@ -174,7 +174,7 @@ func TestFormsStandSideBySide(t *testing.T) {
 	})
 }
 
-// Who does not read misses what there was, and nobody waits.
+// A viewer that does not read misses events, and the page does not wait for it.
 func TestNobodyIsWaitedFor(t *testing.T) {
 	on(t, func(t *testing.T, p *Page) {
 		var all []viewer
@@ -198,7 +198,7 @@ func TestNobodyIsWaitedFor(t *testing.T) {
 	})
 }
 
-// When it is over everybody is told, and whoever comes later.
+// At the end all viewers are notified, and so are viewers that join later.
 func TestTheEndIsTold(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		p := New(func() {})
@@ -216,7 +216,7 @@ func TestTheEndIsTold(t *testing.T) {
 	})
 }
 
-// BenchmarkLook is one look at a run of 500 clients, whoever many watch.
+// BenchmarkLook measures one look at a run of 500 clients, whatever the number of viewers.
 func BenchmarkLook(b *testing.B) {
 	p := New(func() {})
 	defer p.Close()

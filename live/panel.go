@@ -8,19 +8,19 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// What can be said of a run.
+// The states of a run.
 const (
 	next    = "next"
 	running = "running"
 	over    = "over"
 )
 
-// A panel is what is shown of one run.
+// A panel shows one run.
 type panel struct {
 	run      Run
-	source   Source // nil unless it goes on
+	source   Source // nil unless the run is in progress
 	measured metrics.Record
-	figures  results.Run // the same; without a round as long as nobody has looked
+	figures  results.Run // derived from measured; without rounds until the first look
 	strobe   strobe
 	releases []release // the last few
 }
@@ -35,7 +35,7 @@ func (of *panel) state() string {
 	return next
 }
 
-// on is the service that it runs on.
+// on returns the service on which the run runs.
 func (of *panel) on() string {
 	if of.run.Backend.Server != "" {
 		return of.run.Backend.Server
@@ -43,7 +43,7 @@ func (of *panel) on() string {
 	return of.run.Backend.Name
 }
 
-// look looks at the run, if it goes on.
+// look reads the run, if it is in progress.
 func (of *panel) look(now time.Time) {
 	if of.source == nil {
 		return
@@ -56,14 +56,14 @@ func (of *panel) look(now time.Time) {
 
 func (of *panel) tell(record metrics.Record) {
 	if of.source != nil {
-		record.Generator.Unfinished = 0 // what is under way may be finished yet
+		record.Generator.Unfinished = 0 // operations in progress may still finish
 	}
 	of.measured = record
-	record.Intervals = nil // of a long run they are many, and no figure is made of them
+	record.Intervals = nil // a long run has many, and no figure depends on them
 	of.figures = results.Glance(of.run.Setting, &record)
 }
 
-// rest is for as long as nobody watches.
+// rest ends following while the page has no viewers.
 func (of *panel) rest() {
 	if of.source != nil {
 		of.strobe.rest(of.source)
@@ -76,8 +76,8 @@ func (of *panel) end(record metrics.Record) {
 	of.tell(record)
 }
 
-// releasesKept are shown by turns when the run is over, so that the forms can be
-// seen side by side though they ran one after the other.
+// releasesKept is the number of releases that the page shows in turn when the run is over, so
+// that forms can be compared side by side although they ran one after the other.
 const releasesKept = 4
 
 func (of *panel) keep(r release) {
@@ -89,7 +89,7 @@ func (of *panel) keep(r release) {
 	of.releases = of.releases[max(0, len(of.releases)-releasesKept):]
 }
 
-// share is how much of the window is over.
+// share returns the elapsed share of the window.
 func (of *panel) share() float64 {
 	switch {
 	case of.state() == over:
@@ -102,7 +102,7 @@ func (of *panel) share() float64 {
 	return 0
 }
 
-// progress says how far the run has come.
+// progress describes how far the run has come.
 func (of *panel) progress() string {
 	took := of.measured.Duration
 	switch of.state() {

@@ -24,7 +24,7 @@ func TestALevelIsAStage(t *testing.T) {
 	})
 }
 
-// A run that is done again goes on where the one before it ended.
+// A repeated run keeps the panel and the releases of the run before it.
 func TestARunIsDoneAgain(t *testing.T) {
 	on(t, func(t *testing.T, p *Page) {
 		v := p.join()
@@ -41,11 +41,11 @@ func TestARunIsDoneAgain(t *testing.T) {
 	})
 }
 
-// One release a second is shown, when its fates are known, or no longer waited for.
+// One release per second is shown, when its fates are known or patience has passed.
 func TestOneReleaseASecond(t *testing.T) {
 	on(t, func(t *testing.T, p *Page) {
 		v := p.join()
-		// latest is the latest release after 20 s in which each write does that.
+		// latest returns the latest release after 20 s in which each write has the given fates.
 		latest := func(fates ...metrics.Fate) release {
 			p.Begin(of("one-node", "naive"), &herd{fates: fates, record: measured(100, 3)})
 			pass(20 * time.Second)
@@ -69,7 +69,7 @@ func TestOneReleaseASecond(t *testing.T) {
 	})
 }
 
-// A doubt about the generator is shown, and that there is none as well.
+// The page shows a doubt about the generator, and also that there is none.
 func TestHealth(t *testing.T) {
 	good := &panel{measured: measured(100, 3)}
 	bad := &panel{measured: measured(100, 3), source: &herd{}}
@@ -85,7 +85,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// A long run has as many points as can be told apart, each of whole intervals.
+// A long run has at most mostPoints points, each of whole intervals.
 func TestLongTimeLines(t *testing.T) {
 	var r metrics.Record
 	for i := range 1000 {

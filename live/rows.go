@@ -13,10 +13,10 @@ type row struct {
 	Values []string `json:"values"`
 }
 
-// absent is shown in place of what is not known.
+// absent is shown for an unknown value.
 const absent = "n/a"
 
-// rows are the figures of the panels, side by side.
+// rows returns the figures of the panels, side by side.
 func rows(panels []*panel) (all []row) {
 	add := func(name string, of func(results.Run) string) {
 		r := row{Name: name}
@@ -71,7 +71,7 @@ func latency(d *results.Distribution, of func(*results.Distribution) *int64) str
 	return results.Duration(time.Duration(*of(d)))
 }
 
-// phases are those of all panels, in the recipe's order.
+// phases returns the phases of all panels, in the recipe's order.
 func phases(panels []*panel) (names []string) {
 	for _, of := range panels {
 		for _, phase := range of.figures.Phases {

@@ -7,8 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A stage is what is shown side by side: the forms of one recipe with one number of
-// clients, on whatever services.
+// A stage is the set of panels shown side by side: the forms of one recipe with one number of
+// clients, on any services.
 type stage struct {
 	recipe          string
 	clients, groups int
@@ -16,12 +16,12 @@ type stage struct {
 
 func stageOf(r Run) stage { return stage{r.Recipe, r.Clients, r.Groups} }
 
-// shown are the panels of the stage, in the order in which they came to be known.
+// shown returns the panels of the current stage, in the order in which they were created.
 func (p *Page) shown() []*panel {
 	return slices.DeleteFunc(slices.Clone(p.panels), func(of *panel) bool { return stageOf(of.run) != p.at })
 }
 
-// heading says what is on the stage.
+// heading describes the stage.
 func (s stage) heading(panels []*panel) string {
 	if len(panels) == 0 {
 		return "No run has begun."
@@ -38,7 +38,7 @@ func (s stage) heading(panels []*panel) string {
 	return strings.Join(words, " · ")
 }
 
-// finding is what the runs of the stage show so far.
+// finding returns the findings from the stage's runs so far.
 func finding(panels []*panel) []string {
 	var runs []results.Run
 	waiting := false
@@ -52,7 +52,7 @@ func finding(panels []*panel) []string {
 		return []string{"Nothing to see yet: no round has ended."}
 	}
 	found := (results.File{Runs: runs}).Findings()
-	if waiting { // what else it says is that there is nothing to compare
+	if waiting { // the other findings say that there is nothing to compare
 		found = found[:1]
 	}
 	return found

@@ -9,11 +9,11 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A release is one write that woke somebody, as it is shown.
+// A release is one write that caused notifications, as shown.
 type release struct {
 	N int `json:"n"` // from 1
-	// Cells are the fates of the sessions, by seat, as pairs of a fate and how many
-	// have it in a row.
+	// Cells are the fates of the sessions in order of seats, run-length encoded: pairs of a
+	// fate and its number of repetitions.
 	Cells  []int  `json:"cells"`
 	Woken  int    `json:"woken"`
 	Useful int    `json:"useful"`
@@ -21,7 +21,7 @@ type release struct {
 	Words  string `json:"words"`
 }
 
-// newRelease is of the sessions' fates.
+// newRelease returns a release with the given fates of the sessions.
 func newRelease(seats []metrics.Fate, drain time.Duration) release {
 	var r release
 	for i, fate := range seats {
@@ -43,7 +43,8 @@ func newRelease(seats []metrics.Fate, drain time.Duration) release {
 	return r
 }
 
-// words are "woke 97 of 128 within 12.3 ms; 1 went on, 96 went back to sleep".
+// words returns a text such as "woke 97 of 128 within 12.3 ms; 1 went on, 96 went back to
+// sleep".
 func (r release) words(of int, drain time.Duration) string {
 	text := fmt.Sprintf("woke %s of %s", count(r.Woken), count(of))
 	if r.Woken > 1 {
@@ -64,24 +65,23 @@ func (r release) words(of int, drain time.Duration) string {
 
 func count(n int) string { return results.Count(int64(n)) }
 
-// A strobe picks one write after the other out of a run. The zero strobe has picked
-// none.
+// A strobe selects one write after the other from a run. The zero strobe has selected none.
 type strobe struct {
 	following bool
-	woken     int       // at the last look
-	since     time.Time // somebody is known to be woken
-	shown     time.Time // the last release was
+	woken     int       // sessions notified until the last look
+	since     time.Time // when a look first saw a notified session
+	shown     time.Time // when the last release was shown
 }
 
 const (
-	// releaseEvery is long enough to see what a release does before the next one
-	// does it, and keeps a whole field from flashing so often that it harms people.
+	// releaseEvery is long enough to see the effect of a release before the next one. It also
+	// keeps a whole field from flashing at a rate that can harm people.
 	releaseEvery = time.Second
-	// patience is how long it is waited until all fates are known.
+	// patience is the longest wait for all fates to be known.
 	patience = time.Second
 )
 
-// look returns the release that is followed if nothing more is to come of it.
+// look returns the followed release once it is complete or patience has passed.
 func (s *strobe) look(source Source, now time.Time) (r release, ok bool) {
 	if !s.following {
 		if now.Sub(s.shown) >= releaseEvery-lookEvery {
@@ -104,7 +104,7 @@ func (s *strobe) look(source Source, now time.Time) (r release, ok bool) {
 	return r, true
 }
 
-// rest follows nothing until the next look.
+// rest ends following until the next look.
 func (s *strobe) rest(source Source) {
 	if s.following {
 		source.Unfollow()

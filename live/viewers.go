@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// A viewer is somebody who has the page open: the event to be read next.
+// A viewer is a browser that has the page open. The channel holds the next event for it.
 type viewer chan []byte
 
-// put replaces what has not been read. Only who holds the page's lock puts, so
-// there is room.
+// put replaces an event that the viewer has not read. Only the holder of the page's lock calls
+// put, so the channel has room.
 func (v viewer) put(event []byte) {
 	select {
 	case <-v:
@@ -18,10 +18,11 @@ func (v viewer) put(event []byte) {
 	v <- event
 }
 
-// mostViewers keeps a slip of somebody's script from taking the memory of the run.
+// mostViewers protects the run's memory against a script that opens too many connections by
+// mistake.
 const mostViewers = 200
 
-// join returns nil if there are too many.
+// join adds a viewer. It returns nil if there are too many.
 func (p *Page) join() viewer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,11 +49,11 @@ func (p *Page) leave(v viewer) {
 	delete(p.viewers, v)
 }
 
-// readTime is how long somebody may take to read an event.
+// readTime is the longest time that a viewer may take to read an event.
 const readTime = 10 * time.Second
 
-// events sends what there is to show as server-sent events until it is over or
-// nobody reads any more.
+// events sends the page's events as server-sent events until the command is over or the viewer
+// stops reading.
 func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	v := p.join()
 	if v == nil {
@@ -70,7 +71,7 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 			if !more {
 				return
 			}
-			_ = control.SetWriteDeadline(time.Now().Add(readTime)) // of a connection it can be set
+			_ = control.SetWriteDeadline(time.Now().Add(readTime)) // supported by network connections
 			if _, err := w.Write(event); err != nil || control.Flush() != nil {
 				return
 			}
