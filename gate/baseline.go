@@ -6,8 +6,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// Baseline is what is kept of a file to hold others against it: all figures, and
-// neither histograms nor what happened when.
+// Baseline returns the part of a file that serves as a baseline: all figures, without histograms
+// and time lines.
 func Baseline(f results.File) results.File {
 	f.Gates, f.Verdict, f.Reference, f.Skipped = nil, "", nil, nil
 	runs := make([]results.Run, len(f.Runs))
@@ -36,7 +36,7 @@ func lean(all map[string]results.Latency) map[string]results.Latency {
 	return out
 }
 
-// leaner is the distribution without its histogram.
+// leaner returns the distribution without its histogram.
 func leaner(d *results.Distribution) *results.Distribution {
 	if d == nil {
 		return nil
@@ -46,8 +46,8 @@ func leaner(d *results.Distribution) *results.Distribution {
 	return &out
 }
 
-// limitOfBaseline is that of a factor of the baseline's figure. What depends on
-// time is comparable on the same machine with the same settings only.
+// limitOfBaseline returns the limit of a threshold on the baseline's figure. A figure that depends
+// on time is comparable only on the same machine with the same settings.
 func (c court) limitOfBaseline(t Threshold, run results.Run) limit {
 	base, found := c.base(run)
 	if !found {
@@ -70,8 +70,9 @@ func (c court) limitOfBaseline(t Threshold, run results.Run) limit {
 	return limit{value: v}
 }
 
-// base is the run of the baseline that is the same, or the same on another server
-// of the kind.
+// base returns the baseline's run with the same scenario, form, number of clients and kind of
+// backend. If there are several, it prefers one with the same conditions, then one at the same
+// address.
 func (c court) base(run results.Run) (results.Run, bool) {
 	best, found := results.Run{}, 0
 	for _, b := range c.baseline.Runs {
@@ -92,10 +93,10 @@ func (c court) base(run results.Run) (results.Run, bool) {
 	return best, found > 0
 }
 
-// incomparable says why times of the two do not compare, "" if they do.
+// incomparable says why times of the two runs are not comparable. It returns "" if they are.
 //
-// Note: the kernel is not compared. What an update of it costs is among what
-// somebody wants to see.
+// Note: it does not compare kernels, since the cost of a kernel update is one of the things that a
+// baseline should reveal.
 func (c court) incomparable(run, base results.Run) string {
 	here, there := c.file.Host, c.baseline.Host
 	switch differs := unlike(run, base); {

@@ -18,7 +18,7 @@ const (
 )
 
 func TestAgainstABaseline(t *testing.T) {
-	slower := func(f *results.File) { *f.Runs[0].Latency["handoff"].Response.P99 /= 2 } // in the baseline it was faster
+	slower := func(f *results.File) { *f.Runs[0].Latency["handoff"].Response.P99 /= 2 } // the baseline was faster
 	for name, c := range map[string]struct {
 		text    string
 		change  func(base *results.File)
@@ -51,7 +51,8 @@ func TestAgainstABaseline(t *testing.T) {
 	}
 }
 
-// Two services of one kind are told apart by the address, and the like one is taken.
+// TestTheLikestRunOfABaseline checks that two services of one kind are distinguished by their
+// addresses, and that the run with the same address is preferred.
 func TestTheLikestRunOfABaseline(t *testing.T) {
 	given := herding("predecessor", 32)
 	given.Backend.Started, given.Backend.URL = "", "zookeeper://here"
@@ -68,7 +69,8 @@ func TestTheLikestRunOfABaseline(t *testing.T) {
 	}
 }
 
-// Without a threshold the baseline is asked for what is in it, but of naive forms.
+// TestDefaults checks that the default thresholds cover what is in the baseline, except naive
+// forms.
 func TestDefaults(t *testing.T) {
 	f := file(herding("predecessor", 2), herding("one-node", 2), herding("predecessor", 32))
 	base := file(herding("predecessor", 2), herding("one-node", 2))
@@ -102,7 +104,8 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// One more notification to a round, which is a herd of two, is no chance.
+// TestDefaultsFindAHerd checks that one more notification per round, the smallest herd, is not
+// attributed to chance.
 func TestDefaultsFindAHerd(t *testing.T) {
 	f, base := file(herding("predecessor", 32)), file(herding("predecessor", 32))
 	f.Runs[0].Cost.Whole.Notifications *= 2
@@ -112,7 +115,8 @@ func TestDefaultsFindAHerd(t *testing.T) {
 	}
 }
 
-// A baseline has every figure of its file and is much smaller, always the same.
+// TestBaseline checks that a baseline has every figure of its file, is much smaller, and is
+// deterministic.
 func TestBaseline(t *testing.T) {
 	r := herding("predecessor", 32)
 	r.Herd.Timeline = &results.Timeline{Notifications: make([]float64, 100)}

@@ -9,24 +9,22 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// What is asked against a baseline where nobody says what. Two runs of the same
-// thing differ by chance, their speed by a sixth from day to day on a machine that
-// others use, too: what is three times as far off shows something, and times of
-// runs shorter than a second show nothing. A herd is farther off than any chance;
-// what is nearer takes pairs of runs to show.
+// The default thresholds on a baseline. Two runs with the same setting differ by chance; on a
+// machine shared with others, their speed differs by a sixth from day to day. A difference three
+// times as large is significant, but times of runs shorter than a second are not. A herd exceeds
+// any chance difference. Smaller changes take pairs of runs to detect.
 const (
 	countsWithin     = 1.25
-	countsMore       = 0.5 // of a round, where a quarter of the count is less
+	countsMore       = 0.5 // per round, for counts so small that a quarter is less
 	throughputWithin = 0.6
 	tailWithin       = 2
 	longEnough       = 900 * time.Millisecond
 )
 
-// Defaults are the thresholds on a baseline where none is given: for each row that
-// is in it too the counts over whole rounds, and of runs that are long enough the
-// throughput, and for each phase the highest percentile that the baseline has.
-// Naive forms are there to be compared with and have none, and loads have no
-// counts.
+// Defaults returns the thresholds that apply to a baseline if none are given. For each row that is
+// also in the baseline these are the counts over whole rounds and, if the baseline's run is long
+// enough, the throughput and, for each phase, the highest percentile that the baseline has. Naive
+// forms have none, since they exist only for comparison, and loads have no counts.
 func Defaults(rows []Row, baseline results.File) (all []Threshold) {
 	done := map[string]bool{}
 	for _, row := range rows {
@@ -39,7 +37,7 @@ func Defaults(rows []Row, baseline results.File) (all []Threshold) {
 		for _, text := range defaults(row, base) {
 			t, err := Parse(text, row.Scenario, rows)
 			if err != nil {
-				panic(err) // it was made of names that there are
+				panic(err) // it consists of known names
 			}
 			all = append(all, t)
 		}
@@ -47,7 +45,7 @@ func Defaults(rows []Row, baseline results.File) (all []Threshold) {
 	return all
 }
 
-// baseRow is the baseline's run that is as the row says.
+// baseRow returns the baseline's run for the row.
 func baseRow(row Row, baseline results.File) (results.Run, bool) {
 	for _, b := range baseline.Runs {
 		if b.Scenario == row.Scenario && b.Recipe == row.Recipe && b.Form == row.Form && b.Clients == row.Clients {
@@ -81,7 +79,7 @@ func defaults(row Row, base results.Run) (texts []string) {
 	return texts
 }
 
-// allowance is the factor of a count, 0 if there is none since it is 0 itself.
+// allowance returns the allowed factor of a count, or 0 if there is none because the count is 0.
 func allowance(figure string, base results.Run) float64 {
 	f, err := figures.Parse(figure, nil)
 	if err != nil {
@@ -94,7 +92,7 @@ func allowance(figure string, base results.Run) float64 {
 	return max(countsWithin, (*v+countsMore) / *v)
 }
 
-// tail is the highest percentile of the phase that the run has up to p99, by
+// tail returns the name of the highest percentile of the phase, up to p99, that the run has; of its
 // response times if it has these.
 func tail(phase string, r results.Run) string {
 	times, d := ".response.", r.Latency[phase].Response

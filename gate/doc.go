@@ -1,20 +1,24 @@
-// Package gate is the decision whether runs are as they were asked to be: by
-// thresholds, against other runs of the same file, or against a baseline.
+// Package gate judges runs against thresholds: fixed values, figures of other runs of the same
+// file, or a baseline.
 //
-// [Parse] reads a [Threshold] and makes sure, before anything runs, that it is
-// about runs and figures there will be. [Judge] holds a file against thresholds.
-// A figure that depends on the machine proves nothing in a run that was measured
-// badly: then the verdict is invalid, never a pass.
+// [Parse] parses a [Threshold] and checks, before anything runs, that it concerns planned runs and
+// figures that they have. [Judge] judges a file by thresholds. A figure that depends on the machine
+// proves nothing in a run that was measured badly: its verdict is then invalid, never pass.
 //
 //	[SELECTOR.]FIGURE OP OPERAND
 //
-// OP is < <= > >= or ==. A SELECTOR is *, a recipe, a form, RECIPE/FORM or a
-// family, with @CLIENTS behind it for one level; without it every run is meant
-// that has the figure. The OPERAND is a value with its unit, or, with NUMBER *
-// before it or without, the figure of another run, [SELECTOR.]FIGURE, of as many
-// clients on the same backend, or baseline, the same figure of the same run of
-// the baseline.
+// OP is < <= > >= or ==. A SELECTOR is *, a recipe, a form, RECIPE/FORM or a family, optionally
+// followed by @CLIENTS for one level. A threshold without a selector applies to every run that has
+// the figure. The OPERAND is one of
 //
-// Note: a selector cannot name a backend. Ratios and baselines stay on one
-// anyway, and what is to hold on one backend only is a scenario of its own.
+//   - a value with its unit,
+//   - FIGURE, another figure of the same run,
+//   - SELECTOR.FIGURE, a figure of another run on the same backend, with the same number of clients
+//     unless SELECTOR has @CLIENTS,
+//   - baseline, the same figure of the same run in the baseline.
+//
+// NUMBER * can precede the last three.
+//
+// Note: a selector cannot name a backend. Ratios and baselines compare runs on the same backend
+// anyway, and a threshold for one backend only belongs in its own scenario.
 package gate

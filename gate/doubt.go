@@ -8,8 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// The codes of doubts that do not bear on every figure that depends on time, as
-// metrics has them.
+// The codes, from package metrics, of doubts that do not affect every figure that depends on time.
 const (
 	skipped    = "skipped"
 	unfinished = "unfinished"
@@ -18,8 +17,8 @@ const (
 	bystanders = "bystanders"
 )
 
-// doubtful is the first doubt for which the figure proves nothing, "" if there is
-// none. What is counted exactly does not depend on how fast the generator was.
+// doubtful returns the text of the first doubt that makes the figure meaningless, "" if there is
+// none. Exact counts do not depend on how fast the load generator was.
 func doubtful(f figures.Figure, r results.Run) string {
 	for _, d := range r.Doubted() {
 		if bears(d.Code, f) {
@@ -33,7 +32,7 @@ func bears(code string, f figures.Figure) bool {
 	beside := strings.HasPrefix(f.Name, "background.")
 	switch {
 	case strings.HasPrefix(f.Name, "generator.") || strings.HasPrefix(f.Name, "machine.") || strings.HasPrefix(f.Name, "rate."):
-		return false // they are what doubts are made of
+		return false // doubts are derived from them
 	case code == abandoned:
 		return f.Timed || f.Unit == figures.PerRound
 	case code == bystanders:
@@ -44,12 +43,12 @@ func bears(code string, f figures.Figure) bool {
 	return f.Timed
 }
 
-// lost tells whether arrivals have no response time, so that times are at least what
-// was measured.
+// lost reports whether the doubt means that arrivals have no response time, so that true times are
+// at least as long as the measured ones.
 func lost(code string) bool { return code == skipped || code == unfinished || code == failed }
 
-// brokenAnyway tells whether a threshold is not met although the run is doubtful:
-// where arrivals were not served, times are at least what was measured.
+// brokenAnyway reports whether a threshold is not met although the run is doubtful: if arrivals
+// were not served, true times are at least as long as the measured ones.
 func (t Threshold) brokenAnyway(r results.Run, measured, limit float64) bool {
 	upper := t.op == figures.Below || t.op == figures.AtMost
 	bound := !slices.ContainsFunc(r.Doubted(), func(d results.Warning) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// Judge holds the file's runs against the thresholds, in their order, and says what
-// follows from all of it. The baseline may be nil where no threshold needs one.
+// Judge judges the file's runs by the thresholds, in their order, and returns the gates and the
+// overall verdict. The baseline may be nil if no threshold needs one.
 func Judge(f results.File, thresholds []Threshold, baseline *results.File) ([]results.Gate, results.Verdict) {
 	c := court{file: f, rows: Rows(f.Runs), baseline: baseline}
 	var gates []results.Gate
@@ -19,9 +19,8 @@ func Judge(f results.File, thresholds []Threshold, baseline *results.File) ([]re
 	return gates, Verdict(gates, f.Runs)
 }
 
-// Verdict is what follows from the gates and from the runs themselves: a broken
-// promise voids everything, and a relation of the counts that does not hold is a
-// regression.
+// Verdict returns the overall verdict of the gates and the runs: a safety violation voids
+// everything, and a violated identity of the counts is a regression.
 func Verdict(gates []results.Gate, runs []results.Run) results.Verdict {
 	verdicts := []results.Verdict{Found(runs)}
 	for _, g := range gates {
@@ -30,7 +29,7 @@ func Verdict(gates []results.Gate, runs []results.Run) results.Verdict {
 	return results.Worst(verdicts...)
 }
 
-// Found is the verdict on runs of which nothing was asked.
+// Found returns the verdict on runs without thresholds.
 func Found(runs []results.Run) results.Verdict {
 	found := results.Pass
 	for _, r := range runs {
@@ -51,8 +50,8 @@ type court struct {
 	baseline *results.File
 }
 
-// judge holds every run that the threshold is about against it. None is no pass:
-// the form was skipped, or the command was interrupted.
+// judge judges every run that the threshold selects. If there is none, because the form was skipped
+// or the command was interrupted, the verdict is invalid.
 func (c court) judge(t Threshold) (gates []results.Gate) {
 	for i, row := range c.rows {
 		if t.selects(row) && (t.Scenario == "" || t.Scenario == row.Scenario) {
@@ -66,7 +65,7 @@ func (c court) judge(t Threshold) (gates []results.Gate) {
 	return gates
 }
 
-// judgeRun holds the run at a place against the threshold.
+// judgeRun judges the run at index at by the threshold.
 func (c court) judgeRun(t Threshold, at int) results.Gate {
 	run := c.file.Runs[at]
 	g := results.Gate{Text: t.Text, Scenario: t.Scenario, Subject: c.rows[at].String(), Run: at, Figure: t.figure.Name, Unit: string(t.figure.Unit), Op: string(t.op)}
@@ -92,7 +91,7 @@ func (c court) judgeRun(t Threshold, at int) results.Gate {
 	return g
 }
 
-// value is the figure's of the run, nil if it is not known.
+// value returns the figure of the run, nil if it is unknown.
 func value(f figures.Figure, r results.Run) *float64 {
 	v, known := f.Of(r)
 	if !known {
@@ -101,7 +100,7 @@ func value(f figures.Figure, r results.Run) *float64 {
 	return &v
 }
 
-// unknown says why a figure is not known.
+// unknown says why a figure is unknown.
 func unknown(f figures.Figure) string {
 	if last := f.Name[strings.LastIndex(f.Name, ".")+1:]; strings.HasPrefix(last, "p") {
 		return "too few observations"
@@ -109,8 +108,8 @@ func unknown(f figures.Figure) string {
 	return "the run has no such figure"
 }
 
-// A limit is what a figure is held against. With a verdict nothing can be held
-// against it, and why.
+// A limit is the value that a figure is compared with. If verdict is set, no comparison is
+// possible, and why gives the reason.
 type limit struct {
 	value   *float64
 	verdict results.Verdict
@@ -128,7 +127,7 @@ func (c court) limit(t Threshold, at int) limit {
 	}
 }
 
-// limitOfRun is that of a ratio to another run of the file.
+// limitOfRun returns the limit of a ratio to another run of the file.
 func (c court) limitOfRun(o operand, at int) limit {
 	i, err := o.partner(at, c.rows)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// herding is a run of a lock whose hand-off takes a millisecond at its p99 in the
-// recipe, and ten in the naive form.
+// herding returns a run of a lock whose hand-off has a p99 of one millisecond in the recipe and of
+// ten in the naive form.
 func herding(form string, clients int) results.Run {
 	family, p99, woken := "recipe", time.Millisecond, int64(1000)
 	if form == "one-node" {
@@ -35,8 +35,8 @@ func file(runs ...results.Run) results.File {
 	return results.File{Schema: results.Schema, Host: results.Host{OS: "linux", Kernel: "6.1", CPU: "some", Cores: 2}, Runs: runs}
 }
 
-// judged is one threshold on the file: of each run it is about, the verdict and
-// what it stands on.
+// judged judges a file by one threshold. It returns a line with the verdict and its reason for each
+// selected run.
 func judged(t *testing.T, text string, f results.File, base *results.File) (lines []string, v results.Verdict) {
 	t.Helper()
 	th, err := gate.Parse(text, "", gate.Rows(f.Runs))
@@ -82,8 +82,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// Doubts make what depends on time invalid, whether it would pass or not, and leave
-// what is counted.
+// TestDoubtsAreNoPass checks that doubts make figures that depend on time invalid, whether they
+// would pass or not, and leave counts unaffected.
 func TestDoubtsAreNoPass(t *testing.T) {
 	for _, c := range []struct {
 		kind, text string
@@ -96,11 +96,11 @@ func TestDoubtsAreNoPass(t *testing.T) {
 		{"cpu-client-bound", "generator.cpu_cores<1", results.Pass},
 		{"skipped", "handoff.p99<5ms", results.Invalid}, {"unfinished", "handoff.p99<5ms", results.Invalid},
 		{"failed", "handoff.p99<5ms", results.Invalid}, {"failed", "handoff.p99<5us", results.Failed},
-		{"skipped", "handoff.p99<5us", results.Failed}, // it is at least what was measured
+		{"skipped", "handoff.p99<5us", results.Failed}, // true times are at least as long as the measured ones
 		{"skipped", "whole.notifications_per_round<=1", results.Pass},
 		{"abandoned", "whole.notifications_per_round<=1", results.Invalid}, {"abandoned", "safety.violations==0", results.Pass},
 		{"bystanders", "handoff.p99<5ms", results.Pass}, {"bystanders", "background.read.p99<5ms", results.Invalid},
-		{"", "handoff.p99<5ms", results.Invalid}, // from before doubts had kinds
+		{"", "handoff.p99<5ms", results.Invalid}, // from before doubts had codes
 	} {
 		r := herding("predecessor", 32)
 		one := int64(1)
@@ -116,7 +116,8 @@ func TestDoubtsAreNoPass(t *testing.T) {
 	}
 }
 
-// What it is held against must have been measured well, too.
+// TestDoubtsOfThePartner checks that the run that a figure is compared with must have been measured
+// well, too.
 func TestDoubtsOfThePartner(t *testing.T) {
 	naive := herding("one-node", 32)
 	naive.Doubts = []results.Warning{{Code: "cpu-stolen", Text: "time stolen"}}
@@ -126,8 +127,8 @@ func TestDoubtsOfThePartner(t *testing.T) {
 	}
 }
 
-// A violation voids the numbers, also for a threshold that they would meet; and it
-// decides although nothing was asked.
+// TestViolations checks that a safety violation voids the numbers, also for a threshold that they
+// would meet, and that it decides even without thresholds.
 func TestViolations(t *testing.T) {
 	r := herding("predecessor", 32)
 	r.Safety.Violations = 2
@@ -144,7 +145,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// If several things are wrong, the worst decides.
+// TestTheWorstDecides checks that the worst of several verdicts decides.
 func TestTheWorstDecides(t *testing.T) {
 	broken := herding("predecessor", 32)
 	broken.Cost.Expected = &results.Expected{Identities: []results.Identity{{Holds: false}}}
@@ -156,7 +157,7 @@ func TestTheWorstDecides(t *testing.T) {
 		text string
 		want results.Verdict
 	}{
-		{"handoff.p99<5ms", results.Regression}, // for the counts that do not relate as they must
+		{"handoff.p99<5ms", results.Regression}, // because of the violated identity
 		{"handoff.p99<=2*baseline", results.Regression},
 		{"handoff.p99<5us", results.Failed},
 	} {
@@ -177,7 +178,7 @@ func TestTheWorstDecides(t *testing.T) {
 	}
 }
 
-// A threshold about a form that was skipped does not pass.
+// TestNoRunIsNoPass checks that a threshold for a form that was skipped does not pass.
 func TestNoRunIsNoPass(t *testing.T) {
 	both := file(herding("predecessor", 32), herding("one-node", 32))
 	th, err := gate.Parse("one-node.handoff.p99<50ms", "", gate.Rows(both.Runs))

@@ -8,13 +8,12 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// A Noise tells by which share a figure of two runs that are the same differs on
-// this machine, and how that is known; 0 where it is not.
+// A Noise returns by which share a figure differs between two runs with the same setting on this
+// machine, and where that number comes from. The share is 0 if it is unknown.
 type Noise func(r results.Run, figure string) (share float64, known string)
 
-// Excuse makes inconclusive what is worse than the baseline allows by no more than
-// what the machine makes of no difference. It is for figures that depend on the
-// machine: a count has no excuse.
+// Excuse makes a regression against the baseline inconclusive if the figure exceeds its limit by no
+// more than the noise floor. It applies only to figures that depend on the machine, not to counts.
 func Excuse(gates []results.Gate, runs []results.Run, noise Noise) {
 	for i := range gates {
 		g := &gates[i]

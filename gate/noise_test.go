@@ -7,9 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// What is beyond its limit by no more than noise is inconclusive; what is beyond by
-// more, what does not depend on the machine, and what no calibration is of are as
-// they were.
+// TestExcuse checks that a figure that exceeds its limit by no more than the noise floor is
+// inconclusive. Larger excesses, counts, and figures without a calibration are unchanged.
 func TestExcuse(t *testing.T) {
 	at := func(figure string, measured, limit float64, v results.Verdict) results.Gate {
 		return results.Gate{Figure: figure, Measured: &measured, Limit: &limit, Verdict: v}

@@ -9,27 +9,27 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// A kind is what a figure is held against.
+// A kind is the kind of an operand.
 type kind int
 
 const (
 	ofValue    kind = iota // a value
-	ofRun                  // a figure of another run, or another of the same
+	ofRun                  // a figure of another run, or another figure of the same run
 	ofBaseline             // the same figure of the baseline
 )
 
-// baselineWord is how a threshold means the baseline.
+// baselineWord stands for the baseline in a threshold.
 const baselineWord = "baseline"
 
-// An operand is where the limit of a threshold comes from.
+// An operand determines the limit of a threshold.
 type operand struct {
 	kind   kind
-	value  float64 // the limit, or the factor before what it is of
+	value  float64 // the limit, or a factor of the figure
 	other  reference
 	itself bool // other is of the same run
 }
 
-// parseOperand reads "50ms", "0.5 * one-node.handoff.p99" or "1.2 * baseline".
+// parseOperand parses "50ms", "0.5 * one-node.handoff.p99" or "1.2 * baseline".
 func parseOperand(text string, f figures.Figure, rows []Row) (operand, error) {
 	factor, of, multiplied := strings.Cut(text, "*")
 	o := operand{kind: ofRun, value: 1}
@@ -62,16 +62,16 @@ func parseOperand(text string, f figures.Figure, rows []Row) (operand, error) {
 	return o, nil
 }
 
-// mostFactor is more than any two figures of one kind are apart.
+// mostFactor exceeds any ratio of two figures of the same unit.
 const mostFactor = 1e12
 
-// startsName tells whether the text is a name rather than a value.
+// startsName reports whether the text is a name rather than a value.
 func startsName(text string) bool {
 	return text != "" && !strings.ContainsRune("0123456789.+-", rune(text[0]))
 }
 
-// partner is the place of the row that the one at a place is held against: itself,
-// or the one that stands beside it.
+// partner returns the index of the row that the row at index at is compared with: itself, or the
+// one beside it. If several rows match, those of the same recipe take precedence.
 func (o operand) partner(at int, rows []Row) (int, error) {
 	if o.itself {
 		return at, nil

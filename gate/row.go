@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A Row is one run that there is, or will be, as thresholds see it.
+// A Row is one planned or finished run, as thresholds see it.
 type Row struct {
 	Scenario     string // "" outside a scenario file
 	Recipe, Form string
@@ -15,12 +15,12 @@ type Row struct {
 	Clients      int
 	Phases       []string
 
-	// conditions tell apart what else differs; nil of what has not run yet, since one
-	// command, or one scenario, has the same for all its runs.
+	// conditions are the other settings in which runs can differ. They are nil for a planned run,
+	// since all runs of one command or scenario have the same.
 	conditions map[string]string
 }
 
-// Rows are those of runs.
+// Rows returns the rows of runs.
 func Rows(runs []results.Run) []Row {
 	rows := make([]Row, len(runs))
 	for i, r := range runs {
@@ -30,17 +30,17 @@ func Rows(runs []results.Run) []Row {
 	return rows
 }
 
-// beside tells whether the rows differ in what is run, and in nothing else.
+// beside reports whether the rows differ in what is run and in nothing else.
 func (r Row) beside(other Row) bool {
 	for name, value := range r.conditions {
-		if is, both := other.conditions[name]; both && is != value { // a recipe has settings that another has not
+		if is, both := other.conditions[name]; both && is != value { // a recipe may have settings that another does not have
 			return false
 		}
 	}
 	return r.Scenario == other.Scenario && r.URL == other.URL
 }
 
-// String is "lock/predecessor, 32 clients, native:".
+// String returns "lock/predecessor, 32 clients, native:".
 func (r Row) String() string {
 	clients := "1 client"
 	if r.Clients != 1 {
@@ -53,8 +53,8 @@ func (r Row) String() string {
 	return text
 }
 
-// unlike is the first condition in which the run differs from that of the baseline, in
-// words; "" if there is none.
+// unlike describes the first condition in which the run differs from that of the baseline. It
+// returns "" if there is none.
 func unlike(run, base results.Run) string {
 	all, _ := results.Differences([]results.Run{base}, []results.Run{run})
 	if len(all) == 0 {

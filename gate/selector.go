@@ -10,16 +10,16 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// any selects every run.
+// anyRun selects every run.
 const anyRun = "*"
 
-// A selector says which runs are meant.
+// A selector selects runs.
 type selector struct {
 	name    string // anyRun, a recipe, a form, RECIPE/FORM or a family
 	clients int    // 0 for any number
 }
 
-// parseSelector reads "lock/predecessor@32". It need not select anything.
+// parseSelector parses "lock/predecessor@32". It does not check that this selects a run.
 func parseSelector(text string) (selector, error) {
 	name, level, isLevel := strings.Cut(text, "@")
 	s := selector{name: name}
@@ -33,22 +33,22 @@ func parseSelector(text string) (selector, error) {
 	return s, nil
 }
 
-// named tells whether the row is one of those that the selector's name means.
+// named reports whether the selector's name matches the row.
 func (s selector) named(r Row) bool {
 	return slices.Contains(names(r), s.name)
 }
 
-// matches tells whether the row is one of those that the selector means.
+// matches reports whether the selector's name and level match the row.
 func (s selector) matches(r Row) bool {
 	return s.named(r) && (s.clients == 0 || s.clients == r.Clients)
 }
 
-// names are all by which a selector can mean the row.
+// names returns all names by which a selector can match the row.
 func names(r Row) []string {
 	return []string{anyRun, r.Recipe, r.Form, r.Recipe + "/" + r.Form, r.Family}
 }
 
-// none is the error of a selector that means no row.
+// none returns the error of a selector that matches no row.
 func (s selector) none(rows []Row) error {
 	var have, levels []string
 	for _, r := range rows {

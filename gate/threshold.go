@@ -9,23 +9,23 @@ import (
 	"github.com/stampede-bench/stampede/results/figures"
 )
 
-// A Threshold is one thing that is asked of runs.
+// A Threshold is one condition that runs must meet.
 type Threshold struct {
-	Text     string // as it was written
-	Scenario string // the one whose runs it is about; "" for all
+	Text     string // as written
+	Scenario string // the scenario whose runs it applies to; "" for all
 
-	reference // whose figure is asked about
+	reference // the figure that is judged
 	op        figures.Op
 	operand   operand
 }
 
-// A reference is a figure of some runs.
+// A reference is a figure of the selected runs.
 type reference struct {
 	selector selector
 	figure   figures.Figure
 }
 
-// selects tells whether the row is meant and has the figure.
+// selects reports whether the selector matches the row and the row has the figure.
 func (r reference) selects(row Row) bool {
 	if !r.selector.matches(row) {
 		return false
@@ -34,9 +34,9 @@ func (r reference) selects(row Row) bool {
 	return err == nil
 }
 
-// Parse reads a threshold that is to be about some of the rows, of the scenario if
-// one is named. The error is one line: with the nearest name for one that is not
-// known, or that there is no such run.
+// Parse parses a threshold that must apply to some of the rows, of the named scenario if there is
+// one. The error is one line. It suggests the nearest name for an unknown one, or says that there
+// is no such run.
 func Parse(text, scenario string, rows []Row) (Threshold, error) {
 	t := Threshold{Text: text, Scenario: scenario}
 	rows = t.inScenario(rows)
@@ -61,8 +61,8 @@ func (t Threshold) inScenario(rows []Row) []Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return t.Scenario != "" && r.Scenario != t.Scenario })
 }
 
-// parseReference reads [SELECTOR.]FIGURE. What is a figure by itself has no
-// selector: "fanout.max" is no figure of the workload fanout.
+// parseReference parses [SELECTOR.]FIGURE. Text that is a figure has no selector: "fanout.max" is
+// not a figure of the workload fanout.
 func parseReference(text string, rows []Row) (reference, error) {
 	f, err := figures.Parse(text, phases(rows))
 	if err == nil {
@@ -87,7 +87,7 @@ func parseReference(text string, rows []Row) (reference, error) {
 	return reference{s, f}, err
 }
 
-// phases are those of all rows, each once.
+// phases returns the distinct phases of all rows.
 func phases(rows []Row) (all []string) {
 	for _, r := range rows {
 		for _, p := range r.Phases {
@@ -99,7 +99,7 @@ func phases(rows []Row) (all []string) {
 	return all
 }
 
-// checkPartners makes sure that every row has one other to be held against.
+// checkPartners checks that every selected row has exactly one row to be compared with.
 func (t Threshold) checkPartners(rows []Row) error {
 	if t.operand.kind != ofRun {
 		return nil
@@ -115,10 +115,10 @@ func (t Threshold) checkPartners(rows []Row) error {
 	return nil
 }
 
-// ErrNoOpposite is the error of a threshold that holds in one point only.
+// ErrNoOpposite is the error of a threshold with ==, which has no opposite.
 var ErrNoOpposite = errors.New("has no opposite: want < <= > or >=")
 
-// Opposite is the threshold that is not met where this one is.
+// Opposite returns the threshold that is met if and only if this one is not.
 func (t Threshold) Opposite() (Threshold, error) {
 	if t.op.Not() == "" {
 		return t, fmt.Errorf("%q %w", t.Text, ErrNoOpposite)
@@ -128,11 +128,11 @@ func (t Threshold) Opposite() (Threshold, error) {
 	return t, err
 }
 
-// IsAbsolute tells whether it needs nothing but the run that it is about.
+// IsAbsolute reports whether the threshold needs only the run that it judges.
 func (t Threshold) IsAbsolute() bool { return t.operand.kind == ofValue }
 
-// NeedsBaseline tells whether it is held against a baseline.
+// NeedsBaseline reports whether the threshold compares with a baseline.
 func (t Threshold) NeedsBaseline() bool { return t.operand.kind == ofBaseline }
 
-// Figure is the name of the figure that it is about.
+// Figure returns the name of the figure that the threshold judges.
 func (t Threshold) Figure() string { return t.figure.Name }

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// rows are what stampede run lock barrier --clients 2,32 is about to do.
+// rows returns the runs that stampede run lock barrier --clients 2,32 would do.
 func rows() (all []gate.Row) {
 	for _, clients := range []int{2, 32} {
 		for _, form := range []gate.Row{
@@ -45,8 +45,8 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Everything that is mistyped, and everything that is about nothing, is told
-// before anything runs.
+// TestParseSaysWhatIsWrong checks that typing errors, and thresholds that apply to no run, are
+// reported before anything runs.
 func TestParseSaysWhatIsWrong(t *testing.T) {
 	for text, want := range map[string]string{
 		"acquire.p99":                        `"acquire.p99": want FIGURE < LIMIT, or another of <= > >= ==, such as acquire.p99<50ms`,
@@ -77,7 +77,7 @@ func TestParseSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A scenario's threshold is about its own runs.
+// TestParseInAScenario checks that a scenario's threshold applies to its own runs.
 func TestParseInAScenario(t *testing.T) {
 	all := rows()
 	for i := range all {
@@ -89,7 +89,7 @@ func TestParseInAScenario(t *testing.T) {
 	if _, err := gate.Parse("acquire.p99<5ms", "barriers", all); err == nil {
 		t.Error("a figure of another scenario is taken")
 	}
-	// Runs stand beside each other in one scenario only.
+	// A run has partners only within its scenario.
 	if _, err := gate.Parse("watch.rounds_per_s > predecessor.rounds_per_s", "", all); err == nil || !strings.Contains(err.Error(), "beside barriers: barrier/watch, 2 clients, native: there is no run of predecessor") {
 		t.Errorf("error %v", err)
 	}
@@ -116,7 +116,7 @@ func TestOpposite(t *testing.T) {
 	}
 }
 
-// Whatever is written, it is read, or what is wrong is told in one line.
+// FuzzParse checks that Judge returns gates and a verdict for any threshold that Parse accepts.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"lock/predecessor@32.handoff.p99 < 0.5 * one-node.handoff.p99", "*.safety.violations==0", "acquire.p99<=1.2*baseline", "wasted<99%", "a.b.c<=>", "lock@.x<1"} {
 		f.Add(text)
