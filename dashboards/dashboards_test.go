@@ -17,7 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/telemetry"
 )
 
-// A panel asks for what it shows.
+// A panel is a panel of a dashboard with its queries.
 type panel struct {
 	Title, Description string
 	Targets            []struct{ Expr, LegendFormat string }
@@ -50,13 +50,13 @@ func panels(t *testing.T) map[string][]panel {
 	return all
 }
 
-// query is a panel's expression with what Grafana puts in.
+// query returns a panel's expression with Grafana's variables replaced by values.
 func query(expr string) string {
 	return strings.NewReplacer("$__rate_interval", "1m", "$__range", "1m", "$recipe", ".*", "$backend", ".*", "$instance", ".*").Replace(expr)
 }
 
-// Each panel of each dashboard, and each rule, finds something in what a real
-// Prometheus scraped of real runs and of a real server.
+// TestEveryPanelAndRuleFindsSomething checks that each panel of each dashboard, and each rule,
+// finds data in what a real Prometheus scraped from real runs and a real server.
 func TestEveryPanelAndRuleFindsSomething(t *testing.T) {
 	testenv.SkipIfShort(t)
 	runs, server := scene(t)
@@ -81,7 +81,8 @@ func TestEveryPanelAndRuleFindsSomething(t *testing.T) {
 	awaitHerdAlert(p, time.Now())
 }
 
-// What a query names that no run and no server has is found.
+// TestNoPanelNamesAMetricThatIsNot checks that queries name only metrics that runs or servers
+// export.
 func TestNoPanelNamesAMetricThatIsNot(t *testing.T) {
 	have := prometheusNames()
 	check := func(where, expr string) {
@@ -123,7 +124,7 @@ func TestPromtoolAcceptsTheRules(t *testing.T) {
 	}
 }
 
-// A rule records or alerts.
+// A rule is a recording rule or an alert.
 type rule struct{ Record, Alert, Expr string }
 
 func rules(t *testing.T) (all []rule) {
@@ -145,7 +146,7 @@ func rules(t *testing.T) (all []rule) {
 	return all
 }
 
-// named are the metrics that an expression names, not those that rules record.
+// named returns the metrics that an expression names, without those that rules record.
 func named(expr string) (names []string) {
 	for _, m := range regexp.MustCompile(`\bstampede_[a-z_]+[{\[ )]`).FindAllString(expr, -1) {
 		if m = m[:len(m)-1]; strings.Count(expr, m+"=")+strings.Count(expr, m+"!=") == 0 && !grouping(expr, m) {
@@ -155,7 +156,7 @@ func named(expr string) (names []string) {
 	return names
 }
 
-// grouping tells whether the word is a label that the expression groups by.
+// grouping reports whether the word is a label that the expression groups by.
 func grouping(expr, word string) bool {
 	for _, m := range regexp.MustCompile(`(by|without) \(([^)]*)\)`).FindAllStringSubmatch(expr, -1) {
 		if slices.Contains(strings.Split(strings.ReplaceAll(m[2], " ", ""), ","), word) {
@@ -165,7 +166,7 @@ func grouping(expr, word string) bool {
 	return false
 }
 
-// prometheusNames are the metrics as Prometheus calls them.
+// prometheusNames returns the metrics under their Prometheus names.
 func prometheusNames() (names []string) {
 	suffix := map[string]string{"s": "_seconds", "By": "_bytes"}
 	for _, m := range telemetry.Metrics() {
@@ -175,9 +176,9 @@ func prometheusNames() (names []string) {
 	return names
 }
 
-// awaitHerdAlert waits until Prometheus has evaluated the alert after the given
-// time and it fires for the recipe that makes a herd. It then must fire for no
-// form that makes none, or is a naive one.
+// awaitHerdAlert waits until Prometheus has evaluated the alert after the given time and the alert
+// fires for sheep, the recipe that causes a herd. For other forms, which cause no herd or are
+// naive, the alert must be neither firing nor pending.
 func awaitHerdAlert(p *prom, after time.Time) {
 	p.t.Helper()
 	var herd judged
@@ -192,7 +193,7 @@ func awaitHerdAlert(p *prom, after time.Time) {
 	}
 }
 
-// awaitSome waits until a query finds a number.
+// awaitSome waits until a query returns a number.
 func awaitSome(p *prom, who, expr string) {
 	p.t.Helper()
 	p.await(who+" finds something: "+expr, func() bool {

@@ -17,12 +17,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 )
 
-// patience is how long a test waits for what Prometheus is asked for. Only a
-// defect takes that long, not a busy machine.
+// patience is how long a test waits for Prometheus. Only a defect takes that long, not a busy
+// machine.
 const patience = 10 * time.Minute
 
-// sooner has rules evaluated and alerts raised at once. The interval of scrapes
-// stays: it limits what a scrape may take, too.
+// sooner matches the settings that the test shortens, so that rules are evaluated and alerts fire
+// without delay. The scrape interval stays: it also limits how long a scrape may take.
 var sooner = regexp.MustCompile(`(evaluation_interval|for): \S+`)
 
 // A prom is a real Prometheus that this test started.
@@ -32,9 +32,9 @@ type prom struct {
 	ended chan struct{} // closed when the process has ended
 }
 
-// startPrometheus starts one with the rules and the scrape configuration of this
-// folder, but for the addresses. Without one installed the test is skipped, unless
-// every backend is required.
+// startPrometheus starts Prometheus with the rules and the scrape configuration of this folder,
+// with other addresses. If Prometheus is not installed, it skips the test, or fails if every
+// backend is required.
 func startPrometheus(t *testing.T, runs, server string) *prom {
 	t.Helper()
 	path, err := exec.LookPath("prometheus")
@@ -78,7 +78,7 @@ func startPrometheus(t *testing.T, runs, server string) *prom {
 	return p
 }
 
-// await asks again until the condition holds.
+// await polls until the condition holds.
 func (p *prom) await(what string, holds func() bool) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
@@ -111,7 +111,7 @@ func (p *prom) get(path string, query url.Values, into any) error {
 	return nil
 }
 
-// A judged rule is what Prometheus says about the last evaluation of an alert.
+// A judged is Prometheus's last evaluation of an alert.
 type judged struct {
 	Name           string
 	LastEvaluation time.Time
@@ -150,7 +150,7 @@ func (j judged) firing(label string) (values []string) {
 	return values
 }
 
-// An answer is what a query gave.
+// An answer is the response to a query.
 type answer struct {
 	Status, Error string
 	Data          struct {
@@ -161,7 +161,7 @@ type answer struct {
 	}
 }
 
-// values are those of the series that a query finds, as they are written.
+// values returns the values of the series that a query finds, as text.
 func (p *prom) values(expr string) (values []string, err error) {
 	var a answer
 	if err := p.get("/api/v1/query", url.Values{"query": {expr}}, &a); err != nil {

@@ -19,11 +19,10 @@ import (
 	"github.com/stampede-bench/stampede/workloads/pace"
 )
 
-// scene is a native server with runs on it, one after the other until the test
-// ends: the lock in its recipe, in its naive form, and in that form again, which
-// calls itself a recipe and "sheep"; then in its recipe once more, with more work
-// than it can do and a background. It returns where the metrics of the runs and of
-// the server are.
+// scene starts a native server and does runs on it, one after the other, until the test ends. The
+// first three are the lock in its recipe, in its naive form, and in the naive form registered as a
+// recipe called "sheep". The fourth is the recipe with more work than it can do and a background
+// load. scene returns the addresses of the metrics of the runs and of the server.
 func scene(t *testing.T) (runs, server string) {
 	t.Helper()
 	n := native.New(native.Options{})
@@ -37,8 +36,8 @@ func scene(t *testing.T) (runs, server string) {
 	sheep := forms[1]
 	sheep.Name, sheep.Family = "sheep", workloads.Recipe
 	var c telemetry.Collector
-	// While one client holds the lock all others go to sleep, however busy the
-	// machine is, so that a naive form's release wakes them all.
+	// While one client holds the lock, all others have time to wait, however busy the machine is,
+	// so that a naive form's release wakes them all.
 	held := workloads.Settings{Hold: 5 * time.Millisecond}
 	loaded := workloads.Plan{Form: forms[0], Open: pace.Options{Rate: pace.Of(1000), LateLimit: 100 * time.Millisecond},
 		Settings: workloads.Settings{Hold: 2 * time.Millisecond}, Background: workloads.Background{Clients: 2, Rate: 1000,
@@ -61,7 +60,7 @@ func serve(t *testing.T, p metric.Producer) (addr string) {
 	return e.Addr
 }
 
-// goOn runs the plans in turn until the test ends.
+// goOn repeats the plans in turn until the test ends.
 func goOn(t *testing.T, s drivers.Service, plans []workloads.Plan, c *telemetry.Collector) {
 	ctx, stop := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
