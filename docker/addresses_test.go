@@ -13,7 +13,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Whatever is named by an address is a service, and waits where it is looked for.
+// TestAddressesAreThoseOfServices checks that every address names a service that listens on the
+// port.
 func TestAddressesAreThoseOfServices(t *testing.T) {
 	c := compose(t)
 	for where, addrs := range map[string][]string{"lab.yaml": backends(t), "prometheus.yml": targets(t), "grafana-datasource.yml": {datasource(t)}} {
@@ -35,15 +36,15 @@ func TestAddressesAreThoseOfServices(t *testing.T) {
 	}
 }
 
-// listens tells whether a service says that it is at the port: in its own
-// variables or words, or by publishing it.
+// listens reports whether a service's definition has the port: in its variables, its command or its
+// published ports.
 func listens(s service, port string) bool {
 	at := regexp.MustCompile(`[:;]` + port + `\b`)
 	said := slices.Concat(s.Command, s.Ports, slices.Collect(maps.Values(s.Environment)))
 	return slices.ContainsFunc(said, at.MatchString)
 }
 
-// backends are the addresses of the scenario's.
+// backends returns the addresses of the scenario's backends.
 func backends(t *testing.T) (addrs []string) {
 	t.Helper()
 	var scenario struct{ Backend []string }
@@ -59,7 +60,7 @@ func backends(t *testing.T) (addrs []string) {
 	return addrs
 }
 
-// A scrape is Prometheus's own file.
+// A scrape is the configuration file of Prometheus.
 type scrape struct {
 	RuleFiles     []string `yaml:"rule_files"`
 	ScrapeConfigs []struct {
@@ -91,8 +92,9 @@ func datasource(t *testing.T) (addr string) {
 	return u.Host
 }
 
-// The laboratory's Prometheus and Grafana are those of the dashboards but for the
-// addresses, and the rules are where Prometheus looks for them.
+// TestOnlyAddressesDifferFromTheDashboards checks that the laboratory's configuration of Prometheus
+// and Grafana is that of the dashboards, with other addresses, and that the rules are at the path
+// where Prometheus looks for them.
 func TestOnlyAddressesDifferFromTheDashboards(t *testing.T) {
 	for ours, theirs := range map[string]string{"prometheus.yml": "prometheus/prometheus.yml", "grafana-datasource.yml": "grafana/provisioning/datasources/prometheus.yml"} {
 		var a, b any
@@ -108,7 +110,7 @@ func TestOnlyAddressesDifferFromTheDashboards(t *testing.T) {
 	}
 }
 
-// elsewhere is the document with every address the same.
+// elsewhere returns the document with the same placeholder for every address.
 func elsewhere(t *testing.T, document any) string {
 	t.Helper()
 	text, err := yaml.Marshal(document)

@@ -11,10 +11,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A composition is what compose.yaml says.
+// A composition is the content of compose.yaml.
 type composition struct{ Services map[string]service }
 
-// A service is one of them.
+// A service is a service of a composition.
 type service struct {
 	Image       string
 	Build       struct{ Context, Dockerfile string }
@@ -61,7 +61,7 @@ func TestServicesOfTheLaboratoryAreWellKept(t *testing.T) {
 	}
 }
 
-// Each thing that a service must have is missed.
+// TestFaultsOfAServiceAreFound checks that every missing property of a service is reported.
 func TestFaultsOfAServiceAreFound(t *testing.T) {
 	const kept = `{image: 'a:1.2.3', mem_limit: 1g, healthcheck: {test: [CMD, "true"]}, `
 	for text, want := range map[string]string{
@@ -97,10 +97,10 @@ func TestFaultsOfAServiceAreFound(t *testing.T) {
 	}
 }
 
-// pinned images have a version in full, or are built here.
+// pinned matches the name of an image with a full version. Images that are built here need none.
 var pinned = regexp.MustCompile(`^[a-z0-9./-]+:v?\d+\.\d+\.\d+$`)
 
-// faults are what is wrong with a service.
+// faults returns what is wrong with a service.
 func faults(name string, s service) (all []string) {
 	if !pinned.MatchString(s.Image) && s.Build.Dockerfile == "" {
 		all = append(all, "image "+s.Image+" is not pinned")
@@ -119,7 +119,7 @@ func faults(name string, s service) (all []string) {
 	for _, v := range s.Volumes {
 		from, to, _ := strings.Cut(v, ":")
 		if !strings.HasPrefix(from, ".") {
-			continue // it is kept by the engine
+			continue // a named volume, which the engine keeps
 		}
 		if _, err := os.Stat(from); err != nil {
 			all = append(all, from+" is mounted and not there")
@@ -136,7 +136,8 @@ func faults(name string, s service) (all []string) {
 	return all
 }
 
-// Only what ends by itself has no check of its health.
+// TestOnlyTheScenarioHasNoHealth checks that only stampede, which ends by itself, has no health
+// check.
 func TestOnlyTheScenarioHasNoHealth(t *testing.T) {
 	for name, s := range compose(t).Services {
 		if s.Healthcheck.Disable != (name == "stampede") {

@@ -12,9 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 )
 
-// The image is built from the modules that the command needs. The Dockerfile
-// downloads those, in a layer of their own, and none that only tests and tools
-// need.
+// TestTheImageDownloadsWhatTheBuildNeeds checks that the Dockerfile downloads the modules that the
+// command needs, in a separate layer, and none that only tests and tools need.
 func TestTheImageDownloadsWhatTheBuildNeeds(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}", "./cmd/stampede")
 	list.Dir, list.Env = "..", append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
@@ -31,8 +30,8 @@ func TestTheImageDownloadsWhatTheBuildNeeds(t *testing.T) {
 	}
 }
 
-// downloads returns what the Dockerfile's go mod download names. It runs the
-// Dockerfile's line with a program called go that prints its arguments.
+// downloads returns the modules that the Dockerfile's go mod download names. It runs that line with
+// a program called go that prints its arguments.
 func downloads(t *testing.T) []string {
 	t.Helper()
 	text, err := os.ReadFile("Dockerfile")

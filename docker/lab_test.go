@@ -20,9 +20,10 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// The laboratory comes up, every service gets the scenario, Prometheus sees it, and
-// nothing is left afterwards. It runs as make lab does, on this tree's files, but
-// for the network, which is the host's, and images that cannot be pulled.
+// TestTheLaboratoryComesUpAndGoes checks that the laboratory starts, that every service gets the
+// scenario, that Prometheus and Grafana show it, and that nothing is left afterwards. It runs make
+// lab on this tree's files, except that it uses the host's network and stand-ins for images that
+// cannot be pulled.
 func TestTheLaboratoryComesUpAndGoes(t *testing.T) {
 	testenv.SkipIfShort(t)
 	requireEngine(t)
@@ -65,9 +66,8 @@ func TestTheLaboratoryComesUpAndGoes(t *testing.T) {
 	}
 }
 
-// awaitSeen waits until Prometheus has rounds on all three backends and the native
-// server's own account, and Grafana the dashboards; false if the laboratory was
-// over before.
+// awaitSeen waits until Prometheus has rounds on all three backends and the native server's own
+// metrics, and Grafana has the dashboards. It returns false if the laboratory ended first.
 func awaitSeen(t *testing.T, over chan error, grafana bool) bool {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -86,14 +86,14 @@ func awaitSeen(t *testing.T, over chan error, grafana bool) bool {
 	}
 }
 
-// query is what Prometheus finds, nothing if it does not answer.
+// query returns what Prometheus finds, or nothing if it does not answer.
 func query(expr string) []any {
 	var answer struct{ Data struct{ Result []any } }
 	ask("http://127.0.0.1:9090/api/v1/query?query="+url.QueryEscape(expr), &answer)
 	return answer.Data.Result
 }
 
-// dashboards are those that Grafana has been provisioned with.
+// dashboards returns the dashboards that Grafana has been provisioned with.
 func dashboards() (all []any) {
 	ask("http://127.0.0.1:3000/api/search?type=dash-db&tag=stampede", &all)
 	return all
@@ -108,8 +108,8 @@ func ask(url string, into any) {
 	_ = json.NewDecoder(r.Body).Decode(into)
 }
 
-// requireEngine skips the test where no Docker engine answers, loudly, unless
-// REQUIRE_DOCKER wants one.
+// requireEngine skips the test with a conspicuous message if no Docker engine answers, or fails it
+// if REQUIRE_DOCKER is 1.
 func requireEngine(t *testing.T) {
 	t.Helper()
 	out, err := exec.Command("docker", "info", "--format", "{{.ServerVersion}}").CombinedOutput()
@@ -122,7 +122,7 @@ func requireEngine(t *testing.T) {
 	t.Skip("!!!!! no Docker engine answers, so that the laboratory is NOT tested; REQUIRE_DOCKER=1 would fail")
 }
 
-// engine runs docker and returns what it says.
+// engine runs docker and returns its output.
 func engine(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("docker", args...).CombinedOutput()
@@ -132,7 +132,7 @@ func engine(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// copyTree copies what git has of this tree, and what is new in it.
+// copyTree copies the files of this tree that git tracks, and new ones that it does not ignore.
 func copyTree(t *testing.T) string {
 	t.Helper()
 	tree := t.TempDir()
@@ -144,9 +144,9 @@ func copyTree(t *testing.T) string {
 	return tree
 }
 
-// elsewhereImages has the services use the host's network, with one another's names
-// in it, and stand-ins for images that cannot be pulled. There is no stand-in of
-// Grafana: without it the laboratory is brought up without it, and false returned.
+// elsewhereImages makes the services use the host's network, with one another's names in it, and
+// stand-ins for images that cannot be pulled. There is no stand-in for Grafana: if its image cannot
+// be pulled, the laboratory starts without Grafana and elsewhereImages returns false.
 func elsewhereImages(t *testing.T, file string) (grafana bool) {
 	t.Helper()
 	var c map[string]any
@@ -190,7 +190,7 @@ func elsewhereImages(t *testing.T, file string) (grafana bool) {
 	return grafana
 }
 
-// pulled tells whether the engine has the image, or could get it.
+// pulled reports whether the engine has the image or can pull it.
 func pulled(image string) bool {
 	if exec.Command("docker", "image", "inspect", image).Run() == nil {
 		return true
@@ -200,13 +200,13 @@ func pulled(image string) bool {
 	return exec.CommandContext(ctx, "docker", "pull", "--quiet", image).Run() == nil
 }
 
-// standIn is the image that is made in place of one.
+// standIn returns the name of the stand-in for an image.
 func standIn(image string) string {
 	name, _, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	return "standin/" + name
 }
 
-// makeStandIns makes them, unless an earlier test has.
+// makeStandIns builds the stand-ins, unless an earlier test has.
 func makeStandIns(t *testing.T) {
 	t.Helper()
 	if exec.Command("docker", "image", "inspect", "standin/golang").Run() == nil {
