@@ -11,15 +11,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// Digest is how an access list names who knows the password of "user:password":
-// "user:" and the base64 of the SHA-1 of all.
+// Digest returns the ACL identity for the credentials "user:password": "user:" and the
+// base64-encoded SHA-1 of the whole string.
 func Digest(userPassword string) string {
 	user, _, _ := strings.Cut(userPassword, ":")
 	sum := sha1.Sum([]byte(userPassword))
 	return user + ":" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// host is the address of a client. One in memory is on this machine.
+// host returns the address of a client. In-memory clients have this machine's address.
 func host(nc net.Conn) string {
 	host, _, err := net.SplitHostPort(nc.RemoteAddr().String())
 	if err != nil {
@@ -28,14 +28,14 @@ func host(nc net.Conn) string {
 	return host
 }
 
-// address is what a client is without having shown anything.
+// address returns the identity that a client has without credentials.
 func (c *conn) address() tree.Identity { return tree.Identity{Scheme: "ip", ID: c.host} }
 
-// maxIdentities is how many one connection may have.
+// maxIdentities limits the identities of one connection.
 const maxIdentities = 128
 
-// auth takes credentials, and hangs up where they are of an unknown kind or too
-// many.
+// auth adds credentials. It closes the connection if their scheme is unknown or the connection
+// already has too many.
 func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.AuthRequest
 	if r.Decode(d); d.Err() != nil {
@@ -54,7 +54,7 @@ func (c *conn) auth(h wire.RequestHeader, d *wire.Decoder) {
 		c.authenticate(tree.Identity{Scheme: r.Scheme, ID: digest})
 	case r.Scheme == "ip":
 		c.authenticate(c.address())
-	case r.Scheme == tree.X509 && slices.ContainsFunc(c.who, isCertified): // as it was from the start
+	case r.Scheme == tree.X509 && slices.ContainsFunc(c.who, isCertified): // added by the TLS handshake
 	default:
 		reply.Err = wire.ErrAuthFailed
 	}
@@ -72,7 +72,7 @@ func (c *conn) authenticate(i tree.Identity) {
 	}
 }
 
-// whoAmI tells as whom the connection is known, without what they know.
+// whoAmI lists the connection's identities without their password hashes.
 func (c *conn) whoAmI(h wire.RequestHeader) {
 	var r wire.WhoAmI
 	for _, i := range c.who {
@@ -85,8 +85,8 @@ func (c *conn) whoAmI(h wire.RequestHeader) {
 	c.reply(h, r)
 }
 
-// getACL shows the access list to who may read or set it, and the hashes of
-// passwords in it to who may set it.
+// getACL returns the ACL to clients that may read or administer the node. Only clients that may
+// administer it see the password hashes.
 func (c *conn) getACL(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.Path
 	if r.Decode(d); d.Err() != nil {

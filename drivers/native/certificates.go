@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// Certificates are the PEM files that a server proves its identity with and checks
-// its clients by.
+// Certificates are the PEM files of a server's identity and of the authorities that sign its
+// clients' certificates.
 type Certificates struct {
-	// Cert is the server's certificate, with those of the authorities between it
-	// and a root, and Key is its key. Both may be in one file.
+	// Cert is the server's certificate chain and Key its private key. Both may be in one file.
 	Cert, Key string
-	// ClientCA is the authorities that sign clients' certificates. A client
-	// without such a certificate is refused. "" means that clients need none.
+	// ClientCA holds the authorities that sign clients' certificates. Clients without such a
+	// certificate are refused. "" means that clients need no certificate.
 	ClientCA string
-	// MinVersion is the lowest version of TLS, such as [tls.VersionTLS12].
+	// MinVersion is the lowest TLS version, such as [tls.VersionTLS12].
 	MinVersion uint16
-	// Failed, if set, is told why changed files could not be used.
+	// Failed, if set, is called with the error when changed files cannot be loaded.
 	Failed func(error)
 }
 
-// Validate names the field that is missing. It reads no file.
+// Validate returns an error that names a missing field. It reads no file.
 func (f Certificates) Validate() error {
 	switch {
 	case f.Cert == "" && f.Key == "":
@@ -38,9 +37,8 @@ func (f Certificates) Validate() error {
 	return nil
 }
 
-// Config reads the files and returns a configuration that reads them again at the
-// first handshake after one of them has changed. Where they cannot be used then,
-// what was read last stays in use.
+// Config reads the files and returns a configuration that reloads them at the first handshake after
+// a file has changed. If the reload fails, the previous configuration stays in use.
 func (f Certificates) Config() (*tls.Config, error) {
 	r := &reloader{files: f, states: f.states()}
 	var err error
@@ -50,8 +48,8 @@ func (f Certificates) Config() (*tls.Config, error) {
 	return &tls.Config{MinVersion: f.MinVersion, GetConfigForClient: r.configFor}, nil
 }
 
-// load reads the files. Sessions are not resumed: a client whose authority is no
-// longer trusted could come back without its certificate being checked.
+// load reads the files. It disables session resumption, which would let a client whose authority is
+// no longer trusted return without a check of its certificate.
 func (f Certificates) load() (*tls.Config, error) {
 	pair, err := tls.LoadX509KeyPair(f.Cert, f.Key)
 	if err != nil {
@@ -87,7 +85,7 @@ func (f Certificates) states() (all [3]fileState) {
 	return all
 }
 
-// A reloader has the configuration that files contain.
+// A reloader holds the configuration that was last loaded from the files.
 type reloader struct {
 	files Certificates
 

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A conn is one connection. What is not its own goroutines' is guarded by the
-// server's lock.
+// A conn is one connection. The server's lock guards the fields that are not used by the
+// connection's own goroutines alone.
 type conn struct {
 	server *Server
 	socket net.Conn
@@ -19,33 +19,31 @@ type conn struct {
 	in     wire.Frames
 	out    *outbox
 
-	session *session // nil before it is established, and after it is left
+	session *session // nil before it is established and after leave
 	watcher tree.Watcher
-	who     []tree.Identity // in place of which a new list is put, never a longer one
+	who     []tree.Identity // copied on change, never appended to in place
 	traffic traffic
-	packets []byte // queued under the lock that is being held
+	packets []byte // queued since the lock was acquired
 	unasked int    // bytes of notifications among them
-	dropped bool   // nothing that arrives is heeded any more
+	dropped bool   // later requests are ignored
 	wrote   int64  // zxid of its last write
-	waits   bool   // for the disk, before its next write
-	held    []byte // a write that was read and has to wait for the disk
+	waits   bool   // true while its next write waits for the disk
+	held    []byte // a write that was read and must wait for the disk
 }
 
 const (
-	// handshakeTime is how long a connection may take to say what it wants.
+	// handshakeTime limits the time from the connection's start to an established session.
 	handshakeTime = 10 * time.Second
-	// farewellTime is how long a client may take to read its last packets.
+	// farewellTime limits the time that a client may take to read its last packets.
 	farewellTime = 5 * time.Second
-	// idleBuffer is the size in bytes of the largest buffer for requests that a
-	// connection keeps.
+	// idleBuffer is the largest request buffer, in bytes, that a connection keeps.
 	idleBuffer = 64 << 10
-	// workPerHold is how much work a batch does before it lets others have the
-	// lock. A request, a name or node looked at, and a watch that fires are one
-	// each.
+	// workPerHold limits the work of a batch before it releases the lock. A request, a name or node
+	// that is visited, and a watch that fires count as one each.
 	workPerHold = 4096
 )
 
-// newConn is over TLS if there is a configuration.
+// newConn uses TLS if cfg is not nil.
 func newConn(s *Server, nc net.Conn, cfg *tls.Config) *conn {
 	c := &conn{server: s, socket: nc, net: nc, out: newOutbox()}
 	if cfg != nil {
@@ -59,13 +57,13 @@ func newConn(s *Server, nc net.Conn, cfg *tls.Config) *conn {
 	return c
 }
 
-// send writes what is queued until there is no more, and hangs up.
+// send writes queued packets until the outbox ends, then closes the connection.
 func (c *conn) send() {
 	c.out.sendTo(c.net, c.server.await)
 	c.net.Close()
 }
 
-// receive does what the client asks until it leaves or is dropped.
+// receive serves the client's requests until the client leaves or is dropped.
 func (c *conn) receive() {
 	if c.shakeHands() {
 		for c.serveBatch() {
@@ -96,8 +94,8 @@ func (c *conn) shakeHands() bool {
 	return c.net.SetDeadline(time.Time{}) == nil
 }
 
-// encrypt makes the TLS handshake on a connection that is to have one, and takes
-// the subject of the client's certificate for its identity.
+// encrypt performs the TLS handshake if the connection uses TLS, and adds the subject of the
+// client's certificate to its identities.
 func (c *conn) encrypt() error {
 	encrypted, ok := c.net.(*tls.Conn)
 	if !ok {
@@ -120,9 +118,8 @@ func (c *conn) encrypt() error {
 	return nil
 }
 
-// serveBatch waits for a request and serves it, with those that arrived behind
-// it, under one lock, until that has taken a certain amount of work. It reports
-// whether there may be more.
+// serveBatch waits for a request and serves it, together with the requests that have arrived behind
+// it, under one lock and up to a limit of work. It reports whether there may be more requests.
 func (c *conn) serveBatch() bool {
 	c.out.roomy()
 	payload, err := c.next()
@@ -160,7 +157,7 @@ func (c *conn) serveBatch() bool {
 	return !c.dropped
 }
 
-// next returns the request that was held, or waits for one.
+// next returns the held request, or waits for one.
 func (c *conn) next() (payload []byte, err error) {
 	if payload, c.held = c.held, nil; payload != nil {
 		return payload, nil
@@ -168,8 +165,7 @@ func (c *conn) next() (payload []byte, err error) {
 	return c.in.Next()
 }
 
-// leave parts the connection from its session and its watches, so that nothing
-// more happens on behalf of the one or by the other.
+// leave detaches the connection from its session and its watches.
 func (c *conn) leave() {
 	c.dropped = true
 	c.server.watches.Forget(&c.watcher)
@@ -178,7 +174,8 @@ func (c *conn) leave() {
 	}
 }
 
-// drop leaves and hangs up at once. A farewell by TLS could wait for the client.
+// drop calls leave and closes the socket immediately. TLS's closing message could wait for the
+// client.
 func (c *conn) drop() {
 	c.leave()
 	c.socket.Close()

@@ -7,7 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// decodeOp reads one write, unless d has an error then. What cannot be done is a
+// decodeOp decodes one write; the caller checks d for errors. An invalid operation becomes a
 // Refuse.
 func decodeOp(code int32, d *wire.Decoder) (op tree.Op) {
 	switch code {
@@ -29,7 +29,7 @@ func decodeOp(code int32, d *wire.Decoder) (op tree.Op) {
 		if code == wire.OpCheck {
 			op.Kind = tree.Check
 		}
-	case wire.OpDeleteContainer: // nobody's but the service's own
+	case wire.OpDeleteContainer: // reserved for the server itself
 		op = refused(wire.ErrBadArguments)
 	}
 	return op
@@ -37,7 +37,7 @@ func decodeOp(code int32, d *wire.Decoder) (op tree.Op) {
 
 func refused(err wire.Err) tree.Op { return tree.Op{Kind: tree.Refuse, Err: err} }
 
-// decodeCreate reads what any kind of create asks for.
+// decodeCreate decodes any kind of create request.
 func decodeCreate(code int32, d *wire.Decoder) (r wire.CreateTTLRequest) {
 	if code == wire.OpCreateTTL {
 		r.Decode(d)
@@ -47,9 +47,9 @@ func decodeCreate(code int32, d *wire.Decoder) (r wire.CreateTTLRequest) {
 	return r
 }
 
-// createOp makes a node of the opcode's kind: a container is one whatever its
-// flags say, and no other opcode makes one. A time to live and the flags for it
-// need each other.
+// createOp returns the operation that creates a node of the opcode's kind. The container opcode
+// creates a container whatever the flags are, and no other opcode creates one. A TTL requires the
+// TTL flags, and the flags require a TTL.
 func createOp(code int32, r *wire.CreateTTLRequest) tree.Op {
 	op := tree.Op{Kind: tree.Create, Path: r.Path, Data: bytes.Clone(r.Data), ACL: r.ACL}
 	mode, ok := createMode(r.Flags)
@@ -66,7 +66,7 @@ func createOp(code int32, r *wire.CreateTTLRequest) tree.Op {
 	return op
 }
 
-// createMode is what flags ask for.
+// createMode returns the mode that the flags request.
 func createMode(flags int32) (mode tree.Mode, ok bool) {
 	modes := [...]tree.Mode{
 		wire.FlagEphemeral:                       tree.Ephemeral,

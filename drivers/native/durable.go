@@ -7,14 +7,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// What a server has done with a change before it shows it to anybody.
+// The durability of a change before the server shows it to any client.
 const (
-	Memory = "memory" // it is known: it ends with the process
-	Fsync  = "fsync"  // it is on disk
+	Memory = "memory" // the change is in memory and is lost when the process ends
+	Fsync  = "fsync"  // the change is on disk
 )
 
-// restore begins with the state of the journal. The sessions in it are as good
-// as just heard of: their clients have the whole time-out to come back.
+// restore starts from the journal's state. Every session in it gets its whole timeout, so that its
+// client can reconnect.
 func (s *Server) restore() {
 	s.tree = s.journal.Tree()
 	for x := range s.tree.Sessions() {
@@ -25,7 +25,7 @@ func (s *Server) restore() {
 	}
 }
 
-// await returns nil when the state of the zxid can no longer be lost.
+// await returns nil when the state of the zxid is durable.
 func (s *Server) await(zxid int64) error {
 	if s.journal == nil {
 		return nil
@@ -33,7 +33,7 @@ func (s *Server) await(zxid int64) error {
 	return s.journal.Await(zxid)
 }
 
-// keepSnapshots saves a snapshot each time the journal wants one.
+// keepSnapshots saves a snapshot each time the journal requests one.
 func (s *Server) keepSnapshots() {
 	for {
 		select {
@@ -45,7 +45,7 @@ func (s *Server) keepSnapshots() {
 	}
 }
 
-// pieceOfSnapshot is how many nodes are looked at while all requests wait.
+// pieceOfSnapshot is the number of nodes that a snapshot copies while it holds the lock.
 const pieceOfSnapshot = 256
 
 func (s *Server) saveSnapshot() {
@@ -66,8 +66,8 @@ func (s *Server) saveSnapshot() {
 	shot.End()
 }
 
-// endWithJournal ends the server where its journal fails: it has shown all that
-// it could promise.
+// endWithJournal closes the server if its journal fails, because later changes cannot become
+// durable.
 func (s *Server) endWithJournal() {
 	select {
 	case <-s.journal.Done():
@@ -76,7 +76,7 @@ func (s *Server) endWithJournal() {
 	}
 }
 
-// failure is why a server that was closed was not meant to be, or nil.
+// failure returns the error that closed the server, or nil.
 func (s *Server) failure() error {
 	if s.journal == nil {
 		return nil

@@ -7,34 +7,33 @@ import (
 	"runtime/metrics"
 )
 
-// How much garbage may gather: a quarter of what is in use, or garbageRoom bytes
-// if that is more.
+// Garbage may grow to a quarter of the live heap, or to garbageRoom bytes if that is more.
 const (
 	garbageQuarter = 25 // percent
 	garbageRoom    = 64 << 20
 )
 
-// BoundGarbage makes the process of a server take little more memory than the
-// server's nodes do, unless GOGC says otherwise. Go lets as much garbage gather
-// as there is in use, which is much for a large tree; and with a small one that
-// is soon, so a busy server would collect all the time.
+// BoundGarbage limits the garbage of a server's process, so that it takes little more memory than
+// its nodes, unless GOGC is set. Go's default lets garbage grow to the size of the live heap. That
+// is much memory with a large tree; with a small tree it is so little that a busy server collects
+// all the time.
 func BoundGarbage() {
 	if os.Getenv("GOGC") == "" {
 		boundGarbage()
 	}
 }
 
-// boundGarbage goes by what the last collection found in use, now and after each
-// that is to come: then what nothing refers to is cleaned up.
+// boundGarbage sets the GC percentage from the live heap of the last collection, now and after each
+// later collection: the cleanup of an unreachable object calls it again.
 func boundGarbage() {
 	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(live)
 	debug.SetGCPercent(garbagePercent(live[0].Value.Uint64()))
-	unused := new(*byte) // a pointer, as other small objects may be kept by their neighbours
+	unused := new(*byte) // a pointer type: the tiny allocator's neighbours can keep other small objects alive
 	runtime.AddCleanup(unused, func(struct{}) { boundGarbage() }, struct{}{})
 }
 
-// minHeap is what Go takes to be in use where less is.
+// minHeap is the least live heap that Go assumes.
 const minHeap = 4 << 20
 
 func garbagePercent(live uint64) int {

@@ -6,12 +6,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// reapEvery is how often nodes that outlived their use are looked for, as often
-// as ZooKeeper does.
+// reapEvery is the interval at which the server looks for unused containers and expired nodes. It
+// is ZooKeeper's default.
 const reapEvery = time.Minute
 
-// keepHouse ends, at every tick, the sessions that were not heard of, and takes
-// away containers and nodes whose time is over.
+// keepHouse expires sessions at every tick, and deletes unused containers and nodes whose TTL has
+// passed.
 func (s *Server) keepHouse() {
 	tick, reap := time.NewTicker(s.tick), time.NewTicker(reapEvery)
 	defer tick.Stop()

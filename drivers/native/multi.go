@@ -43,9 +43,8 @@ func decodeMulti(d *wire.Decoder) (codes []int32, ops []tree.Op, err wire.Err) {
 	}
 }
 
-// decodeMultiOp reads one operation. The flags have a say in what is created:
-// they can ask for a container with any opcode, and for a node with a time to
-// live with the one that has a time.
+// decodeMultiOp reads one operation. The flags also decide what is created: they can request a
+// container with any create opcode, and a node with a TTL with OpCreateTTL.
 func decodeMultiOp(code int32, d *wire.Decoder) (op tree.Op, ok bool) {
 	switch code {
 	case wire.OpDelete, wire.OpSetData, wire.OpCheck:
@@ -73,7 +72,7 @@ func decodeMultiOp(code int32, d *wire.Decoder) (op tree.Op, ok bool) {
 	return op, false
 }
 
-// resultCode is the opcode under which a multi answers an operation.
+// resultCode returns the opcode that a multi's reply uses for an operation.
 func resultCode(code int32, op *tree.Op) int32 {
 	if op.Kind != tree.Create {
 		return code
@@ -84,8 +83,8 @@ func resultCode(code int32, op *tree.Op) int32 {
 	return wire.OpCreate
 }
 
-// appendResults appends what a multi answers: all results, or, if one
-// operation failed, an error code for each.
+// appendResults appends the reply of a multi: all results or, if one operation failed, an error
+// code for each operation.
 func appendResults(b []byte, codes []int32, results []tree.OpResult) []byte {
 	failed := slices.ContainsFunc(results, func(r tree.OpResult) bool { return r.Err != wire.OK })
 	for i := range results {

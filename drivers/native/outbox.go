@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// An outbox is what a connection has yet to send. It is filled under the
-// server's lock and emptied by a goroutine that may wait for its client.
+// An outbox holds the packets that a connection has yet to send. Goroutines fill it under the
+// server's lock; the connection's sender empties it and may wait for the client.
 type outbox struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	packets []byte
-	unasked int    // bytes of notifications that are not written yet
-	sending int    // those of them that were taken to be written
-	shows   int64  // the zxid of the latest state that they may show
+	unasked int    // bytes of notifications not written yet
+	sending int    // bytes of notifications taken for the current write
+	shows   int64  // the zxid of the latest state that the packets may show
 	spare   []byte // the buffer that was sent last
-	ended   bool   // nothing is added any more
-	broken  bool   // nothing can be sent any more
+	ended   bool   // no more packets are added
+	broken  bool   // sending failed
 
 	writing time.Time // when the write in progress began; zero if there is none
 }
 
 const (
-	// crowded is how many bytes of replies wait in an outbox when its
-	// connection's requests are left unread until some are sent.
+	// crowded is the number of bytes of replies in an outbox above which the server stops reading
+	// the connection's requests until some are sent.
 	crowded = 1 << 20
-	// maxUnasked is how many bytes of notifications may wait for a client that
-	// has stopped reading. One more transaction cuts it off.
+	// maxUnasked is the number of bytes of notifications that may wait for a client that has
+	// stopped reading. Beyond it, the next transaction drops the client.
 	maxUnasked = 1 << 20
-	// maxUnread is how many bytes of notifications may wait for any client. One
-	// more transaction cuts it off.
+	// maxUnread is the number of bytes of notifications that may wait for any client. Beyond it,
+	// the next transaction drops the client.
 	maxUnread = 16 << 20
-	// stalledAfter is how long a write of one piece takes when the client has
-	// stopped reading.
+	// stalledAfter is the duration of the write of one piece after which the client counts as
+	// having stopped reading.
 	stalledAfter = 5 * time.Second
-	// writtenAtOnce is the size in bytes of such a piece.
+	// writtenAtOnce is the size of such a piece in bytes.
 	writtenAtOnce = 64 << 10
-	// keptBuffer is the size of the largest buffer that is used again.
+	// keptBuffer is the size in bytes of the largest buffer that is reused.
 	keptBuffer = 64 << 10
 )
 
@@ -48,10 +48,10 @@ func newOutbox() *outbox {
 	return o
 }
 
-// add queues packets. The notifications among them take unasked bytes, and they
-// show no state later than that of the zxid. It returns a buffer to use instead
-// of the one it took, and whether the client kept up until now: the size of
-// these packets says nothing about the client.
+// add queues packets. The notifications among them take unasked bytes, and the packets show no
+// state later than the zxid. It returns a buffer to use in place of packets, and whether the client
+// has kept up so far. The size of the new packets does not count, as it says nothing about the
+// client.
 func (o *outbox) add(packets []byte, unasked int, zxid int64) (buf []byte, ok bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -70,14 +70,14 @@ func (o *outbox) add(packets []byte, unasked int, zxid int64) (buf []byte, ok bo
 	return reuse(packets), ok
 }
 
-// stalled reports whether the client has not read for long. A time in which the
-// disk holds the packets back does not count.
+// stalled reports whether the current write has waited for the client for stalledAfter or longer.
+// Time in which the disk holds the packets back does not count.
 func (o *outbox) stalled() bool {
 	return !o.writing.IsZero() && time.Since(o.writing) >= stalledAfter
 }
 
-// roomy waits until the outbox is not crowded with replies. Notifications do not
-// count: a client that reads them slowly is still heard when it sends a heartbeat.
+// roomy waits until the outbox is not crowded with replies. Notifications do not count: the server
+// still reads the heartbeats of a client that reads notifications slowly.
 func (o *outbox) roomy() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -86,7 +86,7 @@ func (o *outbox) roomy() {
 	}
 }
 
-// end says that nothing is added any more.
+// end marks the outbox as complete: no more packets are added.
 func (o *outbox) end() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -94,8 +94,8 @@ func (o *outbox) end() {
 	o.changed.Broadcast()
 }
 
-// sendTo writes what is added, each time when what it shows can no longer be
-// lost, which it awaits. It does so until the end or an error.
+// sendTo writes queued packets until the outbox ends or an error occurs. Before each write it waits
+// until the state that the packets show is durable.
 func (o *outbox) sendTo(w io.Writer, await func(zxid int64) error) {
 	for {
 		packets, zxid := o.take()
@@ -114,7 +114,7 @@ func (o *outbox) sendTo(w io.Writer, await func(zxid int64) error) {
 	}
 }
 
-// write writes piece by piece, so that a slow client's progress can be seen.
+// write writes in pieces, so that a slow client's progress is visible.
 func (o *outbox) write(w io.Writer, packets []byte) error {
 	for piece := range slices.Chunk(packets, writtenAtOnce) {
 		o.beginWrite()
@@ -131,12 +131,12 @@ func (o *outbox) beginWrite() {
 	o.writing = time.Now()
 }
 
-// take waits for packets and returns them all, with the zxid of what they show,
-// or nil at the end.
+// take waits for packets and returns all of them with the zxid of the state that they show. It
+// returns nil when the outbox has ended.
 func (o *outbox) take() (packets []byte, zxid int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.unasked -= o.sending // which are written now
+	o.unasked -= o.sending // these are written now
 	o.sending, o.writing = 0, time.Time{}
 	for len(o.packets) == 0 {
 		if o.ended {

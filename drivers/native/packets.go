@@ -5,11 +5,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A record is what a packet's payload, or the part behind its header, consists of.
+// A record is a packet's payload or the part of it that follows the header.
 type record interface{ Append(b []byte) []byte }
 
-// begin begins a packet, and end ends it; what is appended to c.packets between
-// the two is its payload.
+// begin starts a packet and end completes it. The bytes appended to c.packets in between are its
+// payload.
 func (c *conn) begin() (start int) {
 	if len(c.packets) == 0 {
 		c.server.queued = append(c.server.queued, c)
@@ -25,32 +25,32 @@ func (c *conn) end(start int) {
 	c.traffic.sent++
 }
 
-// queue queues a packet of just a record.
+// queue queues a packet that consists of one record.
 func (c *conn) queue(r record) {
 	start := c.begin()
 	c.packets = r.Append(c.packets)
 	c.end(start)
 }
 
-// beginReply begins a reply to the request with the xid.
+// beginReply starts a reply to the request with the xid.
 func (c *conn) beginReply(xid int32, err wire.Err) (start int) {
 	start = c.begin()
 	c.packets = wire.ReplyHeader{Xid: xid, Zxid: c.server.tree.Zxid(), Err: err}.Append(c.packets)
 	return start
 }
 
-// answer queues a reply that is a header alone.
+// answer queues a reply that consists of a header only.
 func (c *conn) answer(xid int32, err wire.Err) { c.end(c.beginReply(xid, err)) }
 
-// reply queues a reply that succeeded.
+// reply queues a successful reply.
 func (c *conn) reply(h wire.RequestHeader, r record) {
 	start := c.beginReply(h.Xid, wire.OK)
 	c.packets = r.Append(c.packets)
 	c.end(start)
 }
 
-// notify queues a notification that nobody asked for just now, if the client may
-// know of the change. A watch on a node may tell of others below it.
+// notify queues a notification of a new event if the client may read the node. The check is needed
+// because a watch on a node may report events of its descendants.
 func (c *conn) notify(e tree.Event, zxid int64) {
 	if e.Node.Allows(wire.PermRead, c.who) {
 		before := len(c.packets)
@@ -67,8 +67,8 @@ func (c *conn) tell(e tree.Event, zxid int64) {
 	c.end(start)
 }
 
-// handOver gives what is queued to the sender, and drops a client that does not
-// read what it is told.
+// handOver passes the queued packets to the outbox, and drops a client that does not read its
+// notifications.
 func (c *conn) handOver() {
 	var ok bool
 	if c.packets, ok = c.out.add(c.packets, c.unasked, c.server.tree.Zxid()); !ok && !c.dropped {

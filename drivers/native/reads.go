@@ -35,7 +35,7 @@ func (c *conn) read(h wire.RequestHeader, d *wire.Decoder) {
 	c.end(start)
 }
 
-// find returns the node that a read asks for. Anybody may ask whether it exists.
+// find returns the node of a read. Exists needs no permission.
 func (c *conn) find(op int32, path string) (*tree.Node, wire.Err) {
 	if op != wire.OpExists {
 		return c.readable(path)
@@ -49,7 +49,7 @@ func (c *conn) find(op int32, path string) (*tree.Node, wire.Err) {
 	return nil, wire.ErrNoNode
 }
 
-// watchedBy is the table of the watches that a read arms.
+// watchedBy returns the table of the watches that a read arms.
 func watchedBy(op int32) tree.Table {
 	if op == wire.OpGetChildren || op == wire.OpGetChildren2 {
 		return tree.ChildWatch
@@ -57,7 +57,7 @@ func watchedBy(op int32) tree.Table {
 	return tree.DataWatch
 }
 
-// appendNames appends a list of the node's children, as wire.Children would.
+// appendNames appends the names of the node's children in the encoding of wire.Children.
 func (c *conn) appendNames(b []byte, n *tree.Node) []byte {
 	c.server.work += n.NumChildren()
 	b = wire.AppendInt(b, int32(n.NumChildren()))
@@ -67,11 +67,11 @@ func (c *conn) appendNames(b []byte, n *tree.Node) []byte {
 	return b
 }
 
-// maxMultiRead is how many bytes a multiRead may ask for, far more than clients
-// take. A small packet could ask for the same large node again and again.
+// maxMultiRead limits the bytes of a multiRead's reply. It is far more than clients accept. Without
+// it, a small packet could read the same large node many times.
 const maxMultiRead = 16 << 20
 
-// multiRead reads several nodes at once; each read fails for itself.
+// multiRead serves several reads in one request; each read succeeds or fails on its own.
 func (c *conn) multiRead(h wire.RequestHeader, d *wire.Decoder) {
 	ops, err := decodeReads(d)
 	start := c.beginReply(h.Xid, err)
@@ -122,14 +122,14 @@ func (c *conn) appendRead(b []byte, op readOp) []byte {
 	return n.Stat().Append(wire.AppendBytes(b, n.Data()))
 }
 
-// appendError appends the result of an operation of a multi that failed.
+// appendError appends the result of a failed operation of a multi or multiRead.
 func appendError(b []byte, err wire.Err) []byte {
 	b = wire.MultiHeader{Type: wire.MultiError, Err: err}.Append(b)
 	return wire.AppendInt(b, int32(err))
 }
 
-// getEphemerals lists the session's own ephemeral nodes below a prefix, which
-// need not be a path.
+// getEphemerals lists the session's own ephemeral nodes that start with a prefix, which need not be
+// a path.
 func (c *conn) getEphemerals(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.Path
 	if r.Decode(d); d.Err() != nil {
@@ -150,7 +150,7 @@ func (c *conn) getEphemerals(h wire.RequestHeader, d *wire.Decoder) {
 	c.reply(h, mine)
 }
 
-// getAllChildrenNumber counts the nodes below one.
+// getAllChildrenNumber returns the number of descendants of a node.
 func (c *conn) getAllChildrenNumber(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.Path
 	if r.Decode(d); d.Err() != nil {
@@ -163,7 +163,7 @@ func (c *conn) getAllChildrenNumber(h wire.RequestHeader, d *wire.Decoder) {
 		return
 	}
 	count := n.Descendants()
-	if r.Path == "" { // the root's other name, below which ZooKeeper counts the root
+	if r.Path == "" { // ZooKeeper's second name of the root, which counts the root as a descendant
 		count++
 	}
 	c.reply(h, wire.Int{Value: int32(count)})

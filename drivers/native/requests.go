@@ -7,8 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// serve does what one request asks and queues the reply. A packet too short for
-// a header ends the connection.
+// serve executes one request and queues the reply. It drops a connection whose packet is too short
+// for a header.
 func (c *conn) serve(payload []byte, now time.Time) {
 	var h wire.RequestHeader
 	d := wire.NewDecoder(payload)
@@ -41,7 +41,7 @@ func (c *conn) serve(payload []byte, now time.Time) {
 	c.traffic.zxid = c.server.tree.Zxid()
 }
 
-// serveRare serves what is not asked often.
+// serveRare serves infrequent requests.
 func (c *conn) serveRare(h wire.RequestHeader, d *wire.Decoder) {
 	c.server.stats.reads++
 	switch h.Op {
@@ -65,7 +65,7 @@ func (c *conn) serveRare(h wire.RequestHeader, d *wire.Decoder) {
 		c.findWatches(h, d)
 	case wire.OpSASL:
 		c.answer(h.Xid, wire.ErrUnimplemented)
-	default: // like ZooKeeper, hang up on who asks for what no server knows
+	default: // like ZooKeeper, hang up on a client that sends an unknown opcode
 		c.queue(wire.ReplyHeader{Xid: h.Xid, Zxid: unknownZxid, Err: wire.ErrUnimplemented})
 		c.leave()
 	}
@@ -87,7 +87,7 @@ func (c *conn) closeSession(h wire.RequestHeader) {
 	c.leave()
 }
 
-// readable finds a node that c may read, or why it may not.
+// readable returns a node that c may read, or the reason why c may not read it.
 func (c *conn) readable(path string) (*tree.Node, wire.Err) {
 	n := c.server.tree.Find(path)
 	switch {

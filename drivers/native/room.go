@@ -2,12 +2,12 @@ package native
 
 import "github.com/stampede-bench/stampede/drivers/wire"
 
-// The journal bounds what is applied and not on disk yet. A connection whose next
-// request is a write beyond that bound is not read any more until the disk has
-// caught up: its client notices when its socket is full. Requests that write
-// nothing, and connections with no write of their own to wait for, go on.
+// The journal limits the transactions that are applied but not yet on disk. If a connection's next
+// request is a write beyond that limit, the server stops reading from this connection until the
+// disk catches up; the client notices when its socket is full. Reads, and connections that have no
+// write to wait for, are served without delay.
 
-// lockFor locks the server when the request may be served.
+// lockFor locks the server when it can serve the request.
 func (c *conn) lockFor(payload []byte) {
 	if isWrite(payload) {
 		c.lockForWrite()
@@ -16,8 +16,7 @@ func (c *conn) lockFor(payload []byte) {
 	}
 }
 
-// lockForWrite locks the server when the journal has room for a write of c, or c
-// was dropped.
+// lockForWrite locks the server when the journal has room for a write of c or when c was dropped.
 func (c *conn) lockForWrite() {
 	s := c.server
 	s.mu.Lock()
@@ -33,8 +32,8 @@ func (c *conn) lockForWrite() {
 	}
 }
 
-// noRoom returns nil if the journal has room for a write of c, or a channel that is
-// closed when it is worth asking again. It must be called with the lock held.
+// noRoom returns nil if the journal has room for a write of c. Otherwise it returns a channel that
+// is closed when the caller should check again. The caller must hold the lock.
 func (c *conn) noRoom() <-chan struct{} {
 	if c.server.journal == nil {
 		return nil
@@ -42,11 +41,10 @@ func (c *conn) noRoom() <-chan struct{} {
 	return c.server.journal.Room(c.wrote)
 }
 
-// hasToWait tells whether the request has to wait for the disk. It must be called
-// with the lock held.
+// hasToWait reports whether the request has to wait for the disk. The caller must hold the lock.
 func (c *conn) hasToWait(payload []byte) bool { return isWrite(payload) && c.noRoom() != nil }
 
-// isWrite tells whether a packet asks for a transaction.
+// isWrite reports whether a packet requests a transaction.
 func isWrite(payload []byte) bool {
 	var h wire.RequestHeader
 	d := wire.NewDecoder(payload)

@@ -13,12 +13,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/journal"
 )
 
-// Run serves in its place, in a process of its own, until the context ends, over
-// TLS if the place has a certificate. It announces the id of this process when the address takes connections. The
-// durability is Memory or Fsync.
+// Run serves at the place p in this process until the context ends, over TLS if p has a
+// certificate. It announces the process ID when the address accepts connections. The durability is
+// Memory or Fsync.
 //
-// With Fsync a server that was killed goes on with what it had, and with Memory
-// with nothing: its clients' sessions are then unknown to it.
+// After a kill, a server with Fsync restarts with its state. A server with Memory restarts empty
+// and does not know its clients' sessions.
 func Run(ctx context.Context, o Options, p local.Place, announce func(pid string)) error {
 	BoundGarbage()
 	switch p.Durability {

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Serve accepts connections until the server is closed, and then returns nil, or
-// why its journal failed. It closes the listener.
+// Serve accepts connections until the server is closed. It then returns nil, or the journal's error
+// if the journal failed. It closes the listener.
 func (s *Server) Serve(l net.Listener) error { return s.accept(l, nil) }
 
-// ServeTLS is Serve for connections that begin with a TLS handshake. A client's
-// certificate becomes its identity of the x509 scheme.
+// ServeTLS is Serve for connections that begin with a TLS handshake. The subject of a client's
+// certificate becomes an identity of the x509 scheme.
 func (s *Server) ServeTLS(l net.Listener, cfg *tls.Config) error { return s.accept(l, cfg) }
 
 func (s *Server) accept(l net.Listener, cfg *tls.Config) error {
@@ -35,11 +35,11 @@ func (s *Server) accept(l net.Listener, cfg *tls.Config) error {
 	}
 }
 
-// acceptPause is for how long no connection is accepted after there were too
-// many for the system.
+// acceptPause is the pause after an accept that failed because file descriptors ran out or the
+// client aborted the connection.
 const acceptPause = 50 * time.Millisecond
 
-// ErrTooMany is why a connection is not served: its address has MaxPerHost.
+// ErrTooMany reports a refused connection: its address already has MaxPerHost connections.
 var ErrTooMany = errors.New("too many connections from one address")
 
 func (s *Server) addListener(l net.Listener, secure bool) bool {
@@ -51,8 +51,7 @@ func (s *Server) addListener(l net.Listener, secure bool) bool {
 	return !s.closed
 }
 
-// removeListener returns err unless it is only that the server was closed, and
-// then why that was.
+// removeListener returns err, or, if the server is closed, the reason for that (nil after Close).
 func (s *Server) removeListener(l net.Listener, err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,16 +62,15 @@ func (s *Server) removeListener(l net.Listener, err error) error {
 	return errors.Join(err, l.Close())
 }
 
-// Dial returns the client's end of an in-memory connection to this server,
-// whatever the address.
+// Dial returns the client's end of an in-memory connection to this server. It ignores the address.
 func (s *Server) Dial(_, _ string, _ time.Duration) (net.Conn, error) {
 	client, server := net.Pipe()
 	return client, s.ServeConn(server)
 }
 
-// ServeConn serves a connection in the background and closes it in the end. On
-// a closed server that is at once, and net.ErrClosed; so it is, and ErrTooMany,
-// where the address has too many.
+// ServeConn serves a connection in the background and closes it at the end. If the server is closed
+// or the address has too many connections, ServeConn closes the connection immediately and returns
+// net.ErrClosed or ErrTooMany.
 func (s *Server) ServeConn(nc net.Conn) error { return s.serve(newConn(s, nc, nil)) }
 
 func (s *Server) serve(c *conn) error {
@@ -98,8 +96,8 @@ func (s *Server) forget(c *conn) {
 	}
 }
 
-// Close ends all connections and listeners and returns when nothing runs any
-// more. The state is gone, but for the journal. Closing twice is harmless.
+// Close closes all connections and listeners and returns when all goroutines have ended. The state
+// is lost unless there is a journal. It is safe to call Close more than once.
 func (s *Server) Close() {
 	s.shut()
 	s.live.Wait()

@@ -12,37 +12,33 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// Options are how a server serves. The zero Options are the defaults.
+// Options configure a server. The zero Options are the defaults.
 type Options struct {
-	// Tick is the unit of session time-outs, which end on a tick; 0 means
-	// DefaultTick.
+	// Tick is the unit of session timeouts: sessions expire on a tick. 0 means DefaultTick.
 	Tick time.Duration
-	// MinTimeout and MaxTimeout are the shortest and the longest session
-	// time-out; 0 means 2 and 20 ticks.
+	// MinTimeout and MaxTimeout are the bounds of session timeouts. 0 means 2 and 20 ticks.
 	MinTimeout, MaxTimeout time.Duration
-	// MaxSessions is how many sessions may be open; 0 means any number.
+	// MaxSessions limits the number of open sessions; 0 means no limit.
 	MaxSessions int
 	// MaxPacket is the largest request in bytes; 0 means [wire.MaxPacket].
 	MaxPacket int
-	// Words are the four-letter words that are answered, of [Words]; nil means
-	// all.
+	// Words are the enabled four-letter words, a subset of [Words]; nil enables all.
 	Words []string
-	// MaxPerHost is how many connections one address may have; 0 means any
-	// number.
+	// MaxPerHost limits the number of connections from one address; 0 means no limit.
 	MaxPerHost int
-	// SuperDigest is the [Digest] of the credentials that may do everything;
-	// empty means that there are none.
+	// SuperDigest is the [Digest] of the superuser's credentials; empty means that there is no
+	// superuser.
 	SuperDigest string
-	// Journal is where the state comes from and every change of it is kept; nil
-	// means that it is in memory only. It must be open for longer than the
-	// server; where it fails, the server ends.
+	// Journal holds the state and records every change of it; nil keeps the state in memory only.
+	// The journal must stay open for longer than the server. If the journal fails, the server shuts
+	// down.
 	Journal *journal.Journal
 }
 
-// DefaultTick is that of Options whose Tick is 0, and ZooKeeper's.
+// DefaultTick is the tick of Options whose Tick is 0. It is also ZooKeeper's default.
 const DefaultTick = 2 * time.Second
 
-// A Server is a ZooKeeper-compatible service of one server.
+// A Server is a standalone server that is compatible with ZooKeeper.
 type Server struct {
 	tick        time.Duration
 	timeouts    [2]time.Duration // the shortest and the longest
@@ -51,7 +47,7 @@ type Server struct {
 	maxPerHost  int
 	words       []string // nil means all
 	superDigest string
-	journal     *journal.Journal // nil where nothing is kept
+	journal     *journal.Journal // nil if the state is in memory only
 	start       time.Time
 	done        chan struct{}  // closed by Close
 	live        sync.WaitGroup // what Close waits for
@@ -60,12 +56,12 @@ type Server struct {
 	tree      *tree.Tree
 	watches   *tree.Watches
 	sessions  map[int64]*session
-	lastID    int64 // of a session
+	lastID    int64 // the latest session ID
 	conns     map[*conn]struct{}
 	perHost   map[string]int        // connections
-	listeners map[net.Listener]bool // whether connections begin with a TLS handshake
-	queued    []*conn               // that have something queued
-	work      int                   // done under the lock since a batch began, see workPerHold
+	listeners map[net.Listener]bool // true if connections begin with a TLS handshake
+	queued    []*conn               // connections with queued packets
+	work      int                   // done under the lock since the batch began, see workPerHold
 	stats     stats
 	closed    bool
 }
@@ -101,9 +97,9 @@ func New(o Options) *Server {
 	return s
 }
 
-// unlock hands over what was queued and lets the others in.
+// unlock passes the queued packets to the connections' outboxes and releases the lock.
 func (s *Server) unlock() {
-	for _, c := range slices.Backward(s.queued) { // the last is who asked, and waits
+	for _, c := range slices.Backward(s.queued) { // the last connection made the request and waits for its reply
 		c.handOver()
 	}
 	clear(s.queued)

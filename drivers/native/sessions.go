@@ -11,26 +11,25 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A session is what the server knows of an open session besides what the tree
-// keeps: who speaks for it, and until when it lives.
+// A session holds what the server keeps about an open session besides the tree: its connection and
+// its expiry.
 type session struct {
 	id      int64
 	timeout time.Duration
 	conn    *conn // nil while disconnected
-	expires int64 // the tick that ends it, unless it is heard of before
+	expires int64 // the tick at which it expires, unless a request arrives before
 }
 
-// firstSessionID makes ids differ from those of servers started at other
-// milliseconds, in the way of ZooKeeper's.
-// They are never negative.
+// firstSessionID derives session IDs from the time, as ZooKeeper does, so that servers started at
+// different milliseconds use different IDs. The IDs are never negative.
 func firstSessionID(now time.Time) int64 { return int64(uint64(now.UnixMilli()) << 24 >> 8) }
 
-// clamp returns the time-out granted where ms milliseconds are asked for.
+// clamp returns the granted timeout for a request of ms milliseconds.
 func (s *Server) clamp(ms int32) time.Duration {
 	return min(max(time.Duration(ms)*time.Millisecond, s.timeouts[0]), s.timeouts[1])
 }
 
-// openSession makes a session for c and returns its password.
+// openSession creates a session for c and returns its password.
 func (s *Server) openSession(c *conn, timeout time.Duration) []byte {
 	s.lastID++
 	x := tree.Txn{Session: s.lastID, Time: time.Now().UnixMilli(), Op: tree.Op{Kind: tree.OpenSession}}
@@ -43,9 +42,9 @@ func (s *Server) openSession(c *conn, timeout time.Duration) []byte {
 	return x.Password[:]
 }
 
-// resumeSession gives c the session that has the id and the password. It reports
-// false if there is none. The connection that had the session is cut off before
-// the password is looked at, as ZooKeeper does it.
+// resumeSession attaches c to the session with the ID and the password. It reports false if there
+// is none. Like ZooKeeper, it drops the session's previous connection before it checks the
+// password.
 func (s *Server) resumeSession(c *conn, id int64, password []byte, timeout time.Duration) bool {
 	known, ok := s.tree.Session(id)
 	if !ok {
@@ -68,19 +67,18 @@ func (s *Server) attach(c *conn, session *session, timeout time.Duration) {
 	s.heardOf(session)
 }
 
-// heardOf puts off the end of a session. Time-outs end on the tick after.
+// heardOf extends a session. Sessions expire on the first tick after their timeout.
 func (s *Server) heardOf(session *session) {
 	session.expires = int64((time.Since(s.start)+session.timeout)/s.tick) + 1
 }
 
-// closeSession ends a session and with it its ephemeral nodes.
+// closeSession closes a session and deletes its ephemeral nodes.
 func (s *Server) closeSession(id int64) tree.Result {
 	delete(s.sessions, id)
 	return s.apply(tree.Txn{Session: id, Time: time.Now().UnixMilli(), Op: tree.Op{Kind: tree.CloseSession}})
 }
 
-// expire ends the sessions that were not heard of until the tick. Others have the
-// lock between two of them.
+// expire closes the sessions that are due at the tick. It releases the lock between sessions.
 func (s *Server) expire(tick int64) {
 	for _, session := range s.overdue(tick) {
 		s.end(session, tick)
@@ -99,8 +97,8 @@ func (s *Server) overdue(tick int64) (all []*session) {
 	return all
 }
 
-// end ends a session unless it was heard of, or closed, meanwhile. A session whose
-// requests wait for the server's own disk lives on.
+// end closes an expired session, unless it was renewed or closed in the meantime. It keeps a
+// session whose requests wait for the server's own disk.
 func (s *Server) end(session *session, tick int64) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -113,8 +111,8 @@ func (s *Server) end(session *session, tick int64) {
 	s.closeSession(session.id)
 }
 
-// answerConnect serves the packet that opens a connection and reports whether
-// the connection may go on.
+// answerConnect serves the packet that opens a connection and reports whether the connection may
+// continue.
 func (c *conn) answerConnect(payload []byte) bool {
 	var r wire.ConnectRequest
 	d := wire.NewDecoder(payload)
@@ -127,13 +125,12 @@ func (c *conn) answerConnect(payload []byte) bool {
 	}
 	defer s.unlock()
 	s.stats.received++
-	// A client that has seen more than this server ever did must not be
-	// shown the past.
+	// A client that has seen a later zxid than this server's must not see older state.
 	if c.dropped || d.Err() != nil || r.LastZxid > s.tree.Zxid() {
 		return false
 	}
 	if r.SessionID == 0 && s.maxSessions > 0 && len(s.sessions) >= s.maxSessions {
-		return false // as ZooKeeper hangs up on connections beyond its maxCnxns
+		return false // as ZooKeeper does with connections beyond its maxCnxns
 	}
 	answer := wire.ConnectResponse{Password: r.Password, ReadOnly: wire.ReadOnly{Present: r.ReadOnly.Present}}
 	timeout := s.clamp(r.Timeout)

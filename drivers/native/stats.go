@@ -10,31 +10,31 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// stats are what the server counts until they are reset.
+// stats are the server's counters since the last reset.
 type stats struct {
 	received int64 // packets
 	sent     int64 // packets
-	reads    int64 // requests that take no zxid, pings included
-	writes   int64 // requests that take one, failed ones included
+	reads    int64 // requests that take no zxid, including pings
+	writes   int64 // requests that take a zxid, including failed ones
 	latency  tally // of batches, in milliseconds
 
-	created  tally // of watches that one event fired, by the kind of event
+	created  tally // watches fired per event, by the type of event
 	deleted  tally
 	changed  tally
 	children tally
 }
 
-// Stats are what a server holds, and what it has done since it began or somebody
-// had it forget that by the word "srst".
+// Stats are a server's current state, and its counters since the start or the last "srst".
 type Stats struct {
 	Connections, Sessions             int64
 	Nodes, Ephemerals, Watches, Bytes int64 // of paths and data
 	PacketsReceived, PacketsSent      int64
 	Reads, Writes                     int64 // requests; heartbeats are reads, failed writes are writes
-	Notifications                     int64 // watches that fired
+	Notifications                     int64 // fired watches
 }
 
-// Stats may be asked for at any time. It waits for what is being applied.
+// Stats returns the current statistics. It is safe for concurrent use and waits for the batch in
+// progress.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (t *tally) add(n int64) {
 	t.sum += n
 }
 
-// mean is the average in ZooKeeper's spelling: up to four decimals, at least one.
+// mean returns the average in ZooKeeper's format: at least one and at most four decimals.
 func (t *tally) mean() string {
 	mean := float64(t.sum) / float64(max(t.count, 1))
 	text := strconv.FormatFloat(math.Round(mean*1e4)/1e4, 'f', -1, 64)
@@ -71,8 +71,8 @@ func (t *tally) mean() string {
 
 func (s *stats) took(d time.Duration) { s.latency.add(d.Milliseconds()) }
 
-// fired counts as ZooKeeper does: per event and table that had watches; a
-// session that a deletion finds in both tables counts twice and is told once.
+// fired counts as ZooKeeper does: once per event and table with watches. A session that watches a
+// deleted node in both tables counts twice and gets one notification.
 func (s *stats) fired(event int32, f tree.Fired) {
 	t := s.of(event)
 	for _, watches := range f {
@@ -95,16 +95,16 @@ func (s *stats) of(event int32) *tally {
 	}
 }
 
-// traffic is what passed over one connection.
+// traffic holds the counters of one connection.
 type traffic struct {
 	opened   time.Time
 	received int64              // packets
 	sent     int64              // packets
-	last     wire.RequestHeader // the last request, if there was any
-	zxid     int64              // of the server after it
-	answered time.Time          // when, in a batch
+	last     wire.RequestHeader // the last request, if any
+	zxid     int64              // the server's zxid after it
+	answered time.Time          // when the last batch was answered
 	latency  tally              // of batches, in milliseconds
-	lag      int64              // the last of these
+	lag      int64              // the last batch's latency
 }
 
 // asked counts a request.
@@ -119,5 +119,5 @@ func (t *traffic) took(began time.Time, d time.Duration) {
 	t.latency.add(t.lag)
 }
 
-// reset forgets all but who it is.
+// reset clears everything but the time of the connection.
 func (t *traffic) reset() { *t = traffic{opened: t.opened} }

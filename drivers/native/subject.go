@@ -14,12 +14,11 @@ type attribute struct {
 	Value asn1.RawValue
 }
 
-// An attributeSET is the attributes at one place of a distinguished name.
-type attributeSET []attribute // whose name has asn1 take it for a set
+// An attributeSET holds the attributes at one position of a distinguished name.
+type attributeSET []attribute // asn1 treats types whose names end in SET as sets
 
-// subjectName returns the text of a DER-encoded distinguished name as Java's
-// X500Principal.getName does, by RFC 2253: ZooKeeper's access lists name the
-// subjects of certificates so.
+// subjectName returns the text of a DER-encoded distinguished name in the form of RFC 2253, as
+// Java's X500Principal.getName does. ZooKeeper's ACLs identify certificates by this text.
 func subjectName(der []byte) (string, error) {
 	var sets []attributeSET
 	if rest, err := asn1.Unmarshal(der, &sets); err != nil || len(rest) > 0 {
@@ -36,8 +35,8 @@ func subjectName(der []byte) (string, error) {
 	return strings.Join(names, ","), nil
 }
 
-// keywords are those of RFC 2253. Other types are written as numbers, and their
-// values as hexadecimal.
+// keywords are the attribute keywords of RFC 2253. Other types are written as OIDs, with their
+// values in hexadecimal.
 var keywords = map[string]string{
 	"2.5.4.3": "CN", "2.5.4.6": "C", "2.5.4.7": "L", "2.5.4.8": "ST", "2.5.4.9": "STREET",
 	"2.5.4.10": "O", "2.5.4.11": "OU",
@@ -65,8 +64,8 @@ func isText(tag int) bool {
 	return false
 }
 
-// escaped puts a backslash before what has a meaning in a name, and before spaces
-// at either end.
+// escaped puts a backslash before characters that are special in a name, and before spaces at
+// either end.
 func escaped(value string) string {
 	inner := strings.Trim(value, " \r\n")
 	start := strings.Index(value, inner)

@@ -5,8 +5,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// addWatch arms a watch that stays. A recursive one has no need of the table of
-// children: it hears of each by itself.
+// addWatch arms a persistent watch. A recursive watch does not need the table of child watches: it
+// fires for each descendant's own events.
 func (c *conn) addWatch(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.AddWatchRequest
 	r.Decode(d)
@@ -48,7 +48,7 @@ func (c *conn) findWatches(h wire.RequestHeader, d *wire.Decoder) {
 	c.answer(h.Xid, err)
 }
 
-// hasWatch tells whether c has one of the watches, which removeWatches takes away.
+// hasWatch reports whether c has one of the watches. For removeWatches it also removes them.
 func (c *conn) hasWatch(op int32, table tree.Table, path string, modes tree.WatchMode) bool {
 	if op == wire.OpRemoveWatches {
 		return c.server.watches.Disarm(&c.watcher, table, path, modes)
@@ -56,7 +56,7 @@ func (c *conn) hasWatch(op int32, table tree.Table, path string, modes tree.Watc
 	return c.server.watches.Armed(&c.watcher, table, path)&modes != 0
 }
 
-// watchModes is what a type of watchers means in the two tables.
+// watchModes returns the watch modes in the two tables that a type of watcher stands for.
 func watchModes(kind int32) (modes [2]tree.WatchMode, known bool) {
 	switch kind {
 	case wire.WatcherChildren:
@@ -75,12 +75,11 @@ func watchModes(kind int32) (modes [2]tree.WatchMode, known bool) {
 	return modes, true
 }
 
-// unknownZxid is that of notifications that catch up on changes of the past, and
-// of replies to what was not even looked at.
+// unknownZxid is the zxid of notifications of past changes, and of replies to unknown requests.
 const unknownZxid = -1
 
-// setWatches arms watches again after a reconnect, or fires them at once if
-// their node has changed since.
+// setWatches rearms watches after a reconnect. It fires a watch immediately if its node has changed
+// since.
 func (c *conn) setWatches(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.SetWatches2Request
 	if h.Op == wire.OpSetWatches2 {
@@ -110,7 +109,7 @@ func (c *conn) setWatches(h wire.RequestHeader, d *wire.Decoder) {
 	c.answer(h.Xid, wire.OK)
 }
 
-// rearm arms a watch unless it has missed an event, and then tells it.
+// rearm arms a watch, or sends the notification that it missed.
 func (c *conn) rearm(table tree.Table, path string, missed int32) {
 	if missed == nothing {
 		c.server.watches.Arm(&c.watcher, table, path, tree.Standard)
@@ -119,7 +118,7 @@ func (c *conn) rearm(table tree.Table, path string, missed int32) {
 	c.tell(tree.Event{Type: missed, Path: path}, unknownZxid)
 }
 
-// nothing is the type of no event.
+// nothing means no event.
 const nothing int32 = 0
 
 func dataSince(n *tree.Node, zxid int64) int32 {

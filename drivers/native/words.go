@@ -11,11 +11,11 @@ import (
 	"github.com/stampede-bench/stampede/internal/printable"
 )
 
-// Version is what the server says it is: the ZooKeeper whose protocol it
-// speaks, and whose it is.
+// Version is the version that the server reports: the ZooKeeper version of its protocol and the
+// name of the implementation.
 const Version = "3.9.0-stampede-native"
 
-// answers are the four-letter words that operators send, and what the server says.
+// answers maps the four-letter words to the functions that answer them.
 var answers = map[string]func(*Server) string{
 	"ruok": func(*Server) string { return "imok" },
 	"isro": func(*Server) string { return "rw" },
@@ -33,13 +33,12 @@ var answers = map[string]func(*Server) string{
 	"crst": (*Server).resetTraffic,
 }
 
-// Words are the four-letter words that a server can answer, sorted.
+// Words returns the four-letter words that a server can answer, sorted.
 func Words() []string { return slices.Sorted(maps.Keys(answers)) }
 
-// answerWord queues the answer if the first bytes of a connection are one of
-// the words that operators send. One that the server is not to answer gets
-// ZooKeeper's refusal. Answers go to terminals, so control characters in the paths
-// of watches are shown and not sent.
+// answerWord queues the answer if the first bytes of a connection are a four-letter word. A
+// disabled word gets ZooKeeper's refusal. Answers go to terminals, so control characters in watched
+// paths are escaped.
 func (c *conn) answerWord(word string) bool {
 	say, known := answers[word]
 	if !known {
@@ -70,7 +69,7 @@ func (s *Server) resetTraffic() string {
 	return "Connection stats reset.\n"
 }
 
-// built says when the running binary's source was committed, or 1970.
+// built returns the commit time of the running binary's source, or 1970 if it is unknown.
 func built() string {
 	at := time.Unix(0, 0)
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -98,5 +97,5 @@ func (s *Server) overview() string {
 	return b.String()
 }
 
-// nodeCount is ZooKeeper's, which knows the root by two names.
+// nodeCount counts as ZooKeeper does, which has two entries for the root.
 func (s *Server) nodeCount() int { return s.tree.Size().Nodes + 1 }

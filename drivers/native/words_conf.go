@@ -28,18 +28,18 @@ func (s *Server) configuration() string {
 		s.timeouts[0].Milliseconds(), s.timeouts[1].Milliseconds())
 }
 
-// directories tells where the state is kept, which is nowhere without a journal.
+// directories returns the journal's directory and sizes; they are empty and 0 without a journal.
 func (s *Server) directories() string {
 	var dir string
 	var snapshots, logs int64
 	if s.journal != nil {
 		dir = s.journal.Dir()
-		snapshots, logs, _ = s.journal.Size() // 0 where it cannot be told
+		snapshots, logs, _ = s.journal.Size() // 0 if the sizes are unknown
 	}
 	return fmt.Sprintf("dataDir=%s\ndataDirSize=%d\ndataLogDir=%s\ndataLogSize=%d\n", dir, snapshots, dir, logs)
 }
 
-// environment answers "envi", without what is Java's.
+// environment answers "envi", without the properties of Java.
 func environment() string {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)

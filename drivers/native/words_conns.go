@@ -25,10 +25,11 @@ func (s *Server) oldestFirst() []*conn {
 	})
 }
 
-// remote is the client's address as Java writes it.
+// remote returns the client's address in Java's format.
 func (c *conn) remote() string { return "/" + c.net.RemoteAddr().String() }
 
-// interest is 1 where requests may come, 0 for who asks for a word.
+// interest is 1 for a connection with a session, and 0 for one without, such as that of a
+// four-letter word.
 func (c *conn) interest() int {
 	if c.session == nil {
 		return 0
@@ -36,12 +37,12 @@ func (c *conn) interest() int {
 	return 1
 }
 
-// brief is what "stat" tells of a connection.
+// brief returns the fields that "stat" shows for a connection.
 func (c *conn) brief() string {
 	return fmt.Sprintf("queued=0,recved=%d,sent=%d", c.traffic.received, c.traffic.sent)
 }
 
-// full is what "cons" tells of it.
+// full returns the fields that "cons" shows for a connection.
 func (c *conn) full() string {
 	if c.session == nil {
 		return c.brief()
@@ -60,7 +61,7 @@ func (c *conn) full() string {
 		t.zxid, answered, t.lag, t.latency.min, t.latency.sum/max(t.latency.count, 1), t.latency.max)
 }
 
-// dump tells when sessions and connections expire, and what goes with them.
+// dump lists when sessions and connections expire, and the ephemeral nodes of the sessions.
 func (s *Server) dump() string {
 	var b strings.Builder
 	sessions, conns := expiries{}, expiries{}
@@ -80,7 +81,7 @@ func (s *Server) dump() string {
 	return b.String()
 }
 
-// expiries are what expires, by the second when it does.
+// expiries maps a Unix time in seconds to the items that expire then.
 type expiries map[int64][]string
 
 func (e expiries) add(at time.Time, what string) { e[at.Unix()] = append(e[at.Unix()], what) }
@@ -112,7 +113,7 @@ func (s *Server) ephemerals() string {
 	return fmt.Sprintf("Sessions with Ephemerals (%d):\n", len(owned)) + tabbed(owned, ":")
 }
 
-// tabbed lists each key and below it, behind a tab, what belongs to it.
+// tabbed lists each key and, on the following lines behind a tab, its items.
 func tabbed(lists map[string][]string, colon string) string {
 	var b strings.Builder
 	for _, key := range slices.Sorted(maps.Keys(lists)) {

@@ -41,7 +41,7 @@ func (s *Server) metrics() string {
 	return b.String()
 }
 
-// outstanding is how many transactions wait for the disk.
+// outstanding returns the number of transactions that wait for the disk.
 func (s *Server) outstanding() int64 {
 	if s.journal == nil {
 		return 0

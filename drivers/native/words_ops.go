@@ -2,7 +2,7 @@ package native
 
 import "github.com/stampede-bench/stampede/drivers/wire"
 
-// operation is what "cons" calls a request.
+// operation returns the name that "cons" uses for a request.
 func operation(code int32) string {
 	switch code {
 	case wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL:

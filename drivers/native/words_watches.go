@@ -7,8 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// Like ZooKeeper's, these words tell of the watches on nodes, and not of those
-// on lists of children.
+// As in ZooKeeper, these words list the watches on nodes, but not those on lists of children.
 
 func (s *Server) watchSummary() string {
 	bySession, byPath := s.watched()

@@ -7,8 +7,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// apply carries out a transaction and notifies the sessions that watch for its
-// events. If it goes to disk, what shows it is held back until it is there.
+// apply executes a transaction and notifies the sessions that watch for its events. With a journal,
+// packets that show the change are held back until it is on disk.
 func (s *Server) apply(x tree.Txn) tree.Result {
 	r, events := s.change(x)
 	for _, e := range events {
@@ -26,7 +26,7 @@ func (s *Server) change(x tree.Txn) (tree.Result, []tree.Event) {
 	return s.tree.Apply(x)
 }
 
-// apply carries out a transaction that c asked for.
+// apply executes a transaction that c requested.
 func (c *conn) apply(x tree.Txn) tree.Result {
 	r := c.server.apply(x)
 	c.wrote = r.Zxid
@@ -40,7 +40,7 @@ func (c *conn) txn(op tree.Op, now time.Time) tree.Txn {
 func (c *conn) write(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.server.stats.writes++
 	op := decodeOp(h.Op, d)
-	if d.Err() != nil { // which takes no zxid, as everything does that can be read
+	if d.Err() != nil { // a request that cannot be decoded takes no zxid; any other write does
 		c.answer(h.Xid, wire.ErrMarshalling)
 		return
 	}
@@ -52,7 +52,7 @@ func (c *conn) write(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.end(start)
 }
 
-// reconfig is turned off.
+// reconfig answers that reconfiguration is disabled.
 func (c *conn) reconfig(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.server.stats.writes++
 	var r wire.ReconfigRequest
@@ -63,7 +63,7 @@ func (c *conn) reconfig(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	c.answer(h.Xid, c.apply(c.txn(refused(wire.ErrReconfigDisabled), now)).Err)
 }
 
-// appendResult appends what an operation that succeeded answers.
+// appendResult appends the reply of an operation that succeeded.
 func appendResult(b []byte, op int32, r *tree.OpResult) []byte {
 	switch op {
 	case wire.OpCreate:
