@@ -25,15 +25,15 @@ func (r *raw) whoAmI() (users []string) {
 	return users
 }
 
-// As ZooKeeper's own tool prints it.
+// The expected value is what ZooKeeper's own tool prints.
 func TestDigest(t *testing.T) {
 	if got, want := Digest("user:password"), "user:tpUq/4Pn5A64fVZyQ0gOJ8ZWqkY="; got != want {
 		t.Errorf("digest %q, want %q", got, want)
 	}
 }
 
-// Who has the password of the super digest may do everything; a connection's
-// identities go with it.
+// A client with the super digest's password may do everything, and its identities end with its
+// connection.
 func TestCredentialsBelongToAConnection(t *testing.T) {
 	s := New(Options{SuperDigest: Digest("root:secret")})
 	t.Cleanup(s.Close)
@@ -59,8 +59,8 @@ func TestCredentialsBelongToAConnection(t *testing.T) {
 	root.wantReply(root.ask(3, wire.OpGetData, get), 3, wire.OK)
 }
 
-// Who may not set an access list does not see the hashes in it, and who may
-// neither read nor set it sees nothing.
+// A client that may not administer a node does not see the hashes in its ACL. A client that may
+// neither read nor administer it does not see the ACL.
 func TestGetACLIsRedacted(t *testing.T) {
 	s := newServer(t)
 	owner, reader := openRaw(t, s), openRaw(t, s)
@@ -90,7 +90,7 @@ func TestGetACLIsRedacted(t *testing.T) {
 	reader.wantReply(reader.ask(2, wire.OpGetACL, wire.Path{Path: "/a"}), 2, wire.ErrNoAuth)
 }
 
-// A watch on a node does not tell of those below it which its owner may not read.
+// A watch on a node does not report events of descendants that its owner may not read.
 func TestEventsAreForReaders(t *testing.T) {
 	s := newServer(t)
 	owner, other := openRaw(t, s), openRaw(t, s)
@@ -107,8 +107,8 @@ func TestEventsAreForReaders(t *testing.T) {
 	other.wantReply(other.ask(2, wire.OpExists, wire.PathWatch{Path: "/secret"}), 2, wire.OK)
 }
 
-// Containers that had a child, and nodes whose time to live is over, are gone at
-// the next look, and watchers are told.
+// Containers that had a child, and nodes whose TTL has passed, are deleted at the next check, and
+// watchers are notified.
 func TestMortalNodesGo(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := New(Options{Tick: time.Minute})

@@ -23,7 +23,7 @@ func benchmark(b *testing.B, conns, window int, req []byte) {
 	benchmarkServer(b, Options{}, conns, window, req)
 }
 
-// benchmarkOnDisk does so with a server that keeps a journal.
+// benchmarkOnDisk is benchmark with a server that has a journal.
 func benchmarkOnDisk(b *testing.B, conns, window int, req []byte) {
 	j, err := journal.Open(b.TempDir())
 	if err != nil {

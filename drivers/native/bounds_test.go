@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A server answers the words that it is told to answer. It refuses others as
-// ZooKeeper does, and takes none of them for a request.
+// A server answers the enabled four-letter words. It refuses others as ZooKeeper does, and does not
+// treat them as requests.
 func TestOnlyListedWordsAreAnswered(t *testing.T) {
 	s := New(Options{Words: []string{"ruok"}})
 	t.Cleanup(s.Close)
@@ -28,7 +28,7 @@ func TestOnlyListedWordsAreAnswered(t *testing.T) {
 	}
 }
 
-// Sessions beyond the limit are not opened; one that is open can come back.
+// Sessions beyond the limit are not opened; an open session can still reconnect.
 func TestSessionsAreBounded(t *testing.T) {
 	s := New(Options{MaxSessions: 1})
 	t.Cleanup(s.Close)
@@ -47,7 +47,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// Session time-outs are clamped to the bounds, which "conf" shows.
+// Session timeouts are clamped to the bounds that "conf" shows.
 func TestSessionTimeoutsAreBounded(t *testing.T) {
 	s := New(Options{MinTimeout: 3 * time.Second, MaxTimeout: 7 * time.Second})
 	t.Cleanup(s.Close)
@@ -61,7 +61,7 @@ func TestSessionTimeoutsAreBounded(t *testing.T) {
 	}
 }
 
-// A request is as large as the server's bound and no larger.
+// A request may be as large as the server's limit, but not larger.
 func TestRequestsAreBounded(t *testing.T) {
 	s := New(Options{MaxPacket: 2 * wire.MaxPacket})
 	t.Cleanup(s.Close)
@@ -73,7 +73,7 @@ func TestRequestsAreBounded(t *testing.T) {
 	r.wantEnd()
 }
 
-// An operator's terminal obeys nothing that a client has put into a path.
+// Control characters that a client puts into a path do not reach an operator's terminal.
 func TestWordsShowControlCharacters(t *testing.T) {
 	s := newServer(t)
 	r := openRaw(t, s)

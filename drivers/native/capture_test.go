@@ -16,8 +16,8 @@ import (
 
 var capture = flag.Bool("capture", false, "record the packets of other clients for package captured")
 
-// apacheFor starts an Apache ZooKeeper for a test of a client, which uses it from the root. With -capture the
-// way to it is through a recorder.
+// apacheFor starts an Apache ZooKeeper for the test of a client, which uses it from the root. With
+// -capture the client connects through a recorder.
 func apacheFor(t *testing.T, client string) (address string) {
 	t.Helper()
 	address = backendtest.ZooKeeper(t, "")
@@ -29,7 +29,7 @@ func apacheFor(t *testing.T, client string) (address string) {
 	return r.listener.Addr().String()
 }
 
-// A recorder relays connections and keeps what it has not seen the like of.
+// A recorder relays connections and keeps packets of kinds that it has seen few of.
 type recorder struct {
 	listener net.Listener
 	server   string
@@ -40,7 +40,7 @@ type recorder struct {
 	alike   map[likeness]int
 }
 
-// A likeness is what packets have in common of which a few will do.
+// A likeness is a kind of packet, of which a few samples are enough.
 type likeness struct {
 	request bool
 	op      int32
@@ -48,8 +48,8 @@ type likeness struct {
 }
 
 const (
-	few   = 6       // packets are kept that are alike
-	large = 2 << 10 // bytes are too many to keep
+	few   = 6       // samples kept of each kind
+	large = 2 << 10 // bytes; larger packets are not kept
 )
 
 func newRecorder(t *testing.T, server string) *recorder {
@@ -82,7 +82,7 @@ func (r *recorder) serve(client net.Conn) {
 	r.relays.Go(func() { r.relay(server, client, s.reply) })
 }
 
-// relay hands on packets, each after it is known what kind it is of.
+// relay forwards packets after it has determined the kind of each.
 func (r *recorder) relay(from, to net.Conn, kind func(payload []byte) likeness) {
 	defer to.Close()
 	frames := wire.NewFrames(from, wire.MaxPacket, large)
@@ -118,12 +118,11 @@ func (r *recorder) save(t *testing.T, file string) {
 	}
 }
 
-// A conversation is what was said over one connection, as far as it tells what
-// the next packet is.
+// A conversation is the state of one connection that is needed to determine the next packet's kind.
 type conversation struct {
 	mu     sync.Mutex
 	opened [2]bool           // by the client, and by the server
-	asked  map[int32][]int32 // the opcodes that are unanswered, by xid
+	asked  map[int32][]int32 // opcodes of unanswered requests, by xid
 }
 
 func (c *conversation) request(payload []byte) likeness {

@@ -63,7 +63,7 @@ func (c *client) onEvent(e zk.Event) {
 	}
 }
 
-// cut breaks the connection; offline says whether the client may dial again.
+// cut breaks the connection; offline forbids the client to dial again.
 func (c *client) cut(offline bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,7 +95,7 @@ func (c *client) existsW(path string, want bool) <-chan zk.Event {
 	return events
 }
 
-// fired is the type of the event that waits in ch, or 0.
+// fired returns the type of the event that waits in ch, or 0.
 func fired(ch <-chan zk.Event) zk.EventType {
 	synctest.Wait()
 	select {
@@ -277,7 +277,7 @@ func TestClientThatIsGoneExpires(t *testing.T) {
 		c.cut(true)
 		time.Sleep(9 * time.Second)
 		wantFired(t, gone, 0)
-		time.Sleep(3 * time.Second) // 10 s, and at most a tick
+		time.Sleep(3 * time.Second) // the 10 s timeout plus at most one tick
 		wantFired(t, gone, zk.EventNodeDeleted)
 
 		c.mu.Lock()
@@ -321,8 +321,8 @@ func TestClientsRaceForOneNode(t *testing.T) {
 	})
 }
 
-// Many sessions watch one node over sockets; all hear of it, and the server
-// counts it as one event with that many watches.
+// Many sessions watch one node over sockets. All of them are notified, and the server counts one
+// event with that many watches.
 func TestHerdOverSockets(t *testing.T) {
 	s := New(Options{})
 	defer s.Close()

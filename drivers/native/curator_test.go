@@ -17,12 +17,12 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// Programs that use Curator, with its recipes over ZooKeeper's own client in
-// Java, find the native server to be as Apache ZooKeeper.
+// Programs that use Curator's recipes, over ZooKeeper's own Java client, get the same results from
+// the native server as from Apache ZooKeeper.
 func TestCurator(t *testing.T) {
 	testenv.SkipIfShort(t)
 	programs := compileCurator(t)
-	// A certificate would give Curator one more identity, and its texts another line.
+	// A certificate would give Curator another identity, and its output another line.
 	secure := startSecured(t, func(c *native.Certificates) { c.ClientCA, c.MinVersion = "", tls.VersionTLS12 })
 	for name, arguments := range map[string][]string{
 		"native":          {"Programs", backendtest.Native(t, native.Options{})},
@@ -36,8 +36,7 @@ func TestCurator(t *testing.T) {
 	}
 }
 
-// javaTLS are the options by which ZooKeeper's client in Java connects over TLS.
-// It can do so through Netty only.
+// javaTLS are the options for a TLS connection of ZooKeeper's Java client, which requires Netty.
 func javaTLS(s drivers.Security) []string {
 	return []string{
 		"-Dzookeeper.clientCnxnSocket=org.apache.zookeeper.ClientCnxnSocketNetty", "-Dzookeeper.client.secure=true",
@@ -45,7 +44,7 @@ func javaTLS(s drivers.Security) []string {
 	}
 }
 
-// A javaPath runs classes that are found among a folder's own and in jars.
+// A javaPath runs classes from a folder and from jars.
 type javaPath struct {
 	java, classes string
 	jars          []string
@@ -58,7 +57,7 @@ func (p javaPath) command(t *testing.T, args ...string) *exec.Cmd {
 	return c
 }
 
-// compileCurator returns the programs, compiled.
+// compileCurator compiles the programs.
 func compileCurator(t *testing.T) javaPath {
 	t.Helper()
 	from, err := zookeeper.FindInstallation()
@@ -79,13 +78,13 @@ func compileCurator(t *testing.T) javaPath {
 	return p
 }
 
-// compiler is the one that a JDK has and a JRE has not.
+// compiler runs the Java compiler, which a JDK has and a JRE lacks.
 func (p javaPath) compiler(t *testing.T, args ...string) *exec.Cmd {
 	return p.command(t, append([]string{"-m", "jdk.compiler/com.sun.tools.javac.Main"}, args...)...)
 }
 
-// curatorJars are those of Debian's packages, and of a logger. What else they
-// need is said in them.
+// curatorJars are the jars of Debian's packages and of a logger. Their manifests name their
+// dependencies.
 func curatorJars(t *testing.T) (jars []string) {
 	t.Helper()
 	for _, name := range []string{"curator-client", "curator-framework", "curator-recipes", "slf4j-nop"} {

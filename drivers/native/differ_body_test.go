@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// body puts what is behind the header of a reply in words.
+// body describes the part of a reply behind its header.
 func (s *side) body(op int32, d *wire.Decoder) string {
 	switch op {
 	case wire.OpCreate, wire.OpSync:
@@ -35,7 +35,7 @@ func (s *side) body(op int32, d *wire.Decoder) string {
 	return ""
 }
 
-// data tells null from empty.
+// data distinguishes null from empty.
 func data(d *wire.Decoder) string { return fmt.Sprintf(" %#v", d.Bytes()) }
 
 func children(d *wire.Decoder) string {
@@ -53,7 +53,7 @@ func clients(d *wire.Decoder) string {
 	return fmt.Sprintf(" %v", r.Clients)
 }
 
-// acl: "auth" stands for identities in any order.
+// acl describes an ACL in sorted order, because "auth" expands to identities in any order.
 func (s *side) acl(d *wire.Decoder) string {
 	var r wire.ACLStat
 	for range d.Len(12) {
@@ -65,7 +65,7 @@ func (s *side) acl(d *wire.Decoder) string {
 	return fmt.Sprintf(" %v", r.ACL) + s.stat(d)
 }
 
-// results are those of a multi.
+// results describes the results of a multi.
 func (s *side) results(d *wire.Decoder) (text string) {
 	for d.Err() == nil {
 		var h wire.MultiHeader

@@ -16,7 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// cliScript is what somebody types into ZooKeeper's own shell.
+// cliScript is the input for ZooKeeper's own shell.
 const cliScript = `create /a data
 create -s /a/n- one
 create -e /a/e
@@ -69,8 +69,8 @@ ls /
 quit
 `
 
-// ZooKeeper's own shell tells the same of both servers, with the events of its
-// watches between the lines of what was typed.
+// ZooKeeper's own shell prints the same with both servers, with watch events between the commands'
+// output.
 func TestShellOfZooKeeper(t *testing.T) {
 	testenv.SkipIfShort(t)
 	apache := apacheFor(t, "shell")
@@ -95,8 +95,8 @@ func TestShellOfZooKeeper(t *testing.T) {
 	}
 }
 
-// wantSameOverTLS compares what the shell says of both where it connects over TLS,
-// so that it has an identity of the x509 scheme.
+// wantSameOverTLS compares the shell's output for both servers over TLS, where the shell has an
+// x509 identity.
 func wantSameOverTLS(t *testing.T, from zookeeper.Installation) {
 	t.Helper()
 	apache, ours := backendtest.SecureZooKeeper(t), backendtest.SecureNative(t, native.Options{})

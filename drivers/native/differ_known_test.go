@@ -6,12 +6,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// known are the requests in which the native server is not the same as Apache
-// ZooKeeper, and which the comparison leaves out.
+// known are the requests to which the native server and Apache ZooKeeper respond differently. The
+// comparison omits them.
 var known = []struct {
 	what         string
 	why          string
-	from, before release // of ZooKeeper; the zero release is no limit
+	from, before release // releases of ZooKeeper; the zero release means no limit
 	is           func(session int, r request) bool
 }{
 	{
@@ -88,12 +88,12 @@ var known = []struct {
 	},
 }
 
-// A release of ZooKeeper.
+// A release is a release of ZooKeeper.
 type release [3]int
 
 func (r release) compare(other release) int { return slices.Compare(r[:], other[:]) }
 
-// differs returns what a script must avoid that is compared with the release.
+// differs returns the requests that a script must avoid when it is compared with the release.
 func differs(r release) func(session int, q request) bool {
 	return func(session int, q request) bool {
 		for _, k := range known {
@@ -107,7 +107,8 @@ func differs(r release) func(session int, q request) bool {
 
 func expires(flags int32) bool { return flags == wire.FlagTTL || flags == wire.FlagTTLSequential }
 
-// anyCreate looks at creates with their opcodes, alone or in a multi.
+// anyCreate returns a predicate for requests with a create, alone or in a multi, for which is
+// returns true.
 func anyCreate(is func(code int32, r wire.CreateTTLRequest) bool) func(int, request) bool {
 	var look func(session int, r request) bool
 	look = func(session int, r request) bool {
@@ -124,8 +125,8 @@ func anyCreate(is func(code int32, r wire.CreateTTLRequest) bool) func(int, requ
 	return look
 }
 
-// mixed tells whether the request is about watches of another kind than the
-// path has for the session.
+// mixed reports whether the request concerns watches of a kind other than the session already has
+// on the path.
 func mixed(session int, r request) bool {
 	wrong := func(kind watchKind, paths ...string) bool {
 		return slices.ContainsFunc(paths, func(path string) bool { return kindOf(session, path) != kind })
@@ -141,7 +142,7 @@ func mixed(session int, r request) bool {
 	case wire.AddWatchRequest:
 		return b.Mode == wire.AddWatchPersistent && wrong(persistent, b.Path) ||
 			b.Mode == wire.AddWatchRecursive && wrong(recursive, b.Path)
-	case wire.PathWatcher: // whose types 4 and 5 came with 3.9
+	case wire.PathWatcher: // types 4 and 5 were added in 3.9
 		return b.Type > wire.WatcherAny || b.Type != wire.WatcherAny && wrong(oneShot, b.Path)
 	}
 	return false

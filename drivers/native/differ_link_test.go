@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A link is one session's connection to a server, packet by packet.
+// A link is one session's connection to a server, at the level of packets.
 type link struct {
 	t       testing.TB
 	net     net.Conn
@@ -25,7 +25,7 @@ type packet struct {
 	body wire.Decoder
 }
 
-// connect opens a connection and, with an id, takes up that session.
+// connect opens a connection. With an ID it resumes that session.
 func connect(t testing.TB, address string, q wire.ConnectRequest) *link {
 	t.Helper()
 	nc, err := net.Dial("tcp", address)
@@ -43,7 +43,7 @@ func connect(t testing.TB, address string, q wire.ConnectRequest) *link {
 	return l
 }
 
-// again takes up the session on a new connection.
+// again resumes the session on a new connection.
 func (l *link) again(address string, password []byte) *link {
 	l.t.Helper()
 	return connect(l.t, address, wire.ConnectRequest{Timeout: sessionTimeout, SessionID: l.session.SessionID,
@@ -72,7 +72,7 @@ func (l *link) payload() []byte {
 }
 
 func (l *link) next() ([]byte, error) {
-	l.net.SetReadDeadline(time.Now().Add(10 * time.Minute)) // only a defect takes that long
+	l.net.SetReadDeadline(time.Now().Add(10 * time.Minute)) // only a bug takes this long
 	length := make([]byte, wire.LengthSize)
 	if _, err := io.ReadFull(l.net, length); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (l *link) read() (p packet, ended bool) {
 	return p, false
 }
 
-// isReset: a server may hang up on requests that it has not read.
+// isReset reports a connection reset: a server may close a connection that has unread requests.
 func isReset(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && !op.Timeout()

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A tally is what the sides of several pairs were answered and told.
+// A tally counts the replies and notifications of the sides of several pairs.
 type tally struct {
 	seen   map[int32]map[wire.Err]int
 	events int
@@ -31,7 +31,7 @@ func (s *tally) add(p *pair) {
 	s.avoid = p.script.avoid
 }
 
-// wantAll checks that the scripts had every request succeed, and met every error.
+// wantAll checks that the scripts made every request succeed and produced every error.
 func (s *tally) wantAll(t *testing.T) {
 	errs := map[wire.Err]bool{}
 	for _, op := range []int32{wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL, wire.OpDelete,
@@ -59,7 +59,7 @@ func (s *tally) wantAll(t *testing.T) {
 	}
 }
 
-// A failing test is one that notes why it ends.
+// A failing test records the reason for its failure.
 type failing struct {
 	testing.TB
 	why string
@@ -72,8 +72,8 @@ func (f *failing) Fatalf(format string, args ...any) {
 	runtime.Goexit()
 }
 
-// The comparison of a server with itself finds nothing; with one that knows no
-// super user, it finds that.
+// The comparison of a server with itself finds no difference. The comparison with a server without
+// a superuser finds that difference.
 func TestTheComparisonFails(t *testing.T) {
 	whole := native.Options{SuperDigest: superDigest()}
 	for _, c := range []struct {

@@ -9,24 +9,23 @@ import (
 
 type record interface{ Append(b []byte) []byte }
 
-// A request is one of a script.
+// A request is one request of a script.
 type request struct {
 	op   int32
 	body record // nil for none
 }
 
-// A script is a random one: what several sessions ask for, of few nodes, so that
-// they get in each other's way.
+// A script is a random sequence of requests. Several sessions use few nodes, so that they conflict.
 type script struct {
 	*rand.Rand
-	made    []string // paths that replies have named since the last wipe
-	watched []string // the last few that were watched
+	made    []string // paths in replies since the last wipe
+	watched []string // the last few watched paths
 	avoid   func(session int, r request) bool
 }
 
-// requests are what one session asks for in one go. Some come alone: ZooKeeper
-// takes credentials out of turn, and heeds an access list that has been set only
-// when that is applied, whatever is pipelined behind it.
+// requests returns the requests that one session pipelines. Some come alone: ZooKeeper handles
+// credentials out of order, and checks a new ACL only after it has applied it, whatever requests
+// are pipelined behind it.
 func (s *script) requests(session int) []request {
 	list := []request{s.request(session)}
 	if s.IntN(10) == 0 && !alone(list[0]) {
@@ -50,7 +49,7 @@ func (s *script) request(session int) request {
 	}
 }
 
-// note has a watched path be met again soon.
+// note makes it likely that a script uses a watched path again soon.
 func (s *script) note(r request) {
 	switch b := r.body.(type) {
 	case wire.PathWatch:
@@ -63,7 +62,7 @@ func (s *script) note(r request) {
 	s.watched = s.watched[max(0, len(s.watched)-8):]
 }
 
-// any is any request but those that end a connection.
+// any returns a random request that does not end the connection.
 func (s *script) any() request {
 	switch s.IntN(25) {
 	case 0, 1, 2, 3:
@@ -101,7 +100,7 @@ func (s *script) any() request {
 	}
 }
 
-// watching is a request about watches.
+// watching returns a request about watches.
 func (s *script) watching() request {
 	some := func() (list []string) {
 		for range s.IntN(3) {
@@ -123,10 +122,10 @@ func (s *script) watching() request {
 	}
 }
 
-// since is a zxid counted back from the present, until it is sent.
+// since returns a zxid relative to the present; it becomes absolute when it is sent.
 func since(n int64) int64 { return -n }
 
-// malformed is a request whose record is none.
+// malformed is a request with an invalid record.
 func (s *script) malformed() request {
 	return request{s.oneOf(wire.OpCreate, wire.OpCreate2, wire.OpCreateTTL, wire.OpDelete, wire.OpSetData, wire.OpSetACL,
 		wire.OpMulti, wire.OpMultiRead, wire.OpExists, wire.OpGetData, wire.OpGetChildren, wire.OpGetChildren2,
@@ -134,7 +133,7 @@ func (s *script) malformed() request {
 		wire.OpAddWatch, wire.OpCheckWatches, wire.OpRemoveWatches, wire.OpReconfig), wire.Int{Value: 1 << 20}}
 }
 
-// credentials are of one of three users.
+// credentials returns the ip scheme, or the credentials of one of three users.
 func (s *script) credentials() wire.AuthRequest {
 	if s.IntN(4) == 0 {
 		return wire.AuthRequest{Scheme: "ip"}
@@ -148,7 +147,7 @@ func (s *script) oneOf(codes ...int32) int32 { return pick(s, codes) }
 
 func pick[T any](s *script, list []T) T { return list[s.IntN(len(list))] }
 
-// superUser may do everything.
+// superUser has all permissions.
 const superUser = "super:secret"
 
 func superDigest() string { return native.Digest(superUser) }

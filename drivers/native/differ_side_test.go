@@ -10,16 +10,16 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A side is one of the servers that are compared: its sessions, and what they
-// were told, in words that say the same of both sides.
+// A side is one of the two compared servers, with its sessions and the packets that they received,
+// described in words that are the same for equal behaviour.
 type side struct {
 	t       testing.TB
 	address string
 	links   []*link
 	base    int64            // the zxid before the first session
-	owners  map[int64]string // what the ids of its sessions are called
-	zxid    int64            // the last that a reply had, counted from base
-	told    bool             // notifications have the zxid of their change
+	owners  map[int64]string // names of its sessions, by ID
+	zxid    int64            // the zxid of the last reply, relative to base
+	told    bool             // notifications carry the zxid of their change
 	seen    map[int32]map[wire.Err]int
 	events  int
 }
@@ -30,22 +30,22 @@ func newSide(t testing.TB, address string, sessions int) *side {
 	for i := range s.links {
 		s.open(i)
 	}
-	// The first session's first request is answered with the zxid of the last opening.
+	// The reply to the first session's first request has the zxid of the last session's creation.
 	s.links[0].send(wire.RequestHeader{Xid: 1, Op: wire.OpPing}.Append(nil))
 	p, _ := s.links[0].read()
 	s.base, s.zxid = p.Zxid, 0
 	return s
 }
 
-// open gives slot i a new session.
+// open opens a new session for slot i.
 func (s *side) open(i int) {
 	s.t.Helper()
 	s.links[i] = connect(s.t, s.address, wire.ConnectRequest{Timeout: sessionTimeout, ReadOnly: wire.ReadOnly{Present: true}})
 	s.owners[s.links[i].session.SessionID] = fmt.Sprintf("session %d", len(s.owners))
 }
 
-// converse sends requests of session i in one go and returns what it is told
-// until the last is answered or the connection ends.
+// converse pipelines requests of session i. It returns the packets that arrive until the last
+// request is answered or the connection ends.
 func (s *side) converse(i int, requests []request) (lines []string) {
 	s.t.Helper()
 	var b []byte
@@ -73,7 +73,7 @@ func (s *side) converse(i int, requests []request) (lines []string) {
 	return lines
 }
 
-// fence returns what every session was told until now.
+// fence returns the notifications that every session has received so far.
 func (s *side) fence() (lines []string) {
 	s.t.Helper()
 	for _, l := range s.links {
@@ -94,7 +94,7 @@ func (s *side) fence() (lines []string) {
 	return lines
 }
 
-// wantEnd reads the end of a connection.
+// wantEnd checks that the connection ends.
 func (s *side) wantEnd(l *link) string {
 	if p, ended := l.read(); !ended {
 		return "after the end " + s.describe(p, nil)
@@ -102,12 +102,12 @@ func (s *side) wantEnd(l *link) string {
 	return "the end"
 }
 
-// describe puts a packet in words.
+// describe returns a packet's description.
 func (s *side) describe(p packet, requests []request) string {
 	if p.Xid == wire.XidNotification {
 		return s.event(p)
 	}
-	if p.Zxid > 0 { // replies to auth have 0, and to unknown requests −1
+	if p.Zxid > 0 { // replies to auth have 0, replies to unknown requests −1
 		p.Zxid -= s.base
 		s.zxid = p.Zxid
 	}
@@ -129,8 +129,8 @@ func (s *side) describe(p packet, requests []request) string {
 	return text
 }
 
-// event says of a notification what both sides must agree in. Its zxid is −1
-// before ZooKeeper 3.9, and where it catches up on the past.
+// event describes the parts of a notification that must be equal on both sides. Its zxid is −1
+// before ZooKeeper 3.9, and for past changes after a reconnect.
 func (s *side) event(p packet) string {
 	var e wire.WatcherEvent
 	e.Decode(&p.body)
@@ -145,7 +145,7 @@ func (s *side) stat(d *wire.Decoder) string {
 	var st wire.Stat
 	st.Decode(d)
 	for _, zxid := range []*int64{&st.Czxid, &st.Mzxid, &st.Pzxid} {
-		if *zxid != 0 { // those of the nodes that are always there
+		if *zxid != 0 { // 0 is the zxid of the built-in nodes
 			*zxid -= s.base
 		}
 	}
@@ -157,16 +157,16 @@ func (s *side) stat(d *wire.Decoder) string {
 	return fmt.Sprintf(" %+v of %s", st, owner)
 }
 
-// names are the same in any order.
+// names describes names in sorted order.
 func names(list []string) string {
 	slices.Sort(list)
 	return fmt.Sprintf(" %q", list)
 }
 
-// sortedLines are lines whose order nobody can rely on.
+// sortedLines sorts lines whose order is not defined.
 func sortedLines(lines []string) []string { return slices.Sorted(slices.Values(lines)) }
 
-// paths are those that any reply of the lines has named.
+// paths are the paths in the lines' replies.
 func paths(lines []string) []string {
 	found := map[string]bool{}
 	for _, line := range lines {

@@ -7,7 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// dated turns the zxids that are counted back from the present into the side's.
+// dated converts relative zxids to the side's absolute ones.
 func (s *side) dated(requests []request) []request {
 	requests = slices.Clone(requests)
 	for i, r := range requests {
@@ -23,8 +23,8 @@ func (s *side) dated(requests []request) []request {
 	return requests
 }
 
-// move takes up a session on another connection: the one before is cut off, also
-// where the password is wrong.
+// move resumes a session on another connection. The server drops the previous connection, even if
+// the password is wrong.
 func (p *pair) move(session int) {
 	p.compare(fmt.Sprintf("session %d moves", session), func(s *side) []string {
 		before := s.links[session]
@@ -38,7 +38,7 @@ func (p *pair) move(session int) {
 	p.greet(session)
 }
 
-// close ends a session and opens another in its place. Its ephemeral nodes go
+// close closes a session and opens another in its place. The server may delete its ephemeral nodes
 // in any order.
 func (p *pair) close(session int) {
 	p.compare(fmt.Sprintf("session %d closes", session), func(s *side) []string {
@@ -50,7 +50,7 @@ func (p *pair) close(session int) {
 	p.greet(session)
 }
 
-// offend asks for what ends the connection, and comes back.
+// offend sends a request that ends the connection, then reconnects.
 func (p *pair) offend(session int) {
 	offence := pick(&p.script, []request{
 		{wire.OpAuth, wire.AuthRequest{Scheme: "secret handshake"}},
@@ -69,7 +69,7 @@ func (p *pair) offend(session int) {
 	p.greet(session)
 }
 
-// wipe deletes all that was made, children first, after a look at it.
+// wipe compares all created nodes, then deletes them, children first.
 func (p *pair) wipe() {
 	p.audit()
 	slices.Sort(p.script.made)
@@ -86,7 +86,7 @@ func (p *pair) wipe() {
 	p.script.made = nil
 }
 
-// audit compares all that was made.
+// audit compares all created nodes.
 func (p *pair) audit() {
 	made := append(slices.Clone(p.script.made), "/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota")
 	slices.Sort(made)

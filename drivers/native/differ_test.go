@@ -20,9 +20,9 @@ var (
 	seed       = flag.Uint64("seed", 1, "of the random operations")
 )
 
-// TestSameAsZooKeeper asks the same of the native server and of an Apache
-// ZooKeeper, and wants the same answers and events, byte for byte but for what a
-// side's words leave out. For more than the usual few:
+// TestSameAsZooKeeper sends the same requests to the native server and to an Apache ZooKeeper. The
+// replies and events must be equal, byte for byte, except for what a side's descriptions leave out.
+// To compare more operations than the default:
 //
 //	go test -run SameAs -timeout 1h ./drivers/native -args -operations=100000 -seed=7
 func TestSameAsZooKeeper(t *testing.T) {
@@ -35,8 +35,8 @@ func TestSameAsZooKeeper(t *testing.T) {
 	}
 }
 
-// perServer is how many operations are compared before both servers are started
-// anew: after a minute they take away containers, each in its own time.
+// perServer is the number of operations after which both servers are restarted: after a minute they
+// delete containers, each at its own time.
 const perServer = 10_000
 
 func compareOn(t *testing.T, seed uint64, operations int, all *tally) {
@@ -51,13 +51,13 @@ func compareOn(t *testing.T, seed uint64, operations int, all *tally) {
 	t.Logf("%d operations and %d events compared", p.done, p.sides[0].events)
 }
 
-// A pair is two servers of which the same is asked.
+// A pair is two servers that receive the same requests.
 type pair struct {
 	t      testing.TB
 	sides  [2]*side
 	script script
 	done   int
-	recent []string // of the last steps
+	recent []string // the last steps
 }
 
 const differSessions = 4
@@ -69,14 +69,14 @@ func newPair(t testing.TB, one, two string, seed uint64) *pair {
 	return p
 }
 
-// greet makes session 0 the one that may do everything.
+// greet makes session 0 the superuser.
 func (p *pair) greet(session int) {
 	if session == 0 {
 		p.ask(0, request{wire.OpAuth, wire.AuthRequest{Scheme: "digest", Auth: []byte(superUser)}})
 	}
 }
 
-// step does one random thing.
+// step performs one random step.
 func (p *pair) step() {
 	session := p.script.IntN(differSessions)
 	switch n := p.script.IntN(600); {
@@ -93,7 +93,7 @@ func (p *pair) step() {
 	}
 }
 
-// ask sends requests of one session and compares what everybody is told.
+// ask sends requests of one session and compares the packets that all sessions receive.
 func (p *pair) ask(session int, requests ...request) {
 	p.t.Helper()
 	p.compare(fmt.Sprintf("session %d: %+v", session, requests), func(s *side) []string {
@@ -102,13 +102,13 @@ func (p *pair) ask(session int, requests ...request) {
 	p.done += len(requests)
 }
 
-// compare does the same on both sides and fails if they do not tell the same.
+// compare performs the same step on both sides and fails if their packets differ.
 func (p *pair) compare(what string, do func(s *side) []string) {
 	p.t.Helper()
 	p.recent = append(p.recent, what)
 	p.recent = p.recent[max(0, len(p.recent)-8):]
 	one, two := do(p.sides[0]), do(p.sides[1])
-	if p.sides[0].told != p.sides[1].told { // one tells the zxids of events, the other not
+	if p.sides[0].told != p.sides[1].told { // only one side reports the zxids of events
 		one, two = untold(one), untold(two)
 	}
 	if diff := cmp.Diff(two, one); diff != "" {
@@ -118,7 +118,7 @@ func (p *pair) compare(what string, do func(s *side) []string) {
 	p.script.made = append(p.script.made, paths(one)...)
 }
 
-// untold is lines without the zxids of events.
+// untold returns the lines without the zxids of events.
 func untold(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i := range lines {

@@ -5,8 +5,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// path is mostly one of a few, now and then one that was made or is watched, and
-// seldom one that is the service's own or none.
+// path returns one of a few paths, sometimes a created or watched one, and rarely a reserved or
+// invalid one.
 func (s *script) path() string {
 	switch n := s.IntN(20); {
 	case n == 0:
@@ -35,7 +35,7 @@ func (s *script) data() []byte {
 	return pick(s, [][]byte{nil, {}, []byte("x"), []byte("some data")})
 }
 
-// acl is open to all most of the time.
+// acl is open most of the time.
 func (s *script) acl() (acl []wire.ACL) {
 	if s.IntN(4) != 0 {
 		return []wire.ACL{wire.OpenACL()}
@@ -66,7 +66,7 @@ func (s *script) createTTL() wire.CreateTTLRequest {
 	}
 }
 
-// plainFlags are mostly those of nodes that stay or are ephemeral.
+// plainFlags are mostly the flags of persistent and ephemeral nodes.
 func (s *script) plainFlags() int32 {
 	if s.IntN(10) == 0 {
 		return s.anyFlags()
@@ -76,7 +76,7 @@ func (s *script) plainFlags() int32 {
 
 func (s *script) anyFlags() int32 { return s.Int32N(9) - 1 }
 
-// A multi is several operations in one.
+// A multi is a record of several operations.
 type multi []request
 
 // Append appends the record to b.

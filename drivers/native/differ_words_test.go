@@ -13,9 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// TestWordsOfZooKeeper compares what operators are told after the same has
-// happened: all text but numbers, names and dates, and the lines' order where
-// ZooKeeper has one.
+// TestWordsOfZooKeeper compares the four-letter words' answers after the same requests. It ignores
+// numbers, names and dates, and compares the lines' order where ZooKeeper defines one.
 func TestWordsOfZooKeeper(t *testing.T) {
 	apache := backendtest.ZooKeeper(t, "")
 	p := newPair(t, backendtest.Native(t, native.Options{}), apache, 1)
@@ -53,8 +52,8 @@ var (
 	date    = regexp.MustCompile(`(at|built on) .*`)
 )
 
-// shape is what stays the same of an answer, its lines in any order. How many
-// things expire at one time is chance.
+// shape returns the constant part of an answer, with its lines in any order. The number of items
+// that expire at the same time is random.
 func shape(answer string) []string {
 	answer = date.ReplaceAllString(answer, "$1 DATE")
 	answer = strings.ReplaceAll(answer, "-stampede-native", "")

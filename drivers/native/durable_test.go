@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// onDisk returns a server on a directory, and how to end it so that another can
-// have the directory.
+// onDisk returns a server on a directory, and a function that ends it so that another server can
+// use the directory.
 func onDisk(t *testing.T, dir string) (s *Server, j *journal.Journal, end func()) {
 	t.Helper()
 	j, err := journal.Open(dir)
@@ -27,8 +27,8 @@ func onDisk(t *testing.T, dir string) (s *Server, j *journal.Journal, end func()
 	return s, j, end
 }
 
-// A client that comes back to a server that was started again has its session,
-// what is bound to it, and the stats it knew; a wrong password has nothing.
+// A client that reconnects to a restarted server keeps its session, ephemeral nodes and stats. A
+// wrong password gets no session.
 func TestSessionOutlivesTheServer(t *testing.T) {
 	dir := t.TempDir()
 	s, _, end := onDisk(t, dir)
@@ -57,8 +57,7 @@ func TestSessionOutlivesTheServer(t *testing.T) {
 	}
 }
 
-// Nothing is sent before what it shows is on disk, and nothing ever if it
-// cannot be.
+// A packet is sent only after the state that it shows is on disk, and never if the write fails.
 func TestOutboxAwaitsTheDisk(t *testing.T) {
 	o := newOutbox()
 	o.add([]byte("one"), 0, 7)
@@ -69,7 +68,7 @@ func TestOutboxAwaitsTheDisk(t *testing.T) {
 		awaited++
 		switch {
 		case awaited == 1 && zxid == 9 && sent.Len() == 0:
-			o.add([]byte("three"), 0, 12) // gathers meanwhile
+			o.add([]byte("three"), 0, 12) // queued while the first packets wait
 			return nil
 		case awaited == 2 && zxid == 12 && sent.String() == "one two":
 			return errors.New("disk full")
@@ -82,8 +81,7 @@ func TestOutboxAwaitsTheDisk(t *testing.T) {
 	}
 }
 
-// Where nothing can be written any more, no write is answered, and the server
-// ends and says why.
+// When the disk fails, the server answers no write, ends and returns the error.
 func TestServerEndsWithItsJournal(t *testing.T) {
 	s, j, _ := onDisk(t, t.TempDir())
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// serveSockets serves on the loopback interface until the test ends, and returns
-// what dials there.
+// serveSockets serves on the loopback interface until the test ends, and returns a function that
+// dials the server.
 func serveSockets(t *testing.T, s *Server) (dial func() *raw) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -37,8 +37,8 @@ func serveSockets(t *testing.T, s *Server) (dial func() *raw) {
 	}
 }
 
-// A flood of sockets from one address is hung up on but for so many, and who was
-// there before is served as ever.
+// A flood of connections from one address is refused beyond the limit, while existing clients are
+// served as before.
 func TestFloodOfSockets(t *testing.T) {
 	const limit, flood = 20, 200
 	s := New(Options{MaxPerHost: limit})
@@ -66,8 +66,8 @@ func TestFloodOfSockets(t *testing.T) {
 	}
 }
 
-// Without a limit a flood of connections that never come to the point is
-// outlived: each is hung up on in time, whatever it has begun to say.
+// Without a limit, the server survives a flood of connections that never open a session: it closes
+// each at the handshake timeout, whatever the client has sent so far.
 func TestFloodOfSilence(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -89,10 +89,10 @@ func TestFloodOfSilence(t *testing.T) {
 	})
 }
 
-// Who says its hello byte by byte has no more time for it.
+// A client that sends its handshake byte by byte gets no extra time.
 func TestHelloByteByByte(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
-		const pause = handshakeTime * 2 / 7 // no multiple of it is the time
+		const pause = handshakeTime * 2 / 7 // no multiple of it equals the timeout
 		r := dialRaw(t, newServer(t))
 		said := 0
 		for _, b := range framed(wire.ConnectRequest{Timeout: 10_000}.Append(nil)) {
@@ -108,8 +108,8 @@ func TestHelloByteByByte(t *testing.T) {
 	})
 }
 
-// Who has said all and still listens is answered to the end, and its session
-// waits for another connection.
+// A client that has closed its sending side receives all replies, and its session can resume on
+// another connection.
 func TestHalfClosedSocket(t *testing.T) {
 	dial := serveSockets(t, New(Options{}))
 	r := dial()

@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// FuzzSession sends whatever packets it likes, with a session or before there is
-// one: the server survives, and another session is served as before.
+// FuzzSession sends arbitrary packets before or after a session is established. The server
+// survives, and serves another session as before.
 func FuzzSession(f *testing.F) {
 	bodies := []record{
 		wire.PathWatch{Path: "/a", Watch: true}, open("/a", 3), wire.PathVersion{Path: "/a", Version: -1},

@@ -20,7 +20,7 @@ func TestGarbageIsAQuarterOrSixtyFourMiB(t *testing.T) {
 	}
 }
 
-// Every collection decides anew.
+// Every collection sets the percentage again.
 func TestGarbageIsBoundAfterEachCollection(t *testing.T) {
 	boundGarbage()
 	for i := range 3 {

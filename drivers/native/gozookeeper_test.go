@@ -17,15 +17,15 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// A program that uses go-zookeeper is told the same by both servers.
+// A program that uses go-zookeeper gets the same results from both servers.
 func TestGoZooKeeper(t *testing.T) {
 	theirs := useGoZooKeeper(t, apacheFor(t, "go-zookeeper"))
 	ours := useGoZooKeeper(t, backendtest.Native(t, native.Options{}))
 	wantSame(t, theirs, ours)
 }
 
-// So is one that connects over TLS with a certificate, which gives it the same
-// identity at both.
+// A program that connects over TLS with a certificate also gets the same results, and the same
+// identity, from both servers.
 func TestGoZooKeeperOverTLS(t *testing.T) {
 	testenv.SkipIfShort(t)
 	use := func(s backendtest.Secure) notebook {
@@ -58,14 +58,14 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// A notebook has what a program would print.
+// A notebook collects a program's output.
 type notebook []string
 
 func (n *notebook) say(words ...any) { *n = append(*n, strings.TrimSpace(fmt.Sprintln(words...))) }
 
 type connOption = func(*zk.Conn)
 
-// all is several options in one.
+// all combines several options.
 func all(options []connOption) connOption {
 	return func(c *zk.Conn) {
 		for _, o := range options {
@@ -136,7 +136,7 @@ func protect(c *zk.Conn, n *notebook) {
 	n.say(c.AddAuth("digest", []byte("user:password")))
 	n.say(c.Create("/secret", nil, 0, zk.AuthACL(zk.PermAll)))
 	acl, stat, err := c.GetACL("/secret")
-	slices.SortFunc(acl, func(a, b zk.ACL) int { return strings.Compare(a.Scheme, b.Scheme) }) // ZooKeeper keeps a set
+	slices.SortFunc(acl, func(a, b zk.ACL) int { return strings.Compare(a.Scheme, b.Scheme) }) // ZooKeeper stores a set
 	n.say(acl, stat.Aversion, err)
 	stat, err = c.SetACL("/secret", zk.WorldACL(zk.PermRead), 0)
 	n.say(stat.Aversion, err)

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// What ends the connection that sent it, and harms no other.
+// These inputs end the connection that sent them and affect no other.
 func TestBadPacketsEndOnlyTheirConnection(t *testing.T) {
 	for _, c := range []struct{ name, bytes string }{
 		{"no header", "\x00\x00\x00\x00"},
@@ -30,7 +30,7 @@ func TestBadPacketsEndOnlyTheirConnection(t *testing.T) {
 	}
 }
 
-// What is answered with an error, and goes on.
+// These requests get an error, and the connection continues.
 func TestBadRequestsAreAnswered(t *testing.T) {
 	r := openRaw(t, newServer(t))
 	for i, c := range []struct {
@@ -75,7 +75,7 @@ func TestBadRequestsAreAnswered(t *testing.T) {
 	r.wantReply(r.ask(99, wire.OpExists, wire.PathWatch{Path: "/a"}), 99, wire.ErrNoNode)
 }
 
-// What is answered with an error and a farewell, as ZooKeeper does.
+// These requests get an error and the connection is closed, as ZooKeeper does.
 func TestRequestsThatEndTheConnection(t *testing.T) {
 	s := newServer(t)
 	for _, c := range []struct {
@@ -96,7 +96,7 @@ func TestRequestsThatEndTheConnection(t *testing.T) {
 	r.wantEnd()
 }
 
-// A client that sends requests and does not read is left waiting; others are not.
+// A client that sends requests and does not read replies has to wait; other clients do not.
 func TestSlowReaderBlocksNobody(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -117,7 +117,7 @@ func TestSlowReaderBlocksNobody(t *testing.T) {
 	})
 }
 
-// A connection that says nothing is hung up on.
+// A connection on which the client sends nothing is closed.
 func TestSilentConnection(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		began := time.Now()

@@ -14,8 +14,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native"
 )
 
-// Programs that use kazoo, with all its recipes, find the native server to be as
-// Apache ZooKeeper: of both they tell what the text beside each program says.
+// Programs that use kazoo with all its recipes get the same results from the native server as from
+// Apache ZooKeeper: the output in the text file beside each program.
 func TestKazoo(t *testing.T) {
 	python := kazooPython(t)
 	secure := backendtest.SecureNative(t, native.Options{})
@@ -33,14 +33,14 @@ func TestKazoo(t *testing.T) {
 		for name, arguments := range servers {
 			t.Run(strings.TrimSuffix(filepath.Base(program), ".py")+"/"+name, func(t *testing.T) {
 				t.Parallel()
-				// -B: without files of Python's own beside the programs.
+				// -B: write no bytecode files beside the programs.
 				wantTold(t, text, exec.CommandContext(t.Context(), python, append([]string{"-B", program}, arguments...)...))
 			})
 		}
 	}
 }
 
-// wantTold runs a program and compares what it says with the text.
+// wantTold runs a program and compares its output with the text.
 func wantTold(t *testing.T, text string, program *exec.Cmd) {
 	t.Helper()
 	want, err := os.ReadFile(text)
@@ -61,7 +61,7 @@ func wantTold(t *testing.T, text string, program *exec.Cmd) {
 	}
 }
 
-// kazooPython is the Python that has kazoo, which may be the system's own only.
+// kazooPython is the Python that has kazoo; only the system's own Python may have it.
 func kazooPython(t *testing.T) string {
 	for _, python := range []string{"python3", "/usr/bin/python3"} {
 		if exec.CommandContext(t.Context(), python, "-c", "import kazoo").Run() == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// What waits for a client that asks and does not read is bounded.
+// The backlog of a client that sends requests and does not read replies is bounded.
 func TestSlowReaderTakesBoundedMemory(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -38,8 +38,8 @@ func TestSlowReaderTakesBoundedMemory(t *testing.T) {
 	})
 }
 
-// What a client asks to be told after a reconnect may be any amount: it can
-// leave its own requests unread.
+// The notifications that a client requests after a reconnect have no limit. Like replies, they only
+// delay its next requests until it has read them.
 func TestCatchingUpCutsNobodyOff(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		r := openRaw(t, newServer(t))
@@ -58,9 +58,9 @@ func TestCatchingUpCutsNobodyOff(t *testing.T) {
 	})
 }
 
-// One packet cannot ask for more than a server can hold.
+// One packet cannot request a reply that exceeds the server's memory.
 func TestMultiReadIsBounded(t *testing.T) {
-	s := New(Options{Tick: time.Minute}) // no session ends for being slow
+	s := New(Options{Tick: time.Minute}) // no session expires because it is slow
 	t.Cleanup(s.Close)
 	r, other := dialRaw(t, s), dialRaw(t, s)
 	r.connect(wire.ConnectRequest{})
@@ -82,7 +82,7 @@ func TestMultiReadIsBounded(t *testing.T) {
 	other.wantReply(other.ask(2, wire.OpExists, wire.PathWatch{Path: "/"}), 2, wire.OK)
 }
 
-// raws are a record's bytes.
+// raws are the bytes of a record.
 type raws []byte
 
 // Append appends the record to b.
@@ -90,21 +90,21 @@ func (r raws) Append(b []byte) []byte { return append(b, r...) }
 
 func TestIdentitiesAreBounded(t *testing.T) {
 	r := openRaw(t, newServer(t))
-	for i := range maxIdentities - 1 { // besides the address
+	for i := range maxIdentities - 1 { // besides the address identity
 		r.authenticate(fmt.Sprint("user", i, ":p"))
 	}
 	r.wantReply(r.ask(1, wire.OpAuth, wire.AuthRequest{Scheme: "digest", Auth: []byte("one:more")}), 1, wire.ErrAuthFailed)
 	r.wantEnd()
 }
 
-// A session whose client vanished in the middle of a packet ends like any other.
+// A session whose client disappears in the middle of a packet expires like any other.
 func TestHalfAPacket(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
 		r := openRaw(t, s)
 		r.write(request(1, wire.OpExists, wire.PathWatch{Path: "/"})[:10])
 		time.Sleep(9 * time.Second)
-		r.write([]byte{0}) // which is no request, and no sign of life
+		r.write([]byte{0}) // an incomplete packet does not renew the session
 		time.Sleep(3 * time.Second)
 		synctest.Wait()
 		s.mu.Lock()
@@ -115,8 +115,8 @@ func TestHalfAPacket(t *testing.T) {
 	})
 }
 
-// Of a flood from one address only so many are served; when one leaves another
-// may come.
+// A limited number of connections from one address are served; when one closes, another may
+// connect.
 func TestConnectionsOfAnAddressAreBounded(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := New(Options{MaxPerHost: 2})
@@ -137,9 +137,9 @@ func TestConnectionsOfAnAddressAreBounded(t *testing.T) {
 	})
 }
 
-// A scarce listener has no connections to give at first, and then one.
+// A scarce listener fails to accept at first and then returns one connection.
 type scarce struct {
-	net.Listener // none
+	net.Listener // not set
 	errs         []error
 	conn         net.Conn
 	closed       chan struct{}
@@ -162,7 +162,7 @@ func (l *scarce) Close() error {
 	return nil
 }
 
-// A server outlives a time without file descriptors.
+// A server survives a temporary lack of file descriptors.
 func TestServeGoesOnWhenThereWereTooMany(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		client, conn := net.Pipe()

@@ -11,27 +11,27 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A register is a node that is read, written, and written where it has a version.
+// A register is a node that clients read, write, and write conditionally on its version.
 type register struct {
 	version int32
 	value   int64
 }
 
-// A registerCall is a read where it does not write.
+// A registerCall is a write or, without one, a read.
 type registerCall struct {
 	key     string
 	write   bool
-	version int32 // to write to, or −1
+	version int32 // expected by a write, or −1
 	value   int64
 }
 
-// A registerReply is what the node had, or has after a write that was not refused.
+// A registerReply is the node's state at a read or after a write that succeeded.
 type registerReply struct {
 	register
 	refused bool
 }
 
-// registers are what any history of concurrent clients must look like.
+// registers is the model that any history of concurrent clients must satisfy.
 var registers = porcupine.Model{
 	Partition: func(history []porcupine.Operation) (parts [][]porcupine.Operation) {
 		byKey := map[string][]porcupine.Operation{}
@@ -58,8 +58,8 @@ var registers = porcupine.Model{
 	},
 }
 
-// history has clients read and write a few registers at once, several requests
-// of each client outstanding.
+// history runs clients that read and write a few registers concurrently, each with several
+// outstanding requests.
 func history(t *testing.T, clients, rounds int) []porcupine.Operation {
 	s := newServer(t)
 	keys := []string{"/a", "/b"}
@@ -88,8 +88,8 @@ func history(t *testing.T, clients, rounds int) []porcupine.Operation {
 	return all
 }
 
-// burst sends a few requests in one go and returns them with their replies. It
-// writes to the versions that the client has seen last.
+// burst pipelines a few requests and returns them with their replies. Conditional writes expect the
+// versions that the client saw last.
 func (r *raw) burst(random *rand.Rand, keys []string, client int, seen map[string]int32) (ops []porcupine.Operation) {
 	var b []byte
 	for range 1 + random.IntN(4) {
@@ -133,8 +133,9 @@ func registerReplyOf(p packet, call registerCall) (reply registerReply) {
 	return reply
 }
 
-// TestHistoriesAreLinearizable; and one in which a client is shown what was
-// overwritten before it asked is not.
+// TestHistoriesAreLinearizable checks that histories of concurrent clients are linearizable, and
+// that the checker rejects a history in which a client reads a value that was overwritten before
+// the read began.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	ops := history(t, 6, 100)
 	if !porcupine.CheckOperations(registers, ops) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// Requests sent in one go: the writer's own watches fire before the reply to
-// the write that fired them, with its zxid, and replies keep the order.
+// Pipelined requests: the writer's own watches fire before the reply to the write, with its zxid,
+// and replies keep the order of the requests.
 func TestOwnEventsComeBeforeTheReply(t *testing.T) {
 	r := openRaw(t, newServer(t))
 	var b []byte
@@ -38,8 +38,8 @@ func TestOwnEventsComeBeforeTheReply(t *testing.T) {
 	r.wantReply(r.read(), 4, wire.OK)
 }
 
-// A watcher that pipelines reads learns of the change before the first reply
-// that shows it, whenever the change happens.
+// A watcher that pipelines reads is notified of a change before the first reply that shows it,
+// whenever the change happens.
 func TestEventsComeBeforeRepliesThatShowTheChange(t *testing.T) {
 	s := newServer(t)
 	watcher, writer := openRaw(t, s), openRaw(t, s)
@@ -70,8 +70,8 @@ func TestEventsComeBeforeRepliesThatShowTheChange(t *testing.T) {
 	writer.wantReply(writer.read(), 2, wire.OK)
 }
 
-// What sessions send in one go is done in order, each seeing its own writes,
-// while others do the same.
+// Pipelined requests of each session are executed in order, and each request sees the session's
+// earlier writes, while other sessions do the same.
 func TestPipelinesKeepTheirOrder(t *testing.T) {
 	s := newServer(t)
 	const sessions, n = 4, 300
@@ -99,8 +99,8 @@ func TestPipelinesKeepTheirOrder(t *testing.T) {
 	all.Wait()
 }
 
-// A session with a data and a child watch on a node hears of its deletion once,
-// and what the deletion of the node does to its parent after that.
+// A session with a data watch and a child watch on a node gets one notification of its deletion,
+// and after that the parent's event.
 func TestDeletionIsToldOnce(t *testing.T) {
 	r := openRaw(t, newServer(t))
 	r.ask(1, wire.OpCreate, open("/a", 0))
@@ -121,7 +121,7 @@ func TestDeletionIsToldOnce(t *testing.T) {
 	r.wantReply(r.read(), 5, wire.OK)
 }
 
-// getData and getChildren of a missing node arm nothing, exists does.
+// getData and getChildren of a missing node arm no watch; exists does.
 func TestOnlyExistsWatchesWhatIsMissing(t *testing.T) {
 	s := newServer(t)
 	r := openRaw(t, s)
@@ -134,7 +134,7 @@ func TestOnlyExistsWatchesWhatIsMissing(t *testing.T) {
 	r.wantReply(r.read(), 6, wire.OK)
 }
 
-// Over a socket many requests are answered with few writes.
+// Over a socket, many requests are answered with few writes.
 func TestPipelineOverASocket(t *testing.T) {
 	s := newServer(t)
 	r := openTCP(t, s)
@@ -153,7 +153,7 @@ func TestPipelineOverASocket(t *testing.T) {
 	}
 }
 
-// openTCP returns a session over a socket.
+// openTCP opens a session over a socket.
 func openTCP(t *testing.T, s *Server) *raw {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

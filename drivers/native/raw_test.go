@@ -10,11 +10,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// patience is how long a test waits for what a server says. Only a defect takes that
-// long, not a busy machine.
+// patience is how long a test waits for the server. Only a bug takes that long, even on a busy
+// machine.
 const patience = 10 * time.Minute
 
-// A raw is the client's end of a connection, packet by packet.
+// A raw is the client's end of a connection, at the level of packets.
 type raw struct {
 	t *testing.T
 	net.Conn
@@ -31,14 +31,14 @@ func (p packet) event() (e wire.WatcherEvent) {
 	return e
 }
 
-// newServer returns a server that ends with the test.
+// newServer returns a server that is closed at the end of the test.
 func newServer(t *testing.T) *Server {
 	s := New(Options{})
 	t.Cleanup(s.Close)
 	return s
 }
 
-// dialRaw returns an in-memory connection that has not said anything.
+// dialRaw opens an in-memory connection and sends nothing.
 func dialRaw(t *testing.T, s *Server) *raw {
 	t.Helper()
 	nc, err := s.Dial("", "", 0)
@@ -49,7 +49,7 @@ func dialRaw(t *testing.T, s *Server) *raw {
 	return &raw{t, nc}
 }
 
-// openRaw returns a connection with a session of its own.
+// openRaw opens a connection with a new session.
 func openRaw(t *testing.T, s *Server) *raw {
 	t.Helper()
 	r := dialRaw(t, s)
@@ -125,7 +125,7 @@ func (r *raw) wantReply(p packet, xid int32, err wire.Err) {
 	}
 }
 
-// wantEnd checks that the server hangs up without another byte.
+// wantEnd checks that the server closes the connection without sending another byte.
 func (r *raw) wantEnd() {
 	r.t.Helper()
 	r.SetReadDeadline(time.Now().Add(patience))

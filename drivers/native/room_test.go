@@ -11,10 +11,10 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// A heldDisk confirms nothing between hold and release.
+// A heldDisk confirms no write between hold and release.
 type heldDisk struct {
 	journal.System
-	gate chan chan struct{} // has one value: a channel that is closed where nothing is held
+	gate chan chan struct{} // has one value: a channel that is closed while the disk is not held
 }
 
 type heldFile struct {
@@ -49,7 +49,7 @@ func (d *heldDisk) hold() (release func()) {
 	return func() { close(gate) }
 }
 
-// onHeldDisk returns a server on a disk that can be held.
+// onHeldDisk returns a server on a heldDisk.
 func onHeldDisk(t *testing.T) (*Server, *heldDisk, *journal.Journal) {
 	t.Helper()
 	d := newHeldDisk()
@@ -65,8 +65,8 @@ func onHeldDisk(t *testing.T) (*Server, *heldDisk, *journal.Journal) {
 	return s, d, j
 }
 
-// The bounds, in bytes and in transactions; a connection with writes that are not
-// on disk has half of each. The largest request may come on top.
+// The journal's limits, in bytes and in transactions. A connection with writes that are not yet on
+// disk has half of each. The largest request may exceed the limit by its own size.
 const (
 	maxPending   = 32 << 20
 	maxPendingOf = 10_000
@@ -77,7 +77,7 @@ func setOf(size int) wire.SetDataRequest {
 	return wire.SetDataRequest{Path: "/", Data: make([]byte, size), Version: -1}
 }
 
-// flood has the client ask for sets, and does not wait for replies.
+// flood sends setData requests without waiting for replies.
 func flood(r *raw, n, size int) {
 	go func() {
 		for i := range int32(n) {
@@ -93,8 +93,8 @@ func wantReplies(r *raw, n int) {
 	}
 }
 
-// While the disk confirms nothing, a client that writes large data is not read any
-// more, another one still is, and both are answered when the disk has caught up.
+// While the disk confirms nothing, the server stops reading from a client that writes large data,
+// and still reads from another. Both get their replies when the disk has caught up.
 func TestSlowDiskBoundsPendingBytes(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s, d, j := onHeldDisk(t)
@@ -121,7 +121,7 @@ func TestSlowDiskBoundsPendingBytes(t *testing.T) {
 	})
 }
 
-// Small requests count, too.
+// Small requests count too.
 func TestSlowDiskBoundsPendingRequests(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s, d, j := onHeldDisk(t)
@@ -143,8 +143,7 @@ func TestSlowDiskBoundsPendingRequests(t *testing.T) {
 	})
 }
 
-// However large the number of clients, all writes wait in the end, and none is
-// lost.
+// With any number of clients, all writes wait in the end, and none is lost.
 func TestSlowDiskBoundsManyClients(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s, d, j := onHeldDisk(t)
@@ -177,7 +176,7 @@ func TestSlowDiskBoundsManyClients(t *testing.T) {
 	})
 }
 
-// A session does not end because the server has not read its requests.
+// A session does not expire because the server has not read its requests.
 func TestSessionOutlivesASlowDisk(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s, d, _ := onHeldDisk(t)
@@ -185,7 +184,7 @@ func TestSessionOutlivesASlowDisk(t *testing.T) {
 		release := d.hold()
 		flood(r, 30, 1_000_000)
 		time.Sleep(time.Minute)
-		idle.Write(request(1, wire.OpPing, nil)) // fails: the server has hung up
+		idle.Write(request(1, wire.OpPing, nil)) // fails: the server has closed the connection
 		release()
 		wantReplies(r, 30)
 		idle.wantEnd()
@@ -195,7 +194,7 @@ func TestSessionOutlivesASlowDisk(t *testing.T) {
 	})
 }
 
-// A server ends while clients wait for its disk.
+// A server closes while clients wait for its disk.
 func TestCloseEndsWaitingForRoom(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s, d, j := onHeldDisk(t)

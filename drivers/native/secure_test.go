@@ -18,17 +18,17 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native"
 )
 
-// A secured server takes connections over TLS at one address and others at another.
+// A secured server accepts TLS connections at one address and plain ones at another.
 type secured struct {
 	t             *testing.T
 	dir           string
 	secure, plain string
 	client        drivers.Security
-	failed        chan error // why changed files could not be used
+	failed        chan error // errors of reloading changed files
 }
 
-// startSecured asks for clients' certificates and TLS 1.3, unless the change makes
-// that something else.
+// startSecured starts a server that requires client certificates and TLS 1.3, unless the change
+// sets otherwise.
 func startSecured(t *testing.T, change func(*native.Certificates)) *secured {
 	s := &secured{t: t, dir: t.TempDir(), failed: make(chan error, 100)}
 	s.client = backendtest.Authority(t, s.dir)
@@ -63,7 +63,7 @@ func (s *secured) listen(serve func(net.Listener) error) (address string) {
 	return l.Addr().String()
 }
 
-// dial returns a connection that has asked for "conf" and the answer.
+// dial opens a connection, sends "conf" and returns the connection and the answer.
 func (s *secured) dial(who drivers.Security, change func(*tls.Config)) (conn *tls.Conn, answer string, err error) {
 	s.t.Helper()
 	cfg, err := who.TLSConfig()
@@ -93,8 +93,8 @@ func (s *secured) session(t *testing.T, address string, options ...connOption) *
 	return c
 }
 
-// Sessions over TLS and others are at one server, and only the former have the
-// identity that a certificate gives.
+// TLS and plain sessions share one server, and only TLS sessions have the identity of a
+// certificate.
 func TestTLSBesidePlaintext(t *testing.T) {
 	s := startSecured(t, nil)
 	cfg, err := s.client.TLSConfig()
@@ -129,8 +129,7 @@ func TestTLSBesidePlaintext(t *testing.T) {
 	}
 }
 
-// Clients that the server does not let in, and those that speak no TLS, get no
-// answer.
+// Clients that the server refuses, and those that do not use TLS, get no answer.
 func TestTLSRefusesClients(t *testing.T) {
 	s := startSecured(t, nil)
 	stranger := backendtest.Authority(t, t.TempDir())
@@ -159,9 +158,8 @@ func TestTLSRefusesClients(t *testing.T) {
 	}
 }
 
-// Certificates that are replaced while the server runs count from the next
-// handshake on, also those of the clients' authority. Files that cannot be used
-// change nothing, and the server says so once.
+// Certificates replaced at run time take effect at the next handshake, including those of the
+// client authority. Invalid files change nothing, and the server reports the error once.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	s := startSecured(t, nil)
 	old := s.client
@@ -187,7 +185,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 		t.Errorf("%v: does not name the file", err)
 	}
 
-	s.client = backendtest.Authority(t, s.dir) // all files anew
+	s.client = backendtest.Authority(t, s.dir) // replaces all files
 	if got := s.certificate(s.client); got == first {
 		t.Error("the server still has the old certificate")
 	}
@@ -199,7 +197,7 @@ func TestCertificatesAreReadAgain(t *testing.T) {
 	}
 }
 
-// certificate is what the server shows.
+// certificate returns the certificate that the server presents.
 func (s *secured) certificate(who drivers.Security) string {
 	s.t.Helper()
 	conn, _, err := s.dial(who, nil)

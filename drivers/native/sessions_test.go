@@ -21,8 +21,8 @@ func TestTimeoutIsClamped(t *testing.T) {
 	}
 }
 
-// A session that is not heard of ends on the tick after its time-out, with its
-// ephemeral nodes and its connection.
+// An idle session expires on the tick after its timeout, and its ephemeral nodes and connection end
+// with it.
 func TestSilentSessionExpires(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -32,7 +32,7 @@ func TestSilentSessionExpires(t *testing.T) {
 		opened := time.Now()
 
 		other.wantReply(other.ask(1, wire.OpExists, wire.PathWatch{Path: "/e", Watch: true}), 1, wire.OK)
-		go func() { // the other one lives on
+		go func() { // keeps the other session alive
 			for range 3 {
 				time.Sleep(3 * time.Second)
 				other.Write(request(wire.XidPing, wire.OpPing, nil))
@@ -75,7 +75,7 @@ func TestSessionMovesToANewConnection(t *testing.T) {
 		t.Errorf("resumed as %+v, was %+v", b, a)
 	}
 	first.wantEnd()
-	// The watch went with the connection: the reply is the next packet.
+	// The watch was dropped with the connection, so the next packet is the reply.
 	second.wantReply(second.ask(1, wire.OpDelete, wire.PathVersion{Path: "/e", Version: 0}), 1, wire.OK)
 }
 
@@ -101,7 +101,7 @@ func TestClientFromTheFutureGetsNoReply(t *testing.T) {
 	r.wantEnd()
 }
 
-// The read-only flag is sent to those who sent it.
+// The read-only flag is sent only to clients that sent it.
 func TestReadOnlyFlagIsEchoed(t *testing.T) {
 	s := newServer(t)
 	for _, flag := range []wire.ReadOnly{{}, {Present: true}, {Present: true, Value: true}} {
@@ -122,7 +122,7 @@ func TestCloseSessionRepliesAndHangsUp(t *testing.T) {
 	other.wantReply(other.ask(2, wire.OpExists, wire.PathWatch{Path: "/e"}), 2, wire.ErrNoNode)
 }
 
-// After Close nothing runs, which synctest checks, and nothing starts.
+// After Close no goroutine runs, which synctest checks, and none starts.
 func TestCloseEndsEverything(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := New(Options{})

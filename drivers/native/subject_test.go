@@ -26,7 +26,7 @@ func utf8(value string) []attributeSET {
 	return []attributeSET{{part(commonName, asn1.TagUTF8String, value)}}
 }
 
-// subjects are distinguished names and their text.
+// subjects are distinguished names and their text form.
 var subjects = []struct {
 	sets []attributeSET
 	want string
@@ -43,7 +43,7 @@ var subjects = []struct {
 	{[]attributeSET{}, ""},
 }
 
-// texts may be subjects in an access list or not.
+// texts are valid and invalid subjects in an ACL.
 var texts = map[string]bool{
 	"CN=alice": true, "": true, "cn = alice , O=x": true, "CN=a+O=b;L=c": true, "1.2.3.4=x": true, "OID.2.5.4.3=x": true,
 	`CN="a,b"`: true, `CN=a\,b`: true, "CN=": true,
@@ -69,7 +69,7 @@ func TestSubjectNames(t *testing.T) {
 	}
 }
 
-// An access list takes what Java takes for a subject, and nothing else.
+// An ACL accepts the subjects that Java accepts, and no others.
 func TestSubjectsInAccessLists(t *testing.T) {
 	s := newServer(t)
 	r := openRaw(t, s)

@@ -11,13 +11,12 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// ephemeral is the path of a node whose deletion is a notification of 86 bytes.
+// ephemeral returns the path of a node whose deletion makes a notification of 86 bytes.
 func ephemeral(i int) string {
 	return fmt.Sprintf("/ephemeral-node-of-a-session-that-owns-many-of-them-%06d", i)
 }
 
-// openOwner returns a session with n ephemeral nodes and a session that watches
-// all of them.
+// openOwner returns a session with n ephemeral nodes, and a session that watches all of them.
 func openOwner(t *testing.T, s *Server, n int) (owner, watcher *raw) {
 	owner, watcher = openRaw(t, s), openRaw(t, s)
 	var creates, watches []byte
@@ -30,7 +29,7 @@ func openOwner(t *testing.T, s *Server, n int) (owner, watcher *raw) {
 	return owner, watcher
 }
 
-// askAll sends n requests at once and reads as many replies.
+// askAll pipelines n requests and reads n replies.
 func askAll(r *raw, requests []byte, n int) {
 	go r.Write(requests)
 	for i := range n {
@@ -38,8 +37,8 @@ func askAll(r *raw, requests []byte, n int) {
 	}
 }
 
-// The owner of 20,000 ephemeral nodes closes its session, which is one
-// transaction. A client that watches all of them is told of each.
+// The owner of 20,000 ephemeral nodes closes its session in one transaction. A client that watches
+// all of them gets a notification for each.
 func TestHealthyWatcherOutlivesALargeTransaction(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		const nodes = 20_000
@@ -58,15 +57,15 @@ func TestHealthyWatcherOutlivesALargeTransaction(t *testing.T) {
 	})
 }
 
-// A watcher that reads more slowly than changes happen is told of all of them as
-// long as it reads: it is judged by its progress, not by one moment's backlog.
+// A watcher that reads more slowly than changes happen gets all notifications as long as it keeps
+// reading: the server judges its progress, not the size of one backlog.
 func TestSlowWatcherThatReadsIsNotCutOff(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		w := watchLongPath(t, newServer(t))
 		const changes = 60 // 6 MB
 		for i := range int32(changes) {
 			w.change(i)
-			if i%4 == 3 { // reads a quarter of what it is told
+			if i%4 == 3 { // reads a quarter of its notifications
 				w.wantChange()
 			}
 			time.Sleep(time.Second)
@@ -78,8 +77,8 @@ func TestSlowWatcherThatReadsIsNotCutOff(t *testing.T) {
 	})
 }
 
-// A watcher that has stopped reading is cut off by the next change after its
-// backlog is full and its time is over, and not before.
+// A watcher that has stopped reading is dropped by the next change after its backlog has reached
+// the limit and its time is up, and not before.
 func TestWatcherThatDoesNotReadIsCutOff(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -90,15 +89,14 @@ func TestWatcherThatDoesNotReadIsCutOff(t *testing.T) {
 		w.change(100)
 		time.Sleep(stalledAfter - time.Nanosecond)
 		w.change(101)
-		wantWatches(t, s, 1) // the time is not over
+		wantWatches(t, s, 1) // the time is not up yet
 		time.Sleep(time.Nanosecond)
 		w.change(102)
 		wantWatches(t, s, 0)
 	})
 }
 
-// Changes faster than any time-out fill no more memory than the bound and one
-// transaction.
+// Changes that come faster than any timeout use no more memory than the limit and one transaction.
 func TestBacklogOfAWatcherIsBounded(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s := newServer(t)
@@ -123,10 +121,10 @@ func wantWatches(t *testing.T, s *Server, want int) {
 	}
 }
 
-// longPath is about how many bytes a notification of a longWatch takes.
+// longPath is the approximate size in bytes of a notification of a longWatch.
 const longPath = 100_000
 
-// A longWatch is a watcher of a node with a long path, and its writer.
+// A longWatch is a watcher of a node with a long path, and the node's writer.
 type longWatch struct {
 	t               *testing.T
 	path            string
@@ -145,10 +143,10 @@ func (w longWatch) change(xid int32) {
 	w.writer.wantReply(w.writer.ask(xid, wire.OpSetData, wire.SetDataRequest{Path: w.path, Version: -1}), xid, wire.OK)
 }
 
-// heartbeat keeps the watcher's session without reading the answer.
+// heartbeat renews the watcher's session without reading the reply.
 func (w longWatch) heartbeat() { w.watcher.write(request(wire.XidPing, wire.OpPing, nil)) }
 
-// wantChange reads a notification, and the answers to heartbeats before it.
+// wantChange reads heartbeat replies up to a notification.
 func (w longWatch) wantChange() {
 	w.t.Helper()
 	p := w.watcher.read()

@@ -18,8 +18,8 @@ func (r *raw) wantEvents(want ...wire.WatcherEvent) {
 	}
 }
 
-// A persistent watch tells of the node and of its children's names, a recursive
-// one of every node; both again and again, with the zxid of the change.
+// A persistent watch reports events of the node and of its list of children, a recursive watch
+// those of every node below. Both fire every time, with the zxid of the change.
 func TestPersistentWatches(t *testing.T) {
 	s := newServer(t)
 	node, all, writer := openRaw(t, s), openRaw(t, s), openRaw(t, s)
@@ -45,7 +45,7 @@ func TestPersistentWatches(t *testing.T) {
 	}
 }
 
-// What is asked to be removed does not fire, the rest does.
+// A removed watch does not fire; the remaining watches do.
 func TestRemovedWatchesAreSilent(t *testing.T) {
 	s := newServer(t)
 	r, writer := openRaw(t, s), openRaw(t, s)
@@ -78,8 +78,8 @@ func TestRemovedWatchesAreSilent(t *testing.T) {
 	}
 }
 
-// After a reconnect setWatches2 arms persistent watches again, which say nothing
-// of what they missed, and others tell.
+// After a reconnect, setWatches2 rearms persistent watches, which do not report missed events, and
+// other watches, which do.
 func TestSetWatches2(t *testing.T) {
 	s := newServer(t)
 	r, writer := openRaw(t, s), openRaw(t, s)

@@ -28,7 +28,7 @@ func say(t *testing.T, s *Server, word string) string {
 	return string(b)
 }
 
-// metric is the value that mntr prints for the name.
+// metric returns the value that mntr prints for the name.
 func metric(t *testing.T, s *Server, name string) string {
 	t.Helper()
 	for line := range strings.Lines(say(t, s, "mntr")) {
@@ -75,7 +75,7 @@ func TestMetricsCountWhatTheServerDid(t *testing.T) {
 	r := openRaw(t, s)                                                   // write 1
 	r.ask(1, wire.OpExists, wire.PathWatch{Path: "/a", Watch: true})     // read 1
 	r.ask(2, wire.OpGetChildren, wire.PathWatch{Path: "/", Watch: true}) // read 2
-	r.write(request(3, wire.OpCreate, open("/a", wire.FlagEphemeral)))   // write 2: one each
+	r.write(request(3, wire.OpCreate, open("/a", wire.FlagEphemeral)))   // write 2: fires both watches
 	r.read()
 	r.read()
 	r.read()                                                              // two events, one reply
@@ -113,8 +113,8 @@ func TestMetricsCountWhatTheServerDid(t *testing.T) {
 	}
 }
 
-// Run announces who serves, go-zookeeper can read what srvr prints, and
-// the end of the context ends it.
+// Run announces its process ID, go-zookeeper can parse its srvr, and the end of the context ends
+// the server.
 func TestRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	at, err := child.FreeAddr()

@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// Expensive requests sent in one go are served in several batches, and others have
-// the lock between them: a batch ends with the request that makes its work enough.
+// Expensive pipelined requests are served in several batches, and others can take the lock between
+// them. A batch ends with the request that reaches the work limit.
 func TestWorkOfABatchIsBounded(t *testing.T) {
 	const size, requests = 1000, 30
 	s := newServer(t)
@@ -28,7 +28,7 @@ func TestWorkOfABatchIsBounded(t *testing.T) {
 		name string
 		op   int32
 		body record
-		most int // requests of one batch
+		most int // maximum requests per batch
 	}{
 		{"children", wire.OpGetChildren, wire.PathWatch{Path: "/"}, workPerHold/size + 1},
 		{"children read by a multi", wire.OpMultiRead, readsOf("/"), workPerHold/size + 1},
@@ -42,7 +42,7 @@ func TestWorkOfABatchIsBounded(t *testing.T) {
 				sent = append(sent, request(xid, x.op, x.body)...)
 			}
 			c.in = wire.NewFrames(bytes.NewReader(sent), wire.MaxPacket, len(sent))
-			c.in.Head() // the buffer grows until all of it has arrived
+			c.in.Head() // the buffer grows until all requests have arrived
 			for served := 0; served < requests; {
 				before := c.traffic.received
 				if !c.serveBatch() {
@@ -58,7 +58,7 @@ func TestWorkOfABatchIsBounded(t *testing.T) {
 	}
 }
 
-// servedByHand returns a connection with a session whose batches the test serves.
+// servedByHand returns a connection with a session; the test serves its batches.
 func servedByHand(t *testing.T, s *Server) *conn {
 	client, served := net.Pipe()
 	t.Cleanup(func() {
