@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// An access is a list of who may do what. Nodes have few different ones, so
-// equal ones are one and the same. The zero access is everyone's.
+// An access is a node's ACL. Nodes have few different ACLs, so equal ones share one value. The zero
+// access is the open ACL.
 type access struct{ first unique.Handle[grant] }
 
 type grant struct {
@@ -17,7 +17,7 @@ type grant struct {
 	rest access
 }
 
-// accessOf returns the access of a list, which it does not keep.
+// accessOf returns the access for a list. It does not keep the list.
 func accessOf(list []wire.ACL) (a access) {
 	for _, acl := range slices.Backward(list) {
 		a = access{unique.Make(grant{acl, a})}
@@ -27,7 +27,7 @@ func accessOf(list []wire.ACL) (a access) {
 
 func (a access) isEveryones() bool { return a == access{} }
 
-// all yields what was listed, in order; nothing for everyone's.
+// all yields the entries in order. The open ACL yields nothing.
 func (a access) all() iter.Seq[wire.ACL] {
 	return func(yield func(wire.ACL) bool) {
 		for !a.isEveryones() {

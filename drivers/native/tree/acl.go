@@ -8,23 +8,23 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// An Identity is who a client has shown to be, one of several.
+// An Identity is one of the identities of a client.
 type Identity struct{ Scheme, ID string }
 
-// X509 is the scheme of an Identity whose ID is the subject of a client's
-// certificate, as RFC 2253 writes it.
+// X509 is the scheme of an Identity whose ID is the subject of a client's certificate in the form
+// of RFC 2253.
 const X509 = "x509"
 
-// Super is who may do everything.
+// Super is the superuser's identity, which has all permissions.
 func Super() Identity { return Identity{Scheme: "super"} }
 
-// Everyone is the access list that lets everybody do everything, which nearly
-// all nodes have; do not change it.
+// Everyone returns the open ACL, which grants all permissions to all clients. Nearly all nodes have
+// it. Do not change it.
 func Everyone() []wire.ACL { return everyone }
 
 var everyone = []wire.ACL{wire.OpenACL()}
 
-// ACL is the node's access list; do not change it.
+// ACL returns the node's ACL; do not change it.
 func (n *Node) ACL() []wire.ACL {
 	if n.access.isEveryones() {
 		return everyone
@@ -32,7 +32,7 @@ func (n *Node) ACL() []wire.ACL {
 	return slices.Collect(n.access.all())
 }
 
-// Allows tells whether somebody who is all of who has one of the permissions.
+// Allows reports whether a client with the identities in who has at least one of the permissions.
 func (n *Node) Allows(perms int32, who []Identity) bool {
 	if n.access.isEveryones() || slices.Contains(who, Super()) {
 		return true
@@ -47,7 +47,7 @@ func (n *Node) Allows(perms int32, who []Identity) bool {
 
 func isAnyone(a wire.ACL) bool { return a.Scheme == "world" && a.ID == "anyone" }
 
-// is tells whether the entry is for i.
+// is reports whether the entry applies to i.
 func (i Identity) is(a wire.ACL) bool {
 	if i.Scheme != a.Scheme || i.Scheme != "ip" {
 		return i == Identity{a.Scheme, a.ID}
@@ -57,11 +57,11 @@ func (i Identity) is(a wire.ACL) bool {
 	return ok && isAddress && network>>(32-bits) == address>>(32-bits)
 }
 
-// maxACL is how long an access list may become: as long as one packet could hold.
+// maxACL is the maximum length of an ACL: as many entries as one packet can hold.
 const maxACL = wire.MaxPacket / 12
 
-// granted is the access list that a node gets where acl is asked for by who:
-// "auth" stands for all that the asker has a secret of. A nil list is everyone's.
+// granted returns the ACL that a node gets when a client with the identities in who requests acl.
+// An "auth" entry expands to the client's digest and x509 identities. A nil list is the open ACL.
 func granted(acl []wire.ACL, who []Identity) ([]wire.ACL, wire.Err) {
 	if len(acl) == 1 && acl[0] == wire.OpenACL() {
 		return nil, wire.OK
@@ -101,7 +101,7 @@ func appendSecret(list []wire.ACL, perms int32, who []Identity) []wire.ACL {
 
 func validID(a wire.ACL) bool {
 	switch a.Scheme {
-	case "digest": // user:hash, where colons at the end do not count
+	case "digest": // user:hash; trailing colons are ignored
 		return strings.Count(strings.TrimRight(a.ID, ":"), ":") == 1
 	case "ip":
 		_, _, ok := parseNetwork(a.ID)
@@ -112,7 +112,7 @@ func validID(a wire.ACL) bool {
 	return false
 }
 
-// parseNetwork reads an IPv4 address, or a network with its number of bits.
+// parseNetwork parses an IPv4 address, optionally with a prefix length.
 func parseNetwork(text string) (address uint32, bits int, ok bool) {
 	text, size, isNetwork := strings.Cut(text, "/")
 	bits = 32

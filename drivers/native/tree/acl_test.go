@@ -19,12 +19,12 @@ func entry(perms int32, scheme, id string) wire.ACL {
 	return wire.ACL{Perms: perms, Scheme: scheme, ID: id}
 }
 
-// as applies one operation as somebody.
+// as applies one operation with the identities in who.
 func (l *log) as(who []Identity, op Op) wire.Err {
 	return l.apply(Txn{Session: 1, Who: who, Op: op}).Err
 }
 
-// Every operation on /p needs one permission, of it or of its parent.
+// Every operation on /p needs one permission, on /p or on its parent.
 func TestPermissions(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -109,7 +109,7 @@ func TestListsAreGranted(t *testing.T) {
 	}
 }
 
-// A short list that stands for a long one is refused.
+// A short list that expands to a very long one is refused.
 func TestListsAreBounded(t *testing.T) {
 	var ask []wire.ACL
 	for i := range int32(maxACL/2 + 1) {
@@ -123,8 +123,7 @@ func TestListsAreBounded(t *testing.T) {
 	}
 }
 
-// A list is checked before the node is looked for, and replaced only where its
-// version matches.
+// A list is validated before the node is looked up, and replaced only if its version matches.
 func TestSetACL(t *testing.T) {
 	l := newLog(t)
 	l.create("/a", 0)

@@ -8,9 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// BenchmarkMillionNodes is what a node with 100 bytes of data takes, in memory
-// after a collection and in time to create: a million below one parent, and a
-// thousand below each of a thousand.
+// BenchmarkMillionNodes measures the cost of a node with 100 bytes of data: its memory after a
+// garbage collection and the time to create it. It creates a million nodes below one parent, and a
+// thousand below each of a thousand parents.
 func BenchmarkMillionNodes(b *testing.B) {
 	for _, parents := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("parents=%d", parents), func(b *testing.B) {
@@ -30,7 +30,7 @@ func BenchmarkMillionNodes(b *testing.B) {
 	}
 }
 
-// filled returns a tree whose nodes own what they were given, as a server's do.
+// filled returns a tree whose nodes own their data, as in a server.
 func filled(parents, children int) *Tree {
 	t := New()
 	var path []byte
@@ -52,7 +52,7 @@ func (t *Tree) mustCreate(path string) {
 	}
 }
 
-// live is how many bytes the heap holds that are in use.
+// live returns the number of bytes in use on the heap.
 func live() uint64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -1,21 +1,21 @@
 package tree
 
-// children are found by name and listed in an order that depends on nothing but
-// the transactions. The zero children are none.
+// children can be found by name. Their order depends only on the transactions. The zero value is
+// empty.
 type children struct {
 	list  []*Node
-	table table // of the places in list
-	below int   // how many nodes are below the one whose children they are
+	table table // places in list, by name
+	below int   // number of descendants of the parent
 	history
 }
 
-// A history is what a node remembers of children that came and went.
+// A history is the part of a node's stat that depends on the creation and deletion of children.
 type history struct {
-	pzxid   int64 // of the last that did; before the first the node's own czxid
-	creates int32 // ever; wraps
+	pzxid   int64 // zxid of the last creation or deletion of a child, or the node's czxid
+	creates int32 // number of children ever created; wraps
 }
 
-// find returns the child of the name, or nil.
+// find returns the child with the name, or nil.
 func (c *children) find(name string) *Node {
 	if len(c.list) == 0 {
 		return nil
@@ -32,14 +32,14 @@ func (c *children) find(name string) *Node {
 	return nil
 }
 
-// add puts n last. No child may have its name.
+// add appends n. No other child may have its name.
 func (c *children) add(n *Node) {
 	n.place = int32(len(c.list))
 	c.list = append(c.list, n)
 	c.enter(n)
 }
 
-// remove takes n away, which still knows where it was; the last takes its place.
+// remove removes n and moves the last child to its place. n keeps its place for putBack.
 func (c *children) remove(n *Node) {
 	c.table.remove(hashOf(n.name), n.place)
 	last := len(c.list) - 1
@@ -50,7 +50,7 @@ func (c *children) remove(n *Node) {
 	c.list = c.list[:last]
 }
 
-// putBack undoes remove, if all that was done since is undone.
+// putBack undoes remove. All later changes must have been undone before.
 func (c *children) putBack(n *Node) {
 	last := int32(len(c.list))
 	c.list = append(c.list, n)
@@ -61,7 +61,7 @@ func (c *children) putBack(n *Node) {
 	c.enter(n)
 }
 
-// enter makes n, which is in the list, be found.
+// enter adds n, which is in the list, to the table.
 func (c *children) enter(n *Node) {
 	if c.table.full(len(c.list)) {
 		c.table = c.table.grown()
@@ -69,7 +69,7 @@ func (c *children) enter(n *Node) {
 	c.table.add(slotOf(hashOf(n.name), n.place))
 }
 
-// move gives n another place; what was there is lost.
+// move moves n to another place and overwrites the child there.
 func (c *children) move(n *Node, place int32) {
 	hash := hashOf(n.name)
 	c.table[c.table.find(hash, n.place)] = slotOf(hash, place)

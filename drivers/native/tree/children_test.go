@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Random coming and going, and its undoing, does to children what it does to a
-// map and a list.
+// Random additions and removals, and their undoing, have the same effect on children as on a map
+// and a list.
 func TestChildrenAreAMapAndAList(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var c children

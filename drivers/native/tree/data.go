@@ -2,8 +2,8 @@ package tree
 
 import "unsafe"
 
-// A data is a []byte, null or not, that does not say how much room it has: a
-// third of what every node keeps of its data beside the bytes.
+// A data is a []byte, null or not, without a capacity. This saves a third of a slice's header in
+// every node.
 type data struct {
 	first *byte
 	len   int

@@ -6,12 +6,11 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// Rules numbers the rules by which Apply turns transactions into results and
-// states. A change of these rules takes the next number: logs say by which rules
-// they were written.
+// Rules is the version of the rules by which Apply turns transactions into results and states. A
+// change of the rules must increment it: logs record the version with which they were written.
 const Rules = 1
 
-// KeepDigest makes the tree keep a digest from now on.
+// KeepDigest makes the tree maintain a digest from now on.
 func (t *Tree) KeepDigest() {
 	t.digesting, t.digest = true, 0
 	t.showAll(t.root, "/")
@@ -20,10 +19,9 @@ func (t *Tree) KeepDigest() {
 	}
 }
 
-// Digest is equal for trees that hold the same nodes and sessions, and almost
-// certainly differs for others. It is the sum of the digests of all nodes and
-// sessions, so a transaction pays only for the nodes that it changes. It is 0
-// before KeepDigest.
+// Digest returns a value that is equal for trees with the same nodes and sessions, and almost
+// certainly different for others. It is the sum of the digests of all nodes and sessions, so the
+// cost of a transaction depends only on the nodes that it changes. It is 0 before KeepDigest.
 func (t *Tree) Digest() uint64 { return t.digest }
 
 func (t *Tree) showAll(n *Node, path string) {
@@ -43,7 +41,7 @@ func childPath(parent, name string) string {
 	return parent + "/" + name
 }
 
-// show adds the node, which has the path, to the digest.
+// show adds the node at the path to the digest.
 func (t *Tree) show(n *Node, path string) {
 	t.showStat(n, path)
 	t.showData(n, path)
@@ -55,8 +53,8 @@ func (t *Tree) hide(n *Node, path string) {
 	t.hideData(n, path)
 }
 
-// A node's data have a digest of their own: a parent changes with each of its
-// children, its data do not.
+// A node's data has a digest of its own: each creation or deletion of a child changes the parent's
+// stat, but not its data.
 
 func (t *Tree) showStat(n *Node, path string) {
 	if t.digesting {
@@ -82,7 +80,7 @@ func (t *Tree) hideData(n *Node, path string) {
 	}
 }
 
-// statDigest covers everything about the node that an Image has, except the data.
+// statDigest covers all fields of the node's Image except the data.
 func (t *Tree) statDigest(n *Node, path string) uint64 {
 	h := n.history()
 	owner, life := int64(0), int64(0)

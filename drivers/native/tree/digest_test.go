@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// The digest that transactions keep is the one that a walk over the tree finds.
+// The digest that transactions maintain equals the one computed by a walk over the tree.
 func TestDigestIsThatOfTheTree(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	l := newLog(t)
@@ -69,7 +69,7 @@ func TestDigestCoversEveryField(t *testing.T) {
 	}
 }
 
-// A change of the rules is a change of their number.
+// If this digest changes, the rules have changed and need the next number.
 func TestRulesAreThoseOfTheirNumber(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	l := newLog(t)

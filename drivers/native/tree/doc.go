@@ -1,11 +1,12 @@
-// Package tree is the state of a ZooKeeper-compatible service: its nodes and
-// its sessions, as a deterministic state machine.
+// Package tree implements the state of a ZooKeeper-compatible server, its nodes and sessions, as a
+// deterministic state machine.
 //
-// Everything that changes the state is a transaction ([Txn]) given to
-// [Tree.Apply]; the clock and the end of sessions are transactions too. The
-// same transactions in the same order make the same state, results and events
-// anywhere, so they can be logged and replicated. Nothing here does I/O, looks
-// at a clock or draws a random number, and nothing is safe for concurrent use.
+// Every change of the state is a transaction ([Txn]) passed to [Tree.Apply]; this includes the
+// expiry of sessions and of nodes with a TTL. The same transactions in the same order produce the
+// same state, results and events on any machine, so they can be logged and replicated. The package
+// does no I/O, and uses no clock and no random numbers that affect results. Nothing in it is safe
+// for concurrent use.
 //
-// [Watches] is the table beside the state that says who is told of an [Event].
+// [Watches] is the table of watchers, which is not part of the state. It determines which watchers
+// an [Event] notifies.
 package tree

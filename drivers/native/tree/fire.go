@@ -2,12 +2,12 @@ package tree
 
 import "github.com/stampede-bench/stampede/drivers/wire"
 
-// Fired is how many watchers an event found, by table. One that it finds in both
-// is told once.
+// Fired is the number of watchers of an event, by table. A watcher in both tables counts in both
+// and is notified once.
 type Fired [2]int
 
-// Fire tells those who watch for the event, which the transaction with the zxid
-// caused, and disarms the watches that fire once.
+// Fire notifies the watchers of an event, which the transaction with the zxid caused, and disarms
+// one-time watches.
 func (ws *Watches) Fire(e Event, zxid int64) (f Fired) {
 	ws.firing++
 	if e.Type != wire.EventChildrenChanged {
@@ -19,7 +19,7 @@ func (ws *Watches) Fire(e Event, zxid int64) (f Fired) {
 	return f
 }
 
-// fireAt tells those who watch the event's own path and returns their number.
+// fireAt notifies the watchers of the event's own path and returns their number.
 func (ws *Watches) fireAt(table Table, path string, e Event, zxid int64) (found int) {
 	list := ws.tables[table][path]
 	if list == nil {
@@ -36,8 +36,8 @@ func (ws *Watches) fireAt(table Table, path string, e Event, zxid int64) (found 
 	return found
 }
 
-// fireAbove tells those who watch a node and all below it, and returns the
-// number of those who had not been told yet.
+// fireAbove notifies the recursive watchers of the ancestors, and returns the number of those that
+// were not notified before.
 func (ws *Watches) fireAbove(e Event, zxid int64) (found int) {
 	if ws.recursive == 0 {
 		return 0
@@ -57,7 +57,7 @@ func (ws *Watches) fireAbove(e Event, zxid int64) (found int) {
 	return found
 }
 
-// tell tells a watcher of the event being fired, unless that was done already.
+// tell notifies a watcher of the current event unless it was already notified.
 func (ws *Watches) tell(w *Watcher, e Event, zxid int64) bool {
 	if w.told == ws.firing {
 		return false

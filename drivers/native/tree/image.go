@@ -6,12 +6,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// An Image is a node as it was at one moment, with all that a tree needs to have
-// it again. Data and ACL are never changed in place: do not change them either.
+// An Image is a copy of a node at one point in time, with all that is needed to restore it. Data
+// and ACL are never changed in place: do not change them either.
 type Image struct {
 	Path     string
 	Data     []byte
-	ACL      []wire.ACL // nil is everyone's
+	ACL      []wire.ACL // nil is the open ACL
 	Czxid    int64
 	Mzxid    int64
 	Pzxid    int64
@@ -19,9 +19,9 @@ type Image struct {
 	Mtime    int64
 	Version  int32
 	Aversion int32
-	Creates  int32 // of children, ever
+	Creates  int32 // number of children ever created
 	Owner    int64 // the session of an ephemeral node, or 0
-	Life     int64 // as the tree has it
+	Life     int64 // see untilEmpty
 }
 
 func (t *Tree) image(n *Node, path string) Image {
@@ -39,7 +39,7 @@ func (t *Tree) image(n *Node, path string) Image {
 	return i
 }
 
-// become makes n what the image shows, but for its name, owner and life.
+// become sets n's fields from the image, except its name, owner and life.
 func (n *Node) become(i *Image) {
 	n.data, n.access = dataOf(i.Data), accessOf(i.ACL)
 	n.czxid, n.mzxid = i.Czxid, i.Mzxid

@@ -6,11 +6,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// MaxTTL is the longest time to live of a node, in milliseconds.
+// MaxTTL is the longest TTL of a node, in milliseconds.
 const MaxTTL = 1<<40 - 1
 
-// untilEmpty is the life of a container. A node with a time to live has that
-// many milliseconds after its last write; others have 0.
+// untilEmpty is the life of a container. The life of a node with a TTL is its TTL in milliseconds
+// after its last write; that of other nodes is 0.
 const untilEmpty = -1
 
 func lifeOf(op *Op) int64 {
@@ -23,9 +23,9 @@ func lifeOf(op *Op) int64 {
 	return 0
 }
 
-// Idle returns the paths of the nodes without children that [Reap] may take
-// away at the time, in milliseconds since 1970: containers that had a child, and
-// nodes that were not written for the time they had to live.
+// Idle returns the paths of the nodes without children that [Reap] may delete at the time now, in
+// milliseconds since 1970: containers that had a child, and nodes that were not written for their
+// TTL.
 func (t *Tree) Idle(now int64) []string {
 	var paths []string
 	for n, life := range t.mortal {
@@ -33,7 +33,7 @@ func (t *Tree) Idle(now int64) []string {
 			paths = append(paths, n.path())
 		}
 	}
-	slices.Sort(paths) // a map has no order, the transactions need one
+	slices.Sort(paths) // map order is random; transactions need a fixed order
 	return paths
 }
 
@@ -44,7 +44,8 @@ func (n *Node) outlived(life, now int64) bool {
 	return now-n.mtime > life
 }
 
-// reap deletes on the service's own account, if the node is still one that may go.
+// reap deletes a node on behalf of the server. It fails if the node now has children or has no
+// life.
 func (t *Tree) reap(op *Op) wire.Err {
 	n := t.Find(op.Path)
 	switch {

@@ -14,7 +14,7 @@ func (l *log) wantIdle(now int64, want ...string) {
 	}
 }
 
-// A container may go once it had a child and has none any more.
+// A container may be deleted after it had a child and has none any more.
 func TestContainersGoAfterTheirLastChild(t *testing.T) {
 	l := newLog(t)
 	l.create("/c", Container)
@@ -30,7 +30,7 @@ func TestContainersGoAfterTheirLastChild(t *testing.T) {
 	l.wantIdle(0)
 }
 
-// A node with a time to live may go when it was not written for that long.
+// A node with a TTL may be deleted when it was not written for that time.
 func TestTimeToLive(t *testing.T) {
 	l := newLog(t)
 	at := func(now int64, op Op) {

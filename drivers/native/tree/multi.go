@@ -2,17 +2,16 @@ package tree
 
 import "github.com/stampede-bench/stampede/drivers/wire"
 
-// A change is what it takes to undo one operation of a multi.
+// A change holds the information that undoes one operation of a multi.
 type change struct {
 	kind    Kind
 	node    *Node
-	saved   Node // as it was: the node, or of Create and Delete the parent
+	saved   Node // the previous state of the node or, for Create and Delete, of the parent
 	history history
 	life    int64
 }
 
-// record keeps the state before an operation on n, for a snapshot that wants it
-// and if it may have to be undone.
+// record saves the state before an operation on n, for the snapshot in progress and for an undo.
 func (t *Tree) record(kind Kind, n, saved *Node) {
 	t.keep(n)
 	t.keep(saved)
@@ -21,8 +20,8 @@ func (t *Tree) record(kind Kind, n, saved *Node) {
 	}
 }
 
-// applyMulti applies all operations or none. When one fails it has its error,
-// those before it none, and those after it say that they were not tried.
+// applyMulti applies all operations or none. If one fails, its result has the error, results before
+// it have none, and results after it have ErrRuntimeInconsistency.
 func (t *Tree) applyMulti(x *Txn) []OpResult {
 	t.multi, t.results = true, t.results[:0]
 	digest := t.digest

@@ -59,7 +59,7 @@ func TestFailedMultiLeavesNoTrace(t *testing.T) {
 		Op{Kind: SetData, Path: "/e1", Data: []byte("new"), Version: 0},
 		Op{Kind: Delete, Path: "/e0", Version: 0},
 		Op{Kind: Create, Path: "/a/deep"},
-		Op{Kind: Check, Path: "/a", Version: 0}, // it is 1 by now
+		Op{Kind: Check, Path: "/a", Version: 0}, // the version is 1 by now
 		Op{Kind: Create, Path: "/never"},
 		Op{Kind: Check, Path: "/a", Version: 0},
 	)
@@ -86,7 +86,7 @@ func TestFailedMultiLeavesNoTrace(t *testing.T) {
 	}
 }
 
-// randomTxn makes transactions that hit each other often.
+// randomTxn returns transactions that conflict often.
 func randomTxn(r *rand.Rand, now int64) Txn {
 	x := Txn{Session: r.Int64N(3) + 1, Time: now, Op: randomOp(r)}
 	if x.Session == 1 {
@@ -123,8 +123,7 @@ func randomOp(r *rand.Rand) Op {
 	}
 }
 
-// wantDescendants checks the number of nodes below n and below each of them, and
-// returns it.
+// wantDescendants checks the descendant counts of n and of each node below it, and returns n's.
 func wantDescendants(t *testing.T, n *Node) (count int) {
 	t.Helper()
 	if n.children != nil {
@@ -138,8 +137,8 @@ func wantDescendants(t *testing.T, n *Node) (count int) {
 	return count
 }
 
-// The same transactions make the same state, results and events, in the same
-// order; and a multi that fails is as if it had only taken a zxid.
+// The same transactions in the same order produce the same state, results and events. A multi that
+// fails only takes a zxid.
 func TestSameTransactionsSameState(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	one, two, without := newLog(t), newLog(t), newLog(t)

@@ -8,9 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Node is one node of a tree. What is read from it holds until the next Apply.
+// A Node is one node of a tree. Values read from it are valid until the next Apply.
 type Node struct {
-	name     string // without the parent, whose path it does not keep; the root's is empty
+	name     string // the last element of the path; the root's is empty
 	parent   *Node
 	data     data // never changed in place
 	access   access
@@ -20,21 +20,19 @@ type Node struct {
 	mtime    int64
 	version  int32
 	aversion int32
-	place    int32     // in the parent's list
-	epoch    uint32    // the tree's when a snapshot last had the node's image
-	children *children // nil as long as there was none
-	owned    *owned    // nil but for ephemeral nodes
+	place    int32     // index in the parent's list
+	epoch    uint32    // the tree's epoch when a snapshot last took the node's image
+	children *children // nil if there never was a child
+	owned    *owned    // nil unless the node is ephemeral
 }
 
-// owned is an ephemeral node's place among those of its session, which are
-// linked in the order of their creation.
+// owned links an ephemeral node into the list of its session's nodes, in the order of creation.
 type owned struct {
 	by         *session
 	prev, next *Node
 }
 
-// Find returns the node at the path, or nil. As in ZooKeeper the empty path is
-// another name of the root.
+// Find returns the node at the path, or nil. As in ZooKeeper, the empty path is also the root.
 func (t *Tree) Find(path string) *Node {
 	if path == "" {
 		return t.root
@@ -67,7 +65,7 @@ func (n *Node) history() history {
 	return n.children.history
 }
 
-// remember gives a node a history that it did not make.
+// remember sets a node's history.
 func (n *Node) remember(h history) {
 	if n.history() == h {
 		return
@@ -78,10 +76,10 @@ func (n *Node) remember(h history) {
 	n.children.history = h
 }
 
-// Data is what the node holds; do not change it.
+// Data returns the node's data; do not change it.
 func (n *Node) Data() []byte { return n.data.bytes() }
 
-// NumChildren is how many children the node has.
+// NumChildren returns the number of children.
 func (n *Node) NumChildren() int {
 	if n.children == nil {
 		return 0
@@ -89,7 +87,7 @@ func (n *Node) NumChildren() int {
 	return len(n.children.list)
 }
 
-// Descendants is how many nodes are below the node.
+// Descendants returns the number of nodes below the node.
 func (n *Node) Descendants() int {
 	if n.children == nil {
 		return 0
@@ -97,7 +95,7 @@ func (n *Node) Descendants() int {
 	return n.children.below
 }
 
-// Children yields the names of the children, in no particular order.
+// Children yields the names of the children in no particular order.
 func (n *Node) Children() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if n.children == nil {
@@ -111,14 +109,15 @@ func (n *Node) Children() iter.Seq[string] {
 	}
 }
 
-// Stat is what the service knows of the node.
+// Stat returns the node's stat.
 func (n *Node) Stat() wire.Stat {
 	h := n.history()
 	s := wire.Stat{
 		Czxid: n.czxid, Mzxid: n.mzxid, Pzxid: h.pzxid,
 		Ctime: n.ctime, Mtime: n.mtime,
 		Version: n.version, Aversion: n.aversion,
-		// ZooKeeper keeps the creates and reports creates and deletes.
+		// As in ZooKeeper, the tree stores the number of creates, and cversion is creates plus
+		// deletes.
 		Cversion:    2*h.creates - int32(n.NumChildren()),
 		DataLength:  int32(n.data.len),
 		NumChildren: int32(n.NumChildren()),
@@ -138,14 +137,14 @@ func (n *Node) path() string {
 	return "/" + strings.Join(names, "/")
 }
 
-// countBelow adds to the number of nodes below each node above n.
+// countBelow adds more to the number of descendants of each of n's ancestors.
 func (n *Node) countBelow(more int) {
 	for a := n.parent; a != nil; a = a.parent {
 		a.children.below += more
 	}
 }
 
-// size is the length of the node's path and data.
+// size returns the total length of the node's path and data.
 func (n *Node) size() int64 {
 	size := n.data.len
 	for ; n.parent != nil; n = n.parent {
@@ -154,7 +153,7 @@ func (n *Node) size() int64 {
 	return int64(size)
 }
 
-// attach puts n, with its life, last among the children of parent.
+// attach appends n, with its life, to the children of parent.
 func (t *Tree) attach(parent, n *Node, life int64) {
 	if parent.children == nil {
 		parent.children = &children{history: parent.history()}
@@ -179,7 +178,7 @@ func (t *Tree) count(n *Node, life int64) {
 	t.size.Bytes += n.size()
 }
 
-// detach takes n away from its parent; the last child takes its place.
+// detach removes n from its parent; the last child moves to its place.
 func (t *Tree) detach(n *Node) {
 	n.parent.children.remove(n)
 	delete(t.mortal, n)

@@ -7,8 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// The order of the checks is ZooKeeper's: it decides which error a request
-// gets that is wrong in two ways.
+// The checks are in ZooKeeper's order, which decides the error of a request with two faults.
 
 func (t *Tree) create(x *Txn, op *Op) OpResult {
 	if lastSlash(op.Path) < 0 || hasNull(op.Path) {
@@ -29,7 +28,7 @@ func (t *Tree) create(x *Txn, op *Op) OpResult {
 	n := &Node{
 		name: strings.Clone(path[lastSlash(path)+1:]), data: dataOf(op.Data), access: accessOf(acl),
 		czxid: t.zxid, mzxid: t.zxid, ctime: x.Time, mtime: x.Time,
-		epoch: t.epoch, // no snapshot that has begun shows it
+		epoch: t.epoch, // a snapshot in progress must not include it
 	}
 	t.record(Create, n, parent)
 	t.hideStat(parent, parentPath(path))
@@ -84,7 +83,7 @@ func (t *Tree) delete(x *Txn, op *Op) wire.Err {
 
 func deletable(path string) bool { return lastSlash(path) >= 0 && !hasNull(path) && !fixed(path) }
 
-// mayDelete asks the parent, also that of a node which is not there.
+// mayDelete checks the parent's ACL, even if the node does not exist.
 func (t *Tree) mayDelete(x *Txn, path string, n *Node) bool {
 	var parent *Node
 	if n != nil {
@@ -95,7 +94,7 @@ func (t *Tree) mayDelete(x *Txn, path string, n *Node) bool {
 	return parent.Allows(wire.PermDelete, x.Who)
 }
 
-// remove takes away a node that has no children.
+// remove removes a node without children.
 func (t *Tree) remove(n *Node, path string) {
 	parent := n.parent
 	t.record(Delete, n, parent)
@@ -159,7 +158,7 @@ func (t *Tree) check(x *Txn, op *Op) wire.Err {
 	return err
 }
 
-// existing finds the node of an operation that needs the permission.
+// existing returns the node of an operation, which must allow the permission.
 func (t *Tree) existing(x *Txn, op *Op, perm int32) (*Node, wire.Err) {
 	if !ValidPath(op.Path) {
 		return nil, wire.ErrBadArguments

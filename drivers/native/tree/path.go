@@ -6,10 +6,10 @@ func lastSlash(path string) int { return strings.LastIndexByte(path, '/') }
 
 func hasNull(path string) bool { return strings.IndexByte(path, 0) >= 0 }
 
-// parentPath is the path of the parent of a path with a slash in it.
+// parentPath returns the parent of a path that contains a slash.
 func parentPath(path string) string { return path[:max(lastSlash(path), 1)] }
 
-// fixed tells whether the path is one that the service itself needs.
+// fixed reports whether the path is one of the built-in nodes.
 func fixed(path string) bool {
 	switch path {
 	case "/", "/zookeeper", "/zookeeper/config", "/zookeeper/quota":
@@ -18,9 +18,8 @@ func fixed(path string) bool {
 	return false
 }
 
-// ValidPath tells whether ZooKeeper would take the path for a node: absolute,
-// without empty or relative names, control characters, or characters that a
-// UTF-16 unit cannot hold.
+// ValidPath reports whether ZooKeeper accepts the path for a node: absolute, without empty or
+// relative names, control characters, or characters that one UTF-16 unit cannot hold.
 func ValidPath(path string) bool {
 	if path == "/" {
 		return true
@@ -43,7 +42,7 @@ func validName(name string) bool {
 	return strings.IndexFunc(name, forbidden) < 0
 }
 
-// forbidden takes U+FFFD with it, which stands for bytes that are no UTF-8.
+// forbidden also rejects U+FFFD, which stands for invalid UTF-8.
 func forbidden(r rune) bool {
 	switch {
 	case r <= 0x1f, r >= 0x7f && r <= 0x9f:

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// A Restoration makes the tree that a [Snapshot] showed.
+// A Restoration builds a tree from the images of a [Snapshot].
 type Restoration struct {
 	tree       *Tree
 	owners     []tenure
-	awaited    int    // nodes that have children and no image yet
-	parent     *Node  // of the last image,
-	parentPath string // and its path
+	awaited    int    // nodes without an image so far
+	parent     *Node  // parent of the last image
+	parentPath string // and the parent's path
 }
 
 // A tenure is an ephemeral node and its session.
@@ -23,7 +23,7 @@ type tenure struct {
 	by   int64
 }
 
-// Restore begins a tree with the zxid and the sessions.
+// Restore starts a tree with the zxid and the sessions.
 func Restore(zxid int64, sessions []Session) *Restoration {
 	t := bare()
 	t.zxid, t.epoch = zxid, 1
@@ -34,8 +34,7 @@ func Restore(zxid int64, sessions []Session) *Restoration {
 	return &Restoration{tree: t, awaited: 1, parent: t.root}
 }
 
-// Add makes the node of an image; they may come in any order. The tree keeps its
-// data.
+// Add adds the node of an image. Images may come in any order. The tree keeps the image's data.
 func (r *Restoration) Add(i *Image) error {
 	if i.Path != "/" && !ValidPath(i.Path) {
 		return fmt.Errorf("%q is no path", i.Path)
@@ -57,8 +56,7 @@ func (r *Restoration) Add(i *Image) error {
 	return nil
 }
 
-// node is the node at the path, which is made if it is not there, and those
-// above it too.
+// node returns the node at the path. It creates the node and its ancestors if they are missing.
 func (r *Restoration) node(path string) *Node {
 	if path == "/" || path == "" {
 		return r.tree.root
@@ -70,14 +68,14 @@ func (r *Restoration) node(path string) *Node {
 	parent := r.parent
 	n := parent.child(name)
 	if n == nil {
-		n = &Node{name: strings.Clone(name)} // not the whole path with it
+		n = &Node{name: strings.Clone(name)} // do not keep the whole path in memory
 		r.tree.attach(parent, n, 0)
 		r.awaited++
 	}
 	return n
 }
 
-// Tree is the tree, when all images were added.
+// Tree returns the tree after all images were added.
 func (r *Restoration) Tree() (*Tree, error) {
 	if r.awaited > 0 {
 		return nil, fmt.Errorf("%d nodes are missing that others are below", r.awaited)

@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Session is one that is open.
+// A Session is an open session.
 type Session struct {
 	ID int64
 	Opening
@@ -17,7 +17,7 @@ type session struct {
 	first, last *Node // ephemeral nodes, in the order of their creation
 }
 
-// Session returns the open session with the id.
+// Session returns the open session with the ID.
 func (t *Tree) Session(id int64) (Session, bool) {
 	s := t.sessions[id]
 	if s == nil {
@@ -79,14 +79,13 @@ func (t *Tree) closeSession(id int64) wire.Err {
 	return wire.OK
 }
 
-// own makes n the youngest ephemeral node of s.
+// own makes n the newest ephemeral node of s.
 func (t *Tree) own(s *session, n *Node) {
 	n.owned = &owned{by: s, prev: s.last}
 	t.reown(n)
 }
 
-// disown takes n from its session's nodes, if it is ephemeral. n still knows
-// where it was.
+// disown unlinks n from its session's nodes if it is ephemeral. n keeps its links for reown.
 func (t *Tree) disown(n *Node) {
 	if n.owned == nil {
 		return
@@ -96,7 +95,7 @@ func (t *Tree) disown(n *Node) {
 	t.size.Ephemerals--
 }
 
-// reown puts n where its links say, if it is ephemeral; so it undoes disown.
+// reown links n again at its previous position if it is ephemeral. It undoes disown.
 func (t *Tree) reown(n *Node) {
 	if n.owned == nil {
 		return
@@ -106,7 +105,7 @@ func (t *Tree) reown(n *Node) {
 	t.size.Ephemerals++
 }
 
-// neighbours returns the two links that point at the node while it is linked.
+// neighbours returns the two links that point to the node while it is linked.
 func (o *owned) neighbours() (before, after **Node) {
 	before, after = &o.by.first, &o.by.last
 	if o.prev != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A node takes at most 112 bytes: what is a little larger is given 128.
+// A node takes at most 112 bytes: the next size class of the allocator is 128.
 func TestNodeIsSmall(t *testing.T) {
 	if size := unsafe.Sizeof(Node{}); size > 112 {
 		t.Errorf("a node takes %d bytes, want at most 112", size)

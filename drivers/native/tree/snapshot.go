@@ -2,29 +2,28 @@ package tree
 
 import "math"
 
-// A Snapshot is the tree as it was when the snapshot began, read piece by piece
-// while the tree goes on: a node that is about to change before its turn has its
-// image taken first.
+// A Snapshot is the tree at the time when the snapshot began. It is read in pieces while the tree
+// changes: before a node that was not yet read changes, the tree saves its image.
 type Snapshot struct {
 	tree     *Tree
 	zxid     int64
 	digest   uint64
 	sessions []Session
-	kept     []Image // of nodes that changed before their turn
-	walk     []step  // from the root to where the next piece goes on
+	kept     []Image // images of nodes that changed before they were read
+	walk     []step  // from the root to the position of the next piece
 }
 
-// A step is a node on the way, and how many of its children are still to come.
-// They are taken from the last to the first: so none is missed when one that is
-// deleted leaves its place to the last, and new ones come behind.
+// A step is a node on the current path, and the number of its children that are still to be read.
+// Children are read from the last to the first. The walk misses none: the last child takes the
+// place of a deleted one, and new children are appended.
 type step struct {
 	node *Node
-	path string // without a slash at the end
+	path string // without a trailing slash
 	left int
 }
 
-// Snapshot begins a snapshot. A tree has one at a time, until Next has returned
-// all of it or it is ended.
+// Snapshot starts a snapshot. A tree has at most one at a time, until Next has returned all of it
+// or End is called.
 func (t *Tree) Snapshot() *Snapshot {
 	t.epoch++
 	s := &Snapshot{tree: t, zxid: t.zxid, digest: t.digest}
@@ -37,17 +36,17 @@ func (t *Tree) Snapshot() *Snapshot {
 	return s
 }
 
-// Zxid is the position of the last transaction that the snapshot shows.
+// Zxid returns the zxid of the last transaction that the snapshot includes.
 func (s *Snapshot) Zxid() int64 { return s.zxid }
 
-// Digest is that of the tree when the snapshot began.
+// Digest returns the tree's digest when the snapshot began.
 func (s *Snapshot) Digest() uint64 { return s.digest }
 
-// Sessions are those that were open, in no particular order.
+// Sessions returns the sessions that were open, in no particular order.
 func (s *Snapshot) Sessions() []Session { return s.sessions }
 
-// Next appends images of about n nodes that were not returned before, in no
-// particular order, and tells whether there may be more.
+// Next appends images of about n more nodes, in no particular order, and reports whether there may
+// be more.
 func (s *Snapshot) Next(images []Image, n int) (_ []Image, more bool) {
 	for range n {
 		if len(s.walk) == 0 {
@@ -64,7 +63,7 @@ func (s *Snapshot) Next(images []Image, n int) (_ []Image, more bool) {
 	return images, len(s.walk) > 0
 }
 
-// End ends the snapshot, whether all of it was read or not.
+// End ends the snapshot, even if it was not read completely.
 func (s *Snapshot) End() {
 	if s.tree.snapshot == s {
 		s.tree.snapshot = nil
@@ -92,8 +91,7 @@ func (s *Snapshot) visit(images []Image) []Image {
 	return images
 }
 
-// keep takes the image of a node that is about to change, if a snapshot has not
-// had it yet.
+// keep saves the image of a node that is about to change, unless the snapshot already has it.
 func (t *Tree) keep(n *Node) {
 	if t.snapshot == nil || n.epoch == t.epoch {
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// sorted is a dump without the order of ephemeral nodes that one transaction
-// made, which a snapshot does not keep.
+// sorted returns a dump with the ephemeral nodes of each session sorted: a snapshot does not keep
+// the order of those that one transaction created.
 func sorted(dump []string) []string {
 	for i, line := range dump {
 		if words := strings.Fields(line); words[0] == "session" {
@@ -23,7 +23,7 @@ func sorted(dump []string) []string {
 	return dump
 }
 
-// restored is the tree that the images of a snapshot make, in any order.
+// restored returns the tree built from the images of a snapshot, in any order.
 func restored(zxid int64, sessions []Session, images []Image) (*Tree, error) {
 	r := Restore(zxid, sessions)
 	for i := range images {
@@ -34,8 +34,8 @@ func restored(zxid int64, sessions []Session, images []Image) (*Tree, error) {
 	return r.Tree()
 }
 
-// A snapshot that is read while everything changes shows the tree as it was
-// when it began; and what it makes goes on as the tree did.
+// A snapshot that is read while the tree changes contains the tree as it was when the snapshot
+// began, and the restored tree behaves as the original did.
 func TestSnapshotWhileTheTreeChanges(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	l := newLog(t)
@@ -76,7 +76,7 @@ func TestSnapshotWhileTheTreeChanges(t *testing.T) {
 	}
 }
 
-// A tree that changes while nobody reads a snapshot keeps nothing for one.
+// A tree that changes without a snapshot in progress keeps no images.
 func TestSnapshotEnds(t *testing.T) {
 	l := newLog(t)
 	l.create("/a", 0)
@@ -88,7 +88,7 @@ func TestSnapshotEnds(t *testing.T) {
 	}
 }
 
-// Images that cannot be a whole tree are refused, with what is wrong.
+// Images that do not form a whole tree are refused with an error that names the fault.
 func TestRestoreRefuses(t *testing.T) {
 	root := Image{Path: "/"}
 	for want, images := range map[string][]Image{

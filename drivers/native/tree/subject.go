@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// validSubject reports whether name is a distinguished name such as
-// "CN=alice,O=Example". The rules are those of Java's X500Principal, which
-// ZooKeeper asks.
+// validSubject reports whether name is a distinguished name such as "CN=alice,O=Example". The rules
+// are those of Java's X500Principal, which ZooKeeper uses.
 func validSubject(name string) bool {
 	if strings.TrimSpace(name) == "" {
 		return true
@@ -21,8 +20,8 @@ func validSubject(name string) bool {
 	return true
 }
 
-// attributes yields what the commas, semicolons and plus signs of a name separate,
-// unless they are quoted or escaped.
+// attributes yields the parts of a name between commas, semicolons and plus signs that are neither
+// quoted nor escaped.
 func attributes(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start, quoted := 0, false
@@ -43,8 +42,7 @@ func attributes(name string) func(yield func(string) bool) {
 	}
 }
 
-// closed reports whether quotation marks come in pairs and something follows every
-// backslash.
+// closed reports whether quotation marks are paired and every backslash is followed by a character.
 func closed(value string) bool {
 	quoted := false
 	for i := 0; i < len(value); i++ {

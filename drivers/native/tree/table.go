@@ -2,22 +2,21 @@ package tree
 
 import "hash/maphash"
 
-// A table says at which place of a list something may be, by the hash of its
-// name. As the names are in the list only, it takes a fraction of a map's room,
-// and none that a collection of garbage looks at.
+// A table is a hash index: it finds the place of a name in a list. Names are stored in the list
+// only, so the table takes a fraction of a map's memory and has no pointers for the garbage
+// collector to scan.
 //
-// It is a power of two of slots. What is added takes the first free one from its
-// home, which its hash gives, so there is never a free one on the way to it.
+// Its length is a power of two. An entry takes the first free slot from its home slot, which its
+// hash determines, so there is never a free slot between an entry's home and the entry.
 type table []slot
 
-// A slot is free as long as it is zero.
+// The zero slot is free.
 type slot struct {
 	hash  uint32
-	count int32 // the places from the list's first up to this one
+	count int32 // the place plus one
 }
 
-// seed makes it impossible to think of names with the same hash. No order that
-// anybody sees depends on it.
+// seed prevents an attacker from choosing names with equal hashes. No visible order depends on it.
 var seed = maphash.MakeSeed()
 
 func hashOf(name string) uint32 { return uint32(maphash.String(seed, name)) }
@@ -32,13 +31,13 @@ func (t table) home(hash uint32) int { return int(hash) & (len(t) - 1) }
 
 func (t table) next(i int) int { return (i + 1) & (len(t) - 1) }
 
-// distance is how many steps lead from one slot to another.
+// distance returns the number of steps from one slot to another.
 func (t table) distance(from, to int) int { return (to - from) & (len(t) - 1) }
 
-// full tells whether so many are too many for searches to be short.
+// full reports whether a table of count entries is too full for short searches.
 func (t table) full(count int) bool { return count > len(t)/4*3 }
 
-// grown returns a table with the same in it and twice the room.
+// grown returns a table of twice the size with the same entries.
 func (t table) grown() table {
 	larger := make(table, max(4, 2*len(t)))
 	for _, s := range t {
@@ -57,7 +56,7 @@ func (t table) add(s slot) {
 	t[i] = s
 }
 
-// find returns where the place is, which must be in the table.
+// find returns the slot of the place, which must be in the table.
 func (t table) find(hash uint32, place int32) int {
 	i := t.home(hash)
 	for t[i] != slotOf(hash, place) {
@@ -66,8 +65,8 @@ func (t table) find(hash uint32, place int32) int {
 	return i
 }
 
-// remove frees the slot of the place, and fills it again with the next that may
-// be there: the way to those behind must not be broken.
+// remove frees the slot of the place, and moves later entries forward so that no free slot lies
+// between an entry and its home.
 func (t table) remove(hash uint32, place int32) {
 	free := t.find(hash, place)
 	for i := t.next(free); t[i].used(); i = t.next(i) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What was put into a table is found there and nothing else, also where all have
-// the same few homes, at either end.
+// Entries of a table are found, and no others are, even if all share a few home slots at either
+// end.
 func TestTableWithFewHomes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var tab table
@@ -40,7 +40,7 @@ func TestTableWithFewHomes(t *testing.T) {
 	}
 }
 
-// reach returns the slot of the place, or -1 if a free one is on the way.
+// reach returns the slot of the place, or -1 if a free slot comes before it.
 func reach(t table, hash uint32, place int32) int {
 	for i := t.home(hash); t[i].used(); i = t.next(i) {
 		if t[i] == slotOf(hash, place) {

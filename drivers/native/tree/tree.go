@@ -2,36 +2,36 @@ package tree
 
 import "github.com/stampede-bench/stampede/drivers/wire"
 
-// A Tree is the nodes and sessions of a service.
+// A Tree holds the nodes and sessions of a server.
 type Tree struct {
 	root     *Node
 	sessions map[int64]*session
-	mortal   map[*Node]int64 // the life of containers, and of nodes with a time to live
-	zxid     int64           // of the last transaction
+	mortal   map[*Node]int64 // the life of containers and of nodes with a TTL
+	zxid     int64           // of the last transaction applied
 	size     Size
 
-	snapshot *Snapshot // that is being read, or nil
+	snapshot *Snapshot // the snapshot in progress, or nil
 	epoch    uint32    // counts snapshots
 
-	digesting bool   // the digest is kept
-	digest    uint64 // of all nodes and sessions
+	digesting bool   // the digest is maintained
+	digest    uint64 // digest of all nodes and sessions
 
-	events  []Event    // of the transaction being applied
-	results []OpResult // of the multi being applied
-	journal []change   // how to take back the multi being applied
-	multi   bool       // one is being applied
+	events  []Event    // events of the current transaction
+	results []OpResult // results of the current multi
+	journal []change   // undo log of the current multi
+	multi   bool       // a multi is in progress
 }
 
-// Size is how much a tree holds.
+// Size is the size of a tree.
 type Size struct {
 	Nodes      int
 	Ephemerals int
 	Sessions   int
-	Bytes      int64 // of paths and data
+	Bytes      int64 // total length of paths and data
 }
 
-// New returns the tree of a service that was never used. Like ZooKeeper's it
-// has a /zookeeper, which counts as no child ever created.
+// New returns the tree of an unused server. As in ZooKeeper, it has a /zookeeper, which does not
+// count as a created child.
 func New() *Tree {
 	t := bare()
 	nothing := dataOf([]byte{})
@@ -44,7 +44,7 @@ func New() *Tree {
 	return t
 }
 
-// bare returns a tree that is a root and nothing else.
+// bare returns a tree with a root only.
 func bare() *Tree {
 	return &Tree{
 		root: &Node{}, sessions: map[int64]*session{}, mortal: map[*Node]int64{},
@@ -52,14 +52,14 @@ func bare() *Tree {
 	}
 }
 
-// Zxid is the position of the last transaction in the order of all.
+// Zxid returns the zxid of the last transaction.
 func (t *Tree) Zxid() int64 { return t.zxid }
 
-// Size tells how much the tree holds.
+// Size returns the size of the tree.
 func (t *Tree) Size() Size { return t.size }
 
-// Apply carries out the transaction. The events are in the order in which
-// watchers must learn of them; they are valid until the next Apply.
+// Apply executes a transaction. The events are in the order in which watchers must be notified;
+// they are valid until the next Apply.
 func (t *Tree) Apply(x Txn) (Result, []Event) {
 	t.zxid++
 	t.events = t.events[:0]

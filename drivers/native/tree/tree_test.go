@@ -19,7 +19,7 @@ type log struct {
 
 func newLog(t *testing.T) *log { return &log{Tree: New(), t: t} }
 
-// apply lets everybody use what is created without an access list.
+// apply gives created nodes without an ACL the open ACL.
 func (l *log) apply(x Txn) Result {
 	x.ACL = orEveryone(x.ACL)
 	x.Ops = slices.Clone(x.Ops)
@@ -29,7 +29,7 @@ func (l *log) apply(x Txn) Result {
 	r, events := l.Apply(x)
 	l.events = slices.Clone(events)
 	for i := range l.events {
-		l.events[i].Node = nil // which is not compared
+		l.events[i].Node = nil // not compared
 	}
 	return r
 }
@@ -74,7 +74,7 @@ func (l *log) stat(path string) wire.Stat {
 	return n.Stat()
 }
 
-// dump is the whole state in a form that can be compared.
+// dump returns the whole state in a comparable form.
 func (t *Tree) dump() []string {
 	lines := []string{fmt.Sprintf("%+v", t.size)}
 	var walk func(n *Node)

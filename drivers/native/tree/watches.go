@@ -7,34 +7,34 @@ type Table uint8
 
 const (
 	DataWatch  Table = iota // fired by the node's creation, change and deletion
-	ChildWatch              // fired by its children's coming and going, and its deletion
+	ChildWatch              // fired by the creation and deletion of its children, and by its deletion
 )
 
-// A WatchMode is what becomes of a watch that fires; the bits combine, as a
-// watcher may have one of each on a path.
+// A WatchMode determines what happens to a watch that fires. The bits combine, as a watcher may
+// have one watch of each mode on a path.
 type WatchMode uint8
 
 const (
-	Standard   WatchMode = 1 << iota // fires once and is gone
-	Persistent                       // stays
-	Recursive                        // stays, and fires for all below the path; in DataWatch only
+	Standard   WatchMode = 1 << iota // removed when it fires
+	Persistent                       // stays armed
+	Recursive                        // stays armed, and also fires for all descendants; in DataWatch only
 	AnyMode    = Standard | Persistent | Recursive
 )
 
-// Watches says who is told of events.
+// Watches is the table of armed watches.
 //
-// A Watcher has at most one entry per table and path, and those of a path fire
-// in the order in which they were armed.
+// A Watcher has at most one entry per table and path. The watches of a path fire in the order in
+// which they were armed.
 type Watches struct {
 	tables    [2]map[string]*watchList
-	count     int    // of entries
+	count     int    // number of entries
 	recursive int    // entries that are Recursive
-	firing    uint64 // number of the event being told
+	firing    uint64 // number of the current event
 }
 
-// A Watcher is somebody who is told of events: one connection of a session.
+// A Watcher receives notifications of events: one connection of a session.
 type Watcher struct {
-	// Session is whose connection it is.
+	// Session is the connection's session.
 	Session int64
 	// Notify is called when a watch fires. It must not use the Watches.
 	Notify func(e Event, zxid int64)
@@ -65,8 +65,7 @@ func NewWatches() *Watches {
 	return &Watches{tables: [2]map[string]*watchList{{}, {}}}
 }
 
-// Len is the number of watches, counting those of one watcher on one path once
-// per table.
+// Len returns the number of watches. Watches of one watcher on one path count once per table.
 func (ws *Watches) Len() int { return ws.count }
 
 // All yields the paths and the watchers of a table, path by path.
@@ -82,7 +81,7 @@ func (ws *Watches) All(table Table) iter.Seq2[string, *Watcher] {
 	}
 }
 
-// Armed is what w has on the path.
+// Armed returns the modes that w has armed on the path.
 func (ws *Watches) Armed(w *Watcher, table Table, path string) WatchMode {
 	if x := w.armed[watchKey{table, path}]; x != nil {
 		return x.mode
@@ -90,7 +89,7 @@ func (ws *Watches) Armed(w *Watcher, table Table, path string) WatchMode {
 	return 0
 }
 
-// Arm makes w be told of events for the path.
+// Arm arms a watch of w on the path.
 func (ws *Watches) Arm(w *Watcher, table Table, path string, mode WatchMode) {
 	key := watchKey{table, path}
 	x := w.armed[key]
@@ -118,8 +117,7 @@ func (ws *Watches) add(w *Watcher, key watchKey) *watch {
 	return x
 }
 
-// Disarm takes modes away from what w has on the path, and tells whether it had
-// one of them.
+// Disarm removes modes from w's watch on the path, and reports whether it had one of them.
 func (ws *Watches) Disarm(w *Watcher, table Table, path string, modes WatchMode) bool {
 	key := watchKey{table, path}
 	x := w.armed[key]
@@ -130,14 +128,14 @@ func (ws *Watches) Disarm(w *Watcher, table Table, path string, modes WatchMode)
 	return true
 }
 
-// Forget drops everything that w has armed.
+// Forget removes all watches of w.
 func (ws *Watches) Forget(w *Watcher) {
 	for key, x := range w.armed {
 		ws.weaken(x, key, AnyMode)
 	}
 }
 
-// weaken takes modes away from a watch, which is gone without any.
+// weaken removes modes from a watch, and removes the watch if no mode is left.
 func (ws *Watches) weaken(x *watch, key watchKey, modes WatchMode) {
 	if x.mode&modes&Recursive != 0 {
 		ws.recursive--

@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// ears are watchers that write down what they hear.
+// ears are watchers that record their notifications.
 type ears struct {
 	*Watches
 	heard []string
@@ -32,7 +32,7 @@ func TestAWatchFiresOnce(t *testing.T) {
 	e := &ears{Watches: NewWatches()}
 	a := e.watcher("a")
 	e.Arm(a, DataWatch, "/x", Standard)
-	e.Arm(a, DataWatch, "/x", Standard) // one per path and watcher
+	e.Arm(a, DataWatch, "/x", Standard) // one entry per path and watcher
 	if e.Len() != 1 {
 		t.Errorf("%d watches, want 1", e.Len())
 	}
@@ -55,7 +55,7 @@ func TestWatchesFireInTheOrderTheyWereArmed(t *testing.T) {
 	}
 	e.Forget(a)
 	e.Arm(a, ChildWatch, "/x", Standard)
-	e.Fire(Event{Type: wire.EventCreated, Path: "/x"}, 1) // concerns no child watch
+	e.Fire(Event{Type: wire.EventCreated, Path: "/x"}, 1) // fires no child watch
 	e.Fire(Event{Type: wire.EventChildrenChanged, Path: "/x"}, 2)
 	e.want(t, "c: 4 /x @2", "b: 4 /x @2", "a: 4 /x @2")
 }
@@ -115,8 +115,8 @@ func TestPersistentWatchesStay(t *testing.T) {
 	}
 }
 
-// A recursive watch tells of every node below it, once however many of the
-// same watcher lie above, and not of lists of children.
+// A recursive watch reports events of every node below it, once per watcher even if that watcher
+// has several recursive watches above the node. It does not report changes of lists of children.
 func TestRecursiveWatches(t *testing.T) {
 	e := &ears{Watches: NewWatches()}
 	a, root := e.watcher("a"), e.watcher("root")
