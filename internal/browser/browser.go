@@ -11,12 +11,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Patience is how long a test waits for a browser or a page. Only a defect takes that
-// long, not a busy machine.
+// Patience is the longest wait for a browser or a page. Only a defect takes that long, not a
+// busy machine.
 const Patience = 10 * time.Minute
 
-// Start starts one, in whose context pages are opened. The test is skipped where
-// there is none, unless there must be.
+// Start starts a browser and returns the context in which to open pages. It skips the test if
+// no browser is installed, or fails it with REQUIRE_BACKENDS=all.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -30,7 +30,7 @@ func Start(t *testing.T) context.Context {
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.WSURLReadTimeout(Patience),
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
 	}
-	// It leaves things in the folder for temporary files, even when it ends well.
+	// The browser leaves files in the directory for temporary files, even after a clean exit.
 	folder, err := os.MkdirTemp("", "browser")
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func Start(t *testing.T) context.Context {
 	return ctx
 }
 
-// Shown is a medium, "screen" or "print", with light or dark surroundings.
+// Shown returns a medium, "screen" or "print", with the colour scheme "light" or "dark".
 func Shown(medium, scheme string) emulation.SetEmulatedMediaParams {
 	return emulation.SetEmulatedMediaParams{Media: medium, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
 }

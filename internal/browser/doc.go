@@ -1,2 +1,2 @@
-// Package browser is a Chromium for tests of pages.
+// Package browser starts Chromium for tests of web pages.
 package browser

@@ -1,10 +1,10 @@
 // Package bubble runs tests in bubbles of testing/synctest.
 //
-// Each runs on one processor. With more, a test under the race detector may crash
-// in the detector itself: goroutines of one bubble that receive from timers whose
-// time has come share one of its contexts, and on two processors they do so at
-// once (https://go.dev/issue/78156, open as of Go 1.26). Which goroutine is next
-// the scheduler still draws under the race detector.
+// Each bubble runs on one processor. With more processors, a test under the race detector may
+// crash in the detector itself: goroutines of one bubble that receive from expired timers share
+// one of the detector's contexts, and on two processors they use it at the same time
+// (https://go.dev/issue/78156, open as of Go 1.26). Under the race detector the scheduler still
+// picks the next goroutine at random.
 package bubble
 
 import (
@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 )
 
-// Test runs f as [synctest.Test] does.
+// Test runs f like [synctest.Test], on one processor.
 func Test(t *testing.T, f func(*testing.T)) {
 	t.Helper()
 	processors.take()
@@ -24,12 +24,12 @@ func Test(t *testing.T, f func(*testing.T)) {
 
 var processors pool
 
-// A pool is the processors of this process, all but one of which are taken away
-// while there are bubbles.
+// A pool manages the processors of this process. While there are bubbles, the process uses only
+// one.
 type pool struct {
 	mu      sync.Mutex
 	bubbles int
-	all     int // while there are bubbles
+	all     int // GOMAXPROCS before the first bubble
 }
 
 func (p *pool) take() {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// What crashed the race detector: several goroutines receive at once from timers
-// whose time has come before.
+// This pattern crashed the race detector: several goroutines receive at the same time from
+// expired timers.
 func TestTimersThatHaveRunOut(t *testing.T) {
 	Test(t, func(t *testing.T) {
 		var all sync.WaitGroup

@@ -1,5 +1,4 @@
-// Package golden holds what a test has written against a file that somebody has
-// read and found right.
+// Package golden compares the output of a test with a file that was reviewed by hand.
 package golden
 
 import (
@@ -12,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew; read what has changed before it is committed")
 
-// Compare fails the test unless the file has what was written.
+// Compare fails the test if the file's content differs from got.
 func Compare(t testing.TB, path string, got []byte) {
 	t.Helper()
 	if *update {

@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 )
 
-// failing is a test that notes what it fails with.
+// A failing records the message that a test fails with.
 type failing struct {
 	testing.TB
 	text string

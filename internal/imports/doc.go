@@ -1,3 +1,3 @@
-// Package imports holds the test that keeps the dependency direction: which
-// package of this module may import which other. It has no code of its own.
+// Package imports contains the test that enforces the direction of dependencies: which packages
+// of this module may import which others. It has no other code.
 package imports

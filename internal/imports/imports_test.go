@@ -75,7 +75,7 @@ func TestNeversCanFail(t *testing.T) {
 	}
 }
 
-// A row is a package, or a pattern, and what it may import.
+// A row holds a package or a pattern, and what it may import.
 type row struct {
 	pkg     string
 	imports []string
@@ -91,13 +91,13 @@ func parse(text string) []row {
 	return rows
 }
 
-// fits tells whether a pattern covers a package.
+// fits reports whether a pattern covers a package.
 func fits(pattern, pkg string) bool {
 	above, found := strings.CutSuffix(pattern, "...")
 	return pattern == pkg || found && strings.HasPrefix(pkg+"/", above)
 }
 
-// allowed are the patterns of the first row that fits the package.
+// allowed returns the patterns of the first row that fits the package.
 func allowed(rows []row, pkg string) (patterns []string, found bool) {
 	for _, r := range rows {
 		if fits(r.pkg, pkg) {
@@ -107,7 +107,7 @@ func allowed(rows []row, pkg string) (patterns []string, found bool) {
 	return nil, false
 }
 
-// violations holds every Go file of a module against the rules.
+// violations checks every Go file of a module against the rules.
 func violations(root fs.FS) (found []string, err error) {
 	err = fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -149,7 +149,7 @@ func importsOf(root fs.FS, file string) ([]string, error) {
 	return ours, nil
 }
 
-// judge says what a file imports against the rules.
+// judge checks the imports of a file against the rules.
 func judge(file string, imported []string) (found []string) {
 	pkg := path.Dir(file)
 	patterns, known := allowed(parse(rules), pkg)
@@ -168,7 +168,7 @@ func judge(file string, imported []string) (found []string) {
 	return found
 }
 
-// breaches holds the rules against the nevers.
+// breaches checks the rules against the nevers.
 func breaches(rows []row) (found []string) {
 	for _, never := range parse(nevers) {
 		for _, r := range rows {

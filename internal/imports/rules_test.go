@@ -1,9 +1,8 @@
 package imports
 
-// rules say what the packages of this module may import of it, one row each: a
-// package, and what it may import. A package that has no row fails the test.
-// "name/..." is a package and every package below it; the first row that fits
-// a package is its own.
+// rules lists the packages and what each may import of this module, one row each. A package
+// without a row fails the test. "name/..." covers a package and every package below it. The
+// first row that fits a package applies.
 const rules = `
 	internal/nearest:
 	internal/golden:
@@ -73,9 +72,9 @@ const rules = `
 	examples/...:                  ...
 `
 
-// testRules say what test files may import beyond their package's row and the
-// package itself. They run on real backends, and a workload's drive real forms.
-// A recipe's and a naive form's tests keep apart as the forms do.
+// testRules says what test files may import in addition to their package's row and the package
+// itself. Tests run on real backends, and tests of workloads run real forms. The tests of
+// recipes and of naive forms do not import each other, just as the forms do not.
 const testRules = `
 	drivers/...:    drivers/... internal/nearest internal/bubble internal/testenv
 	recipes:        drivers/...
@@ -91,8 +90,8 @@ const testRules = `
 	...:            internal/golden internal/testenv
 `
 
-// nevers are what no edit of the rules may allow, however indirectly: a package
-// and what must stay out of its reach.
+// nevers says what no change of the rules may allow, even indirectly: a package, and the
+// packages that it must never reach.
 const nevers = `
 	recipes:      naive workloads/... metrics results dashboards/... cmd/...
 	naive:        recipes workloads/... metrics results dashboards/... cmd/...

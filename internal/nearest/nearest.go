@@ -1,4 +1,4 @@
-// Package nearest finds the name that somebody who mistyped one had in mind.
+// Package nearest finds the known name that is nearest to a mistyped one.
 package nearest
 
 import (
@@ -9,9 +9,9 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
-// Name returns the name in have with the smallest edit distance to got. When none
-// is near, since more than a third of the letters, and more than two, differ, it
-// is the first that begins with got, or "".
+// Name returns the name in have with the smallest edit distance to got. A name is near if at
+// most a third of the letters differ, or at most two. If none is near, Name returns the first
+// name that begins with got, or "".
 func Name(got string, have []string) string {
 	best, distance := "", max(2, len(got)/3)+1
 	for _, h := range have {
@@ -27,8 +27,8 @@ func Name(got string, have []string) string {
 	return best
 }
 
-// Unknown is the error for a name of a kind that is not among those there are:
-// one line that ends with the nearest name or, without one, with all.
+// Unknown returns the error for an unknown name of a kind: one line that ends with the nearest
+// name or, if there is none, with all names.
 func Unknown(kind, got string, have []string) error {
 	if n := Name(got, have); n != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q?", kind, got, n)

@@ -1,5 +1,5 @@
-// Package printable shows control characters instead of sending them to a terminal,
-// which would obey them: a name or a version that a server sends may have some.
+// Package printable escapes control characters instead of sending them to a terminal, which
+// would act on them: a name or a version sent by a server may contain some.
 package printable
 
 import (
@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text returns s with control characters other than line feeds and tabs, and bytes
-// that are not UTF-8, as escapes such as \x1b.
+// Text returns s with escapes such as \x1b for bytes that are not UTF-8, for control characters
+// other than line feeds and tabs, and for characters that change the direction of text.
 func Text(s string) string {
 	var b strings.Builder
 	for len(s) > 0 {
@@ -40,20 +40,20 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// emphasis is what a Writer lets through: bold type and its end.
+// emphasis holds the only escape sequences that a Writer passes on: bold type on and off.
 var emphasis = []string{"\x1b[1m", "\x1b[0m"}
 
-// A Writer writes what [Text] returns of what it is given, and bold type.
+// A Writer writes its input escaped by [Text], except for bold type.
 type Writer struct {
 	to   io.Writer
-	part []byte // of a character whose other bytes are still to come
+	part []byte // the first bytes of an incomplete character
 }
 
 // NewWriter returns a Writer that writes to another.
 func NewWriter(to io.Writer) *Writer { return &Writer{to: to} }
 
-// Write writes p, but for the beginning of a character at its end, which waits for
-// the rest.
+// Write writes p. It keeps an incomplete character at the end of p until the rest of the
+// character arrives.
 func (w *Writer) Write(p []byte) (int, error) {
 	text := append(w.part, p...)
 	whole := len(text) - len(cutOff(text))
@@ -64,7 +64,7 @@ func (w *Writer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// cutOff returns the beginning of a character at the end of text, if there is one.
+// cutOff returns the incomplete character at the end of text, if there is one.
 func cutOff(text []byte) []byte {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if end := text[len(text)-n:]; utf8.RuneStart(end[0]) {

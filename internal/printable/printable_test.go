@@ -24,7 +24,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// However a text is cut into writes, the same comes out, and bold type stays.
+// The output does not depend on how a text is split into writes, and bold type is preserved.
 func TestWriter(t *testing.T) {
 	texts := map[string]string{"\x1b[1mbold\x1b[0m \x1b[31mred": "\x1b[1mbold\x1b[0m " + `\x1b[31mred`}
 	for text, want := range texts {

@@ -1,9 +1,9 @@
-// Package testenv tells a test about the test run that it is part of: whether long
-// tests run, and which servers the packages of the run share.
+// Package testenv gives a test the facts of its test run: whether long tests run, and which
+// servers the packages of the run share.
 //
-// A program such as internal/testrun starts the shared servers and names them in the
-// environment. Where it names none, as when one package is tested by go test alone,
-// each package starts its own.
+// A program such as internal/testrun starts the shared servers and passes their addresses in
+// the environment. Without them, as when go test runs for one package alone, each package
+// starts its own servers.
 package testenv
 
 import (
@@ -11,21 +11,21 @@ import (
 	"testing"
 )
 
-// The environment variables that name the shared servers, each as host:port.
+// The environment variables with the addresses of the shared servers, as host:port.
 const (
 	ZooKeeper = "TEST_ZOOKEEPER" // an Apache ZooKeeper with a tick of 500 ms
 	Etcd      = "TEST_ETCD"      // an etcd member that does not wait for the disk
 )
 
-// Server returns the address of the shared server that the variable names; ok is
-// false if the packages of this run share none.
+// Server returns the address of the shared server in the given variable; ok is false if the
+// packages of this run share none.
 func Server(variable string) (address string, ok bool) {
 	address = os.Getenv(variable)
 	return address, address != ""
 }
 
-// SkipIfShort skips a test that takes long: go test -short and make test leave it
-// out, go test and make check run it.
+// SkipIfShort skips a long test: go test -short and make test skip it, go test and make check
+// run it.
 func SkipIfShort(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -33,11 +33,11 @@ func SkipIfShort(t testing.TB) {
 	}
 }
 
-// Long is the reason that a skipped long test gives.
+// Long is the reason given for a skipped long test.
 const Long = "long test, left to make check"
 
-// SkipIfRaced skips a simulation in one goroutine, in which the race detector can find
-// nothing and takes ten times as long: make check runs it without.
+// SkipIfRaced skips a simulation in one goroutine. There the race detector can find nothing and
+// makes it ten times slower: make check runs it without the detector.
 func SkipIfRaced(t testing.TB) {
 	t.Helper()
 	if raced {
@@ -45,5 +45,5 @@ func SkipIfRaced(t testing.TB) {
 	}
 }
 
-// Simulation is the reason that a skipped simulation gives.
+// Simulation is the reason given for a skipped simulation.
 const Simulation = "simulation in one goroutine, run without the race detector"

@@ -30,7 +30,7 @@ func TestSkipIfShort(t *testing.T) {
 	}
 }
 
-// A fakeTest notes whether it was skipped.
+// A fakeTest records whether it was skipped.
 type fakeTest struct {
 	testing.TB
 	skipped bool
@@ -39,7 +39,7 @@ type fakeTest struct {
 func (f *fakeTest) Helper()     {}
 func (f *fakeTest) Skip(...any) { f.skipped = true }
 
-// A simulation runs in just those builds that have no race detector.
+// A simulation runs only in builds without the race detector.
 func TestSkipIfRaced(t *testing.T) {
 	skipped := false
 	t.Run("simulation", func(t *testing.T) {

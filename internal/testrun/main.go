@@ -1,11 +1,10 @@
-// Testrun runs go test on many packages with one Apache ZooKeeper and one etcd member
-// that all of them share, and says at the end how long each package took and which
-// tests were skipped, and why.
+// Testrun runs go test on many packages, which share one Apache ZooKeeper and one etcd member.
+// At the end it reports the duration of each package, and the skipped tests with their reasons.
 //
 //	go run ./internal/testrun [go test flags] [packages]
 //
-// Its exit code is that of go test. Where no ZooKeeper is installed it says so, and
-// the tests that need one are skipped, or fail with REQUIRE_BACKENDS=all.
+// Its exit code is that of go test. If no ZooKeeper is installed, it says so, and the tests
+// that need one are skipped, or fail with REQUIRE_BACKENDS=all.
 package main
 
 import (
@@ -44,8 +43,8 @@ func run(ctx context.Context, args []string) (code int, err error) {
 	return test(ctx, args, shared.environment())
 }
 
-// test runs go test and reports what it says. An interrupt is passed on: go test
-// then ends its tests and says what they printed.
+// test runs go test and reports its output. It passes an interrupt on: go test then ends its
+// tests and prints their output.
 func test(ctx context.Context, args, environment []string) (code int, err error) {
 	command := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }

@@ -27,16 +27,16 @@ type event struct {
 // that failed, and a summary.
 type report struct {
 	out      io.Writer
-	output   map[string][]string // by package and test, until it is known how that ends
+	output   map[string][]string // by package and test, until the result is known
 	builds   map[string][]string // output of the compiler, by import path
 	packages []timing
-	skipped  map[string][]string // tests by reason
+	skipped  map[string][]string // test names by reason
 	passed   int
 	failed   int
 	broken   map[string]bool // packages with a failed test
 }
 
-// A timing is how long a package took.
+// A timing is the duration of a package's tests.
 type timing struct {
 	name    string
 	seconds float64
@@ -67,7 +67,7 @@ func (r *report) read(events io.Reader) error {
 	}
 }
 
-// line takes one line. What is not an event is printed as it is.
+// line processes one line. It prints a line that is not an event unchanged.
 func (r *report) line(line []byte) {
 	var e event
 	if json.Unmarshal(line, &e) != nil {
@@ -126,8 +126,8 @@ func (r *report) endPackage(e event) {
 	r.packages = append(r.packages, t)
 }
 
-// finish prints the summary: the packages, the slowest first, what was skipped, and
-// the number of tests and subtests.
+// finish prints the summary: the packages with the slowest first, the skipped tests, and the
+// number of tests and subtests.
 func (r *report) finish(took time.Duration) {
 	fmt.Fprintf(r.out, "\n%d packages in %s, the slowest first:\n", len(r.packages), took.Round(time.Second))
 	slices.SortStableFunc(r.packages, func(a, b timing) int { return cmp.Compare(b.seconds, a.seconds) })
@@ -146,7 +146,7 @@ func (r *report) finish(took time.Duration) {
 	fmt.Fprintf(r.out, "\n%d passed, %d failed, %d skipped\n", r.passed, r.failed, total)
 }
 
-// String is the time in seconds, or that the result is an earlier one.
+// String returns the time in seconds, or "(cached)" for a cached result.
 func (t timing) String() string {
 	if t.cached {
 		return "(cached)"
@@ -154,7 +154,7 @@ func (t timing) String() string {
 	return fmt.Sprintf("%.1f s", t.seconds)
 }
 
-// reason returns what a skipped test said last, without the file and line.
+// reason returns the last output of a skipped test, without the file and line.
 func reason(output []string) string {
 	for _, line := range slices.Backward(said(output)) {
 		line = strings.TrimSpace(line)
@@ -172,13 +172,12 @@ func reason(output []string) string {
 	return "no reason given"
 }
 
-// said returns the output without go test's own notes of what runs and pauses.
+// said returns the output without go test's own lines about tests that run or pause.
 func said(output []string) []string {
 	return slices.DeleteFunc(slices.Clone(output), func(line string) bool { return strings.HasPrefix(line, "=== ") })
 }
 
-// folded returns a line for each test, with the number of its subtests where it is
-// they that were skipped.
+// folded returns a line for each test, with the number of its subtests if those were skipped.
 func folded(tests []string) (lines []string) {
 	subtests := map[string]int{}
 	for _, t := range tests {
@@ -196,7 +195,7 @@ func folded(tests []string) (lines []string) {
 	return lines
 }
 
-// short is the package without the module.
+// short returns the import path without the module.
 func short(importPath string) string {
 	return strings.TrimPrefix(importPath, "github.com/stampede-bench/stampede/")
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 )
 
-// What go test says of packages that pass, fail, do not compile, end early, come from
-// the cache and have no tests becomes a page that a person reads.
+// The output of go test for packages that pass, fail, do not compile, end early, come from the
+// cache or have no tests becomes a readable report.
 func TestReport(t *testing.T) {
 	events, err := os.Open("testdata/events.json")
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// servers are the shared servers: processes of their own, which end with this one.
+// servers are the shared servers: separate processes that end with this one.
 type servers struct{ running []server }
 
 type server struct {
-	variable string // of the environment, that names it
+	variable string // environment variable for its address
 	service  drivers.Service
 }
 
@@ -48,7 +48,7 @@ func start(ctx context.Context, url string) (drivers.Service, error) {
 	return target.Open(ctx)
 }
 
-// environment names the servers to the tests.
+// environment returns the environment variables with the servers' addresses.
 func (s *servers) environment() (variables []string) {
 	for _, r := range s.running {
 		address := r.service.(drivers.Ensemble).Members()[0].Address()

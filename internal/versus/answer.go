@@ -9,12 +9,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// untilAgain is how long to wait for an answer before it is asked for once more,
-// beside: a server that starts may refuse, hang up, or take what it never answers.
+// untilAgain is how long to wait for an answer before another attempt starts in parallel. A
+// server that is starting may refuse or close connections, or accept a request that it never
+// answers.
 const untilAgain = 10 * time.Millisecond
 
-// awaitAnswer returns nil when a read of the node was answered. No client is used,
-// since those pause for longer and longer.
+// awaitAnswer returns nil when a read of the node has been answered. It uses no client library,
+// because those back off longer after each attempt.
 func awaitAnswer(ctx context.Context, addr, node string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -24,7 +25,7 @@ func awaitAnswer(ctx context.Context, addr, node string) error {
 			if answers(ctx, addr, node) {
 				select {
 				case answered <- struct{}{}:
-				default: // another was answered first
+				default: // another attempt was answered first
 				}
 			}
 		}()
@@ -38,7 +39,7 @@ func awaitAnswer(ctx context.Context, addr, node string) error {
 	}
 }
 
-// answers opens a session and reads a node, once, and tells whether it was there.
+// answers opens a session, reads a node once, and reports whether the node exists.
 func answers(ctx context.Context, addr, node string) bool {
 	nc, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {

@@ -14,16 +14,16 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-// A bench is what all parts need: the programs of both servers, and a directory
-// for what they keep.
+// A bench holds what all parts need: the programs of both servers, and a directory for their
+// data.
 type bench struct {
 	scale
 	dir       string
 	stampede  string // the built command
 	zookeeper zookeeper.Installation
 	running   []*server
-	busy      float64 // load average before it began, NaN where that is not told
-	release   string  // of ZooKeeper, once one has told
+	busy      float64 // load average before the start, NaN where it is not available
+	release   string  // ZooKeeper's version, once a server has reported it
 }
 
 // open finds ZooKeeper and builds stampede.
@@ -47,7 +47,7 @@ func open(ctx context.Context, sc scale) (*bench, error) {
 	return b, nil
 }
 
-// loadAverage is how many wanted a processor in the last minute.
+// loadAverage returns the load average of the last minute.
 func loadAverage() float64 {
 	load := math.NaN()
 	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
@@ -56,8 +56,8 @@ func loadAverage() float64 {
 	return load
 }
 
-// enoughFiles holds the number of files that this process may open, which the
-// runtime has raised to the most that it is allowed, against what is needed.
+// enoughFiles checks that this process may open the needed number of files. The Go runtime has
+// already raised the soft limit to the hard limit.
 func enoughFiles(needed uint64) error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -69,12 +69,12 @@ func enoughFiles(needed uint64) error {
 	return nil
 }
 
-// stop ends all servers and removes what they kept.
+// stop ends all servers and removes their data.
 func (b *bench) stop() error {
 	var errs []error
 	for _, s := range b.running {
 		if s.process != nil {
-			s.process.Stop() // how it ends is of no interest any more
+			s.process.Stop() // the exit status no longer matters
 		}
 		errs = append(errs, os.RemoveAll(s.dir))
 	}
@@ -82,5 +82,5 @@ func (b *bench) stop() error {
 	return errors.Join(errs...)
 }
 
-// close leaves nothing behind.
+// close stops all servers and removes all files.
 func (b *bench) close() error { return errors.Join(b.stop(), os.RemoveAll(b.dir)) }

@@ -11,15 +11,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Of the clients' comparison: 256 gets under way, over as many connections as
-// let go-zookeeper do best.
+// The load of the clients' comparison: 256 gets in flight, over the number of connections at
+// which go-zookeeper performs best.
 const (
 	clientConns   = 8
 	clientCallers = 32
 )
 
-// clients is what a get costs the process that asks, with the lean client and
-// with go-zookeeper as it comes, on the same native server.
+// clients measures the cost of a get to the client process, with the lean client and with
+// unmodified go-zookeeper, on the same native server.
 func clients(ctx context.Context, b *bench) ([]row, error) {
 	s, err := b.start(ctx, kinds()[0])
 	if err != nil {
@@ -49,7 +49,7 @@ func clients(ctx context.Context, b *bench) ([]row, error) {
 	}, nil
 }
 
-// cost is the processor's time in seconds and the allocations of one get.
+// cost returns the processor time in seconds and the allocations of one get.
 func (b *bench) cost(ctx context.Context, conns []drivers.Conn) ([]float64, error) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -73,15 +73,14 @@ func (b *bench) cost(ctx context.Context, conns []drivers.Conn) ([]float64, erro
 	}, nil
 }
 
-// processorTime is what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime() (time.Duration, error) {
 	var u syscall.Rusage
 	err := syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()), err
 }
 
-// A bare session is go-zookeeper's without anything of ours, as far as get needs
-// one.
+// A bare session is a session of go-zookeeper without stampede's code, as far as get needs one.
 type bare struct {
 	drivers.Conn
 	conn *zk.Conn

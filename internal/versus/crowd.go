@@ -11,14 +11,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers/lean"
 )
 
-// crowded is what many sessions were found to take: memory in MiB, when they only
-// keep themselves alive, and notifications for each release of a lock.
+// crowded holds the costs of many sessions: the memory in MiB while they only send heartbeats,
+// and the notifications per release of a lock.
 type crowded struct{ Server, Client, Notifications float64 }
 
-// crowd is the role of the process that has the sessions: with a server's
-// address and process id, how many there are, how often the lock is released, and
-// for how long they are quiet first. It serves nobody, and announces what it
-// found.
+// crowd is the role of the process that holds the sessions. Its arguments are the server's
+// address and process id, the number of sessions, the number of releases of the lock, and the
+// time without load before the memory is measured. It does not serve; it passes its results to
+// ready.
 func crowd(ctx context.Context, args []string, ready func(string)) error {
 	pid, sessions, releases := number(args[1]), number(args[2]), number(args[3])
 	quiet, err := time.ParseDuration(args[4])
@@ -52,10 +52,10 @@ func crowd(ctx context.Context, args []string, ready func(string)) error {
 		return err
 	}
 	ready(string(text))
-	return nil // and leaves the sessions to expire
+	return nil // the sessions are left to expire
 }
 
-// number is an argument that this program wrote itself.
+// number parses an argument that this program wrote itself.
 func number(arg string) int {
 	n, err := strconv.Atoi(arg)
 	if err != nil {

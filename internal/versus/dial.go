@@ -9,11 +9,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// timeout is that of all sessions: so long that nothing here ends one.
+// timeout is the timeout of all sessions: long enough that no session expires here.
 const timeout = 30 * time.Second
 
-// atOnce is how many sessions are opened or closed at a time: fewer than a
-// listener's queue holds.
+// atOnce is the number of sessions opened or closed at the same time: fewer than the backlog of
+// a listener.
 const atOnce = 32
 
 // dial opens n sessions.
@@ -35,7 +35,7 @@ func dial(ctx context.Context, s drivers.Service, n int, o drivers.Options) ([]d
 	return conns, nil
 }
 
-// closeAll closes those that were opened.
+// closeAll closes the sessions that were opened.
 func closeAll(conns []drivers.Conn) {
 	each(conns, func(c drivers.Conn) error {
 		if c == nil {
@@ -45,7 +45,7 @@ func closeAll(conns []drivers.Conn) {
 	})
 }
 
-// each does something with every session, not all at once.
+// each calls do for every session, for at most atOnce at the same time.
 func each(conns []drivers.Conn, do func(drivers.Conn) error) error {
 	var g errgroup.Group
 	g.SetLimit(atOnce)

@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// fanout is how long a write takes that many sessions watch.
+// fanout measures a write to a node that many sessions watch.
 func fanout(ctx context.Context, b *bench) ([]row, error) {
 	servers, err := b.withFloor(ctx)
 	if err != nil {
@@ -37,8 +37,8 @@ func fanout(ctx context.Context, b *bench) ([]row, error) {
 	}, nil
 }
 
-// An audience is sessions that watch a node, each on a connection of its own, and
-// one, the first, that writes it.
+// An audience is one session that writes a node, the first, and sessions that watch it, each on
+// its own connection.
 type audience struct{ conns []drivers.Conn }
 
 func gather(ctx context.Context, s *server, watchers int) (*audience, error) {
@@ -48,8 +48,8 @@ func gather(ctx context.Context, s *server, watchers int) (*audience, error) {
 
 var errSessionEnded = errors.New("a session that watches was lost")
 
-// change has all watch and writes: how long it took, in seconds, from the
-// write's issue until the last was notified, and until the write was answered.
+// change arms the watches and writes the node. It returns the time in seconds from sending the
+// write until the last session was notified, and until the write was answered.
 func (a *audience) change(ctx context.Context) ([]float64, error) {
 	writer, watchers := a.conns[0], a.conns[1:]
 	var left atomic.Int64

@@ -15,9 +15,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 )
 
-// generator compares the gets a second of stampede run mix with those of a loop
-// that does nothing but get, on the same server with as many connections and
-// requests in flight. The loop's client is the lean one, and etcd's own on etcd.
+// generator compares the gets per second of stampede run mix with those of a loop that only
+// gets, on the same server with the same number of connections and requests in flight. The loop
+// uses the lean client, or on etcd etcd's own client.
 func generator(ctx context.Context, b *bench) (rows []row, err error) {
 	servers, err := b.both(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func (b *bench) against(ctx context.Context, server, url string, loop func() ([]
 	return row{"gets of 100 B on " + server, figures[0].against(1), perSecond, ratioAtLeast(0.9), ofGenerator}, nil
 }
 
-// mix is the operations a second of stampede run mix.
+// mix returns the operations per second of stampede run mix.
 func (b *bench) mix(ctx context.Context, url string) ([]float64, error) {
 	c := exec.CommandContext(ctx, b.stampede, "run", "mix", "--backend", url, "--reads", "1", "--size", "100",
 		"--clients", strconv.Itoa(b.connections), "--in-flight", strconv.Itoa(b.outstanding),
@@ -75,7 +75,7 @@ func (b *bench) mix(ctx context.Context, url string) ([]float64, error) {
 	return []float64{file.Runs[0].Throughput}, nil
 }
 
-// againstEtcd compares them on an etcd started for that.
+// againstEtcd compares a mix with a loop on an etcd server started for this purpose.
 func (b *bench) againstEtcd(ctx context.Context) (row, error) {
 	target, err := backends.Parse("etcd:")
 	if err != nil {
@@ -101,7 +101,7 @@ func (b *bench) againstEtcd(ctx context.Context) (row, error) {
 	})
 }
 
-// A bareEtcd is etcd's own client without anything of ours, as far as get needs one.
+// A bareEtcd is etcd's own client without stampede's code, as far as get needs one.
 type bareEtcd struct {
 	drivers.Conn
 	client *clientv3.Client

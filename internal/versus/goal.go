@@ -9,7 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A goal is what a comparison should come to.
+// A goal is the wanted result of a comparison.
 type goal struct {
 	words string
 	met   func(comparison) bool
@@ -35,14 +35,14 @@ func exactly(bound float64) goal {
 	return goal{words("=", bound, ""), func(c comparison) bool { return c.left == bound }}
 }
 
-// none is the goal of a comparison that has no goal.
+// none stands for a comparison without a goal.
 var none = goal{words: "–"}
 
 func words(sign string, bound float64, unit string) string {
 	return strings.TrimSpace(sign + " " + strconv.FormatFloat(bound, 'g', 3, 64) + " " + unit)
 }
 
-// How figures are written.
+// The formats of figures.
 func whole(v float64) string     { return results.Count(int64(math.Round(v))) }
 func count(v float64) string     { return results.Rate(v) }
 func perSecond(v float64) string { return results.Rate(v) + "/s" }

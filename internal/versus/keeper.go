@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// keep is the role that runs a command until the context ends, so that a server
-// which is not this program goes with it too. In place of an address, which is
-// known, it announces the command's process id.
+// keep is the role that runs a command until the context ends, so that a server that is another
+// program ends too. It passes the command's process id to ready in place of an address, which
+// is already known.
 func keep(ctx context.Context, args []string, ready func(string)) error {
 	c := exec.CommandContext(ctx, args[0], args[1:]...)
-	c.Stdout, c.Stderr = os.Stderr, os.Stderr // where the parent has its last words from
+	c.Stdout, c.Stderr = os.Stderr, os.Stderr // the parent reads the last lines from there
 	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
 	c.WaitDelay = 4 * time.Second
 	if err := c.Start(); err != nil {
@@ -24,12 +24,12 @@ func keep(ctx context.Context, args []string, ready func(string)) error {
 	}
 	ready(strconv.Itoa(c.Process.Pid))
 	if err := c.Wait(); err != nil && ctx.Err() == nil {
-		os.Exit(1) // an error of ours would come behind its last words
+		os.Exit(1) // an error of this process would follow the command's last lines
 	}
 	return nil
 }
 
-// resident is how much of the memory a process has, in MiB.
+// resident returns the resident memory of a process in MiB.
 func resident(pid int) (float64, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {

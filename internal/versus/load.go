@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/versus/floor"
 )
 
-// rate is how many calls a second are answered on new sessions, whose ephemeral
-// nodes are gone when it returns.
+// rate returns the number of calls answered per second on new sessions. The sessions, and so
+// their ephemeral nodes, are closed before it returns.
 func (b *bench) rate(ctx context.Context, s *server, call call) ([]float64, error) {
 	conns, err := dial(ctx, s.service, b.connections, drivers.Options{})
 	if err != nil {
@@ -23,8 +23,9 @@ func (b *bench) rate(ctx context.Context, s *server, call call) ([]float64, erro
 	return []float64{float64(calls) / took.Seconds()}, err
 }
 
-// repeat has so many callers on each connection make one call after the other
-// for the window, at least one each; it took a little longer.
+// repeat runs the given number of callers on each connection. Each makes one call after the
+// other for the window, and at least one. took includes the last calls, so it is a little
+// longer than the window.
 func repeat(ctx context.Context, conns []drivers.Conn, callers int, window time.Duration, call call) (calls int, took time.Duration, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	made := make([]int, len(conns)*callers)
@@ -46,8 +47,8 @@ func repeat(ctx context.Context, conns []drivers.Conn, callers int, window time.
 	return calls, took, err
 }
 
-// syncs is the median time in seconds of writing the request of a set to the file and
-// syncing it.
+// syncs returns the median time in seconds to write the request of a set to the file and sync
+// it.
 func (b *bench) syncs(file floor.File) ([]float64, error) {
 	h := wire.RequestHeader{Xid: 1, Op: wire.OpSetData}
 	request := wire.SetDataRequest{Path: large, Data: kilobyte, Version: drivers.AnyVersion}.Append(h.Append(nil))
@@ -55,7 +56,7 @@ func (b *bench) syncs(file floor.File) ([]float64, error) {
 	return b.medianOf(func() error { return log.Commit(request) })
 }
 
-// latency is the median of sets that are made one at a time, in seconds.
+// latency returns the median time in seconds of sets made one at a time.
 func (b *bench) latency(ctx context.Context, s *server) ([]float64, error) {
 	conns, err := dial(ctx, s.service, 1, drivers.Options{})
 	if err != nil {
@@ -65,8 +66,8 @@ func (b *bench) latency(ctx context.Context, s *server) ([]float64, error) {
 	return b.medianOf(func() error { return set(ctx, conns[0], 0) })
 }
 
-// medianOf calls do again and again for a third of the window, at least once, and returns
-// the median of its times in seconds.
+// medianOf calls do repeatedly for a third of the window, at least once, and returns the median
+// of its times in seconds.
 func (b *bench) medianOf(do func() error) ([]float64, error) {
 	var all []float64
 	for start := time.Now(); len(all) == 0 || time.Since(start) < b.window/3; {

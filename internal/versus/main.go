@@ -29,7 +29,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "versus:", nearest.Unknown("part", sc.only, partNames()))
 		os.Exit(2)
 	}
-	// What a load generator spends on its garbage it takes from the servers.
+	// A load generator's garbage collection takes processor time from the servers.
 	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -39,15 +39,15 @@ func main() {
 	}
 }
 
-// roles are what this program starts itself again as.
+// roles returns the roles in which this program starts itself as a child process.
 func roles() map[string]child.Role {
 	all := backends.Roles()
 	all["versus-keeper"], all["crowd"], all[floor.Role] = keep, crowd, floor.Run
 	return all
 }
 
-// run measures everything and writes the tables; what it does meanwhile goes to
-// progress, a line each.
+// run measures everything and writes the tables to out. It writes one line about each step to
+// progress.
 func run(ctx context.Context, sc scale, out, progress io.Writer) (err error) {
 	b, err := open(ctx, sc)
 	if err != nil {
@@ -93,7 +93,7 @@ func partNames() (names []string) {
 	return names
 }
 
-// measure runs the parts, one after the other: nothing else runs meanwhile.
+// measure runs the parts one after the other, so that they do not disturb each other.
 func measure(ctx context.Context, b *bench, progress io.Writer) (r report, err error) {
 	r.scale, r.busy = b.scale, b.busy
 	tables := []table{{left: "native", right: "ZooKeeper"}, {left: "native", right: "floor"}, {left: "lean client", right: "go-zookeeper"},

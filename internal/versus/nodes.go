@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// nodes is what many nodes take of each server's memory, and how soon a server
-// that is started on a snapshot of them answers.
+// nodes measures the memory that many nodes use in each server, and the time that a server
+// needs to answer after a start from a snapshot of them.
 func nodes(ctx context.Context, b *bench) ([]row, error) {
 	servers, err := b.both(ctx)
 	if err != nil {
@@ -23,8 +23,8 @@ func nodes(ctx context.Context, b *bench) ([]row, error) {
 			return nil, err
 		}
 	}
-	// Native has saved snapshots by now. ZooKeeper saves another when it has
-	// started, which is what the round that does not count is good for.
+	// The native server has saved snapshots by now. ZooKeeper saves another one after its next
+	// start, which happens in the round that does not count.
 	for _, s := range servers {
 		if err := s.end(); err != nil {
 			return nil, err
@@ -41,7 +41,7 @@ func nodes(ctx context.Context, b *bench) ([]row, error) {
 	}, nil
 }
 
-// fill makes the nodes, and is the memory that the server then has, in MiB.
+// fill creates the nodes and returns the server's memory in MiB afterwards.
 func (b *bench) fill(ctx context.Context, s *server) (float64, error) {
 	conns, err := dial(ctx, s.service, b.connections, drivers.Options{})
 	if err != nil {
@@ -62,7 +62,7 @@ func (b *bench) fill(ctx context.Context, s *server) (float64, error) {
 	return resident(s.pid)
 }
 
-// family makes a parent and its children.
+// family creates a parent and its children.
 func (b *bench) family(ctx context.Context, c drivers.Conn, parent int) error {
 	if _, err := c.Create(ctx, nodePath(parent), nil, 0); err != nil {
 		return err
@@ -78,8 +78,7 @@ func (b *bench) family(ctx context.Context, c drivers.Conn, parent int) error {
 func nodePath(parent int) string         { return fmt.Sprintf("/parent-%d", parent) }
 func childPath(parent, child int) string { return fmt.Sprintf("%s/child-%d", nodePath(parent), child) }
 
-// recover is how long a server takes from its start to the answer of a read, in
-// seconds.
+// recover returns the time in seconds from a server's start until it answers a read.
 func (b *bench) recover(ctx context.Context, s *server) ([]float64, error) {
 	start := time.Now()
 	if err := s.begin(ctx, b.lastNode()); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/versus/floor"
 )
 
-// The nodes that operations are about: one of 100 bytes, one of 1 KB, and one
-// that children are made below.
+// The nodes that the operations use: one of 100 bytes, one of 1 KB, and the parent of created
+// nodes.
 const (
 	small = "/small"
 	large = floor.Node
@@ -21,7 +21,7 @@ var (
 	kilobyte     = make([]byte, 1<<10)
 )
 
-// A call is the i-th that one caller makes.
+// A call makes the i-th call of one caller.
 type call func(ctx context.Context, c drivers.Conn, i int) error
 
 func get(ctx context.Context, c drivers.Conn, _ int) error {
@@ -46,8 +46,8 @@ func queue(ctx context.Context, c drivers.Conn, _ int) error {
 	return err
 }
 
-// operations are how many a second each server answers when it has much to do,
-// and how soon it answers one.
+// operations measures how many operations per second each server answers under load, and the
+// latency of a single one.
 func operations(ctx context.Context, b *bench) (rows []row, err error) {
 	servers, err := b.withFloor(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func operations(ctx context.Context, b *bench) (rows []row, err error) {
 	return append(rows, single...), err
 }
 
-// single is the time of one set at a time. Its last side is a write and a sync of the same
-// bytes, without a server.
+// single measures the time of one set at a time. Its last side writes and syncs the same bytes
+// without a server.
 func (b *bench) single(ctx context.Context, servers [3]*server) ([]row, error) {
 	disk, err := floor.Create(filepath.Join(b.dir, "sync"))
 	if err != nil {
@@ -107,7 +107,7 @@ func (b *bench) single(ctx context.Context, servers [3]*server) ([]row, error) {
 	}, nil
 }
 
-// furnish makes the nodes.
+// furnish creates the nodes.
 func furnish(ctx context.Context, s *server) error {
 	conns, err := dial(ctx, s.service, 1, drivers.Options{})
 	if err != nil {

@@ -11,16 +11,17 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
-// A row is one line of the table.
+// A row is one line of a table.
 type row struct {
 	what string
 	comparison
-	unit func(float64) string // writes a figure of either side
+	unit func(float64) string // formats a figure of either side
 	goal goal
-	of   int // the table
+	of   int // index of the table
 }
 
-// verdict marks a goal that is missed, so that it is seen.
+// verdict returns "yes" or "NO", or "" without a goal. A missed goal is in capitals so that it
+// stands out.
 func (r row) verdict() string {
 	switch {
 	case r.goal.met == nil:
@@ -31,16 +32,16 @@ func (r row) verdict() string {
 	return "NO"
 }
 
-// A table has two sides and what was compared of them.
+// A table compares two sides.
 type table struct {
 	left, right string
 	rows        []row
 }
 
-// A report is all that was measured.
+// A report holds all results.
 type report struct {
-	server string  // that native was compared with
-	busy   float64 // load average before it began, NaN where that is not told
+	server string  // the server that native was compared with
+	busy   float64 // load average before the start, NaN where it is not available
 	scale  scale
 	tables []table
 }
@@ -65,7 +66,7 @@ func (r report) write(w io.Writer) error {
 	return err
 }
 
-// foot says what the figures are of.
+// foot explains the figures.
 func (r report) foot(w io.Writer) {
 	fmt.Fprintf(w, "\n  ratio: left to right, the median of %d interleaved rounds (%d of watched writes, %d of starts);"+
 		" memory and the lock were measured once\n", r.scale.rounds, r.scale.changes, r.scale.restarts)
@@ -75,7 +76,7 @@ func (r report) foot(w io.Writer) {
 	fmt.Fprintln(w, "  bare loop: the lean client without stampede's engine; on etcd its own clientv3")
 }
 
-// finding says how many goals are met, and which are not.
+// finding returns the number of goals that are met, and the missed goals.
 func (r report) finding() []string {
 	var missed []string
 	all := 0
@@ -93,7 +94,7 @@ func (r report) finding() []string {
 	return append([]string{fmt.Sprintf("%d of %d goals are met.", all-len(missed), all)}, missed...)
 }
 
-// cells are the heads and the rows.
+// cells returns the header and the rows.
 func (t table) cells() [][]string {
 	all := [][]string{{"", t.left, t.right, "ratio", "goal", "met"}}
 	for _, r := range t.rows {
@@ -102,7 +103,7 @@ func (t table) cells() [][]string {
 	return all
 }
 
-// widths are the columns', in all tables the same.
+// widths returns the widths of the columns, which are the same in all tables.
 func (r report) widths() []int {
 	widths := make([]int, 6)
 	for _, t := range r.tables {
@@ -115,7 +116,7 @@ func (r report) widths() []int {
 	return widths
 }
 
-// writeCells sets what is measured right, words left.
+// writeCells aligns figures to the right and words to the left.
 func writeCells(w io.Writer, cells []string, widths []int) {
 	line := fmt.Sprintf("  %-*s  %*s  %*s  %*s   %-*s  %s", widths[0], cells[0], widths[1], cells[1],
 		widths[2], cells[2], widths[3], cells[3], widths[4], cells[4], cells[5])

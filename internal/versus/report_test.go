@@ -26,7 +26,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// What is missed stands first, with its figures, and is marked in the table.
+// Missed goals come first, with their figures, and are marked in the table.
 func TestMissedGoalIsMarked(t *testing.T) {
 	r := report{server: "ZooKeeper 3.8.0", scale: full(), tables: []table{{"native", "ZooKeeper", []row{
 		{"gets", comparison{300, 100, 3}, perSecond, ratioAtLeast(3), ofServers},
@@ -37,7 +37,7 @@ func TestMissedGoalIsMarked(t *testing.T) {
 	if err := r.write(&b); err != nil {
 		t.Fatal(err)
 	}
-	_, text, _ := strings.Cut(b.String(), "\n\n") // the machine is above
+	_, text, _ := strings.Cut(b.String(), "\n\n") // the line above describes the machine
 	want := `  1 of 2 goals are met.
   missed: sets: 190/s to 100/s, ratio 1.90, goal ratio ≥ 2
 

@@ -2,28 +2,29 @@ package main
 
 import "time"
 
-// A scale is how much of everything is done.
+// A scale is the size of the load in each part.
 type scale struct {
-	only string // the one part that is measured; "" for all
+	only string // the only part to measure; "" for all
 
-	// Throughput: so many connections with so many requests under way on each,
-	// by turns for the window; one request alone for a third of it.
+	// Throughput: the number of connections and of requests in flight on each. Sides are
+	// interleaved, each for the window; a single request at a time is measured for a third of
+	// it.
 	connections, outstanding int
 	rounds                   int
 	window                   time.Duration
 
-	watchers, changes int // sessions that watch a node; how often it is written
+	watchers, changes int // number of sessions that watch a node, and of writes to it
 
-	sessions, releases int           // that stand in line for a lock; how often it is released
-	quiet              time.Duration // for how long nothing happens before memory is looked at
+	sessions, releases int           // number of sessions that wait for a lock, and of its releases
+	quiet              time.Duration // time without load before memory is measured
 
-	parents, children int // nodes, and how many below each
-	restarts          int // of each server
+	parents, children int // number of parent nodes, and of children of each
+	restarts          int // starts of each server
 }
 
-// full takes some minutes. A thousand requests under way are far more than
-// either server confirms on disk at once, and no session has so many that one
-// connection would be what is measured.
+// full takes some minutes. A thousand requests in flight are far more than either server can
+// commit to disk together, and few enough per session that a single connection is not the
+// bottleneck.
 func full() scale {
 	return scale{
 		connections: 64, outstanding: 16, rounds: 5, window: 2 * time.Second,
@@ -33,8 +34,9 @@ func full() scale {
 	}
 }
 
-// files is how many a process may need to have open: the watchers of both
-// servers and of the floor at once, or the lock's, and some to spare.
+// files returns the number of files that a process may need to have open: the watchers of both
+// servers and of the floor at the same time, or the sessions that wait for the lock, plus a
+// reserve.
 func (sc scale) files() uint64 {
 	return uint64(max(3*sc.watchers, sc.sessions) + 500)
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/stampede-bench/stampede/internal/versus/floor"
 )
 
-// A kind is one of the two servers.
+// A kind is one of the two kinds of servers.
 type kind struct {
 	name string
-	// command runs it at an address, with what it keeps in a directory.
+	// command returns the command that runs the server at an address, with its data in dir.
 	command func(b *bench, dir, addr string) ([]string, error)
 }
 
-// kinds are the two sides, in the order of the table.
+// kinds returns the two kinds, in the order of the table.
 func kinds() [2]kind {
 	return [2]kind{{"native", native}, {"zookeeper", apache}}
 }
@@ -32,8 +32,8 @@ func native(b *bench, dir, addr string) ([]string, error) {
 	return []string{b.stampede, "serve", "--listen", addr, "--data-dir", dir}, nil
 }
 
-// heap is the JVM's, as ZooKeeper's own zkServer.sh has it: a million nodes do
-// not fit into what is enough for tests.
+// heap is the JVM's maximum heap, as in ZooKeeper's own zkServer.sh: a million nodes do not fit
+// into the heap that is enough for tests.
 const heap = "-Xmx1000m"
 
 func apache(b *bench, dir, addr string) ([]string, error) {
@@ -50,11 +50,11 @@ type server struct {
 	addr    string
 	command []string
 	process *child.Process
-	pid     int // the server's own: the process is its keeper's
+	pid     int // of the server itself: process is that of its keeper
 	service *lean.Service
 }
 
-// start starts a new server of a kind and returns when it serves.
+// start starts a new server of a kind and returns when it serves requests.
 func (b *bench) start(ctx context.Context, k kind) (*server, error) {
 	dir, err := os.MkdirTemp(b.dir, k.name+"-")
 	if err != nil {
@@ -113,8 +113,8 @@ func (b *bench) startFloor(ctx context.Context) (*server, error) {
 	return s, err
 }
 
-// begin starts the process on what the directory has and returns when it has
-// answered a read of the node.
+// begin starts the server on the data in its directory and returns when it has answered a read
+// of the node.
 func (s *server) begin(ctx context.Context, node string) (err error) {
 	if s.process, err = child.Start(ctx, "versus-keeper", s.command...); err != nil {
 		return err
@@ -141,18 +141,17 @@ func (s *server) begin(ctx context.Context, node string) (err error) {
 	return nil
 }
 
-// patience is how long a server that is told to end may take to put its state
-// in order.
+// patience is the longest time for a server to shut down in order.
 const patience = time.Minute
 
-// end tells the server to end and returns when it has.
+// end sends the server SIGTERM and returns when the server has ended.
 func (s *server) end() error {
 	if err := syscall.Kill(s.pid, syscall.SIGTERM); err != nil {
 		return err
 	}
 	select {
 	case <-s.process.Done():
-		return nil // the exit codes of who is terminated differ
+		return nil // exit codes after SIGTERM differ
 	case <-time.After(patience):
 		return errors.Join(fmt.Errorf("%s: still there %v after SIGTERM", s.command[0], patience), s.process.Stop())
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 )
 
-// sessions is what many sessions take of each server's memory and of their
-// client's, which is a process of its own, and what a lock costs that all of them
-// wait for.
+// sessions measures the memory that many sessions use in each server and in their client, which
+// is a process of its own, and the notifications per release of a lock for which all of them
+// wait.
 func sessions(ctx context.Context, b *bench) ([]row, error) {
 	var found [2]crowded
 	for i, k := range kinds() {
@@ -33,7 +33,7 @@ func sessions(ctx context.Context, b *bench) ([]row, error) {
 	}, nil
 }
 
-// crowd runs the sessions of a server.
+// crowd runs the sessions of a server in a client process and returns its results.
 func (b *bench) crowd(ctx context.Context, s *server) (found crowded, err error) {
 	client, err := child.Start(ctx, "crowd", s.addr, strconv.Itoa(s.pid),
 		strconv.Itoa(b.sessions), strconv.Itoa(b.releases), b.quiet.String())

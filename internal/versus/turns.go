@@ -2,14 +2,14 @@ package main
 
 import "slices"
 
-// A comparison is the figures of two sides and their ratio.
+// A comparison holds the figures of two sides and their ratio.
 type comparison struct{ left, right, ratio float64 }
 
-// once is a comparison of figures that are measured once.
+// once returns the comparison of figures that are measured once.
 func once(left, right float64) comparison { return comparison{left, right, left / right} }
 
-// A figure is a quantity that was measured on several sides: each side's median, and for
-// each side the median of the rounds' ratios of side 0 to it.
+// A figure is a quantity measured on several sides. It holds each side's median, and for each
+// side the median of the rounds' ratios of side 0 to it.
 type figure struct{ medians, ratios []float64 }
 
 // against compares side 0 with another side.

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tiny does everything there is to do, and next to nothing of it.
+// tiny includes every part, at the smallest size.
 func tiny() scale {
 	return scale{
 		connections: 2, outstanding: 2, rounds: 1, window: 30 * time.Millisecond,
@@ -30,8 +30,8 @@ func tiny() scale {
 	}
 }
 
-// Every row has a figure of both sides, a lock wakes one client a release, and
-// nothing is left behind.
+// Every row has a figure for both sides, a release of a lock notifies one client, and no files
+// remain.
 func TestEveryRowHasFigures(t *testing.T) {
 	testenv.SkipIfShort(t)
 	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
@@ -89,7 +89,7 @@ func TestTooFewFiles(t *testing.T) {
 	}
 }
 
-// A server that does not live to serve is told of with its last words.
+// If a server ends before it serves, the error contains its last lines of output.
 func TestServerThatEnds(t *testing.T) {
 	b := &bench{dir: t.TempDir()}
 	_, err := b.start(t.Context(), kind{"failing", func(*bench, string, string) ([]string, error) {

@@ -9,9 +9,9 @@ import (
 	"github.com/stampede-bench/stampede/recipes"
 )
 
-// waiting are those who wait for one lock, and the probe of all their sessions.
+// waiting holds the sessions that wait for one lock, and is the probe of all of them.
 type waiting struct {
-	stands   chan struct{} // one more stands in line
+	stands   chan struct{} // one value for each session that has begun to wait
 	held     chan *recipes.Lock
 	failed   chan error
 	notified atomic.Int64
@@ -25,7 +25,7 @@ func newWaiting(sessions int) *waiting {
 	}
 }
 
-// Message counts notifications and tells who arms the watch that waits.
+// Message counts notifications and detects when a session arms the watch with which it waits.
 func (q *waiting) Message(m drivers.Message) {
 	switch {
 	case m.Kind == drivers.Notification:
@@ -35,8 +35,8 @@ func (q *waiting) Message(m drivers.Message) {
 	}
 }
 
-// handOver has all stand in line for a lock, and is how many notifications there
-// were, over all sessions, for each of the releases.
+// handOver lets all sessions wait for a lock, and returns the number of notifications, over all
+// sessions, per release.
 func (q *waiting) handOver(ctx context.Context, conns []drivers.Conn, releases int) (float64, error) {
 	if _, err := conns[0].Create(ctx, line, nil, 0); err != nil {
 		return 0, err
@@ -57,13 +57,13 @@ func (q *waiting) handOver(ctx context.Context, conns []drivers.Conn, releases i
 	if _, err := q.next(ctx); err != nil {
 		return 0, err
 	}
-	// What the server had to say to anybody has been said.
+	// A fence returns when all notifications that the server sent before it have arrived.
 	err := each(conns, func(c drivers.Conn) error { return c.(drivers.Fencer).Fence(ctx) })
 	return float64(q.notified.Load()-before) / float64(releases), err
 }
 
-// lineUp returns when the first holds the lock and all others wait. Each lists
-// the line when it comes, so that only a few may come at once.
+// lineUp returns when the first session holds the lock and all others wait. Each session lists
+// all waiters when it begins to wait, so only a few may begin at the same time.
 func (q *waiting) lineUp(ctx context.Context, conns []drivers.Conn) error {
 	const coming = 4
 	for i, c := range conns {
@@ -101,7 +101,7 @@ func (q *waiting) oneMore(ctx context.Context) error {
 	}
 }
 
-// next waits for who has the lock now.
+// next waits for the session that gets the lock next, and returns its lock.
 func (q *waiting) next(ctx context.Context) (*recipes.Lock, error) {
 	select {
 	case l := <-q.held:

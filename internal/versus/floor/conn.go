@@ -9,7 +9,7 @@ import (
 // kept is the size in bytes of the largest buffer that a connection keeps.
 const kept = 64 << 10
 
-// A conn is one connection. It answers the requests that have arrived together, together.
+// A conn is one connection. It answers requests that have arrived together in one batch.
 type conn struct {
 	server *Server
 	net    net.Conn

@@ -10,8 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A memory file keeps what is written and counts syncs. Where gate is not nil, a sync says
-// that it has begun and waits for a value.
+// A memory file keeps the bytes that are written and counts syncs. If gate is not nil, a sync
+// signals that it has begun and waits for a value.
 type memory struct {
 	mu           sync.Mutex
 	bytes        []byte
@@ -39,8 +39,7 @@ func (m *memory) Sync() error {
 	return m.failed
 }
 
-// What is committed while a sync is in progress is one batch: it is written as it is, and
-// synced once.
+// Commits during a sync form one batch: it is written unchanged, and synced once.
 func TestLogSyncsEachBatchOnce(t *testing.T) {
 	file := &memory{began: make(chan struct{}), gate: make(chan struct{})}
 	log := NewLog(file)
@@ -52,7 +51,7 @@ func TestLogSyncsEachBatchOnce(t *testing.T) {
 	for range more {
 		go commit("again")
 	}
-	for gathered := 0; gathered < more*len("again"); { // all wait for the second batch
+	for gathered := 0; gathered < more*len("again"); { // until all of them wait for the second batch
 		log.mu.Lock()
 		if log.gather != nil {
 			gathered = len(log.gather.bytes)
@@ -83,7 +82,7 @@ func TestLogReportsAFailedSync(t *testing.T) {
 	}
 }
 
-// A client is a connection whose frames a test writes and reads itself.
+// A client is a connection whose frames the test itself writes and reads.
 type client struct {
 	t   *testing.T
 	net net.Conn
@@ -161,7 +160,7 @@ func TestEchoAnswersEveryFrame(t *testing.T) {
 	}
 }
 
-// The file has exactly the requests that change something, when they are answered.
+// When requests are answered, the file contains exactly those that change something.
 func TestSetsAreSyncedBeforeTheyAreAnswered(t *testing.T) {
 	file := &memory{}
 	c := serve(t, file)()
@@ -176,7 +175,7 @@ func TestSetsAreSyncedBeforeTheyAreAnswered(t *testing.T) {
 	}
 }
 
-// Each connection that watches gets one notification of one write.
+// Each connection that watches gets one notification, for one write.
 func TestEveryWatcherIsNotifiedOnce(t *testing.T) {
 	connect := serve(t, &memory{})
 	watchers := make([]*client, 20)

@@ -11,8 +11,7 @@ type File interface {
 	Sync() error
 }
 
-// A Log writes bytes to a file. What is added while a sync is in progress is written
-// together and synced once.
+// A Log writes bytes to a file. Bytes added during a sync are written together and synced once.
 type Log struct {
 	file    File
 	writing sync.Mutex // held while a batch is written and synced

@@ -19,7 +19,7 @@ func makeNotification() []byte {
 	return b
 }
 
-// appendReply appends a reply that says that the request was carried out.
+// appendReply appends a reply that says that the request succeeded.
 func appendReply(b []byte, h wire.RequestHeader, d *wire.Decoder) []byte {
 	head := wire.ReplyHeader{Xid: h.Xid, Zxid: 1}
 	switch h.Op {
