@@ -20,12 +20,12 @@ type BarrierForm struct {
 	Library
 }
 
-// Barrier checks a form on a service as [Lock] does.
+// Barrier checks a form on a service, as [Lock] does.
 func Barrier(t *testing.T, service drivers.Service, form BarrierForm) {
 	checkAll(t, service, form.lock(), form.cases())
 }
 
-// BarrierBubbled checks a form as [LockBubbled] does.
+// BarrierBubbled checks a form, as [LockBubbled] does.
 func BarrierBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form BarrierForm) {
 	checkBubbled(t, open, form.lock(), form.cases())
 }
@@ -60,19 +60,18 @@ func (f BarrierForm) cases() []lockCase {
 	}, togetherCosts(workloads.Form{Recipe: "barrier", Name: f.Name, Family: f.family(), New: workloads.Barriers(f.New)})...)
 }
 
-// A barrierTrial is one case while it runs.
+// A barrierTrial is the state of one case.
 type barrierTrial struct {
 	*lockTrial
 	form BarrierForm
 }
 
-// of is the client's handle on the barrier.
+// of returns the client's handle on the barrier.
 func (x *barrierTrial) of(c *lockClient) workloads.Barrier {
 	return x.form.New(c.conn, x.dir+"/barrier")
 }
 
-// full puts the barrier up and lets four clients wait at it, who come one at a
-// time.
+// full sets the barrier and has four clients wait at it, which arrive one at a time.
 func (x *barrierTrial) full(ctx context.Context, opener *lockClient) []*lockClient {
 	x.Helper()
 	x.done(x.of(opener).Set(ctx))
@@ -135,8 +134,7 @@ func barrierRepliesLost(ctx context.Context, x *barrierTrial) {
 	}
 }
 
-// rush sets the barrier, and lets eight clients come and one open it whenever
-// they like.
+// rush sets the barrier. Eight clients arrive, and one opens the barrier, at random times.
 func (x *barrierTrial) rush(ctx context.Context, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
 	x.Helper()
 	const clients = 8

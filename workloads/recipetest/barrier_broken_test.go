@@ -34,12 +34,12 @@ func barrierMutants() *plants[func(drivers.Conn, string) workloads.Barrier] {
 			"settled cost", "identities")
 }
 
-// openDoor holds nobody up.
+// openDoor lets every client pass immediately.
 type openDoor struct{ workloads.Barrier }
 
 func (openDoor) Wait(context.Context) error { return nil }
 
-// rash goes on whatever has ended the wait.
+// rash passes the barrier after any error of the wait.
 type rash struct{ workloads.Barrier }
 
 func (b rash) Wait(ctx context.Context) error {
@@ -47,7 +47,7 @@ func (b rash) Wait(ctx context.Context) error {
 	return nil
 }
 
-// fleetingBarrier makes everything ephemeral.
+// fleetingBarrier creates only ephemeral nodes.
 type fleetingBarrier struct{ drivers.Conn }
 
 func (b fleetingBarrier) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A mutant is a lock with one thing wrong, and the cases that must notice.
+// A mutant is a lock with one defect, and the cases that must detect it.
 type mutant struct {
 	name     string
 	open     func(drivers.Conn, string) workloads.Lock
@@ -54,7 +54,7 @@ func mutants() []mutant {
 	}
 }
 
-// alone sees nobody but itself in the line.
+// alone sees only its own node in the line.
 type alone struct {
 	drivers.Conn
 	mine string
@@ -87,7 +87,7 @@ func (b *selfWatcher) Exists(ctx context.Context, node string, w drivers.Watch) 
 	return b.Conn.Exists(ctx, path.Join(path.Dir(node), b.mine), w)
 }
 
-// forgetful creates again after a lost reply, whatever has become of the first.
+// forgetful repeats a create after a lost reply, without checking the outcome of the first.
 type forgetful struct{ drivers.Conn }
 
 func (b forgetful) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {
@@ -99,7 +99,7 @@ func (b forgetful) Create(ctx context.Context, path string, data []byte, mode dr
 	}
 }
 
-// litterer removes nothing while it acquires.
+// litterer deletes nothing while it acquires.
 type litterer struct {
 	drivers.Conn
 	workloads.Lock
@@ -125,7 +125,7 @@ func (b *litterer) Delete(ctx context.Context, path string, version int32) error
 	return b.Conn.Delete(ctx, path, version)
 }
 
-// brittle takes a lost reply to a list for the end of everything.
+// brittle turns a lost reply to a read into an error that the form does not retry.
 type brittle struct{ drivers.Conn }
 
 func (b brittle) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
@@ -136,7 +136,7 @@ func (b brittle) Children(ctx context.Context, path string, w drivers.Watch) ([]
 	return children, err
 }
 
-// blind deletes again after a lost reply, whoever has made the node.
+// blind repeats a delete after a lost reply, even if another client has created the node since.
 type blind struct{ drivers.Conn }
 
 func (b blind) Delete(ctx context.Context, path string, version int32) error {
@@ -152,7 +152,7 @@ func (b blind) Delete(ctx context.Context, path string, version int32) error {
 	}
 }
 
-// twice lists twice.
+// twice sends each list twice.
 type twice struct{ drivers.Conn }
 
 func (b twice) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
@@ -162,7 +162,7 @@ func (b twice) Children(ctx context.Context, path string, w drivers.Watch) ([]dr
 	return b.Conn.Children(ctx, path, w)
 }
 
-// unaware returns a held context that nobody ends.
+// unaware returns a held context that never ends.
 type unaware struct{ workloads.Lock }
 
 func (l unaware) Acquire(ctx context.Context) (context.Context, error) {
@@ -170,7 +170,7 @@ func (l unaware) Acquire(ctx context.Context) (context.Context, error) {
 	return ctx, err
 }
 
-// sameToken has one token for every grant.
+// sameToken has the same token for every grant.
 type sameToken struct {
 	workloads.Lock
 	token int64
@@ -178,7 +178,7 @@ type sameToken struct {
 
 func (l sameToken) Token() int64 { return l.token }
 
-// silent fails without a reason.
+// silent fails with an error that does not name the cause.
 type silent struct{ workloads.Lock }
 
 func (l silent) Acquire(ctx context.Context) (context.Context, error) {

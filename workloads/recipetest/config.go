@@ -24,7 +24,7 @@ func Config(t *testing.T, service drivers.Service, form ConfigForm) {
 	playAll(t, service, form.cases(), nil)
 }
 
-// ConfigBubbled checks a form as [LockBubbled] does.
+// ConfigBubbled checks a form, as [LockBubbled] does.
 func ConfigBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form ConfigForm) {
 	playBubbled(t, open, form.cases())
 }
@@ -68,7 +68,7 @@ func (f ConfigForm) member(ctx context.Context, x *scene) *configMember {
 	return m
 }
 
-// members makes a config with value 0 and lets so many follow it, one at a time.
+// members creates a config with value 0 and has n members follow it, one at a time.
 func (f ConfigForm) members(ctx context.Context, x *scene, n int) []*configMember {
 	x.Helper()
 	x.put(ctx, "/config", []byte("0"))
@@ -103,7 +103,7 @@ func (m *configMember) set(ctx context.Context, value int) {
 	}
 }
 
-// saw takes what was seen since.
+// saw returns the values seen since the last call.
 func (m *configMember) saw() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,7 +112,7 @@ func (m *configMember) saw() []string {
 	return seen
 }
 
-// expect fails the case unless the member saw this since.
+// expect fails the case unless the member has seen exactly these values since the last call.
 func (m *configMember) expect(want ...string) {
 	m.x.Helper()
 	if got := m.saw(); !slices.Equal(got, want) {
@@ -141,8 +141,8 @@ func (f ConfigForm) followsQuickly(ctx context.Context, x *scene) {
 	expectLast(members, changes)
 }
 
-// expectLast fails the case unless all saw the last value, and none before it
-// after a newer one.
+// expectLast fails the case unless every member has seen the last value, and no member saw
+// an older value after a newer one.
 func expectLast(members []*configMember, last int) {
 	for i, m := range members {
 		m.x.Helper()
@@ -192,8 +192,8 @@ func (f ConfigForm) losesReplies(ctx context.Context, x *scene) {
 	const changes = 10
 	members := f.members(ctx, x, 3)
 	for i, m := range members {
-		// Half of the replies are lost, drawn from a seed. Every second one would not
-		// do: on each new connection the read would pass and the write's reply be lost.
+		// Half of the replies are lost, at random with a fixed seed. To lose every second reply
+		// would not do: on each new connection the read's reply would pass and the write's be lost.
 		draw := rand.New(rand.NewPCG(1, uint64(i)))
 		m.lose(func(message drivers.Message) bool {
 			return (message.Op.IsRead() || message.Op.IsWrite()) && draw.IntN(2) == 0

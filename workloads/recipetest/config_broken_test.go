@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A configMutant is a config with one thing wrong, and the cases that must notice.
+// A configMutant is a config with one defect, and the cases that must detect it.
 type configMutant struct {
 	name string
 	open func(drivers.Conn, string) workloads.Config
@@ -55,7 +55,7 @@ func TestTheConfigRecipeIsNotCaught(t *testing.T) {
 	}
 }
 
-// once shows the first value for ever.
+// once shows the first value forever.
 type once struct{ *recipes.Config }
 
 func (c once) Follow(ctx context.Context, see func([]byte)) error {
@@ -75,7 +75,7 @@ func (c stubborn) Follow(ctx context.Context, see func([]byte)) error {
 	return c.Config.Follow(context.WithoutCancel(ctx), see)
 }
 
-// mum ends without a reason.
+// mum ends with an error that does not name the cause.
 type mum struct{ *recipes.Config }
 
 func (c mum) Follow(ctx context.Context, see func([]byte)) error {
@@ -83,7 +83,7 @@ func (c mum) Follow(ctx context.Context, see func([]byte)) error {
 	return errors.New("failed")
 }
 
-// fleeting takes a lost reply to a get for the end of everything.
+// fleeting turns a lost reply to a get into an error that the form does not retry.
 type fleeting struct{ drivers.Conn }
 
 func (b fleeting) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
@@ -94,7 +94,7 @@ func (b fleeting) Get(ctx context.Context, path string, w drivers.Watch) ([]byte
 	return data, stat, err
 }
 
-// rereader reads twice.
+// rereader sends each get twice.
 type rereader struct{ drivers.Conn }
 
 func (b rereader) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {

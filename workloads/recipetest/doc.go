@@ -1,16 +1,16 @@
-// Package recipetest is the suites that every form of a recipe passes, on every
-// backend: that it is safe, that it survives what goes wrong, and that it costs
-// what package cost says.
+// Package recipetest contains the suites that every form of a recipe must pass, on
+// every backend: the form is safe, it survives faults, and it costs what package cost
+// predicts.
 //
 // The whole test of a form is one line:
 //
 //	func TestLock(t *testing.T) { recipetest.Lock(t, service, form) }
 //
-// [LockBubbled] is the same for services that need no socket: there each case
-// runs in a testing/synctest bubble, where time costs nothing, a case that hangs
-// fails at once, and rest is proved by the bubble.
+// [LockBubbled] does the same for services that need no socket. Each case then runs in
+// a testing/synctest bubble: waiting takes no time, a case that hangs fails immediately,
+// and the bubble shows when everything is at rest.
 //
-// A case says in a sentence or two what it asks for and why, and prints that
-// when it fails. No case measures time; the only deadline is the one that fails
-// a case that hangs.
+// Each case has one or two sentences that say what it requires and why; it prints them
+// when it fails. No case measures time. The only deadline is the one after which a case
+// counts as hung.
 package recipetest

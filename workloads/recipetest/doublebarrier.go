@@ -23,13 +23,13 @@ type DoubleBarrierForm struct {
 	Library
 }
 
-// DoubleBarrier checks a form on a service as [Lock] does. Of one that is
-// [workloads.Placed] it asks to keep clients inside only for those below them.
+// DoubleBarrier checks a form on a service, as [Lock] does. A form that is
+// [workloads.Placed] need only keep a client inside until those below it want to leave.
 func DoubleBarrier(t *testing.T, service drivers.Service, form DoubleBarrierForm) {
 	checkAll(t, service, form.lock(), form.cases())
 }
 
-// DoubleBarrierBubbled checks a form as [LockBubbled] does.
+// DoubleBarrierBubbled checks a form, as [LockBubbled] does.
 func DoubleBarrierBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form DoubleBarrierForm) {
 	checkBubbled(t, open, form.lock(), form.cases())
 }
@@ -75,7 +75,7 @@ func (f DoubleBarrierForm) cases() []lockCase {
 
 const whyLostInside = "Who loses its session inside learns it, since the context to work under ends, and nobody waits for it to leave."
 
-// A hallTrial is one case while it runs.
+// A hallTrial is the state of one case.
 type hallTrial struct {
 	*lockTrial
 	form  DoubleBarrierForm
@@ -86,7 +86,7 @@ type hallTrial struct {
 type guest struct {
 	*lockClient
 	barrier workloads.DoubleBarrier
-	inside  context.Context // set once it is in
+	inside  context.Context // set once the client has entered
 }
 
 func (g *guest) enter(ctx context.Context) (err error) {
@@ -94,7 +94,7 @@ func (g *guest) enter(ctx context.Context) (err error) {
 	return err
 }
 
-// hall makes a double barrier for so many.
+// hall creates the node of a new double barrier.
 func (x *hallTrial) hall(ctx context.Context) string {
 	x.Helper()
 	x.halls++
@@ -104,7 +104,7 @@ func (x *hallTrial) hall(ctx context.Context) string {
 	return hall
 }
 
-// close fails the case if a client has left a node, and removes the hall.
+// close fails the case if a client's node is left, and removes the hall.
 func (x *hallTrial) close(ctx context.Context, hall string) {
 	x.Helper()
 	x.expectGuests(ctx, hall, 0)
@@ -114,7 +114,7 @@ func (x *hallTrial) close(ctx context.Context, hall string) {
 	x.done(x.admin.Delete(ctx, hall, drivers.AnyVersion))
 }
 
-// expectGuests fails the case unless there are so many nodes of clients.
+// expectGuests fails the case unless the hall has this number of client nodes.
 func (x *hallTrial) expectGuests(ctx context.Context, hall string, want int) {
 	x.Helper()
 	x.done(x.admin.Sync(ctx, hall))
@@ -126,7 +126,7 @@ func (x *hallTrial) expectGuests(ctx context.Context, hall string, want int) {
 	}
 }
 
-// guests opens so many sessions with handles on the double barrier.
+// guests opens n sessions with handles on the double barrier.
 func (x *hallTrial) guests(ctx context.Context, hall string, n, size int) []*guest {
 	x.Helper()
 	guests := make([]*guest, n)
@@ -140,7 +140,7 @@ func (x *hallTrial) guest(c *lockClient, hall string, size int) *guest {
 	return &guest{lockClient: c, barrier: x.form.New(c.conn, hall, size)}
 }
 
-// come lets guests come, one at a time.
+// come has the guests start to enter, one at a time.
 func (x *hallTrial) come(ctx context.Context, guests ...*guest) {
 	x.Helper()
 	for _, g := range guests {
@@ -149,7 +149,7 @@ func (x *hallTrial) come(ctx context.Context, guests ...*guest) {
 	}
 }
 
-// wantOut lets guests want to leave, one at a time.
+// wantOut has the guests start to leave, one at a time.
 func (x *hallTrial) wantOut(ctx context.Context, guests ...*guest) {
 	x.Helper()
 	for _, g := range guests {
@@ -167,7 +167,7 @@ func (x *hallTrial) expect(ctx context.Context, through bool, guests ...*guest) 
 	x.expectBack(ctx, through, clients...)
 }
 
-// full lets four in, who come one at a time.
+// full has four guests enter, which arrive one at a time.
 func (x *hallTrial) full(ctx context.Context, hall string) []*guest {
 	x.Helper()
 	guests := x.guests(ctx, hall, 4, 4)
@@ -195,15 +195,15 @@ func hallTogether(ctx context.Context, x *hallTrial) {
 	x.close(ctx, hall)
 }
 
-// hallLooksLate keeps back what the first one asks for when it has come, until the
-// others are in and want to leave.
+// hallLooksLate delays the first guest: it holds back the reply to the guest's first read
+// without a watch until the others have entered and want to leave.
 func hallLooksLate(ctx context.Context, x *hallTrial) {
 	hall := x.hall(ctx)
 	guests := x.guests(ctx, hall, 4, 4)
 	late, others := guests[0], guests[1:]
 	held, free := make(chan struct{}), make(chan struct{})
 	letGo := sync.OnceFunc(func() { close(free) })
-	defer letGo() // or a case that fails would wait for the session that it holds up
+	defer letGo() // otherwise a case that fails would wait for the delayed session
 	var once sync.Once
 	late.lose(func(m drivers.Message) bool {
 		if m.Op.IsRead() && !m.Watch {
@@ -253,7 +253,7 @@ func hallGivenUpInside(ctx context.Context, x *hallTrial) {
 		hall := x.hall(ctx)
 		guests := x.full(ctx, hall)
 		if _, weaker := guests[who].barrier.(workloads.Placed); weaker && who == 0 {
-			who = 1 // the lowest need not wait
+			who = 1 // the lowest client does not have to wait
 		}
 		x.wantOut(ctx, guests[who])
 		guests[who].giveUp(ctx)
@@ -284,7 +284,7 @@ func hallLostOutside(ctx context.Context, x *hallTrial) {
 	x.close(ctx, hall)
 }
 
-// hallLostInside loses the session of a guest while others wait to leave.
+// hallLostInside closes the session of a guest while the others wait to leave.
 func hallLostInside(who int) func(context.Context, *hallTrial) {
 	return func(ctx context.Context, x *hallTrial) {
 		hall := x.hall(ctx)
@@ -336,10 +336,11 @@ func hallCreatesLost(ctx context.Context, x *hallTrial) {
 	}
 }
 
-// crowd is how many rush.
+// crowd is the number of clients in a rush.
 const crowd = 6
 
-// rush lets a crowd come and go as it likes, and looks at who is in and out.
+// rush has a crowd enter and leave at random times, and checks that no client enters or
+// leaves too early.
 func (x *hallTrial) rush(ctx context.Context, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
 	x.Helper()
 	hall := x.hall(ctx)
@@ -354,7 +355,7 @@ func (x *hallTrial) rush(ctx context.Context, seed uint64, lose func(*rand.Rand)
 			return err
 		}
 		w.isIn(g)
-		if rng.IntN(2) == 0 { // the others leave as fast as they can
+		if rng.IntN(2) == 0 { // the others leave as soon as they can
 			if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 				return err
 			}
@@ -369,13 +370,13 @@ func (x *hallTrial) rush(ctx context.Context, seed uint64, lose func(*rand.Rand)
 	x.dismiss()
 }
 
-// A crowdWatch knows who has come and who wants to leave.
+// A crowdWatch records which clients have arrived and which want to leave.
 type crowdWatch struct {
 	mu      sync.Mutex
 	came    int
-	inside  []*guest // who do not want to leave yet
-	leaving int      // who do, or are out
-	early   error    // the first who was in too early
+	inside  []*guest // the clients that do not want to leave yet
+	leaving int      // the number of clients that want to leave or have left
+	early   error    // the first client that entered too early
 }
 
 func (w *crowdWatch) comes() {
@@ -400,7 +401,7 @@ func (w *crowdWatch) wantsOut(g *guest) {
 	w.inside = slices.DeleteFunc(w.inside, func(other *guest) bool { return other == g })
 }
 
-// isOut returns what was wrong so far.
+// isOut returns the errors so far.
 func (w *crowdWatch) isOut(g *guest) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

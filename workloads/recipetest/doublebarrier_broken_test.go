@@ -42,7 +42,7 @@ func doubleBarrierMutants() *plants[func(drivers.Conn, string, int) workloads.Do
 			"settled cost", "identities")
 }
 
-// backDoor lets out whoever wants to leave, with its session.
+// backDoor lets any client leave, by closing its session.
 type backDoor struct {
 	workloads.DoubleBarrier
 	conn drivers.Conn
@@ -58,7 +58,7 @@ func (b oblivious) Get(ctx context.Context, path string, w drivers.Watch) ([]byt
 	return nil, stat, err
 }
 
-// messy removes nothing when it has given up.
+// messy deletes nothing after the call was canceled.
 type messy struct{ drivers.Conn }
 
 func (b messy) Delete(ctx context.Context, path string, version int32) error {
@@ -68,14 +68,14 @@ func (b messy) Delete(ctx context.Context, path string, version int32) error {
 	return b.Conn.Delete(ctx, path, version)
 }
 
-// givenUp tells a context that lasts only to clean up, for as long as a session
-// does, from the case's own.
+// givenUp reports whether ctx is a context for cleaning up, which lasts no longer than a session
+// timeout, and not the case's own.
 func givenUp(ctx context.Context) bool {
 	end, bounded := ctx.Deadline()
 	return bounded && time.Until(end) <= drivers.DefaultSessionTimeout
 }
 
-// undead makes nothing ephemeral.
+// undead creates no ephemeral nodes.
 type undead struct{ drivers.Conn }
 
 func (b undead) Create(ctx context.Context, path string, data []byte, mode drivers.Mode) (drivers.Child, error) {

@@ -12,23 +12,23 @@ import (
 type ElectionForm struct {
 	Name string // the form's name in package cost
 	New  func(c drivers.Conn, path string) workloads.Election
-	// Acknowledged: the leader makes a node, leader, when it acknowledges.
+	// Acknowledged forms create a node named leader when the leader acknowledges.
 	Acknowledged bool
 	Library
 }
 
-// Election checks a form on a service as [Lock] does: of a leader the same is
-// asked as of a holder, and more where it acknowledges.
+// Election checks a form on a service, as [Lock] does. A leader must meet the requirements of
+// a lock's holder, and more if it acknowledges.
 func Election(t *testing.T, service drivers.Service, form ElectionForm) {
 	checkAll(t, service, form.office(), form.cases())
 }
 
-// ElectionBubbled checks a form as [LockBubbled] does.
+// ElectionBubbled checks a form, as [LockBubbled] does.
 func ElectionBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form ElectionForm) {
 	checkBubbled(t, open, form.office(), form.cases())
 }
 
-// office is the election as a lock.
+// office returns the election as a lock.
 func (f ElectionForm) office() LockForm {
 	office := LockForm{Recipe: "election", Name: f.Name, Library: f.Library, New: func(c drivers.Conn, path string) workloads.Lock {
 		return workloads.Office{Election: f.New(c, path)}
@@ -72,7 +72,7 @@ func leaderIsKnown(ctx context.Context, x *lockTrial) {
 	}
 }
 
-// expectLeader fails the case unless the node leader is there or not.
+// expectLeader fails the case unless the node leader exists, or does not, as wanted.
 func (x *lockTrial) expectLeader(ctx context.Context, want bool, while string) {
 	x.Helper()
 	err := x.admin.Sync(ctx, x.dir)

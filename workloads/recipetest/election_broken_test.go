@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// electionMutants are elections with one thing wrong, by what it is.
+// electionMutants returns elections with one defect each, by name.
 func electionMutants() map[string]func(drivers.Conn, string) workloads.Election {
 	return map[string]func(drivers.Conn, string) workloads.Election{
 		"acknowledges before it leads": func(c drivers.Conn, dir string) workloads.Election {
@@ -44,7 +44,7 @@ func TestElectionMutantsAreCaught(t *testing.T) {
 	}
 }
 
-// hasty acknowledges whoever comes.
+// hasty acknowledges before the client leads.
 type hasty struct{ *recipes.AcknowledgedElection }
 
 func (e hasty) Campaign(ctx context.Context) (context.Context, error) {
@@ -59,7 +59,7 @@ type mute struct{ *recipes.AcknowledgedElection }
 
 func (mute) Acknowledge(context.Context) error { return nil }
 
-// clinging resigns as one who has not acknowledged.
+// clinging resigns without removing its acknowledgement.
 type clinging struct{ *recipes.AcknowledgedElection }
 
 func (e clinging) Resign(ctx context.Context) error { return e.Election.Resign(ctx) }

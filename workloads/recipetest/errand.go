@@ -7,9 +7,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// An errand stands where a case of the lock has its lock: Acquire does whatever
-// the client was sent to do. So the cases of recipes whose clients wait for each
-// other use what the lock's are made of.
+// An errand takes the place of the lock in a case: Acquire runs the function do. So the
+// cases of recipes whose clients wait for each other can use the machinery of the lock's
+// cases.
 type errand struct {
 	do func(ctx context.Context) error
 }
@@ -22,13 +22,13 @@ func (*errand) Token() int64 { return drivers.NoSeq }
 
 func (*errand) Release(context.Context) error { return nil }
 
-// send begins an errand of the client.
+// send starts an errand of the client.
 func (c *lockClient) send(ctx context.Context, do func(context.Context) error) {
 	c.lock.(*errand).do = do
 	c.ask(ctx)
 }
 
-// wait sends clients, one after the other, to where they wait.
+// wait sends the clients one after the other, each to the point where it waits.
 func (x *lockTrial) wait(ctx context.Context, clients []*lockClient, do func(c *lockClient) func(context.Context) error) {
 	x.Helper()
 	for _, c := range clients {
@@ -37,8 +37,8 @@ func (x *lockTrial) wait(ctx context.Context, clients []*lockClient, do func(c *
 	}
 }
 
-// expectBack fails the case unless all these clients have come back without an
-// error, or all still wait.
+// expectBack fails the case unless all these clients have returned without an error, or,
+// if back is false, all still wait.
 func (x *lockTrial) expectBack(ctx context.Context, back bool, clients ...*lockClient) {
 	x.Helper()
 	x.settle(ctx)
@@ -49,7 +49,7 @@ func (x *lockTrial) expectBack(ctx context.Context, back bool, clients ...*lockC
 	}
 }
 
-// err is the error that the client came back with.
+// err returns the error with which the client's call returned, or nil.
 func (c *lockClient) err() error {
 	select {
 	case <-c.asking.done:
@@ -59,7 +59,7 @@ func (c *lockClient) err() error {
 	}
 }
 
-// several opens so many sessions.
+// several opens n sessions.
 func (x *lockTrial) several(ctx context.Context, n int) []*lockClient {
 	x.Helper()
 	clients := make([]*lockClient, n)
@@ -69,7 +69,7 @@ func (x *lockTrial) several(ctx context.Context, n int) []*lockClient {
 	return clients
 }
 
-// done runs a step that must not fail.
+// done fails the case if a step has failed.
 func (x *lockTrial) done(err error) {
 	x.Helper()
 	if err != nil {
@@ -77,7 +77,7 @@ func (x *lockTrial) done(err error) {
 	}
 }
 
-// await waits for something that must come.
+// await waits for an event that must happen.
 func (x *lockTrial) await(ctx context.Context, what <-chan struct{}) {
 	x.Helper()
 	select {

@@ -13,19 +13,18 @@ import (
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
-// Most of a case on a real service is waiting for sessions to end, which many can
-// do at once on few processors.
+// TestMain raises the number of parallel tests: a case on a real service mostly waits for sessions to
+// expire, and many cases can wait at the same time on few processors.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	flag.Set("test.parallel", "8")
 	backendtest.Main(m)
 }
 
-// everywhere checks all forms of a recipe, which are those of the catalogue in
-// its order: in bubbles, on ZooKeeper and on etcd; and the first over the native
-// server's sockets, where the others would see the same server. A form that a
-// backend's client cannot run is left out there. A short test run has only the first
-// form on ZooKeeper and etcd.
+// everywhere checks all forms of a recipe, which must be those of the catalogue in its order.
+// It runs them in bubbles, on ZooKeeper and on etcd. Only the first form also runs over the native
+// server's sockets, because the others would see the same server. A form that a backend's client
+// cannot run is skipped there. A short test run has only the first form on ZooKeeper and etcd.
 func everywhere[F any](t *testing.T, recipe string, forms []F, name func(F) string,
 	bubbled func(*testing.T, func(testing.TB) drivers.Service, F), on func(*testing.T, drivers.Service, F)) {
 	var tested []string
@@ -65,17 +64,16 @@ func everywhere[F any](t *testing.T, recipe string, forms []F, name func(F) stri
 	}
 }
 
-// A loner is a form that may have to be checked by itself.
+// A loner is a form that may have to be checked alone.
 type loner interface{ Alone() bool }
 
-// listed is a row of the catalogue.
+// listed returns a row of the catalogue.
 func listed(recipe, name string) workloads.Form {
 	forms := catalog.Forms()
 	return forms[slices.IndexFunc(forms, func(f workloads.Form) bool { return f.Recipe == recipe && f.Name == name })]
 }
 
-// urlFor is a started backend, used through a client that can do what the form
-// needs.
+// urlFor returns the URL of a started backend, with a client that supports what the form needs.
 func urlFor(t *testing.T, scheme string, f workloads.Form) string {
 	t.Helper()
 	target, err := backends.Parse(scheme + ":")
@@ -102,10 +100,10 @@ func clientInProcess(t testing.TB) drivers.Info {
 	return service.Info()
 }
 
-// shipped is what the session's client library ships.
+// shipped returns the form that the session's client library ships.
 func shipped[F any](c drivers.Conn, recipe, path string, clients int) F {
 	return c.(drivers.Librarian).LibraryForm(recipe, path, clients).(F)
 }
 
-// noRetry is why a library cannot keep what some cases ask for.
+// noRetry is the reason why a library's form cannot pass some cases.
 const noRetry = "the library gives up at a lost reply"

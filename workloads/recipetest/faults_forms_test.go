@@ -9,16 +9,16 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A made is a form as runs have it.
+// A made is the constructor of a form's workload, as runs use it.
 type made = func(workloads.Settings) workloads.Workload
 
-// A family is the form of a recipe that is right, and its mutants by what is wrong.
+// A family has the correct form of a recipe, and its mutants by their defects.
 type family struct {
 	right   made
 	mutants map[string]made
 }
 
-// families are those of all recipes.
+// families returns the families of all recipes.
 func families() map[string]family {
 	type conn = drivers.Conn
 	locks := family{workloads.Locks(recipes.NewLock), madeOf(mutants(), workloads.Locks)}
@@ -43,7 +43,7 @@ func families() map[string]family {
 	}
 }
 
-// madeOf makes runs of locks.
+// madeOf returns the workloads of lock mutants.
 func madeOf(all []mutant, run func(func(drivers.Conn, string) workloads.Lock) made) map[string]made {
 	forms := map[string]made{}
 	for _, m := range all {
@@ -62,7 +62,7 @@ func revocableLocks(open func(drivers.Conn, string) workloads.Lock) made {
 	})
 }
 
-// impatient is the lock that a mutant disguises.
+// impatient returns the lock that the mutant disguised wraps.
 func impatient(c drivers.Conn, dir string) *recipes.LaserBeamLock {
 	return recipes.NewLaserBeamLock(c, dir, time.Second)
 }
@@ -109,7 +109,7 @@ func groups() family {
 	return f
 }
 
-// queues are those of one of the two recipes.
+// queues returns the family of one of the two queue recipes.
 func queues(recipe string) family {
 	f := family{workloads.Queues(recipes.NewQueue), map[string]made{}}
 	if recipe == "priority-queue" {

@@ -10,8 +10,9 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// Each expiry of afterTheVote falls between a vote and the decision, in whatever
-// order the goroutines run: a schedule that hits by chance finds its mutant by chance.
+// TestStrikesFallAfterTheVote checks that each expiry of afterTheVote happens between a vote and
+// the decision, in whatever order the goroutines run. With a schedule that hits this moment only
+// by chance, the mutant would be detected only by chance.
 func TestStrikesFallAfterTheVote(t *testing.T) {
 	var missing atomic.Int64 // decisions to commit, written while a site that voted is gone
 	p := workloads.Protocol{
@@ -35,8 +36,8 @@ func TestStrikesFallAfterTheVote(t *testing.T) {
 	}
 }
 
-// countsMissing counts the decisions to commit that are written while fewer than
-// four sites have a node.
+// countsMissing counts the decisions to commit that are written while fewer than four sites have
+// a node.
 type countsMissing struct {
 	drivers.Conn
 	missing *atomic.Int64

@@ -15,10 +15,10 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// What is wrong with a form is noticed under faults as well: it breaks its promise,
-// fails, or comes to a stop, under one schedule of twelve at least, which chance
-// makes, or which strikes where it is weak. Those that are right get through all that catch a
-// mutant of theirs.
+// TestMutantsUnderFaults checks that faults in a run expose mutants too: a mutant violates safety,
+// fails or stops making progress under at least one of twelve schedules, which are random, or
+// which strike where the form is weak. The correct forms pass all schedules that expose one of
+// their mutants.
 func TestMutantsUnderFaults(t *testing.T) {
 	all := families()
 	for _, recipe := range slices.Sorted(maps.Keys(all)) {
@@ -50,15 +50,15 @@ func noticed(t *testing.T, recipe, name string, f family) {
 	t.Errorf("a %s that %s gets through", recipe, name)
 }
 
-// getsThrough tries a form that is right on a schedule by chance, as the catalogue's
-// tests do with more of them.
+// getsThrough runs a correct form under a random schedule. The catalogue's tests do the same with
+// more schedules.
 func getsThrough(t *testing.T, recipe string, form made) {
 	if wrong := underFaults(t, recipe, form, 0, nil); wrong != "" {
 		t.Error(wrong)
 	}
 }
 
-// Each mutant whose name is in a table is there.
+// TestTablesOfMutantsUnderFaults checks that each mutant named in a table exists.
 func TestTablesOfMutantsUnderFaults(t *testing.T) {
 	all := families()
 	known := map[string]bool{}
@@ -79,7 +79,7 @@ func TestTablesOfMutantsUnderFaults(t *testing.T) {
 	}
 }
 
-// weaknesses are the faults that strike where chance seldom does.
+// weaknesses returns the faults that strike where random schedules rarely do.
 func weaknesses() map[string]faults.Schedule {
 	lose := func(reply string) faults.Schedule {
 		return again(500*time.Millisecond, "lose clients=all reply="+reply)
@@ -107,30 +107,30 @@ func weaknesses() map[string]faults.Schedule {
 	}
 }
 
-// afterTheVote ends a client's session between its vote and the decision. Client 1 is
-// frozen until all others have voted and wait for its vote; client 2 has no new session
-// before the decision, since it is frozen until then.
+// afterTheVote expires a client's session between its vote and the decision. Client 1 is frozen
+// until all others have voted and wait for its vote. Client 2 gets no new session before the
+// decision, because it is frozen until then.
 func afterTheVote() faults.Schedule {
 	return again(250*time.Millisecond, "freeze client=1 for=300ms", "freeze client=2, expire after=10ms, thaw after=140ms")
 }
 
-// again does the deeds in turn, one every so often.
+// again repeats the faults in turn, one per interval.
 func again(every time.Duration, deeds ...string) (s faults.Schedule) {
 	for n := 0; time.Duration(n+2)*every < struck; n++ {
 		f, err := faults.Parse(fmt.Sprintf("at=%v %s", time.Duration(n+1)*every, deeds[n%len(deeds)]))
 		if err != nil {
-			panic(err) // of what is written here
+			panic(err) // the faults in this file are invalid
 		}
 		s = append(s, f)
 	}
 	return s
 }
 
-// struck is for how long a form is under faults.
+// struck is the duration of a run under faults.
 const struck = 12 * time.Second
 
-// hidden are the mutants that are not tried here, and why: all but one cannot show
-// in a run. What finds them are the cases of the suites.
+// hidden returns the mutants that are not tried here, and why: all but one cannot be detected in
+// a run. The cases of the suites detect them.
 func hidden() map[string]string {
 	all := map[string]string{
 		"barrier: goes with who set it":                   "who sets it is no client, so that no faults are done to it",
@@ -162,8 +162,8 @@ func hidden() map[string]string {
 	return all
 }
 
-// underFaults runs a form under the faults, or those of the seed where there are
-// none, and returns what was wrong.
+// underFaults runs a form under the given faults, or under random ones drawn from the seed if there
+// are none. It returns what was wrong.
 func underFaults(t *testing.T, recipe string, form made, seed uint64, strikes faults.Schedule) (wrong string) {
 	bubble.Test(t, func(t *testing.T) {
 		s, err := backends.InProcess()
@@ -171,7 +171,7 @@ func underFaults(t *testing.T, recipe string, form made, seed uint64, strikes fa
 			t.Fatal(err)
 		}
 		defer closed(t, s)
-		// A revocable lock is revoked often enough to be revoked while its holder is frozen.
+		// Revocations are frequent enough for one to come while the lock's holder is frozen.
 		p := workloads.Plan{Service: s, Form: workloads.Form{Recipe: recipe, Name: "tried", Family: workloads.Recipe, New: form},
 			Clients: 4, Duration: struck, Seed: seed, Faults: strikes,
 			Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 20 * time.Millisecond, RevokeEvery: 2}}

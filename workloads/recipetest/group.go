@@ -16,8 +16,8 @@ import (
 type GroupForm struct {
 	Name string // the form's name in package cost
 	New  func(c drivers.Conn, path string) workloads.Group
-	// Ring: only the neighbour of a member learns of its going, the one right
-	// behind it; the first learns of everything, since it closes the ring.
+	// Ring: when a member leaves, only the member right behind it is notified. The first
+	// member closes the ring, so it is notified of every change.
 	Ring bool
 }
 
@@ -26,7 +26,7 @@ func Group(t *testing.T, service drivers.Service, form GroupForm) {
 	playAll(t, service, form.cases(), nil)
 }
 
-// GroupBubbled checks a form as [LockBubbled] does.
+// GroupBubbled checks a form, as [LockBubbled] does.
 func GroupBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form GroupForm) {
 	playBubbled(t, open, form.cases())
 }
@@ -70,7 +70,7 @@ func (f GroupForm) member(ctx context.Context, x *scene) *groupMember {
 	return m
 }
 
-// members lets so many join and follow, one at a time.
+// members has n members join and follow, one at a time.
 func (f GroupForm) members(ctx context.Context, x *scene, n int) []*groupMember {
 	x.Helper()
 	members := make([]*groupMember, n)
@@ -100,7 +100,7 @@ func (m *groupMember) follow(ctx context.Context) *call {
 	})
 }
 
-// stop ends the following.
+// stop cancels the call of Follow.
 func (m *groupMember) stop(ctx context.Context) {
 	m.x.Helper()
 	c := m.calls[len(m.calls)-1]
@@ -122,9 +122,9 @@ func (m *groupMember) seen() []string {
 	return m.sees
 }
 
-// expect fails the case unless these are the members, in this order of joining,
-// and those see it who learn of everything; and in a ring the others see who is
-// right ahead of them, and nobody of those who have gone.
+// expect fails the case unless the group has exactly these members, in this order of joining,
+// and each member that is notified of every change sees them. In a ring, each other member must
+// see the member right ahead of it, and no neighbor of a member that has gone may still see it.
 func (f GroupForm) expect(ctx context.Context, x *scene, members []*groupMember, gone ...*groupMember) {
 	x.Helper()
 	var names []string
@@ -156,8 +156,7 @@ func (f GroupForm) expect(ctx context.Context, x *scene, members []*groupMember,
 	}
 }
 
-// expectGone fails the case if the neighbour, in a ring, still sees the one who
-// was there.
+// expectGone fails the case if the next member behind the one that has gone still sees it.
 func (f GroupForm) expectGone(x *scene, members []*groupMember, gone *groupMember) {
 	x.Helper()
 	behind := slices.IndexFunc(members, func(m *groupMember) bool { return m.group.Place() > gone.group.Place() })
@@ -187,7 +186,7 @@ func (f GroupForm) comesAndGoes(ctx context.Context, x *scene) {
 
 func (f GroupForm) losesSession(ctx context.Context, x *scene) {
 	members := f.members(ctx, x, 6)
-	for _, place := range []int{3, 0, 3, 1} { // in the middle, the first, the last, between two
+	for _, place := range []int{3, 0, 3, 1} { // in the middle, the first, the last, between two others
 		lost := members[place]
 		lost.close()
 		lost.failed(ctx, lost.calls[0], drivers.ErrSessionLost)
@@ -230,11 +229,11 @@ func (f GroupForm) givesUpJoining(ctx context.Context, x *scene) {
 	f.expect(ctx, x, members)
 }
 
-// losesReplies loses every second reply, of reads and writes each.
+// losesReplies loses every second reply of each kind of read and write.
 func (f GroupForm) losesReplies(ctx context.Context, x *scene) {
 	members := f.members(ctx, x, 4)
 	for _, m := range members {
-		lost := map[drivers.Op]bool{} // of each operation every other reply
+		lost := map[drivers.Op]bool{} // by operation; every second reply is lost
 		m.lose(func(message drivers.Message) bool {
 			op := message.Op
 			if op.IsRead() || op.IsWrite() {

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A groupMutant is a group with one thing wrong, and the cases that must notice.
+// A groupMutant is a group with one defect, and the cases that must detect it.
 type groupMutant struct {
 	name string
 	ring bool
@@ -53,7 +53,7 @@ func TestGroupMutantsAreCaught(t *testing.T) {
 	covered(t, GroupForm{}.cases(), catching)
 }
 
-// onlooker shows what it saw first for ever.
+// onlooker shows forever what it saw first.
 type onlooker struct{ workloads.Group }
 
 func (g *onlooker) Follow(ctx context.Context, see func([]string)) error {
@@ -73,7 +73,7 @@ func (b openEnded) Children(ctx context.Context, path string, _ drivers.Watch) (
 	return b.Conn.Children(ctx, path, nil)
 }
 
-// fickle leaves the group when it does not follow any more.
+// fickle leaves the group when it stops following.
 type fickle struct{ workloads.Group }
 
 func (g fickle) Follow(ctx context.Context, see func([]string)) error {
@@ -81,7 +81,7 @@ func (g fickle) Follow(ctx context.Context, see func([]string)) error {
 	return errors.Join(err, g.Leave(context.WithoutCancel(ctx)))
 }
 
-// keeper never removes what it may have made.
+// keeper deletes nothing.
 type keeper struct{ drivers.Conn }
 
 func (keeper) Delete(context.Context, string, int32) error { return nil }

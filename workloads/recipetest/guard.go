@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A guard is the resource that a lock protects: it looks at who comes in.
+// A guard is the resource that a lock protects. It checks the clients that enter.
 type guard struct {
 	testing.TB
 
@@ -16,11 +16,12 @@ type guard struct {
 	inside []*lockClient
 	grants []*lockClient
 	newest int64 // the highest token granted
-	writer int64 // the highest granted to somebody who does not share
+	writer int64 // the highest token granted to a client that does not share
 }
 
-// enter fails the case if somebody is inside with whom the client cannot share
-// the lock, or if its token is no higher than that of such a one before it.
+// enter fails the case if a client is inside with which c cannot share the lock. It also
+// fails the case if c's token is not higher than the earlier tokens of all clients with
+// which c could not share the lock.
 func (g *guard) enter(c *lockClient) {
 	g.Helper()
 	token := c.lock.Token()
@@ -46,28 +47,28 @@ func (g *guard) enter(c *lockClient) {
 	g.grants = append(g.grants, c)
 }
 
-// leave is harmless for somebody who was deposed and is not inside any more.
+// leave removes the client. It does nothing if the client was deposed and is not inside.
 func (g *guard) leave(c *lockClient) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.inside = slices.DeleteFunc(g.inside, func(other *lockClient) bool { return other == c })
 }
 
-// ordered tells whether the form has tokens, and so an order.
+// ordered reports whether the form has tokens, and so an order of grants.
 func (g *guard) ordered() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.grants) > 0 && g.newest != drivers.NoSeq
 }
 
-// order is who was granted the lock so far.
+// order returns the clients that were granted the lock so far, in order.
 func (g *guard) order() []*lockClient {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.grants)
 }
 
-// has tells whether the client is inside.
+// has reports whether the client is inside.
 func (g *guard) has(c *lockClient) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -14,25 +14,24 @@ import (
 
 // A LockForm is a form under test.
 type LockForm struct {
-	// Recipe and Name are the form's names in package cost, Recipe "lock" if
-	// it is empty. A form without a model there is not asked about its cost.
+	// Recipe and Name are the form's names in package cost; an empty Recipe means
+	// "lock". The cost of a form without a model is not checked.
 	Recipe, Name string
 	New          func(c drivers.Conn, path string) workloads.Lock
-	// Marks is how many nodes a holder has besides the one it waited with.
+	// Marks is the number of nodes that a holder has besides the one with which it waited.
 	Marks int
 	Library
 }
 
-// Library says of a form that it is what a client library ships, if it is: the
-// reasons why it cannot keep what some cases ask for, by their names. nil if it is
-// not. Such a form does not say when it is parked, and a lock is not asked to
-// survive lost replies.
+// Library is non-nil if a client library ships the form. It maps the names of the cases
+// that the form cannot pass to the reasons. Such a form does not report when it is parked,
+// and the lock cases with lost replies do not apply to it.
 type Library map[string]string
 
-// shipped tells whether the form is a library's.
+// shipped reports whether a client library ships the form.
 func (l Library) shipped() bool { return l != nil }
 
-// family is the form's, "" if it is not a library's.
+// family returns the form's family, or "" if no client library ships it.
 func (l Library) family() workloads.Family {
 	if l.shipped() {
 		return workloads.Library
@@ -40,17 +39,17 @@ func (l Library) family() workloads.Family {
 	return ""
 }
 
-// Company is what a library may be unable to stand as it may be to keep a case:
-// others who use the service at the same time.
+// Company is a key of Library like the name of a case, for a form that fails if other
+// clients use the service at the same time.
 const Company = "company"
 
-// Alone tells whether the form is checked while nobody else uses the service.
+// Alone reports whether the form must be checked while no other client uses the service.
 func (l Library) Alone() bool {
 	_, alone := l[Company]
 	return alone
 }
 
-// excuse skips a case that the library cannot keep.
+// excuse skips a case that the library's form cannot pass.
 func (l Library) excuse(t *testing.T, name string) {
 	t.Helper()
 	if why, cannot := l[name]; cannot {
@@ -58,8 +57,8 @@ func (l Library) excuse(t *testing.T, name string) {
 	}
 }
 
-// Lock checks a form on a service, which all cases share and may share with
-// anybody else. It returns before the last of them is done, as parallel tests do.
+// Lock checks a form on a service that all cases share, and that others may use too. It
+// returns before the last case has finished, as parallel tests do.
 func Lock(t *testing.T, service drivers.Service, form LockForm) {
 	checkAll(t, service, form, lockCases(form))
 }
@@ -76,8 +75,8 @@ func checkAll(t *testing.T, service drivers.Service, form LockForm, cases []lock
 	}
 }
 
-// LockBubbled checks a form with a bubble and a service of its own for every
-// case: open is called within the bubble.
+// LockBubbled checks a form with a bubble and a service of its own for each case. It calls
+// open within the bubble.
 func LockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) {
 	checkBubbled(t, open, form, lockCases(form))
 }
@@ -94,14 +93,14 @@ func checkBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form Lo
 	}
 }
 
-// A lockCase is one thing that is asked of a lock.
+// A lockCase is one requirement of a lock.
 type lockCase struct {
 	name string
-	why  string // what is asked for, and why
+	why  string // what the case requires, and why
 	run  func(ctx context.Context, x *lockTrial)
 }
 
-// lockCases are what is asked of a form.
+// lockCases returns the cases that apply to a form.
 func lockCases(form LockForm) []lockCase {
 	cases := slices.Concat(lockTurns(), lockCancellation(), lockSessions())
 	switch form.Recipe {
@@ -118,7 +117,7 @@ func lockCases(form LockForm) []lockCase {
 	return append(cases, lockReplies()...)
 }
 
-// model is what the form costs, false if nobody knows.
+// model returns the cost model of the form, or false if there is none.
 func (f LockForm) model() (cost.Model, bool) { return cost.Of(cmp.Or(f.Recipe, "lock"), f.Name) }
 
 func closed(t testing.TB, service drivers.Service) {

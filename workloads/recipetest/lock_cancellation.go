@@ -21,7 +21,7 @@ func lockCancellation() []lockCase {
 
 const whyGiveUp = "A waiter that gives up removes its node and says why it failed; whoever waited behind it, or for the same node, still gets the lock, in order."
 
-// givesUp lets one in a line of five give up.
+// givesUp has one client in a line of five cancel its Acquire.
 func givesUp(place int) func(context.Context, *lockTrial) {
 	return func(ctx context.Context, x *lockTrial) {
 		line := x.line(ctx, 5)

@@ -17,13 +17,12 @@ type lockClient struct {
 	lock    workloads.Lock
 	spot    drivers.Spot
 	tally   tally
-	replies atomic.Pointer[func(drivers.Message) bool] // which to lose
+	replies atomic.Pointer[func(drivers.Message) bool] // which replies to lose
 	asking  *asking                                    // the last Acquire
 	calling *asking                                    // the last call of another kind that may block
 }
 
-// An asking is one call, mostly of Acquire. held and err are there when done is
-// closed.
+// An asking is one call, usually of Acquire. held and err are valid once done is closed.
 type asking struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{}
@@ -33,7 +32,7 @@ type asking struct {
 
 var errGivenUp = errors.New("given up")
 
-// client opens a session. Whoever polls under its spot waits for ticks.
+// client opens a session. Its polls wait for ticks.
 func (x *lockTrial) client(ctx context.Context) *lockClient {
 	return x.clientWith(ctx, drivers.Options{})
 }
@@ -57,14 +56,14 @@ func (x *lockTrial) clientWith(ctx context.Context, o drivers.Options) *lockClie
 	return c
 }
 
-// line opens so many sessions and lets each in turn ask for the lock and come to
-// rest, so that the first holds it and the others wait in this order.
+// line opens n sessions. Each in turn asks for the lock and comes to rest, so that the first
+// holds the lock and the others wait in this order.
 func (x *lockTrial) line(ctx context.Context, n int) []*lockClient {
 	x.Helper()
 	return x.lineOf(ctx, make([]bool, n))
 }
 
-// lineOf is line, where clients take the lock to share it as told.
+// lineOf is line for clients that share the lock or not, as given.
 func (x *lockTrial) lineOf(ctx context.Context, share []bool) []*lockClient {
 	x.Helper()
 	clients := make([]*lockClient, len(share))
@@ -80,23 +79,23 @@ func (x *lockTrial) lineOf(ctx context.Context, share []bool) []*lockClient {
 	return clients
 }
 
-// shares tells whether the client takes the lock together with others.
+// shares reports whether the client shares the lock with others.
 func (c *lockClient) shares() bool {
 	s, ok := c.lock.(*side)
 	return ok && s.reads
 }
 
-// take chooses how the client takes a lock that can be shared.
+// take sets whether the client shares the lock, if the lock can be shared.
 func (c *lockClient) take(shares bool) {
 	if s, ok := c.lock.(*side); ok {
 		s.reads = shares
 	}
 }
 
-// lose says which replies are lost from now on.
+// lose sets which replies are lost from now on.
 func (c *lockClient) lose(which func(drivers.Message) bool) { c.replies.Store(&which) }
 
-// ask begins an Acquire.
+// ask starts an Acquire.
 func (c *lockClient) ask(ctx context.Context) { c.asking = c.begin(ctx, c.lock.Acquire) }
 
 func (c *lockClient) begin(ctx context.Context, call func(context.Context) (context.Context, error)) *asking {
@@ -109,7 +108,7 @@ func (c *lockClient) begin(ctx context.Context, call func(context.Context) (cont
 	return a
 }
 
-// returned tells whether the call has returned.
+// returned reports whether the call has returned.
 func (a *asking) returned() bool {
 	select {
 	case <-a.done:
@@ -119,17 +118,17 @@ func (a *asking) returned() bool {
 	}
 }
 
-// giveUp ends the context of the Acquire and waits for its error.
+// giveUp cancels the context of the Acquire and waits for its error.
 func (c *lockClient) giveUp(ctx context.Context) {
 	c.x.Helper()
 	c.asking.cancel(errGivenUp)
 	c.failed(ctx, errGivenUp)
 }
 
-// holds tells whether the last Acquire has returned the lock.
+// holds reports whether the last Acquire has returned without an error.
 func (c *lockClient) holds() bool { return c.asking.returned() && c.asking.err == nil }
 
-// granted waits until the Acquire returns, and enters the lock with it.
+// granted waits until the Acquire returns, and has the client enter the guard.
 func (c *lockClient) granted(ctx context.Context) {
 	c.x.Helper()
 	c.returned(ctx)
@@ -142,7 +141,7 @@ func (c *lockClient) granted(ctx context.Context) {
 	c.x.guard.enter(c)
 }
 
-// failed waits until the Acquire fails with the error.
+// failed waits until the Acquire fails with the given error.
 func (c *lockClient) failed(ctx context.Context, want error) {
 	c.x.Helper()
 	c.returned(ctx)
@@ -173,7 +172,7 @@ func (c *lockClient) deposed(ctx context.Context) {
 	}
 }
 
-// release leaves the lock and gives it back.
+// release has the client leave the guard and release the lock.
 func (c *lockClient) release(ctx context.Context) {
 	c.x.Helper()
 	held := c.asking.held
@@ -186,8 +185,8 @@ func (c *lockClient) release(ctx context.Context) {
 	}
 }
 
-// parked tells that the client does not wait for an answer: it has called
-// nothing, or its call has returned or is parked.
+// parked reports whether the client is not waiting for a reply: it has made no call, or its
+// call has returned or is parked.
 func (c *lockClient) parked() bool {
 	calls := c.calls()
 	switch {
@@ -200,12 +199,12 @@ func (c *lockClient) parked() bool {
 	return parked
 }
 
-// calls are the last calls, of which at most one has not returned.
+// calls returns the client's last calls. At most one of them has not returned.
 func (c *lockClient) calls() []*asking {
 	return slices.DeleteFunc([]*asking{c.asking, c.calling}, func(a *asking) bool { return a == nil })
 }
 
-// fence returns when the session has been handed all notifications.
+// fence returns when the session has received all notifications.
 func (c *lockClient) fence(ctx context.Context) error {
 	select {
 	case <-c.conn.Done():

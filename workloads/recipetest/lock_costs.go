@@ -18,8 +18,7 @@ func lockCosts() []lockCase {
 	}
 }
 
-// settledCosts compares the model with what was counted, with new clients for
-// each N.
+// settledCosts compares the model with the counts, with new clients for each N.
 func settledCosts(ctx context.Context, x *lockTrial) {
 	model, known := x.form.model()
 	if !known {
@@ -42,8 +41,8 @@ func settledCosts(ctx context.Context, x *lockTrial) {
 	}
 }
 
-// settledTurns lets clients take a turn each and returns the most notifications
-// between two rests: at most one write there wakes anybody.
+// settledTurns has each client take one turn. It returns the most notifications between two
+// rests: in that time, at most one write wakes other clients.
 func (x *lockTrial) settledTurns(ctx context.Context, p cost.Params) (largest int64) {
 	seen := x.ledger.read().Notifications
 	rested := func() {
@@ -87,7 +86,7 @@ func (x *lockTrial) holdTrue(model cost.Model, counts metrics.Counts, rounds int
 	}
 }
 
-// identities are checked after a scramble.
+// identities checks the identities after clients have competed freely.
 func identities(ctx context.Context, x *lockTrial) {
 	model, known := x.form.model()
 	if !known {

@@ -28,13 +28,13 @@ func lockReplies() []lockCase {
 	}
 }
 
-// createsLost loses the reply to the first create of every turn, and counts what
-// the service did.
+// createsLost loses the reply to the first create of every turn, and counts the nodes that
+// the service created.
 func createsLost(ctx context.Context, x *lockTrial) {
 	const clients, turns = 10, 20
 	var lost, made atomic.Int64
 	x.compete(ctx, clients, turns, 0, func(*rand.Rand) func(drivers.Message) bool {
-		fresh := true // no create of this turn has been answered
+		fresh := true // no create of this turn has been answered yet
 		return func(m drivers.Message) bool {
 			switch {
 			case m.Op == drivers.OpDelete && m.Err == nil:
@@ -58,7 +58,7 @@ func createsLost(ctx context.Context, x *lockTrial) {
 	}
 }
 
-// deletesLost lets a few clients lose the reply to every first delete of a turn.
+// deletesLost has a few clients lose the reply to every delete that removed a node.
 func deletesLost(ctx context.Context, x *lockTrial) {
 	const clients, turns = 4, 10
 	var lost atomic.Int64
@@ -102,7 +102,7 @@ func repliesLost(ctx context.Context, x *lockTrial) {
 	}
 }
 
-// oneInFive loses one reply in five, of any kind.
+// oneInFive loses one reply in five, of reads and writes.
 func oneInFive(rng *rand.Rand) func(drivers.Message) bool {
 	dice := rand.New(rand.NewPCG(rng.Uint64(), 0))
 	return func(m drivers.Message) bool {
@@ -110,8 +110,8 @@ func oneInFive(rng *rand.Rand) func(drivers.Message) bool {
 	}
 }
 
-// givesUpWhileCreating ends the context when the reply to the create has come as
-// far as the client's door, and loses it there.
+// givesUpWhileCreating cancels the context when the reply to the create has reached the
+// client, and loses the reply there.
 func givesUpWhileCreating(ctx context.Context, x *lockTrial) {
 	for _, held := range []bool{false, true} {
 		line := x.line(ctx, 1)

@@ -31,8 +31,8 @@ func holderCloses(ctx context.Context, x *lockTrial) {
 	x.succeeds(ctx, line)
 }
 
-// holderExpires cuts the holder off, so that the service ends its session while
-// it believes itself the holder.
+// holderExpires loses all replies to the holder, so that the service expires its session
+// while the client believes that it holds the lock.
 func holderExpires(ctx context.Context, x *lockTrial) {
 	holder := x.clientWith(ctx, drivers.Options{SessionTimeout: time.Second})
 	holder.ask(ctx)
@@ -46,7 +46,7 @@ func holderExpires(ctx context.Context, x *lockTrial) {
 	x.succeeds(ctx, line)
 }
 
-// succeeds checks that the first in line is deposed, and serves the others.
+// succeeds checks that the first in line is deposed, and then serves the others.
 func (x *lockTrial) succeeds(ctx context.Context, line []*lockClient) {
 	x.Helper()
 	loser, others := line[0], line[1:]
@@ -62,8 +62,8 @@ func (x *lockTrial) succeeds(ctx context.Context, line []*lockClient) {
 	x.serve(ctx, others)
 }
 
-// handsOver waits until the service has found out that the holder is lost, and
-// one of the others has the lock.
+// handsOver waits until the service has noticed that the holder is lost and one of the others
+// has the lock.
 func (x *lockTrial) handsOver(ctx context.Context, others []*lockClient) {
 	x.Helper()
 	for !slices.ContainsFunc(others, (*lockClient).holds) {

@@ -12,15 +12,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A setting is where a case runs.
+// A setting is the environment in which a case runs.
 type setting struct {
 	service drivers.Service
-	bubble  bool // in a synctest bubble, with the service in it
+	bubble  bool // runs in a synctest bubble, together with the service
 }
 
-// seeds are how many times over a case plays what it draws from a seed. In a
-// bubble that is all by which one time differs from another. Elsewhere no two
-// are the same anyway, and each takes as long as the service does.
+// seeds returns how often a case repeats its random actions, each time with another seed. In
+// a bubble, repetitions differ only by their seed. Elsewhere no two are the same anyway, and
+// each takes as long as the service needs.
 func (s setting) seeds() uint64 {
 	if s.bubble {
 		return 3
@@ -28,8 +28,8 @@ func (s setting) seeds() uint64 {
 	return 1
 }
 
-// turns are how many each of several clients takes to have the counts of an
-// unforeseen schedule compared: fewer where they take long.
+// turns returns how many turns each of several clients takes before the counts of an
+// arbitrary schedule are checked. It is lower where turns take long.
 func (s setting) turns() int {
 	if s.bubble {
 		return 12
@@ -37,8 +37,8 @@ func (s setting) turns() int {
 	return 4
 }
 
-// sizes are how many clients a settled cost is compared with. The shape of a
-// formula shows in a bubble; elsewhere it is the counting that is compared.
+// sizes returns the numbers of clients for which settled costs are compared. The bubble
+// checks the shape of the formulas; elsewhere the comparison only checks the counting.
 func (s setting) sizes() []int64 {
 	if s.bubble {
 		return []int64{1, 2, 3, 5, 8, 16}
@@ -46,19 +46,19 @@ func (s setting) sizes() []int64 {
 	return []int64{3}
 }
 
-// patience is how long a case may take before it counts as hung: far longer
-// than any takes on a slow machine.
+// patience is the time after which a case counts as hung: far longer than any case takes on
+// a slow machine.
 const patience = 10 * time.Minute
 
 var errHung = errors.New("the case hung")
 
-// A lockTrial is one case while it runs: a lock of its own and those who want it.
+// A lockTrial is the state of one case: a lock of its own, and its clients.
 type lockTrial struct {
 	testing.TB
 	setting
 	form    LockForm
 	dir     string       // the lock's node
-	admin   drivers.Conn // makes, inspects and removes dir
+	admin   drivers.Conn // creates, inspects and removes dir
 	clients []*lockClient
 	guard   guard
 	ledger  ledger
@@ -95,7 +95,7 @@ func beginLock(ctx context.Context, t testing.TB, s setting, form LockForm) *loc
 	return x
 }
 
-// end dismisses everybody and removes the lock.
+// end dismisses all clients and removes the lock.
 func (x *lockTrial) end() {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(x.Context()), patience, errHung)
 	defer cancel()
@@ -108,7 +108,7 @@ func (x *lockTrial) end() {
 	}
 }
 
-// dismiss stops whoever still waits and closes all sessions.
+// dismiss cancels all calls and closes all sessions.
 func (x *lockTrial) dismiss() {
 	for _, c := range x.clients {
 		c.replies.Store(nil)
@@ -127,7 +127,7 @@ func (x *lockTrial) dismiss() {
 	x.clients = nil
 }
 
-// remove removes the lock's node with all that is in it.
+// remove removes the lock's node and its children.
 func (x *lockTrial) remove(ctx context.Context) error {
 	for {
 		left, err := x.nodes(ctx)
@@ -154,9 +154,9 @@ func (x *lockTrial) nodes(ctx context.Context) ([]drivers.Child, error) {
 	return x.admin.Children(ctx, x.dir, nil)
 }
 
-// expectNodes fails the case unless the lock's node has the children that so
-// many clients need who hold the lock or wait for it: one each if they stand in
-// line, otherwise one for all, and the holder's marks.
+// expectNodes fails the case unless the lock's node has the children that this number of
+// holding and waiting clients needs: one per client if the clients form a line, otherwise one
+// for all, plus the holder's marks.
 func (x *lockTrial) expectNodes(ctx context.Context, clients int) {
 	x.Helper()
 	want := clients
@@ -173,15 +173,14 @@ func (x *lockTrial) expectNodes(ctx context.Context, clients int) {
 	}
 }
 
-// settle returns when everything has come to rest, those who poll having polled
-// once more.
+// settle is rest, then one more poll of each polling client.
 func (x *lockTrial) settle(ctx context.Context) {
 	x.Helper()
 	x.rest(ctx)
 	x.tick(ctx)
 }
 
-// tick lets everybody who polls do so once.
+// tick lets each polling client poll once.
 func (x *lockTrial) tick(ctx context.Context) {
 	x.Helper()
 	ticked := false
@@ -193,10 +192,9 @@ func (x *lockTrial) tick(ctx context.Context) {
 	}
 }
 
-// rest returns when everybody who asked for the lock has it, or has failed, or
-// is parked, and nothing is under way any more. In a bubble this is what
-// synctest.Wait waits for. Elsewhere it is proved: all are parked, every session
-// is fenced, and that has moved nobody.
+// rest returns when each Acquire has returned or is parked and no message is in flight. In a
+// bubble, synctest.Wait waits for that. Elsewhere there is a proof: all clients are parked,
+// every session is fenced, and no message has arrived since.
 func (x *lockTrial) rest(ctx context.Context) {
 	x.Helper()
 	if x.bubble {
@@ -218,8 +216,8 @@ func (x *lockTrial) rest(ctx context.Context) {
 	x.Fatalf("coming to rest: %v", context.Cause(ctx))
 }
 
-// moves is how many messages all sessions have seen, and whether nobody is on
-// the move.
+// moves returns the number of messages that all sessions have seen, and whether all clients
+// are parked.
 func (x *lockTrial) moves() (messages int64, parked bool) {
 	x.ledger.mu.Lock()
 	messages = x.ledger.messages

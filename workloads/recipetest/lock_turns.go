@@ -25,8 +25,7 @@ func lockTurns() []lockCase {
 	}
 }
 
-// lockExcludes lets many clients take many turns, with holds and pauses drawn
-// from a seed.
+// lockExcludes has many clients take many turns, with random holds and pauses.
 func lockExcludes(ctx context.Context, x *lockTrial) {
 	const clients, turns = 8, 12
 	for seed := range x.seeds() {
@@ -39,8 +38,8 @@ func lockExcludes(ctx context.Context, x *lockTrial) {
 	}
 }
 
-// compete lets new clients take turns all at once. lose, if set, says for a
-// client which replies it loses.
+// compete has new clients take turns concurrently. lose, if set, returns for each client
+// which replies to lose.
 func (x *lockTrial) compete(ctx context.Context, clients, turns int, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
 	x.Helper()
 	x.atOnce(ctx, clients, seed, lose, func(_ int, c *lockClient, rng *rand.Rand) error {
@@ -53,8 +52,7 @@ func (x *lockTrial) compete(ctx context.Context, clients, turns int, seed uint64
 	})
 }
 
-// atOnce lets new clients act all at once, each with its number and its own
-// random numbers.
+// atOnce has new clients act concurrently, each with its number and its own random numbers.
 func (x *lockTrial) atOnce(ctx context.Context, clients int, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool,
 	act func(i int, c *lockClient, rng *rand.Rand) error) {
 	x.Helper()
@@ -74,8 +72,7 @@ func (x *lockTrial) atOnce(ctx context.Context, clients int, seed uint64, lose f
 	}
 }
 
-// turn takes the lock once, for a millisecond at most, and to share it or not as
-// it comes.
+// turn takes the lock once, for less than a millisecond. Whether it shares the lock is random.
 func (c *lockClient) turn(ctx context.Context, rng *rand.Rand) error {
 	if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 		return err
@@ -94,15 +91,15 @@ func upTo(rng *rand.Rand, most time.Duration) time.Duration {
 	return time.Duration(rng.Int64N(int64(most)))
 }
 
-// lockHandsOver lets clients come one at a time and let go one at a time.
+// lockHandsOver has clients arrive one at a time and release one at a time.
 func lockHandsOver(ctx context.Context, x *lockTrial) {
 	came := x.line(ctx, 6)
 	x.expectNodes(ctx, 6)
 	x.serve(ctx, came)
 }
 
-// serve lets the holder let go, and then whoever has the lock, until all these
-// have had their turn. Those who stand in line are served in this order.
+// serve has the holder release, and then each next holder, until all these clients have had
+// their turn. Clients that wait in a line must be served in this order.
 func (x *lockTrial) serve(ctx context.Context, waiting []*lockClient) {
 	x.Helper()
 	for waiting = slices.Clone(waiting); len(waiting) > 0; {
@@ -117,8 +114,8 @@ func (x *lockTrial) serve(ctx context.Context, waiting []*lockClient) {
 	}
 }
 
-// holder is which of those who asked has the lock now that everything has come
-// to rest: exactly one, or the first of several that share it.
+// holder returns the index of the client that has the lock, now that everything is at rest,
+// or of the first of several clients that share it. It fails the case if there is none.
 func (x *lockTrial) holder(ctx context.Context, asked []*lockClient) int {
 	x.Helper()
 	holder := -1

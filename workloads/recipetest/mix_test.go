@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// On every backend raw operations are what was asked for: no more writes than that,
-// and no session is shown what is older than it has seen.
+// TestMixEverywhere checks on every backend that a mix runs the requested operations: it makes no
+// more writes than requested, and no session sees older data than it has seen before.
 func TestMixEverywhere(t *testing.T) {
 	backendtest.Each(t, func(t *testing.T, service drivers.Service) {
 		r, err := workloads.Run(t.Context(), workloads.Plan{

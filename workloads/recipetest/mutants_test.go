@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// plants are forms of one recipe, F, each with one thing wrong, and the one that
-// is right.
+// plants has forms of one recipe, F, each with one defect, and the correct form.
 type plants[F any] struct {
 	right   F
 	suite   func(F) ([]lockCase, LockForm)
@@ -16,7 +15,7 @@ type plants[F any] struct {
 type plant[F any] struct {
 	name     string
 	form     F
-	caughtBy []string // the cases that must notice
+	caughtBy []string // the cases that must detect the defect
 }
 
 func newMutants[F any](right F, suite func(F) ([]lockCase, LockForm)) *plants[F] {
@@ -28,8 +27,8 @@ func (p *plants[F]) plant(name string, form F, caughtBy ...string) *plants[F] {
 	return p
 }
 
-// run fails the test unless each mutant is caught by its cases, the form that is
-// right by none, and each case catches a mutant.
+// run fails the test unless each mutant is caught by its cases, the correct form is caught by
+// none, and each case catches a mutant.
 func (p *plants[F]) run(t *testing.T) {
 	cases, _ := p.suite(p.right)
 	for _, c := range cases {

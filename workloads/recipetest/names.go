@@ -23,7 +23,7 @@ func Names(t *testing.T, service drivers.Service, form NamesForm) {
 	playAll(t, service, form.cases(), nil)
 }
 
-// NamesBubbled checks a form as [LockBubbled] does.
+// NamesBubbled checks a form, as [LockBubbled] does.
 func NamesBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form NamesForm) {
 	playBubbled(t, open, form.cases())
 }
@@ -75,7 +75,7 @@ func (m *namesMember) bind(ctx context.Context, name, value string) {
 	}
 }
 
-// finds fails the case unless the name has the value; "" means that it has none.
+// finds fails the case unless the name has the value; "" means that the name is not bound.
 func (m *namesMember) finds(ctx context.Context, name, want string) {
 	m.x.Helper()
 	got, err := m.names.Lookup(ctx, name)
@@ -106,8 +106,8 @@ func (f NamesForm) finds(ctx context.Context, x *scene) {
 	}
 }
 
-// changesMeanwhile changes a value when the reply to the read of it has come as
-// far as the client's door.
+// changesMeanwhile changes a value when the reply to its read has reached the client but not
+// yet the caller.
 func (f NamesForm) changesMeanwhile(ctx context.Context, x *scene) {
 	members := f.members(ctx, x, 2)
 	members[0].bind(ctx, "a", "1")
@@ -154,7 +154,7 @@ func (f NamesForm) losesSession(ctx context.Context, x *scene) {
 	members[1].finds(ctx, "a", "1")
 }
 
-// losesReplies loses every second reply, of reads and writes each.
+// losesReplies loses every second reply to reads, and every second reply to writes.
 func (f NamesForm) losesReplies(ctx context.Context, x *scene) {
 	members := f.members(ctx, x, 3)
 	for i := range 6 {

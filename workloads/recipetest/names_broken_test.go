@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A namesMutant is a name service with one thing wrong, and the cases that must notice.
+// A namesMutant is a name service with one defect, and the cases that must detect it.
 type namesMutant struct {
 	name string
 	open func(drivers.Conn, string) workloads.Names
@@ -42,14 +42,14 @@ func TestNamesMutantsAreCaught(t *testing.T) {
 	covered(t, NamesForm{}.cases(), catching)
 }
 
-// heedless arms no watch.
+// heedless sets no watch.
 type heedless struct{ drivers.Conn }
 
 func (b heedless) Get(ctx context.Context, path string, _ drivers.Watch) ([]byte, drivers.Stat, error) {
 	return b.Conn.Get(ctx, path, nil)
 }
 
-// late arms its watch with a second read.
+// late sets its watch with a second read.
 type late struct{ drivers.Conn }
 
 func (b late) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
@@ -60,7 +60,7 @@ func (b late) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, dr
 	return data, stat, err
 }
 
-// taciturn fails without a reason.
+// taciturn fails with an error that does not name the cause.
 type taciturn struct{ *recipes.Names }
 
 func (n taciturn) Lookup(ctx context.Context, name string) ([]byte, error) {

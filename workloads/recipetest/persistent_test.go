@@ -11,10 +11,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A lasting service adds persistent watches to one that has none, for as long as
-// all sessions are its own: it learns of every change from the replies to their
-// writes, whether or not these are lost afterwards. Where not even it has seen the
-// reply, all watches are told that there may have been any change.
+// A lasting service adds persistent watches to a service that has none. It works only if all
+// sessions are its own: it learns of every change from the replies to their writes, even if these
+// replies are lost afterwards. If lasting itself has not seen a reply, it sends all watches the
+// event Rearmed, which means that any change may have happened.
 type lasting struct {
 	drivers.Service
 
@@ -22,12 +22,12 @@ type lasting struct {
 	armed []*armed
 }
 
-// lastingInProcess is such a service in this process.
+// lastingInProcess returns such a service in this process.
 func lastingInProcess(t testing.TB) drivers.Service {
 	return &lasting{Service: inProcess(t)}
 }
 
-// An armed watch is on one node, or on all below it as well.
+// An armed watch is on one node, or on a node and everything below it.
 type armed struct {
 	conn *lastingConn
 	path string
@@ -39,13 +39,13 @@ func (a *armed) covers(path string) bool {
 	return a.path == path || a.tree && strings.HasPrefix(path, a.path+"/")
 }
 
-// A lastingConn is a drivers.PersistentWatcher.
+// A lastingConn implements drivers.PersistentWatcher.
 type lastingConn struct {
 	drivers.Conn
 	service   *lasting
 	probe     drivers.Probe
-	broken    bool     // by service.mu: disconnected, so nothing is told
-	ephemeral []string // by service.mu: the nodes that go with the session
+	broken    bool     // guarded by service.mu: disconnected, so its watches get no events
+	ephemeral []string // guarded by service.mu: the ephemeral nodes of the session
 }
 
 func (s *lasting) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
@@ -88,7 +88,7 @@ func (c *lastingConn) replied(m drivers.Message) {
 	}
 }
 
-// changed tells whoever watches, under s.mu.
+// changed notifies the watches that cover the path. The caller holds s.mu.
 func (s *lasting) changed(e drivers.EventType, path string) {
 	for _, a := range s.armed {
 		if a.covers(path) && !a.conn.broken {
@@ -132,7 +132,8 @@ func (c *lastingConn) Delete(ctx context.Context, path string, version int32) er
 	return c.known(ctx, c.Conn.Delete(ctx, path, version))
 }
 
-// known returns the error of a write when it is settled whether it was done.
+// known returns the error of a write. If the reply was lost, it first waits until the outcome is
+// settled, and then sends all watches the event Rearmed.
 func (c *lastingConn) known(ctx context.Context, err error) error {
 	if !errors.Is(err, drivers.ErrConnectionLoss) {
 		return err
@@ -171,7 +172,7 @@ func (c *lastingConn) arm(ctx context.Context, a *armed) (stop func(), err error
 
 func (s *lasting) disarm(which func(*armed) bool) { s.armed = slices.DeleteFunc(s.armed, which) }
 
-// Close ends the session, and with it its watches and its nodes.
+// Close ends the session, and removes its watches and its ephemeral nodes.
 func (c *lastingConn) Close() error {
 	err := c.Conn.Close()
 	c.service.mu.Lock()
@@ -185,7 +186,7 @@ func (c *lastingConn) Close() error {
 	return err
 }
 
-// The stand-in keeps what drivers.PersistentWatcher promises.
+// TestLastingWatches checks that lasting meets the contract of drivers.PersistentWatcher.
 func TestLastingWatches(t *testing.T) {
 	service := lastingInProcess(t)
 	t.Cleanup(func() {

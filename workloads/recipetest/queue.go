@@ -14,24 +14,24 @@ import (
 // A QueueForm is a form of a queue or of a priority queue under test.
 type QueueForm struct {
 	Recipe string // "queue", whose handles ignore priorities, or "priority-queue"
-	Name   string // in package cost
+	Name   string // the form's name in package cost
 	New    func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue
 	Library
 }
 
-// Queue checks a form on a service, which all cases share and may share with
-// anybody else. It returns before the last of them is done, as parallel tests do.
+// Queue checks a form on a service that all cases share, and that others may use too. It
+// returns before the last case has finished, as parallel tests do.
 func Queue(t *testing.T, service drivers.Service, form QueueForm) {
 	playAll(t, service, queueCases(form), form.Library)
 }
 
-// QueueBubbled checks a form with a bubble and a service of its own for every
-// case: open is called within the bubble.
+// QueueBubbled checks a form with a bubble and a service of its own for each case. It calls
+// open within the bubble.
 func QueueBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form QueueForm) {
 	playBubbled(t, open, queueCases(form))
 }
 
-// queueCases are what is asked of a form.
+// queueCases returns the cases that apply to a form.
 func queueCases(form QueueForm) []sceneCase {
 	var cases []sceneCase
 	for _, c := range slices.Concat(queueTakes(), queueLosses(), queueCosts()) {
@@ -46,14 +46,14 @@ func queueCases(form QueueForm) []sceneCase {
 	return cases
 }
 
-// A queueCase is one thing that is asked of a queue.
+// A queueCase is one requirement of a queue.
 type queueCase struct {
 	name string
 	why  string
 	run  func(ctx context.Context, x *queueTrial)
 }
 
-// A queueTrial is a case about a queue while it runs.
+// A queueTrial is the state of a queue's case.
 type queueTrial struct {
 	*scene
 	form QueueForm
@@ -65,7 +65,7 @@ type worker struct {
 	*member
 	queue  workloads.PriorityQueue
 	taking *call
-	item   string // what it took last
+	item   string // the last item that it took
 }
 
 func (x *queueTrial) worker(ctx context.Context) *worker {
@@ -75,8 +75,7 @@ func (x *queueTrial) worker(ctx context.Context) *worker {
 	return w
 }
 
-// waiting opens so many sessions and lets each in turn begin to take and come to
-// rest.
+// waiting opens n sessions. Each in turn starts to take and comes to rest.
 func (x *queueTrial) waiting(ctx context.Context, n int) []*worker {
 	x.Helper()
 	workers := make([]*worker, n)
@@ -88,7 +87,7 @@ func (x *queueTrial) waiting(ctx context.Context, n int) []*worker {
 	return workers
 }
 
-// take begins to take an item.
+// take starts to take an item.
 func (w *worker) take(ctx context.Context) {
 	w.taking = w.begin(ctx, func(ctx context.Context) error {
 		item, err := w.queue.Take(ctx)
@@ -97,7 +96,7 @@ func (w *worker) take(ctx context.Context) {
 	})
 }
 
-// takes takes an item and fails the case unless it is the one that is due.
+// takes takes an item, and fails the case unless it is the wanted one.
 func (w *worker) takes(ctx context.Context, want string) {
 	w.x.Helper()
 	w.take(ctx)
@@ -107,7 +106,7 @@ func (w *worker) takes(ctx context.Context, want string) {
 	}
 }
 
-// has tells whether the last take has returned an item.
+// has reports whether the last take has returned an item.
 func (w *worker) has() bool {
 	select {
 	case <-w.taking.done:
@@ -125,8 +124,8 @@ func (w *worker) puts(ctx context.Context, priority int, item string) {
 	}
 }
 
-// serve puts an item for each of those who wait, one at a time, and fails the
-// case unless one of them gets it.
+// serve puts an item for each waiting worker, one at a time, and fails the case unless exactly
+// one of them gets it.
 func (x *queueTrial) serve(ctx context.Context, waiting []*worker) {
 	x.Helper()
 	producer := x.worker(ctx)
@@ -143,8 +142,8 @@ func (x *queueTrial) serve(ctx context.Context, waiting []*worker) {
 	}
 }
 
-// expect fails the case unless there are so many items, and so many consumers
-// that wait: in line, or nowhere.
+// expect fails the case unless the queue has this number of items. The number of consumer
+// nodes must be that of the waiting consumers, or 0 for forms without a line.
 func (x *queueTrial) expect(ctx context.Context, items, waiting int) {
 	x.Helper()
 	count := func(dir string) int {
@@ -156,7 +155,7 @@ func (x *queueTrial) expect(ctx context.Context, items, waiting int) {
 			x.Fatalf("listing %s: %v", dir, err)
 		}
 		children = slices.DeleteFunc(children, func(c drivers.Child) bool {
-			return x.library && strings.HasPrefix(c.Name, "__") // what it keeps for itself
+			return x.library && strings.HasPrefix(c.Name, "__") // the library's own nodes
 		})
 		return len(children)
 	}

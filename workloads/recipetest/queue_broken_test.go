@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A queueMutant is a queue with one thing wrong, and the cases that must notice.
+// A queueMutant is a queue with one defect, and the cases that must detect it.
 type queueMutant struct {
 	name     string
 	form     QueueForm
@@ -80,14 +80,14 @@ func TestBrokenQueuesAreCaught(t *testing.T) {
 	covered(t, queueCases(QueueForm{}), catching)
 }
 
-// anyPriority is a queue whose priorities nobody asks for.
+// anyPriority is a queue that ignores priorities.
 type anyPriority struct{ workloads.Queue }
 
 func (q anyPriority) Put(ctx context.Context, _ int, item []byte) error {
 	return q.Queue.Put(ctx, item)
 }
 
-// cachedList is that form on a session with something wrong.
+// cachedList returns the form cached-list on a broken session.
 func cachedList(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "cached-list",
 		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
@@ -95,7 +95,7 @@ func cachedList(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 		}}
 }
 
-// oneWatcher is that form on a session with something wrong.
+// oneWatcher returns the form one-watcher on a broken session.
 func oneWatcher(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "one-watcher",
 		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
@@ -103,7 +103,7 @@ func oneWatcher(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 		}}
 }
 
-// broken is the cached list with another Take.
+// broken returns the form cached-list with another Take.
 func broken(take func(context.Context, *recipes.Queue) ([]byte, error)) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "cached-list",
 		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
@@ -119,7 +119,7 @@ type brokenQueue struct {
 
 func (q brokenQueue) Take(ctx context.Context) ([]byte, error) { return q.take(ctx, q.Queue) }
 
-// sharing does not mind if somebody else has deleted the item.
+// sharing treats a delete as successful if another client has deleted the item.
 type sharing struct{ drivers.Conn }
 
 func (b sharing) Delete(ctx context.Context, path string, version int32) error {
@@ -130,7 +130,7 @@ func (b sharing) Delete(ctx context.Context, path string, version int32) error {
 	return err
 }
 
-// upsideDown counts backwards.
+// upsideDown reverses the order of a list.
 type upsideDown struct{ drivers.Conn }
 
 func (b upsideDown) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
@@ -141,14 +141,14 @@ func (b upsideDown) Children(ctx context.Context, path string, w drivers.Watch) 
 	return children, err
 }
 
-// unwoken arms no watch.
+// unwoken sets no watch.
 type unwoken struct{ drivers.Conn }
 
 func (b unwoken) Children(ctx context.Context, path string, _ drivers.Watch) ([]drivers.Child, error) {
 	return b.Conn.Children(ctx, path, nil)
 }
 
-// trusting watches only what is empty.
+// trusting sets a watch only if the list is empty.
 type trusting struct{ drivers.Conn }
 
 func (b trusting) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
@@ -158,7 +158,7 @@ func (b trusting) Children(ctx context.Context, path string, w drivers.Watch) ([
 	return b.Conn.Children(ctx, path, w)
 }
 
-// untidy deletes nothing that is ephemeral and its own: a place in a line.
+// untidy deletes no ephemeral nodes, so its place in the line stays.
 type untidy struct{ drivers.Conn }
 
 func (b untidy) Delete(ctx context.Context, path string, version int32) error {
@@ -168,7 +168,7 @@ func (b untidy) Delete(ctx context.Context, path string, version int32) error {
 	return b.Conn.Delete(ctx, path, version)
 }
 
-// gloomy believes that nothing was done when the reply is lost.
+// gloomy treats a delete whose reply was lost as not done.
 type gloomy struct{ drivers.Conn }
 
 func (b gloomy) Delete(ctx context.Context, path string, version int32) error {
@@ -179,7 +179,7 @@ func (b gloomy) Delete(ctx context.Context, path string, version int32) error {
 	return err
 }
 
-// rereading reads twice.
+// rereading sends each get twice.
 type rereading struct{ drivers.Conn }
 
 func (b rereading) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {

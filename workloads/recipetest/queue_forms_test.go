@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
-// plain is a queue whose priorities nobody asks for.
+// plain is a queue that ignores priorities.
 type plain struct{ workloads.Queue }
 
 func (q plain) Put(ctx context.Context, _ int, item []byte) error { return q.Queue.Put(ctx, item) }

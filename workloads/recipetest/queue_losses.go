@@ -26,8 +26,8 @@ func queueLosses() []queueCase {
 	}
 }
 
-// putsLost loses the reply to the first create of every put, and lets few items
-// gather, of which every listing tells.
+// putsLost loses the reply to the first create of every put. It keeps the queue short, because
+// every list returns the whole queue.
 func putsLost(ctx context.Context, x *queueTrial) {
 	const rounds, items = 10, 20
 	producer, consumer := x.worker(ctx), x.worker(ctx)
@@ -50,7 +50,7 @@ func putsLost(ctx context.Context, x *queueTrial) {
 	}
 }
 
-// theFirst tells whether something is to be lost that is lost once, and counts it.
+// theFirst reports whether this reply is the first since fresh was set, and counts it if so.
 func theFirst(fresh *atomic.Bool, lost *atomic.Int64) bool {
 	lose := fresh.Swap(false)
 	if lose {
@@ -59,8 +59,8 @@ func theFirst(fresh *atomic.Bool, lost *atomic.Int64) bool {
 	return lose
 }
 
-// takesLost loses the reply to every first write, of any kind, of a lone
-// consumer's takes: to creates, if it stands in line, and to deletes.
+// takesLost has a lone consumer lose the reply to the first create of each take, if it waits in
+// a line, and to the first delete.
 func takesLost(ctx context.Context, x *queueTrial) {
 	const items = 20
 	producer, consumer := x.worker(ctx), x.worker(ctx)
@@ -98,7 +98,7 @@ func anyLost(ctx context.Context, x *queueTrial) {
 			}
 		}).allTaken(x)
 		x.dismiss()
-		for _, dir := range []string{x.site.Items, x.site.Consumers} { // ends that are left over
+		for _, dir := range []string{x.site.Items, x.site.Consumers} { // end markers that are left over
 			if err := x.clear(ctx, dir); err != nil {
 				x.Fatalf("clearing %s: %v", dir, err)
 			}
@@ -118,7 +118,7 @@ func queueCosts() []queueCase {
 	}
 }
 
-// queueSettledCosts plays the script of the workload.
+// queueSettledCosts plays the workload's own settled run.
 func queueSettledCosts(ctx context.Context, x *queueTrial) {
 	model, known := cost.Of(x.form.Recipe, x.form.Name)
 	if !known {

@@ -75,7 +75,7 @@ func inOrder(ctx context.Context, x *queueTrial) {
 	for range 3 {
 		take()
 	}
-	put(4) // ahead of all that are left
+	put(4) // ahead of all remaining items
 	put(12)
 	for len(queue) > 0 {
 		take()
@@ -101,8 +101,8 @@ func takerGivesUp(place int) func(context.Context, *queueTrial) {
 	}
 }
 
-// givesUpTooLate ends the context when the deletion of the item has been
-// answered, and the answer has not been heard.
+// givesUpTooLate cancels the context when the reply to the delete of the item has reached the
+// client but not yet the caller.
 func givesUpTooLate(ctx context.Context, x *queueTrial) {
 	w := x.worker(ctx)
 	x.worker(ctx).puts(ctx, 0, "the only one")

@@ -17,23 +17,23 @@ const (
 	producers   = 3
 	consumers   = 4
 	itemsOfEach = 15
-	ordinary    = 4  // priorities
-	endOfAll    = 99 // the priority of what tells a consumer that nothing comes any more
+	ordinary    = 4  // number of priorities of the items
+	endOfAll    = 99 // priority of the item that tells a consumer to stop
 	tradeRounds = producers*itemsOfEach + consumers
 )
 
-// A trade is what became of the items that some clients put and others took.
+// A trade records the outcomes of the items that some clients put and others took.
 type trade struct {
 	mu     sync.Mutex
-	put    map[string]bool // by item; false if that is in doubt
+	put    map[string]bool // by item; false if the put is in doubt
 	taken  map[string]int
-	maybe  map[string]bool // taken perhaps
+	maybe  map[string]bool // by item; true if a take is in doubt
 	wrong  []string
 	failed error
 }
 
-// trade lets new clients put and take items, with pauses drawn from a seed. lose,
-// if set, says for a client which replies it loses.
+// trade has new clients put and take items, with random pauses. lose, if set, returns for each
+// client which replies to lose.
 func (x *queueTrial) trade(ctx context.Context, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) *trade {
 	x.Helper()
 	tr := &trade{put: map[string]bool{}, taken: map[string]int{}, maybe: map[string]bool{}}
@@ -69,7 +69,7 @@ func (tr *trade) note(err error) {
 	tr.failed = errors.Join(tr.failed, err)
 }
 
-// produce puts items that are named after their producer, priority and number.
+// produce puts items whose names contain their producer, priority and number.
 func (tr *trade) produce(ctx context.Context, w *worker, rng *rand.Rand, producer int) error {
 	for n := range itemsOfEach {
 		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
@@ -88,9 +88,9 @@ func (tr *trade) produce(ctx context.Context, w *worker, rng *rand.Rand, produce
 	return nil
 }
 
-// consume takes items until there is an end.
+// consume takes items until it takes an end marker.
 func (tr *trade) consume(ctx context.Context, w *worker, rng *rand.Rand, recipe string) error {
-	newest := map[string]int{} // the number of the last item, by where it came from
+	newest := map[string]int{} // the number of the last item, by its origin
 	for {
 		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
@@ -117,8 +117,8 @@ func (tr *trade) got(item string, doubt bool) {
 	tr.taken[item]++
 }
 
-// checkOrder compares an item's number with that of the last one that this
-// consumer had from there.
+// checkOrder compares an item's number with that of the last item that this consumer took from
+// the same origin.
 func (tr *trade) checkOrder(item string, newest map[string]int, recipe string) {
 	from, number, _ := strings.Cut(item, "/")
 	priority, number, _ := strings.Cut(number, "/")
@@ -134,8 +134,8 @@ func (tr *trade) checkOrder(item string, newest map[string]int, recipe string) {
 	newest[from] = n
 }
 
-// allTaken fails the case unless each item was taken once, or what happened to
-// it is in doubt, and in order.
+// allTaken fails the case unless each item was taken once, apart from items in doubt, and in
+// order.
 func (tr *trade) allTaken(x *queueTrial) {
 	x.Helper()
 	if len(tr.put) != producers*itemsOfEach {

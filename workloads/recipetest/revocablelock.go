@@ -7,11 +7,11 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A RevocableLockForm is a form of the revocable lock under test. It must pass
-// all that is asked of a shared lock, but that its settled cost, which contains
-// revocations, is what package workloads plays.
+// A RevocableLockForm is a form of the revocable lock under test. It must meet all requirements
+// of a shared lock except the settled cost. Its settled cost includes revocations, so package
+// workloads plays that run.
 type RevocableLockForm struct {
-	Name string // in package cost
+	Name string // the form's name in package cost
 	New  func(c drivers.Conn, path string) workloads.RevocableLock
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// revocableMutants are mutants of the revocable lock.
+// revocableMutants returns mutants of the revocable lock.
 func revocableMutants() []mutant {
 	type conn = drivers.Conn
 	revocable := func(open func(c conn, dir string) workloads.RevocableLock) func(conn, string) workloads.Lock {
@@ -49,7 +49,7 @@ func (wordless) Set(context.Context, string, []byte, int32) (drivers.Stat, error
 	return drivers.Stat{}, nil
 }
 
-// terse writes its first request only.
+// terse writes no more requests after its first request to a reader.
 type terse struct {
 	drivers.Conn
 	asked bool
@@ -63,7 +63,7 @@ func (b *terse) Set(ctx context.Context, path string, data []byte, version int32
 	return b.Conn.Set(ctx, path, data, version)
 }
 
-// timid takes a lost reply to a request for the end of everything.
+// timid turns a lost reply to a request into an error that the form does not retry.
 type timid struct{ drivers.Conn }
 
 func (b timid) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
@@ -74,7 +74,7 @@ func (b timid) Set(ctx context.Context, path string, data []byte, version int32)
 	return stat, err
 }
 
-// anxious looks twice for a request.
+// anxious sends each read of a request twice.
 type anxious struct{ drivers.Conn }
 
 func (b anxious) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
@@ -84,15 +84,15 @@ func (b anxious) Get(ctx context.Context, path string, w drivers.Watch) ([]byte,
 	return b.Conn.Get(ctx, path, w)
 }
 
-// jumpy gives way though nobody has asked.
+// jumpy reports a request that no client has made.
 type jumpy struct{ workloads.RevocableLock }
 
 func (jumpy) Revoked(context.Context) error { return nil }
 
-// disguised hides how many holders it has deposed.
+// disguised hides the number of holders that it has deposed.
 type disguised struct{ workloads.RevocableLock }
 
-// vague fails without a reason.
+// vague fails with an error that does not name the cause.
 type vague struct{ workloads.RevocableLock }
 
 func (l vague) Revoked(ctx context.Context) error {

@@ -36,19 +36,19 @@ func (c *lockClient) revocable() workloads.RevocableLock {
 	return c.lock.(*side).SharedLock.(workloads.RevocableLock)
 }
 
-// revoke begins to revoke the lock.
+// revoke starts to revoke the lock.
 func (c *lockClient) revoke(ctx context.Context) *asking { return c.call(ctx, c.revocable().Revoke) }
 
-// listen begins to wait for a request.
+// listen starts to wait for a request.
 func (c *lockClient) listen(ctx context.Context) *asking { return c.call(ctx, c.revocable().Revoked) }
 
-// call begins a call of a client that does not wait for the lock.
+// call starts a call of a client that is not waiting for the lock.
 func (c *lockClient) call(ctx context.Context, f func(context.Context) error) *asking {
 	c.calling = c.begin(ctx, func(ctx context.Context) (context.Context, error) { return nil, f(ctx) })
 	return c.calling
 }
 
-// expect fails the case unless the call has returned the error, or none.
+// expect fails the case unless the call has returned the wanted error, or nil if that is wanted.
 func (x *lockTrial) expect(what string, a *asking, want error) {
 	x.Helper()
 	switch {
@@ -59,8 +59,7 @@ func (x *lockTrial) expect(what string, a *asking, want error) {
 	}
 }
 
-// expectUnasked fails the case if the holder finds a request. It does not wait
-// for any longer.
+// expectUnasked fails the case if the holder finds a request. It cancels the call afterwards.
 func (x *lockTrial) expectUnasked(ctx context.Context, c *lockClient) {
 	x.Helper()
 	listens := c.listen(ctx)
@@ -75,12 +74,12 @@ func (x *lockTrial) expectUnasked(ctx context.Context, c *lockClient) {
 
 func holderIsAsked(ctx context.Context, x *lockTrial) {
 	bystander := x.client(ctx)
-	early := bystander.revoke(ctx) // when nobody has the lock
+	early := bystander.revoke(ctx) // while no client has the lock
 	x.rest(ctx)
 	x.expect("Revoke", early, nil)
 	line := x.line(ctx, 3)
 	x.expectUnasked(ctx, line[0])
-	for range 2 { // listening and not
+	for range 2 { // both holders are listening
 		listens := line[0].listen(ctx)
 		x.rest(ctx)
 		revokes := bystander.revoke(ctx)
@@ -185,8 +184,8 @@ func listenerCloses(ctx context.Context, x *lockTrial) {
 	x.serve(ctx, line[1:])
 }
 
-// revocableIdentities revokes the lock between the turns of a line. Who is asked
-// gives way before there is any force.
+// revocableIdentities revokes the lock between the turns of a line. A holder that is asked
+// releases the lock before the form uses force.
 func revocableIdentities(ctx context.Context, x *lockTrial) {
 	model, known := x.form.model()
 	if !known {
@@ -205,7 +204,7 @@ func revocableIdentities(ctx context.Context, x *lockTrial) {
 			line[0].release(ctx)
 			line = line[1:]
 			if len(line) > 0 && !x.guard.has(line[0]) {
-				break // whoever has the lock now was not asked
+				break // the clients that have the lock now were not asked
 			}
 		}
 		x.rest(ctx)

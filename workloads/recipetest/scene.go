@@ -13,27 +13,26 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// A sceneCase is one thing that is asked of a recipe in which several follow what
-// others do.
+// A sceneCase is one requirement of a recipe in which several clients follow what others do.
 type sceneCase struct {
 	name string
-	why  string // what is asked for, and why
+	why  string // what the case requires, and why
 	run  func(ctx context.Context, x *scene)
 }
 
-// A scene is one such case while it runs: a node of its own, and sessions that do
-// several things at once.
+// A scene is the state of such a case: a node of its own, and sessions that may run several
+// calls at the same time.
 type scene struct {
 	testing.TB
 	setting
 	dir     string
-	admin   drivers.Conn // makes, inspects and removes dir
+	admin   drivers.Conn // creates, inspects and removes dir
 	members []*member
 	ledger  ledger
 	library bool // the form is a library's
 }
 
-// playAll runs the cases on a service that they share.
+// playAll runs the cases on a shared service.
 func playAll(t *testing.T, service drivers.Service, cases []sceneCase, library Library) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -75,7 +74,7 @@ func (c sceneCase) play(t testing.TB, s setting) {
 	c.run(ctx, x)
 }
 
-// end dismisses everybody and removes what the case was about.
+// end dismisses all members and removes the case's node.
 func (x *scene) end() {
 	x.dismiss()
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(x.Context()), patience, errHung)
@@ -88,7 +87,7 @@ func (x *scene) end() {
 	}
 }
 
-// dismiss ends what goes on and closes all sessions.
+// dismiss cancels all calls and closes all sessions.
 func (x *scene) dismiss() {
 	for _, m := range x.members {
 		m.replies.Store(nil)
@@ -107,7 +106,7 @@ func (x *scene) dismiss() {
 	x.members = nil
 }
 
-// clear removes a node with all that is below it.
+// clear removes a node and everything below it.
 func (x *scene) clear(ctx context.Context, path string) error {
 	children, err := x.admin.Children(ctx, path, nil)
 	for _, c := range children {
@@ -116,13 +115,13 @@ func (x *scene) clear(ctx context.Context, path string) error {
 	if err == nil {
 		err = x.admin.Delete(ctx, path, drivers.AnyVersion)
 	}
-	if errors.Is(err, drivers.ErrNoNode) { // an ephemeral one, meanwhile
+	if errors.Is(err, drivers.ErrNoNode) { // an ephemeral node that was removed in the meantime
 		return nil
 	}
 	return err
 }
 
-// put makes a node below the case's own, or that one.
+// put creates the case's node, or a node below it.
 func (x *scene) put(ctx context.Context, name string, data []byte) {
 	x.Helper()
 	if _, err := x.admin.Create(ctx, x.dir+name, data, 0); err != nil {
@@ -130,9 +129,8 @@ func (x *scene) put(ctx context.Context, name string, data []byte) {
 	}
 }
 
-// rest returns when everybody is parked or has nothing to do and nothing is under
-// way any more. That is proved: all are parked, every session is fenced, and that
-// has moved nobody.
+// rest returns when every call has returned or is parked and no message is in flight. The
+// proof: all calls are parked, every session is fenced, and no message has arrived since.
 func (x *scene) rest(ctx context.Context) {
 	x.Helper()
 	for ctx.Err() == nil {
@@ -156,7 +154,7 @@ func (x *scene) rest(ctx context.Context) {
 	x.Fatalf("coming to rest: %v", context.Cause(ctx))
 }
 
-// tick lets everybody who polls do so once.
+// tick lets each polling client poll once.
 func (x *scene) tick(ctx context.Context) {
 	x.Helper()
 	for _, m := range x.members {
@@ -167,15 +165,15 @@ func (x *scene) tick(ctx context.Context) {
 	x.rest(ctx)
 }
 
-// settle is rest, and those who poll have done so once more.
+// settle is rest, then one more poll of each polling client.
 func (x *scene) settle(ctx context.Context) {
 	x.Helper()
 	x.rest(ctx)
 	x.tick(ctx)
 }
 
-// moves is how many messages all sessions have seen, and whether nobody is on
-// the move.
+// moves returns the number of messages that all sessions have seen, and whether all members
+// are parked.
 func (x *scene) moves() (messages int64, parked bool) {
 	x.ledger.mu.Lock()
 	messages = x.ledger.messages
@@ -188,12 +186,11 @@ type member struct {
 	x       *scene
 	conn    drivers.Conn
 	tally   tally
-	replies atomic.Pointer[func(drivers.Message) bool] // which to lose
+	replies atomic.Pointer[func(drivers.Message) bool] // which replies to lose
 	calls   []*call
 }
 
-// A call is something that a member does, which may go on. err is there when done
-// is closed.
+// A call is a call of a member, which may block. err is valid once done is closed.
 type call struct {
 	spot   drivers.Spot
 	cancel context.CancelCauseFunc
@@ -220,10 +217,10 @@ func (x *scene) member(ctx context.Context) *member {
 	return m
 }
 
-// lose says which replies are lost from now on.
+// lose sets which replies are lost from now on.
 func (m *member) lose(which func(drivers.Message) bool) { m.replies.Store(&which) }
 
-// begin begins something.
+// begin starts a call.
 func (m *member) begin(ctx context.Context, do func(context.Context) error) *call {
 	c := &call{done: make(chan struct{})}
 	c.spot.Ticks = true
@@ -249,7 +246,7 @@ func (m *member) failed(ctx context.Context, c *call, want error) {
 	}
 }
 
-// fence returns when the session has been handed all notifications.
+// fence returns when the session has received all notifications.
 func (m *member) fence(ctx context.Context) error {
 	err := drivers.Repeat(func() error { return m.conn.(drivers.Fencer).Fence(ctx) })
 	if errors.Is(err, drivers.ErrSessionLost) {
@@ -258,7 +255,7 @@ func (m *member) fence(ctx context.Context) error {
 	return err
 }
 
-// close ends the session.
+// close closes the session.
 func (m *member) close() {
 	m.x.Helper()
 	if err := m.conn.Close(); err != nil {

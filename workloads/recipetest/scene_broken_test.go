@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// caught fails the test unless each of the named cases finds something wrong with
-// a broken form.
+// caught fails the test unless each of the named cases detects the defect of a broken form.
 func caught(t *testing.T, broken string, cases []sceneCase, by ...string) {
 	t.Helper()
 	for _, name := range by {
@@ -22,7 +21,7 @@ func caught(t *testing.T, broken string, cases []sceneCase, by ...string) {
 	}
 }
 
-// covered fails the test unless every case is among those that catch something.
+// covered fails the test unless every case catches a mutant.
 func covered(t *testing.T, cases []sceneCase, catching []string) {
 	t.Helper()
 	for _, c := range cases {

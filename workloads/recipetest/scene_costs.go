@@ -4,8 +4,8 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// expectCost plays so many rounds and compares what that costs with the model.
-// play calls rested whenever everything has come to rest after a write.
+// expectCost plays the given number of rounds and compares their cost with the model. play
+// calls rested whenever everything has come to rest after a write.
 func (x *scene) expectCost(model cost.Model, p cost.Params, rounds int64, play func(rested func())) {
 	x.Helper()
 	before := x.ledger.read()

@@ -9,10 +9,10 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A SharedLockForm is a form of the shared lock under test. Its writers must
-// pass all that is asked of a lock, its readers what follows from sharing.
+// A SharedLockForm is a form of the shared lock under test. Its writers must meet all
+// requirements of a lock, and its readers those that follow from sharing.
 type SharedLockForm struct {
-	Name string // in package cost
+	Name string // the form's name in package cost
 	New  func(c drivers.Conn, path string) workloads.SharedLock
 	Library
 }
@@ -27,15 +27,14 @@ func SharedLockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, fo
 	LockBubbled(t, open, form.lock())
 }
 
-// lock is the form as a lock, which clients take for writing until told
-// otherwise.
+// lock returns the form as a lock. Clients take it for writing unless take says otherwise.
 func (f SharedLockForm) lock() LockForm {
 	return LockForm{Name: f.Name, Recipe: "shared-lock", Library: f.Library, New: func(c drivers.Conn, path string) workloads.Lock {
 		return &side{SharedLock: f.New(c, path)}
 	}}
 }
 
-// A side is a shared lock as a lock, taken for reading or for writing.
+// A side adapts a shared lock to a lock that is taken for reading or for writing.
 type side struct {
 	workloads.SharedLock
 	reads bool
@@ -68,7 +67,7 @@ func sharedLockCases() []lockCase {
 
 const whyGoes = "Whoever waited for one that goes before its turn waits for the next one in its way, if there is one, and otherwise holds the lock at once."
 
-// sides reads a line: r for a reader, w for a writer.
+// sides parses a line: r is a reader, w a writer.
 func sides(line string) []bool {
 	share := make([]bool, len(line))
 	for i, side := range line {
@@ -106,7 +105,7 @@ func readersLeave(ctx context.Context, x *lockTrial) {
 	}
 }
 
-// expectHolders fails the case unless these of those who asked hold the lock.
+// expectHolders fails the case unless exactly these of the asking clients hold the lock.
 func (x *lockTrial) expectHolders(ctx context.Context, asked []*lockClient, want ...*lockClient) {
 	x.Helper()
 	x.holder(ctx, asked)

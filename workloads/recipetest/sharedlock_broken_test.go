@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// sharedMutants are mutants of the shared lock.
+// sharedMutants returns mutants of the shared lock.
 func sharedMutants() []mutant {
 	type conn = drivers.Conn
 	shared := func(open func(c conn, dir string) workloads.SharedLock) func(conn, string) workloads.Lock {
@@ -32,7 +32,7 @@ func sharedMutants() []mutant {
 	}
 }
 
-// careless sees no writer when it reads.
+// careless sees no writers while it wants the lock for reading.
 type careless struct {
 	drivers.Conn
 	mine string
@@ -51,7 +51,7 @@ func (b *careless) Children(ctx context.Context, path string, w drivers.Watch) (
 	}), err
 }
 
-// eager sees nobody but itself in the line once it has waited.
+// eager sees only its own node in the line once it has waited.
 type eager struct {
 	alone
 	waited bool
@@ -69,7 +69,7 @@ func (b *eager) Children(ctx context.Context, path string, w drivers.Watch) ([]d
 	return b.Conn.Children(ctx, path, w)
 }
 
-// selfish always writes.
+// selfish always acquires the lock for writing.
 type selfish struct{ workloads.SharedLock }
 
 func (l selfish) AcquireRead(ctx context.Context) (context.Context, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A wayToGo is how a waiter leaves the line before its turn.
+// A wayToGo is a way in which a waiting client leaves the line before its turn.
 type wayToGo struct {
 	name string
 	do   func(context.Context, *lockClient)
@@ -26,8 +26,8 @@ func waysToGo() []wayToGo {
 	}
 }
 
-// goes lets one in a line leave before its turn. Then the rest must hold the lock
-// in these groups, one after the other.
+// goes has one client in a line leave before its turn. The others must then hold the lock in
+// these groups, one group after the other.
 func goes(line string, place int, way func(context.Context, *lockClient), groups ...string) func(context.Context, *lockTrial) {
 	return func(ctx context.Context, x *lockTrial) {
 		clients := x.lineOf(ctx, sides(line))

@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A recorder takes the place of a test that may fail.
+// A recorder takes the place of a test, and records its failures.
 type recorder struct {
 	testing.TB
 	mu       sync.Mutex
@@ -40,7 +40,7 @@ func (r *recorder) Failed() bool {
 
 func (r *recorder) Logf(string, ...any) {}
 
-// verdict runs one case in a bubble and returns what it found wrong.
+// verdict runs one case in a bubble and returns its failures.
 func verdict(t *testing.T, c lockCase, form LockForm) []string {
 	return verdictOf(t, func(t testing.TB, s setting) { c.check(t, s, form) })
 }
@@ -55,7 +55,7 @@ func verdictOf(t *testing.T, check func(testing.TB, setting)) []string {
 		defer closed(t, service)
 		r := &recorder{TB: t}
 		done := make(chan struct{})
-		go func() { // which a Fatalf ends
+		go func() { // Fatalf ends this goroutine
 			defer close(done)
 			check(r, setting{service: service, bubble: true})
 		}()
@@ -71,7 +71,7 @@ func TestMutantsAreCaught(t *testing.T) {
 	areCaught(t, LockForm{Name: "own-node", Recipe: "revocable-lock"}, revocableMutants())
 }
 
-// areCaught plants each mutant in the form.
+// areCaught runs the cases of each mutant and checks that they detect it.
 func areCaught(t *testing.T, form LockForm, mutants []mutant) {
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {
@@ -87,7 +87,7 @@ func areCaught(t *testing.T, form LockForm, mutants []mutant) {
 	}
 }
 
-// What the recorder says of locks that are right.
+// TestTheRecipesAreNotCaught checks that the recorder reports no failures of correct locks.
 func TestTheRecipesAreNotCaught(t *testing.T) {
 	forms := []LockForm{
 		{Name: "predecessor", New: func(c drivers.Conn, dir string) workloads.Lock { return recipes.NewLock(c, dir) }},

@@ -7,13 +7,13 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A ledger is what all sessions of a trial sent and received, in the words of
-// the cost model, counted in the plainest way. It is kept apart from the
-// accounting of measured runs, so that each can be held against the other.
+// A ledger counts what all sessions of a trial sent and received, in the terms of the
+// cost model and in the simplest way. It is independent of the accounting of measured
+// runs, so that each can be checked against the other.
 type ledger struct {
 	mu       sync.Mutex
 	counts   metrics.Counts
-	messages int64 // of every kind but heartbeats and fences
+	messages int64 // of all kinds except heartbeats and fences
 }
 
 func (l *ledger) read() metrics.Counts {
@@ -22,14 +22,14 @@ func (l *ledger) read() metrics.Counts {
 	return l.counts
 }
 
-// A tally is the probe of one session, which writes into the ledger.
+// A tally is the probe of one session. It writes to the ledger.
 type tally struct {
 	*ledger
 	armed int // watches that have not fired
 	open  int // requests that have not been answered
 }
 
-// Message counts.
+// Message counts a message.
 func (t *tally) Message(m drivers.Message) {
 	if m.Op == drivers.OpPing || m.Op == drivers.OpFence {
 		return
@@ -38,7 +38,7 @@ func (t *tally) Message(m drivers.Message) {
 	defer t.mu.Unlock()
 	t.messages++
 	if m.Op == drivers.OpOther && !m.Watch && m.Kind != drivers.Notification && m.Kind != drivers.Cut {
-		return // a library's own affairs, and bytes
+		return // the library's own traffic
 	}
 	switch m.Kind {
 	case drivers.Request:
@@ -85,8 +85,8 @@ func one(yes bool) int64 {
 	return 0
 }
 
-// waits tells that a watch is armed and nothing is under way: what a client
-// that watches one node at a time looks like when it is parked.
+// waits reports whether a watch is armed and no request is open. A client that watches
+// one node at a time is in this state when it is parked.
 func (t *tally) waits() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads/cost"
 )
 
-// togetherCosts are asked of a form whose rounds take all clients.
+// togetherCosts returns the cost cases of a form whose rounds include all clients.
 func togetherCosts(form workloads.Form) []lockCase {
 	return []lockCase{
 		{"settled cost",

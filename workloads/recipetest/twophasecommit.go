@@ -19,13 +19,13 @@ type TwoPhaseCommitForm struct {
 	workloads.Protocol
 }
 
-// TwoPhaseCommit checks a form on a service as [Lock] does. Of one whose sites
-// have nodes of their own it asks to notice when one dies.
+// TwoPhaseCommit checks a form on a service, as [Lock] does. A form whose sites have nodes of
+// their own must also notice when a site's session is lost.
 func TwoPhaseCommit(t *testing.T, service drivers.Service, form TwoPhaseCommitForm) {
 	checkAll(t, service, form.lock(), form.cases())
 }
 
-// TwoPhaseCommitBubbled checks a form as [LockBubbled] does.
+// TwoPhaseCommitBubbled checks a form, as [LockBubbled] does.
 func TwoPhaseCommitBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form TwoPhaseCommitForm) {
 	checkBubbled(t, open, form.lock(), form.cases())
 }
@@ -60,12 +60,12 @@ func (f TwoPhaseCommitForm) cases() []lockCase {
 	return append(cases, togetherCosts(workloads.Form{Recipe: "two-phase-commit", Name: f.Name, New: workloads.TwoPhaseCommits(f.Protocol)})...)
 }
 
-// A commitTrial is one case while it runs.
+// A commitTrial is the state of one case.
 type commitTrial struct {
 	*lockTrial
 	form         TwoPhaseCommitForm
 	transactions int
-	path         string // of the present one
+	path         string // of the current transaction
 	sites        []string
 }
 
@@ -73,10 +73,10 @@ type commitTrial struct {
 type voter struct {
 	*lockClient
 	workloads.Transaction
-	commits bool // once it knows the decision
+	commits bool // valid once the client knows the decision
 }
 
-// begin makes the nodes of a new transaction among so many sites.
+// begin creates the nodes of a new transaction with this number of sites.
 func (x *commitTrial) begin(ctx context.Context, sites int) {
 	x.Helper()
 	x.transactions++
@@ -92,8 +92,7 @@ func (x *commitTrial) begin(ctx context.Context, sites int) {
 	}
 }
 
-// end removes the transaction, whose sites have left no nodes but the one that
-// each has.
+// end removes the transaction. It fails the case if there is a node that is not a site's.
 func (x *commitTrial) end(ctx context.Context) {
 	x.Helper()
 	x.done(x.admin.Sync(ctx, x.path))
@@ -112,8 +111,8 @@ func (x *commitTrial) voter(c *lockClient, site int) *voter {
 	return &voter{lockClient: c, Transaction: x.form.Site(c.conn, x.path, x.sites, x.sites[site])}
 }
 
-// join lets so many sites join a new transaction, and then its coordinator begin,
-// which is nil where there is none.
+// join has the sites of a new transaction join, and then its coordinator begin. The coordinator
+// is nil if the form has none.
 func (x *commitTrial) join(ctx context.Context, sites int) (voters []*voter, coordinator *voter) {
 	x.Helper()
 	x.begin(ctx, sites)
@@ -125,7 +124,7 @@ func (x *commitTrial) join(ctx context.Context, sites int) (voters []*voter, coo
 	return voters, x.coordinator(ctx)
 }
 
-// coordinator lets a coordinator begin, if there is one.
+// coordinator has a coordinator begin, if the form has one.
 func (x *commitTrial) coordinator(ctx context.Context) *voter {
 	x.Helper()
 	if x.form.Coordinator == nil {
@@ -150,7 +149,7 @@ func (v *voter) conclude(ctx context.Context, commit bool) error {
 	return err
 }
 
-// vote lets sites vote to commit, one at a time.
+// vote has sites vote to commit, one at a time.
 func (x *commitTrial) vote(ctx context.Context, voters ...*voter) {
 	x.Helper()
 	for _, v := range voters {
@@ -159,13 +158,13 @@ func (x *commitTrial) vote(ctx context.Context, voters ...*voter) {
 	}
 }
 
-// waiting fails the case unless nobody has decided.
+// waiting fails the case unless all these voters still wait for the decision.
 func (x *commitTrial) waiting(ctx context.Context, voters ...*voter) {
 	x.Helper()
 	x.expectBack(ctx, false, clientsOf(voters)...)
 }
 
-// decided fails the case unless all have decided so.
+// decided fails the case unless all these voters have made this decision.
 func (x *commitTrial) decided(ctx context.Context, commit bool, voters ...*voter) {
 	x.Helper()
 	voters = slices.DeleteFunc(voters, func(v *voter) bool { return v == nil })
@@ -252,7 +251,7 @@ func commitCoordinatorLost(ctx context.Context, x *commitTrial) {
 	x.waiting(ctx, voters...)
 	coordinator = x.coordinator(ctx)
 	x.decided(ctx, true, append(voters, coordinator)...)
-	x.decided(ctx, true, x.coordinator(ctx)) // and again, whoever asks
+	x.decided(ctx, true, x.coordinator(ctx)) // and again, for another coordinator
 	x.end(ctx)
 }
 
@@ -294,8 +293,8 @@ func commitCreatesLost(ctx context.Context, x *commitTrial) {
 	}
 }
 
-// rush lets a crowd of sites and a coordinator go through a transaction as they
-// like. In every odd one some site aborts.
+// rush has a crowd of sites and a coordinator go through a transaction at random times. If the
+// seed is odd, one site votes to abort.
 func (x *commitTrial) rush(ctx context.Context, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
 	x.Helper()
 	x.begin(ctx, crowd)

@@ -15,7 +15,7 @@ func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) { commitMutants().run(t) }
 func commitMutants() *plants[workloads.Protocol] {
 	type conn = drivers.Conn
 	same := func(c conn) conn { return c }
-	// protocol is the form that is right, over sessions with something wrong.
+	// protocol is the correct form, over broken sessions.
 	protocol := func(site, coordinator func(conn) conn) workloads.Protocol {
 		return workloads.Protocol{
 			Site: func(c conn, path string, sites []string, mine string) workloads.Transaction {
@@ -27,7 +27,7 @@ func commitMutants() *plants[workloads.Protocol] {
 			OwnNodes: true,
 		}
 	}
-	// sites is the form that is right, with other sites.
+	// sites is the correct form, with other sites.
 	sites := func(other func(t workloads.Transaction, c conn, path string) workloads.Transaction) workloads.Protocol {
 		p := protocol(same, same)
 		p.Site = func(c conn, path string, sites []string, mine string) workloads.Transaction {
@@ -63,7 +63,7 @@ func commitMutants() *plants[workloads.Protocol] {
 		plant("looks twice", protocol(func(c conn) conn { return twice{c} }, same), "settled cost", "identities")
 }
 
-// ownSite takes its own vote for the decision.
+// ownSite treats its own vote as the decision.
 type ownSite struct {
 	workloads.Transaction
 	wants bool
@@ -79,7 +79,7 @@ func (t *ownSite) Decision(ctx context.Context) (bool, error) {
 	return t.wants, err
 }
 
-// endingSite decides to abort when it gives up.
+// endingSite decides to abort when its Decision is canceled.
 type endingSite struct {
 	workloads.Transaction
 	conn drivers.Conn
@@ -95,7 +95,7 @@ func (t endingSite) Decision(ctx context.Context) (bool, error) {
 	return commit, err
 }
 
-// secondThoughts commits only if all sites are still there.
+// secondThoughts commits only if all sites still have their nodes.
 type secondThoughts struct{ drivers.Conn }
 
 func (b secondThoughts) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
@@ -109,7 +109,7 @@ func (b secondThoughts) Set(ctx context.Context, path string, data []byte, versi
 	return b.Conn.Set(ctx, path, data, version)
 }
 
-// silentQuitter writes nothing when it has given up.
+// silentQuitter writes nothing after the call was canceled.
 type silentQuitter struct{ drivers.Conn }
 
 func (b silentQuitter) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
@@ -119,7 +119,7 @@ func (b silentQuitter) Set(ctx context.Context, path string, data []byte, versio
 	return b.Conn.Set(ctx, path, data, version)
 }
 
-// unseeing sees nothing of what was there before it watched.
+// unseeing sees no data that was there before it set its watch.
 type unseeing struct{ drivers.Conn }
 
 func (b unseeing) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, drivers.Stat, error) {
