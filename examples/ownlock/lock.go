@@ -8,8 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A patientLock is one ephemeral node. Who finds it made waits, for twice as long
-// each time, and tries again: nobody watches anything.
+// A patientLock is one ephemeral node. A client that finds the node waits and tries again, with
+// a pause that doubles each time up to maxPause. No client sets a watch.
 type patientLock struct {
 	conn drivers.Conn
 	node string
@@ -25,7 +25,7 @@ const (
 	maxPause   = 32 * time.Millisecond
 )
 
-// Acquire tries until it has made the node.
+// Acquire tries until it has created the node.
 func (l *patientLock) Acquire(ctx context.Context) (held context.Context, err error) {
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		_, err := l.conn.Create(ctx, l.node, nil, drivers.Ephemeral)
@@ -42,10 +42,10 @@ func (l *patientLock) Acquire(ctx context.Context) (held context.Context, err er
 	}
 }
 
-// Token is that there is none: the node has no sequence.
+// Token returns NoSeq: the node has no sequence number, so the lock has no fencing token.
 func (l *patientLock) Token() int64 { return drivers.NoSeq }
 
-// Release removes the node.
+// Release deletes the node.
 func (l *patientLock) Release(ctx context.Context) error {
 	l.held()
 	return l.conn.Delete(ctx, l.node, drivers.AnyVersion)

@@ -1,5 +1,5 @@
-// Command ownlock runs a lock that stampede does not know beside two that it
-// does, on the native server, and prints the table of stampede run.
+// Command ownlock compares a lock of its own with two of stampede's locks, on the native server,
+// and prints the same table as stampede run.
 package main
 
 import (
@@ -17,14 +17,14 @@ import (
 )
 
 func main() {
-	child.Dispatch(backends.Roles()) // the server is this binary, started again
+	child.Dispatch(backends.Roles()) // the server is a second process of this binary
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "ownlock:", err)
 		os.Exit(1)
 	}
 }
 
-// forms are the catalogue's with one more.
+// forms returns the catalogue's forms and one more.
 func forms() []workloads.Form {
 	return append(catalog.Forms(), workloads.Form{
 		Recipe: "lock", Name: "patient", Family: workloads.Naive,
@@ -60,7 +60,7 @@ func run(ctx context.Context) error {
 	return file.WriteTable(os.Stdout, results.TableOptions{})
 }
 
-// measure runs one form.
+// measure runs one form and returns its results.
 func measure(ctx context.Context, service drivers.Service, form workloads.Form, clients int) (results.Run, error) {
 	p := workloads.Plan{Service: service, Form: form, Clients: clients, Seed: 1,
 		Settings: workloads.Settings{Hold: time.Millisecond}, Warmup: 100 * time.Millisecond, Duration: 500 * time.Millisecond}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The example, built and run, shows its own lock beside the others, and nobody
-// breaks a promise.
+// TestOwnLock builds and runs the example, and checks that it prints its own lock beside the
+// others and reports no safety violation.
 func TestOwnLock(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "ownlock")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
