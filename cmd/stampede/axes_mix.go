@@ -25,7 +25,7 @@ func registerMix(flags *pflag.FlagSet) {
 func ofMix(axis string) bool { return axis == axisReads || axis == axisSize }
 
 // readsParted splits the value of --reads into the levels of the share, "" if there are none, and
-// the read modes. More than one mode is an error for the caller to report.
+// the read modes. takeReads rejects more than one mode.
 func readsParted(words string) (shares string, modes []string) {
 	if words == "" {
 		return "", nil

@@ -101,7 +101,7 @@ func (b *backgroundFlag) setting() *results.Background {
 func (f *runFlags) furtherSessions() int {
 	n := f.mix.Watchers * f.groups
 	if f.background.Clients > 0 {
-		n += f.background.Clients + f.background.Mix.Watchers + 1 // the 1 sets up
+		n += f.background.Clients + f.background.Mix.Watchers + 1 // and one for the setup
 	}
 	if p := f.mix.preload; p.Nodes > 0 { // a session has at most one watch on a node
 		n += (p.Watches + p.Nodes - 1) / p.Nodes

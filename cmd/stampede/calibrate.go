@@ -101,7 +101,7 @@ func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
 	return d.keep(outs, file, subjects)
 }
 
-// keep computes the noise, saves it and shows it. It saves nothing if the calibration was
+// keep computes the noise, saves it and writes the result. It saves nothing if the calibration was
 // interrupted or if a run had a safety violation.
 func (d *duel) keep(outs outputs, file results.Calibration, subjects []changes.Subject) error {
 	var runs []results.Run
@@ -127,7 +127,8 @@ func (d *duel) keep(outs outputs, file results.Calibration, subjects []changes.S
 }
 
 // noises returns the noise of all figures that have a better direction, of runs that time these
-// phases. By default the figures that are gated are shown.
+// phases. It marks those to show: the figures that are gated by default, or those that replace them
+// if they are unknown.
 func noises(s changes.Subject, phases []string) (all []results.FigureNoise) {
 	gated := changes.Default(phases)
 	shown := map[string]bool{}

@@ -50,7 +50,7 @@ func endPaperFailures(t *testing.T, e trio, signal syscall.Signal) {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- run.Wait() }()
-	whole := 2 + 3*e.member // stampede, the process that cleans up the directory, and the members
+	whole := 2 + 3*e.member // stampede, the keeper of the members' directory, and the members
 	awaitProcesses(t, tmp, whole, ended, &stderr)
 	awaitProcesses(t, tmp, whole-e.member, ended, &stderr)
 	if err := run.Process.Signal(signal); err != nil {

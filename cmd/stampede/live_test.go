@@ -156,7 +156,7 @@ func TestLivePage(t *testing.T) {
 	}
 }
 
-// picture takes pictures of the page if a flag names a folder for them.
+// picture takes pictures of the page if the flag -shots names a folder for them.
 func picture(t *testing.T, page context.Context, name string) {
 	t.Helper()
 	if *shots == "" {

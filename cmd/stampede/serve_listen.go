@@ -81,8 +81,8 @@ func (all serveListeners) reachable() bool {
 	return false
 }
 
-// warn prints a warning for each address where any client can connect, or where traffic is not
-// encrypted.
+// warn prints a warning for each address that clients on other machines can reach without TLS or
+// without a certificate.
 func (all serveListeners) warn(w io.Writer) {
 	for _, l := range all {
 		switch {

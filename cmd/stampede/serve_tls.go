@@ -17,7 +17,7 @@ type serveTLS struct {
 	listen     string
 	files      native.Certificates
 	minVersion string
-	changed    func(flag string) bool // on the command line or by its variable
+	changed    func(flag string) bool // whether a flag is on the command line; variables do not count
 }
 
 // tlsFlags lists the flags that have no effect without --tls-listen.

@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/sweeps"
 )
 
-// shareOf makes a fake service measure a phase in only a share of the rounds, of which it does 500
-// a second, and the phase's 99th percentile if a run has enough observations.
+// shareOf makes a fake service do 500 rounds a second, measure a phase in only a share of them, and
+// report the phase's 99th percentile if a run has enough observations.
 func shareOf(s *sweep, share float64, p99 int64) {
 	s.measure = func(_ context.Context, c sweeps.Cell) (*results.Run, error) {
 		f := s.length.set(s.at[c.Level].flags)

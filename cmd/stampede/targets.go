@@ -55,7 +55,7 @@ func complete(cmd *cobra.Command, flag string, values func() []string) {
 		return values(), cobra.ShellCompDirectiveNoFileComp
 	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, suggest); err != nil {
-		panic(err) // the flag is not registered
+		panic(err) // the flag exists and has no completion yet
 	}
 }
 
