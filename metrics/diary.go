@@ -23,7 +23,7 @@ type Diary struct {
 	samples []sample
 }
 
-// A fault is a break that began a fault, and the time when it had been injected.
+// A fault is a break that began a fault, and the time when its injection was complete.
 type fault struct {
 	Break
 	done time.Duration
@@ -137,8 +137,8 @@ func (d *Diary) everybody() (all []time.Duration) {
 	return all
 }
 
-// disconnections returns when a client, or with -1 any client, was notified that its session
-// broke, not before since, and when it was connected again.
+// disconnections returns the times, from since on, at which a client was notified that its
+// session broke, and at which it was connected again. -1 stands for all clients.
 func (d *Diary) disconnections(client int, since time.Duration) (all []time.Duration) {
 	away := map[int]bool{}
 	for _, s := range d.states {

@@ -9,7 +9,8 @@ import (
 type Effect string
 
 const (
-	// Outage: a gap between grants began at the fault and was longer than any ordinary one.
+	// Outage: a gap between grants began at the fault and was longer than an ordinary gap can
+	// be: see outageFactor.
 	Outage Effect = "outage"
 	// Slowdown: no such gap, but in the second after the fault there were fewer than half as
 	// many grants as in the slowest second before it, and at least two seconds before it were
@@ -96,10 +97,10 @@ func gapAt(moments []time.Duration, at, until time.Duration) gap {
 	return g
 }
 
-// gapOf returns the longest of the gaps that a fault can explain: the gap in progress at the
-// fault; those that begin before the fault is injected and the operations in progress have ended,
-// for which settle allows; and those in which a client was notified that its session broke, or
-// was connected again. A busy machine may note the last grant long after the notification, so
+// gapOf returns the longest of the gaps that a fault can explain: the gap in progress when its
+// injection begins; those that begin before the injection is complete and the operations in
+// progress have ended, for which settle allows; and those in which a client was notified that
+// its session broke, or was connected again. A busy machine may note the last grant long after the notification, so
 // only the gap before the reconnect is sure to be the whole outage.
 func gapOf(moments []time.Duration, f fault, settle, until time.Duration, disconnections []time.Duration) gap {
 	longest := gapAt(moments, f.At, until)

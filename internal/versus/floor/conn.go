@@ -47,7 +47,7 @@ func (c *conn) connect() error {
 	return err
 }
 
-// answer waits for a request and answers it with those behind it.
+// answer waits for a request and answers it together with the requests that arrived behind it.
 func (c *conn) answer() error {
 	c.out, c.log, c.watch = c.out[:0], c.log[:0], false
 	for more := true; more; more = c.in.Ready() {
