@@ -33,7 +33,7 @@ func Names(forms []workloads.Form, recipe string) []string {
 	return names
 }
 
-// A Choice is a selected form. ByName tells whether the form was selected by its
+// A Choice is a selected form. ByName reports whether the form was selected by its
 // own name, rather than by its family or by "all". Only then is it an error if a
 // backend does not have the form.
 type Choice struct {

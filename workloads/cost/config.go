@@ -17,7 +17,8 @@ func configWatch(p Params) Expected {
 	}
 }
 
-// The workload waits until all clients have seen a change, so no client misses one.
+// configWatchIdentities use that the workload waits until all clients have seen a change, so no
+// client misses one.
 func configWatchIdentities() []Identity {
 	return []Identity{
 		equal("reads = watching gets", func(c metrics.Counts, _ int64) (int64, int64) {

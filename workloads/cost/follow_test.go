@@ -15,7 +15,7 @@ import (
 type script struct {
 	world   *world
 	updates int64
-	lasting []*actor // those with a persistent watch
+	lasting []*actor // clients with a persistent watch
 	version int64    // of the followed value
 }
 
@@ -136,7 +136,8 @@ func TestFollowingSettledEqualsSimulation(t *testing.T) {
 	}
 }
 
-// The identities hold even if some clients miss a change before the next one.
+// TestFollowingIdentitiesHoldUnderAnySchedule checks that the identities hold even if some clients
+// miss a change before the next one.
 func TestFollowingIdentitiesHoldUnderAnySchedule(t *testing.T) {
 	for name, follow := range followers() {
 		for seed := range uint64(100) {

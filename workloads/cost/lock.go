@@ -127,8 +127,8 @@ func lockPollIdentities() []Identity {
 	}
 }
 
-// The watches of go-zookeeper's Lock are gets. A get that finds no node sets no watch,
-// and the Lock lists again.
+// lockGoZookeeperIdentities differ from the other locks' because the watches of go-zookeeper's Lock
+// are gets. A get that finds no node sets no watch, and the Lock lists again.
 func lockGoZookeeperIdentities() []Identity {
 	return []Identity{
 		equal("lists = N + gets", func(c metrics.Counts, n int64) (int64, int64) {

@@ -54,9 +54,9 @@ func revocableLockSharedFlag(p Params) Expected {
 	}
 }
 
-// Every watch on a node in the line fires, including a client's watch on its own node. In
-// each round, the client's first read of its own node arms a watch. A read after a request
-// may arm none, because the hold ended in the meantime.
+// revocableLockOwnNodeIdentities use that every watch on a node in the line fires, including a
+// client's watch on its own node. In each round, the client's first read of its own node arms a
+// watch. A read after a request may arm none, because the hold ended in the meantime.
 func revocableLockOwnNodeIdentities() []Identity {
 	return []Identity{
 		atMost("K − z + N ≤ notifications", func(c metrics.Counts, n int64) (int64, int64) {
@@ -73,7 +73,8 @@ func revocableLockOwnNodeIdentities() []Identity {
 	}
 }
 
-// Some watches on the flag never fire: each client keeps one armed for good.
+// revocableLockSharedFlagIdentities allow for watches on the flag that never fire: each client
+// keeps one armed for good.
 func revocableLockSharedFlagIdentities() []Identity {
 	return []Identity{
 		atMost("K − z ≤ notifications", func(c metrics.Counts, _ int64) (int64, int64) {

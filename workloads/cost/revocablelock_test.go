@@ -178,8 +178,9 @@ func TestRevocationsSettledEqualSimulation(t *testing.T) {
 	}
 }
 
-// Without requests, a client of own-node reads its node once, and its watch fires when it
-// deletes the node. A client of shared-flag reads the flag once and gets no notification.
+// TestRevocableLocksThatNobodyRevokes checks the cost without requests: a client of own-node reads
+// its node once, and its watch fires when it deletes the node. A client of shared-flag reads the
+// flag once and gets no notification.
 func TestRevocableLocksThatNobodyRevokes(t *testing.T) {
 	for _, form := range revocableLocks {
 		for _, n := range []int64{1, 2, 8} {
