@@ -33,7 +33,7 @@ func Rows(runs []results.Run) []Row {
 // beside reports whether the rows differ in what is run and in nothing else.
 func (r Row) beside(other Row) bool {
 	for name, value := range r.conditions {
-		if is, both := other.conditions[name]; both && is != value { // a recipe may have settings that another does not have
+		if is, both := other.conditions[name]; both && is != value { // not every recipe has every setting
 			return false
 		}
 	}

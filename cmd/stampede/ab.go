@@ -124,7 +124,7 @@ func (a *app) completeSides(*cobra.Command, []string, string) (words []string, _
 	for _, f := range a.forms {
 		words = append(words, f.String()+"\t"+f.Summary)
 	}
-	return append(words, backendWords()...), cobra.ShellCompDirectiveDefault // a binary is a file, so complete file names too
+	return append(words, backendWords()...), cobra.ShellCompDirectiveDefault // which includes binaries
 }
 
 // check checks the flags that only ab has.

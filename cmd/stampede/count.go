@@ -160,7 +160,7 @@ func (t *tally) countForm(ctx context.Context, s drivers.Service, form workloads
 	if server := settled.Server; server != nil {
 		row.Notifications.Server, row.Reads.Server = &server.Notifications, &server.Reads
 		row.Writes.Server = &server.Writes
-		if server.LargestFanout >= settled.Largest { // a smaller number proves nothing: the server counts each kind of event separately
+		if server.LargestFanout >= settled.Largest { // less proves nothing: it counts each kind of event separately
 			row.LargestFanout.Server = &server.LargestFanout
 		}
 	}

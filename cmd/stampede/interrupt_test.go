@@ -114,7 +114,7 @@ func awaitChild(t *testing.T, ctx context.Context, c drivers.Conn, path string) 
 		var changed drivers.Wait
 		children, err := c.Children(ctx, path, changed.Fire)
 		for _, child := range children {
-			if !strings.HasSuffix(child.Name, ".alive") { // a marker that shows that the run is alive, not one of its nodes
+			if !strings.HasSuffix(child.Name, ".alive") { // it marks the run as alive
 				return child.Name
 			}
 		}

@@ -57,7 +57,8 @@ type app struct {
 	out, err io.Writer
 	// interrupt ends the command as SIGINT does.
 	interrupt func()
-	// runs and page receive every run in progress; they are nil unless flags ask for them.
+	// runs and page receive every run in progress. They are nil unless flags, or for runs the
+	// environment, ask for them.
 	runs *telemetry.Collector
 	page *live.Page
 	// used holds the services that have done a run: their servers are warm.

@@ -78,7 +78,7 @@ func (m *mixFlags) takeReads(words string) (mode string, err error) {
 }
 
 func checkShare(flag string, share, most float64) error {
-	if !(share >= 0 && share <= most) { // also false for NaN
+	if !(share >= 0 && share <= most) { // also rejects NaN
 		return usagef("--%s %v: must be between 0 and %v", flag, share, most)
 	}
 	return nil

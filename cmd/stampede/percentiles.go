@@ -21,7 +21,7 @@ func parsePercentiles(text string) (all []float64, err error) {
 	}
 	for _, word := range strings.Split(text, ",") {
 		p, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(word), "p"), 64)
-		if err != nil || !(p > 0 && p < 100) { // also false for NaN
+		if err != nil || !(p > 0 && p < 100) { // also rejects NaN
 			return nil, usagef("--percentiles %s: %q is no percentile between 0 and 100: write a list such as 50,90,99.9", text, word)
 		}
 		all = append(all, p)

@@ -142,7 +142,7 @@ func (f *runFlags) check() error {
 	if f.revokeEvery < 1 {
 		return usagef("--revoke-every %d: must be at least 1", f.revokeEvery)
 	}
-	if !(f.abortRate >= 0 && f.abortRate <= 1) { // also false for NaN
+	if !(f.abortRate >= 0 && f.abortRate <= 1) { // also rejects NaN
 		return usagef("--abort-rate %v: must be between 0 and 1", f.abortRate)
 	}
 	if err := checkQueue(f.queue); err != nil {

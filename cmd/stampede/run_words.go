@@ -23,7 +23,7 @@ func (f *runFlags) command(recipes []string) []string {
 	if f.rounds > 0 {
 		last = []string{"rounds"}
 	}
-	unprinted := slices.DeleteFunc(ofResult(), func(name string) bool { return name == "percentiles" }) // it chooses the columns of the same table
+	unprinted := slices.DeleteFunc(ofResult(), func(name string) bool { return name == "percentiles" }) // it selects columns only
 	apart := slices.Concat(first, unprinted, []string{"hold", "duration", "rounds"})
 	var others, judging []string
 	flags.VisitAll(func(flag *pflag.Flag) {

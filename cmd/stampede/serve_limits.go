@@ -27,7 +27,7 @@ const (
 // clients on other machines can reach.
 const reachableConnections = 60
 
-// largestBuffer is the highest value allowed for the largest request.
+// largestBuffer is the highest limit on a request's size that the flag accepts, in bytes.
 const largestBuffer = 64 << 20
 
 // reachableWords lists the four-letter words that such a server answers by default.

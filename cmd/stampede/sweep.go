@@ -131,7 +131,7 @@ func (f *sweepFlags) check() error {
 	if f.slo != "" && f.repeat < 2 {
 		return usagef("--repeat %d: must be at least 2 with --slo, to tell how much runs scatter", f.repeat)
 	}
-	if !(f.worseBy > 1) { // also false for NaN
+	if !(f.worseBy > 1) { // also rejects NaN
 		return usagef("--worse-by %v: must be more than 1", f.worseBy)
 	}
 	return nil

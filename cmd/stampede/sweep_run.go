@@ -27,7 +27,7 @@ type sweep struct {
 
 	subjects []subject
 	measure  func(context.Context, sweeps.Cell) (*results.Run, error) // does the next run of the file
-	resumed  results.Sweep                                            // the interrupted sweep that this one resumes; its runs are not repeated
+	resumed  results.Sweep                                            // the sweep to resume; its runs are not repeated
 	file     results.Sweep
 }
 
