@@ -40,7 +40,7 @@ func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
 	}
 }
 
-// soak is the duration of each schedule. shocks is the interval between the faults of
+// soak is the duration of each schedule. shocks is the mean interval between the faults of
 // the members, and between those of each form's clients.
 const (
 	soak   = 13 * time.Second

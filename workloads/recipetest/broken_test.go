@@ -152,7 +152,7 @@ func (b blind) Delete(ctx context.Context, path string, version int32) error {
 	}
 }
 
-// twice sends each list twice.
+// twice sends each read twice.
 type twice struct{ drivers.Conn }
 
 func (b twice) Children(ctx context.Context, path string, w drivers.Watch) ([]drivers.Child, error) {
