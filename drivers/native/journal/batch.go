@@ -6,17 +6,17 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// A batch is transactions that are written together. Its body is the digest of
-// the tree after the last of them, then their records.
+// A batch holds transactions that are written together. Its body is the digest of the tree after
+// the last of them, followed by their records.
 type batch struct {
-	bytes []byte // with room for the header
+	bytes []byte // including space for the header
 	last  int64  // zxid of the last transaction
 	load  load
 }
 
 const digestLength = 8
 
-// newBatch returns a batch without transactions, in the buffer.
+// newBatch returns an empty batch that uses the buffer.
 func newBatch(buf []byte, zxid int64) batch {
 	return batch{bytes: append(beginBatch(buf, zxid), make([]byte, digestLength)...)}
 }

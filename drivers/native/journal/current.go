@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// currentName is the name of the file that names the newest log. A log is named
-// there before it has a transaction, so a newest log that is missing is noticed.
+// currentName is the name of the file that names the newest log. It names a log before the log has
+// a transaction, so a missing newest log is detected.
 const currentName = "current"
 
 const currentLine = "stampede newest log %s\n"
@@ -26,8 +26,7 @@ func (j *Journal) writeCurrent(log string) error {
 	return errors.Join(j.settle(f, path), f.Close())
 }
 
-// checkCurrent fails if the log that is the newest one, or the file that says
-// which that is, is missing.
+// checkCurrent fails if the newest log, or the file that names it, is missing.
 func (j *Journal) checkCurrent(logs []file) error {
 	path := filepath.Join(j.dir, currentName)
 	b, err := os.ReadFile(path)
@@ -48,8 +47,8 @@ func (j *Journal) checkCurrent(logs []file) error {
 	return nil
 }
 
-// checkWithoutCurrent lets pass a directory that no server has served from yet,
-// and one of version 1, whose logs no file names.
+// checkWithoutCurrent accepts a directory without the file current only if no server has served
+// from it yet, or if its logs have version 1, which had no such file.
 func (j *Journal) checkWithoutCurrent(path string, logs []file) error {
 	snapshots, err := filesOf(j.dir, snapshotKind)
 	if err != nil {

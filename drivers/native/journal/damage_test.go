@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// firstLog is the name of the log of a server that was never used.
+// firstLog is the name of a new server's log.
 var firstLog = filepath.Base(pathOf("", logKind, 1))
 
-// A disk that is full fails those who wait, and whoever comes after; and no
-// snapshot shows what the log does not have.
+// A full disk fails the waiting callers and all later ones, and no snapshot contains transactions
+// that the log lacks.
 func TestFullDisk(t *testing.T) {
 	j := open(t, t.TempDir())
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -38,8 +38,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Cut off anywhere in its last batch, the log is what it was before that, and
-// can be written on.
+// A log that is cut off anywhere in its last batch recovers to the state before that batch, and
+// accepts new batches.
 func TestTornTail(t *testing.T) {
 	log, ends := written(t)
 	last := ends[len(ends)-2]
@@ -58,8 +58,8 @@ func TestTornTail(t *testing.T) {
 	}
 }
 
-// A byte that is changed, or eight that are zeroed, anywhere before the last
-// batch is noticed, and the log is left as it is.
+// A changed byte, or eight zeroed bytes, anywhere before the last batch is detected, and the log
+// stays unchanged.
 func TestDamageIsRefused(t *testing.T) {
 	log, ends := written(t)
 	damages := map[string]func(b []byte){
@@ -85,7 +85,7 @@ func TestDamageIsRefused(t *testing.T) {
 	}
 }
 
-// written is a log with one transaction in each batch, and where these end.
+// written returns a log with one transaction per batch, and the ends of the batches.
 func written(t *testing.T) (log []byte, ends []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -101,7 +101,7 @@ func written(t *testing.T) (log []byte, ends []int) {
 	return log, ends
 }
 
-// write makes the log the only one, and the newest.
+// write makes the log the only and newest one.
 func write(t *testing.T, dir string, log []byte) {
 	t.Helper()
 	for name, b := range map[string][]byte{firstLog: log, currentName: fmt.Appendf(nil, currentLine, firstLog)} {

@@ -7,14 +7,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// The least that an element of a list takes, in bytes.
+// The minimum length of a list element in bytes.
 const (
 	leastIdentity = 4 + 4
 	leastACL      = 4 + 4 + 4
 	leastOp       = 1 + 1 + 4 + 4 + 4 + 8 + 4 + 4
 )
 
-// A reader reads what is in the body of a batch.
+// A reader decodes the body of a batch.
 type reader struct{ wire.Decoder }
 
 func (r *reader) txn() tree.Txn {

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 )
 
-// A Disk is where a journal writes. Paths and errors are those of package os.
+// A Disk is the file system that a journal writes to. Paths and errors are those of package os.
 type Disk interface {
-	Create(path string) (File, error) // truncates a file that is there
+	Create(path string) (File, error) // truncates an existing file
 	Rename(from, to string) error
 	Remove(path string) error
 	Mkdir(path string) error
@@ -17,14 +17,14 @@ type Disk interface {
 	SyncDirectory(path string) error
 }
 
-// A File is one that is being written.
+// A File is a file that is being written.
 type File interface {
 	io.WriteCloser
-	// Sync returns when everything that was written is on disk, and the file's length.
+	// Sync returns when everything written, and the file's length, is on disk.
 	Sync() error
 }
 
-// System is the disk of the operating system.
+// System is the operating system's file system.
 type System struct{}
 
 func (System) Create(path string) (File, error) {
@@ -50,8 +50,8 @@ type systemFile struct{ *os.File }
 
 func (f systemFile) Sync() error { return syncData(f.File) }
 
-// makeDirectory makes the directory, and those above it, where they are not
-// there. Each is on disk when it returns, which the one above it sees to.
+// makeDirectory creates the directory and its missing parents. It syncs the parent of each, so that
+// all are on disk when it returns.
 func makeDirectory(d Disk, dir string) error {
 	info, err := os.Stat(dir)
 	switch {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A recorder notes which directories were synced.
+// A recorder records which directories were synced.
 type recorder struct {
 	System
 	synced []string
@@ -17,8 +17,8 @@ func (r *recorder) SyncDirectory(path string) error {
 	return r.System.SyncDirectory(path)
 }
 
-// The names of all directories that are made are synced, and that of one which
-// somebody else has made.
+// The names of all created directories are synced, and so is that of a directory that already
+// existed.
 func TestNewDirectoryIsSynced(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{filepath.Join(root, "a", "b", "c"), t.TempDir()} {

@@ -5,7 +5,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// The append functions append what the methods of a reader read.
+// The append functions encode what the methods of reader decode.
 
 func appendTxn(b []byte, x *tree.Txn) []byte {
 	b = wire.AppendLong(wire.AppendLong(b, x.Session), x.Time)

@@ -17,20 +17,20 @@ const (
 	snapshotKind = "snapshot"
 )
 
-// unfinished ends the name of a file that is not what its name will say yet.
+// unfinished is the suffix of the name of a file that is still being written.
 const unfinished = ".unfinished"
 
-// A file is one of a data directory.
+// A file is one file of a data directory.
 type file struct {
 	path string
-	zxid int64 // that its name says
+	zxid int64 // the zxid in its name
 }
 
 func pathOf(dir, kind string, zxid int64) string {
 	return filepath.Join(dir, fmt.Sprintf("%s-%016x", kind, zxid))
 }
 
-// filesOf are the finished files of a kind, by zxid.
+// filesOf returns the finished files of a kind, sorted by zxid.
 func filesOf(dir, kind string) ([]file, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -50,7 +50,7 @@ func filesOf(dir, kind string) ([]file, error) {
 	return files, nil
 }
 
-// sizeOf is the length in bytes of all finished files of a kind.
+// sizeOf returns the total length of the finished files of a kind in bytes.
 func sizeOf(dir, kind string) (size int64, err error) {
 	files, err := filesOf(dir, kind)
 	for _, f := range files {
@@ -63,15 +63,14 @@ func sizeOf(dir, kind string) (size int64, err error) {
 	return size, err
 }
 
-// begin returns a new file with its heading, which is not there yet under its
-// name: settle sees to that.
+// begin creates a file with its heading under a temporary name. settle renames it.
 func (j *Journal) begin(path, kind string) (File, heading, error) {
 	h := newHeading(kind)
 	f, err := j.beginWith(path, h.bytes)
 	return f, h, err
 }
 
-// beginWith returns a new file that begins with the bytes.
+// beginWith creates a file that begins with the bytes.
 func (j *Journal) beginWith(path string, b []byte) (File, error) {
 	f, err := j.disk.Create(path + unfinished)
 	if err != nil {
@@ -83,8 +82,8 @@ func (j *Journal) beginWith(path string, b []byte) (File, error) {
 	return f, nil
 }
 
-// settle gives the file its name when everything that was written is on disk, and
-// returns when the name is, too. The file stays open.
+// settle syncs the file, renames it to its final name, and syncs the directory. The file stays
+// open.
 func (j *Journal) settle(f File, path string) error {
 	if err := f.Sync(); err != nil {
 		return err
@@ -95,7 +94,7 @@ func (j *Journal) settle(f File, path string) error {
 	return j.disk.SyncDirectory(j.dir)
 }
 
-// removeUnfinished removes what a server that was killed left.
+// removeUnfinished removes the temporary files of a killed server.
 func (j *Journal) removeUnfinished() error {
 	entries, err := os.ReadDir(j.dir)
 	for _, e := range entries {

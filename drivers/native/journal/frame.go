@@ -5,10 +5,10 @@ import (
 	"hash/crc32"
 )
 
-// Where the fields of a batch's header are, in bytes. The length is that of the
-// body, the checksum is of everything behind it, and the place is in a log the
-// zxid of the batch's first transaction, in a snapshot the batch's number. The
-// mark is that of the file. Version 1 has none.
+// The offsets of the fields in a batch's header, in bytes, and the lengths of the header. The
+// length field is that of the body, and the checksum covers everything behind it. The place is the
+// zxid of the batch's first transaction in a log, and the batch's number in a snapshot. The mark is
+// the file's mark; version 1 has none.
 const (
 	checksumAt = 4
 	placeAt    = 8
@@ -20,28 +20,28 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A frame reads and completes the batches of one file.
+// A frame encodes and checks the batches of one file.
 type frame struct {
-	header int // length in bytes: batchHeader, or batchHeaderOne and no mark
+	header int // length in bytes: batchHeader, or batchHeaderOne without a mark
 	mark   uint64
 }
 
-// beginBatch appends the header of a batch, which the file's frame completes.
+// beginBatch appends the header of a batch. frame.end completes it.
 func beginBatch(b []byte, place int64) []byte {
 	b = append(b, make([]byte, batchHeader)...)
 	binary.BigEndian.PutUint64(b[len(b)-batchHeader+placeAt:], uint64(place))
 	return b
 }
 
-// end completes the batch that b is.
+// end completes the header of the batch b.
 func (f frame) end(b []byte) {
 	binary.BigEndian.PutUint32(b, uint32(len(b)-batchHeader))
 	binary.BigEndian.PutUint64(b[markAt:], f.mark)
 	binary.BigEndian.PutUint32(b[checksumAt:], checksum(b))
 }
 
-// whole returns the body of the batch that b begins with and that has the place,
-// or false if it does not begin with one.
+// whole returns the body of the batch at the start of b, which must have the place. It returns
+// false if there is no whole batch.
 func (f frame) whole(b []byte, place int64) (body []byte, ok bool) {
 	if len(b) < f.header || placeOf(b) != place || !f.isMarked(b) {
 		return nil, false
@@ -58,9 +58,9 @@ func (f frame) isMarked(b []byte) bool {
 	return f.header == batchHeaderOne || binary.BigEndian.Uint64(b[markAt:]) == f.mark
 }
 
-// anywhere tells whether there is a whole batch anywhere in the log that
-// continues with the zxid next or a later one, no later than if every byte
-// before it had been a transaction.
+// anywhere reports whether the log contains a whole batch at any offset. The place of such a batch
+// is at least the zxid next, and at most next plus the number of bytes before it: no transaction
+// takes less than a byte.
 func (f frame) anywhere(log []byte, next int64) bool {
 	for skipped := int64(0); len(log) >= f.header; skipped++ {
 		if place := placeOf(log); place >= next && place <= next+skipped {

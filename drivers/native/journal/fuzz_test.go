@@ -8,8 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// Whatever the body of a batch says, it is read without harm, and what is read
-// is written as it was.
+// Any body of a batch is read without a crash, and what is read is written back unchanged.
 func FuzzBody(f *testing.F) {
 	for _, x := range history() {
 		f.Add(appendTxn(nil, &x))
@@ -34,8 +33,7 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
-// round reads one value and wants what was read to be read again from what is
-// written of it.
+// round reads one value, writes it, and checks that reading it again returns the same value.
 func round[V any](t *testing.T, body []byte, read func(*reader) V, write func([]byte, *V) []byte) {
 	r := reader{wire.NewDecoder(body)}
 	v := read(&r)

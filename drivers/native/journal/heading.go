@@ -13,12 +13,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// version is that of the files that are written. Version 1 is read as well.
+// version is the version of the files that are written. Version 1 can also be read.
 const version = 2
 
-// A heading begins a file: a line of text with the kind of the file, its version
-// and the rules by which its transactions were applied, then the file's mark and
-// a checksum. Version 1 has the line alone, without rules.
+// A heading is the start of a file: a line of text with the file's kind, version and rules,
+// followed by the mark and a checksum. In version 1 it is the line only, without rules.
 type heading struct {
 	version int
 	frame   frame
@@ -43,11 +42,11 @@ const (
 
 func headingOne(kind string) string { return "stampede " + kind + " 1\n" }
 
-// longestLine is the length in bytes that the line of a heading cannot have.
+// longestLine is a length in bytes that exceeds any heading's line.
 const longestLine = 64
 
 func readHeading(from *bufio.Reader, kind string) (heading, error) {
-	begin, _ := from.Peek(longestLine) // fewer bytes where the file is shorter
+	begin, _ := from.Peek(longestLine) // fewer bytes if the file is shorter
 	line, _, ok := strings.Cut(string(begin), "\n")
 	line += "\n"
 	var v, rules int

@@ -14,7 +14,7 @@ func create(path string, mode tree.Mode, acl ...wire.ACL) tree.Op {
 	return tree.Op{Kind: tree.Create, Path: path, Data: []byte("d" + path), ACL: acl, Mode: mode}
 }
 
-// history is of every kind of transaction.
+// history has transactions of every kind.
 func history() []tree.Txn {
 	ann := []tree.Identity{{Scheme: "ip", ID: "127.0.0.1"}, {Scheme: "digest", ID: "ann:hash"}}
 	mine := wire.ACL{Perms: wire.PermAll, Scheme: "auth"}
@@ -30,7 +30,7 @@ func history() []tree.Txn {
 		{Session: 7, Op: tree.Op{Kind: tree.OpenSession}, Opening: opening},
 		{Session: 8, Op: tree.Op{Kind: tree.OpenSession}, Opening: opening},
 		{Op: create("/a", 0)},
-		{Op: create("/a", 0)}, // there already, and a zxid all the same
+		{Op: create("/a", 0)}, // exists already, but takes a zxid
 		{Op: create("/a/s-", tree.Sequential)},
 		{Op: create("/a/e-", tree.Sequential|tree.Ephemeral)},
 		{Session: 8, Op: create("/gone", tree.Ephemeral)},
@@ -55,7 +55,7 @@ func history() []tree.Txn {
 	return txns
 }
 
-// A picture is all of a tree that can be seen.
+// A picture is everything visible of a tree.
 type picture struct {
 	Zxid       int64
 	Size       tree.Size

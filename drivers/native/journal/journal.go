@@ -10,45 +10,45 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Journal is what is on disk of one tree, open for one server.
+// A Journal is the durable state of one tree, opened by one server.
 type Journal struct {
 	dir    string
 	disk   Disk
-	lock   *os.File // locked
+	lock   *os.File // held lock
 	limits limits
 	tree   *tree.Tree
-	isDue  chan struct{} // has a value when a snapshot is due
-	done   chan struct{} // closed when nothing is written any more
+	isDue  chan struct{} // receives a value when a snapshot is due
+	done   chan struct{} // closed when the writer has ended
 
-	// Of whoever writes:
-	file  File  // the log that is written
-	frame frame // of its batches
-	size  int64 // of it, in bytes
+	// Used by the writer only:
+	file  File  // the current log
+	frame frame // frame of its batches
+	size  int64 // its length in bytes
 
 	durable atomic.Int64 // zxid of the last transaction on disk
 
 	mu            sync.Mutex    // guards all below
-	gathers       *sync.Cond    // a batch is to be written, or none is any more
-	written       chan struct{} // closed when durable or err has changed, and another one put in its place
-	queue         []batch       // to be written, the last of which gathers
-	spare         []byte        // the buffer that was written last
-	scratch       []byte        // to compute digests in
-	pending       load          // in the queue, and being written
-	sinceSnapshot int64         // bytes of log
-	snapshotSize  int64         // of the last one, in bytes
-	due           bool          // a snapshot was asked for, and not saved yet
-	err           error         // why nothing can be written any more
+	gathers       *sync.Cond    // signals a batch to write, or the end
+	written       chan struct{} // closed and replaced when durable or err changes
+	queue         []batch       // batches to write; the last one is still filling
+	spare         []byte        // the last written buffer, for reuse
+	scratch       []byte        // buffer for digests
+	pending       load          // queued or being written
+	sinceSnapshot int64         // bytes of log since the last snapshot became due
+	snapshotSize  int64         // length of the last snapshot in bytes
+	due           bool          // a snapshot is due and not saved yet
+	err           error         // the reason why writing has ended
 	closed        bool
 }
 
-// ErrClosed is what whoever awaits a transaction of a closed journal is told, if
-// it was not written before.
+// ErrClosed is the error of Await for a transaction that was not written before the journal was
+// closed.
 var ErrClosed = errors.New("the journal is closed")
 
-// Dir is where it is.
+// Dir returns the data directory.
 func (j *Journal) Dir() string { return j.dir }
 
-// Size is how much of the disk the snapshots and the logs take, in bytes.
+// Size returns the total size of the snapshots and of the logs in bytes.
 func (j *Journal) Size() (snapshots, logs int64, err error) {
 	snapshots, err = sizeOf(j.dir, snapshotKind)
 	if err == nil {
@@ -57,12 +57,12 @@ func (j *Journal) Size() (snapshots, logs int64, err error) {
 	return snapshots, logs, err
 }
 
-// Tree is the state that was recovered.
+// Tree returns the recovered tree.
 func (j *Journal) Tree() *tree.Tree { return j.tree }
 
-// Apply carries out the transaction on the tree and gathers it for the disk,
-// with its result. It does not wait for the disk. One whose record is too long is
-// refused with wire.ErrMarshalling.
+// Apply executes the transaction on the tree and queues its record, with the result, for the disk.
+// It does not wait for the disk. A transaction whose record is too long is refused with
+// wire.ErrMarshalling.
 func (j *Journal) Apply(x tree.Txn) (tree.Result, []tree.Event) {
 	if recordLength(&x) > j.limits.record {
 		x = tree.Txn{Op: tree.Op{Kind: tree.Refuse, Err: wire.ErrMarshalling}}
@@ -86,8 +86,7 @@ func (j *Journal) gather(x *tree.Txn, r *tree.Result) {
 	j.pending.add(added)
 }
 
-// gathering returns the batch for the transaction with the zxid. It must be
-// called with the lock held.
+// gathering returns the batch for the transaction with the zxid. The caller must hold the lock.
 func (j *Journal) gathering(zxid int64) *batch {
 	n := len(j.queue)
 	if n > 0 && len(j.queue[n-1].bytes) < j.limits.batch {
@@ -101,40 +100,40 @@ func (j *Journal) gathering(zxid int64) *batch {
 	return &j.queue[n]
 }
 
-// Await returns nil when all transactions up to the zxid are on disk, and why
-// they never will be otherwise.
+// Await returns nil when all transactions up to the zxid are on disk, or the reason why they will
+// never be.
 func (j *Journal) Await(zxid int64) error {
 	for j.durable.Load() < zxid {
 		j.mu.Lock()
 		written, err := j.written, j.err
 		j.mu.Unlock()
 		switch {
-		case j.durable.Load() >= zxid: // by now
+		case j.durable.Load() >= zxid: // it is durable by now
 		case err != nil:
 			return err
 		default:
-			<-written // all who wait go on at once: none waits for a lock
+			<-written // wakes all waiting callers at the same time, without a lock
 		}
 	}
 	return nil
 }
 
-// Due has a value when a snapshot should be saved.
+// Due returns a channel that receives a value when a snapshot should be saved.
 func (j *Journal) Due() <-chan struct{} { return j.isDue }
 
-// Done is closed when nothing is written any more, because the journal was
-// closed (then Err is ErrClosed) or for another reason that Err tells.
+// Done returns a channel that is closed when the journal has stopped writing. Err returns the
+// reason, which is ErrClosed after Close.
 func (j *Journal) Done() <-chan struct{} { return j.done }
 
-// Err is why nothing can be written any more, or nil.
+// Err returns the reason why the journal cannot write any more, or nil.
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.err
 }
 
-// Close writes what was appended, if that can be (Err tells), and lets another
-// server have the directory. No snapshot may be being saved.
+// Close writes the queued transactions if the disk still works (see Err), and unlocks the
+// directory. No SaveSnapshot may be in progress.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	j.closed = true
@@ -144,7 +143,7 @@ func (j *Journal) Close() error {
 	return errors.Join(j.file.Close(), j.lock.Close())
 }
 
-// fail has nothing written any more. It must be called with the lock held.
+// fail stops the writer. The caller must hold the lock.
 func (j *Journal) fail(err error) {
 	if j.err == nil {
 		j.err = err
@@ -153,8 +152,7 @@ func (j *Journal) fail(err error) {
 	j.tell()
 }
 
-// tell has those who await something look again. It must be called with the lock
-// held.
+// tell wakes the callers that wait in Await and Room. The caller must hold the lock.
 func (j *Journal) tell() {
 	close(j.written)
 	j.written = make(chan struct{})

@@ -16,8 +16,7 @@ func open(t *testing.T, dir string) *Journal {
 	return openLimited(t, dir, standard)
 }
 
-// openShort opens a journal that begins a log and wants a snapshot at lengths of
-// its own.
+// openShort opens a journal with its own lengths for logs and snapshots.
 func openShort(t *testing.T, dir string, logLength, snapshotAfter int64) *Journal {
 	t.Helper()
 	l := standard
@@ -35,7 +34,7 @@ func openLimited(t *testing.T, dir string, l limits) *Journal {
 	return j
 }
 
-// An unsynced disk is fast: it confirms at once.
+// An unsynced disk is fast: its syncs do nothing.
 type unsynced struct{ System }
 
 type unsyncedFile struct{ File }
@@ -47,7 +46,7 @@ func (unsynced) Create(path string) (File, error) {
 func (unsynced) SyncDirectory(string) error { return nil }
 func (unsyncedFile) Sync() error            { return nil }
 
-// do applies and awaits, so that each transaction is a batch.
+// do applies and awaits each transaction, so that each is a batch.
 func do(t *testing.T, j *Journal, x tree.Txn) {
 	t.Helper()
 	r, _ := j.Apply(x)
@@ -81,8 +80,8 @@ func TestRecoversAll(t *testing.T) {
 	}
 }
 
-// What was applied and not awaited is in one batch or a few, and there after a
-// close.
+// Transactions that were applied and not awaited are in one batch or a few, and are on disk after
+// Close.
 func TestCloseWritesWhatWasApplied(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
@@ -109,8 +108,8 @@ func TestAwaitAfterTheEnd(t *testing.T) {
 	}
 }
 
-// A client has room up to the limits, and half of that as long as it has a
-// transaction that is not on disk.
+// A client has room up to the limits, and up to half of them while it has a transaction that is not
+// on disk.
 func TestRoom(t *testing.T) {
 	for name, l := range map[string]limits{
 		"transactions": {pending: 1 << 20, pendingOf: 4},

@@ -16,8 +16,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// writerDirectory is the variable that makes a process of this test one that
-// writes to the journal in a directory until it is killed.
+// writerDirectory is the environment variable that makes a process of this test write to the
+// journal in a directory until it is killed.
 const writerDirectory = "JOURNAL_OF_WRITER"
 
 func TestMain(m *testing.M) {
@@ -27,12 +27,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// kills is how often the writer is killed; KILLS says otherwise.
+// kills is the number of times that the writer is killed; KILLS overrides it.
 const kills = 20
 
-// Killed at any moment, also amid a snapshot or where another log is begun, a
-// writer leaves the whole state of all that it knew to be on disk, or of more
-// of what it did, and of nothing else.
+// A writer that is killed at any time, including during a snapshot or the start of a new log,
+// leaves all the state that it knew to be on disk, possibly some of its later transactions, and
+// nothing else.
 func TestKilledWriter(t *testing.T) {
 	rounds := kills
 	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
@@ -68,8 +68,8 @@ func TestKilledWriter(t *testing.T) {
 	}
 }
 
-// killWriter starts a writer, kills it when it has said so often how far the
-// disk is, and returns how far.
+// killWriter starts a writer and kills it after it has reported the durable zxid a given number of
+// times. It returns the last reported zxid.
 func killWriter(t *testing.T, dir string, lines int) (zxid int64) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0])
@@ -95,15 +95,15 @@ func killWriter(t *testing.T, dir string, lines int) (zxid int64) {
 	return zxid
 }
 
-// writeUntilKilled does transactions, saves snapshots when they are due, and
-// says how far the disk is.
+// writeUntilKilled applies transactions, saves snapshots when they are due, and reports the durable
+// zxid.
 func writeUntilKilled(dir string) {
 	j, err := openWith(System{}, dir, limits{log: 4 << 10, snapshot: 16 << 10, batch: 512, record: 1 << 20, pending: 2 << 10, pendingOf: 10})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	var mu sync.Mutex // of the tree
+	var mu sync.Mutex // guards the tree
 	go func() {
 		for range j.Due() {
 			mu.Lock()
@@ -134,8 +134,8 @@ func writeUntilKilled(dir string) {
 	os.Exit(1)
 }
 
-// waitForRoom waits like a client that has the journal alone, whose limits are
-// so low here that it has to all the time.
+// waitForRoom waits as the journal's only client would. The limits are so low here that it always
+// has to wait.
 func waitForRoom(j *Journal) {
 	for wait := j.Room(j.Tree().Zxid()); wait != nil; wait = j.Room(j.Tree().Zxid()) {
 		<-wait
@@ -146,7 +146,7 @@ func waitForRoom(j *Journal) {
 	}
 }
 
-// randomTxn is the transaction with the zxid.
+// randomTxn returns the transaction with the zxid.
 func randomTxn(zxid int64) tree.Txn {
 	r := rand.New(rand.NewPCG(1, uint64(zxid)))
 	x := tree.Txn{Session: 1 + r.Int64N(3), Time: zxid, Op: randomOp(r)}

@@ -2,16 +2,16 @@ package journal
 
 // limits are lengths in bytes, and one number of transactions.
 type limits struct {
-	log       int64 // at which another log is begun
-	snapshot  int64 // of the log, at least, until another snapshot is due
-	batch     int   // at which another batch is begun
-	record    int   // of one transaction at most
-	pending   int   // of what is applied and not on disk, at which no client may write
-	pendingOf int   // as many transactions likewise
+	log       int64 // length at which a new log begins
+	snapshot  int64 // minimum length of log between two snapshots
+	batch     int   // length at which a new batch begins
+	record    int   // maximum length of one transaction's record
+	pending   int   // bytes applied and not on disk at which clients must wait
+	pendingOf int   // transactions applied and not on disk at which clients must wait
 }
 
-// standard are the limits that [Open] gives a journal. A batch and the longest
-// record together fit the length in a batch's header.
+// standard are the limits of a journal from [Open]. The length of a full batch plus the longest
+// record fits a batch's header.
 var standard = limits{
 	log:       64 << 20,
 	snapshot:  64 << 20,
@@ -21,7 +21,7 @@ var standard = limits{
 	pendingOf: 10_000,
 }
 
-// A load is how much is applied and not on disk yet.
+// A load is an amount of data that is applied and not yet on disk.
 type load struct {
 	bytes int
 	txns  int
@@ -37,11 +37,10 @@ func (l *load) remove(other load) {
 	l.txns -= other.txns
 }
 
-// Room returns nil if a client whose last transaction has the zxid may have
-// another one applied. Otherwise it returns a channel that is closed when it is
-// worth asking again. A client with a transaction that is not on disk yet has to
-// leave half of the room to the others: so one that writes faster than the disk
-// waits, and the others go on with one transaction at a time.
+// Room returns nil if a client whose last transaction has the zxid may apply another one. Otherwise
+// it returns a channel that is closed when the caller should check again. A client with a
+// transaction that is not yet on disk may use only half of the limits. So a client that writes
+// faster than the disk has to wait, while other clients can still apply one transaction at a time.
 func (j *Journal) Room(last int64) <-chan struct{} {
 	share := 1
 	if last > j.durable.Load() {
@@ -55,7 +54,7 @@ func (j *Journal) Room(last int64) <-chan struct{} {
 	return j.written
 }
 
-// Pending returns how much is applied and not on disk yet.
+// Pending returns the amount of data that is applied and not yet on disk.
 func (j *Journal) Pending() (bytes, transactions int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

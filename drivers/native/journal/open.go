@@ -9,13 +9,12 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 )
 
-// Open makes the directory if it is not there, and recovers the tree from what
-// is in it. It fails where another server has the directory, where a file is
-// missing, and where one is damaged, but for the end of the newest log. When it
-// returns, everything that it recovered is on disk.
+// Open creates the directory if it is missing and recovers the tree from its files. It fails if
+// another server uses the directory, or if a file is missing or damaged, except for the end of the
+// newest log. When it returns, everything that it recovered is on disk.
 func Open(dir string) (*Journal, error) { return OpenOn(System{}, dir) }
 
-// OpenOn opens a directory that it writes to by way of the disk.
+// OpenOn is Open with a disk for writing.
 func OpenOn(d Disk, dir string) (*Journal, error) { return openWith(d, dir, standard) }
 
 func openWith(d Disk, dir string, l limits) (*Journal, error) {

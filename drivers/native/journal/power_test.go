@@ -21,8 +21,8 @@ func openSim(t *testing.T, d *simDisk) *Journal {
 	return j
 }
 
-// What a server recovered and showed survives a loss of power, also where the
-// disk had failed to write it and has it in memory only, as if it were written.
+// State that a server recovered and showed survives a loss of power, even if its sync had failed
+// and the system kept it in memory as if it were written.
 func TestRecoveredIsWrittenAgain(t *testing.T) {
 	d := newSimDisk(t, t.TempDir())
 	j := openSim(t, d)
@@ -52,8 +52,8 @@ func TestRecoveredIsWrittenAgain(t *testing.T) {
 	}
 }
 
-// Wherever the power fails, all that was confirmed or recovered is there again, or
-// more of what was done, and nothing else.
+// After a loss of power at any step, all confirmed or recovered transactions are there, possibly
+// some later ones, and nothing else.
 func TestPowerFailsAnywhere(t *testing.T) {
 	stride := 1
 	if testing.Short() {
@@ -77,7 +77,7 @@ func TestPowerFailsAnywhere(t *testing.T) {
 	}
 }
 
-// So it is where a sync fails and servers are started again before the power fails.
+// The same holds if a sync fails and servers are restarted before the power fails.
 func TestSyncFailsAnywhere(t *testing.T) {
 	completed := false
 	for syncs := 0; !completed; syncs++ {
@@ -89,7 +89,7 @@ func TestSyncFailsAnywhere(t *testing.T) {
 	}
 }
 
-// wantShown takes the power away, and wants all that was shown to be there again.
+// wantShown cuts the power and checks that all the state that was shown is recovered.
 func wantShown(t *testing.T, when string, d *simDisk, history, shown int64) {
 	t.Helper()
 	j := openSim(t, d.losePower(rand.New(rand.NewPCG(2, uint64(shown)))))
@@ -102,8 +102,8 @@ func wantShown(t *testing.T, when string, d *simDisk, history, shown int64) {
 	}
 }
 
-// useSim begins logs, saves snapshots and opens again, and returns true if nothing
-// failed. All up to the zxid shown may be seen by clients.
+// useSim begins logs, saves snapshots and reopens the journal. It returns true if nothing failed.
+// Clients may have seen everything up to the zxid shown.
 func useSim(d *simDisk, shown *int64) bool {
 	l := standard
 	l.log, l.snapshot = 300, 600
@@ -132,7 +132,8 @@ func useSim(d *simDisk, shown *int64) bool {
 	return !failed
 }
 
-// after is the tree that useSim leads to from the zxid of a history to another.
+// after returns the tree at the zxid: the transactions of history up to the first zxid, then those
+// of useSim.
 func after(history, zxid int64) *tree.Tree {
 	t := tree.New()
 	for t.Zxid() < zxid {
@@ -147,8 +148,8 @@ func after(history, zxid int64) *tree.Tree {
 
 func historyTxn(zxid int64) tree.Txn { return history()[zxid-1] }
 
-// versionOne returns a directory that has what a server of version 1 left, with the
-// transactions of history in it.
+// versionOne returns a directory written by a server of version 1, with the transactions of
+// history.
 func versionOne(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

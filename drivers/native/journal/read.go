@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// A batchReader reads the batches of a file, one after the other.
+// A batchReader reads the batches of a file in order.
 type batchReader struct {
 	heading
 	from *bufio.Reader
-	at   int64 // where in the file the next batch begins
-	end  int64 // of the file
+	at   int64 // offset of the next batch in the file
+	end  int64 // length of the file
 	buf  []byte
 }
 
-// readBatches returns the reader of a file's batches, behind the heading.
+// readBatches reads the heading and returns a reader for the file's batches.
 func readBatches(f *os.File, kind string) (*batchReader, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -31,12 +31,12 @@ func readBatches(f *os.File, kind string) (*batchReader, error) {
 	return r, nil
 }
 
-// errBroken is a batch that is not whole.
+// errBroken reports a batch that is not whole.
 var errBroken = errors.New("damaged")
 
-// read returns the body of the next batch, which has the place. It is valid until
-// the next call. After the last one it returns io.EOF, and where there is
-// something else than a batch errBroken.
+// read returns the body of the next batch, which must have the place. The body is valid until the
+// next call. After the last batch read returns io.EOF; if the data is not a valid batch, it returns
+// errBroken.
 func (r *batchReader) read(place int64) ([]byte, error) {
 	if r.at == r.end {
 		return nil, io.EOF
@@ -61,7 +61,7 @@ func (r *batchReader) read(place int64) ([]byte, error) {
 	return body, nil
 }
 
-// broken is errBroken where a file ends too early.
+// broken returns errBroken for a file that ends too early, and other errors unchanged.
 func broken(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errBroken

@@ -7,12 +7,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// The kinds of records, which their first byte says.
+// The kinds of records, stored in their first byte.
 const (
 	// applied is followed by the transaction and the digest of its result.
 	applied byte = iota + 1
-	// refused is followed by the error: the transaction changed nothing but the
-	// zxid.
+	// refused is followed by the error. The transaction changed only the zxid.
 	refused
 )
 
@@ -24,15 +23,15 @@ func appendRecord(b []byte, x *tree.Txn, r *tree.Result, scratch *[]byte) []byte
 	return wire.AppendInt(b, resultDigest(r, scratch))
 }
 
-// A record is a transaction that was read, with the digest of its result. One
-// that was refused is read as a transaction that is refused again.
+// A record is a transaction read from a log, with the digest of its result. A refused transaction
+// is read as a tree.Refuse.
 type record struct {
 	kind   byte
 	txn    tree.Txn
 	digest int32
 }
 
-// record returns false where there is something else than a record.
+// record reads the next record. It returns false if there is no valid one.
 func (r *reader) record() (x record, ok bool) {
 	switch x.kind = r.Byte(); x.kind {
 	case applied:
@@ -45,7 +44,7 @@ func (r *reader) record() (x record, ok bool) {
 	return x, r.Err() == nil
 }
 
-// refusal is the first error of a transaction that changed nothing, or OK.
+// refusal returns the first error of a transaction that changed nothing, or OK.
 func refusal(r *tree.Result) wire.Err {
 	for i := range r.Ops {
 		if r.Ops[i].Err != wire.OK {
@@ -55,7 +54,7 @@ func refusal(r *tree.Result) wire.Err {
 	return r.Err
 }
 
-// resultDigest is a checksum of everything that a result tells a client.
+// resultDigest returns a checksum of everything in a result that is sent to a client.
 func resultDigest(r *tree.Result, scratch *[]byte) int32 {
 	b := appendOpResult((*scratch)[:0], &r.OpResult)
 	for i := range r.Ops {
@@ -69,8 +68,7 @@ func appendOpResult(b []byte, r *tree.OpResult) []byte {
 	return r.Stat.Append(wire.AppendString(wire.AppendInt(b, int32(r.Err)), r.Path))
 }
 
-// recordLength is the length of the record if the transaction is applied, in
-// bytes.
+// recordLength returns the length of the transaction's record in bytes if it is applied.
 func recordLength(x *tree.Txn) int {
 	const ends, opening, digest = 1, 4 + wire.PasswordSize, 4
 	n := ends + 8 + 8 + 4 + opLength(&x.Op) + 4 + opening + digest

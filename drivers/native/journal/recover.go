@@ -10,8 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// recover makes the tree, has the disk confirm it, and opens the log that goes
-// on.
+// recover builds the tree, makes it durable, and opens the log for new transactions.
 func (j *Journal) recover() error {
 	if err := j.removeUnfinished(); err != nil {
 		return err
@@ -32,14 +31,13 @@ func (j *Journal) recover() error {
 	return j.recoverLogs(logs)
 }
 
-// recoverLogs replays the logs and makes what was recovered durable. That it can
-// be read does not show that it is on disk: where the disk failed to confirm
-// the last batch, the system may keep it in memory and never write it again, and
-// then confirms it, too. So the newest log is written again, as it was read. The
-// disk confirmed the logs before it as they were written.
+// recoverLogs replays the logs and makes the recovered transactions durable. A readable batch is
+// not necessarily on disk: after a failed sync of the last batch, the system may keep it in memory,
+// never write it, and still confirm the next sync. So the newest log is copied as it is read. The
+// older logs were confirmed when they were written.
 func (j *Journal) recoverLogs(logs []file) error {
 	if len(logs) == 0 {
-		// Whoever made the directory may not have had its name confirmed.
+		// The process that created the directory may have ended before it synced the name.
 		if err := j.disk.SyncDirectory(filepath.Dir(j.dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
 			return err
 		}
@@ -52,14 +50,13 @@ func (j *Journal) recoverLogs(logs []file) error {
 	}
 	j.durable.Store(j.tree.Zxid())
 	j.sinceSnapshot = r.length
-	if r.copy == nil { // the log is of version 1
+	if r.copy == nil { // the log has version 1
 		return j.migrate()
 	}
 	return j.adopt(r.copy, r.frame, logs[len(logs)-1].path, r.end)
 }
 
-// migrate has the tree of a log that is not written any more begin a snapshot,
-// and another log.
+// migrate writes the tree of an old-version log as a snapshot and begins a new log.
 func (j *Journal) migrate() (err error) {
 	s := j.tree.Snapshot()
 	j.snapshotSize, err = j.writeSnapshot(s, func(images []tree.Image) ([]tree.Image, bool, error) {
@@ -96,7 +93,7 @@ func (j *Journal) recoverSnapshot() error {
 	return err
 }
 
-// logsSince are the logs that hold the transactions behind the one with the zxid.
+// logsSince returns the logs with the transactions after the zxid.
 func logsSince(zxid int64, logs []file) ([]file, error) {
 	if len(logs) == 0 {
 		return nil, nil

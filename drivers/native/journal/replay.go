@@ -11,15 +11,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A replay brings a tree to the state that the log ends with.
+// A replay applies the logs to a tree.
 type replay struct {
 	journal *Journal
 	tree    *tree.Tree
-	zxid    int64 // of the last transaction read
-	length  int64 // of all that was read, in bytes
-	end     int64 // of the newest log, in bytes
+	zxid    int64 // zxid of the last transaction read
+	length  int64 // bytes read from all logs
+	end     int64 // offset of the end of the newest log's last whole batch
 	frame   frame // of the newest log
-	copy    File  // of the newest log, if that is of today's version, not settled
+	copy    File  // copy of the newest log if it has the current version; not settled
 }
 
 // all replays the logs.
@@ -60,7 +60,7 @@ func (r *replay) open(path string, newest bool) error {
 	return r.file(f, b, newest, io.Discard)
 }
 
-// newest replays the newest log and writes the copy of what it read.
+// newest replays the newest log and copies the whole batches.
 func (r *replay) newest(path string, f *os.File, b *batchReader) (err error) {
 	if r.copy, err = r.journal.beginWith(path, b.bytes); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (r *replay) newest(path string, f *os.File, b *batchReader) (err error) {
 	return to.Flush()
 }
 
-// file replays a log and writes its batches again.
+// file replays a log and copies its batches to to.
 func (r *replay) file(f *os.File, b *batchReader, newest bool, to io.Writer) error {
 	err := r.batches(b, to)
 	r.length += b.at
@@ -88,7 +88,7 @@ func (r *replay) file(f *os.File, b *batchReader, newest bool, to io.Writer) err
 	return err
 }
 
-// batches applies what is in the batches, up to an error or io.EOF.
+// batches applies the batches up to an error or io.EOF.
 func (r *replay) batches(b *batchReader, to io.Writer) error {
 	for {
 		body, err := b.read(r.zxid + 1)
@@ -109,8 +109,8 @@ func (r *replay) batches(b *batchReader, to io.Writer) error {
 	}
 }
 
-// body applies the transactions that the tree does not show yet. Their results,
-// and the tree, must be what they were.
+// body applies the transactions that the tree does not contain yet. It fails if a result or the
+// tree's digest differs from the recorded one.
 func (r *replay) body(body []byte) error {
 	b := reader{wire.NewDecoder(body)}
 	digest := uint64(b.Long())
@@ -135,7 +135,7 @@ func (r *replay) body(body []byte) error {
 
 const otherRules = "run the program that wrote the log, or restore the directory from a copy"
 
-// bodyOne applies transactions of version 1, whose results are not known.
+// bodyOne applies transactions of version 1, which recorded no results.
 func (r *replay) bodyOne(body []byte) error {
 	for b := (reader{wire.NewDecoder(body)}); len(b.Rest()) > 0; {
 		x := b.txn()
@@ -149,8 +149,8 @@ func (r *replay) bodyOne(body []byte) error {
 	return nil
 }
 
-// tail fails if what is behind the last whole batch is not what a write left
-// that was cut off: if it has a whole batch in it.
+// tail checks the data behind the last whole batch. It fails if that data contains a whole batch,
+// because then it is not just an interrupted write.
 func (r *replay) tail(f *os.File, b *batchReader) error {
 	if _, err := f.Seek(b.at, io.SeekStart); err != nil {
 		return err

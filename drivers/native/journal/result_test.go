@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A log is refused where applying it leads to another result or another state
-// than when it was written, as it does with a program of other rules.
+// A log is refused if applying it leads to another result or state than recorded, as with a program
+// of other rules.
 func TestOtherRulesAreRefused(t *testing.T) {
 	for want, gather := range map[string]func(j *Journal, b *batch, x *tree.Txn, r *tree.Result){
 		"zxid 2 has another result than it had": func(j *Journal, b *batch, x *tree.Txn, r *tree.Result) {
@@ -40,7 +40,7 @@ func TestOtherRulesAreRefused(t *testing.T) {
 	}
 }
 
-// A snapshot is refused where its nodes are not those that the tree had.
+// A snapshot is refused if its nodes are not those of the tree.
 func TestOtherStateIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
@@ -60,7 +60,7 @@ func TestOtherStateIsRefused(t *testing.T) {
 	}
 }
 
-// A transaction that was refused takes a zxid and few bytes, however long it is.
+// A refused transaction takes a zxid and few bytes, however long it is.
 func TestRefusedTakesFewBytes(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
@@ -92,7 +92,7 @@ func TestRefusedTakesFewBytes(t *testing.T) {
 	}
 }
 
-// A transaction that cannot have a record is refused before it is applied.
+// A transaction whose record is too long is refused before it is applied.
 func TestRecordThatDoesNotFit(t *testing.T) {
 	dir := t.TempDir()
 	l := standard
@@ -111,15 +111,14 @@ func TestRecordThatDoesNotFit(t *testing.T) {
 	}
 }
 
-// The longest batch, with the longest record as the last one, has a length that
-// its header can hold.
+// The length of the longest batch, with the longest record at its end, fits its header.
 func TestLengthsFitTheirFields(t *testing.T) {
 	if most := uint64(standard.batch) + uint64(standard.record); most > 1<<32-1 {
 		t.Errorf("a batch may have %d bytes", most)
 	}
 }
 
-// The length of a record is known before it is made.
+// The length of a record is known before it is encoded.
 func TestRecordLength(t *testing.T) {
 	replayed := tree.New()
 	var scratch []byte
@@ -135,8 +134,7 @@ func TestRecordLength(t *testing.T) {
 	}
 }
 
-// Data of a client cannot be taken for a batch in a torn tail. Only one with the
-// file's own mark is.
+// Client data in a torn tail is not taken for a batch. Only a batch with the file's own mark is.
 func TestDataCannotForgeABatch(t *testing.T) {
 	mark := frame{header: batchHeader, mark: 0}
 	for _, known := range []bool{false, true} {
@@ -177,13 +175,13 @@ func TestMarksDiffer(t *testing.T) {
 	}
 }
 
-// What the disk gets at once is divided into batches.
+// Data is divided into batches for the disk.
 func TestLongQueueIsDivided(t *testing.T) {
 	dir := t.TempDir()
 	l := standard
 	l.batch = 1000
 	j := openLimited(t, dir, l)
-	j.mu.Lock() // nothing is written meanwhile
+	j.mu.Lock() // blocks the writer
 	longest := 0
 	for i := range 100 {
 		x := tree.Txn{Op: create(fmt.Sprint("/", i), 0)}

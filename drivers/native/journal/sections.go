@@ -10,29 +10,29 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A snapshot's batches are sections. The first byte of each says what is in it.
+// A snapshot's batches are sections. The first byte of each is its kind.
 const (
 	sessionSection byte = iota + 1
 	nodeSection
-	endSection // the last, with the digest of the tree; in version 1 with nothing
+	endSection // the last section, with the digest of the tree; empty in version 1
 )
 
 const (
 	// sectionLength is the length in bytes at which a section is written.
 	sectionLength = 1 << 20
-	// syncLength is how many bytes the disk is given at once: the log waits for
-	// it behind them.
+	// syncLength is the number of bytes between two syncs. It is small because the log's syncs wait
+	// behind them.
 	syncLength = 4 << 20
 )
 
-// sections writes those of a snapshot.
+// sections writes the sections of a snapshot.
 type sections struct {
 	file    File
 	frame   frame
-	batch   []byte // the section that gathers, with its header
-	number  int64  // of sections begun
+	batch   []byte // the current section with its header
+	number  int64  // number of sections begun
 	written int64  // bytes
-	synced  int64  // bytes of those that the disk has confirmed
+	synced  int64  // bytes synced
 }
 
 func (w *sections) write(s *tree.Snapshot, next func([]tree.Image) ([]tree.Image, bool, error)) error {
@@ -84,7 +84,7 @@ func (w *sections) end() error {
 	return err
 }
 
-// readSnapshot returns the tree that a snapshot shows, which keeps its digest.
+// readSnapshot returns the tree of a snapshot. The tree maintains its digest.
 func readSnapshot(from file) (*tree.Tree, error) {
 	f, err := os.Open(from.path)
 	if err != nil {
@@ -122,7 +122,7 @@ func readSections(r *batchReader, zxid int64) (*tree.Tree, error) {
 	}
 }
 
-// restored returns the tree, if its digest is what the snapshot says.
+// restored returns the tree if its digest is the recorded one.
 func restored(r *batchReader, nodes *tree.Restoration, digest []byte) (*tree.Tree, error) {
 	t, err := nodes.Tree()
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"testing"
 )
 
-// A simDisk keeps its files in a directory of the system, which is what can be
-// read, and knows what of them a loss of power would leave.
+// A simDisk keeps its files in a directory of the system, which shows what can be read, and tracks
+// what a loss of power would leave.
 type simDisk struct {
 	t     *testing.T
 	dir   string
-	cache map[string]*inode // by path: what can be read
-	disk  map[string]*inode // what a loss of power leaves
-	moves []func()          // of names, that disk does not have yet
-	steps int               // until the power fails; negative is never
-	syncs int               // of files, until one fails; negative is never
+	cache map[string]*inode // by path: the readable state
+	disk  map[string]*inode // the state after a loss of power
+	moves []func()          // changes of names that are not on disk yet
+	steps int               // steps until the power fails; negative means never
+	syncs int               // file syncs until one fails; negative means never
 }
 
-// An inode is a file, whatever its name is.
+// An inode is a file, independent of its name.
 type inode struct {
 	cache []byte
 	disk  []byte
-	clean int // as many bytes of cache the system does not write any more
+	clean int // number of bytes of cache that the system will not write again
 }
 
 var (
@@ -33,7 +33,7 @@ var (
 	errSync  = errors.New("input/output error")
 )
 
-// newSimDisk returns a disk that has what is in the directory.
+// newSimDisk returns a disk with the directory's files.
 func newSimDisk(t *testing.T, dir string) *simDisk {
 	d := &simDisk{t: t, dir: dir, cache: map[string]*inode{}, disk: map[string]*inode{}, steps: -1, syncs: -1}
 	entries, err := os.ReadDir(dir)
@@ -60,7 +60,7 @@ func (d *simDisk) step() error {
 	return nil
 }
 
-// A simFile is an inode that is being written, and the system's file.
+// A simFile is an inode that is being written, with the system's file.
 type simFile struct {
 	File
 	*inode
@@ -125,8 +125,8 @@ func (f *simFile) Write(b []byte) (int, error) {
 	return f.File.Write(b)
 }
 
-// Sync writes what is not clean. Where it fails, everything is clean without having
-// been written.
+// Sync writes the bytes that are not clean. If it fails, all bytes become clean without being
+// written.
 func (f *simFile) Sync() error {
 	if err := f.d.step(); err != nil {
 		return err
@@ -145,8 +145,8 @@ func (n *inode) write(from, to int) {
 	copy(n.disk[from:to], n.cache[from:to])
 }
 
-// losePower leaves in the directory what is on disk, with an amount of what was
-// under way that r draws, and returns the disk with it.
+// losePower leaves in the directory the files on disk and a random part, drawn from r, of the
+// unsynced changes. It returns the disk with them.
 func (d *simDisk) losePower(r *rand.Rand) *simDisk {
 	d.t.Helper()
 	d.move(r.IntN(len(d.moves) + 1))
@@ -154,7 +154,7 @@ func (d *simDisk) losePower(r *rand.Rand) *simDisk {
 		os.Remove(path)
 	}
 	for path, n := range d.disk {
-		for from := n.clean; from < len(n.cache); from += 64 { // the pages
+		for from := n.clean; from < len(n.cache); from += 64 { // the unsynced pages
 			if r.IntN(2) == 0 {
 				n.write(from, min(from+64, len(n.cache)))
 			}

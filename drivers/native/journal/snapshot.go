@@ -7,13 +7,12 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// ErrAbandoned is what ends a snapshot that nobody wants any more.
+// ErrAbandoned is the error with which next cancels a snapshot.
 var ErrAbandoned = errors.New("snapshot abandoned")
 
-// SaveSnapshot writes the snapshot, whose images next appends piece by piece
-// until there are no more, and removes the files that are then needed no longer.
-// Where next returns ErrAbandoned it is as if there had been none; where it
-// cannot be written, nothing can be any more, as Err tells.
+// SaveSnapshot writes the snapshot and removes files that are no longer needed. The function next
+// appends images in pieces until there are no more. If next returns ErrAbandoned, the snapshot is
+// discarded. If the write fails, the journal stops writing; see Err.
 func (j *Journal) SaveSnapshot(s *tree.Snapshot, next func([]tree.Image) (_ []tree.Image, more bool, err error)) {
 	size, err := j.writeSnapshot(s, next)
 	if err == nil {
@@ -30,7 +29,7 @@ func (j *Journal) SaveSnapshot(s *tree.Snapshot, next func([]tree.Image) (_ []tr
 	}
 }
 
-// writeSnapshot returns the snapshot's length in bytes.
+// writeSnapshot writes the snapshot and returns its length in bytes.
 func (j *Journal) writeSnapshot(s *tree.Snapshot, next func([]tree.Image) ([]tree.Image, bool, error)) (size int64, err error) {
 	path := pathOf(j.dir, snapshotKind, s.Zxid())
 	f, h, err := j.begin(path, snapshotKind)
@@ -40,21 +39,21 @@ func (j *Journal) writeSnapshot(s *tree.Snapshot, next func([]tree.Image) ([]tre
 	defer func() {
 		err = errors.Join(err, f.Close())
 		if err != nil {
-			j.disk.Remove(path + unfinished) // or the next Open does
+			j.disk.Remove(path + unfinished) // otherwise the next Open removes it
 		}
 	}()
 	w := sections{file: f, frame: h.frame}
 	if err := w.write(s, next); err != nil {
 		return 0, err
 	}
-	// The log goes at least as far as any snapshot.
+	// The log must reach at least as far as any snapshot.
 	if err := j.Await(s.Zxid()); err != nil {
 		return 0, err
 	}
 	return w.written, j.settle(f, path)
 }
 
-// prune removes the snapshots before the last two, and the log before those.
+// prune removes all but the last two snapshots, and the logs that only older snapshots need.
 func (j *Journal) prune() error {
 	snapshots, err := filesOf(j.dir, snapshotKind)
 	if err != nil || len(snapshots) < 2 {

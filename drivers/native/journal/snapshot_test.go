@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// save saves a snapshot of what the journal's tree is now.
+// save saves a snapshot of the journal's current tree.
 func save(j *Journal) {
 	s := j.Tree().Snapshot()
 	j.SaveSnapshot(s, func(images []tree.Image) ([]tree.Image, bool, error) {
@@ -35,12 +35,12 @@ func names(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// A snapshot stands for the log before it: all of a history is there again
-// wherever in it one was saved.
+// A snapshot replaces the log before it: wherever in a history it was saved, the whole history is
+// recovered.
 func TestSnapshotAnywhere(t *testing.T) {
 	for at := range len(history()) + 1 {
 		dir := t.TempDir()
-		j := openShort(t, dir, 1, standard.snapshot) // a log for each batch
+		j := openShort(t, dir, 1, standard.snapshot) // one log per batch
 		for _, x := range history()[:at] {
 			do(t, j, x)
 		}
@@ -51,7 +51,7 @@ func TestSnapshotAnywhere(t *testing.T) {
 		want := pictureOf(j.Tree())
 		j.Close()
 		for zxid := range min(at, len(history())-1) {
-			os.Remove(pathOf(dir, logKind, int64(zxid)+1)) // they are not needed, but for the newest
+			os.Remove(pathOf(dir, logKind, int64(zxid)+1)) // logs before the snapshot are not needed, except the newest
 		}
 		if diff := cmp.Diff(want, pictureOf(open(t, dir).Tree())); diff != "" {
 			t.Fatalf("with a snapshot before transaction %d (-want +got):\n%s", at, diff)
@@ -59,8 +59,8 @@ func TestSnapshotAnywhere(t *testing.T) {
 	}
 }
 
-// Where snapshots are saved when they are due, the directory holds two, and the
-// log from the first of them on; and all is there again at any time.
+// When snapshots are saved as they become due, the directory holds two snapshots and the log since
+// the first of them, and everything can be recovered at any time.
 func TestRetention(t *testing.T) {
 	dir := t.TempDir()
 	j := openShort(t, dir, 500, 2000)
@@ -94,7 +94,7 @@ func TestRetention(t *testing.T) {
 	if want := size(t, logs); err != nil || inLogs != want || inSnapshots != size(t, snapshots) {
 		t.Errorf("size %d and %d, %v; want %d in logs", inSnapshots, inLogs, err, want)
 	}
-	// The one before does, if the last cannot be read.
+	// The previous snapshot serves if the last cannot be read.
 	want := pictureOf(j.Tree())
 	j.Close()
 	if err := os.Remove(snapshots[1].path); err != nil {
@@ -116,7 +116,7 @@ func size(t *testing.T, files []file) (sum int64) {
 	return sum
 }
 
-// A snapshot that is not one, or no longer, is never gone on with.
+// A file that is not a valid snapshot, or no longer one, is never used.
 func TestDamagedSnapshotIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
@@ -152,7 +152,7 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 	open(t, dir)
 }
 
-// A log that is missing, or that ends before what came later, is noticed.
+// A missing log, or a log that ends too early, is detected.
 func TestMissingLogIsRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil func(t *testing.T, dir string)
@@ -248,7 +248,7 @@ func TestMissingLogIsRefused(t *testing.T) {
 	}
 }
 
-// saveIn saves a snapshot of what is in the directory.
+// saveIn saves a snapshot of the directory's tree.
 func saveIn(t *testing.T, dir string) {
 	j := openShort(t, dir, 1, standard.snapshot)
 	save(j)
@@ -267,7 +267,7 @@ func remove(t *testing.T, path string) {
 	}
 }
 
-// shorten takes the last byte of a file.
+// shorten removes the last byte of a file.
 func shorten(t *testing.T, path string) {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -278,8 +278,7 @@ func shorten(t *testing.T, path string) {
 	}
 }
 
-// A snapshot that is given up leaves nothing, and one that a killed server left
-// unfinished is removed.
+// A cancelled snapshot leaves no file, and the unfinished file of a killed server is removed.
 func TestUnfinishedSnapshots(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
@@ -304,7 +303,7 @@ func TestUnfinishedSnapshots(t *testing.T) {
 	}
 }
 
-// A disk that does not take a snapshot ends the journal, which says why.
+// A disk that cannot write a snapshot ends the journal, and Err returns the reason.
 func TestFailedSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)

@@ -6,9 +6,8 @@ import (
 	"syscall"
 )
 
-// syncData returns when the file's bytes and its length are on disk. Unlike [os.File.Sync],
-// it leaves out the time of the last change, for which the system would write the inode
-// each time.
+// syncData returns when the file's bytes and its length are on disk. Unlike [os.File.Sync], it does
+// not sync the modification time, for which the system would have to write the inode each time.
 func syncData(f *os.File) error {
 	conn, err := f.SyscallConn()
 	if err != nil {
@@ -21,7 +20,7 @@ func syncData(f *os.File) error {
 	return os.NewSyscallError("fdatasync", failed)
 }
 
-// uninterrupted calls do again where a signal interrupted it.
+// uninterrupted repeats do while a signal interrupts it.
 func uninterrupted(do func() error) error {
 	for {
 		if err := do(); !errors.Is(err, syscall.EINTR) {

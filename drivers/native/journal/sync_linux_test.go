@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A sync that a signal interrupts is done again, and an error of the disk is not.
+// A sync is repeated after an interrupt by a signal, but not after an error of the disk.
 func TestSyncIsRepeatedAfterASignal(t *testing.T) {
 	results := []error{syscall.EINTR, syscall.EINTR, nil, syscall.EIO, nil}
 	calls := 0
@@ -20,7 +20,7 @@ func TestSyncIsRepeatedAfterASignal(t *testing.T) {
 	}
 }
 
-// A file of the system's disk reports a sync that fails: pipes cannot be synced.
+// A file of System reports a failed sync: pipes cannot be synced.
 func TestSyncReportsItsError(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

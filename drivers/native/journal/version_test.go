@@ -11,15 +11,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers/native/tree"
 )
 
-// What version 1 wrote is read, and then is a snapshot and a log of this version.
-// The files were written by the version's own code, with history as transactions.
+// Files of version 1 are read, and become a snapshot and a log of the current version. The test
+// files were written by the code of version 1, with the transactions of history.
 func TestVersionOneIsMigrated(t *testing.T) {
 	for _, torn := range []bool{false, true} {
 		dir := versionOne(t)
 		zxid := int64(len(history()))
 		if torn {
 			shorten(t, pathOf(dir, logKind, 16))
-			zxid -= 1 // each batch has one
+			zxid -= 1 // each batch has one transaction
 		}
 		want := pictureOf(after(zxid, zxid))
 		for range 2 {
@@ -40,7 +40,7 @@ func TestVersionOneIsMigrated(t *testing.T) {
 	}
 }
 
-// The files of version 1 are checked as they were.
+// The files of version 1 are checked by the rules of version 1.
 func TestDamagedVersionOneIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(dir string){
 		"log-0000000000000005: zxid 9 should follow": func(dir string) {

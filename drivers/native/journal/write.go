@@ -13,7 +13,7 @@ func (j *Journal) start() {
 	go j.write()
 }
 
-// write writes batches until the end or an error.
+// write writes batches until the journal is closed or an error occurs.
 func (j *Journal) write() {
 	defer close(j.done)
 	for {
@@ -25,8 +25,7 @@ func (j *Journal) write() {
 	}
 }
 
-// take waits for a batch and returns it, or false when there will be none any
-// more.
+// take waits for a batch. It returns false when there will be none.
 func (j *Journal) take() (b batch, ok bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -44,8 +43,8 @@ func (j *Journal) take() (b batch, ok bool) {
 	return b, true
 }
 
-// writeBatch has the disk confirm the batch alone: so one that is broken, with
-// another one behind it, was confirmed once.
+// writeBatch writes and syncs one batch. As every batch is synced before the next is written, a
+// damaged batch with another one behind it was once confirmed.
 func (j *Journal) writeBatch(b []byte) error {
 	if j.size >= j.limits.log {
 		if err := j.file.Close(); err != nil {
@@ -64,7 +63,7 @@ func (j *Journal) writeBatch(b []byte) error {
 	return j.file.Sync()
 }
 
-// beginLog begins the log in which the transaction with the zxid is the first.
+// beginLog starts the log whose first transaction has the zxid.
 func (j *Journal) beginLog(zxid int64) error {
 	path := pathOf(j.dir, logKind, zxid)
 	f, h, err := j.begin(path, logKind)
@@ -74,7 +73,7 @@ func (j *Journal) beginLog(zxid int64) error {
 	return j.adopt(f, h.frame, path, int64(len(h.bytes)))
 }
 
-// adopt makes the file, which has so many bytes, the log that is written.
+// adopt makes the file, which has size bytes, the current log.
 func (j *Journal) adopt(f File, frame frame, path string, size int64) error {
 	err := j.settle(f, path)
 	if err == nil {
@@ -87,8 +86,8 @@ func (j *Journal) adopt(f File, frame frame, path string, size int64) error {
 	return nil
 }
 
-// wrote tells those who wait the result of writing a batch, and has its buffer
-// used again.
+// wrote records the result of writing a batch, wakes the waiting callers, and keeps the buffer for
+// reuse.
 func (j *Journal) wrote(b batch, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -105,8 +104,7 @@ func (j *Journal) wrote(b batch, err error) {
 	j.grew(int64(len(b.bytes)))
 }
 
-// grew asks for a snapshot when it is worth it: when the log takes longer to
-// read than one.
+// grew requests a snapshot when replaying the log would take longer than reading a snapshot.
 func (j *Journal) grew(length int64) {
 	j.sinceSnapshot += length
 	if j.due || j.sinceSnapshot < max(j.limits.snapshot, j.snapshotSize) {
@@ -116,5 +114,5 @@ func (j *Journal) grew(length int64) {
 	j.isDue <- struct{}{}
 }
 
-// keptBuffer is the size in bytes of the largest buffer that is used again.
+// keptBuffer is the size in bytes of the largest buffer that is reused.
 const keptBuffer = 1 << 20
