@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// Members are isolated and slow, and are mended, and nothing is left in the end.
+// Members are isolated, slowed down and restored, and no process or file is left at the end.
 func TestDivision(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for _, url := range several {
@@ -41,8 +41,8 @@ func TestDivision(t *testing.T) {
 	}
 }
 
-// isolateLeader: another leads, and what is written there the first does not have,
-// which leads no more, though it answers. When it is mended it has all of it.
+// isolateLeader isolates the leader. Another member becomes the leader. The old leader does not see
+// new writes and no longer leads, though it still answers. After its restoration it has all writes.
 func isolateLeader(t *testing.T, s drivers.Ensemble) {
 	t.Helper()
 	first := leader(t, s, s.Members()...)
@@ -61,8 +61,8 @@ func isolateLeader(t *testing.T, s drivers.Ensemble) {
 	}
 }
 
-// isolateFollower: the others go on under the same leader, and do so when it is back,
-// after it was started again in isolation.
+// isolateFollower isolates a follower. The others continue under the same leader, and keep it when
+// the follower returns after a restart in isolation.
 func isolateFollower(t *testing.T, s drivers.Ensemble) {
 	t.Helper()
 	first := leader(t, s, s.Members()...)
@@ -84,7 +84,8 @@ func isolateFollower(t *testing.T, s drivers.Ensemble) {
 	}
 }
 
-// isolateAll: no two find a way to each other, and all do afterwards.
+// isolateAll isolates all members. No two can connect to each other, and all can after their
+// restoration.
 func isolateAll(t *testing.T, s drivers.Ensemble) {
 	t.Helper()
 	for _, m := range s.Members() {
@@ -104,8 +105,8 @@ func isolateAll(t *testing.T, s drivers.Ensemble) {
 	leader(t, s, s.Members()...)
 }
 
-// slowLeader: what it says to the others takes its time there and back, or as long as
-// the line wants for so many bytes, until it is mended.
+// slowLeader slows the leader down. Its messages to the others take the delay both ways, or as long
+// as the line's rate requires, until it is restored.
 func slowLeader(t *testing.T, s drivers.Ensemble) {
 	t.Helper()
 	first := leader(t, s, s.Members()...)
@@ -140,7 +141,7 @@ func slowLeader(t *testing.T, s drivers.Ensemble) {
 	leader(t, s, s.Members()...)
 }
 
-// mend mends a member, and checks that the others' leader leads all then.
+// mend restores a member, and checks that the others' leader then leads all.
 func mend(t *testing.T, s drivers.Ensemble, leads, m drivers.Member) {
 	t.Helper()
 	if err := m.Mend(); err != nil {
@@ -151,7 +152,7 @@ func mend(t *testing.T, s drivers.Ensemble, leads, m drivers.Member) {
 	}
 }
 
-// A part is some members of an ensemble.
+// A part is a subset of an ensemble's members.
 type part struct {
 	drivers.Ensemble
 	members []drivers.Member
@@ -159,7 +160,7 @@ type part struct {
 
 func (p part) Members() []drivers.Member { return p.members }
 
-// without is an ensemble but for one member.
+// without returns the ensemble without one member.
 func without(s drivers.Ensemble, but drivers.Member) drivers.Ensemble {
 	p := part{Ensemble: s}
 	for _, m := range s.Members() {
@@ -170,12 +171,12 @@ func without(s drivers.Ensemble, but drivers.Member) drivers.Ensemble {
 	return p
 }
 
-// leadsNoMore waits until a member that is reached says that there is no leader.
+// leadsNoMore waits until a reachable member reports that there is no leader.
 func leadsNoMore(t *testing.T, m drivers.Member) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	again := time.NewTicker(10 * time.Millisecond) // each question is a connection to a busy server
+	again := time.NewTicker(10 * time.Millisecond) // each query opens a connection to a busy server
 	defer again.Stop()
 	for ; ; <-again.C {
 		asking, giveUp := context.WithTimeout(ctx, askTime)
@@ -190,7 +191,7 @@ func leadsNoMore(t *testing.T, m drivers.Member) {
 	}
 }
 
-// listens waits until somebody listens at the member's address.
+// listens waits until a process listens at the member's address.
 func listens(t *testing.T, m drivers.Member) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -206,7 +207,7 @@ func listens(t *testing.T, m drivers.Member) {
 	}
 }
 
-// unserved checks that nothing can be written there.
+// unserved checks that the member accepts no writes.
 func unserved(t *testing.T, s drivers.Service) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

@@ -1,9 +1,8 @@
-// Package local is the servers that a run starts for one service: processes of
-// their own on this machine, which can be broken and mended one by one.
+// Package local starts the servers of one service as processes on this machine. Each server can be
+// stopped, killed, isolated and restored on its own.
 //
-// [Start] starts the members of an [Ensemble], each in the role of its [Kind] and
-// told its [Place], and returns when all of them serve. What they keep is in one
-// directory, which another process makes and, when the last of them is gone,
-// removes: in the role of [Keep]. So nothing is left where this process is killed,
-// nor where a member is, or is stopped.
+// [Start] starts the members of an [Ensemble], each in the role of its [Kind] with its [Place] as
+// the argument, and returns when all of them serve. Their files are in one directory. A separate
+// process in the role of [Keep] creates the directory and removes it when the last member has
+// ended. So no files are left if this process or a member is killed, or a member is stopped.
 package local

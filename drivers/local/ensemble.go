@@ -15,58 +15,54 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 )
 
-// A Kind is what sets the servers of one backend apart from another's.
+// A Kind describes the servers of one backend.
 type Kind struct {
-	// Role is what a member is started as, with its place as the argument. It
-	// announces the id of the process that serves when there is one, and ends
-	// with that process.
+	// Role is the child role of a member, which takes the place as its argument. It announces the
+	// process ID of the server when there is one, and ends with that process.
 	Role string
-	// Serves returns when the member takes sessions, and its ensemble has a
-	// leader, or when the context ends. It is not taken in by somebody else who
-	// listens at the member's address.
+	// Serves returns when the member accepts sessions and its ensemble has a leader, or when the
+	// context ends. It must recognize another process that listens at the member's address.
 	Serves func(ctx context.Context, p Place) error
-	// Leads asks the server at an address whether it is the leader.
+	// Leads asks the server at the address whether it is the leader.
 	Leads func(ctx context.Context, address string) (bool, error)
-	// OutlivesFullDisk: started again after its disk was full, a server has all
-	// that it ever answered.
+	// OutlivesFullDisk reports that a server restarted after a full disk has all the writes that it
+	// acknowledged.
 	OutlivesFullDisk bool
 }
 
-// FillsDisks tells whether the disks of such servers can be filled, where they keep
-// something on them.
+// FillsDisks reports whether the disks of such servers can be filled, if they store data on disk.
 func (k Kind) FillsDisks() bool { return k.OutlivesFullDisk && limitsOthers }
 
-// An Ensemble is the servers of one service.
+// An Ensemble is the group of servers of one service.
 type Ensemble struct {
 	kind    Kind
-	keeper  *child.Process // nil where there are no files
-	lines   *between.Lines // nil where the members connect directly
+	keeper  *child.Process // nil if there are no files
+	lines   *between.Lines // nil if the members connect directly
 	members []*member
 
 	close    sync.Once
 	closeErr error
 }
 
-// A Plan is how many servers to start, and what they do with a write.
+// A Plan is the number of servers to start and their settings.
 type Plan struct {
 	Servers    int
 	Durability string
-	// InMemory: the servers keep nothing on disk.
+	// InMemory means that the servers store nothing on disk.
 	InMemory bool
-	// Divisible: several servers reach each other through proxies in this process,
+	// Divisible means that several servers connect to each other through proxies in this process,
 	// so that they can be isolated.
 	Divisible bool
-	// Certificate is the PEM text of a certificate and its key, which every member
-	// finds in a file; nil where they speak no TLS.
+	// Certificate is the PEM text of a certificate and its key, which every member gets in a file;
+	// nil disables TLS.
 	Certificate []byte
 }
 
-// attempts is how often Start looks for ports that nobody takes between its choice
-// and their use.
+// attempts limits Start's attempts to choose ports that no other process takes before the members
+// listen on them.
 const attempts = 5
 
-// Start starts the servers and returns when all serve. The context bounds the
-// start only.
+// Start starts the servers and returns when all of them serve. The context limits the start only.
 func Start(ctx context.Context, k Kind, p Plan) (e *Ensemble, err error) {
 	for range attempts {
 		if e, err = start(ctx, k, p); err == nil {
@@ -79,8 +75,8 @@ func Start(ctx context.Context, k Kind, p Plan) (e *Ensemble, err error) {
 	return nil, fmt.Errorf("every port chosen for %s was taken before it could listen: %w", k.Role, err)
 }
 
-// start is one attempt. Where it fails the ensemble is closed, and good for
-// nothing but to say where it was.
+// start makes one attempt. If it fails, the returned ensemble is closed and only its addresses are
+// of use.
 func start(ctx context.Context, k Kind, p Plan) (*Ensemble, error) {
 	e := &Ensemble{kind: k}
 	err := e.settle(ctx, p)
@@ -94,7 +90,7 @@ func start(ctx context.Context, k Kind, p Plan) (*Ensemble, error) {
 	return e, nil
 }
 
-// settle gives every member its place.
+// settle assigns every member its place.
 func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	dir, certificate := "", ""
 	if !p.InMemory || p.Certificate != nil {
@@ -135,7 +131,7 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	return nil
 }
 
-// freeAddresses are those of so many servers, no two the same.
+// freeAddresses returns distinct free addresses for the servers.
 func freeAddresses(servers int) ([]Addresses, error) {
 	all, chosen := make([]Addresses, servers), make(map[string]bool)
 	for i := range all {
@@ -152,7 +148,7 @@ func freeAddresses(servers int) ([]Addresses, error) {
 	return all, nil
 }
 
-// openLines opens what members reach each other through.
+// openLines opens the proxies between the members.
 func openLines(all []Addresses) (*between.Lines, error) {
 	var ports [][]string
 	for _, a := range all {
@@ -161,8 +157,8 @@ func openLines(all []Addresses) (*between.Lines, error) {
 	return between.New(ports)
 }
 
-// begin starts the members side by side, since none of several serves before the
-// others do.
+// begin starts the members concurrently, since no member of a larger ensemble serves before the
+// others run.
 func (e *Ensemble) begin(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -178,14 +174,14 @@ func (e *Ensemble) begin(ctx context.Context) error {
 	}
 	all.Wait()
 	select {
-	case err := <-failed: // the first is what the others failed for
+	case err := <-failed: // the first error made the others fail
 		return err
 	default:
 		return nil
 	}
 }
 
-// free tells whether nobody listens where the members should have.
+// free reports whether all the members' addresses are free.
 func (e *Ensemble) free() bool {
 	for _, m := range e.members {
 		own := m.place.Own()
@@ -200,7 +196,7 @@ func (e *Ensemble) free() bool {
 	return true
 }
 
-// Addresses are where the members take sessions.
+// Addresses returns the members' client addresses.
 func (e *Ensemble) Addresses() []string {
 	var all []string
 	for _, m := range e.members {
@@ -209,7 +205,7 @@ func (e *Ensemble) Addresses() []string {
 	return all
 }
 
-// Members are the servers, in an order that stays.
+// Members returns the servers in a fixed order.
 func (e *Ensemble) Members() []drivers.Member {
 	var all []drivers.Member
 	for _, m := range e.members {
@@ -218,12 +214,12 @@ func (e *Ensemble) Members() []drivers.Member {
 	return all
 }
 
-// Divisible tells whether members can be isolated.
+// Divisible reports whether members can be isolated.
 func (e *Ensemble) Divisible() bool { return e.lines != nil }
 
-// Close ends the servers, however they are, and removes what they had on disk. The
-// error tells of those that had ended before, and that nobody has killed. Closing
-// twice is harmless and returns the same.
+// Close ends the servers in whatever state they are, and removes their files. The error reports
+// servers that had ended without a call of Kill. It is safe to call Close more than once; it
+// returns the same error.
 func (e *Ensemble) Close() error {
 	e.close.Do(func() {
 		errs := make([]error, len(e.members)+1)

@@ -20,11 +20,11 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// several are three servers of each kind.
+// several lists the URLs of three-server ensembles.
 var several = []string{"etcd:?servers=3&durability=no-fsync", "zookeeper:?servers=3"}
 
-// One leads, and sessions are where they are asked for. When it is killed another
-// leads, and has what the first had.
+// One member leads, and sessions are on the members that they asked for. When the leader is killed,
+// another leads and has its state.
 func TestEnsemble(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for _, url := range several {
@@ -77,7 +77,7 @@ func TestEnsemble(t *testing.T) {
 	}
 }
 
-// leader waits until one member leads, and further ones say whether they do.
+// leader waits until one member leads and at least as many members as in all have answered.
 func leader(t *testing.T, s drivers.Ensemble, all ...drivers.Member) drivers.Member {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -104,7 +104,7 @@ func leader(t *testing.T, s drivers.Ensemble, all ...drivers.Member) drivers.Mem
 	return nil
 }
 
-// others are two sessions at each of the members but one.
+// others returns the expected connections: two at each member except one.
 func others(s drivers.Ensemble, but drivers.Member) map[string]int {
 	two := map[string]int{}
 	for _, m := range s.Members() {
@@ -115,7 +115,7 @@ func others(s drivers.Ensemble, but drivers.Member) map[string]int {
 	return two
 }
 
-// placed opens four sessions with the servers, and returns how many connections there are to each.
+// placed opens four sessions and returns the number of connections to each server.
 func placed(t *testing.T, s drivers.Ensemble, over string) map[string]int {
 	t.Helper()
 	d := &dialer{open: map[string]int{}}
@@ -128,7 +128,7 @@ func placed(t *testing.T, s drivers.Ensemble, over string) map[string]int {
 	return maps.Clone(d.open)
 }
 
-// at is the service as clients of some members see it.
+// at returns the service with the addresses of some members.
 func at(t *testing.T, s drivers.Ensemble, over string, d *dialer, some ...drivers.Member) (given drivers.Service) {
 	t.Helper()
 	var servers []string
@@ -147,7 +147,7 @@ func at(t *testing.T, s drivers.Ensemble, over string, d *dialer, some ...driver
 	return given
 }
 
-// A dialer counts the connections that are open, by address.
+// A dialer counts the open connections by address.
 type dialer struct {
 	mu   sync.Mutex
 	open map[string]int
@@ -180,8 +180,7 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// A run is killed, in a way that it cannot catch, while one of its servers is
-// stopped.
+// A run is killed with SIGKILL while one of its servers is stopped.
 func TestNothingOutlivesAKilledRun(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for _, url := range append([]string{"native:", "native:?durability=fsync"}, several...) {
@@ -195,7 +194,7 @@ func TestNothingOutlivesAKilledRun(t *testing.T) {
 			t.Setenv(aliveVariable, pipe)
 			gone := make(chan error, 1)
 			go func() {
-				_, err := os.ReadFile(pipe) // until no process holds it
+				_, err := os.ReadFile(pipe) // returns when no process holds it open
 				gone <- err
 			}()
 			run, err := child.Start(t.Context(), "run", url)
@@ -216,8 +215,8 @@ func TestNothingOutlivesAKilledRun(t *testing.T) {
 	}
 }
 
-// awaitEnd waits until a process is gone: it closes what it holds before it is.
-// Whoever inherits the dead may leave them in state Z for a while.
+// awaitEnd waits until a process is gone, which is after it has closed its files. The process that
+// inherits it may leave it in state Z for a while.
 func awaitEnd(t *testing.T, pid string) {
 	t.Helper()
 	deadline := time.Now().Add(patience)

@@ -6,14 +6,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Server is the id of the process that serves.
+// Server returns the ID of the server's process.
 func Server(m drivers.Member) int { return m.(*member).server }
 
-// Proxy is where the member's calls to others go; "" where it calls directly.
+// Proxy returns the proxy for the member's connections to others; "" if it connects directly.
 func Proxy(m drivers.Member) string { return m.(*member).place.Proxy }
 
-// End waits until the process that was started for the member has ended by itself,
-// and returns what it said of why, or nil if it goes on until the context ends.
+// End waits until the member's child process has ended by itself and returns its error, or nil if
+// the context ends first.
 func End(ctx context.Context, m drivers.Member) error {
 	p := m.(*member).process
 	select {

@@ -2,12 +2,11 @@ package local
 
 import "golang.org/x/sys/unix"
 
-// limitsOthers: one process can set the limits of another.
+// limitsOthers reports whether one process can set the limits of another.
 const limitsOthers = true
 
-// letGrowNothing limits the files that a process writes to no length at all, so that
-// every write to one fails, wherever in it. A full disk would do no more to it, and
-// needs a disk of its own.
+// letGrowNothing sets a process's file size limit to 0, so that every write to a file fails, at any
+// offset. It has the effect of a full disk and needs no separate disk.
 func letGrowNothing(pid int) error {
 	var limit unix.Rlimit
 	if err := unix.Prlimit(pid, unix.RLIMIT_FSIZE, nil, &limit); err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// fullDisks are the servers that get over a full disk, and what they say when they
-// end on one. etcd would say it in its log, which is not kept.
+// fullDisks maps the servers that survive a full disk to the error with which they end. etcd would
+// write it to its log, which is not kept.
 var fullDisks = map[string]string{
 	"native:?durability=fsync":  "journal: write",
 	"etcd:?durability=no-fsync": "exit status 1",
 }
 
-// A server whose disk is full answers no write and ends; started again it has all
-// that it answered, and nothing of what it did not.
+// A server whose disk is full acknowledges no write and ends. After a restart it has all
+// acknowledged writes and no others.
 func TestFullDisk(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for url, words := range fullDisks {
@@ -31,7 +31,7 @@ func TestFullDisk(t *testing.T) {
 			if err := m.FillDisk(); err != nil {
 				t.Fatal(err)
 			}
-			if s.Info().Name == "native" { // etcd forgets old revisions now and then, which is a write, and its end
+			if s.Info().Name == "native" { // etcd's periodic compaction is a write, which ends it
 				stillRead(t, c, "/answered")
 			}
 			unanswered(t, c, "/unanswered", func() { ended(t, m, words) })
@@ -58,7 +58,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A server without a disk, or that does not get over a full one, is left alone.
+// FillDisk refuses a server without a disk, or one that does not survive a full disk, and does not
+// change it.
 func TestNoFullDisk(t *testing.T) {
 	for _, url := range []string{"native:", "zookeeper:"} {
 		t.Run(url, func(t *testing.T) {
@@ -73,7 +74,7 @@ func TestNoFullDisk(t *testing.T) {
 	}
 }
 
-// stillRead reads what is in memory.
+// stillRead reads data that is in memory.
 func stillRead(t *testing.T, c drivers.Conn, path string) {
 	t.Helper()
 	if _, found, err := c.Exists(t.Context(), path, nil); !found || err != nil {
@@ -81,8 +82,8 @@ func stillRead(t *testing.T, c drivers.Conn, path string) {
 	}
 }
 
-// unanswered writes what no server can acknowledge, and gives the write up when the
-// server has ended.
+// unanswered sends a write that no server can acknowledge, and cancels it when the server has
+// ended.
 func unanswered(t *testing.T, c drivers.Conn, path string, ended func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -99,7 +100,7 @@ func unanswered(t *testing.T, c drivers.Conn, path string, ended func()) {
 	}
 }
 
-// ended waits until the member has ended by itself, with such words.
+// ended waits until the member has ended by itself with the given error text.
 func ended(t *testing.T, m drivers.Member, words string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

@@ -4,7 +4,7 @@ package local
 
 import "errors"
 
-// limitsOthers: nobody can set another process's limits.
+// limitsOthers reports whether one process can set the limits of another.
 const limitsOthers = false
 
 // letGrowNothing is not called here.

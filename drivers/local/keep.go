@@ -6,12 +6,11 @@ import (
 	"os"
 )
 
-// KeeperRole is what [Keep] has to be started as.
+// KeeperRole is the name of the role that runs [Keep].
 const KeeperRole = "keeper"
 
-// Keep makes a directory that is named after its argument in the temporary
-// directory (TMPDIR says where), announces it, and removes it at the end, which
-// comes when the members are gone and nobody can want another one.
+// Keep creates a directory named after its argument in the temporary directory (TMPDIR), announces
+// it, and removes it at the end of the context: after the members have ended and no more can start.
 func Keep(ctx context.Context, args []string, ready func(dir string)) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d arguments, want a name", len(args))

@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// aliveVariable names a named pipe which every process that is started holds open
-// for as long as it lives.
+// aliveVariable names the environment variable with the path of a named pipe, which every started
+// process holds open for as long as it lives.
 const aliveVariable = "STAMPEDE_TEST_ALIVE"
 
 func witnessed(role child.Role) child.Role {
@@ -43,8 +43,8 @@ func witnessed(role child.Role) child.Role {
 	}
 }
 
-// run opens a backend, stops the last of its servers, announces the processes of
-// all, and closes nothing.
+// run opens a backend, stops the last of its servers, announces the IDs of all processes, and
+// closes nothing.
 func run(ctx context.Context, args []string, ready func(string)) error {
 	target, err := backends.Parse(args[0])
 	if err != nil {
@@ -66,14 +66,14 @@ func run(ctx context.Context, args []string, ready func(string)) error {
 	select {}
 }
 
-// patience is how long a test waits for what a server does. Only a defect takes that
-// long, not a busy machine. askTime is for one question, which may be lost.
+// patience is how long a test waits for a server. Only a bug takes that long, even on a busy
+// machine. askTime limits one query, which may be lost.
 const (
 	patience = 10 * time.Minute
 	askTime  = 10 * time.Second
 )
 
-// open starts a backend whose files are in a directory of the test's own.
+// open starts a backend whose files are in a directory of the test.
 func open(t *testing.T, url string) (s drivers.Ensemble, tmp string) {
 	t.Helper()
 	return openWith(t, url, backends.Options{})
@@ -105,7 +105,7 @@ func openWith(t *testing.T, url string, o backends.Options) (s drivers.Ensemble,
 	return service.(drivers.Ensemble), tmp
 }
 
-// need skips a test that needs a ZooKeeper which is not there, unless it must be.
+// need skips a test that needs a ZooKeeper if there is none, unless ZooKeeper is required.
 func need(t *testing.T, url string) {
 	t.Helper()
 	if _, err := zookeeper.FindInstallation(); url[0] == 'z' && errors.Is(err, zookeeper.ErrNotInstalled) {
@@ -113,7 +113,7 @@ func need(t *testing.T, url string) {
 	}
 }
 
-// empty checks that nothing was left in a directory.
+// empty checks that a directory is empty.
 func empty(t *testing.T, tmp string) {
 	t.Helper()
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {

@@ -18,22 +18,22 @@ type member struct {
 	kind   Kind
 	place  Place
 	keeper *child.Process
-	lines  *between.Lines // nil where there is nothing between it and others
+	lines  *between.Lines // nil if it connects directly to the others
 
 	mu      sync.Mutex
-	process *child.Process // nil before it is started, and when it was killed
-	server  int            // the process that serves: that one, or one that it has started
+	process *child.Process // nil before the start and after Kill
+	server  int            // ID of the server's process: that process or its child
 	stopped bool
-	full    bool // its disk is, for the process
+	full    bool // the process's disk is full
 }
 
-// Name is its number.
+// Name returns the member's number.
 func (m *member) Name() string { return strconv.Itoa(m.place.Number) }
 
-// Address is where it takes sessions.
+// Address returns the member's client address.
 func (m *member) Address() string { return m.place.Own().Clients }
 
-// Leads asks it whether it is the leader.
+// Leads asks the member whether it is the leader.
 func (m *member) Leads(ctx context.Context) (bool, error) { return m.kind.Leads(ctx, m.Address()) }
 
 // begin starts the member and returns when it serves.
@@ -58,7 +58,7 @@ func (m *member) begin(ctx context.Context) error {
 	}
 }
 
-// Restart starts the member, on what it has on disk.
+// Restart starts the member with the files that it has on disk.
 func (m *member) Restart(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +76,7 @@ func (m *member) Restart(ctx context.Context) error {
 	return nil
 }
 
-// Kill ends its process, also one that is stopped.
+// Kill kills the member's process, even if it is stopped.
 func (m *member) Kill() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,8 +87,9 @@ func (m *member) Kill() error {
 	return nil
 }
 
-// kill returns when the process that serves is gone, and its parent too where
-// that is not ourselves: that one ends with it. How is no news.
+// kill kills the server's process and returns when it has ended. If the server runs as a child of
+// the started process, kill also waits for that process, which ends with the server. It ignores the
+// exit status.
 func (m *member) kill() {
 	if m.runs("kill") == nil {
 		syscall.Kill(m.server, syscall.SIGKILL)
@@ -98,7 +99,7 @@ func (m *member) kill() {
 	m.process, m.stopped, m.full = nil, false, false
 }
 
-// Stop stops its process.
+// Stop stops the member's process with SIGSTOP.
 func (m *member) Stop() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -115,7 +116,7 @@ func (m *member) Stop() error {
 	return awaitStopped(m.server)
 }
 
-// Continue lets it go on.
+// Continue resumes the member's process with SIGCONT.
 func (m *member) Continue() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -132,10 +133,10 @@ func (m *member) Continue() error {
 	return nil
 }
 
-// CanFillDisk tells whether it has a disk that can be filled.
+// CanFillDisk reports whether the member has a disk that can be filled.
 func (m *member) CanFillDisk() bool { return m.place.Dir != "" && m.kind.FillsDisks() }
 
-// FillDisk lets none of its writes to files succeed.
+// FillDisk makes all the member's writes to files fail.
 func (m *member) FillDisk() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -155,7 +156,7 @@ func (m *member) FillDisk() error {
 	return nil
 }
 
-// Isolate lets nothing pass between it and the others, also where it does not run.
+// Isolate blocks all traffic between the member and the others, even if it does not run.
 func (m *member) Isolate() error {
 	return m.between("isolate", func(l *between.Lines, member int) error {
 		if !l.Isolate(member) {
@@ -165,7 +166,7 @@ func (m *member) Isolate() error {
 	})
 }
 
-// Delay has everything between it and the others come late.
+// Delay delays all traffic between the member and the others.
 func (m *member) Delay(by time.Duration) error {
 	return m.between("delay", func(l *between.Lines, member int) error {
 		l.Delay(member, by)
@@ -173,7 +174,7 @@ func (m *member) Delay(by time.Duration) error {
 	})
 }
 
-// Throttle has everything between it and the others come slowly.
+// Throttle limits the rate of all traffic between the member and the others.
 func (m *member) Throttle(rate int64) error {
 	return m.between("throttle", func(l *between.Lines, member int) error {
 		l.Throttle(member, rate)
@@ -181,7 +182,7 @@ func (m *member) Throttle(rate int64) error {
 	})
 }
 
-// Mend lets everything pass between it and the others.
+// Mend restores the traffic between the member and the others.
 func (m *member) Mend() error {
 	return m.between("mend", func(l *between.Lines, member int) error {
 		l.Mend(member)
@@ -189,7 +190,7 @@ func (m *member) Mend() error {
 	})
 }
 
-// between does something to what lies between it and the others.
+// between applies do to the lines between the member and the others.
 func (m *member) between(what string, do func(l *between.Lines, member int) error) error {
 	if m.lines == nil {
 		return fmt.Errorf("%s member %s: the ensemble was not started to be divided", what, m.Name())
@@ -197,8 +198,8 @@ func (m *member) between(what string, do func(l *between.Lines, member int) erro
 	return do(m.lines, m.place.Number-1)
 }
 
-// runs returns why something cannot be done to the process that serves: there is
-// none. Its id may be somebody else's by now.
+// runs returns an error if the member has no running process: the ID of an ended process may belong
+// to another one by now.
 func (m *member) runs(what string) error {
 	if m.process == nil {
 		return fmt.Errorf("%s member %s: it has been killed", what, m.Name())
@@ -211,14 +212,15 @@ func (m *member) runs(what string) error {
 	}
 }
 
-// end ends the member for good. One that is stopped cannot be asked to.
+// end ends the member for good. A stopped process has to be killed, because it cannot react to a
+// request.
 func (m *member) end() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	switch {
 	case m.process == nil:
 		return nil
-	case m.stopped, m.full: // or that one has ended, which is no news either
+	case m.stopped, m.full: // a member with a full disk may have ended, which is expected
 		m.kill()
 		return nil
 	}

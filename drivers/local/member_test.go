@@ -15,7 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/local"
 )
 
-// keeps tells of each backend whether a killed server comes back with its nodes.
+// keeps reports, for each backend, whether a restarted server has its nodes after a kill.
 var keeps = map[string]bool{
 	"native:":                   false,
 	"native:?durability=fsync":  true,
@@ -23,7 +23,7 @@ var keeps = map[string]bool{
 	"zookeeper:":                true,
 }
 
-// A server by itself is stopped, goes on, is killed and comes back.
+// A single server is stopped, resumed, killed and restarted.
 func TestMember(t *testing.T) {
 	for url, kept := range keeps {
 		t.Run(url, func(t *testing.T) {
@@ -78,7 +78,7 @@ func killAndRestart(t *testing.T, m drivers.Member) {
 	t.Helper()
 	refused(t, m.Restart(t.Context()), "restart member 1: it has not been killed")
 	pid := local.Server(m)
-	if err := errors.Join(m.Stop(), m.Kill()); err != nil { // one that is stopped, too
+	if err := errors.Join(m.Stop(), m.Kill()); err != nil { // a stopped member can also be killed
 		t.Fatal(err)
 	}
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
@@ -106,7 +106,7 @@ func refused(t *testing.T, err error, want string) {
 	}
 }
 
-// states are the states of a process's threads, a letter each.
+// states returns the states of a process's threads, one letter each.
 func states(t *testing.T, pid int) (all string) {
 	t.Helper()
 	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
@@ -115,7 +115,7 @@ func states(t *testing.T, pid int) (all string) {
 	}
 	for _, thread := range threads {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/stat", pid, thread.Name()))
-		if err == nil { // it may just have ended
+		if err == nil { // the thread may have ended
 			_, state, _ := strings.Cut(string(text), ") ")
 			all += state[:1]
 		}
@@ -123,7 +123,7 @@ func states(t *testing.T, pid int) (all string) {
 	return all
 }
 
-// leads waits until the member says that it leads.
+// leads waits until the member reports that it leads.
 func leads(t *testing.T, m drivers.Member) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
@@ -141,7 +141,7 @@ func leads(t *testing.T, m drivers.Member) {
 	}
 }
 
-// dial opens a session as soon as there is somebody to open it with.
+// dial opens a session as soon as a server accepts one.
 func dial(t *testing.T, s drivers.Service) drivers.Conn {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

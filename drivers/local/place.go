@@ -8,45 +8,43 @@ import (
 	"github.com/stampede-bench/stampede/drivers/child"
 )
 
-// A Place is what a member is told when it is started.
+// A Place holds the settings with which a member is started.
 type Place struct {
-	Number     int         `json:"number"`     // which of the members it is, from 1
-	Members    []Addresses `json:"members"`    // of all, in order
-	Durability string      `json:"durability"` // one of its backend's
-	// Proxy is the SOCKS5 proxy, host:port, through which alone the member calls the
-	// others; "" where it calls them directly. There the host of an address does not
-	// matter, only the port does.
+	Number     int         `json:"number"`     // the member's number, from 1
+	Members    []Addresses `json:"members"`    // addresses of all members, in order
+	Durability string      `json:"durability"` // one of the backend's durabilities
+	// Proxy is the address, host:port, of the SOCKS5 proxy for all the member's connections to
+	// others; "" if it connects directly. The proxy ignores the host of a requested address and
+	// uses only the port.
 	Proxy string `json:"proxy,omitempty"`
-	// Dir is the member's own directory, which is there and, but for what the
-	// member left in it, empty; "" where it keeps nothing.
+	// Dir is the member's own directory. It exists and contains only what the member has left in
+	// it; "" if the member stores nothing.
 	Dir string `json:"dir"`
-	// Certificate is the PEM file with the member's certificate and key; "" where it
-	// speaks no TLS.
+	// Certificate is the PEM file with the member's certificate and key; "" without TLS.
 	Certificate string `json:"certificate,omitempty"`
 }
 
-// Addresses are where a member listens, host:port each: for clients, for the other
-// members, and for their votes where that is a port of its own.
+// Addresses are the addresses at which a member listens, each host:port: for clients, for the other
+// members, and for votes if these have a port of their own.
 type Addresses struct {
 	Clients string `json:"clients"`
 	Peers   string `json:"peers"`
 	Votes   string `json:"votes"`
 }
 
-// Own are the member's own addresses.
+// Own returns the member's own addresses.
 func (p Place) Own() Addresses { return p.Members[p.Number-1] }
 
-// argument is the place as a child is given it.
+// argument encodes the place as a child's argument.
 func (p Place) argument() string {
 	text, err := json.Marshal(p)
 	if err != nil {
-		panic(err) // of numbers and texts there is no such error
+		panic(err) // numbers and strings always encode
 	}
 	return string(text)
 }
 
-// InPlace is the role of what runs in a place and announces the id of the process
-// that serves.
+// InPlace returns a role that runs at a place and announces the process ID of the server.
 func InPlace(run func(ctx context.Context, p Place, announce func(pid string)) error) child.Role {
 	return func(ctx context.Context, args []string, ready func(string)) error {
 		p, err := parsePlace(args)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// awaitStopped returns when every thread of a process has stopped: that the signal
-// was sent does not mean that it has come to all of them.
+// awaitStopped returns when every thread of a process has stopped. A signal that was sent has not
+// necessarily reached all of them.
 func awaitStopped(pid int) error {
 	again := time.NewTicker(time.Millisecond)
 	defer again.Stop()
@@ -22,7 +22,7 @@ func awaitStopped(pid int) error {
 	}
 }
 
-// going tells whether any thread of a process could run.
+// going reports whether any thread of a process can run.
 func going(pid int) (bool, error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	if err != nil {
@@ -31,9 +31,9 @@ func going(pid int) (bool, error) {
 	for _, t := range threads {
 		text, err := os.ReadFile(t)
 		if err != nil {
-			continue // that thread has ended
+			continue // the thread has ended
 		}
-		// What comes before may have parentheses of its own.
+		// The command name before it may contain parentheses.
 		_, state, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ")
 		if !strings.ContainsAny(state[:1], "TtZX") {
 			return true, nil
