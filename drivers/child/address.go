@@ -6,16 +6,16 @@ import (
 	"net"
 )
 
-// The ports of FreeAddr: those above, systems hand out to connections (Linux from
-// 32768, others from 49152), so that one of many clients that look for a server
-// could sit on the port of that server when it comes back.
+// The range of FreeAddr's ports. Systems assign higher ports to outgoing connections (Linux from
+// 32768, others from 49152). A client that tries to reach a server that is down could otherwise be
+// assigned that server's own port and block its restart.
 const (
 	firstPort = 10_000
 	lastPort  = 32_767
 )
 
-// FreeAddr is an address of the loopback interface at which nobody listens just
-// now, for a server that has to be told where.
+// FreeAddr returns an address of the loopback interface that is free at present, for a server that
+// needs a fixed address.
 func FreeAddr() (string, error) {
 	var err error
 	for range 100 {

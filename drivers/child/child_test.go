@@ -28,15 +28,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// echo is ready with its arguments as its address.
+// echo announces its arguments as its address.
 func echo(ctx context.Context, args []string, ready func(string)) error {
 	ready(strings.Join(args, "+"))
 	<-ctx.Done()
 	return nil
 }
 
-// names is ready with the names of its variables that begin with INHERIT_ as its
-// address.
+// names announces the names of its variables that begin with INHERIT_ as its address.
 func names(ctx context.Context, _ []string, ready func(string)) error {
 	var all []string
 	for _, v := range os.Environ() {
@@ -64,8 +63,8 @@ func chatty(_ context.Context, _ []string, _ func(string)) error {
 	return nil
 }
 
-// keeper keeps a directory and a grandchild. Both processes hold the named pipe
-// args[0] open for as long as they live.
+// keeper keeps a directory and a grandchild. Both processes hold the named pipe args[0] open as
+// long as they live.
 func keeper(ctx context.Context, args []string, ready func(string)) error {
 	alive, err := os.OpenFile(args[0], os.O_WRONLY, 0)
 	if err != nil {
@@ -85,7 +84,7 @@ func keeper(ctx context.Context, args []string, ready func(string)) error {
 	defer grandchild.Process.Kill()
 	ready(dir)
 	<-ctx.Done()
-	// With the parent gone nobody reads this any more.
+	// No process reads this after the parent has ended.
 	os.Stderr.WriteString("cleaning up\n")
 	return nil
 }
@@ -116,8 +115,7 @@ func TestStartTellsTheAddress(t *testing.T) {
 	}
 }
 
-// A child has the variables of its parent, but for passwords and the like, which
-// no child needs.
+// A child has its parent's variables, except passwords and other secrets, which no child needs.
 func TestChildInheritsNoSecrets(t *testing.T) {
 	for _, name := range []string{
 		"INHERIT_PASSWORD", "INHERIT_OTLP_HEADERS", "INHERIT_API_TOKEN", "inherit_secret", "INHERIT_SECRET_ACCESS_KEY", "INHERIT_CREDENTIALS", "INHERIT_HOME", "INHERIT_USER",
@@ -191,14 +189,14 @@ func TestStartEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// The parent is killed; the child and the grandchild go, and the directory.
+// The parent is killed; the child and the grandchild end, and the directory is removed.
 func TestNothingOutlivesAKilledParent(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "alive")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	alive := make(chan error, 1)
-	go func() { // reads to the end, which comes when nobody holds it any more
+	go func() { // reads up to the end of the pipe, when no process holds it open
 		f, err := os.Open(fifo)
 		if err == nil {
 			_, err = io.Copy(io.Discard, f)

@@ -1,11 +1,11 @@
-// Package child is a process that a run starts beside itself: the same binary
-// again in another role, which ends, and cleans up, when its parent does.
+// Package child starts child processes of a run: the same binary in another role. A child ends and
+// cleans up when its parent ends.
 //
-// A [Process] reads a pipe that only its parent holds open. The end of that
-// pipe, however it comes about (Stop, a return from main, a panic, SIGKILL), ends
-// the context of the [Role], which then puts its things away. Processes have a
-// group of their own, so that Ctrl-C at a terminal reaches the parent alone.
+// A child reads a pipe that only its parent holds open. The end of that pipe, whatever its cause
+// (Stop, a return from main, a panic, SIGKILL), cancels the context of the [Role], which then
+// cleans up. Each [Process] has a process group of its own, so that Ctrl-C at a terminal reaches
+// the parent only.
 //
-// main and TestMain call [Dispatch] before anything else; it is where a child
-// process turns off into its role. Unix only.
+// main and TestMain call [Dispatch] before anything else; in a child process it runs the role. Unix
+// only.
 package child

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// environment is what a child inherits in a role: what this process has, but for
-// secrets. A child connects to no service that a password of this process is for.
+// environment returns the environment of a child in a role: that of this process without secrets.
+// Children connect to no service that needs a password of this process.
 func environment(role string) []string {
 	return append(slices.DeleteFunc(os.Environ(), isSecret), Variable+"="+role)
 }
 
-// isSecret reports whether a variable probably holds a secret, by its name.
-// Headers of telemetry are where its credentials are.
+// isSecret reports whether a variable's name suggests that it holds a secret. The headers of
+// telemetry exporters contain credentials.
 func isSecret(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	name = strings.ToUpper(name)

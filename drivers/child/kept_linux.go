@@ -2,6 +2,5 @@ package child
 
 import "syscall"
 
-// dieWithParent has the kernel kill the child when the thread that started it is
-// gone.
+// dieWithParent makes the kernel kill the child when the thread that started it has ended.
 func dieWithParent(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }

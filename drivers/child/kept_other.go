@@ -4,6 +4,6 @@ package child
 
 import "syscall"
 
-// dieWithParent is what Linux does for a child that cannot see the end of its
-// pipe. Here such a child ends when somebody lets it go on.
+// dieWithParent does nothing on this system. A stopped child, which cannot notice the end of its
+// pipe, ends only after it is resumed.
 func dieWithParent(*syscall.SysProcAttr) {}

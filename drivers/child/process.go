@@ -15,51 +15,49 @@ import (
 	"time"
 )
 
-// A Process is a child that has said that it is ready.
+// A Process is a child that has reported that it is ready.
 type Process struct {
 	role string
 	addr string
 	cmd  *exec.Cmd
-	pipe *os.File // held open as long as the child shall live
+	pipe *os.File // open until the child should end
 	said tail
 
 	done chan struct{} // closed when the child has ended
-	err  error         // how it ended; valid after done
+	err  error         // exit status; valid after done
 
 	stop    sync.Once
 	stopErr error
 }
 
-// Start runs this binary again in a role and returns when the child is ready.
-// The context bounds the start only; the child lives until Stop or the end of
-// this process. An error is one line, in the child's own words where it had any.
+// Start runs this binary in a role and returns when the child is ready. The context limits the
+// start only; the child lives until Stop or the end of this process. An error is one line, in the
+// child's words if it reported one.
 func Start(ctx context.Context, role string, args ...string) (*Process, error) {
 	return start(ctx, command(role, args), role)
 }
 
-// StartKept is Start for a child that has nothing to put away. On Linux it is
-// killed when this process is gone, so that it ends even while it is stopped
-// (SIGSTOP). The keeper, where it is not nil, puts things away for it: the context
-// of the keeper's role does not end before the child, and whatever the child has
-// started, is gone.
+// StartKept is Start for a child that has nothing to clean up. On Linux the child is killed when
+// this process ends, even while it is stopped (SIGSTOP). If keeper is not nil, it cleans up for the
+// child: the context of the keeper's role does not end before the child and all processes that the
+// child has started have ended.
 func StartKept(ctx context.Context, keeper *Process, role string, args ...string) (*Process, error) {
 	c := command(role, args)
 	dieWithParent(c.SysProcAttr)
 	if keeper != nil {
-		// What the child starts inherits it in its turn.
+		// Processes that the child starts inherit the pipe too.
 		c.ExtraFiles = []*os.File{keeper.pipe}
 	}
 	return start(ctx, c, role)
 }
 
-// command is this binary in a role.
+// command returns the command that runs this binary in a role.
 func command(role string, args []string) *exec.Cmd {
 	return &exec.Cmd{
 		Args:        append([]string{role}, args...),
 		Env:         environment(role),
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
-		// A grandchild that outlives the child must not keep Wait waiting for the
-		// end of its stderr.
+		// A grandchild that outlives the child must not make Wait wait for the end of its stderr.
 		WaitDelay: time.Second,
 	}
 }
@@ -89,9 +87,9 @@ func start(ctx context.Context, c *exec.Cmd, role string) (*Process, error) {
 	return p, nil
 }
 
-// run launches the child, hands on its first line, "" if it ends without one, and
-// waits for its end, all on one thread: the kernel ties a child's death signal to
-// the thread that started it.
+// run starts the child, sends its first line ("" if it ends without one), and waits for its end. It
+// does all this on one thread, because the kernel ties a child's death signal to the thread that
+// started it.
 func (p *Process) run(launched chan<- error, first chan<- string) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -133,7 +131,7 @@ func (p *Process) launch() (io.Reader, error) {
 	return stdout, nil
 }
 
-// heed takes in what the child said first.
+// heed handles the child's first line.
 func (p *Process) heed(line string) error {
 	word, text, _ := strings.Cut(line, " ")
 	switch {
@@ -149,19 +147,18 @@ func (p *Process) heed(line string) error {
 	return p.ended()
 }
 
-// Addr is the address that the child serves at.
+// Addr returns the address that the child serves at.
 func (p *Process) Addr() string { return p.addr }
 
-// PID is the child's process id.
+// PID returns the child's process ID.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Done is closed when the child has ended, by Stop or by itself.
+// Done returns a channel that is closed when the child has ended, by Stop or by itself.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Stop asks the child to end and waits until it has cleaned up and is gone. A
-// child that does not go in time is killed, with everything in its group. The
-// error tells of a child that was killed or that did not end well, before Stop
-// or in it. Stopping twice is harmless and returns the same.
+// Stop asks the child to end and waits until it has cleaned up and ended. A child that takes too
+// long is killed together with its process group. The error reports a child that was killed or that
+// failed, before or during Stop. It is safe to call Stop more than once; it returns the same error.
 func (p *Process) Stop() error {
 	p.stop.Do(func() { p.stopErr = p.end() })
 	return p.stopErr
@@ -182,7 +179,7 @@ func (p *Process) end() error {
 	return nil
 }
 
-// ended tells how the child ended, with its last words.
+// ended returns an error that describes how the child ended, with its last output.
 func (p *Process) ended() error {
 	how := "ended by itself"
 	if p.err != nil {

@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// A tail keeps the end of what is written to it. The zero tail is empty.
+// A tail keeps the last bytes written to it. The zero tail is empty.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte
 }
 
-// tailSize holds the goroutine traces of a panicking process, whose one
-// telling line comes before them.
+// tailSize is large enough for the goroutine traces of a panic, which follow the line with the
+// message.
 const tailSize = 64 << 10
 
 // Write implements io.Writer and never fails.
@@ -27,8 +27,8 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lastWords is the one line that says why a process died: the panic if there
-// was one, otherwise the last line that is not blank.
+// lastWords returns the line that explains why a process ended: the panic's message or, without a
+// panic, the last line that is not blank.
 func (t *tail) lastWords() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
