@@ -2,7 +2,7 @@ package between
 
 import "net"
 
-// serve takes the connections that a member makes.
+// serve accepts a member's outgoing connections.
 func (l *Lines) serve(proxy net.Listener, caller int) {
 	for {
 		c, err := proxy.Accept()
@@ -13,9 +13,9 @@ func (l *Lines) serve(proxy net.Listener, caller int) {
 	}
 }
 
-// join leads a connection to whom its caller asks for, and returns when it has
-// ended. While the two hear nothing of each other the caller has no answer, as of a
-// host that cannot be reached, and the other is not called.
+// join connects a caller to the member that it requests, and returns when the connection has ended.
+// While the two are isolated, the caller gets no answer, as from an unreachable host, and the
+// callee is not dialed.
 func (l *Lines) join(caller int, near net.Conn) {
 	if !l.hold(near) {
 		return

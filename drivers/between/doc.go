@@ -1,13 +1,13 @@
-// Package between is what lies between the members of an ensemble, where they can
-// be made to hear each other late, little, or not at all.
+// Package between provides the network between the members of an ensemble, so that traffic between
+// them can be delayed, throttled or blocked.
 //
-// [Lines] are a SOCKS5 proxy (RFC 1928) for each member, through which that one, and
-// nobody else, makes its connections to the others. So it is known of each whom it
-// joins, whatever is said on it: both Java and Go connect through such a proxy when
-// told to, also to an address that one member has learned from another.
+// [Lines] runs a SOCKS5 proxy (RFC 1928) for each member. Only that member uses it, for its
+// connections to the others. The two ends of each connection are therefore known, whatever protocol
+// they speak. Java and Go clients can be configured to connect through such a proxy, even to an
+// address that one member has learned from another.
 //
-// Note: a proxy before each member's port does not do. It would have to find out who
-// calls, and on etcd only some requests say so; and a ZooKeeper that is called by a
-// member of a lower number hangs up and calls back at the address that it was told,
-// which is the one that the other listens at.
+// Note: a proxy in front of each member's port is not enough. It would have to identify the caller,
+// which only some of etcd's requests do. And a ZooKeeper that is called by a member of a lower
+// number hangs up and calls back at the address that the caller sent, which is the one that the
+// caller listens at.
 package between

@@ -10,38 +10,37 @@ import (
 	"github.com/stampede-bench/stampede/drivers/faults"
 )
 
-// Lines are what the members of an ensemble, counted from 0, reach each other
-// through.
+// Lines are the proxies between the members of an ensemble. Members are numbered from 0.
 type Lines struct {
 	proxies []net.Listener
-	homes   map[string]home // by port
+	homes   map[string]home // members' addresses, by port
 	pairs   [][]*faults.Line
 	dial    func(address string) (net.Conn, error)
 
 	mu   sync.Mutex
-	ways []way             // of the members
-	ends map[net.Conn]bool // of connections there are
+	ways []way             // faults of each member
+	ends map[net.Conn]bool // ends of open connections
 
-	over  <-chan struct{} // closed with the lines
+	over  <-chan struct{} // closed by Close
 	end   context.CancelFunc
 	going sync.WaitGroup
 }
 
-// A home is where a member listens.
+// A home is an address at which a member listens.
 type home struct {
 	member  int
 	address string
 }
 
-// A way is what is wrong between a member and all others.
+// A way holds the faults between a member and all others.
 type way struct {
 	apart bool
 	delay time.Duration
 	rate  int64
 }
 
-// New opens the lines between members that listen at such addresses, host:port,
-// each at one or more, and at no port that another listens at.
+// New opens the proxies between the members. Each member listens at one or more addresses,
+// host:port. No two members may use the same port.
 func New(members [][]string) (*Lines, error) {
 	l, err := between(members)
 	if err != nil {
@@ -59,7 +58,7 @@ func New(members [][]string) (*Lines, error) {
 	return l, nil
 }
 
-// between is the lines without a proxy.
+// between returns the lines without proxies.
 func between(members [][]string) (*Lines, error) {
 	l := &Lines{
 		homes: make(map[string]home), ways: make([]way, len(members)), ends: make(map[net.Conn]bool),
@@ -87,32 +86,32 @@ func between(members [][]string) (*Lines, error) {
 	return l, nil
 }
 
-// Proxy is where the member's proxy listens, host:port. By which name the member
-// calls another does not matter, only at which port.
+// Proxy returns the address, host:port, of the member's proxy. The proxy ignores the host name of a
+// request and uses only the port.
 func (l *Lines) Proxy(member int) string { return l.proxies[member].Addr().String() }
 
-// Isolate lets nothing pass between the member and the others, on no connection
-// that there is or will be, and tells nobody: what is sent waits, and so does the
-// end of a connection. It returns false if that is so already.
+// Isolate blocks all traffic between the member and the others, on existing and new connections,
+// without closing any: data and the end of a connection are held back. It returns false if the
+// member is already isolated.
 func (l *Lines) Isolate(member int) (done bool) {
 	l.change(member, func(w *way) { done, w.apart = !w.apart, true })
 	return done
 }
 
-// Delay has everything between the member and the others arrive so much later, each
-// way; between two that are delayed, by the sum.
+// Delay delays all traffic between the member and the others by the given time, in each direction.
+// Between two delayed members, the delays add up.
 func (l *Lines) Delay(member int, by time.Duration) {
 	l.change(member, func(w *way) { w.delay = by })
 }
 
-// Throttle lets so many bytes a second pass on each connection between the member
-// and the others, each way; between two that are throttled, the fewer.
+// Throttle limits each connection between the member and the others to rate bytes a second, in each
+// direction. Between two throttled members, the lower rate applies.
 func (l *Lines) Throttle(member int, rate int64) {
 	l.change(member, func(w *way) { w.rate = rate })
 }
 
-// Mend takes back what was done to the member. What waited passes, and what comes,
-// as far as the other is in no trouble of its own.
+// Mend removes the member's faults. Held-back and new data passes, unless the other member has
+// faults of its own.
 func (l *Lines) Mend(member int) {
 	l.change(member, func(w *way) { *w = way{} })
 }
@@ -128,7 +127,7 @@ func (l *Lines) change(member int, change func(*way)) {
 	}
 }
 
-// tune makes a line what it is between two.
+// tune sets a line to the combined faults of two members.
 func tune(line *faults.Line, a, b way) {
 	line.Delay(a.delay + b.delay)
 	rate := a.rate
@@ -143,7 +142,7 @@ func tune(line *faults.Line, a, b way) {
 	}
 }
 
-// Close ends all connections, and returns when nobody is at work on one.
+// Close closes all connections and returns when all goroutines have ended.
 func (l *Lines) Close() {
 	for _, p := range l.proxies {
 		p.Close()
@@ -163,8 +162,8 @@ func (l *Lines) Close() {
 	l.going.Wait()
 }
 
-// hold keeps an end of a connection in mind until it is dropped, and tells whether
-// there is any use in it.
+// hold registers an end of a connection until drop. If the lines are closed, it closes the end and
+// returns false.
 func (l *Lines) hold(c net.Conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

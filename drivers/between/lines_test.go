@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// three are members on paper: whoever is called comes out of the channel of the
-// address. All of it ends with the test, or its bubble tells.
+// three returns the lines of three simulated members. A dialed connection arrives on the channel
+// of its address. Everything ends with the test; otherwise the synctest bubble fails.
 func three(t *testing.T) (*Lines, map[string]chan net.Conn) {
 	t.Helper()
 	l, err := between([][]string{{"a:1", "a:11"}, {"b:2"}, {"c:3"}})
@@ -32,7 +32,7 @@ func three(t *testing.T) (*Lines, map[string]chan net.Conn) {
 	return l, called
 }
 
-// call is a member's call at a port, as far as its request.
+// call makes a member's call to a port, up to its request.
 func call(t *testing.T, l *Lines, caller int, port byte) net.Conn {
 	t.Helper()
 	c, proxy := net.Pipe()
@@ -43,7 +43,7 @@ func call(t *testing.T, l *Lines, caller int, port byte) net.Conn {
 	return c
 }
 
-// joined is a call that is answered.
+// joined makes a call and returns both ends after the reply.
 func joined(t *testing.T, l *Lines, caller int, port byte, called <-chan net.Conn) (here, there net.Conn) {
 	t.Helper()
 	c := call(t, l, caller, port)
@@ -66,7 +66,7 @@ func hear(t *testing.T, c net.Conn, want ...byte) {
 	}
 }
 
-// silent checks that nothing comes for an hour, and no end.
+// silent checks that neither data nor the end of the connection arrives for an hour.
 func silent(t *testing.T, c net.Conn) {
 	t.Helper()
 	c.SetReadDeadline(time.Now().Add(time.Hour))
@@ -76,8 +76,8 @@ func silent(t *testing.T, c net.Conn) {
 	c.SetReadDeadline(time.Time{})
 }
 
-// Nothing passes between an isolated member and the others, either way, while
-// those go on; afterwards all of it comes.
+// Nothing passes between an isolated member and the others, in either direction, while the others
+// stay connected. Afterwards all held-back data arrives.
 func TestIsolate(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
@@ -101,7 +101,7 @@ func TestIsolate(t *testing.T) {
 	})
 }
 
-// Who calls has no answer, nor is anybody called, until they hear of each other again.
+// During isolation a caller gets no answer and no callee is dialed; both happen afterwards.
 func TestCallsInIsolation(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
@@ -118,7 +118,7 @@ func TestCallsInIsolation(t *testing.T) {
 	})
 }
 
-// That somebody has hung up is no news that passes.
+// The end of a connection does not pass during isolation.
 func TestEndsInIsolation(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
@@ -133,7 +133,7 @@ func TestEndsInIsolation(t *testing.T) {
 	})
 }
 
-// Of two that are isolated the one that is mended does not hear of the other.
+// Of two isolated members, one that is restored still does not reach the other.
 func TestTwoIsolated(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
@@ -151,7 +151,7 @@ func TestTwoIsolated(t *testing.T) {
 	})
 }
 
-// arrives is how long a byte takes from one to the other.
+// arrives returns how long a byte takes from one end to the other.
 func arrives(t *testing.T, from, to net.Conn) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -160,8 +160,8 @@ func arrives(t *testing.T, from, to net.Conn) time.Duration {
 	return time.Since(began)
 }
 
-// Between a member that is slow and the others everything is late, and takes long
-// where it is narrow, calls too; two that are slow are so with each other as well.
+// Between a slow member and the others all traffic is delayed and throttled, including new
+// connections; the same holds between two slow members.
 func TestSlowLines(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
@@ -195,7 +195,7 @@ func TestSlowLines(t *testing.T) {
 	})
 }
 
-// What is late for hours keeps nobody from closing, nor what is too much to pass.
+// Data that is delayed or throttled for hours does not block Close.
 func TestCloseWhileSlow(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
@@ -214,7 +214,7 @@ func TestCloseWhileSlow(t *testing.T) {
 	})
 }
 
-// What waits in isolation keeps nobody from closing, as the bubble would tell.
+// Data held back by isolation does not block Close; otherwise the synctest bubble fails.
 func TestCloseInIsolation(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, called := three(t)
@@ -231,7 +231,8 @@ func TestCloseInIsolation(t *testing.T) {
 	})
 }
 
-// Nobody is led anywhere but to the members, or who does not speak SOCKS5.
+// The proxy refuses connections to ports that are not the members', and clients that do not speak
+// SOCKS5.
 func TestStrangers(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l, _ := three(t)

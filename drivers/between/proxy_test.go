@@ -13,8 +13,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/between"
 )
 
-// A client of somebody else's finds its way by the port, whatever it takes the host
-// to be called, and is told where nobody listens.
+// A third-party SOCKS5 client reaches a member by its port, whatever host name it uses, and gets an
+// error if the member does not listen.
 func TestProxy(t *testing.T) {
 	there := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "it is ", r.Host) }))
 	defer there.Close()

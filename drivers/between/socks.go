@@ -8,26 +8,26 @@ import (
 	"strconv"
 )
 
-// The bytes of RFC 1928 that are needed here.
+// The values of RFC 1928 that are used here.
 const (
 	version = 5
 	connect = 1 // the command
 
-	toIPv4 = 1 // kinds of addresses
+	toIPv4 = 1 // address types
 	toName = 3
 	toIPv6 = 4
 
-	granted   = 0 // replies
+	granted   = 0 // reply codes
 	forbidden = 2
 	refused   = 5
 )
 
 var errStranger = errors.New("want a SOCKS5 client that connects without a name and a password")
 
-// receive hears out who wants to be connected, and to which port. At which host is
-// of no interest: all members are on this one.
+// receive reads a SOCKS5 request and returns the requested port. It ignores the host, because all
+// members run on this one.
 func receive(c net.Conn) (port string, err error) {
-	var hello [2]byte // the version, and how many methods of authentication come
+	var hello [2]byte // version and number of authentication methods
 	if _, err := io.ReadFull(c, hello[:]); err != nil {
 		return "", err
 	}
@@ -37,10 +37,10 @@ func receive(c net.Conn) (port string, err error) {
 	if hello[0] != version {
 		return "", errStranger
 	}
-	if _, err := c.Write([]byte{version, 0}); err != nil { // without any
+	if _, err := c.Write([]byte{version, 0}); err != nil { // no authentication
 		return "", err
 	}
-	var request [4]byte // the version, the command, nothing, the kind of address
+	var request [4]byte // version, command, reserved, address type
 	if _, err := io.ReadFull(c, request[:]); err != nil {
 		return "", err
 	}
@@ -77,5 +77,5 @@ func skipHost(c net.Conn, kind byte) error {
 	return err
 }
 
-// reply is what came of a request, with no address that the proxy had there.
+// reply returns a reply with the code and no bound address.
 func reply(what byte) []byte { return []byte{version, what, 0, toIPv4, 0, 0, 0, 0, 0, 0} }
