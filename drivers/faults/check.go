@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Powers is what can be broken where a run goes on.
+// Powers describes which faults are possible in a run.
 type Powers struct {
-	Service string // what errors call it
-	Servers int    // that the run has started; 0: they are given
-	// Forgets: a server that is killed has nothing on disk to go on with.
+	Service string // its name in errors
+	Servers int    // number of servers that the run started; 0 for an external service
+	// Forgets means that a killed server has no state on disk to restart from.
 	Forgets bool
-	// Divisible: several servers, and what they say to each other can be held up.
+	// Divisible means that there are several servers and traffic between them can be blocked.
 	Divisible bool
-	// Disks: those of servers can be filled.
+	// Disks means that the servers' disks can be filled.
 	Disks bool
 
 	Clients int
-	Holder  bool // one client has something that the others want
+	Holder  bool // the recipe has a holder, such as of a lock
 	Window  time.Duration
 }
 
-// Check tells of the first fault that could not be done there, in one line that
-// says what would be right.
+// Check returns an error for the first fault that is not possible in the run. The error is one line
+// that names the valid choice.
 func (s Schedule) Check(p Powers) error {
 	for _, f := range s {
 		if err := f.check(p); err != nil {

@@ -57,8 +57,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// What is made up can be done there, can be written down and done again, and is
-// over before the end; one seed is one schedule.
+// A random schedule is possible with the given powers, survives printing and parsing, and ends
+// before the run; the same seed gives the same schedule.
 func TestNemesis(t *testing.T) {
 	for _, p := range []faults.Powers{
 		{Service: "given", Clients: 3, Window: 30 * time.Second},
@@ -94,7 +94,7 @@ func TestNemesis(t *testing.T) {
 		if p.Servers > 0 && !p.Forgets {
 			want += 2
 		}
-		if p.Divisible && p.Clients == 0 { // of which clients have two as well
+		if p.Divisible && p.Clients == 0 { // clients have two of these verbs as well
 			want += 3
 		}
 		if p.Disks && !p.Forgets {

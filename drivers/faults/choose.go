@@ -7,21 +7,20 @@ import (
 	"time"
 )
 
-// chosen are those whom a fault is done to.
+// chosen are the targets of a fault.
 type chosen struct {
 	name             string // "member 2, the leader"
 	servers, clients []int
 }
 
 const (
-	// patience is how long a fault waits for somebody to whom it can be done: an
-	// election may be under way.
+	// patience is how long a fault waits for a target: an election may be in progress.
 	patience = 15 * time.Second
 	again    = 10 * time.Millisecond
 )
 
-// find finds out whom the words mean just now. It waits a while for somebody,
-// and returns nobody if the context ends.
+// find returns the current targets. It waits for a target up to patience, and returns nil if the
+// context ends.
 func (d *doing) find(ctx context.Context, w Whom) (*chosen, error) {
 	deadline := time.Now().Add(patience)
 	for {
@@ -57,9 +56,9 @@ func (d *doing) choose(ctx context.Context, w Whom) *chosen {
 	return &chosen{name: fmt.Sprintf("%d of %d clients", n, len(d.Clients)), clients: d.some(n, len(d.Clients))}
 }
 
-// byRole asks the servers that take part, in an order by chance, which of them leads.
-// Whoever does not lead is a follower only if somebody leads; of several it is one
-// to whom least was done.
+// byRole asks the servers that take part, in random order, whether they lead. A server that does
+// not lead is a follower only if another one leads. Of several candidates it chooses one with the
+// fewest faults so far.
 func (d *doing) byRole(ctx context.Context, leads bool) *chosen {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()

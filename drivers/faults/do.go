@@ -13,41 +13,41 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Client is a session of the run, for what can be done to it.
+// A Client is a session of the run, as a target of faults.
 type Client interface {
-	// Line is what its connections go through.
+	// Line returns the line of the session's connections.
 	Line() *Line
-	// Expire has the service end the session.
+	// Expire makes the service expire the session.
 	Expire(ctx context.Context) error
-	// Freeze has the client do nothing more until Thaw.
+	// Freeze suspends the client until Thaw.
 	Freeze()
 	Thaw()
-	// Lose has the reply of its next request of the operation lost.
+	// Lose makes the reply of the next request of the operation get lost.
 	Lose(op drivers.Op)
 }
 
-// Subjects are those to whom faults are done.
+// Subjects are the possible targets of faults.
 type Subjects struct {
 	Servers []drivers.Member
 	Clients []Client
-	// Holder tells which client, from 0, has what all want, if one has.
+	// Holder returns the number, from 0, of the client that holds what all clients compete for, if
+	// there is one.
 	Holder func() (int, bool)
 	Seed   uint64
 }
 
-// A Done is a step that was done.
+// A Done is a step that was performed.
 type Done struct {
-	Fault, Step int // which, of the schedule
+	Fault, Step int // index of the fault in the schedule, and of the step in the fault
 	Began       time.Time
 	Verb        Verb
 	What        string // "kill member 2, the leader"
-	Servers     []int  // to which, from 0
+	Servers     []int  // target servers, from 0
 }
 
-// Do does what the schedule says, each at its time from now on, until the context
-// ends, and mends then what is broken still. It tells of each step when it has been
-// done, one at a time. What cannot be done is an error, at once: a fault is never
-// left out silently.
+// Do performs the schedule's faults at their times from now on. When the context ends, it restores
+// what is still broken. It calls tell after each step, one call at a time. A fault that cannot be
+// performed ends Do with an error immediately: no fault is skipped silently.
 func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 	d := &doing{
 		Subjects: on, start: time.Now(), tell: tell,
@@ -66,34 +66,34 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 		})
 	}
 	all.Wait()
-	<-ctx.Done() // what nobody has undone is broken until then
+	<-ctx.Done() // faults without an undo last until then
 	err := context.Cause(ctx)
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		err = nil // the run was over
+		err = nil // the run has ended
 	}
 	return errors.Join(err, d.mend(context.WithoutCancel(ctx)))
 }
 
-// A doing is a schedule that is being done.
+// A doing is a schedule in progress.
 type doing struct {
 	Subjects
 	start time.Time
 	tell  func(Done)
 
-	// choosing has room for one: until something is done to whom was chosen, so that
-	// no two faults choose the same.
+	// choosing is a semaphore of one. A fault holds it from the choice of its targets to the end of
+	// its first step, so that no two faults choose the same target.
 	choosing chan struct{}
 
-	mu    sync.Mutex // nothing is done to two servers at once, or told
+	mu    sync.Mutex // serializes faults on servers, and calls of tell
 	rand  *rand.Rand
-	down  map[int]Verb // servers that do not run, and what was done to them
-	full  map[int]bool // servers whose disk is full
-	apart map[int]bool // servers that are isolated
-	slow  map[int]bool // servers that hear others late, or little
-	hurt  map[int]int  // how often something was done to a server
+	down  map[int]Verb // servers that do not run, with the verb that caused it
+	full  map[int]bool // servers with a full disk
+	apart map[int]bool // isolated servers
+	slow  map[int]bool // delayed or throttled servers
+	hurt  map[int]int  // number of steps performed on each server
 }
 
-// fault does one fault, until the context ends.
+// fault performs one fault. It returns when the fault or the context ends.
 func (d *doing) fault(ctx context.Context, number int, f Fault) error {
 	if !until(ctx, d.start.Add(f.At)) {
 		return nil
@@ -115,8 +115,8 @@ func (d *doing) fault(ctx context.Context, number int, f Fault) error {
 	return nil
 }
 
-// begin does the first step to whom the fault means, and returns them; nobody if
-// the context ended before.
+// begin performs the first step of a fault and returns its targets, or nil if the context ends
+// before.
 func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error) {
 	select {
 	case d.choosing <- struct{}{}:
@@ -134,13 +134,13 @@ func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error)
 	return who, d.do(ctx, number, 0, f.Steps[0], who)
 }
 
-// until waits, and tells whether the context lasted as long.
+// until waits until the time is due. It returns false if the context ends before.
 func until(ctx context.Context, due time.Time) bool {
 	return sleep(time.Until(due), ctx.Done())
 }
 
-// frozen freezes them, and tells whether they are still whom the words mean: a
-// holder may have gone on meanwhile.
+// frozen freezes the targets, and reports whether they are still the ones meant: the holder may
+// have changed before the freeze.
 func (d *doing) frozen(w Whom, who *chosen) bool {
 	for _, i := range who.clients {
 		d.Clients[i].Freeze()
@@ -155,7 +155,7 @@ func (d *doing) frozen(w Whom, who *chosen) bool {
 	return false
 }
 
-// do does one step of a fault to all whom it is done to, and tells of it.
+// do performs one step of a fault on all its targets and calls tell.
 func (d *doing) do(ctx context.Context, fault, step int, s Step, to *chosen) error {
 	done := Done{Fault: fault, Step: step, Verb: s.Verb, What: string(s.Verb) + " " + to.name, Began: time.Now(), Servers: to.servers}
 	if err := d.inflict(ctx, s, to); err != nil {
@@ -167,7 +167,7 @@ func (d *doing) do(ctx context.Context, fault, step int, s Step, to *chosen) err
 	return nil
 }
 
-// inflict does it.
+// inflict performs a step on its targets.
 func (d *doing) inflict(ctx context.Context, s Step, to *chosen) error {
 	for _, i := range to.servers {
 		if err := d.server(ctx, s, i); err != nil {
@@ -213,7 +213,7 @@ func (s Step) client(ctx context.Context, c Client) error {
 	return nil
 }
 
-// count is how many of n clients that is, one at least.
+// count returns the number of targets among n clients, at least 1.
 func (w Whom) count(n int) int { return min(n, max(1, int(math.Round(w.share*float64(n))))) }
 
 func firsts(n int) []int {
@@ -224,7 +224,7 @@ func firsts(n int) []int {
 	return all
 }
 
-// some are so many of n, in their order.
+// some returns count random numbers below n in ascending order.
 func (d *doing) some(count, n int) []int {
 	d.mu.Lock()
 	defer d.mu.Unlock()

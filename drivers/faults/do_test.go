@@ -17,7 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// A diary is what was done to whom.
+// A diary records the steps and their targets.
 type diary struct {
 	mu    sync.Mutex
 	start time.Time
@@ -30,7 +30,7 @@ func (d *diary) note(format string, args ...any) {
 	d.lines = append(d.lines, fmt.Sprintf("%v ", time.Since(d.start))+fmt.Sprintf(format, args...))
 }
 
-// A server is an ensemble's member on paper.
+// A server is a simulated member of an ensemble.
 type server struct {
 	*diary
 	name   string
@@ -57,7 +57,7 @@ func (s *server) Mend() error       { s.note("mend %s", s.name); return s.broken
 func (s *server) CanFillDisk() bool { return true }
 func (s *server) FillDisk() error   { s.note("fill-disk %s", s.name); return s.broken }
 
-// A client is a session on paper.
+// A client is a simulated session.
 type client struct {
 	*diary
 	number int
@@ -81,7 +81,7 @@ func (c *client) Thaw() {
 }
 func (c *client) Lose(op drivers.Op) { c.note("lose %v of %d", op, c.number) }
 
-// paper is three servers, of which the second leads, and four clients.
+// paper returns three simulated servers, of which the second leads, and four clients.
 func paper() (*diary, faults.Subjects) {
 	d := &diary{start: time.Now()}
 	on := faults.Subjects{Holder: func() (int, bool) { return 2, true }}
@@ -106,15 +106,15 @@ func schedule(t *testing.T, lines ...string) (s faults.Schedule) {
 	return s
 }
 
-// minute is a context that ends when all the schedules here are over.
+// minute returns a context that ends after all the schedules of these tests.
 func minute(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
 
-// Each step is done at its time, to the same that the fault began with, and told
-// of; the words mean whom they mean when it is done.
+// Each step is performed at its time, on the targets of the first step, and reported. Words such as
+// leader are resolved when the fault begins.
 func TestDo(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
@@ -138,7 +138,7 @@ func TestDo(t *testing.T) {
 	})
 }
 
-// An isolated member may take itself for the leader: it is not who is meant, nor a
+// An isolated member may still report that it leads: it is neither chosen as the leader nor as a
 // follower.
 func TestIsolatedIsNoLeader(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
@@ -155,8 +155,8 @@ func TestIsolatedIsNoLeader(t *testing.T) {
 	})
 }
 
-// When the run is over what is broken is mended, also what nothing was to undo
-// before, and nothing more is done.
+// At the end of the run, everything broken is restored, including faults without an undo, and
+// nothing more is done.
 func TestDoMendsAtTheEnd(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
@@ -176,8 +176,8 @@ func TestDoMendsAtTheEnd(t *testing.T) {
 	})
 }
 
-// A full disk has room again when its server is started again, which has to be
-// killed first unless it was meanwhile.
+// A full disk has room again after its server is restarted. The restart kills the server first,
+// unless it was killed in the meantime.
 func TestFullDisks(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
@@ -195,7 +195,7 @@ func TestFullDisks(t *testing.T) {
 	})
 }
 
-// Two faults at the same moment do not fell the same follower.
+// Two faults at the same time do not choose the same follower.
 func TestFollowersAreNotFelledTwice(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d, on := paper()
@@ -209,7 +209,7 @@ func TestFollowersAreNotFelledTwice(t *testing.T) {
 	})
 }
 
-// One follower after the other is felled, not the same again.
+// Successive faults choose different followers.
 func TestFollowersTakeTurns(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		for seed := range uint64(10) {
@@ -225,12 +225,12 @@ func TestFollowersTakeTurns(t *testing.T) {
 	})
 }
 
-// A fault waits for an election that is under way, for a while; then it is an
-// error, and so is one that fails. None is left out silently.
+// A fault waits for an election in progress up to a limit and then returns an error; a failed fault
+// also returns an error. No fault is skipped silently.
 func TestFaultsThatCannotBeDone(t *testing.T) {
 	for name, c := range map[string]struct {
 		fault string
-		after time.Duration // from when on there is a leader and a holder; 0: never
+		after time.Duration // when a leader and a holder appear; 0 means never
 		fails bool
 		want  string
 	}{

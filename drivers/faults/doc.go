@@ -1,16 +1,16 @@
-// Package faults is what is broken on purpose while a run goes on: which fault,
-// when, to whom, and what is done about it afterwards.
+// Package faults injects faults into a run: it defines which fault happens when and to which
+// target, and how the fault is undone.
 //
-// A [Schedule] is written as a person would say it, one [Fault] a line, and is
-// printed the same way, so that it can be done again:
+// A [Schedule] has one [Fault] per line in a readable form. It is printed in the same form, so that
+// it can be repeated:
 //
 //	at=10s kill leader, restart after=5s
 //	at=20s freeze holder for=15s
 //
-// [Schedule.Check] tells before a run what could not be done in it. Do breaks
-// what is among the [Subjects] at the times the schedule says, and mends
-// at the end what it left broken. [Nemesis] makes schedules up.
+// [Schedule.Check] reports, before a run, a fault that is not possible in it. [Schedule.Do]
+// performs the faults on the [Subjects] at the schedule's times, and at the end restores what is
+// still broken. [Nemesis] generates random schedules.
 //
-// A [Line] is what the connections of one session go through, or those between two
-// servers. It can be slow, narrow or silent, and it can be cut.
+// A [Line] simulates the network of one session's connections, or of those between two servers. It
+// can be slow, throttled or silent, and it can be cut.
 package faults

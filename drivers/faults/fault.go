@@ -9,27 +9,26 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Schedule is what is broken in one run. The zero Schedule is nothing.
+// A Schedule lists the faults of one run. The zero Schedule has none.
 type Schedule []Fault
 
-// A Fault is what is done to somebody at a moment, and what is done to the same
-// afterwards.
+// A Fault is a sequence of steps on the same targets, starting at a given time.
 type Fault struct {
-	At    time.Duration // from the beginning of the measured window
+	At    time.Duration // since the start of the measured window
 	Whom  Whom
-	Steps []Step // one at least; the first is done at once
+	Steps []Step // at least one; the first is performed at At
 }
 
-// A Step is one thing that is done.
+// A Step is one action of a fault.
 type Step struct {
-	After time.Duration // the step before
+	After time.Duration // since the previous step
 	Verb  Verb
-	By    time.Duration // of delay: each way
-	To    int64         // of throttle: bytes a second, each way
-	Reply drivers.Op    // of lose: the operation whose reply is lost
+	By    time.Duration // for delay: in each direction
+	To    int64         // for throttle: bytes a second in each direction
+	Reply drivers.Op    // for lose: the operation whose reply is lost
 }
 
-// End is when its last step is due.
+// End returns the time of the last step.
 func (f Fault) End() time.Duration {
 	end := f.At
 	for _, s := range f.Steps {
@@ -38,7 +37,8 @@ func (f Fault) End() time.Duration {
 	return end
 }
 
-// String is what Parse reads, shorter where one verb undoes the other.
+// String returns the form that Parse reads, shortened with for= if the second step undoes the
+// first.
 func (f Fault) String() string {
 	if f.withFor() {
 		return fmt.Sprintf("at=%s %s for=%s", duration(f.At), f.Steps[0].words(f.Whom), duration(f.Steps[1].After))
@@ -54,7 +54,7 @@ func (f Fault) String() string {
 	return text
 }
 
-// withFor tells whether it is something that is undone after a while, and no more.
+// withFor reports whether the fault is one verb that is undone after a time, and nothing more.
 func (f Fault) withFor() bool {
 	d, _ := find(f.Steps[0].Verb)
 	return len(f.Steps) == 2 && d.undone != "" && f.Steps[1].Verb == d.undone
@@ -76,7 +76,7 @@ func (s Step) words(w Whom) string {
 	return strings.Join(all, " ")
 }
 
-// Divides tells whether something is done to what members say to each other.
+// Divides reports whether a fault concerns traffic between members.
 func (s Schedule) Divides() bool {
 	for _, f := range s {
 		for _, step := range f.Steps {
@@ -88,14 +88,14 @@ func (s Schedule) Divides() bool {
 	return false
 }
 
-// onLines tells whether it is done to connections, which mend makes good: to those
-// between servers, if to servers.
+// onLines reports whether the verb concerns connections that Mend restores. With servers as
+// targets, these are the connections between servers.
 func (v Verb) onLines() bool {
 	d, _ := find(v)
 	return v == Mend || d.undone == Mend
 }
 
-// OnClients tells whether something is done to sessions or their connections.
+// OnClients reports whether a fault concerns sessions or their connections.
 func (s Schedule) OnClients() bool {
 	for _, f := range s {
 		if !f.Whom.servers() {
@@ -105,7 +105,7 @@ func (s Schedule) OnClients() bool {
 	return false
 }
 
-// String is a fault a line.
+// String returns one fault per line.
 func (s Schedule) String() string {
 	var lines []string
 	for _, f := range s {
@@ -114,7 +114,7 @@ func (s Schedule) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// duration is without the zeros of time.Duration: 1m, not 1m0s.
+// duration formats d without the trailing zeros of time.Duration: 1m, not 1m0s.
 func duration(d time.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
@@ -135,13 +135,13 @@ func bytesText(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// units of a throttle, the largest first.
+// units are the units of a throttle's rate, largest first.
 var units = []struct {
 	name string
 	size int64
 }{{"m", 1 << 20}, {"k", 1 << 10}}
 
-// lossy are the operations whose replies can be lost.
+// lossy maps names to the operations whose replies can be lost.
 var lossy = map[string]drivers.Op{"create": drivers.OpCreate, "delete": drivers.OpDelete, "set": drivers.OpSet,
 	"exists": drivers.OpExists, "get": drivers.OpGet, "list": drivers.OpChildren}
 

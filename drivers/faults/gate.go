@@ -2,7 +2,7 @@ package faults
 
 import "sync"
 
-// A Gate stops who comes to it while it is shut. The zero Gate is open.
+// A Gate blocks the goroutines that call Pass while it is shut. The zero Gate is open.
 type Gate struct {
 	mu    sync.Mutex
 	opens chan struct{} // nil while it is open
@@ -17,7 +17,7 @@ func (g *Gate) Shut() {
 	}
 }
 
-// Open lets go on who stands at it, and who comes.
+// Open opens the gate and wakes the waiting goroutines.
 func (g *Gate) Open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -27,8 +27,8 @@ func (g *Gate) Open() {
 	}
 }
 
-// Pass waits until the gate is open, and returns true; or until give is closed, and
-// returns false. A nil give never is.
+// Pass waits until the gate is open and returns true, or until give is closed and returns false. A
+// nil give is never closed.
 func (g *Gate) Pass(give <-chan struct{}) bool {
 	for opens := g.shut(); opens != nil; opens = g.shut() {
 		select {
@@ -40,7 +40,7 @@ func (g *Gate) Pass(give <-chan struct{}) bool {
 	return true
 }
 
-// shut is closed when the gate opens; nil if it is open.
+// shut returns a channel that is closed when the gate opens; nil if the gate is open.
 func (g *Gate) shut() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -6,18 +6,17 @@ import (
 	"time"
 )
 
-// A Line is what the connections of one session go through, or those between two
-// servers. The zero Line lets everything pass at once. What is done to it holds for
-// those to come as well.
+// A Line simulates the network of one session's connections, or of those between two servers. The
+// zero Line passes everything without delay. Its settings apply to existing and future connections.
 type Line struct {
 	mu     sync.Mutex
 	delay  time.Duration
-	rate   int64 // bytes a second; 0: as many as there are
-	gate   Gate  // shut while it is silent
+	rate   int64 // bytes a second; 0 means no limit
+	gate   Gate  // shut while the line is silent
 	passes map[*pass]bool
 }
 
-// Through has a connection of a session go through the line.
+// Through returns a connection that goes through the line to c.
 func (l *Line) Through(c net.Conn) net.Conn {
 	ours, theirs := net.Pipe()
 	p := l.pass(theirs, c)
@@ -25,45 +24,45 @@ func (l *Line) Through(c net.Conn) net.Conn {
 	return &end{Conn: ours, far: c, pass: p}
 }
 
-// Join hands on what comes from either connection to the other, until one has ended
-// and the line has let that pass; both are closed then.
+// Join forwards data between two connections. When one has ended and the line has passed that on,
+// it closes both and returns.
 func (l *Line) Join(near, far net.Conn) { l.pass(near, far).run() }
 
-// Cross waits as long as a message takes that is sent now, and returns true; or
-// until give is closed, and returns false.
+// Cross waits as long as a message sent now takes and returns true, or until give is closed and
+// returns false.
 func (l *Line) Cross(give <-chan struct{}) bool {
 	delay, _ := l.pace()
 	return sleep(delay, give) && l.gate.Pass(give)
 }
 
-// Delay has everything arrive so much later, each way.
+// Delay delays all data by d in each direction.
 func (l *Line) Delay(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.delay = d
 }
 
-// Throttle lets so many bytes a second pass, each way.
+// Throttle limits each connection to rate bytes a second in each direction.
 func (l *Line) Throttle(rate int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.rate = rate
 }
 
-// Silence lets nothing pass. What is sent waits, and so does the end of a connection.
+// Silence blocks all data. Data and the end of a connection are held back.
 func (l *Line) Silence() { l.gate.Shut() }
 
-// Speak lets pass what waited in silence, and what comes.
+// Speak ends Silence. Held-back and new data passes.
 func (l *Line) Speak() { l.gate.Open() }
 
-// Mend lets everything pass at once.
+// Mend removes the delay, the throttle and the silence.
 func (l *Line) Mend() {
 	l.Delay(0)
 	l.Throttle(0)
 	l.Speak()
 }
 
-// Cut breaks the connections there are.
+// Cut breaks the existing connections.
 func (l *Line) Cut() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,20 +94,21 @@ func (l *Line) forget(p *pass) {
 	delete(l.passes, p)
 }
 
-// An end is the session's end of a connection that goes through a line.
+// An end is the session's end of a connection through a line.
 type end struct {
 	net.Conn
 	far  net.Conn
 	pass *pass
 }
 
-// LocalAddr is that of the connection.
+// LocalAddr returns the local address of the underlying connection.
 func (e *end) LocalAddr() net.Addr { return e.far.LocalAddr() }
 
-// RemoteAddr is that of the connection.
+// RemoteAddr returns the remote address of the underlying connection.
 func (e *end) RemoteAddr() net.Addr { return e.far.RemoteAddr() }
 
-// Close lets what was sent arrive, unless nothing passes.
+// Close closes the connection after the data sent has passed the line. A silent line drops the
+// data.
 func (e *end) Close() error {
 	e.pass.giveUp()
 	return e.Conn.Close()

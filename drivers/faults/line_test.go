@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
-// onLine is what goes through a line: the session's end and the server's.
+// onLine is a connection through a line: the session's end and the server's.
 func onLine(l *faults.Line) (session, server net.Conn) {
 	far, server := net.Pipe()
 	return l.Through(far), server
@@ -53,7 +53,7 @@ func TestLine(t *testing.T) {
 	})
 }
 
-// What is under way at the same time is late once, not one after the other.
+// Data sent at the same time is delayed once, not one piece after the other.
 func TestLineIsLateInParallel(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
@@ -75,8 +75,8 @@ func TestLineIsLateInParallel(t *testing.T) {
 	})
 }
 
-// Nothing passes a silent line, a new connection's neither, and nobody is told;
-// afterwards all of it comes, in order.
+// Nothing passes a silent line, including new connections, and no end is closed. Afterwards all
+// data arrives in order.
 func TestSilentLine(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
@@ -100,8 +100,8 @@ func TestSilentLine(t *testing.T) {
 	})
 }
 
-// Of a session that gives its connection up in silence nothing is left behind,
-// as the bubble would tell.
+// A session that closes its connection in silence leaves no goroutine; otherwise the synctest
+// bubble fails.
 func TestClosedInSilence(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
@@ -115,7 +115,7 @@ func TestClosedInSilence(t *testing.T) {
 	})
 }
 
-// What was sent before a connection was closed arrives.
+// Data sent before a connection was closed arrives.
 func TestClosedAfterRequest(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
@@ -129,7 +129,7 @@ func TestClosedAfterRequest(t *testing.T) {
 	})
 }
 
-// That the server has hung up is told in its time, and in silence not at all.
+// The server's close arrives after the delay, and does not arrive in silence.
 func TestHungUp(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)
@@ -150,7 +150,7 @@ func TestHungUp(t *testing.T) {
 	})
 }
 
-// What is under way on a narrow line passes when it is narrow no more.
+// Data held back by a throttle passes when the throttle is removed.
 func TestMendedWhileUnderWay(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		l := new(faults.Line)

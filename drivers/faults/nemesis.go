@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Nemesis is a schedule made up by chance, of what can be done there. The same
-// seed makes the same one. Something happens about every period, from the first
-// period on, and the last is left to recover in.
+// Nemesis returns a random schedule of faults that are possible with p. The same seed gives the
+// same schedule. There is about one fault per period, starting with the first; the last period is
+// left for recovery.
 func Nemesis(seed uint64, p Powers, every time.Duration) Schedule {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var s Schedule
@@ -22,7 +22,7 @@ func Nemesis(seed uint64, p Powers, every time.Duration) Schedule {
 	return s
 }
 
-// some is one fault that can be done there, which is over before the next begins.
+// some returns one possible fault, which ends before the next begins.
 func some(r *rand.Rand, p Powers, every time.Duration) Fault {
 	choices := troubles(p)
 	f := choices[r.IntN(len(choices))]
@@ -45,7 +45,7 @@ func some(r *rand.Rand, p Powers, every time.Duration) Fault {
 	return f
 }
 
-// troubles are the kinds of faults that can be done there.
+// troubles returns the kinds of faults that are possible with p.
 func troubles(p Powers) (all []Fault) {
 	add := func(v Verb, w Whom) { all = append(all, Fault{Whom: w, Steps: []Step{{Verb: v}}}) }
 	one, half := Whom{word: client}, Whom{word: clients, share: 0.5}

@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
-// Parse reads one fault: at=10s kill leader, restart after=5s. The error is one
-// line that says what would be right.
+// Parse parses one fault, such as "at=10s kill leader, restart after=5s". The error is one line
+// that names the valid choice.
 func Parse(text string) (Fault, error) {
 	var f Fault
 	for i, part := range strings.Split(text, ",") {
@@ -34,7 +34,7 @@ func Parse(text string) (Fault, error) {
 	return f, nil
 }
 
-// first reads what is done to whom, and when.
+// first parses the first step with its time and target.
 func (f *Fault) first(c *clause) (err error) {
 	if f.At, err = c.duration("at", true); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (f *Fault) first(c *clause) (err error) {
 	return err
 }
 
-// next reads what is done to the same afterwards.
+// next parses a later step on the same target.
 func (f *Fault) next(c *clause) (err error) {
 	after, err := c.duration("after", false)
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *clause) duration(key string, zero bool) (time.Duration, error) {
 	return d, nil
 }
 
-// step reads a verb with its parameter.
+// step parses a verb with its parameter.
 func (c *clause) step() (s Step, err error) {
 	if len(c.words) == 0 {
 		return Step{}, fmt.Errorf("nothing is done: want one of %s", strings.Join(verbNames(), ", "))
@@ -141,7 +141,7 @@ func (c *clause) step() (s Step, err error) {
 	return s, err
 }
 
-// whom reads to whom the deed is done, which must be of the kind that it is done to.
+// whom parses the target, which must suit the verb.
 func (c *clause) whom(d deed) (Whom, error) {
 	if len(c.words) == 0 || strings.HasPrefix(c.words[0], "for=") {
 		return Whom{}, errors.New("to whom? Name leader, follower, member=1, members=all, holder, client=1, clients=25% or clients=all")
@@ -164,7 +164,7 @@ func (c *clause) rest() error {
 	return nil
 }
 
-// parseBytes reads "64k".
+// parseBytes parses a rate such as "64k".
 func parseBytes(text string) (int64, error) {
 	number, size := text, int64(1)
 	for _, u := range units {

@@ -6,7 +6,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/faults"
 )
 
-// What is read is printed the same way, in the shortest form.
+// A parsed fault is printed in the same form, or the shortest one.
 func TestParse(t *testing.T) {
 	for given, want := range map[string]string{
 		"at=10s kill leader, restart after=5s":                   "at=10s kill leader for=5s",

@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// A pass is one connection on a line: what comes out of the far end goes into the
-// near one, and the other way round.
+// A pass is one connection on a line. It forwards data between the near and the far end.
 type pass struct {
 	line      *Line
 	near, far net.Conn
 
-	hung atomic.Int32 // ends that have been closed
+	hung atomic.Int32 // number of closed ends
 
-	cut      <-chan struct{} // closed when it is broken
+	cut      <-chan struct{} // closed when the connection is broken
 	breakOff context.CancelFunc
-	gone     <-chan struct{}    // closed then, or when the session has given the connection up
-	giveUp   context.CancelFunc // lets it end also in silence
+	gone     <-chan struct{}    // closed with cut, or when the session closes the connection
+	giveUp   context.CancelFunc // lets the connection end even in silence
 }
 
 func newPass(l *Line, near, far net.Conn) *pass {
@@ -31,7 +30,7 @@ func newPass(l *Line, near, far net.Conn) *pass {
 	return p
 }
 
-// A parcel is what was sent at once; nothing where the sender has hung up.
+// A parcel is data read in one piece. It is empty if the sender has closed the connection.
 type parcel struct {
 	bytes []byte
 	due   time.Time
@@ -39,11 +38,11 @@ type parcel struct {
 
 const (
 	parcelSize = 16 << 10
-	// underWay is how many parcels the line takes before the sender has to wait.
+	// underWay is the number of parcels that a line buffers before the sender has to wait.
 	underWay = 256
 )
 
-// run hands on what comes, both ways, until one of the ends is closed.
+// run forwards data in both directions until one end is closed.
 func (p *pass) run() {
 	defer p.line.forget(p)
 	defer p.breakOff()
@@ -53,15 +52,15 @@ func (p *pass) run() {
 	both.Wait()
 }
 
-// sever ends it at once.
+// sever closes both ends immediately.
 func (p *pass) sever() {
 	p.breakOff()
 	p.near.Close()
 	p.far.Close()
 }
 
-// carry hands on what comes from one end to the other, in order, until one of
-// them is closed, which is news that takes its time as well; then it closes both.
+// carry forwards data from one end to the other, in order, until one of them is closed. The close
+// takes the line's delay too; then carry closes both ends.
 func (p *pass) carry(from, to net.Conn) {
 	parcels := make(chan parcel, underWay)
 	over := make(chan struct{})
@@ -79,7 +78,7 @@ func (p *pass) carry(from, to net.Conn) {
 	to.Close()
 }
 
-// collect reads until the end comes to its end.
+// collect reads parcels until the end is closed.
 func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{}) {
 	defer close(parcels)
 	read := make([]byte, parcelSize)
@@ -89,7 +88,7 @@ func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{
 			continue
 		}
 		if n == 0 && p.hung.Add(1) == 2 {
-			p.sever() // nobody is left to be told anything
+			p.sever() // both ends are closed
 			return
 		}
 		delay, _ := p.line.pace()
@@ -104,14 +103,13 @@ func (p *pass) collect(from net.Conn, parcels chan<- parcel, over <-chan struct{
 	}
 }
 
-// wait waits until the parcel may pass. It tells whether somebody is still there
-// to have it.
+// wait waits until the parcel may pass. It returns false if the connection ends before.
 func (p *pass) wait(next parcel) bool {
 	return sleep(time.Until(next.due), p.cut) && p.line.gate.Pass(p.gone) && p.squeeze(len(next.bytes))
 }
 
-// squeeze takes as long as the line's rate wants for so many bytes. It looks at the
-// rate now and then: a parcel may be more than it lets pass in hours.
+// squeeze waits as long as the line's rate requires for n bytes. It rereads the rate regularly,
+// since a parcel may take hours at a low rate.
 func (p *pass) squeeze(n int) bool {
 	for left := int64(n); left > 0; {
 		_, rate := p.line.pace()
@@ -127,7 +125,7 @@ func (p *pass) squeeze(n int) bool {
 	return true
 }
 
-// sleep takes so long, and tells whether it was left to.
+// sleep waits for d. It returns false if give is closed before.
 func sleep(d time.Duration, give <-chan struct{}) bool {
 	if d <= 0 {
 		return true

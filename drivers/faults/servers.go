@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// server does something to one server, and keeps in mind how it is then.
+// server performs a step on one server and records its state.
 func (d *doing) server(ctx context.Context, step Step, i int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -54,8 +54,8 @@ func (d *doing) hurts(i int) int {
 	return d.hurt[i]
 }
 
-// takesPart tells whether a server runs, can write, and is not isolated: one that is
-// may say that it leads, for as long as it has not noticed.
+// takesPart reports whether a server runs, can write and is not isolated. An isolated leader may
+// report that it leads until it notices the isolation.
 func (d *doing) takesPart(i int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -63,7 +63,7 @@ func (d *doing) takesPart(i int) bool {
 	return !down && !d.full[i] && !d.apart[i]
 }
 
-// mend puts everything right that can be, in whatever order.
+// mend restores all servers and clients. It continues after an error.
 func (d *doing) mend(ctx context.Context) error {
 	var errs []error
 	for i := range d.Servers {

@@ -13,8 +13,8 @@ import (
 
 func TestMain(m *testing.M) { backendtest.Main(m) }
 
-// A session's connections go through its line, whatever the backend: one that is
-// cut is the session's, which connects again and goes on.
+// A session's connections go through its line on every backend. After a cut the session reconnects
+// and continues.
 func TestSessionsOnLines(t *testing.T) {
 	backendtest.Each(t, func(t *testing.T, s drivers.Service) {
 		l, states := new(faults.Line), make(chan drivers.State, 10)
@@ -39,8 +39,8 @@ func TestSessionsOnLines(t *testing.T) {
 	})
 }
 
-// A session that is silent for longer than the service waits is ended there, and
-// ends by its own clock, though nobody can tell it.
+// A session that is silent for longer than its timeout expires on the server, and ends by its own
+// clock, as it cannot be notified.
 func TestSilentForTooLong(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		s, err := backends.InProcess()

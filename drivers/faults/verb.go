@@ -1,19 +1,18 @@
 package faults
 
-// A Verb is what is done.
+// A Verb is the kind of a step.
 type Verb string
 
-// What is done to servers, by signals to their processes and limits of them.
+// Verbs for servers, performed by signals to their processes and by limits on them.
 const (
 	Kill     Verb = "kill"
-	Restart  Verb = "restart" // of a server that runs: killed first
+	Restart  Verb = "restart" // a running server is killed first
 	Stop     Verb = "stop"
 	Continue Verb = "continue"
-	FillDisk Verb = "fill-disk" // a server that cannot write ends
+	FillDisk Verb = "fill-disk" // a server that cannot write exits
 )
 
-// What is done to connections: those of a session, or those between a server and the
-// others.
+// Verbs for connections: those of a session, or those between a server and the others.
 const (
 	Isolate  Verb = "isolate" // of servers only
 	Cut      Verb = "cut"     // of sessions only
@@ -23,7 +22,7 @@ const (
 	Mend     Verb = "mend"
 )
 
-// What is done to sessions.
+// Verbs for sessions.
 const (
 	Expire Verb = "expire"
 	Lose   Verb = "lose"
@@ -36,12 +35,12 @@ type deed struct {
 	verb    Verb
 	servers bool   // can be done to servers
 	clients bool   // can be done to clients
-	undone  Verb   // by which verb; "": it cannot be undone, or need not be
-	takes   string // the parameter it must have, or ""
+	undone  Verb   // the verb that undoes it; "" if none does or none is needed
+	takes   string // its parameter, or ""
 	about   string
 }
 
-// deeds is the table of verbs, in the order in which they are shown.
+// deeds returns the table of verbs in display order.
 func deeds() []deed {
 	return []deed{
 		{verb: Kill, servers: true, undone: Restart, about: "SIGKILL; what is on disk stays"},
@@ -62,8 +61,7 @@ func deeds() []deed {
 	}
 }
 
-// Verbs are what can be done, a line each: the verb, whom it is done to with the
-// parameters it takes, and what it means.
+// Verbs returns one row per verb: the verb, its target and parameters, and a description.
 func Verbs() (rows [][3]string) {
 	for _, d := range deeds() {
 		shape := "WHOM"
@@ -88,7 +86,7 @@ const (
 	reply = "reply"
 )
 
-// suits tells whether it can be done to such.
+// suits reports whether the verb can be performed on the target.
 func (d deed) suits(w Whom) bool {
 	if w.servers() {
 		return d.servers

@@ -8,26 +8,26 @@ import (
 	"github.com/stampede-bench/stampede/internal/nearest"
 )
 
-// Whom is to whom something is done. The zero Whom is nobody.
+// Whom is the target of a fault. The zero Whom is none.
 type Whom struct {
 	word  string  // one of the constants below
-	n     int     // of member and client: which, from 1
-	share float64 // of clients: 1 for all
+	n     int     // for member and client: the number, from 1
+	share float64 // for clients: the share; 1 means all
 }
 
 const (
-	leader   = "leader"   // the server that leads when it is done
-	follower = "follower" // one that runs and does not lead
+	leader   = "leader"   // the leader when the fault begins
+	follower = "follower" // a running server that does not lead
 	member   = "member"   // member=2
 	members  = "members"  // members=all
-	holder   = "holder"   // the client that has what all want
+	holder   = "holder"   // the client that holds what all compete for
 	client   = "client"   // client=3
 	clients  = "clients"  // clients=25% or clients=all
 )
 
 func words() []string { return []string{leader, follower, member, members, holder, client, clients} }
 
-// servers tells whether they are servers, not clients.
+// servers reports whether the targets are servers.
 func (w Whom) servers() bool {
 	switch w.word {
 	case leader, follower, member, members:
@@ -36,7 +36,7 @@ func (w Whom) servers() bool {
 	return false
 }
 
-// String is what parseWhom reads.
+// String returns the form that parseWhom reads.
 func (w Whom) String() string {
 	switch {
 	case w.word == member || w.word == client:
@@ -74,7 +74,7 @@ func parseWhom(text string) (Whom, error) {
 	return w, err
 }
 
-// parseShare reads "25%" or "all".
+// parseShare parses "25%" or "all".
 func parseShare(value string) (float64, error) {
 	if value == "all" {
 		return 1, nil
