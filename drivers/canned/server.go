@@ -15,8 +15,8 @@ import (
 // Role is the name of Run among the roles of child processes.
 const Role = "canned"
 
-// Run serves on a free port of the loopback interface until the context ends. Ready is
-// told the address.
+// Run serves on a free port of the loopback interface until the context ends. It calls ready with
+// the address.
 func Run(ctx context.Context, _ []string, ready func(addr string)) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -28,7 +28,7 @@ func Run(ctx context.Context, _ []string, ready func(addr string)) error {
 	return Serve(l)
 }
 
-// Serve answers connections until the listener is closed, and then returns nil.
+// Serve serves connections until the listener is closed, and then returns nil.
 func Serve(l net.Listener) error {
 	var sessions atomic.Int64
 	for {
@@ -41,16 +41,16 @@ func Serve(l net.Listener) error {
 		}
 		go func() {
 			defer c.Close()
-			answer(c, sessions.Add(1)) // its error says only that the client has gone
+			answer(c, sessions.Add(1)) // the error only means that the client has disconnected
 		}()
 	}
 }
 
 const (
-	largest = 4 << 20  // bytes of a request
-	kept    = 64 << 10 // bytes of a buffer that is kept between requests
-	// longest is the session time-out that a client gets at most: a session never
-	// expires, so it bounds only how often the client sends pings.
+	largest = 4 << 20  // maximum bytes of a request
+	kept    = 64 << 10 // bytes of a buffer kept between requests
+	// longest is the maximum session timeout. Sessions never expire, so it only limits the interval
+	// of the clients' pings.
 	longest = time.Minute
 )
 
@@ -76,7 +76,7 @@ func answer(c net.Conn, session int64) error {
 		if _, err := out.Write(packet); err != nil {
 			return err
 		}
-		if !in.Ready() { // the client has nothing more on its way: it waits for these
+		if !in.Ready() { // no request is buffered: the client waits for these replies
 			if err := out.Flush(); err != nil {
 				return err
 			}
@@ -92,7 +92,7 @@ func answer(c net.Conn, session int64) error {
 	}
 }
 
-// value is what every node holds.
+// value is the data of every node.
 var value = make([]byte, 100)
 
 // replyTo appends the reply to a request.
@@ -125,10 +125,10 @@ func replyTo(request, b []byte) ([]byte, error) {
 	return head.Append(b), nil
 }
 
-// begin leaves room for the packet's length.
+// begin reserves space for the packet's length.
 func begin(b []byte) []byte { return wire.AppendInt(b, 0) }
 
-// finish writes the packet's length where begin left room for it.
+// finish writes the packet's length into the space that begin reserved.
 func finish(b []byte) []byte {
 	binary.BigEndian.PutUint32(b, uint32(len(b)-wire.LengthSize))
 	return b

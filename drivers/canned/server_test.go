@@ -9,8 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/canned"
 )
 
-// Every client library takes the answers, which are the same whatever was done before,
-// and its requests are counted as on any server.
+// Every client library accepts the replies, which do not depend on earlier requests, and the
+// client's requests are counted as on any server.
 func TestEveryClientTakesTheAnswers(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -50,7 +50,7 @@ func exercise(t *testing.T, c drivers.Conn) {
 	if made, err := c.Create(t.Context(), "/a/b", []byte("x"), 0); made.Name != "b" || err != nil {
 		t.Errorf("create: %+v, %v", made, err)
 	}
-	for range 2 { // a set changes nothing
+	for range 2 { // set changes nothing
 		if value, stat, err := c.Get(t.Context(), "/a/b", nil); len(value) != 100 || stat.Version != 0 || err != nil {
 			t.Errorf("get: %d bytes, %+v, %v", len(value), stat, err)
 		}
