@@ -136,7 +136,7 @@ func (o *outbox) beginWrite() {
 func (o *outbox) take() (packets []byte, zxid int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.unasked -= o.sending // these are written now
+	o.unasked -= o.sending // these have been written
 	o.sending, o.writing = 0, time.Time{}
 	for len(o.packets) == 0 {
 		if o.ended {

@@ -27,7 +27,7 @@ type stats struct {
 // Stats are a server's current state, and its counters since the start or the last "srst".
 type Stats struct {
 	Connections, Sessions             int64
-	Nodes, Ephemerals, Watches, Bytes int64 // of paths and data
+	Nodes, Ephemerals, Watches, Bytes int64 // Bytes: total length of paths and data
 	PacketsReceived, PacketsSent      int64
 	Reads, Writes                     int64 // requests; heartbeats are reads, failed writes are writes
 	Notifications                     int64 // fired watches
