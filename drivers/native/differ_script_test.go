@@ -24,8 +24,8 @@ type script struct {
 }
 
 // requests returns the requests that one session pipelines. Some come alone: ZooKeeper handles
-// credentials out of order, and checks a new ACL only after it has applied it, whatever requests
-// are pipelined behind it.
+// credentials out of order, and enforces a new ACL only from the moment when it is applied, also
+// for requests pipelined behind it.
 func (s *script) requests(session int) []request {
 	list := []request{s.request(session)}
 	if s.IntN(10) == 0 && !alone(list[0]) {

@@ -116,7 +116,7 @@ func size(t *testing.T, files []file) (sum int64) {
 	return sum
 }
 
-// A file that is not a valid snapshot, or no longer one, is never used.
+// Open refuses a file that is not a snapshot, and a damaged snapshot.
 func TestDamagedSnapshotIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
