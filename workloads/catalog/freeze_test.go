@@ -65,8 +65,8 @@ func runFrozen(t *testing.T, url string, rate float64) {
 		t.Fatal(err)
 	}
 	g := r.Generator
-	if plan := int64(rate * window.Seconds()); g.Offered < plan*99/100 || g.Offered > plan*101/100 || g.Skipped+g.Unfinished > 0 {
-		t.Errorf("%+v, want %d offered and all of it done", g, plan)
+	if plan := int64(rate * window.Seconds()); g.Offered < plan*99/100 || g.Offered > plan*101/100 {
+		t.Errorf("%+v, want %d offered", g, plan)
 	}
 	if least := int64(rate * frozen.Seconds() * 9 / 10); g.Late < least {
 		t.Errorf("%d were late, want at least %d", g.Late, least)
@@ -79,12 +79,14 @@ func runFrozen(t *testing.T, url string, rate float64) {
 	}
 	// Most requests are due while the server runs, and the freeze hits at most one call of
 	// each client, which is less than 1 % of the calls. So the freeze explains neither a slow
-	// median nor slow service times. A machine that is too busy for 100 requests a second does
-	// explain them, and then the run itself reports doubts about its times.
+	// median nor slow service times nor arrivals without an answer. A machine that is too busy
+	// for 100 requests a second explains them, and then the run itself reports doubts.
 	if doubt := slices.IndexFunc(r.Doubts, shortOfCPU); doubt >= 0 {
 		t.Logf("upper bounds are left out: %s", r.Doubts[doubt].Text)
-	} else if at(50) > frozen/2 || p95 > time.Second {
-		t.Errorf("p50 of response times is %v and p95 of service times %v; want those of a server that answers eight seconds of ten", at(50), p95)
+		return
+	}
+	if g.Skipped+g.Unfinished > 0 || at(50) > frozen/2 || p95 > time.Second {
+		t.Errorf("%+v, p50 of response times %v, p95 of service times %v; want those of a server that answers eight seconds of ten", g, at(50), p95)
 	}
 }
 
