@@ -1,7 +1,7 @@
 GO ?= go
 
-# The race detector needs cgo, which a machine without a C compiler has not.
-# Expanded when used, that is after deps.
+# The race detector needs cgo, and so a C compiler. Expanded when used, which is
+# after deps.
 RACE = $(if $(filter 1,$(shell $(GO) env CGO_ENABLED)),-race)
 
 # By default a process under the race detector sleeps a second before it exits,
@@ -11,29 +11,28 @@ export GORACE ?= atexit_sleep_ms=0
 # The program that runs go test with servers that the packages share.
 TESTRUN = $(GO) run ./internal/testrun
 
-# What make test runs under the race detector: packages where goroutines meet and whose
+# Packages that make test runs under the race detector: they have concurrency, and their
 # tests do not link etcd, so that they compile and end in seconds.
-RACED = ./drivers/between ./drivers/wire ./internal/bubble ./metrics ./workloads/pace
+RACED = ./drivers/cluster/partition ./drivers/wire ./internal/bubble ./metrics ./workloads/openloop
 
 # Packages with simulations that have one goroutine, which make check runs without the
 # race detector.
-SIMULATED = ./fit ./metrics ./results/changes
+SIMULATED = ./results/stats ./metrics ./results/compare
 
-# The program that tests start members of etcd by, without the race detector: it is not
-# etcd that is tested.
+# The program by which tests start members of etcd without the race detector: etcd is
+# not under test.
 PLAIN = .build/stampede
 
-# Where goroutines meet, tested over and over.
+# Packages with concurrency, which make race tests repeatedly.
 CONCURRENT = ./drivers/... ./metrics/... ./workloads/...
 COUNT ?= 20
 
-# For how long each fuzzer looks for what breaks its package. Only a little of
-# that goes into making one input small: coverage that depends on the scheduler
-# cannot be kept while doing so.
+# How long each fuzzer runs. It spends little of that on minimizing an input:
+# coverage that depends on the scheduler is lost while it does.
 FUZZTIME ?= 1m
 FUZZED ?= .
 
-# How many schedules of faults make soak tries, and on which recipes.
+# The number of fault schedules that make soak runs, and its recipes.
 SOAK ?= 50
 RECIPES ?= lock,election
 
@@ -42,10 +41,10 @@ RECIPES ?= lock,election
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
 
-run: ## the lock in both forms on the native server; ARGS=… are stampede's own
+run: ## the lock in both forms on the native server; ARGS=… are flags of stampede run
 	$(GO) run ./cmd/stampede run $(ARGS)
 
-test: deps ## what every change must pass, in some minutes: go test -short with one ZooKeeper and one etcd
+test: deps ## go test -short with one ZooKeeper and one etcd, in some minutes; every change must pass it
 	$(GO) test $(RACE) -short -timeout=10m $(RACED)
 	$(TESTRUN) -short -timeout=20m ./...
 
@@ -56,9 +55,9 @@ check: deps ## all tests under the race detector, faults on ensembles, linters, 
 	$(MAKE) soak SOAK=3 RECIPES=all
 	$(MAKE) lint
 	@code=0; scripts/gate || code=$$?; \
-		[ $$code != 97 ] || { echo "warning: the gate could not measure, the machine is too busy; its counts are as they must be"; code=0; }; exit $$code
-	$(MAKE) fuzz FUZZTIME=30s FUZZED='./drivers/wire ./drivers/native ./drivers/lean'
-	$(MAKE) fuzz FUZZTIME=5s FUZZED='./drivers/etcd ./drivers/faults ./gate ./scenario ./results'
+		[ $$code != 97 ] || { echo "warning: the gate could not measure, because the machine is too busy; its counts pass"; code=0; }; exit $$code
+	$(MAKE) fuzz FUZZTIME=30s FUZZED='./drivers/wire ./drivers/server ./drivers/lean'
+	$(MAKE) fuzz FUZZTIME=5s FUZZED='./drivers/etcd ./drivers/traffic ./drivers/cluster/faults ./results/gate ./workloads/scenario ./results'
 
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
@@ -79,28 +78,29 @@ lint: ## gofmt, go vet, staticcheck
 bench: ## all benchmarks, without the tests
 	$(GO) test -run='^$$' -bench=. -benchmem ./...
 
-bench-servers: deps ## the native server against Apache ZooKeeper and against floors, in one run of some minutes
-	$(GO) run ./internal/versus
+bench-servers: deps ## compare the native server with Apache ZooKeeper and with floors, in some minutes
+	$(GO) run ./internal/serverbench
 
-aa: ## ab on two sides that are the same, TIMES (20) times, a minute each; fails if more than one in 20 is called worse; ARGS=… are ab's own
+aa: ## ab with base and candidate the same, TIMES (20) times, a minute each; fails if more than one in 20 is a regression; ARGS=… are flags of ab
 	@scripts/aa $(ARGS)
 
-twins: ## what sets each naive form apart from the recipe of the same name
+twins: ## the differences between each naive form and the recipe of the same name
 	@for recipe in recipes/*.go; do \
 		naive=naive/$${recipe#recipes/}; \
 		case $$recipe in *_test.go|*/doc.go) continue;; esac; \
 		[ -e $$naive ] && git --no-pager diff --no-index $$recipe $$naive; \
 	done; true
 
-lab: ## every service, Prometheus and Grafana in containers, with a scenario through all; taken down at the end
+lab: ## start every service, Prometheus and Grafana in containers, run a scenario on each service, and take all down
 	@scripts/lab
 
-lab-down: ## takes down what a make lab left that was killed
+lab-down: ## take down the containers of a make lab that was killed
 	@scripts/lab down
 
-docs: ## the schemas of results, the recipes' pages and the manual anew; read what has changed
+docs: ## write the schemas of results, the pages of recipes and systems, the manual and the forms that observe recognises; review the changes
 	$(GO) test ./docs -update
-	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual)' -update
+	$(GO) test ./metrics/observe -run TestMatrixIsCurrent -update
+	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual|systems)' -update
 
 deps:
 	@scripts/install-test-deps

@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/stampede-bench/stampede/internal/testenv"
-	"github.com/stampede-bench/stampede/telemetry"
+	"github.com/stampede-bench/stampede/metrics/export"
 )
 
 // A panel is a panel of a dashboard with its queries.
@@ -56,11 +56,12 @@ func query(expr string) string {
 }
 
 // TestEveryPanelAndRuleFindsSomething checks that each panel of each dashboard, and each rule,
-// finds data in what a real Prometheus scraped from real runs and a real server.
+// finds data in what a real Prometheus scraped from real runs and a real server. It also scrapes an
+// observation.
 func TestEveryPanelAndRuleFindsSomething(t *testing.T) {
 	testenv.SkipIfShort(t)
-	runs, server := scene(t)
-	p := startPrometheus(t, runs, server)
+	runs, server := startRuns(t)
+	p := startPrometheus(t, runs, server, startObservation(t))
 	for name, panels := range panels(t) {
 		for _, panel := range panels {
 			for _, target := range panel.Targets {
@@ -77,6 +78,8 @@ func TestEveryPanelAndRuleFindsSomething(t *testing.T) {
 			awaitSome(p, r.Record, r.Record)
 		}
 	}
+	awaitSome(p, "an observation", `stampede_observed_notifications_total{stampede_path="/config"} == 3`)
+	awaitSome(p, "its fan-out", `histogram_quantile(1, stampede_observed_change_fanout{stampede_path="/config"}) >= 3`)
 	awaitSome(p, "the naive form", `stampede:wasted_wakeups:ratio{stampede_family="naive"} > 0.5`)
 	awaitHerdAlert(p, time.Now())
 }
@@ -169,7 +172,7 @@ func grouping(expr, word string) bool {
 // prometheusNames returns the metrics under their Prometheus names.
 func prometheusNames() (names []string) {
 	suffix := map[string]string{"s": "_seconds", "By": "_bytes"}
-	for _, m := range telemetry.Metrics() {
+	for _, m := range export.Metrics() {
 		name := strings.ReplaceAll(m.Name, ".", "_") + suffix[m.Unit]
 		names = append(names, name, name+"_total")
 	}

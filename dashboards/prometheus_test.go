@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
 
 // patience is how long a test waits for Prometheus. Only a defect takes that long, not a busy
@@ -35,7 +35,7 @@ type prom struct {
 // startPrometheus starts Prometheus with the rules and the scrape configuration of this folder,
 // with other addresses. If Prometheus is not installed, it skips the test, or fails if every
 // backend is required.
-func startPrometheus(t *testing.T, runs, server string) *prom {
+func startPrometheus(t *testing.T, runs, server, observed string) *prom {
 	t.Helper()
 	path, err := exec.LookPath("prometheus")
 	if err != nil {
@@ -50,12 +50,12 @@ func startPrometheus(t *testing.T, runs, server string) *prom {
 		if err != nil {
 			t.Fatal(err)
 		}
-		moved := strings.NewReplacer("127.0.0.1:9464", runs, "127.0.0.1:9465", server).Replace(string(text))
+		moved := strings.NewReplacer("127.0.0.1:9464", runs, "127.0.0.1:9465", server, "127.0.0.1:9466", observed).Replace(string(text))
 		if err := os.WriteFile(filepath.Join(dir, name), sooner.ReplaceAll([]byte(moved), []byte("$1: 200ms")), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	addr, err := child.FreeAddr()
+	addr, err := reexec.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,8 +67,8 @@ func TestFaultsOfAServiceAreFound(t *testing.T) {
 	for text, want := range map[string]string{
 		`image: 'a:latest'}`:  "image a:latest is not pinned",
 		`image: a}`:           "image a is not pinned",
-		`mem_limit: ""}`:      "has no limit of memory",
-		`healthcheck: {}}`:    "nobody can tell whether it is healthy",
+		`mem_limit: ""}`:      "has no memory limit",
+		`healthcheck: {}}`:    "has no health check",
 		`ports: ['8080:80']}`: "port 8080:80 is open to all",
 		`volumes: ['./nowhere.yml:/etc/a.yml:ro']}`:      "./nowhere.yml is mounted and not there",
 		`volumes: ['./lab.yaml:/etc/a.yml']}`:            "./lab.yaml can be written",
@@ -106,10 +106,10 @@ func faults(name string, s service) (all []string) {
 		all = append(all, "image "+s.Image+" is not pinned")
 	}
 	if s.MemLimit == "" {
-		all = append(all, "has no limit of memory")
+		all = append(all, "has no memory limit")
 	}
 	if len(s.Healthcheck.Test) == 0 && !s.Healthcheck.Disable {
-		all = append(all, "nobody can tell whether it is healthy")
+		all = append(all, "has no health check")
 	}
 	for _, p := range s.Ports {
 		if !strings.HasPrefix(p, "127.0.0.1:") {

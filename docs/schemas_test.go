@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +24,8 @@ func types() map[string]reflect.Type {
 		results.KindSweep:      reflect.TypeFor[results.Sweep](),
 		results.KindCount:      reflect.TypeFor[results.CountReport](),
 		results.KindComparison: reflect.TypeFor[results.Comparison](),
+
+		results.KindObservation: reflect.TypeFor[results.Observation](),
 	}
 }
 
@@ -35,12 +38,17 @@ func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	}
 }
 
+// described are the packages whose types the schemas describe.
+var described = []string{"results", "metrics/observe"}
+
 func generate(t *testing.T, kind string) []byte {
 	t.Helper()
 	// A newer stampede of the same schema may add properties.
 	r := &jsonschema.Reflector{AllowAdditionalProperties: true, Anonymous: true}
-	if err := r.AddGoComments(module, "results", jsonschema.WithFullComment()); err != nil {
-		t.Fatal(err)
+	for _, pkg := range described {
+		if err := r.AddGoComments(module, pkg, jsonschema.WithFullComment()); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for name, comment := range r.CommentMap {
 		r.CommentMap[name] = strings.Join(strings.Fields(comment), " ")
@@ -67,7 +75,7 @@ func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Typ
 	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice || typ.Kind() == reflect.Map {
 		typ = typ.Elem()
 	}
-	if typ.Kind() != reflect.Struct || seen[typ] || typ.PkgPath() != module+"/results" {
+	if typ.Kind() != reflect.Struct || seen[typ] || !slices.Contains(described, strings.TrimPrefix(typ.PkgPath(), module+"/")) {
 		return
 	}
 	seen[typ] = true
@@ -112,11 +120,12 @@ func TestSchemasAreDescribed(t *testing.T) {
 // Each kind of result is valid by its own schema, and by no other except that of a run, which is part of
 // a sweep.
 func TestResultsAreValid(t *testing.T) {
-	for _, v := range []results.View{
+	for _, v := range []results.Result{
 		results.New(results.Tool{}, []string{"stampede"}, []string{"lock"}, 1),
 		results.Sweep{Kind: results.KindSweep, File: results.New(results.Tool{}, nil, nil, 1)},
 		results.NewCount(results.Tool{}),
 		results.Comparison{Schema: results.Schema, Kind: results.KindComparison},
+		results.NewObservation(results.Tool{}),
 	} {
 		var b bytes.Buffer
 		if err := results.WriteJSON(&b, v); err != nil {

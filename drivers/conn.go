@@ -86,7 +86,7 @@ type Stat struct {
 
 // A Child is a node's name and its place in the order in which its siblings were created:
 // the sequence suffix on ZooKeeper, the create revision on etcd. Seq is [NoSeq] if the
-// node was not created sequentially, as far as its name tells.
+// node was not created sequentially, as far as its name shows.
 type Child struct {
 	Name string
 	Seq  int64
@@ -95,10 +95,46 @@ type Child struct {
 // NoSeq is the Seq of a child that has no place in an order.
 const NoSeq int64 = -1
 
-// A Fencer is a Conn that can prove that no notification is outstanding: when Fence
+// A NeighborLister is a Conn that can list two neighboring children of a node without the
+// others.
+type NeighborLister interface {
+	Conn
+	// Neighbors lists the child with the given Seq and the sequential child right before
+	// it, as far as they exist. It may list other children too. It counts as a Children.
+	//
+	// ErrNoNode.
+	Neighbors(ctx context.Context, path string, seq int64) ([]Child, error)
+	// Join is a Create of a sequential node followed by a call of Neighbors for it, and
+	// counts as both, but takes one round trip. If one round trip was not enough for the
+	// neighbors, Join returns none and counts as a Create only.
+	//
+	// The errors are those of Create.
+	Join(ctx context.Context, path string, data []byte, mode Mode) (made Child, neighbors []Child, err error)
+}
+
+// Neighbors calls the method of that name if c is a [NeighborLister], and lists all
+// children otherwise.
+func Neighbors(ctx context.Context, c Conn, path string, seq int64) ([]Child, error) {
+	if n, ok := c.(NeighborLister); ok {
+		return n.Neighbors(ctx, path, seq)
+	}
+	return c.Children(ctx, path, nil)
+}
+
+// Join calls the method of that name if c is a [NeighborLister], and otherwise creates the
+// node and returns no neighbors.
+func Join(ctx context.Context, c Conn, path string, data []byte, mode Mode) (made Child, neighbors []Child, err error) {
+	if n, ok := c.(NeighborLister); ok {
+		return n.Join(ctx, path, data, mode)
+	}
+	made, err = c.Create(ctx, path, data, mode)
+	return made, nil, err
+}
+
+// A Flusher is a Conn that can prove that no notification is outstanding: when Flush
 // returns nil, every notification for a write that was acknowledged to any session before
-// the call has been handed to its Watch. Fences have an Op of their own on the wire
-// ([OpFence]) and count neither as reads nor as anything else.
-type Fencer interface {
-	Fence(ctx context.Context) error
+// the call has been handed to its Watch. Flushes have an Op of their own on the wire
+// ([OpFlush]) and count neither as reads nor as anything else.
+type Flusher interface {
+	Flush(ctx context.Context) error
 }

@@ -21,7 +21,7 @@ type Ensemble interface {
 // waits until the ensemble has recovered. A call that does not fit the member's state,
 // such as killing it twice, is an error.
 type Member interface {
-	// Name tells the member apart from the others: "1", "2", ….
+	// Name distinguishes the member from the others: "1", "2", ….
 	Name() string
 	// Address is the host:port where it accepts sessions. It stays the same after a
 	// restart.
@@ -44,7 +44,7 @@ type Member interface {
 	// Isolate blocks all traffic between the member and the others, in both directions,
 	// and reports this to none of them: data that is sent waits. Clients with a session
 	// on the member reach it as before. Isolate is an error if the ensemble is not
-	// divisible, and so are Delay, Throttle and Mend.
+	// divisible, and so are Delay, Throttle and Restore.
 	Isolate() error
 	// Delay delays all traffic between the member and the others by this much, in each
 	// direction.
@@ -52,9 +52,9 @@ type Member interface {
 	// Throttle limits each connection between the member and the others to rate bytes per
 	// second, in each direction.
 	Throttle(rate int64) error
-	// Mend undoes Isolate, Delay and Throttle: data that waits passes, and so does new
+	// Restore undoes Isolate, Delay and Throttle: data that waits passes, and so does new
 	// data.
-	Mend() error
+	Restore() error
 	// CanFillDisk reports whether FillDisk works on this member: it has a disk, servers
 	// of its kind lose no data when their disk is full, and the operating system supports
 	// it.

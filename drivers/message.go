@@ -9,13 +9,16 @@ type Probe interface {
 	Message(m Message)
 }
 
-// A Message is one packet of a session. It carries only what counting needs. Path is only
-// valid during the call.
+// A Message is one packet of a session. It carries only what counting needs. Path and Parts are
+// only valid during the call.
 type Message struct {
 	// Path is the node concerned, as the server names it (with any chroot). A reply has
 	// the path of its request, but the reply to a Create that succeeded has the created
 	// path. Replies to reads that arm no watch may have an empty path.
 	Path []byte
+	// Parts are the operations of a transaction with several, in their order. Op, and Path if there
+	// is one, are then those of the single operation as which the transaction is counted.
+	Parts []Part
 	// Err is nil or one of this package's sentinels; errors that have no sentinel are
 	// ErrUnsupported. Only replies have it. An exists that found no node has ErrNoNode.
 	Err error
@@ -36,6 +39,20 @@ type Message struct {
 	// Event is the change that a notification reports. The reply to a library's watch
 	// (OpOther) has ChildrenChanged if the watch waits for that.
 	Event EventType
+	// Digest is equal for two replies to the same read if they returned the same; 0 where it is
+	// unknown. Only sources of other programs' traffic set it. It means nothing outside the
+	// connection.
+	Digest uint64
+}
+
+// A Part is one operation of a transaction. Its fields are those of a [Message] of the operation
+// alone. In the reply to a transaction that failed, each write has an error: ErrUnsupported if
+// another part is known to be the reason.
+type Part struct {
+	Path []byte
+	Err  error
+	Op   Op
+	Mode Mode
 }
 
 // A MessageKind says whether a message is a request, a reply or a notification.
@@ -69,7 +86,7 @@ const (
 	OpRearm     // watches set again after a reconnect
 	OpWatchNode // a [PersistentWatcher]'s watch on one node
 	OpWatchTree // a [PersistentWatcher]'s watch on a node and all below it
-	OpFence     // a [Fencer]'s read, which is not counted
+	OpFlush     // a [Flusher]'s read, which is not counted
 )
 
 // IsRead reports whether the operation is one of the contract's reads.
@@ -84,6 +101,6 @@ func (o Op) IsWrite() bool {
 func (o Op) IsWatch() bool { return o == OpWatchNode || o == OpWatchTree }
 
 var opNames = [...]string{"other", "create", "delete", "set", "exists", "get", "children",
-	"sync", "multi", "ping", "open", "close", "rearm", "watch node", "watch tree", "fence"}
+	"sync", "multi", "ping", "open", "close", "rearm", "watch node", "watch tree", "flush"}
 
 func (o Op) String() string { return opNames[o] }

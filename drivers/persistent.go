@@ -29,7 +29,7 @@ import "context"
 //
 // Watches do not affect each other, whatever their kinds (one-shot watches included) and
 // wherever they overlap: each is called for everything that it covers. The service
-// decides how many notifications that takes on the wire. A [Fencer]'s Fence covers these
+// decides how many notifications that takes on the wire. A [Flusher]'s Flush covers these
 // watches too.
 type PersistentWatcher interface {
 	Conn

@@ -42,7 +42,7 @@ func TestTLSConfig(t *testing.T) {
 	}
 	cfg, err := drivers.Security{User: "ann", Password: "p"}.TLSConfig()
 	if cfg != nil || err != nil {
-		t.Errorf("nobody asked for TLS, and there is %v, %v", cfg, err)
+		t.Errorf("without TLS settings: %v, %v, want none", cfg, err)
 	}
 	cfg, err = drivers.Security{CA: drivers.SystemCA, ServerName: "zk"}.TLSConfig()
 	if err != nil || cfg.RootCAs != nil || cfg.ServerName != "zk" || cfg.InsecureSkipVerify {

@@ -51,14 +51,30 @@ type Counters struct {
 	LargestFanout int64
 	Reads         int64 // reads and pings, which ZooKeeper counts as one
 	Writes        int64 // writes, including failed ones and the opening and closing of sessions
+	// Fsyncs are about the server's log; nil if the server does not tell.
+	Fsyncs *Fsyncs
 	// OurTerms: the server counts in the terms of the contract, so that its counts must
 	// equal those of a Probe.
 	OurTerms bool
 }
 
-// A Witness is a Service whose server keeps counts of its own. Reset sets them to zero,
+// Fsyncs says how often a server had the disk confirm its log.
+type Fsyncs struct {
+	Count int64
+	Took  time.Duration // in all; 0 if it is not known, as of Apache ZooKeeper, which adds up whole milliseconds
+}
+
+// Sub returns the difference to an earlier reading of the same server, or nil if either is missing.
+func (f *Fsyncs) Sub(before *Fsyncs) *Fsyncs {
+	if f == nil || before == nil {
+		return nil
+	}
+	return &Fsyncs{Count: f.Count - before.Count, Took: f.Took - before.Took}
+}
+
+// ServerStats is a Service whose server keeps counts of its own. Reset sets them to zero,
 // Counters reads them.
-type Witness interface {
+type ServerStats interface {
 	Reset(ctx context.Context) error
 	Counters(ctx context.Context) (Counters, error)
 }
@@ -67,6 +83,16 @@ type Witness interface {
 // the session, and its Conn has to find out.
 type Expirer interface {
 	Expire(ctx context.Context, c Conn) error
+}
+
+// A MultiClient is a Service on which several client libraries can open sessions, for the forms
+// that only one of them ships.
+type MultiClient interface {
+	Service
+	// Through returns the service with sessions that the named client library opens, or nil if
+	// there is none of that name, or if the user chose another one. It ends with this service:
+	// its Close does nothing.
+	Through(client string) Service
 }
 
 // A Cutter is a Conn whose connection can be cut, as a network failure would: the session

@@ -40,6 +40,20 @@ func (s steady) Children(ctx context.Context, path string, w Watch) ([]Child, er
 	}
 }
 
+func (s steady) Neighbors(ctx context.Context, path string, seq int64) ([]Child, error) {
+	for {
+		children, err := Neighbors(ctx, s.Conn, path, seq)
+		if !errors.Is(err, ErrConnectionLoss) {
+			return children, err
+		}
+	}
+}
+
+// Join is a write, and so not repeated.
+func (s steady) Join(ctx context.Context, path string, data []byte, mode Mode) (Child, []Child, error) {
+	return Join(ctx, s.Conn, path, data, mode)
+}
+
 func (s steady) Sync(ctx context.Context, path string) error {
 	for {
 		if err := s.Conn.Sync(ctx, path); !errors.Is(err, ErrConnectionLoss) {

@@ -65,7 +65,7 @@ func TestAwaitAnyTellsWhichHasFired(t *testing.T) {
 						go func() {
 							synctest.Wait()
 							if parked, _ := spot.Parked(); !parked {
-								t.Error("nobody is parked")
+								t.Error("no client is parked")
 							}
 							waits[second].Fire(drivers.Event{Type: drivers.Deleted})
 							if parked, _ := spot.Parked(); parked {
@@ -101,7 +101,7 @@ func TestAwaitAnyLeavesTheOthersAlone(t *testing.T) {
 		_, before := spot.Parked()
 		other.Fire(drivers.Event{Type: drivers.Lost})
 		if _, after := spot.Parked(); after != before {
-			t.Error("a watch that nobody waits for has moved the client")
+			t.Error("a watch that no client waits for has moved the client")
 		}
 		if fired, err := drivers.AwaitAny(t.Context(), &first, &other); fired != 0 || err != nil {
 			t.Errorf("AwaitAny of two = %d, %v; want the first", fired, err)

@@ -3,7 +3,8 @@ package metrics
 // Sub returns the counts between an earlier moment and c.
 func (c Counts) Sub(earlier Counts) Counts { return c.combine(earlier, -1) }
 
-func (c Counts) add(d Counts) Counts { return c.combine(d, 1) }
+// Add returns the sum of both.
+func (c Counts) Add(d Counts) Counts { return c.combine(d, 1) }
 
 func (c Counts) combine(d Counts, sign int64) Counts {
 	c.Notifications += sign * d.Notifications
@@ -19,7 +20,7 @@ func (c Counts) combine(d Counts, sign int64) Counts {
 	c.Armings += sign * d.Armings
 	c.RPCs += sign * d.RPCs
 	c.Pings += sign * d.Pings
-	c.Fences += sign * d.Fences
+	c.Flushes += sign * d.Flushes
 	c.Rearms += sign * d.Rearms
 	c.BytesIn += sign * d.BytesIn
 	c.BytesOut += sign * d.BytesOut

@@ -1,9 +1,7 @@
-// Package metrics measures a run: latencies, wire costs, and which sessions each write
-// notified.
+// Package metrics holds the measurements of a run: latencies, wire costs, fan-out, fairness,
+// the use of processors, and the recovery from faults.
 //
-// A [Meter] sees every packet of every session of a run. It gives each client a [Session],
-// which is that client's drivers.Probe, and finds the write that caused each notification; the
-// notifications of one write are its fan-out. A [Latency] records the service and response
-// times of one phase of a workload. A [Record] holds all measurements of one run in memory;
-// package results writes it to disk.
+// A [Latency] records the service and response times of one phase of a workload. A [FaultLog]
+// records faults and how they affected the clients. A [Record] holds all measurements of one
+// run in memory; package results writes it to disk. Package fanout counts at the wire.
 package metrics

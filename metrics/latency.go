@@ -8,19 +8,19 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Durations are recorded in nanoseconds, from 1 ns to longest, with three
-// significant digits. Such a histogram takes 270 KB, whatever is recorded.
-const (
-	digits  = 3
-	longest = time.Hour
-)
+// Digits is the number of significant digits of every histogram.
+const Digits = 3
 
-func newDurations() *hdrhistogram.Histogram {
-	return hdrhistogram.New(1, int64(longest), digits)
+const longest = time.Hour
+
+// NewDurations returns an empty histogram of durations in nanoseconds, from 1 ns to an hour. It
+// takes 270 KB, whatever is recorded.
+func NewDurations() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, int64(longest), Digits)
 }
 
-// recordDuration records d, limited to the range of the histogram.
-func recordDuration(h *hdrhistogram.Histogram, d time.Duration) {
+// RecordDuration records d, limited to the range of the histogram.
+func RecordDuration(h *hdrhistogram.Histogram, d time.Duration) {
 	_ = h.RecordValue(int64(min(max(d, 0), longest))) // in range
 }
 
@@ -38,7 +38,7 @@ type Latency struct {
 
 // NewLatency returns an empty Latency of the named phase.
 func NewLatency(name string) *Latency {
-	return &Latency{name: name, service: newDurations()}
+	return &Latency{name: name, service: NewDurations()}
 }
 
 // Record adds one execution of the phase. Service time counts from the call, response time from
@@ -49,9 +49,9 @@ func (l *Latency) Record(service, response time.Duration) {
 	if l.response == nil && response != service {
 		l.response = l.service.Clone()
 	}
-	recordDuration(l.service, service)
+	RecordDuration(l.service, service)
 	if l.response != nil {
-		recordDuration(l.response, response)
+		RecordDuration(l.response, response)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestJain(t *testing.T) {
 		}
 	}
 	if got := Jain([]int64{0, 0}); got != 1 {
-		t.Errorf("nobody got anything: %v, not 1", got)
+		t.Errorf("no client got anything: %v, not 1", got)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestQueue(t *testing.T) {
 }
 
 // A client that shares does not overtake other clients that share, and they do not overtake it.
-func TestQueueOfThoseWhoShare(t *testing.T) {
+func TestQueueOfSharingClients(t *testing.T) {
 	q := NewQueue(5)
 	for client := range 5 {
 		if client == 3 {

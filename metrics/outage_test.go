@@ -65,7 +65,7 @@ func noises() map[string]noise {
 // outage.
 func simulate(n noise, seed uint64, clients int, fault, window, outage time.Duration) metrics.Recovery {
 	r := rand.New(rand.NewPCG(seed, 17))
-	next, d := n(r), metrics.NewDiary(clients)
+	next, d := n(r), metrics.NewFaultLog(clients)
 	d.Begin()
 	start := time.Now()
 	for at := next(); at < window; at += next() {

@@ -52,6 +52,22 @@ type Record struct {
 	Recoveries []Recovery
 }
 
+// The names of Names that stand for more than a word in the sentence.
+const (
+	OfLoad     = "load"       // the load that the warning is about: Background; "" is the recipe
+	Background = "background" // the load that runs beside the recipe
+	Cause      = "cause"      // of a Bystanders warning: the code that a load of its own would have
+)
+
+// Warn records warnings.
+func (r *Record) Warn(all ...Warning) { r.Warnings = append(r.Warnings, all...) }
+
+// Doubt records warnings that make the figures unusable.
+func (r *Record) Doubt(all ...Warning) {
+	r.Warn(all...)
+	r.Doubts = append(r.Doubts, all...)
+}
+
 // A Phase is one of a recipe's steps with its latencies in nanoseconds. Service time counts
 // from the call, response time from the moment when the step was due. Either may be nil where
 // it has no meaning.
@@ -75,12 +91,12 @@ type Counts struct {
 	MissedGets    int64 // those of WatchedGets that found no node
 	Syncs         int64
 	Armings       int64 // persistent watches armed
-	RPCs          int64 // requests of every kind except pings and fences
+	RPCs          int64 // requests of every kind except pings and flushes
 	Pings         int64
-	Fences        int64
+	Flushes       int64
 	Rearms        int64 // requests that arm watches again after a connect
-	BytesIn       int64 // bytes of replies and notifications, except fences
-	BytesOut      int64 // bytes of requests, except fences
+	BytesIn       int64 // bytes of replies and notifications, except flushes
+	BytesOut      int64 // bytes of requests, except flushes
 	Useful        int64 // notifications that were the last before a phase completed
 	Wasted        int64 // all other notifications that came during a phase
 	Cuts          int64 // connections that broke before a request to close the session

@@ -66,11 +66,11 @@ const (
 
 // recovery describes the recovery from one fault. It also returns the time in which the fault
 // explains what happened.
-func (d *Diary) recovery(f fault, until time.Duration, explained []gap) (Recovery, gap) {
+func (d *FaultLog) recovery(f fault, until time.Duration, explained []gap) (Recovery, gap) {
 	r := Recovery{Break: f.Break, Span: until - f.At, Errors: map[string]int64{}}
 	r.Noticed, r.Reconnected, r.Disconnected, r.Lost = d.connections(f.At, until)
 	r.Led = first(d.led, f.At, until)
-	all := d.everybody()
+	all := d.grants()
 	felt := gap{from: f.At, to: f.At}
 	if r.Reconnected != nil {
 		felt.to = f.At + *r.Reconnected
@@ -112,7 +112,7 @@ func (r *Recovery) judge(all []time.Duration, f fault, until time.Duration, disc
 
 // stalls determines how long single clients waited: longer than any client before the fault, or
 // for the whole outage. It returns when the last such wait ended.
-func (d *Diary) stalls(r *Recovery, f fault, until time.Duration, outage gap, explained []gap) (end time.Duration) {
+func (d *FaultLog) stalls(r *Recovery, f fault, until time.Duration, outage gap, explained []gap) (end time.Duration) {
 	var o ordinary
 	var usual, gaps []time.Duration
 	for _, moments := range d.served {

@@ -36,7 +36,7 @@ func StartSampler() *Sampler {
 		pause:  gcPause(),
 		stop:   make(chan struct{}),
 		done:   make(chan struct{}),
-		lag:    newDurations(),
+		lag:    NewDurations(),
 	}
 	go s.sampleLag()
 	return s
@@ -86,7 +86,7 @@ func (s *Sampler) sampleLag() {
 		}
 		s.mu.Lock()
 		for now := time.Now(); !due.After(now); due = due.Add(lagEvery) {
-			recordDuration(s.lag, now.Sub(due))
+			RecordDuration(s.lag, now.Sub(due))
 		}
 		s.mu.Unlock()
 		timer.Reset(time.Until(due))

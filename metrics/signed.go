@@ -19,9 +19,9 @@ func (s *Signed) Record(d time.Duration) {
 		side, d = &s.below, -d
 	}
 	if *side == nil {
-		*side = newDurations()
+		*side = NewDurations()
 	}
-	recordDuration(*side, d)
+	RecordDuration(*side, d)
 }
 
 // Count returns the number of values.

@@ -1,18 +1,19 @@
 package metrics
 
-import "fmt"
-
-// A Warning is something that a reader of a run's figures must know. Warnings that make the
-// figures unusable are also listed in Record.Doubts.
+// A Warning is something that a reader of a run's figures must know, as data: package results makes
+// the sentence. Warnings that make the figures unusable are also listed in Record.Doubts.
 type Warning struct {
-	Code string // identifies the warning for programs: one of the constants
-	Text string // one line for people, with the numbers
+	Code    string // identifies the warning for programs: one of the constants
+	Numbers Numbers
+	Names   Names
 }
 
-// Warn returns the warning of the code with its formatted text.
-func Warn(code, format string, args ...any) Warning {
-	return Warning{Code: code, Text: fmt.Sprintf(format, args...)}
-}
+// Numbers are the numbers of a warning, by name. A name says the unit: times end in "_ns", processors
+// in "_cores", and shares in "_share".
+type Numbers map[string]float64
+
+// Names are what a warning is about, such as a phase, a load or a side of a comparison.
+type Names map[string]string
 
 // The codes of a run's warnings. Programs rely on them: a code is never renamed or reused for
 // something else. A code for a machine or a generator short of processor time begins with

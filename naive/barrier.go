@@ -9,13 +9,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Barrier holds up everybody who waits at it until somebody opens it. The
-// barrier is a node, and each who waits looks again and again whether it is
-// still there, so nobody is woken and everybody keeps asking; a shorter interval
-// asks more, a longer one goes on later. One barrier, one opening: the next one
-// needs a path of its own.
-// Cost: N clients that wait, q polls each after the first look: no notifications,
-// N+qN reads, 1 write; the opening wakes nobody.
+// A Barrier makes clients wait until it is opened. It is one node, and each
+// waiting client checks at a fixed interval whether that node still exists. No
+// client is woken. A shorter interval sends more requests, a longer one delays
+// the clients for longer. One path serves one round: closing, waiting and
+// opening.
+// Cost: N waiting clients, q polls each after the first check: no
+// notifications, N+qN reads, 1 write; the opening wakes no client.
 type Barrier struct {
 	conn drivers.Conn
 	path string

@@ -8,11 +8,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Config is a value that one client sets and all others follow. Each reads it
-// again and again, so nobody is woken and everybody keeps asking; a shorter
-// interval asks more, a longer one learns of a change later.
+// A Config is a value that one client sets and all others follow. Each client
+// that follows it reads it at a fixed interval. No client is woken. A shorter
+// interval sends more requests, a longer one delays the news of a change.
 // Cost: N clients, U changes, q polls per change: no notifications, N(1+q·U)
-// reads, U writes; a change wakes nobody.
+// reads, U writes; a change wakes no client.
 type Config struct {
 	conn drivers.Conn
 	node string

@@ -1,7 +1,7 @@
 // Package naive implements the coordination recipes of package recipes in forms
-// that cause herds. They are correct, and written as an engineer would write
-// them who has not heard of herds: they wake many clients when only one can
-// proceed, or they poll.
+// that cause herds: they wake many clients when only one can proceed, or they
+// poll. The forms are correct. They are written as an engineer would write them
+// who does not know about herds.
 //
 // Each file has one form of a recipe: lock.go has the default form of the lock,
 // lock_FORM.go has another one. Package recipes has files with the same names,

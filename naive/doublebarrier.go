@@ -6,21 +6,21 @@ import (
 	"fmt"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A DoubleBarrier lets nobody in before enough have come, and nobody out before
-// all want to leave. Each who comes makes an ephemeral node, each who leaves
-// removes it, and all who wait watch all nodes, so whoever comes or leaves wakes
-// everybody who waits. One DoubleBarrier serves one goroutine, and one path
-// serves one round.
+// A DoubleBarrier lets clients in once enough have arrived, and out once all
+// want to leave. To enter, a client creates an ephemeral node; to leave, it
+// removes the node. Every waiting client watches the list of nodes, so each
+// arrival and each departure wakes all waiting clients. One DoubleBarrier
+// serves one goroutine, and one path serves one round.
 // Cost: N clients that enter and then leave: N² notifications, N(3N+1)/2 reads,
 // 3N writes; the first to leave wakes N.
 type DoubleBarrier struct {
 	conn drivers.Conn
 	dir  string
 	size int
-	node *claim.Claim
+	node *protected.Claim
 	end  context.CancelFunc
 }
 
@@ -31,7 +31,7 @@ func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 		conn: drivers.Steady(conn),
 		dir:  dir,
 		size: size,
-		node: claim.InLine(conn, dir, "process-"),
+		node: protected.InLine(conn, dir, "process-"),
 		end:  func() {},
 	}
 }

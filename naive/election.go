@@ -7,19 +7,20 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// An Election finds one leader among those who campaign. They stand in line, as
-// sequential ephemeral nodes, and all watch the leader's, so a leader that goes
-// wakes everybody; one of them leads and the others watch that one. One Election
-// serves one goroutine.
-// Cost: N clients, each leads once: N(N−1)/2 notifications, N² reads, 2N writes;
-// a leader that goes wakes up to N−1.
+// An Election chooses one leader among its candidates. Each candidate creates a
+// sequential ephemeral node, and the candidate with the lowest sequence number
+// leads. Every other candidate watches the leader's node, so a leader that
+// resigns or fails wakes all of them; one leads, and the others watch its node.
+// One Election serves one goroutine.
+// Cost: N clients, each leads once: N(N−1)/2 notifications, N² reads, 2N
+// writes; a leader that resigns wakes up to N−1.
 type Election struct {
 	conn drivers.Conn
 	dir  string
-	node *claim.Claim
+	node *protected.Claim
 	end  context.CancelFunc
 }
 
@@ -28,7 +29,7 @@ func NewElection(conn drivers.Conn, dir string) *Election {
 	return &Election{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: claim.InLine(conn, dir, "n-"),
+		node: protected.InLine(conn, dir, "n-"),
 		end:  func() {},
 	}
 }

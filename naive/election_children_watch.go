@@ -6,19 +6,20 @@ import (
 	"fmt"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A ChildrenWatchElection finds one leader among those who campaign. They stand
-// in line, as sequential ephemeral nodes, and each watches the whole line, so
-// everybody who comes or goes wakes all others, to list the line again. One
-// ChildrenWatchElection serves one goroutine.
+// A ChildrenWatchElection chooses one leader among its candidates. Each
+// candidate creates a sequential ephemeral node, and the candidate with the
+// lowest sequence number leads. Every other candidate watches the list of
+// nodes, so each candidate that arrives or leaves wakes all others, and each
+// lists the nodes again. One ChildrenWatchElection serves one goroutine.
 // Cost: N clients, each leads once: N²−N+1 notifications, N²−N+1 reads, 2N
-// writes; a leader that goes wakes up to N−1.
+// writes; a leader that resigns wakes up to N−1.
 type ChildrenWatchElection struct {
 	conn drivers.Conn
 	dir  string
-	node *claim.Claim
+	node *protected.Claim
 	end  context.CancelFunc
 }
 
@@ -27,7 +28,7 @@ func NewChildrenWatchElection(conn drivers.Conn, dir string) *ChildrenWatchElect
 	return &ChildrenWatchElection{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: claim.InLine(conn, dir, "n-"),
+		node: protected.InLine(conn, dir, "n-"),
 		end:  func() {},
 	}
 }

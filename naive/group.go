@@ -7,19 +7,19 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A Group is those who have joined it and have neither left nor failed. Each
-// watches the whole group, so one that comes or goes wakes all others, to list the
-// group again. One Group serves one goroutine at a time: who leaves has stopped
-// following.
+// A Group consists of the clients that have joined and have neither left nor
+// failed. Each member watches the whole group, so a member that joins or leaves
+// wakes all others, and each lists the group again. One Group serves one
+// goroutine at a time: a member stops following before it leaves.
 // Cost: N clients join, and leave again: N² notifications, N² reads, 2N writes;
-// one that comes or goes wakes up to N.
+// a member that joins or leaves wakes up to N.
 type Group struct {
 	conn drivers.Conn
 	dir  string
-	node *claim.Claim
+	node *protected.Claim
 }
 
 // NewGroup returns the group in dir, an existing node.
@@ -27,7 +27,7 @@ func NewGroup(conn drivers.Conn, dir string) *Group {
 	return &Group{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: claim.InLine(conn, dir, "member-"),
+		node: protected.InLine(conn, dir, "member-"),
 	}
 }
 
@@ -66,7 +66,7 @@ func (g *Group) follow(ctx context.Context, see func(members []string)) error {
 		if _, err := g.node.Ahead(members); err != nil {
 			return err
 		}
-		see(claim.Names(members))
+		see(protected.Names(members))
 		// 3. Wait for the watch to fire, then go to step 1.
 		if _, err := changed.Await(ctx); err != nil {
 			return err

@@ -7,18 +7,19 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A Lock is held by one client at a time. Clients race to create one ephemeral
-// node, and all who lose watch it, so a release wakes everybody who waits; one
-// of them wins the next race. One Lock serves one goroutine.
+// A Lock is held by one client at a time. Each client tries to create the same
+// ephemeral node, and the client that succeeds holds the lock. Every other
+// client watches that node, so a release wakes all waiting clients, and one of
+// them wins the next race. One Lock serves one goroutine.
 // Cost: N clients, one turn each: N(N−1)/2 notifications, N(N−1)/2 reads,
 // N(N+3)/2 writes; a release wakes up to N−1.
 type Lock struct {
 	conn drivers.Conn
 	dir  string
-	node *claim.Claim
+	node *protected.Claim
 	end  context.CancelFunc
 }
 
@@ -27,7 +28,7 @@ func NewLock(conn drivers.Conn, dir string) *Lock {
 	return &Lock{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: claim.Sole(conn, path.Join(dir, "lock")),
+		node: protected.Sole(conn, path.Join(dir, "lock")),
 		end:  func() {},
 	}
 }

@@ -6,19 +6,20 @@ import (
 	"fmt"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A ChildrenWatchLock is held by one client at a time. Clients stand in line, as
-// sequential ephemeral nodes, and each watches the whole line, so an arrival and
-// a release alike wake everybody who waits, to list the line again. One
+// A ChildrenWatchLock is held by one client at a time. Each client creates a
+// sequential ephemeral node, and the client with the lowest sequence number
+// holds the lock. Every other client watches the list of nodes, so an arrival
+// or a release wakes all waiting clients, and each lists the nodes again. One
 // ChildrenWatchLock serves one goroutine.
-// Cost: N clients, one turn each: N²−N+1 notifications, N²−N+1 reads, 2N writes;
-// a release wakes up to N−1.
+// Cost: N clients, one turn each: N²−N+1 notifications, N²−N+1 reads, 2N
+// writes; a release wakes up to N−1.
 type ChildrenWatchLock struct {
 	conn drivers.Conn
 	dir  string
-	node *claim.Claim
+	node *protected.Claim
 	end  context.CancelFunc
 }
 
@@ -27,7 +28,7 @@ func NewChildrenWatchLock(conn drivers.Conn, dir string) *ChildrenWatchLock {
 	return &ChildrenWatchLock{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: claim.InLine(conn, dir, "lock-"),
+		node: protected.InLine(conn, dir, "lock-"),
 		end:  func() {},
 	}
 }

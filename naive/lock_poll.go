@@ -7,20 +7,22 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A PollLock is held by one client at a time. Clients stand in line, as
-// sequential ephemeral nodes, and list it again and again until they are first,
-// so nobody is woken and everybody keeps asking; a shorter interval asks more, a
-// longer one leaves the lock free for longer. One PollLock serves one goroutine.
-// Cost: N clients, one turn each, q polls per turn waited for: no notifications,
-// N+q·N(N−1)/2 reads, 2N writes; a release wakes nobody.
+// A PollLock is held by one client at a time. Each client creates a sequential
+// ephemeral node, and the client with the lowest sequence number holds the
+// lock. Every other client lists the nodes at a fixed interval until its own is
+// the lowest. No client is woken. A shorter interval sends more requests, a
+// longer one leaves the lock free for longer. One PollLock serves one
+// goroutine.
+// Cost: N clients, one turn each, q polls per client during each hold: no
+// notifications, N+q·N(N−1)/2 reads, 2N writes; a release wakes no client.
 type PollLock struct {
 	conn     drivers.Conn
 	dir      string
 	interval time.Duration
-	node     *claim.Claim
+	node     *protected.Claim
 	end      context.CancelFunc
 }
 
@@ -31,7 +33,7 @@ func NewPollLock(conn drivers.Conn, dir string, interval time.Duration) *PollLoc
 		conn:     drivers.Steady(conn),
 		dir:      dir,
 		interval: interval,
-		node:     claim.InLine(conn, dir, "lock-"),
+		node:     protected.InLine(conn, dir, "lock-"),
 		end:      func() {},
 	}
 }

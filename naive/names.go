@@ -9,11 +9,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Names are values by name, looked up often and seldom changed. Each look-up asks
-// the service, whether anything has changed or not.
-// Cost: N clients, M names, U changes, each client looks everything up L times
+// Names maps names to values that are looked up often and seldom change. Each
+// look-up sends a request, whether the value has changed or not.
+// Cost: N clients, M names, U changes, each client looks up all names L times
 // before the first and after each change: no notifications, N·L·M(1+U) reads, U
-// writes; a change wakes nobody.
+// writes; a change wakes no client.
 type Names struct {
 	conn drivers.Conn
 	dir  string

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A PriorityQueue hands each item to one consumer, the lowest priority number
-// first. A consumer lists the whole queue for each item, and all consumers race
-// for the first one in it; and all who find the queue empty watch it, so an item
-// that comes then wakes them all. One PriorityQueue serves one goroutine.
+// A PriorityQueue delivers each item to one consumer, the lowest priority
+// number first. A consumer lists the whole queue for each item, and all
+// consumers race for the first item. All consumers that find the queue empty
+// watch it, so the next item wakes all of them. One PriorityQueue serves one
+// goroutine.
 // Cost: 1 consumer, M items: M notifications, M lists and M other reads, 2M
 // writes. N consumers wait, and N items come one at a time: N(N+3)/2 to N(N+1)
 // notifications; an item wakes up to N.
@@ -40,7 +41,7 @@ func NewPriorityQueue(conn drivers.Conn, dir string, mode drivers.Mode) *Priorit
 func (q *PriorityQueue) Put(ctx context.Context, priority int, item []byte) error {
 	label, err := labelOf(priority)
 	if err == nil {
-		err = claim.Put(ctx, q.conn, q.dir, label, item, q.mode)
+		err = protected.Put(ctx, q.conn, q.dir, label, item, q.mode)
 	}
 	if err != nil {
 		return fmt.Errorf("put into queue %s: %w", q.dir, err)
@@ -67,7 +68,7 @@ func (q *PriorityQueue) take(ctx context.Context) (item []byte, err error) {
 		}
 		// 2. Get and delete the first item. The consumer that deletes it has
 		// taken it.
-		item, err := claim.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
+		item, err := protected.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
 		if err != nil && !errors.Is(err, drivers.ErrNoNode) {
 			return item, err
 		}

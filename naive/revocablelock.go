@@ -7,18 +7,19 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A RevocableLock is a shared lock whose holders can be asked to give it up. All
-// clients read the lock's one node, with a watch, and who wants the lock writes
-// "unlock" there, so a request wakes everybody, and all but the holders were not
-// meant. Otherwise it is herd-free: a client watches the nearest of those in its
-// way. Whether and when to give the lock up is for the holder to say. One
-// RevocableLock serves one goroutine, but for Revoke, which any may call.
-// Cost: N writers, one turn each, nobody asks: N−1 notifications, 4N−2 reads, 2N
-// writes; a release wakes 1. A request: up to N notifications, as many reads, 1
-// write.
+// A RevocableLock is a shared lock whose holders can be asked to release it.
+// All clients watch one node of the lock. To revoke the lock, a client writes
+// "unlock" to that node, so a request wakes all clients, although it concerns
+// only the holders. Releases cause no herd: a client watches only the nearest
+// node that it waits for. The holder decides whether and when it releases the
+// lock. One RevocableLock serves one goroutine, except that any goroutine may
+// call Revoke.
+// Cost: N writers, one turn each, no requests: N−1 notifications, 4N−2 reads,
+// 2N writes; a release wakes 1. A request: up to N notifications, as many
+// reads, 1 write.
 type RevocableLock struct {
 	conn    drivers.Conn
 	lock    *SharedLock
@@ -44,7 +45,7 @@ func (l *RevocableLock) AcquireWrite(ctx context.Context) (held context.Context,
 	return l.acquire(ctx, l.lock.write)
 }
 
-func (l *RevocableLock) acquire(ctx context.Context, node *claim.Claim) (held context.Context, err error) {
+func (l *RevocableLock) acquire(ctx context.Context, node *protected.Claim) (held context.Context, err error) {
 	l.lock.node = node
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire revocable lock %s: %w", l.lock.dir, errors.Join(err, node.Abandon(ctx)))
@@ -61,7 +62,7 @@ func (l *RevocableLock) wait(ctx context.Context) error {
 	// 2. Get the lock's node, with a watch, to learn of requests, unless the
 	// watch of an earlier turn is still set.
 	if l.request == nil || l.request.Fired() {
-		if err := l.heed(ctx); err != nil {
+		if err := l.checkRequest(ctx); err != nil {
 			return err
 		}
 	}
@@ -96,14 +97,15 @@ func (l *RevocableLock) await(ctx context.Context, node string) error {
 		if fired, err = drivers.AwaitAny(ctx, &gone, l.request); err != nil || fired == 0 {
 			return err
 		}
-		err = l.heed(ctx)
+		err = l.checkRequest(ctx)
 	}
 	return err
 }
 
-// heed sets the watch for the next request and assumes that there was one. A
-// request does not name a holder: it is for every client that holds the lock.
-func (l *RevocableLock) heed(ctx context.Context) error {
+// checkRequest sets the watch for the next request and assumes that there was
+// one. A request does not name a holder: it is for every client that holds the
+// lock.
+func (l *RevocableLock) checkRequest(ctx context.Context) error {
 	request := &drivers.Wait{}
 	_, _, err := l.conn.Get(ctx, l.lock.dir, request.Fire)
 	if err == nil {
@@ -113,12 +115,12 @@ func (l *RevocableLock) heed(ctx context.Context) error {
 }
 
 // Revoked is for the holder: it returns when a client has asked the holder to
-// give up the lock.
+// release the lock.
 func (l *RevocableLock) Revoked(ctx context.Context) error {
 	for !l.asked {
 		_, err := l.request.Await(ctx)
 		if err == nil {
-			err = l.heed(ctx)
+			err = l.checkRequest(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("wait to be asked for revocable lock %s: %w", l.lock.dir, err)
@@ -127,7 +129,7 @@ func (l *RevocableLock) Revoked(ctx context.Context) error {
 	return nil
 }
 
-// Revoke asks all current holders to give up the lock.
+// Revoke asks all current holders to release the lock.
 func (l *RevocableLock) Revoke(ctx context.Context) error {
 	if err := l.ask(ctx, l.lock.dir); err != nil {
 		return fmt.Errorf("revoke lock %s: %w", l.lock.dir, err)

@@ -8,22 +8,22 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
 // A SharedLock is held by one writer or by any number of readers at a time.
-// Clients stand in line, as sequential ephemeral nodes, and each watches the
-// whole line, so an arrival and a release alike wake everybody who waits, to
-// list the line again. One SharedLock serves one goroutine.
+// Each client creates a sequential ephemeral node. Every waiting client watches
+// the list of nodes, so an arrival or a release wakes all waiting clients, and
+// each lists the nodes again. One SharedLock serves one goroutine.
 // Cost: W writers, then R readers, N in all, one turn each:
 // 1+N(N−1)/2+WN−W(W+1)/2 notifications and as many reads, 2N writes; a release
 // wakes up to N−1.
 type SharedLock struct {
 	conn  drivers.Conn
 	dir   string
-	read  *claim.Claim
-	write *claim.Claim
-	node  *claim.Claim // read or write
+	read  *protected.Claim
+	write *protected.Claim
+	node  *protected.Claim // read or write
 	end   context.CancelFunc
 }
 
@@ -32,8 +32,8 @@ func NewSharedLock(conn drivers.Conn, dir string) *SharedLock {
 	return &SharedLock{
 		conn:  drivers.Steady(conn),
 		dir:   dir,
-		read:  claim.InLine(conn, dir, "read-"),
-		write: claim.InLine(conn, dir, "write-"),
+		read:  protected.InLine(conn, dir, "read-"),
+		write: protected.InLine(conn, dir, "write-"),
 		end:   func() {},
 	}
 }
@@ -51,7 +51,7 @@ func (l *SharedLock) AcquireWrite(ctx context.Context) (held context.Context, er
 	return l.acquire(ctx, l.write)
 }
 
-func (l *SharedLock) acquire(ctx context.Context, node *claim.Claim) (held context.Context, err error) {
+func (l *SharedLock) acquire(ctx context.Context, node *protected.Claim) (held context.Context, err error) {
 	l.node = node
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire shared lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))

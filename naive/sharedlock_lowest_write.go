@@ -10,22 +10,23 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A LowestWriteSharedLock is held by one writer or by any number of readers at a
-// time. Clients stand in line, as sequential ephemeral nodes; a writer watches
-// the node right ahead of its own, but a reader the lowest writer's, so the
-// release of every writer wakes all readers behind it, whoever still stands
-// between. One LowestWriteSharedLock serves one goroutine.
+// A LowestWriteSharedLock is held by one writer or by any number of readers at
+// a time. Each client creates a sequential ephemeral node. A writer watches the
+// node with the next lower sequence number, but a reader watches the lowest
+// writer's node, so each writer's release wakes all readers behind it, even if
+// another writer is still ahead of them. One LowestWriteSharedLock serves one
+// goroutine.
 // Cost: W writers, then R readers, N in all, one turn each: RW+W−1
 // notifications, N+2(RW+W−1) reads, 2N writes; a release wakes up to R+1.
 type LowestWriteSharedLock struct {
 	conn  drivers.Conn
 	dir   string
-	read  *claim.Claim
-	write *claim.Claim
-	node  *claim.Claim // read or write
+	read  *protected.Claim
+	write *protected.Claim
+	node  *protected.Claim // read or write
 	end   context.CancelFunc
 }
 
@@ -34,8 +35,8 @@ func NewLowestWriteSharedLock(conn drivers.Conn, dir string) *LowestWriteSharedL
 	return &LowestWriteSharedLock{
 		conn:  drivers.Steady(conn),
 		dir:   dir,
-		read:  claim.InLine(conn, dir, "read-"),
-		write: claim.InLine(conn, dir, "write-"),
+		read:  protected.InLine(conn, dir, "read-"),
+		write: protected.InLine(conn, dir, "write-"),
 		end:   func() {},
 	}
 }
@@ -50,7 +51,7 @@ func (l *LowestWriteSharedLock) AcquireWrite(ctx context.Context) (held context.
 	return l.acquire(ctx, l.write)
 }
 
-func (l *LowestWriteSharedLock) acquire(ctx context.Context, node *claim.Claim) (held context.Context, err error) {
+func (l *LowestWriteSharedLock) acquire(ctx context.Context, node *protected.Claim) (held context.Context, err error) {
 	l.node = node
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire shared lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))

@@ -9,19 +9,19 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Transaction is one site's part in a two-phase commit: all sites commit, if
-// all vote for it, or all abort. Each site votes in a node of its own, and all
-// sites watch all votes, so every vote wakes everybody. One Transaction serves
-// one goroutine.
+// A Transaction is one site's part in a two-phase commit: all sites commit if
+// all vote to commit, and otherwise all abort. Each site votes in its own node,
+// and all sites watch all votes, so a vote wakes all of them. One Transaction
+// serves one goroutine.
 // Cost: N sites that vote to commit: N² notifications, 2N² reads, N writes; a
 // vote wakes N.
 type Transaction struct {
-	conn  drivers.Conn
-	path  string
-	sites []string
-	mine  string
-	said  map[string]string // by node: "", "commit" or "abort"
-	news  drivers.Feed
+	conn   drivers.Conn
+	path   string
+	sites  []string
+	mine   string
+	values map[string]string // of nodes: "", "commit" or "abort"
+	news   drivers.Feed
 }
 
 // NewTransaction returns the part of the site mine, one of sites, in the
@@ -29,7 +29,7 @@ type Transaction struct {
 // each site, and none of these nodes may have been written to since it was
 // created.
 func NewTransaction(conn drivers.Conn, path string, sites []string, mine string) *Transaction {
-	return &Transaction{conn: drivers.Steady(conn), path: path, sites: sites, mine: mine, said: make(map[string]string)}
+	return &Transaction{conn: drivers.Steady(conn), path: path, sites: sites, mine: mine, values: make(map[string]string)}
 }
 
 // Join starts to follow the transaction.
@@ -89,7 +89,7 @@ func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
 func (t *Transaction) decided() (commit, decided bool) {
 	commit = true
 	for _, site := range t.sites {
-		switch t.said[path.Join(t.path, site)] {
+		switch t.values[path.Join(t.path, site)] {
 		case "abort":
 			return false, true
 		case "":
@@ -102,6 +102,6 @@ func (t *Transaction) decided() (commit, decided bool) {
 // read gets a node and records its data.
 func (t *Transaction) read(ctx context.Context, node string, w drivers.Watch) error {
 	data, _, err := t.conn.Get(ctx, node, w)
-	t.said[node] = string(data)
+	t.values[node] = string(data)
 	return err
 }

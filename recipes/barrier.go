@@ -8,11 +8,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Barrier holds up everybody who waits at it until somebody opens it. The
-// barrier is a node, and each who waits watches it, so the opening wakes all of
-// them: no herd, since all can go on. One barrier, one opening: the next one
-// needs a path of its own.
-// Cost: N clients that wait: N notifications, 2N reads, 1 write; the opening
+// A Barrier makes clients wait until it is opened. It is one node, and each
+// waiting client watches that node. Opening it wakes all of them, which is no
+// herd, because all of them can proceed. One path serves one round: closing,
+// waiting and opening.
+// Cost: N waiting clients: N notifications, 2N reads, 1 write; the opening
 // wakes N.
 type Barrier struct {
 	conn drivers.Conn

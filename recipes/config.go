@@ -7,9 +7,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Config is a value that one client sets and all others follow. Each keeps a
-// watch on it, so a change wakes everybody, as it must, once, and an unchanged
-// value costs nothing.
+// A Config is a value that one client sets and all others follow. Each client
+// that follows it keeps a watch on it, so a change wakes each of them once, and
+// an unchanged value causes no requests.
 // Cost: N clients, U changes: N·U notifications, N(1+U) reads, U writes; a
 // change wakes N.
 type Config struct {

@@ -7,9 +7,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A PersistentConfig is a [Config] that is followed with one watch which stays,
-// instead of one that each read arms. Nothing has to be armed again, but somebody
-// who is slow to read is told of every change, not only of the first.
+// A PersistentConfig is a [Config] that is followed with one persistent watch,
+// so no read has to arm a watch again. A client that is slow to read is
+// notified of every change, not only of the first since its last read.
 // Cost: N clients, U changes: N·U notifications, N(1+U) reads, U writes; a
 // change wakes N.
 type PersistentConfig struct {

@@ -7,22 +7,23 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A DoubleBarrier lets nobody in before enough have come, and nobody out before
-// all want to leave. Each who comes makes an ephemeral node and watches the node
-// ready, which the last one makes; that wakes all, and all go on. Each who leaves
-// removes its node and watches the lowest, and the lowest waits for one at a
-// time, so whoever leaves early wakes at most one. One DoubleBarrier serves one
-// goroutine, and one path serves one round.
-// Cost: N clients that enter and then leave, the last one first: 2N−1
-// notifications, 5N−2 reads, 2N+1 writes; the last to enter wakes N.
+// A DoubleBarrier lets clients in once enough have arrived, and out once all
+// want to leave. To enter, a client creates an ephemeral node and watches the
+// node ready, which the last client to arrive creates; that wakes all clients,
+// and all can proceed. To leave, a client removes its node and watches the
+// lowest node; the lowest client waits for the others one at a time, so a
+// client that leaves early wakes at most one other. One DoubleBarrier serves
+// one goroutine, and one path serves one round.
+// Cost: N clients that enter and then leave, the last to enter leaving first:
+// 2N−1 notifications, 5N−2 reads, 2N+1 writes; the last to enter wakes N.
 type DoubleBarrier struct {
 	conn drivers.Conn
 	dir  string
 	size int
-	node *claim.Claim
+	node *protected.Claim
 	end  context.CancelFunc
 }
 
@@ -33,7 +34,7 @@ func NewDoubleBarrier(conn drivers.Conn, dir string, size int) *DoubleBarrier {
 		conn: drivers.Steady(conn),
 		dir:  dir,
 		size: size,
-		node: claim.InLine(conn, dir, "process-"),
+		node: protected.InLine(conn, dir, "process-"),
 		end:  func() {},
 	}
 }

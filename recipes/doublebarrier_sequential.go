@@ -10,13 +10,14 @@ import (
 )
 
 // A SequentialDoubleBarrier lets clients in as a [DoubleBarrier] does, and out
-// along the line in which they came: each watches only the next one down, and
-// goes when nobody below it is left. That is weaker: a client may be out while
-// those above it are still in. One SequentialDoubleBarrier serves one goroutine,
-// and one path serves one round.
-// Cost: N clients that enter and then leave, the last one first: 2N−1
-// notifications, 5N−2 reads, 2N+1 writes; the last to enter wakes N, a process
-// that goes wakes 1.
+// in the order of their sequence numbers: each client watches only the node
+// with the next lower number, and leaves when no lower node is left. The
+// guarantee is weaker: a client may be out while clients with higher numbers
+// are still in. One SequentialDoubleBarrier serves one goroutine, and one path
+// serves one round.
+// Cost: N clients that enter and then leave, the last to enter leaving first:
+// 2N−1 notifications, 5N−2 reads, 2N+1 writes; the last to enter wakes N, a
+// client that leaves wakes 1.
 type SequentialDoubleBarrier struct{ *DoubleBarrier }
 
 // NewSequentialDoubleBarrier returns the double barrier at dir, an existing
@@ -42,8 +43,9 @@ func (b SequentialDoubleBarrier) Leave(ctx context.Context) error {
 
 func (b SequentialDoubleBarrier) leave(ctx context.Context) error {
 	for {
-		// 1. Get the children (the processes), without a watch.
-		children, err := b.conn.Children(ctx, b.dir, nil)
+		// 1. Get the children (the processes), without a watch. Step 2 needs
+		// only this process's node and the one right below.
+		children, err := b.node.Neighbors(ctx)
 		if err != nil {
 			return err
 		}

@@ -7,19 +7,20 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// An Election finds one leader among those who campaign. They stand in line, as
-// sequential ephemeral nodes, and each watches only the node right ahead of its
-// own, so a leader that goes wakes one client, its successor. One Election
-// serves one goroutine.
+// An Election chooses one leader among its candidates. Each candidate creates a
+// sequential ephemeral node, and the candidate with the lowest sequence number
+// leads. Every other candidate watches only the node with the next lower
+// number, so a leader that resigns or fails wakes one candidate, its successor.
+// One Election serves one goroutine.
 // Cost: N clients, each leads once: N−1 notifications, 3N−2 reads, 2N writes; a
-// leader that goes wakes 1.
+// leader that resigns wakes 1.
 type Election struct {
 	conn drivers.Conn
 	dir  string
-	node *claim.Claim
+	node *protected.Claim
 	end  context.CancelFunc
 }
 
@@ -28,7 +29,7 @@ func NewElection(conn drivers.Conn, dir string) *Election {
 	return &Election{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: claim.InLine(conn, dir, "n-"),
+		node: protected.Behind(conn, dir, "n-"),
 		end:  func() {},
 	}
 }
@@ -51,8 +52,9 @@ func (e *Election) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children (the volunteers), without a watch.
-		volunteers, err := e.conn.Children(ctx, e.dir, nil)
+		// 2. Get the children (the volunteers), without a watch. Step 3 needs
+		// only this client's node and the one right ahead.
+		volunteers, err := e.node.Neighbors(ctx)
 		if err != nil {
 			return err
 		}

@@ -7,26 +7,27 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// An AcknowledgedElection is an [Election] whose leader makes it known that it
-// leads. That nobody is ahead of a client does not mean that the client knows it
-// yet, so the leader creates one more ephemeral node, leader, once it has run
-// its leader procedure. It takes it away before it resigns, and a lost session
-// takes both, so there is never one beside a leader who has not acknowledged.
+// An AcknowledgedElection is an [Election] whose leader announces that it
+// leads. A client without a predecessor does not necessarily know yet that it
+// leads, so the leader creates one more ephemeral node, leader, once it has run
+// its leader procedure. It deletes that node before it resigns, and a lost
+// session removes both nodes, so the node leader never exists beside a leader
+// that has not acknowledged.
 // Cost: N clients, each leads once: N−1 notifications, 3N−2 reads, 4N writes; a
-// leader that goes wakes 1.
+// leader that resigns wakes 1.
 type AcknowledgedElection struct {
 	Election
-	leader *claim.Claim
+	leader *protected.Claim
 }
 
 // NewAcknowledgedElection returns the election at dir, an existing node.
 func NewAcknowledgedElection(conn drivers.Conn, dir string) *AcknowledgedElection {
 	return &AcknowledgedElection{
 		Election: *NewElection(conn, dir),
-		leader:   claim.Sole(conn, path.Join(dir, "leader")),
+		leader:   protected.Sole(conn, path.Join(dir, "leader")),
 	}
 }
 

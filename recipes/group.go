@@ -7,24 +7,25 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A Group is those who have joined it and have neither left nor failed. Each
-// watches only the member right ahead of it, so one that goes wakes its neighbour
-// alone. The first has nobody ahead and closes the ring: it watches the whole
-// group, or else nobody would see the last one go, nor that somebody came behind
-// it. So what a member sees of the others is right about its neighbour, and
-// otherwise as old as its last look. A member that leaves and keeps its session
-// leaves its watch behind, which wakes it once more for nothing. One Group serves one goroutine at a time: who
-// leaves has stopped following.
-// Cost: N clients join, and leave in this order: 3N−2 notifications, 5N−3 reads,
-// 2N writes; one that goes wakes its neighbour and the first, and itself if it
-// was the first.
+// A Group consists of the clients that have joined and have neither left nor
+// failed. Each member watches only the member right ahead of it, so a member
+// that leaves or fails wakes only its neighbour. The first member has none
+// ahead of it and closes the ring: it watches the whole group, because
+// otherwise no member would see that the last one has left, or that one has
+// joined. So a member's view is current for its neighbour, and otherwise as old
+// as its last list. A member that leaves and keeps its session leaves its watch
+// behind, which causes one wasted wake-up. One Group serves one goroutine at a
+// time: a member stops following before it leaves.
+// Cost: N clients join, and leave in this order: 3N−2 notifications, 5N−3
+// reads, 2N writes; a member that leaves wakes its neighbour and the first
+// member, and itself if it was the first.
 type Group struct {
 	conn drivers.Conn
 	dir  string
-	node *claim.Claim
+	node *protected.Claim
 }
 
 // NewGroup returns the group in dir, an existing node.
@@ -32,7 +33,7 @@ func NewGroup(conn drivers.Conn, dir string) *Group {
 	return &Group{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: claim.InLine(conn, dir, "member-"),
+		node: protected.InLine(conn, dir, "member-"),
 	}
 }
 
@@ -91,7 +92,7 @@ func (g *Group) follow(ctx context.Context, see func(members []string)) error {
 				continue
 			}
 		}
-		see(claim.Names(members))
+		see(protected.Names(members))
 		// 3. Wait for the watch to fire, then go to step 1.
 		if _, err := changed.Await(ctx); err != nil {
 			return err

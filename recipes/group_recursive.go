@@ -8,14 +8,15 @@ import (
 	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A RecursiveGroup is a [Group] of which everybody sees everything: each member
-// lists the group once and then applies the differences that one watch tells it,
-// which stays. All are woken by a change, as they must be, and nobody asks.
-// Cost: N clients join, and leave again: N(N−1) notifications, N reads, 2N writes;
-// one that comes or goes wakes up to N−1.
+// A RecursiveGroup is a [Group] in which each member sees every change: it
+// lists the group once and then applies the changes that one persistent
+// recursive watch reports. A change wakes all members, which all need it, and
+// causes no reads.
+// Cost: N clients join, and leave again: N(N−1) notifications, N reads, 2N
+// writes; a member that joins or leaves wakes up to N−1.
 type RecursiveGroup struct {
 	Group
 	conn drivers.PersistentWatcher
@@ -58,7 +59,7 @@ func (g *RecursiveGroup) list(ctx context.Context) (map[string]bool, error) {
 		_, err = g.node.Ahead(children) // ErrNoNode if this client is not a member
 	}
 	members := make(map[string]bool)
-	for _, name := range claim.Names(children) {
+	for _, name := range protected.Names(children) {
 		members[name] = true
 	}
 	return members, err

@@ -7,19 +7,20 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A Lock is held by one client at a time. Clients stand in line, as sequential
-// ephemeral nodes, and each watches only the node right ahead of its own, so a
-// release wakes one client, and that one holds the lock. One Lock serves one
+// A Lock is held by one client at a time. Each client creates a sequential
+// ephemeral node, and the client with the lowest sequence number holds the
+// lock. Every other client watches only the node with the next lower number, so
+// a release wakes one client, which is the next holder. One Lock serves one
 // goroutine.
 // Cost: N clients, one turn each: N−1 notifications, 3N−2 reads, 2N writes; a
 // release wakes 1.
 type Lock struct {
 	conn drivers.Conn
 	dir  string
-	node *claim.Claim
+	node *protected.Claim
 	end  context.CancelFunc
 }
 
@@ -28,7 +29,7 @@ func NewLock(conn drivers.Conn, dir string) *Lock {
 	return &Lock{
 		conn: drivers.Steady(conn),
 		dir:  dir,
-		node: claim.InLine(conn, dir, "lock-"),
+		node: protected.Behind(conn, dir, "lock-"),
 		end:  func() {},
 	}
 }
@@ -51,8 +52,9 @@ func (l *Lock) wait(ctx context.Context) error {
 		return err
 	}
 	for {
-		// 2. Get the children (the line), without a watch.
-		line, err := l.conn.Children(ctx, l.dir, nil)
+		// 2. Get the children (the line), without a watch. Step 3 needs only
+		// this client's node and the one right ahead.
+		line, err := l.node.Neighbors(ctx)
 		if err != nil {
 			return err
 		}

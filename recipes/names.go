@@ -9,11 +9,11 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// Names are values by name, looked up often and seldom changed. What has been
-// looked up is kept and served without asking, until its watch says that it has
-// changed; while disconnected from the service what is kept may be old. One
-// Names serves one goroutine.
-// Cost: N clients, M names, U changes, each client looks everything up L times
+// Names maps names to values that are looked up often and seldom change. A
+// client keeps each value that it has looked up and serves further look-ups
+// from that copy until its watch reports a change. While the client is
+// disconnected, its copies may be stale. One Names serves one goroutine.
+// Cost: N clients, M names, U changes, each client looks up all names L times
 // before the first and after each change: N·U notifications, N(M+U) reads, U
 // writes; a change wakes N.
 type Names struct {

@@ -10,10 +10,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// RecursiveNames are [Names] with one watch that stays over all of them, instead
-// of one for each that is kept. Nothing has to be armed again, but a client is
-// told also of changes to what it has never looked up.
-// Cost: N clients, M names, U changes, each client looks everything up L times
+// RecursiveNames is [Names] with one persistent recursive watch over all names
+// instead of one watch for each copy. No read has to arm a watch again, but a
+// client is also notified of changes to names that it has never looked up.
+// Cost: N clients, M names, U changes, each client looks up all names L times
 // before the first and after each change: N·U notifications, N(M+U) reads, U
 // writes; a change wakes N.
 type RecursiveNames struct {

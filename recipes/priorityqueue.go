@@ -10,14 +10,15 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A PriorityQueue hands each item to one consumer, the lowest priority number
-// first. A consumer works through the list that it has until a notification says
-// that the list is no longer valid; but its own deletion is such a change, so it
-// lists for each item all the same, and all who find the queue empty watch it, so
-// an item that comes then wakes them all. One PriorityQueue serves one goroutine.
+// A PriorityQueue delivers each item to one consumer, the lowest priority
+// number first. A consumer works through the list that it has until a
+// notification invalidates the list. A consumer's own deletion invalidates it
+// too, so in effect it lists for each item. All consumers that find the queue
+// empty watch it, so the next item wakes all of them. One PriorityQueue serves
+// one goroutine.
 // Cost: 1 consumer, M items: M notifications, M lists and M other reads, 2M
 // writes. N consumers wait, and N items come one at a time: N(N+3)/2 to N(N+1)
 // notifications; an item wakes up to N.
@@ -41,7 +42,7 @@ func NewPriorityQueue(conn drivers.Conn, dir string, mode drivers.Mode) *Priorit
 func (q *PriorityQueue) Put(ctx context.Context, priority int, item []byte) error {
 	label, err := labelOf(priority)
 	if err == nil {
-		err = claim.Put(ctx, q.conn, q.dir, label, item, q.mode)
+		err = protected.Put(ctx, q.conn, q.dir, label, item, q.mode)
 	}
 	if err != nil {
 		return fmt.Errorf("put into queue %s: %w", q.dir, err)
@@ -71,7 +72,7 @@ func (q *PriorityQueue) take(ctx context.Context) (item []byte, err error) {
 		}
 		// 2. Get and delete the first item. The consumer that deletes it has
 		// taken it.
-		item, err := claim.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
+		item, err := protected.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
 		if err != nil && !errors.Is(err, drivers.ErrNoNode) {
 			return item, err
 		}

@@ -7,10 +7,10 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A OneWatcherPriorityQueue hands each item to one consumer, the lowest priority
-// number first. It is the [OneWatcherQueue] but for the order: consumers take by
-// turns, and only the one whose turn it is looks into the queue and watches it.
-// One OneWatcherPriorityQueue serves one goroutine.
+// A OneWatcherPriorityQueue delivers each item to one consumer, the lowest
+// priority number first. It differs from [OneWatcherQueue] only in that order:
+// a consumer lock lets one consumer at a time list the queue and watch it. One
+// OneWatcherPriorityQueue serves one goroutine.
 // Cost: 1 consumer, M items: no notifications, 3M reads, 4M writes. N consumers
 // wait, and N items come one at a time: 2N−1 notifications; an item wakes 1.
 type OneWatcherPriorityQueue struct{ queue *OneWatcherQueue }

@@ -9,15 +9,15 @@ import (
 	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A Queue hands each item to one consumer, in the order in which they were put.
-// A consumer works through the list that it has before it lists again, so many
-// items cost it one list; but all who find the queue empty watch it, so an item
-// that comes then wakes them all. One Queue serves one goroutine.
-// Cost: 1 consumer, M items: 1 notification, 1 list and M other reads, 2M writes.
-// N consumers wait, and N items come one at a time: N(N+3)/2 to N(N+1)
+// A Queue delivers each item to one consumer, in the order in which items were
+// put. A consumer works through the list that it has before it lists again, so
+// it needs one list for many items. All consumers that find the queue empty
+// watch it, so the next item wakes all of them. One Queue serves one goroutine.
+// Cost: 1 consumer, M items: 1 notification, 1 list and M other reads, 2M
+// writes. N consumers wait, and N items come one at a time: N(N+3)/2 to N(N+1)
 // notifications; an item wakes up to N.
 type Queue struct {
 	conn drivers.Conn
@@ -36,7 +36,7 @@ func NewQueue(conn drivers.Conn, dir string, mode drivers.Mode) *Queue {
 // fails, the item may have been added; with ErrInDoubt, a consumer may have
 // taken it too.
 func (q *Queue) Put(ctx context.Context, item []byte) error {
-	if err := claim.Put(ctx, q.conn, q.dir, "queue-", item, q.mode); err != nil {
+	if err := protected.Put(ctx, q.conn, q.dir, "queue-", item, q.mode); err != nil {
 		return fmt.Errorf("put into queue %s: %w", q.dir, err)
 	}
 	return nil
@@ -63,7 +63,7 @@ func (q *Queue) take(ctx context.Context) (item []byte, err error) {
 		}
 		// 2. Get and delete the lowest item. The consumer that deletes it has
 		// taken it.
-		item, err := claim.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
+		item, err := protected.Take(ctx, q.conn, path.Join(q.dir, q.list[0].Name))
 		if err != nil && !errors.Is(err, drivers.ErrNoNode) {
 			return item, err
 		}

@@ -9,13 +9,13 @@ import (
 	"slices"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A OneWatcherQueue hands each item to one consumer, in the order in which they
-// were put. Consumers take by turns, with a lock, and only the one whose turn it
-// is looks into the queue and watches it, so an item wakes one consumer and that
-// one has it. One OneWatcherQueue serves one goroutine.
+// A OneWatcherQueue delivers each item to one consumer, in the order in which
+// items were put. A consumer lock lets one consumer at a time list the queue
+// and watch it, so an item wakes one consumer, which takes it. One
+// OneWatcherQueue serves one goroutine.
 // Cost: 1 consumer, M items: no notifications, 3M reads, 4M writes. N consumers
 // wait, and N items come one at a time: 2N−1 notifications; an item wakes 1.
 type OneWatcherQueue struct {
@@ -26,7 +26,7 @@ type OneWatcherQueue struct {
 	order func(a, b drivers.Child) int // negative if a is to be taken before b
 }
 
-// NewOneWatcherQueue returns the queue at dir whose consumers stand in line at
+// NewOneWatcherQueue returns the queue at dir whose consumer lock is at
 // line; both nodes must exist. Its items are persistent or, with the mode
 // Ephemeral, end with the session that put them.
 func NewOneWatcherQueue(conn drivers.Conn, dir, line string, mode drivers.Mode) *OneWatcherQueue {
@@ -43,7 +43,7 @@ func (q *OneWatcherQueue) Put(ctx context.Context, item []byte) error {
 }
 
 func (q *OneWatcherQueue) put(ctx context.Context, label string, item []byte) error {
-	if err := claim.Put(ctx, q.conn, q.dir, label, item, q.mode); err != nil {
+	if err := protected.Put(ctx, q.conn, q.dir, label, item, q.mode); err != nil {
 		return fmt.Errorf("put into queue %s: %w", q.dir, err)
 	}
 	return nil
@@ -74,7 +74,7 @@ func (q *OneWatcherQueue) take(ctx context.Context) (item []byte, err error) {
 		}
 		// 3. Get and delete it. It can only be missing if its producer's
 		// session has ended.
-		item, err := claim.TakeAlone(ctx, q.conn, path.Join(q.dir, first.Name))
+		item, err := protected.TakeAlone(ctx, q.conn, path.Join(q.dir, first.Name))
 		if !errors.Is(err, drivers.ErrNoNode) {
 			return item, err
 		}

@@ -7,18 +7,19 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// A RevocableLock is a [SharedLock] whose holders can be asked to give it up. A
-// client reads its own node in the line, with a watch, and who wants the lock
-// writes "unlock" in the holder's node, so a request wakes the holder and those
-// who watch that node to get the lock after it. Whether and when to give it up
-// is for the holder to say. One RevocableLock serves one goroutine, but for
-// Revoke, which any may call.
-// Cost: N writers, one turn each, nobody asks: 2N−1 notifications, 4N−2 reads,
-// 2N writes; a release wakes 1 and tells the one that released. A request with a
-// writer behind the holder: 2 notifications, 4 reads, 1 write.
+// A RevocableLock is a [SharedLock] whose holders can be asked to release it.
+// Each client watches its own node. To revoke the lock, a client writes
+// "unlock" to the holder's node, so a request wakes the holder and the clients
+// that watch that node to be next. The holder decides whether and when it
+// releases the lock. One RevocableLock serves one goroutine, except that any
+// goroutine may call Revoke.
+// Cost: N writers, one turn each, no requests: 2N−1 notifications, 4N−2 reads,
+// 2N writes; a release wakes the next client and the one that released. A
+// request while a writer waits behind the holder: 2 notifications, 4 reads, 1
+// write.
 type RevocableLock struct {
 	conn    drivers.Conn
 	lock    *SharedLock
@@ -44,7 +45,7 @@ func (l *RevocableLock) AcquireWrite(ctx context.Context) (held context.Context,
 	return l.acquire(ctx, l.lock.write)
 }
 
-func (l *RevocableLock) acquire(ctx context.Context, node *claim.Claim) (held context.Context, err error) {
+func (l *RevocableLock) acquire(ctx context.Context, node *protected.Claim) (held context.Context, err error) {
 	l.lock.node = node
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire revocable lock %s: %w", l.lock.dir, errors.Join(err, node.Abandon(ctx)))
@@ -59,7 +60,7 @@ func (l *RevocableLock) wait(ctx context.Context) error {
 		return err
 	}
 	// 2. Get this client's node, with a watch, to learn of requests.
-	if err := l.heed(ctx); err != nil {
+	if err := l.checkRequest(ctx); err != nil {
 		return err
 	}
 	for {
@@ -92,14 +93,14 @@ func (l *RevocableLock) await(ctx context.Context, node string) error {
 		if fired, err = drivers.AwaitAny(ctx, &gone, l.request); err != nil || fired == 0 {
 			return err
 		}
-		err = l.heed(ctx)
+		err = l.checkRequest(ctx)
 	}
 	return err
 }
 
-// heed checks whether a client has asked this one to give up the lock, and sets
-// the watch for the next request.
-func (l *RevocableLock) heed(ctx context.Context) error {
+// checkRequest checks whether a client has asked this one to release the lock,
+// and sets the watch for the next request.
+func (l *RevocableLock) checkRequest(ctx context.Context) error {
 	request := &drivers.Wait{}
 	data, _, err := l.conn.Get(ctx, l.lock.node.Path(), request.Fire)
 	if err == nil {
@@ -109,13 +110,13 @@ func (l *RevocableLock) heed(ctx context.Context) error {
 }
 
 // Revoked is for the holder: it returns when a client has asked the holder to
-// give up the lock. ErrNoNode means that another client has deleted the
+// release the lock. ErrNoNode means that another client has deleted the
 // holder's node, so that it no longer holds the lock.
 func (l *RevocableLock) Revoked(ctx context.Context) error {
 	for !l.asked {
 		_, err := l.request.Await(ctx)
 		if err == nil {
-			err = l.heed(ctx)
+			err = l.checkRequest(ctx)
 		}
 		if err != nil {
 			return fmt.Errorf("wait to be asked for revocable lock %s: %w", l.lock.dir, err)
@@ -124,7 +125,7 @@ func (l *RevocableLock) Revoked(ctx context.Context) error {
 	return nil
 }
 
-// Revoke asks all current holders to give up the lock.
+// Revoke asks all current holders to release the lock.
 func (l *RevocableLock) Revoke(ctx context.Context) error {
 	line, err := l.conn.Children(ctx, l.lock.dir, nil)
 	for _, holder := range holders(line) {

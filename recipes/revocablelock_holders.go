@@ -8,9 +8,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// holders returns those in the line who hold the shared lock: the first node's
-// client and, if it is a reader, the readers right behind it. It sorts the
-// line.
+// holders returns the nodes of the clients that hold the shared lock: the first
+// one in the line and, if that is a reader's, those of the readers right behind
+// it. It sorts the line.
 func holders(line []drivers.Child) []drivers.Child {
 	slices.SortFunc(line, func(a, b drivers.Child) int { return cmp.Compare(a.Seq, b.Seq) })
 	writer := slices.IndexFunc(line, func(c drivers.Child) bool { return strings.Contains(c.Name, "-write-") })

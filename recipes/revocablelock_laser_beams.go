@@ -11,14 +11,14 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A LaserBeamLock is a [RevocableLock] that needs no consent: who revokes it asks
-// the holders, waits a little and deletes the nodes of those who have not given
-// it up. A deposed holder learns it from Revoked, if it listens, and at the
-// latest from Release; until then it believes that it holds the lock, and only
-// its token can tell it from those who do. Nobody waits for a holder that has
-// forgotten the lock.
-// Cost: as [RevocableLock], and for each holder deposed one write more, another
-// that fails at its Release, and one read if it listens.
+// A LaserBeamLock is a [RevocableLock] that can be revoked without the holder's
+// consent. The client that revokes it asks the holders, waits for a fixed time
+// and deletes the nodes of the holders that have not released it. A deposed
+// holder is notified by Revoked, if it listens, and at the latest by Release. Until
+// then it believes that it holds the lock, and only its fencing token shows
+// that it does not. No client waits for a holder that does not respond.
+// Cost: as [RevocableLock], and for each deposed holder one more write, a
+// failed write at its Release, and one read if it listens.
 type LaserBeamLock struct {
 	*RevocableLock
 	patience time.Duration
@@ -26,7 +26,7 @@ type LaserBeamLock struct {
 }
 
 // NewLaserBeamLock returns the revocable lock at dir, an existing node. Holders
-// have the time patience to give up the lock after a request.
+// have the time patience to release the lock after a request.
 func NewLaserBeamLock(conn drivers.Conn, dir string, patience time.Duration) *LaserBeamLock {
 	return &LaserBeamLock{RevocableLock: NewRevocableLock(conn, dir), patience: patience}
 }
@@ -41,7 +41,7 @@ func (l *LaserBeamLock) Revoke(ctx context.Context) error {
 }
 
 func (l *LaserBeamLock) revoke(ctx context.Context) error {
-	// 1. Ask the holders to give up the lock.
+	// 1. Ask the holders to release the lock.
 	line, err := l.conn.Children(ctx, l.lock.dir, nil)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (l *LaserBeamLock) revoke(ctx context.Context) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	// 2. Give them time to do it.
+	// 2. Wait for them to release it.
 	if err := drivers.Pause(ctx, l.patience); err != nil {
 		return err
 	}

@@ -9,22 +9,22 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
 // A SharedLock is held by one writer or by any number of readers at a time.
-// Clients stand in line, as sequential ephemeral nodes; a writer watches only
-// the node right ahead of its own, a reader only the nearest writer's ahead, so
-// a release wakes one writer, or the readers who can all go on. One SharedLock
-// serves one goroutine.
+// Each client creates a sequential ephemeral node. A writer watches only the
+// node with the next lower sequence number, and a reader only the nearest
+// writer's node with a lower number, so a release wakes one writer, or readers
+// that can all proceed. One SharedLock serves one goroutine.
 // Cost: W writers, then R readers, N in all, one turn each: N−1 notifications,
 // 3N−2 reads, 2N writes; a release wakes one writer or up to R readers.
 type SharedLock struct {
 	conn  drivers.Conn
 	dir   string
-	read  *claim.Claim
-	write *claim.Claim
-	node  *claim.Claim // read or write
+	read  *protected.Claim
+	write *protected.Claim
+	node  *protected.Claim // read or write
 	end   context.CancelFunc
 }
 
@@ -33,8 +33,8 @@ func NewSharedLock(conn drivers.Conn, dir string) *SharedLock {
 	return &SharedLock{
 		conn:  drivers.Steady(conn),
 		dir:   dir,
-		read:  claim.InLine(conn, dir, "read-"),
-		write: claim.InLine(conn, dir, "write-"),
+		read:  protected.InLine(conn, dir, "read-"),
+		write: protected.InLine(conn, dir, "write-"),
 		end:   func() {},
 	}
 }
@@ -52,7 +52,7 @@ func (l *SharedLock) AcquireWrite(ctx context.Context) (held context.Context, er
 	return l.acquire(ctx, l.write)
 }
 
-func (l *SharedLock) acquire(ctx context.Context, node *claim.Claim) (held context.Context, err error) {
+func (l *SharedLock) acquire(ctx context.Context, node *protected.Claim) (held context.Context, err error) {
 	l.node = node
 	if err := l.wait(ctx); err != nil {
 		return nil, fmt.Errorf("acquire shared lock %s: %w", l.dir, errors.Join(err, l.node.Abandon(ctx)))

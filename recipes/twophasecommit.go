@@ -9,20 +9,20 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A Transaction is one site's part in a two-phase commit: all sites commit, if
-// all vote for it, or all abort. Each site votes in a node of its own, which
-// only a [Coordinator] watches, and watches the transaction's node, where the
-// coordinator says what is decided; so a vote wakes one, and the decision all.
-// One Transaction serves one goroutine.
-// Cost: N sites that vote to commit, with the coordinator: 2N notifications, 4N
+// A Transaction is one site's part in a two-phase commit: all sites commit if
+// all vote to commit, and otherwise all abort. Each site votes in its own node,
+// which only the [Coordinator] watches, and watches the transaction's node,
+// where the coordinator writes the decision. So a vote wakes one client, and
+// the decision wakes all. One Transaction serves one goroutine.
+// Cost: N sites that vote to commit, and the coordinator: 2N notifications, 4N
 // reads, N+1 writes; the decision wakes N.
 type Transaction struct {
-	conn  drivers.Conn
-	path  string
-	sites []string
-	mine  string
-	said  map[string]string // by node: "", "commit" or "abort"
-	news  drivers.Feed
+	conn   drivers.Conn
+	path   string
+	sites  []string
+	mine   string
+	values map[string]string // of nodes: "", "commit" or "abort"
+	news   drivers.Feed
 }
 
 // NewTransaction returns the part of the site mine, one of sites, in the
@@ -30,7 +30,7 @@ type Transaction struct {
 // each site, and none of these nodes may have been written to since it was
 // created.
 func NewTransaction(conn drivers.Conn, path string, sites []string, mine string) *Transaction {
-	return &Transaction{conn: drivers.Steady(conn), path: path, sites: sites, mine: mine, said: make(map[string]string)}
+	return &Transaction{conn: drivers.Steady(conn), path: path, sites: sites, mine: mine, values: make(map[string]string)}
 }
 
 // Join starts to follow the transaction.
@@ -86,13 +86,13 @@ func (t *Transaction) Decision(ctx context.Context) (commit bool, err error) {
 
 // decided returns the decision that the coordinator has published, if any.
 func (t *Transaction) decided() (commit, decided bool) {
-	decision := t.said[t.path]
+	decision := t.values[t.path]
 	return decision == "commit", decision != ""
 }
 
 // read gets a node and records its data.
 func (t *Transaction) read(ctx context.Context, node string, w drivers.Watch) error {
 	data, _, err := t.conn.Get(ctx, node, w)
-	t.said[node] = string(data)
+	t.values[node] = string(data)
 	return err
 }

@@ -69,7 +69,7 @@ func (c *Coordinator) collect(ctx context.Context) (commit bool, err error) {
 		// 3. Wait for the next votes.
 		events, err := c.news.Await(ctx)
 		for _, e := range events {
-			err = errors.Join(err, c.hear(ctx, e))
+			err = errors.Join(err, c.handle(ctx, e))
 		}
 		if err != nil {
 			return false, err
@@ -94,10 +94,10 @@ func (c *Coordinator) ask(ctx context.Context, node string) error {
 	return err
 }
 
-// hear handles an event of a site's node. If the node does not exist any more,
+// handle handles an event of a site's node. If the node does not exist any more,
 // or its data is not a vote, the site has died before the coordinator has read
 // its vote. That counts as a vote to abort.
-func (c *Coordinator) hear(ctx context.Context, e drivers.Event) error {
+func (c *Coordinator) handle(ctx context.Context, e drivers.Event) error {
 	if c.votes[e.Path] != "" {
 		return nil // the site has voted, and its vote stands
 	}

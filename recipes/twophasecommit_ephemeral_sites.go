@@ -7,23 +7,24 @@ import (
 	"path"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
-// An EphemeralTransaction is a [Transaction] whose sites make their nodes
-// themselves, and ephemeral: the coordinator notices when a site dies before it
-// has voted, and aborts. A vote that the coordinator has read stands.
-// Cost: N sites that vote to commit, with the coordinator, when all have joined
-// before it asks: 2N notifications, 4N reads, 2N+1 writes; the decision wakes N.
+// An EphemeralTransaction is a [Transaction] whose sites create their own
+// nodes, as ephemeral nodes. If a site dies before it has voted, the
+// coordinator notices and aborts. A vote that the coordinator has read stands.
+// Cost: N sites that vote to commit, and the coordinator, if all have joined
+// before it asks: 2N notifications, 4N reads, 2N+1 writes; the decision wakes
+// N.
 type EphemeralTransaction struct {
 	*Transaction
-	node *claim.Claim
+	node *protected.Claim
 }
 
 // NewEphemeralTransaction returns the part of the site mine, one of sites, in
 // the transaction at dir, an existing node.
 func NewEphemeralTransaction(conn drivers.Conn, dir string, sites []string, mine string) EphemeralTransaction {
-	return EphemeralTransaction{NewTransaction(conn, dir, sites, mine), claim.Sole(conn, path.Join(dir, mine))}
+	return EphemeralTransaction{NewTransaction(conn, dir, sites, mine), protected.Sole(conn, path.Join(dir, mine))}
 }
 
 // Join creates the site's node and starts to follow the transaction. If Join

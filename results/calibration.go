@@ -1,8 +1,6 @@
 package results
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"time"
 )
@@ -10,7 +8,7 @@ import (
 // KindCalibration is the kind of a Calibration.
 const KindCalibration = "calibration"
 
-// A Calibration is the noise that a machine shows between two sides that are the same.
+// A Calibration is the noise that a machine shows between runs of the same variant.
 type Calibration struct {
 	Schema      int           `json:"schema"`
 	Kind        string        `json:"kind"`    // KindCalibration
@@ -86,67 +84,13 @@ type FigureNoise struct {
 // WriteJSON writes the calibration.
 func (c Calibration) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }
 
-func (c Calibration) heading() string {
-	if len(c.Ceilings) > 0 {
-		return fmt.Sprintf("stampede calibrate --ceiling · seed %d · %s", c.Seed, c.Took.Round(time.Second))
-	}
-	return fmt.Sprintf("stampede calibrate · %s of two that are the same · seed %d · %s", plural(c.Pairs, "pair"), c.Seed, c.Took.Round(time.Second))
-}
-
-// WriteTable writes the calibration for people.
-func (c Calibration) WriteTable(w io.Writer, o TableOptions) error {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\n\n", c.heading())
-	o.emphasize(&b, c.finding())
-	for _, s := range c.Settings {
-		fmt.Fprintf(&b, "\n  %s\n", s.Setting)
-		s.table().write(&b)
-	}
-	user := "ab and gates find it"
-	if len(c.Ceilings) > 0 {
-		fmt.Fprintln(&b)
-		c.ceilings().write(&b)
-		user = "runs find it"
-	}
-	fmt.Fprintln(&b)
-	for _, warning := range c.Warnings {
-		fmt.Fprintf(&b, "  warning: %s\n", warning.Text)
-	}
-	if o.Saved != "" {
-		fmt.Fprintf(&b, "  saved: %s, where %s\n", o.Saved, user)
-	}
-	fmt.Fprintf(&b, "  again: %s\n", commandLine(c.Command))
-	_, err := w.Write(b.Bytes())
-	return err
-}
-
-// table returns the table of the figures that are shown.
-func (s Noise) table() *grid {
-	g := &grid{columns: []column{{head: "figure", left: true}, {head: "median", space: 3}, {head: "1 pair", over: "95 % within", space: 3},
-		{head: "10 pairs", space: 3}, {head: "20 pairs", space: 3}}}
-	for _, f := range s.Figures {
-		if f.Shown {
-			g.rows = append(g.rows, []string{f.Figure, Value(f.Median, f.Unit), "±" + shareOf(f.One), "±" + shareOf(f.Ten), "±" + shareOf(f.Twenty)})
-		}
-	}
-	return g
-}
-
-// finding names the figure with the most noise.
-func (c Calibration) finding() string {
-	if c.Interrupted {
-		return "Interrupted: nothing was kept."
-	}
-	if len(c.Ceilings) > 0 {
-		return c.highest()
-	}
-	var noisiest FigureNoise
-	for _, s := range c.Settings {
-		for _, f := range s.Figures {
-			if f.Shown && f.Ten >= noisiest.Ten {
-				noisiest = f
-			}
-		}
-	}
-	return fmt.Sprintf("Of what does not differ, ten pairs show up to ±%s in %s.", shareOf(noisiest.Ten), noisiest.Figure)
+// A Ceiling is the request rate that the load generator reaches against a server that does nothing:
+// a limit of the generator, its client library and the machine.
+type Ceiling struct {
+	Client       string  `json:"client"` // the client library
+	Sessions     int     `json:"sessions"`
+	InFlight     int     `json:"in_flight"` // requests in flight per session
+	RequestsPerS float64 `json:"requests_per_s"`
+	CPUCores     float64 `json:"cpu_cores"`    // used by the generator
+	ServerCores  float64 `json:"server_cores"` // used by the server
 }

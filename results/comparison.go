@@ -3,14 +3,15 @@ package results
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
 // KindComparison is the kind of a Comparison.
 const KindComparison = "comparison"
 
-// A Comparison is what two sides showed that differ in something: runs in
-// interleaved pairs, or files that were saved.
+// A Comparison compares a base with a candidate: runs in interleaved
+// pairs, or saved files.
 type Comparison struct {
 	Schema  int           `json:"schema"`
 	Kind    string        `json:"kind"` // KindComparison
@@ -24,17 +25,20 @@ type Comparison struct {
 	// Interrupted: there are fewer pairs than were planned, and nothing is decided.
 	Interrupted bool `json:"interrupted,omitempty"`
 
-	Base Side `json:"base"`
-	New  Side `json:"new"`
-	// Paired: the i-th run of one side and that of the other were done one right
+	Base Variant `json:"base"`
+	New  Variant `json:"new"`
+	// Paired: the i-th runs of base and candidate were done one right
 	// after the other.
 	Paired  bool `json:"paired"`
-	Planned int  `json:"planned,omitempty"` // pairs
-	// NewFirst says of each pair whether its new side ran first, as the seed drew it:
+	Planned int  `json:"planned,omitempty"` // pairs; the most of a sequential comparison
+	// UntilSure is about a sequential comparison; left out where the number of pairs
+	// was fixed.
+	UntilSure *UntilSure `json:"until_sure,omitempty"`
+	// NewFirst says of each pair whether the candidate ran first, as the seed drew it:
 	// of the levels of a pair one after the other. Older files have base, new, new,
 	// base, and so on.
 	NewFirst []bool `json:"new_first,omitempty"`
-	// Needed is how many runs each side needs for anything to be shown of as many
+	// Needed is how many runs base and candidate each need to show anything about as many
 	// figures, in a comparison of saved runs; left out where there are enough.
 	Needed int `json:"runs_needed,omitempty"`
 	// Calibrated is the noise floor that was used, "" if none: its pairs and age
@@ -48,19 +52,47 @@ type Comparison struct {
 	Confirmation []Change `json:"confirmation,omitempty"`
 	// Means are the geometric means of changes of one figure over several subjects.
 	Means []Mean `json:"means,omitempty"`
-	// Quantiles are of files of which there are too few to tell noise from a
+	// Quantiles are of files that are too few to distinguish noise from a
 	// difference.
 	Quantiles []Quantile `json:"quantiles,omitempty"`
 	Verdict   Verdict    `json:"verdict"` // "" where nothing is decided
 }
 
-// A Side is one of the two.
-type Side struct {
-	Label string `json:"label"` // what it is, in the words that it was asked for
+// An UntilSure says when a sequential comparison was judged, and why it ended. Its intervals, p and
+// verdicts allow for all looks.
+type UntilSure struct {
+	Looks []int `json:"looks"` // the pairs after which it was to be judged, the last if nothing was decided before
+	Ended Ended `json:"ended"` // "" if it was interrupted
+}
+
+// Until returns the numbers of pairs after which a comparison was judged that ended after the given number.
+func (u UntilSure) Until(pairs int) (judged []int) {
+	for _, look := range u.Looks {
+		if look >= pairs {
+			break
+		}
+		judged = append(judged, look)
+	}
+	return append(judged, pairs)
+}
+
+// An Ended is the reason for which a sequential comparison ended.
+type Ended string
+
+// The reasons.
+const (
+	EndedDecided Ended = "decided" // further pairs could not change the verdict
+	EndedPairs   Ended = "pairs"   // all pairs were run
+	EndedTime    Ended = "time"    // the time limit was reached
+)
+
+// A Variant is the base or the candidate of a comparison.
+type Variant struct {
+	Label string `json:"label"` // as it was given on the command line
 	Runs  []Run  `json:"runs"`
 }
 
-// A Change is by how much a figure of the new side differs from the base's.
+// A Change says by how much a metric of the candidate differs from that of the base.
 // Shares are of the base: 0.1 is 10 % more.
 type Change struct {
 	Subject string  `json:"subject,omitempty"` // which runs, where there are several kinds: "lock, 32 clients"
@@ -70,7 +102,7 @@ type Change struct {
 	Base    float64 `json:"base"`  // medians
 	New     float64 `json:"new"`
 	// Ratios are new divided by base, of each pair; of unpaired files there are
-	// none. A pair of which base has nothing and new something is left out.
+	// none. A pair in which base has nothing and new something is left out.
 	Ratios []float64 `json:"ratios,omitempty"`
 	// Effect is the change and its interval, null where there are too few runs, or
 	// where base has nothing and new something.
@@ -92,8 +124,13 @@ type Change struct {
 	// left out where nothing was tested or nothing can be shown.
 	Detectable *float64 `json:"detectable_effect,omitempty"`
 	Power      *float64 `json:"power,omitempty"`
-	Verdict    Verdict  `json:"verdict"` // Pass, Better, Inconclusive, Regression, Invalid, Violated; "" where nothing is decided
+	Verdict    Verdict  `json:"verdict"` // pass, improvement, inconclusive, regression, invalid; fail after a safety violation; "" where nothing is decided
 	Why        string   `json:"why,omitempty"`
+}
+
+// Known reports whether the change has medians. With too few observations it has none.
+func (x Change) Known() bool {
+	return x.Verdict != Invalid || x.P != nil || x.Base != 0 || x.New != 0
 }
 
 // A Mean is the geometric mean of the changes of a figure.
@@ -103,7 +140,7 @@ type Mean struct {
 	Subjects int     `json:"subjects"`
 }
 
-// A Quantile is one of the times that a phase took, over all runs of a side taken
+// A Quantile is one of the times that a phase took, over all runs of a variant taken
 // together.
 type Quantile struct {
 	Subject  string  `json:"subject,omitempty"`
@@ -112,6 +149,9 @@ type Quantile struct {
 	BaseNS   int64   `json:"base_ns"`
 	NewNS    int64   `json:"new_ns"`
 }
+
+// Runs returns the runs of base and candidate.
+func (c Comparison) Runs() []Run { return slices.Concat(c.Base.Runs, c.New.Runs) }
 
 // WriteJSON writes the comparison.
 func (c Comparison) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }

@@ -31,7 +31,7 @@ type Setting struct {
 }
 
 // FromRecord converts a setting and its measurements to a Run.
-func FromRecord(s Setting, r *metrics.Record) Run { return fromRecord(s, r, distribution) }
+func FromRecord(s Setting, r *metrics.Record) Run { return fromRecord(s, r, DistributionOf) }
 
 // Glance is like FromRecord for measurements in progress, for callers that need several per second.
 // Its distributions have only percentiles, since the rest takes ten times as long.
@@ -57,8 +57,8 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		run.Warmup = &Warmup{TookNS: w.Took, Steady: w.Steady, RoundsPerS: w.Rates}
 	}
 	run.Phases, run.Latency = phases(r.Phases, write)
-	run.mixed(s, r.Mix)
-	run.beside(s, r.Background, write)
+	run.addMix(s, r.Mix)
+	run.addBackground(s, r.Background, write)
 	if f := r.Fairness; f != nil {
 		run.Fairness = &Fairness{Jain: metrics.Jain(f.Served), Inversions: f.Inversions, LongestWaitNS: f.LongestWait}
 	}
@@ -67,6 +67,9 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 	}
 	if n := r.Server; n != nil {
 		run.Server = &Server{Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}
+		if f := n.Fsyncs; f != nil {
+			run.Server.Fsyncs = &Fsyncs{Count: f.Count, TookNS: f.Took}
+		}
 	}
 	return run
 }
@@ -110,8 +113,8 @@ func latency(p metrics.Phase, write writing) Latency {
 	return l
 }
 
-// distribution returns nil for a histogram that is nil or empty.
-func distribution(h *hdrhistogram.Histogram) *Distribution {
+// DistributionOf returns nil for a histogram that is nil or empty.
+func DistributionOf(h *hdrhistogram.Histogram) *Distribution {
 	d := quantiles(h)
 	if d == nil {
 		return nil
@@ -202,7 +205,7 @@ func generator(g metrics.Generator, write writing) Generator {
 	var machine *Machine
 	if m := g.Machine; m != nil {
 		stolen = m.Stolen
-		machine = &Machine{m.Cores, m.Busy, m.Started, m.Others, m.Waiting}
+		machine = &Machine{m.Cores, m.Busy, m.Started, m.Others, m.Waiting, m.StartedResident, m.StartedWritten}
 	}
 	return Generator{
 		CPUCores: g.CPUCores, StolenCores: stolen, Machine: machine, GCPauseNS: g.GCPause, Lag: write(g.Lag),
@@ -227,7 +230,7 @@ func intervals(all []metrics.Interval) []Interval {
 func warningsOf(all []metrics.Warning) []Warning {
 	out := []Warning{}
 	for _, w := range all {
-		out = append(out, Warning(w))
+		out = append(out, WarningOf(w))
 	}
 	return out
 }

@@ -18,6 +18,8 @@ type CountReport struct {
 	Started time.Time `json:"started"` // UTC
 	Tool    Tool      `json:"tool"`
 	Skipped []string  `json:"skipped,omitempty"` // a line each: what was left out and why
+	// Command does the same again, with credentials redacted; nil in older files.
+	Command []string  `json:"command,omitempty"`
 	Settled []Settled `json:"settled"`
 }
 
@@ -67,19 +69,19 @@ func (e Exact) Equal() bool {
 // Agreed reports whether the server counted the same. It is true if the server does not count.
 func (e Exact) Agreed() bool { return e.Server == nil || *e.Server == e.Counted }
 
-func (s Settled) exacts() []Exact {
+func (s Settled) Exacts() []Exact {
 	return []Exact{s.Notifications, s.Reads, s.Writes, s.FailedWrites, s.LargestFanout}
 }
 
 // Names reports whether a formula of the row contains the letter.
 func (s Settled) Names(letter string) bool {
-	return slices.ContainsFunc(s.exacts(), func(e Exact) bool { return strings.Contains(e.Formula, letter) })
+	return slices.ContainsFunc(s.Exacts(), func(e Exact) bool { return strings.Contains(e.Formula, letter) })
 }
 
 // Differs reports whether any count differs from the model, in either direction, or from the
 // server's own count.
 func (s Settled) Differs() bool {
-	for _, e := range s.exacts() {
+	for _, e := range s.Exacts() {
 		if !e.Equal() || !e.Agreed() {
 			return true
 		}

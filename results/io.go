@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 func (f File) WriteJSON(w io.Writer) error { return WriteJSON(w, f) }
 
 // WriteJSON writes a result of any kind.
-func WriteJSON(w io.Writer, v View) error {
+func WriteJSON(w io.Writer, v Result) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)
@@ -21,7 +22,14 @@ func WriteJSON(w io.Writer, v View) error {
 
 // Read reads a file of this schema or an older one. The error is one line.
 func Read(r io.Reader) (File, error) {
-	return read[File](r)
+	text, err := readSchema(r)
+	if err != nil {
+		return File{}, err
+	}
+	if kind, err := kindOf(text); err != nil || kind == KindObservation {
+		return File{}, cmp.Or(err, errors.New("the file of an observation: want that of a run"))
+	}
+	return parse[File](text)
 }
 
 // read reads a result of type V, after it checks the schema.

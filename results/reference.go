@@ -1,17 +1,17 @@
 package results
 
-// A Reference is somebody else's figures of the same procedure, to set beside
-// those of a file.
+// A Reference has published figures of the same procedure, to compare with those of
+// a file.
 type Reference struct {
 	Source string `json:"source"`
-	// Figure is what they are: "seconds" of a run, "rounds/s", or of a mix
+	// Figure names the quantity: "seconds" of a run, "rounds/s", or of a mix
 	// "creates/s".
 	Figure string `json:"figure"`
-	// Across is what differs from column to column: "clients", or "scenarios".
+	// Across names what differs between columns: "clients", or "scenarios".
 	Across  string         `json:"across"`
 	Columns []string       `json:"columns"` // numbers of clients, or names of scenarios
 	Rows    []ReferenceRow `json:"rows"`
-	// Differs says, a line each, what of the procedure or the rig is not the same.
+	// Differs lists, a line each, how the procedure or the machines differ.
 	Differs []string `json:"differs"`
 }
 

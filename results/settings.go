@@ -77,19 +77,19 @@ func (r Run) Conditions() map[string]string {
 	return all
 }
 
-// A Difference is a condition that differs between the runs of two sides.
+// A Difference is a condition that differs between the runs of base and candidate.
 type Difference struct{ Name, Base, New string }
 
-// Differences compares the conditions of the runs of two sides. It returns the conditions that
-// differ, sorted by name, and the names of those that one side does not record: the base's first,
-// then the other side's.
+// Differences compares the conditions of the runs of base and candidate. It returns the conditions that
+// differ, sorted by name, and the names of those that one of them does not record: the base's first, then
+// the candidate's.
 func Differences(base, other []Run) (all []Difference, unrecorded [2][]string) {
-	sides := [2]map[string][]string{valuesOf(base), valuesOf(other)}
-	names := slices.Sorted(maps.Keys(sides[0]))
-	names = append(names, slices.Sorted(maps.Keys(sides[1]))...)
+	variants := [2]map[string][]string{valuesOf(base), valuesOf(other)}
+	names := slices.Sorted(maps.Keys(variants[0]))
+	names = append(names, slices.Sorted(maps.Keys(variants[1]))...)
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
-		was, is := sides[0][name], sides[1][name]
+		was, is := variants[0][name], variants[1][name]
 		switch {
 		case was == nil:
 			unrecorded[0] = append(unrecorded[0], name)

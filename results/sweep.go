@@ -9,17 +9,16 @@ import (
 // KindSweep is the kind of a Sweep.
 const KindSweep = "sweep"
 
-// A Sweep is the File of a command that ran its forms at several levels, and what
-// follows from it. Whoever reads it as a File finds every run.
+// A Sweep is the File of a command that ran its forms at several levels, and an
+// analysis of them. It can be read as a File with every run.
 type Sweep struct {
 	Kind string `json:"kind"` // KindSweep
 	File
-	// Axes are what had several levels, the first of them what the curves are
-	// drawn over: "clients", "rate", "groups", "hold", and of a mix "reads", "size".
+	// Axes are the settings with several levels; curves are drawn over the first: "clients", "rate", "groups", "hold", and of a mix "reads", "size".
 	Axes   []string `json:"axes"`
 	Repeat int      `json:"repeat"` // how often each level is measured, or confirmed
-	// Planned is how many runs there are in all, 0 of a search, which does not
-	// know.
+	// Planned is the number of runs in all, 0 for a search, whose number is not
+	// known beforehand.
 	Planned int `json:"planned,omitempty"`
 	// WorseBy is the factor of the crossovers.
 	WorseBy    float64     `json:"worse_by"`
@@ -83,7 +82,7 @@ type Curve struct {
 	USL        *USL    `json:"usl,omitempty"`
 	// NoUSL says why there is none, if there is none.
 	NoUSL string `json:"no_usl,omitempty"`
-	// Limits are what keeps the form from more, a line each.
+	// Limits say what limits the form's throughput, a line each.
 	Limits []string `json:"limits"`
 }
 

@@ -1,24 +1,43 @@
 package results
 
-import "slices"
+import (
+	"slices"
+)
 
-// A Verdict is the decision about one figure or a whole file.
+// A Verdict is the decision about one figure or a whole file. The text of an older file may have
+// another word for it, which is read as the word of today.
 type Verdict string
 
 // The verdicts.
 const (
 	Pass         Verdict = "pass"         // the condition is met
-	Better       Verdict = "better"       // a pass whose interval lies entirely on the better side
-	Inconclusive Verdict = "inconclusive" // neither a change for the worse nor its absence is shown
+	Improvement  Verdict = "improvement"  // a pass whose interval lies entirely on the better side
+	Inconclusive Verdict = "inconclusive" // neither a regression nor its absence is shown
 	Invalid      Verdict = "invalid"      // the measurement is not valid, so it proves nothing
 	Regression   Verdict = "regression"   // a change for the worse is shown that is large enough to matter
-	Failed       Verdict = "failed"       // a threshold is not met
-	Violated     Verdict = "violated"     // a safety violation: the numbers are void
+	Fail         Verdict = "fail"         // a threshold is not met, or a safety violation makes the numbers void
 )
 
 // severity returns the verdicts, from the best to the worst.
 func severity() []Verdict {
-	return []Verdict{Better, Pass, Inconclusive, Invalid, Regression, Failed, Violated}
+	return []Verdict{Improvement, Pass, Inconclusive, Invalid, Regression, Fail}
+}
+
+// UnmarshalText also accepts the words that files had up to schema 2.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	*v = Verdict(text)
+	switch *v {
+	case "better":
+		*v = Improvement
+	case "failed", "violated":
+		*v = Fail
+	}
+	return nil
+}
+
+// Unsafe reports whether one of the runs violated safety, which makes the numbers void.
+func Unsafe(runs []Run) bool {
+	return slices.ContainsFunc(runs, func(r Run) bool { return r.Safety.Violations > 0 })
 }
 
 // Worst returns the worst of the verdicts, "" if there are none.
@@ -32,9 +51,9 @@ func Worst(verdicts ...Verdict) Verdict {
 	return worst
 }
 
-// A Gate is one thing that was asked of one run, and what came of it.
+// A Gate is the verdict on one run by one threshold.
 type Gate struct {
-	Text     string `json:"text"`               // as it was asked for, e.g. "lock.acquire.response.p99<50ms"
+	Text     string `json:"text"`               // as it was given, e.g. "lock.acquire.response.p99<50ms"
 	Scenario string `json:"scenario,omitempty"` // the one that it was asked in; left out where it was asked of the whole file
 	Subject  string `json:"subject"`            // the run, in words: "lock/predecessor, 32 clients, native:"
 	Run      int    `json:"run"`                // its place in the file's runs, -1 where none that it is about was done
@@ -45,6 +64,6 @@ type Gate struct {
 	// something that is not known.
 	Measured *float64 `json:"measured"`
 	Limit    *float64 `json:"limit"`
-	Verdict  Verdict  `json:"verdict"` // Pass, Failed, Regression against a baseline, Inconclusive without one, Invalid, Violated
+	Verdict  Verdict  `json:"verdict"` // pass, fail, regression against a baseline, inconclusive without one, invalid
 	Why      string   `json:"why,omitempty"`
 }

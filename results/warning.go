@@ -2,8 +2,10 @@ package results
 
 import (
 	"encoding/json"
-	"fmt"
+	"maps"
 	"slices"
+
+	"github.com/stampede-bench/stampede/metrics"
 )
 
 // A Warning is something that the reader of the figures must know.
@@ -12,24 +14,48 @@ type Warning struct {
 	// One about a machine or a generator that is short of processor time begins
 	// with "cpu". It is empty in warnings of files before codes were written.
 	Code string `json:"code"`
-	Text string `json:"text"` // one line for people, with its numbers
+	Text string `json:"text"` // one line for people, made of the numbers and names
+	// Numbers are those of the text, by name: times end in "_ns", processors in "_cores", shares in
+	// "_share". Missing in older files.
+	Numbers map[string]float64 `json:"numbers,omitempty"`
+	// Names are what the warning is about, such as a phase or a variant of a comparison.
+	// Missing in older files.
+	Names map[string]string `json:"names,omitempty"`
 }
 
 // These are the codes of warnings about comparisons and calibrations. Package metrics has the codes
 // of warnings about runs.
 const (
-	DifferentSettings = "different-settings" // the two sides ran with different settings
-	DifferentMachines = "different-machines" // the two sides ran on different machines
-	OneSideOnly       = "one-side-only"      // runs of one side have no counterpart on the other
-	NothingInCommon   = "nothing-in-common"  // no run of one side has a counterpart on the other
+	DifferentSettings = "different-settings" // base and candidate ran with different settings
+	DifferentMachines = "different-machines" // base and candidate ran on different machines
+	OneVariantOnly    = "one-side-only"      // runs of one of them have no counterpart in the other
+	NothingInCommon   = "nothing-in-common"  // no run of one of them has a counterpart in the other
 	IdentityBroken    = "identity-broken"    // a count breaks an identity that holds under any schedule
 	LowPower          = "low-power"          // the comparison could well miss a change of the minimum effect
 	SafetyViolated    = "safety-violated"    // a form violated safety, so the calibration was not kept
 )
 
-// Warn returns a warning with the code and the formatted text.
-func Warn(code, format string, args ...any) Warning {
-	return Warning{Code: code, Text: fmt.Sprintf(format, args...)}
+// WarningOf returns the warning with its text.
+func WarningOf(w metrics.Warning) Warning {
+	return Warning{Code: w.Code, Text: sentence(w), Numbers: w.Numbers, Names: w.Names}
+}
+
+// OfVariant returns the warning about a number of the runs of one variant of a comparison.
+func (w Warning) OfVariant(variant string, affected, runs int) Warning {
+	return w.with(metrics.Numbers{"runs_affected": float64(affected), "runs_of_side": float64(runs)}, metrics.Names{"side": variant})
+}
+
+// OfClient returns the warning about the measurement of a client library, which was not kept.
+func (w Warning) OfClient(client string) Warning { return w.with(nil, metrics.Names{"client": client}) }
+
+// with returns the warning with more numbers and names. Its text may be all that an older file has.
+func (w Warning) with(numbers metrics.Numbers, names metrics.Names) Warning {
+	of := metrics.Warning{Code: w.Code, Numbers: metrics.Numbers{}, Names: metrics.Names{}}
+	maps.Copy(of.Numbers, w.Numbers)
+	maps.Copy(of.Numbers, numbers)
+	maps.Copy(of.Names, w.Names)
+	maps.Copy(of.Names, names)
+	return Warning{Code: w.Code, Text: framed(of, w.Text), Numbers: of.Numbers, Names: of.Names}
 }
 
 // UnmarshalJSON also reads the warnings of older files: a warning was only its text, and a doubt
@@ -39,14 +65,18 @@ func (w *Warning) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '"' {
 		return json.Unmarshal(text, &w.Text)
 	}
-	var v struct{ Code, Kind, Text string }
+	var v struct {
+		Code, Kind, Text string
+		Numbers          map[string]float64
+		Names            map[string]string
+	}
 	if err := json.Unmarshal(text, &v); err != nil {
 		return err
 	}
 	if slices.Contains([]string{"client-bound", "starved", "stolen"}, v.Kind) {
 		v.Kind = "cpu-" + v.Kind
 	}
-	w.Code, w.Text = v.Code, v.Text
+	w.Code, w.Text, w.Numbers, w.Names = v.Code, v.Text, v.Numbers, v.Names
 	if w.Code == "" {
 		w.Code = v.Kind
 	}

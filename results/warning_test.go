@@ -1,4 +1,4 @@
-package results
+package results_test
 
 import (
 	"bytes"
@@ -9,20 +9,27 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
 )
 
 // Programs act on the code of a warning, so each warning has one.
 func TestWarningsHaveCodes(t *testing.T) {
-	starved := metrics.Warn(metrics.Starved, "late by %v", 20)
-	run := FromRecord(Setting{}, &metrics.Record{Warnings: []metrics.Warning{starved}, Doubts: []metrics.Warning{starved}})
+	starved := metrics.Warning{Code: metrics.Starved, Names: metrics.Names{"phase": "acquire"}, Numbers: metrics.Numbers{"late_p99_ns": 20.04e6, "phase_p99_ns": 31e6}}
+	run := results.FromRecord(results.Setting{}, &metrics.Record{Warnings: []metrics.Warning{starved}, Doubts: []metrics.Warning{starved}})
 	text, err := json.Marshal(run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"warnings":[{"code":"cpu-starved","text":"late by 20"}]`, `"doubts":[{"code":"cpu-starved","text":"late by 20"}]`} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("no %s in %s", want, text)
+	const want = `[{"code":"cpu-starved","text":"load generator short of CPU: 1 % of its timers fired 20ms late or later, so latencies are overstated by up to that much; the 99th percentile of acquire is 31ms",` +
+		`"numbers":{"late_p99_ns":20040000,"phase_p99_ns":31000000},"names":{"phase":"acquire"}}]`
+	for _, field := range []string{`"warnings":`, `"doubts":`} {
+		if !strings.Contains(string(text), field+want) {
+			t.Errorf("no %s%s in %s", field, want, text)
 		}
+	}
+	var again results.Run
+	if err := json.Unmarshal(text, &again); err != nil || !cmp.Equal(again.Warnings, run.Warnings) {
+		t.Errorf("written and read again: %v, %v", again.Warnings, err)
 	}
 }
 
@@ -30,14 +37,14 @@ func TestWarningsHaveCodes(t *testing.T) {
 func TestWarningsOfOlderFilesAreRead(t *testing.T) {
 	const old = `{"schema": 1, "runs": [{"warnings": ["late", "lost"],
 		"doubts": [{"kind": "starved", "text": "late"}, {"kind": "skipped", "text": "lost"}]}]}`
-	f, err := Read(strings.NewReader(old))
+	f, err := results.Read(strings.NewReader(old))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Warning{{"", "late"}, {"", "lost"}}, f.Runs[0].Warnings); diff != "" {
+	if diff := cmp.Diff([]results.Warning{{Code: "", Text: "late"}, {Code: "", Text: "lost"}}, f.Runs[0].Warnings); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
-	doubts := []Warning{{metrics.Starved, "late"}, {metrics.Skipped, "lost"}}
+	doubts := []results.Warning{{Code: metrics.Starved, Text: "late"}, {Code: metrics.Skipped, Text: "lost"}}
 	if diff := cmp.Diff(doubts, f.Runs[0].Doubts); diff != "" {
 		t.Errorf("doubts (-want +got):\n%s", diff)
 	}
@@ -45,11 +52,11 @@ func TestWarningsOfOlderFilesAreRead(t *testing.T) {
 	if err := f.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Read(&b); err != nil || !cmp.Equal(again.Runs[0].Doubts, doubts) {
+	if again, err := results.Read(&b); err != nil || !cmp.Equal(again.Runs[0].Doubts, doubts) {
 		t.Errorf("written and read again: %v, %v", again.Runs, err)
 	}
 	for _, bad := range []string{`{"schema": 2, "runs": [{"warnings": [7]}]}`, `{"schema": 2, "runs": [{"warnings": [{"text": 7}]}]}`} {
-		if _, err := Read(strings.NewReader(bad)); err == nil {
+		if _, err := results.Read(strings.NewReader(bad)); err == nil {
 			t.Errorf("%s was read", bad)
 		}
 	}

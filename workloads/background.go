@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
 // A Background is a mix that runs beside a recipe, during its warm-up and its window. It shows the
@@ -14,58 +15,59 @@ import (
 type Background struct {
 	Clients int
 	Rate    float64 // operations per second; 0 for a closed loop
+	Form    Form    // such as a mix
 	Mix     MixSettings
 }
 
-// unending is how long a background's arrivals continue if nothing ends them.
-const unending = 24 * time.Hour
+// endless is how long a background's arrivals continue if nothing ends them.
+const endless = 24 * time.Hour
 
 // plan returns the background's own plan, for the same service.
 func (b Background) plan(p Plan) Plan {
 	mix := Plan{
-		Service: p.Service, Form: Form{Recipe: "mix", Name: "background", Family: Load, New: Mixes}, Clients: b.Clients,
-		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: unending,
-		Seed:  p.Seed + 1, // other random choices than the recipe's
-		rough: p.rough,
+		Service: p.Service, Form: b.Form, Clients: b.Clients,
+		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: endless,
+		Seed:   p.Seed + 1, // other random choices than the recipe's
+		faulty: p.faulty,
 	}
 	if b.Rate > 0 {
-		mix.Open = pace.Options{Rate: pace.Of(b.Rate)}
+		mix.Open = openloop.Options{Rate: openloop.Of(b.Rate)}
 	}
 	return mix
 }
 
-// A backdrop is a background in progress. All methods accept a nil backdrop and do nothing.
-type backdrop struct {
+// A backgroundLoad is a background in progress. All methods accept a nil backdrop and do nothing.
+type backgroundLoad struct {
 	*runner
 	clients *sync.WaitGroup
 	abandon context.CancelFunc
 	opened  time.Time
 	before  metrics.Counts
 
-	seen   sync.Mutex // guards shut, and guards record until shut is set
+	mu     sync.Mutex // guards shut, and guards record until shut is set
 	shut   bool
 	record metrics.Record
 }
 
-// raise opens the clients' sessions. The caller must call dismiss whether or not raise fails.
-func (b Background) raise(ctx context.Context, p Plan) (*backdrop, error) {
+// open opens the clients' sessions. The caller must call close whether or not open fails.
+func (b Background) open(ctx context.Context, p Plan) (*backgroundLoad, error) {
 	if b.Clients == 0 {
 		return nil, nil
 	}
 	plan := b.plan(p)
-	c := newCrew(plan)
-	return &backdrop{runner: newRunner(ctx, plan, c)}, c.muster(ctx, plan)
+	c := newPool(plan)
+	return &backgroundLoad{runner: newRunner(ctx, plan, c)}, c.open(ctx, plan)
 }
 
-func (b *backdrop) dismiss() error {
+func (b *backgroundLoad) close() error {
 	if b == nil {
 		return nil
 	}
-	return b.crew.dismiss()
+	return b.pool.Close()
 }
 
 // start starts the clients. If they fail, the recipe stops too.
-func (b *backdrop) start(recipe *runner) {
+func (b *backgroundLoad) start(recipe *runner) {
 	if b == nil {
 		return
 	}
@@ -79,76 +81,76 @@ func (b *backdrop) start(recipe *runner) {
 }
 
 // begin opens the window.
-func (b *backdrop) begin() {
+func (b *backgroundLoad) begin() {
 	if b == nil {
 		return
 	}
-	b.crew.meter.Begin()
-	b.crew.instances.begin()
-	b.crew.cycles.open()
-	b.opened, b.before = time.Now(), b.crew.meter.Counts()
+	b.pool.Meter.Begin()
+	b.pool.instances.begin()
+	b.pool.turns.open()
+	b.opened, b.before = time.Now(), b.pool.Meter.Counts()
 }
 
 // end closes the window. Work that was due in it and is not done continues.
-func (b *backdrop) end() {
+func (b *backgroundLoad) end() {
 	if b == nil {
 		return
 	}
-	b.seen.Lock()
-	defer b.seen.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.shut = true
-	b.record.Duration, b.record.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
-	b.crew.instances.end(&b.record)
-	turns := b.crew.cycles.now()
-	b.crew.meter.End()
+	b.record.Duration, b.record.Counts = time.Since(b.opened), b.pool.Meter.Counts().Sub(b.before)
+	b.pool.instances.end(&b.record)
+	turns := b.pool.turns.snapshot()
+	b.pool.Meter.End()
 	if b.pacer != nil {
 		b.pacer.End()
 		return
 	}
-	turns.tell(&b.record, b.crew.instances[0].Together())
+	turns.fill(&b.record, b.pool.instances[0].Together())
 }
 
 // soFar returns the results of the window up to now: how long operations took, what they were, and
 // the state of the open loop. It returns nil without a background.
-func (b *backdrop) soFar() *metrics.Record {
+func (b *backgroundLoad) soFar() *metrics.Record {
 	if b == nil {
 		return nil
 	}
-	b.seen.Lock()
-	defer b.seen.Unlock()
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	r := metrics.Record{Duration: b.record.Duration, Counts: b.record.Counts, Rounds: b.record.Rounds, Phases: b.record.Phases, Mix: b.record.Mix}
 	if !b.shut {
-		r.Duration, r.Counts = time.Since(b.opened), b.crew.meter.Counts().Sub(b.before)
+		r.Duration, r.Counts = time.Since(b.opened), b.pool.Meter.Counts().Sub(b.before)
 	}
-	b.standing(&r.Generator)
+	b.fillOpenLoop(&r.Generator)
 	switch {
 	case !b.shut:
-		b.crew.instances.end(&r)
+		b.pool.instances.end(&r)
 	case b.pacer != nil:
-		b.crew.instances.timed(&r)
+		b.pool.instances.fillTimes(&r)
 	}
 	return &r
 }
 
 // finish waits for the clients and returns the results, or nil without a background.
-func (b *backdrop) finish() *metrics.Record {
+func (b *backgroundLoad) finish() *metrics.Record {
 	if b == nil {
 		return nil
 	}
 	b.drain(&b.record)
 	b.halt()
-	b.letEnd(b.clients, b.abandon, &b.record)
+	b.awaitEnd(b.clients, b.abandon, &b.record)
 	b.abandon()
 	if b.pacer != nil {
-		b.crew.instances.timed(&b.record)
+		b.pool.instances.fillTimes(&b.record)
 	}
-	b.record.Safety = b.crew.instances.verdict()
+	b.record.Safety = b.pool.instances.verdict()
 	b.record.Errors = b.errors
 	return &b.record
 }
 
-// voids adds the background's safety violations to the recipe's.
-func (b *backdrop) voids(s metrics.Safety) metrics.Safety {
+// addViolations adds the background's safety violations to the recipe's.
+func (b *backgroundLoad) addViolations(s metrics.Safety) metrics.Safety {
 	if b == nil {
 		return s
 	}
@@ -156,11 +158,11 @@ func (b *backdrop) voids(s metrics.Safety) metrics.Safety {
 	for _, detail := range b.record.Safety.Details {
 		wrong.Details = append(wrong.Details, "background: "+detail)
 	}
-	return s.With(wrong, maxDetails)
+	return s.With(wrong, check.MaxDetails)
 }
 
-// broke returns the error that stopped the background.
-func (b *backdrop) broke() error {
+// err returns the error that stopped the background.
+func (b *backgroundLoad) err() error {
 	if b == nil {
 		return nil
 	}

@@ -14,12 +14,14 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
-	"github.com/stampede-bench/stampede/workloads/cost"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/load"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 func background() workloads.Background {
-	return workloads.Background{Clients: 3, Rate: 400, // no arrival is due exactly when the window opens or closes
-		Mix: workloads.MixSettings{Reads: 0.9, Keys: 20, Size: 100, Watchers: 1}}
+	// no arrival is due exactly when the window opens or closes
+	return load.Background(3, 400, workloads.MixSettings{Reads: 0.9, Keys: 20, Size: 100, Watchers: 1})
 }
 
 // TestBackgroundIsCountedByItself checks that a background does not affect the counts of the
@@ -30,14 +32,14 @@ func TestBackgroundIsCountedByItself(t *testing.T) {
 			continue
 		}
 		t.Run(form.String(), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s drivers.Service) {
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 				r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 5, Seed: 1,
 					Settings: workloads.Settings{Hold: 5 * time.Millisecond, Think: 5 * time.Millisecond},
 					Warmup:   20500 * time.Microsecond, Duration: 300 * time.Millisecond, Background: background()})
 				if err != nil {
 					t.Fatal(err)
 				}
-				model, _ := cost.Of(form.Recipe, form.Name)
+				model, _ := costmodel.Of(form.Recipe, form.Name)
 				for _, i := range model.Identities {
 					if left, right, holds := i.Check(r.Whole, r.WholeRounds); !holds {
 						t.Errorf("%s: %d and %d", i.Formula, left, right)
@@ -60,8 +62,8 @@ func checkBackground(t *testing.T, b *metrics.Record) {
 	if g := b.Generator; g.Offered != 120 || b.Rounds != g.Offered || g.Skipped+g.Unfinished > 0 {
 		t.Errorf("%d operations in the background, %+v; want all of 120", b.Rounds, g)
 	}
-	if b.Duration != 300*time.Millisecond || phaseNames(b.Phases) != "read write " || b.Safety.Violations != 0 {
-		t.Errorf("the background: %v, %s, %+v", b.Duration, phaseNames(b.Phases), b.Safety)
+	if b.Duration != 300*time.Millisecond || runtest.PhaseNames(b.Phases) != "read write " || b.Safety.Violations != 0 {
+		t.Errorf("the background: %v, %s, %+v", b.Duration, runtest.PhaseNames(b.Phases), b.Safety)
 	}
 	if ops := b.Counts.Writes + b.Counts.Reads - b.Counts.Notifications; ops != 120 {
 		t.Errorf("%d requests in the background's window that no watcher made, want 120", ops)
@@ -76,9 +78,9 @@ func TestBackgroundInAClosedLoop(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	p := plan(s, predecessor)
+	p := runtest.LockPlan(s, runtest.Predecessor)
 	p.Warmup, p.Duration, p.Rounds = 0, 0, 20
-	p.Background = workloads.Background{Clients: 2, Mix: workloads.MixSettings{Reads: 0.5, Keys: 5}}
+	p.Background = load.Background(2, 0, workloads.MixSettings{Reads: 0.5, Keys: 5})
 	r, err := workloads.Run(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
@@ -95,14 +97,14 @@ func TestBackgroundInAClosedLoop(t *testing.T) {
 // TestBackgroundSurvivesALostSession checks that a lost session of the background is reported and
 // that its client continues with a new one.
 func TestBackgroundSurvivesALostSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var dialled atomic.Int64
-		p := plan(hooked{s, func(c drivers.Conn) drivers.Conn {
+		p := runtest.LockPlan(runtest.Hooked(s, func(c drivers.Conn) drivers.Conn {
 			if dialled.Add(1) == 8 { // after the recipe's five and the admin sessions of both
 				return loser{c, new(atomic.Int64), func() error { return c.Close() }}
 			}
 			return c
-		}}, predecessor)
+		}), runtest.Predecessor)
 		p.Background = background()
 		p.Background.Mix.Watchers = 0
 		r, err := workloads.Run(t.Context(), p)
@@ -112,22 +114,25 @@ func TestBackgroundSurvivesALostSession(t *testing.T) {
 		if n := r.Background.Errors[drivers.ErrSessionLost.Error()]; n != 1 || len(r.Errors) != 0 {
 			t.Errorf("%d sessions of the background lost, want 1; the recipe's: %v", n, r.Errors)
 		}
-		if !slices.Contains(r.Warnings, metrics.Warning{Code: metrics.BackgroundSessionsLost, Text: "sessions that the background lost: 1"}) || r.Disturbed {
-			t.Errorf("%q, disturbed %v", r.Warnings, r.Disturbed)
+		lost := func(w metrics.Warning) bool {
+			return w.Code == metrics.BackgroundSessionsLost && w.Numbers["sessions"] == 1
+		}
+		if !slices.ContainsFunc(r.Warnings, lost) || r.Disturbed {
+			t.Errorf("%v, disturbed %v", r.Warnings, r.Disturbed)
 		}
 	})
 }
 
 // TestBackgroundThatFails checks that a failure of the background ends the run.
 func TestBackgroundThatFails(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var dialled atomic.Int64
-		p := plan(hooked{s, func(c drivers.Conn) drivers.Conn {
+		p := runtest.LockPlan(runtest.Hooked(s, func(c drivers.Conn) drivers.Conn {
 			if dialled.Add(1) == 8 {
 				return loser{c, new(atomic.Int64), func() error { return drivers.ErrRefused }}
 			}
 			return c
-		}}, predecessor)
+		}), runtest.Predecessor)
 		p.Background = background()
 		p.Background.Mix.Watchers = 0
 		_, err := workloads.Run(t.Context(), p)
@@ -140,8 +145,8 @@ func TestBackgroundThatFails(t *testing.T) {
 // TestBackgroundsViolationsCount checks that the background's safety violations count as the
 // run's.
 func TestBackgroundsViolationsCount(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(hooked{s, func(c drivers.Conn) drivers.Conn { return forgetful{c} }}, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(runtest.Hooked(s, func(c drivers.Conn) drivers.Conn { return forgetful{c} }), runtest.Predecessor)
 		p.Background = background()
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
@@ -151,20 +156,6 @@ func TestBackgroundsViolationsCount(t *testing.T) {
 			t.Errorf("%+v, want the background's violations", r.Safety)
 		}
 	})
-}
-
-// A hooked service passes each session that it opens through a hook.
-type hooked struct {
-	drivers.Service
-	hook func(drivers.Conn) drivers.Conn
-}
-
-func (h hooked) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
-	c, err := h.Service.Dial(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return h.hook(c), nil
 }
 
 // A loser calls a function before its tenth read. If that returns an error the read fails with it.
@@ -183,7 +174,7 @@ func (l loser) Get(ctx context.Context, path string, w drivers.Watch) ([]byte, d
 	return l.Conn.Get(ctx, path, w)
 }
 
-func (l loser) Fence(ctx context.Context) error { return l.Conn.(drivers.Fencer).Fence(ctx) }
+func (l loser) Flush(ctx context.Context) error { return l.Conn.(drivers.Flusher).Flush(ctx) }
 
 // A forgetful session reports version 0 for every node.
 type forgetful struct{ drivers.Conn }
@@ -194,4 +185,4 @@ func (f forgetful) Get(ctx context.Context, path string, w drivers.Watch) ([]byt
 	return data, stat, err
 }
 
-func (f forgetful) Fence(ctx context.Context) error { return f.Conn.(drivers.Fencer).Fence(ctx) }
+func (f forgetful) Flush(ctx context.Context) error { return f.Conn.(drivers.Flusher).Flush(ctx) }

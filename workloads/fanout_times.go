@@ -2,43 +2,46 @@ package workloads
 
 import (
 	"sync"
+	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// fanoutTimes accumulates the times of notifications after the write's acknowledgement, in all
+// FanoutTimes accumulates the times of notifications after the write's acknowledgement, in all
 // instances of a run.
-type fanoutTimes struct {
+type FanoutTimes struct {
 	mu  sync.Mutex
 	all metrics.Fanout
 }
 
-func (f *fanoutTimes) reset() {
+// Reset discards all times.
+func (f *FanoutTimes) Reset() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all = metrics.Fanout{}
 }
 
-// add adds a write that is over. Its notifications must be sorted.
-func (f *fanoutTimes) add(u *telling) {
+// Add adds a write of which all watchers were notified: how long after the request the
+// acknowledgement and the notifications arrived, in ascending order, and how many watchers missed
+// the write.
+func (f *FanoutTimes) Add(acknowledged time.Duration, notified []time.Duration, missed int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.all.Writes++
-	f.all.Notifications += int64(len(u.told))
-	f.all.Missed += int64(u.missed)
-	took := u.acked.Sub(u.issued)
-	if n := len(u.told); n > 0 {
-		f.all.First.Record(u.told[0] - took)
-		f.all.Median.Record(u.told[(n-1)/2] - took)
-		f.all.Last.Record(u.told[n-1] - took)
+	f.all.Notifications += int64(len(notified))
+	f.all.Missed += int64(missed)
+	if n := len(notified); n > 0 {
+		f.all.First.Record(notified[0] - acknowledged)
+		f.all.Median.Record(notified[(n-1)/2] - acknowledged)
+		f.all.Last.Record(notified[n-1] - acknowledged)
 	}
-	for _, d := range u.told {
-		f.all.Each.Record(d - took)
+	for _, d := range notified {
+		f.all.Each.Record(d - acknowledged)
 	}
 }
 
-// sum returns the totals so far.
-func (f *fanoutTimes) sum(watchers int) *metrics.Fanout {
+// Sum returns the totals so far.
+func (f *FanoutTimes) Sum(watchers int) *metrics.Fanout {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	sum := f.all.Clone()

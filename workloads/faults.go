@@ -7,19 +7,19 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A holding workload has something that one client holds and others wait for.
-type holding interface {
-	// Holder returns the index of the seat that holds it now, if any does.
+// A holder workload has something that one client holds and others wait for.
+type holder interface {
+	// Holder returns the index of the slot that holds it now, if any does.
 	Holder() (index int, holds bool)
 }
 
 // Holds reports whether a run of the form has a holder, which faults can target.
 func (f Form) Holds() bool {
-	_, ok := f.New(Settings{}).(holding)
+	_, ok := f.New(Settings{}).(holder)
 	return ok
 }
 
@@ -40,50 +40,50 @@ func (p Plan) Nemesis(seed uint64, every time.Duration) faults.Schedule {
 	return faults.Nemesis(seed, p.powers(), every)
 }
 
-// A trouble is the faults of a run in progress. All methods accept a nil trouble, for a run
+// activeFaults holds the faults of a run in progress. All methods accept a nil activeFaults, for a run
 // without faults.
-type trouble struct {
+type activeFaults struct {
 	schedule faults.Schedule
 	service  drivers.Service
-	subjects faults.Subjects
-	diary    *metrics.Diary
+	targets  faults.Subjects
+	log      *metrics.FaultLog
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when all faults have been undone
 	watching sync.WaitGroup
 
-	mu    sync.Mutex
-	apart map[int]bool // members that are isolated, and that may still report that they lead
+	mu       sync.Mutex
+	isolated map[int]bool // members that are isolated, and that may still report that they lead
 }
 
-func newTrouble(p Plan) *trouble {
+func newActiveFaults(p Plan) *activeFaults {
 	if len(p.Faults) == 0 {
 		return nil
 	}
-	t := &trouble{schedule: p.Faults, service: p.Service, done: make(chan struct{}), apart: make(map[int]bool)}
-	t.subjects.Seed = p.Seed
+	t := &activeFaults{schedule: p.Faults, service: p.Service, done: make(chan struct{}), isolated: make(map[int]bool)}
+	t.targets.Seed = p.Seed
 	if e, ok := p.Service.(drivers.Ensemble); ok {
-		t.subjects.Servers = e.Members()
+		t.targets.Servers = e.Members()
 	}
 	return t
 }
 
-// prepare makes the seats targets of faults.
-func (t *trouble) prepare(c *crew) {
+// prepare makes the slots targets of faults.
+func (t *activeFaults) prepare(c *Pool) {
 	if t == nil {
 		return
 	}
-	t.diary = metrics.NewDiary(len(c.seats))
-	for i, s := range c.seats {
-		s.harm = &harm{number: i, diary: t.diary, lined: t.schedule.OnClients()}
-		t.subjects.Clients = append(t.subjects.Clients, &victim{s, t.service})
+	t.log = metrics.NewFaultLog(len(c.Slots))
+	for i, s := range c.Slots {
+		s.faults = &clientFaults{number: i, log: t.log, throughLink: t.schedule.OnClients()}
+		t.targets.Clients = append(t.targets.Clients, &faultTarget{s, t.service})
 	}
-	t.subjects.Holder = c.holder
+	t.targets.Holder = c.holder
 }
 
-// holder returns the number of a seat that holds, in any instance.
-func (c *crew) holder() (int, bool) {
-	for i, s := range c.seats {
-		w, ok := c.instances[s.instance].(holding)
+// holder returns the number of a slot that holds, in any instance.
+func (c *Pool) holder() (int, bool) {
+	for i, s := range c.Slots {
+		w, ok := c.instances[s.instance].(holder)
 		if !ok {
 			continue
 		}
@@ -95,21 +95,21 @@ func (c *crew) holder() (int, bool) {
 }
 
 // begin starts the fault schedule.
-func (t *trouble) begin(r *runner) {
+func (t *activeFaults) begin(r *runner) {
 	if t == nil {
 		return
 	}
 	var ctx context.Context
 	ctx, t.cancel = context.WithCancel(r.rounds)
-	t.diary.Begin()
-	t.diary.Counted(r.crew.meter.Counts())
+	t.log.Begin()
+	t.log.Counted(r.pool.Meter.Counts())
 	go func() {
 		defer close(t.done)
-		err := t.schedule.Do(ctx, t.subjects, func(d faults.Done) {
-			t.diary.Broke(d.What, d.Began, d.Step == 0)
-			t.diary.Counted(r.crew.meter.Counts())
+		err := t.schedule.Do(ctx, t.targets, func(d faults.Done) {
+			t.log.Broke(d.What, d.Began, d.Step == 0)
+			t.log.Counted(r.pool.Meter.Counts())
 			if len(d.Servers) > 0 {
-				t.divided(d)
+				t.recordIsolation(d)
 				t.watching.Go(func() { t.awaitLeader(ctx, d) })
 			}
 		})
@@ -119,16 +119,16 @@ func (t *trouble) begin(r *runner) {
 	}()
 }
 
-// divided records which members are isolated.
-func (t *trouble) divided(d faults.Done) {
+// recordIsolation records which members are isolated.
+func (t *activeFaults) recordIsolation(d faults.Done) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, i := range d.Servers {
 		switch d.Verb {
 		case faults.Isolate:
-			t.apart[i] = true
-		case faults.Mend:
-			delete(t.apart, i)
+			t.isolated[i] = true
+		case faults.Restore:
+			delete(t.isolated, i)
 		}
 	}
 }
@@ -141,32 +141,32 @@ const (
 // awaitLeader waits until a member that is not isolated reports that it leads. A leader whose disk
 // has been filled reports so until its next write, so awaitLeader first waits until it no longer
 // does.
-func (t *trouble) awaitLeader(ctx context.Context, d faults.Done) {
+func (t *activeFaults) awaitLeader(ctx context.Context, d faults.Done) {
 	for d.Verb == faults.FillDisk && ctx.Err() == nil && t.led(ctx, d.Servers) {
-		keep(ctx, lookEvery)
+		Sleep(ctx, lookEvery)
 	}
 	var all []int
-	for i := range t.subjects.Servers {
+	for i := range t.targets.Servers {
 		all = append(all, i)
 	}
 	for ctx.Err() == nil {
 		if t.led(ctx, all) {
-			t.diary.Led()
+			t.log.Led()
 			return
 		}
-		keep(ctx, lookEvery)
+		Sleep(ctx, lookEvery)
 	}
 }
 
 // led reports whether one of the servers reports that it leads.
-func (t *trouble) led(ctx context.Context, servers []int) bool {
+func (t *activeFaults) led(ctx context.Context, servers []int) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	var found atomic.Bool
 	var all sync.WaitGroup
 	for _, i := range servers {
-		m := t.subjects.Servers[i]
-		if t.isApart(i) {
+		m := t.targets.Servers[i]
+		if t.isIsolated(i) {
 			continue
 		}
 		all.Go(func() {
@@ -179,14 +179,14 @@ func (t *trouble) led(ctx context.Context, servers []int) bool {
 	return found.Load()
 }
 
-func (t *trouble) isApart(server int) bool {
+func (t *activeFaults) isIsolated(server int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.apart[server]
+	return t.isolated[server]
 }
 
 // end cancels the schedule and waits until all faults have been undone.
-func (t *trouble) end() {
+func (t *activeFaults) end() {
 	if t == nil || t.cancel == nil {
 		return
 	}
@@ -199,7 +199,7 @@ func (t *trouble) end() {
 // when clients recover.
 const faultLap = 100 * time.Millisecond
 
-func (t *trouble) lap() time.Duration {
+func (t *activeFaults) interval() time.Duration {
 	if t == nil {
 		return lapTime
 	}
@@ -207,16 +207,16 @@ func (t *trouble) lap() time.Duration {
 }
 
 // sample records the counts of messages so far.
-func (t *trouble) sample(c metrics.Counts) {
+func (t *activeFaults) sample(c metrics.Counts) {
 	if t != nil {
-		t.diary.Counted(c)
+		t.log.Counted(c)
 	}
 }
 
-// tell fills in the faults and the recoveries from them.
-func (t *trouble) tell(r *metrics.Record) {
+// fill fills in the faults and the recoveries from them.
+func (t *activeFaults) fill(r *metrics.Record) {
 	if t == nil {
 		return
 	}
-	r.Breaks, r.Recoveries = t.diary.Breaks(), t.diary.Recoveries(r.Duration)
+	r.Breaks, r.Recoveries = t.log.Breaks(), t.log.Recoveries(r.Duration)
 }

@@ -7,15 +7,17 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // broken returns a plan with these faults.
-func broken(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) workloads.Lock, lines ...string) workloads.Plan {
+func broken(t *testing.T, s drivers.Service, open func(c drivers.Conn, path string) recipe.Lock, lines ...string) workloads.Plan {
 	t.Helper()
-	p := plan(s, open)
+	p := runtest.LockPlan(s, open)
 	p.Warmup, p.Duration = time.Second, 40*time.Second
 	p.Settings.Hold = 20 * time.Millisecond
 	for _, line := range lines {
@@ -44,9 +46,9 @@ func ran(t *testing.T, p workloads.Plan) *metrics.Record {
 // holds while the next client does. The run must report that, and the older token must be refused.
 // It is no violation. A form without tokens has nothing to refuse.
 func TestZombieHolder(t *testing.T) {
-	for name, open := range map[string]func(c drivers.Conn, path string) workloads.Lock{"predecessor": predecessor, "one-node": oneNode} {
+	for name, open := range map[string]func(c drivers.Conn, path string) recipe.Lock{"predecessor": runtest.Predecessor, "one-node": oneNode} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s drivers.Service) {
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 				r := ran(t, broken(t, s, open, "at=5005ms freeze holder for=20s"))
 				refused := map[string]int64{"predecessor": 1}[name]
 				if r.Safety.BeliefOverlaps != 1 || r.Safety.TokensRefused != refused {
@@ -64,8 +66,8 @@ func TestZombieHolder(t *testing.T) {
 // TestRecoveryFromAHolderThatIsGone checks that the others wait until the session of a holder that
 // is gone has ended, and no longer.
 func TestRecoveryFromAHolderThatIsGone(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r := ran(t, broken(t, s, predecessor, "at=5005ms freeze holder for=20s"))
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		r := ran(t, broken(t, s, runtest.Predecessor, "at=5005ms freeze holder for=20s"))
 		if len(r.Recoveries) != 1 {
 			t.Fatalf("%+v", r.Recoveries)
 		}
@@ -102,12 +104,12 @@ func TestFaultsOfClients(t *testing.T) {
 		"at=30s silence clients=all":               func(r metrics.Recovery) bool { return r.Served == nil && *r.Pause > 9*time.Second },
 		"at=5s delay clients=all by=100ms for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back > 9*time.Second },
 		"at=5s throttle clients=all to=1k for=10s": func(r metrics.Recovery) bool { return r.After < 0.9*r.Before && *r.Back > 9*time.Second },
-		"at=5s mend clients=all":                   func(r metrics.Recovery) bool { return r.Effect == metrics.NoEffect && r.Served == nil && r.Back == nil },
+		"at=5s restore clients=all":                func(r metrics.Recovery) bool { return r.Effect == metrics.NoEffect && r.Served == nil && r.Back == nil },
 		"at=5s freeze clients=all, thaw after=2s":  func(r metrics.Recovery) bool { return *r.Pause >= 2*time.Second && r.Lost == 0 },
 	} {
 		t.Run(line, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s drivers.Service) {
-				r := ran(t, broken(t, s, predecessor, line))
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+				r := ran(t, broken(t, s, runtest.Predecessor, line))
 				if len(r.Recoveries) != 1 || !happened(r.Recoveries[0]) {
 					t.Errorf("%q, %s", r.Breaks, told(r.Recoveries[0]))
 				}
@@ -118,9 +120,9 @@ func TestFaultsOfClients(t *testing.T) {
 
 // TestFaultsThatCannotBe checks that a run with an impossible fault ends before it begins.
 func TestFaultsThatCannotBe(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		for _, line := range []string{"at=5s kill leader for=1s", "at=5s cut client=6", "at=41s cut client=1"} {
-			if _, err := workloads.Run(t.Context(), broken(t, s, predecessor, line)); err == nil || !strings.HasPrefix(err.Error(), `fault "`+line[:10]) {
+			if _, err := workloads.Run(t.Context(), broken(t, s, runtest.Predecessor, line)); err == nil || !strings.HasPrefix(err.Error(), `fault "`+line[:10]) {
 				t.Errorf("%s: %v", line, err)
 			}
 		}

@@ -53,7 +53,7 @@ type Form struct {
 	Name    string // "predecessor"
 	Family  Family
 	Summary string // what it does, in one line without a full stop
-	// Source says where the form comes from, unless that is ZooKeeper's page of recipes, the naive
+	// Source says where the form comes from, unless that is ZooKeeper's recipes page, the naive
 	// counterpart of such a recipe, or the library.
 	Source string
 	// Client is the client library that a library form belongs to; "" for a form that runs on
@@ -65,8 +65,17 @@ type Form struct {
 	New func(Settings) Workload
 }
 
-// ServedBy reports whether the service's client library can run the form.
-func (f Form) ServedBy(i drivers.Info) bool { return f.Client == "" || f.Client == i.Client }
+// On returns the service with sessions that the form's client library opens, if the form has one,
+// and otherwise the service itself. It returns nil if the form cannot run on the service.
+func (f Form) On(s drivers.Service) drivers.Service {
+	if f.Client == "" || f.Client == s.Info().Client {
+		return s
+	}
+	if m, ok := s.(drivers.MultiClient); ok {
+		return m.Through(f.Client)
+	}
+	return nil
+}
 
 // String returns the form's full name, such as "lock/predecessor".
 func (f Form) String() string { return f.Recipe + "/" + f.Name }

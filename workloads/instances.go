@@ -6,6 +6,8 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // instances are the instances of one recipe that a run drives at the same time, each with the same
@@ -14,29 +16,10 @@ type instances []Workload
 
 // newInstances creates n instances, at least one.
 func newInstances(n int, f Form, s Settings) instances {
-	s.timings, s.told = make(map[string]*metrics.Latency), new(fanoutTimes)
+	s.timings, s.fanout = make(map[string]*metrics.Latency), new(FanoutTimes)
 	all := make(instances, max(n, 1))
 	for i := range all {
 		all[i] = f.New(s)
-	}
-	return all
-}
-
-// latency returns the recorder of the phase, which all instances of a run share.
-func (s Settings) latency(phase string) *metrics.Latency {
-	if s.timings == nil {
-		return metrics.NewLatency(phase)
-	}
-	if s.timings[phase] == nil {
-		s.timings[phase] = metrics.NewLatency(phase)
-	}
-	return s.timings[phase]
-}
-
-// phases returns what each recorder has recorded so far.
-func phases(timings []*metrics.Latency) (all []metrics.Phase) {
-	for _, l := range timings {
-		all = append(all, l.Phase())
 	}
 	return all
 }
@@ -48,7 +31,7 @@ func (all instances) setup(ctx context.Context, c drivers.Conn, base string, cli
 		at := base
 		if len(all) > 1 {
 			at = fmt.Sprintf("%s/%d", base, i+1)
-			if err := makeNode(ctx, c, at, nil, 0); err != nil {
+			if err := namespace.CreateNode(ctx, c, at, nil, 0); err != nil {
 				return err
 			}
 		}
@@ -59,18 +42,18 @@ func (all instances) setup(ctx context.Context, c drivers.Conn, base string, cli
 	return nil
 }
 
-// seats returns the seats of all clients, leaders and observers, in the order of the instances.
-func (all instances) seats(clients int) (seats []*Seat) {
+// slots returns the slots of all clients, leaders and observers, in the order of the instances.
+func (all instances) slots(clients int) (slots []*Slot) {
 	for i, w := range all {
-		for index := range sessions(w, clients/len(all)) {
-			s := &Seat{Index: index, instance: i, name: fmt.Sprintf("client %d", index+1)}
+		for index := range SessionCount(w, clients/len(all)) {
+			s := &Slot{Index: index, instance: i, name: fmt.Sprintf("client %d", index+1)}
 			if len(all) > 1 {
 				s.name += fmt.Sprintf(" of group %d", i+1)
 			}
-			seats = append(seats, s)
+			slots = append(slots, s)
 		}
 	}
-	return seats
+	return slots
 }
 
 func (all instances) begin() {
@@ -89,9 +72,9 @@ func (all instances) end(r *metrics.Record) {
 	}
 }
 
-// timed fills in the times again after the window has closed. Arrivals that were due in the window
+// fillTimes fills in the times again after the window has closed. Arrivals that were due in the window
 // and ended after it count among the times, but not among the rounds.
-func (all instances) timed(r *metrics.Record) {
+func (all instances) fillTimes(r *metrics.Record) {
 	var now metrics.Record
 	all.end(&now)
 	r.Phases, r.Fanout = now.Phases, now.Fanout
@@ -106,7 +89,15 @@ func (all instances) verdict() (v metrics.Safety) {
 				one.Details[j] = fmt.Sprintf("group %d: %s", i+1, one.Details[j])
 			}
 		}
-		v = v.With(one, maxDetails)
+		v = v.With(one, check.MaxDetails)
 	}
 	return v
+}
+
+// Phases returns what each recorder has recorded so far.
+func Phases(timings []*metrics.Latency) (all []metrics.Phase) {
+	for _, l := range timings {
+		all = append(all, l.Phase())
+	}
+	return all
 }

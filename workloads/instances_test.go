@@ -9,13 +9,15 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // TestGroupsDoNotWaitForEachOther checks that three locks are held at the same time, each by one
 // client after the other.
 func TestGroupsDoNotWaitForEachOther(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Clients, p.Groups = 6, 3
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
@@ -48,8 +50,8 @@ func TestGroupsDoNotWaitForEachOther(t *testing.T) {
 // TestGroupsWithRoundsOfTheirOwn checks that a round that takes all clients takes those of one
 // group, and that each group has its own leader.
 func TestGroupsWithRoundsOfTheirOwn(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := barrierPlan(s, func(c drivers.Conn, path string) workloads.Barrier { return recipes.NewBarrier(c, path) })
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.BarrierPlan(s, func(c drivers.Conn, path string) recipe.Barrier { return recipes.NewBarrier(c, path) })
 		p.Clients, p.Groups, p.Warmup = 6, 2, 20500*time.Microsecond
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
@@ -62,13 +64,13 @@ func TestGroupsWithRoundsOfTheirOwn(t *testing.T) {
 }
 
 func TestAViolationSaysInWhichGroupItWas(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, nil)
-		p.Form = lockForm(func(c drivers.Conn, path string) workloads.Lock {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, nil)
+		p.Form = runtest.LockForm(func(c drivers.Conn, path string) recipe.Lock {
 			if strings.Contains(path, "/2/") {
 				return freeLock{}
 			}
-			return predecessor(c, path)
+			return runtest.Predecessor(c, path)
 		})
 		p.Clients, p.Groups = 4, 2
 		r, err := workloads.Run(t.Context(), p)
@@ -76,7 +78,7 @@ func TestAViolationSaysInWhichGroupItWas(t *testing.T) {
 			t.Fatal(err)
 		}
 		if r.Safety.Violations == 0 || !strings.HasPrefix(r.Safety.Details[0], "group 2: violation: client ") || len(r.Safety.Details) > 10 {
-			t.Errorf("%+v; want violations in group 2, the first few told", r.Safety)
+			t.Errorf("%+v; want violations in group 2, the first few with details", r.Safety)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // An onPaper is a service whose members do not exist.
@@ -28,18 +29,18 @@ type paperMember struct {
 func (m *paperMember) Name() string                        { return m.name }
 func (m *paperMember) Leads(context.Context) (bool, error) { return m.leads(), nil }
 func (m *paperMember) Isolate() error                      { m.isolate(); return nil }
-func (m *paperMember) Mend() error                         { return nil }
+func (m *paperMember) Restore() error                      { return nil }
 func (m *paperMember) CanFillDisk() bool                   { return false }
 
 // TestIsolatedLeaderIsNoLeader checks that an isolated leader does not count as one, although it
 // reports that it leads until it notices the isolation.
 func TestIsolatedLeaderIsNoLeader(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var isolated time.Time
 		first := &paperMember{name: "1", leads: func() bool { return true }, isolate: func() { isolated = time.Now() }}
 		second := &paperMember{name: "2", leads: func() bool { return !isolated.IsZero() && time.Since(isolated) >= 3*time.Second }}
 		ensemble := &onPaper{s, []drivers.Member{first, second}}
-		r := ran(t, broken(t, ensemble, predecessor, "at=5s isolate leader for=10s"))
+		r := ran(t, broken(t, ensemble, runtest.Predecessor, "at=5s isolate leader for=10s"))
 		if got := r.Recoveries[0].Led; got == nil || *got < 3*time.Second || *got > 3100*time.Millisecond {
 			t.Errorf("there was a leader after %v, want 3 s", got)
 		}

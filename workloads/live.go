@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/fanout"
 )
 
 // A Live is a run whose window is open or has just closed, for observers. It costs the run nothing
@@ -17,7 +18,7 @@ type Live struct {
 	opened time.Time
 	before metrics.Counts
 	self   *metrics.Sampler
-	seats  map[*metrics.Session]int
+	slots  map[*fanout.Session]int
 
 	mu        sync.Mutex
 	intervals []metrics.Interval
@@ -26,13 +27,13 @@ type Live struct {
 	whole     *metrics.Record // the results when all work that was due in the window is done
 }
 
-// goLive hands the run to the plan's observer, if it has one.
-func (r *runner) goLive(opened time.Time, before metrics.Counts, self *metrics.Sampler) *Live {
+// observe hands the run to the plan's observer, if it has one.
+func (r *runner) observe(opened time.Time, before metrics.Counts, self *metrics.Sampler) *Live {
 	l := &Live{runner: r, opened: opened, before: before, self: self}
 	if r.plan.Watch != nil {
-		l.seats = make(map[*metrics.Session]int, len(r.crew.seats))
-		for i, s := range r.crew.seats {
-			l.seats[s.Marks] = i
+		l.slots = make(map[*fanout.Session]int, len(r.pool.Slots))
+		for i, s := range r.pool.Slots {
+			l.slots[s.Marks] = i
 		}
 		r.plan.Watch(l)
 	}
@@ -53,11 +54,11 @@ func (l *Live) end(r *metrics.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.now = l.passing()
-	l.runner.crew.instances.end(&l.now)
-	turns := l.runner.crew.cycles.now()
+	l.runner.pool.instances.end(&l.now)
+	turns := l.runner.pool.turns.snapshot()
 	l.now.Generator = l.self.Stop()
 	if l.runner.pacer == nil {
-		turns.tell(&l.now, l.runner.crew.instances[0].Together())
+		turns.fill(&l.now, l.runner.pool.instances[0].Together())
 	}
 	l.shut = true
 	l.now.Intervals = r.Intervals
@@ -66,7 +67,7 @@ func (l *Live) end(r *metrics.Record) {
 
 // passing returns the duration and the counts of the window while it is open.
 func (l *Live) passing() metrics.Record {
-	return metrics.Record{Duration: time.Since(l.opened), Counts: l.runner.crew.meter.Counts().Sub(l.before)}
+	return metrics.Record{Duration: time.Since(l.opened), Counts: l.runner.pool.Meter.Counts().Sub(l.before)}
 }
 
 // close keeps the results of the window. Clients then continue until their rounds have ended.
@@ -74,13 +75,22 @@ func (l *Live) close(r *metrics.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	whole := *r
-	whole.Herd, whole.Errors = l.runner.crew.meter.SoFar(), l.runner.failures()
-	whole.Background, whole.Doubts = l.runner.beside.soFar(), generatorDoubts(&whole)
+	whole.Herd, whole.Errors = l.runner.pool.Meter.SoFar(), l.runner.failures()
+	whole.Background = l.runner.background.soFar()
+	warnOfGenerator(&whole)
 	l.whole = &whole
 }
 
-// SoFar returns the results since the window opened: a Record without safety, without doubts other
-// than the generator's, and without the server's counts. The caller must not change its intervals.
+// warnOfGenerator records the doubts and the warning that are known at any time of the run.
+func warnOfGenerator(r *metrics.Record) {
+	r.Doubts, r.Warnings = generatorDoubts(r), nil
+	if w, busy := sharedMachine(r); busy && len(r.Doubts) == 0 {
+		r.Warn(w)
+	}
+}
+
+// SoFar returns the results since the window opened: a Record without safety, without warnings and
+// doubts other than the generator's, and without the server's counts. The caller must not change its intervals.
 func (l *Live) SoFar() metrics.Record {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -89,15 +99,16 @@ func (l *Live) SoFar() metrics.Record {
 	}
 	r := l.now
 	if l.shut {
-		l.runner.crew.instances.timed(&r)
+		l.runner.pool.instances.fillTimes(&r)
 	} else {
 		r = l.passing()
 		r.Generator = l.self.SoFar()
-		l.runner.crew.instances.end(&r)
+		l.runner.pool.instances.end(&r)
 	}
-	r.Intervals, r.Doubts = l.intervals, generatorDoubts(&r)
-	r.Herd, r.Errors, r.Background = l.runner.crew.meter.SoFar(), l.runner.failures(), l.runner.beside.soFar()
-	l.runner.standing(&r.Generator)
+	r.Intervals = l.intervals
+	warnOfGenerator(&r)
+	r.Herd, r.Errors, r.Background = l.runner.pool.Meter.SoFar(), l.runner.failures(), l.runner.background.soFar()
+	l.runner.fillOpenLoop(&r.Generator)
 	return r
 }
 
@@ -106,4 +117,28 @@ func (r *runner) failures() map[string]int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.errors)
+}
+
+// Follow follows the writes that wake clients from now on; see [fanout.Meter.Follow] for its cost.
+func (l *Live) Follow() { l.runner.pool.Meter.Follow() }
+
+// Hold follows no further writes.
+func (l *Live) Hold() { l.runner.pool.Meter.Hold() }
+
+// Unfollow ends following.
+func (l *Live) Unfollow() { l.runner.pool.Meter.Unfollow() }
+
+// Woken returns what a typical followed write, the one with the median fan-out, did to each
+// session, by slot: the sessions of the clients, of a leader and of observers. drain is the time
+// from the first notification to the last, and writes the number of writes from which the typical
+// one was chosen.
+func (l *Live) Woken() (slots []fanout.Outcome, drain time.Duration, writes int) {
+	slots = make([]fanout.Outcome, len(l.runner.pool.Slots))
+	f := l.runner.pool.Meter.Followed()
+	for _, w := range f.Wakeups {
+		if at, ok := l.slots[w.Session]; ok {
+			slots[at] = w.Outcome
+		}
+	}
+	return slots, f.Drain, f.Writes
 }

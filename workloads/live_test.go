@@ -9,15 +9,18 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/fanout"
 	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/openloop"
+	"github.com/stampede-bench/stampede/workloads/recipe"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // TestLiveTellsWhatWasMeasuredSoFar checks that an observer of a run in progress sees everything
 // that has happened, and never less than before.
 func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
 		var seen []metrics.Record
 		var live *workloads.Live
 		looked := make(chan struct{})
@@ -70,10 +73,10 @@ func TestLiveTellsWhatWasMeasuredSoFar(t *testing.T) {
 func TestLiveTellsOfOpenLoopsAndBackgrounds(t *testing.T) {
 	for name, rate := range map[string]float64{"closed background": 0, "open background": 200} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s drivers.Service) {
-				p := plan(hooked{s, func(c drivers.Conn) drivers.Conn { return unhurried{c} }}, predecessor)
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+				p := runtest.LockPlan(runtest.Hooked(s, func(c drivers.Conn) drivers.Conn { return unhurried{c} }), runtest.Predecessor)
 				p.Settings.Hold = 10 * time.Millisecond
-				p.Open = pace.Options{Rate: pace.Of(200)}
+				p.Open = openloop.Options{Rate: openloop.Of(200)}
 				p.Background = background()
 				p.Background.Rate, p.Background.Mix.Reads = rate, 1
 				var seen []metrics.Record
@@ -105,7 +108,7 @@ func TestLiveTellsOfOpenLoopsAndBackgrounds(t *testing.T) {
 					}
 				}
 				if !behind {
-					t.Error("nobody was ever seen to wait, of more than one lock can do")
+					t.Error("no traced write left a client waiting")
 				}
 			})
 		})
@@ -120,7 +123,7 @@ func (u unhurried) Get(ctx context.Context, path string, w drivers.Watch) ([]byt
 	return u.Conn.Get(ctx, path, w)
 }
 
-func (u unhurried) Fence(ctx context.Context) error { return u.Conn.(drivers.Fencer).Fence(ctx) }
+func (u unhurried) Flush(ctx context.Context) error { return u.Conn.(drivers.Flusher).Flush(ctx) }
 
 func neverLess(t *testing.T, was, is metrics.Record) {
 	t.Helper()
@@ -140,12 +143,12 @@ func neverLess(t *testing.T, was, is metrics.Record) {
 // which makes progress; in the naive form all others, of which at most one makes progress.
 func TestLiveFollowsARelease(t *testing.T) {
 	for name, c := range map[string]struct {
-		open  func(drivers.Conn, string) workloads.Lock
+		open  func(drivers.Conn, string) recipe.Lock
 		woken int
-	}{"recipe": {predecessor, 1}, "naive": {oneNode, 4}} {
+	}{"recipe": {runtest.Predecessor, 1}, "naive": {oneNode, 4}} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s drivers.Service) {
-				p := plan(s, c.open)
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+				p := runtest.LockPlan(s, c.open)
 				p.Watch = func(l *workloads.Live) {
 					l.Follow()
 					go func() {
@@ -153,8 +156,8 @@ func TestLiveFollowsARelease(t *testing.T) {
 						synctest.Wait()
 						wantRelease(t, l, c.woken)
 						l.Unfollow()
-						if seats, _ := l.Woken(); slices.Max(seats) != metrics.Asleep {
-							t.Errorf("follows still: %v", seats)
+						if slots, _, _ := l.Woken(); slices.Max(slots) != fanout.NotNotified {
+							t.Errorf("follows still: %v", slots)
 						}
 					}()
 				}
@@ -168,13 +171,13 @@ func TestLiveFollowsARelease(t *testing.T) {
 
 func wantRelease(t *testing.T, l *workloads.Live, woken int) {
 	t.Helper()
-	fates := map[metrics.Fate]int{}
-	seats, _ := l.Woken()
-	for _, f := range seats {
-		fates[f]++
+	outcomes := map[fanout.Outcome]int{}
+	slots, _, _ := l.Woken()
+	for _, f := range slots {
+		outcomes[f]++
 	}
 	// In the naive form a client that was not woken may have been the fastest.
-	if fates[metrics.Asleep] != 5-woken || fates[metrics.Wasted] < woken-1 || fates[metrics.Useful]+fates[metrics.Wasted] != woken {
-		t.Errorf("fates %v, want %d woken, of whom one goes on", fates, woken)
+	if outcomes[fanout.NotNotified] != 5-woken || outcomes[fanout.Wasted] < woken-1 || outcomes[fanout.Useful]+outcomes[fanout.Wasted] != woken {
+		t.Errorf("outcomes %v, want %d woken, one of which proceeds", outcomes, woken)
 	}
 }

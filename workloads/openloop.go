@@ -4,31 +4,31 @@ import (
 	"context"
 
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
-// openLoop gives the seats their arrivals if the plan has an arrival rate.
+// openLoop gives the slots their arrivals if the plan has an arrival rate.
 func (r *runner) openLoop() {
 	if !r.plan.Open.Rate.Open() {
 		return
 	}
-	r.pacer = pace.New(r.plan.Open, r.plan.Warmup, r.plan.Duration, r.plan.Seed)
-	for _, s := range r.crew.seats {
+	r.pacer = openloop.New(r.plan.Open, r.plan.Warmup, r.plan.Duration, r.plan.Seed)
+	for _, s := range r.pool.Slots {
 		s.pacer, s.ticket = r.pacer, r.pacer.Ticket()
 	}
 }
 
-// standing fills in the current state of the open loop, if the run has one.
-func (r *runner) standing(g *metrics.Generator) {
+// fillOpenLoop fills in the current state of the open loop, if the run has one.
+func (r *runner) fillOpenLoop(g *metrics.Generator) {
 	if r.pacer == nil {
 		return
 	}
-	s := r.pacer.Standing()
+	s := r.pacer.Progress()
 	arrivals(g, s.Counts)
 	g.Waiting, g.Behind = s.Waiting, s.Lag
 }
 
-func arrivals(g *metrics.Generator, c pace.Counts) {
+func arrivals(g *metrics.Generator, c openloop.Counts) {
 	g.Offered, g.Late, g.Completed, g.Failed, g.Skipped, g.Unfinished = c.Offered, c.Late, c.Completed, c.Failed, c.Skipped, c.Unfinished
 }
 

@@ -11,7 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/openloop"
+	"github.com/stampede-bench/stampede/workloads/recipe"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // TestOpenLoopOfEveryForm checks for every form that work that arrives at a rate completes at that
@@ -22,10 +24,10 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 			continue
 		}
 		t.Run(form.String(), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s drivers.Service) {
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 				r, err := workloads.Run(t.Context(), workloads.Plan{Service: s, Form: form, Clients: 6,
 					Settings: workloads.Settings{Hold: 20 * time.Millisecond}, Warmup: time.Second, Duration: 5 * time.Second, Seed: 1,
-					Open: pace.Options{Rate: pace.Of(16), Arrival: pace.Poisson}})
+					Open: openloop.Options{Rate: openloop.Of(16), Arrival: openloop.Poisson}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -50,11 +52,11 @@ func TestOpenLoopOfEveryForm(t *testing.T) {
 // TestOpenLoopOverload offers more work than one lock with this hold time can serve. Some arrivals
 // must be skipped, and the run must report it.
 func TestOpenLoopOverload(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Settings.Hold = 10 * time.Millisecond
 		p.Warmup, p.Duration = 0, 10*time.Second
-		p.Open = pace.Options{Rate: pace.Of(200)}
+		p.Open = openloop.Options{Rate: openloop.Of(200)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -80,13 +82,13 @@ func TestOpenLoopOverload(t *testing.T) {
 // TestOpenLoopAccountsForArrivalsLostWithTheirSession checks that arrivals whose session was lost
 // count as failed: every offered arrival is accounted for, and the run reports the failure.
 func TestOpenLoopAccountsForArrivalsLostWithTheirSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
 		left.Store(20)
-		p := plan(s, func(c drivers.Conn, path string) workloads.Lock {
+		p := runtest.LockPlan(s, func(c drivers.Conn, path string) recipe.Lock {
 			return sessionLoser{recipes.NewLock(c, path), c, &left}
 		})
-		p.Duration, p.Open = 10*time.Second, pace.Options{Rate: pace.Of(20)}
+		p.Duration, p.Open = 10*time.Second, openloop.Options{Rate: openloop.Of(20)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)
@@ -105,11 +107,11 @@ func TestOpenLoopAccountsForArrivalsLostWithTheirSession(t *testing.T) {
 // window closes are drained after it. They are among the response times, but not in the throughput
 // or the cost per round. Messages after the window are not counted either.
 func TestOpenLoopCountsOnlyRoundsThatEndedInTheWindow(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Clients, p.Settings.Hold = 110, 10*time.Millisecond
 		p.Warmup, p.Duration = 0, 2005*time.Millisecond
-		p.Open = pace.Options{Rate: pace.Of(150)}
+		p.Open = openloop.Options{Rate: openloop.Of(150)}
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
 			t.Fatal(err)

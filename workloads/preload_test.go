@@ -5,13 +5,15 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // TestPreload checks that a preload exists during the run, adds nothing to its counts, and is
 // removed afterwards.
 func TestPreload(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := mix(s, workloads.MixSettings{Keys: 1})
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.MixPlan(s, workloads.MixSettings{Keys: 1})
 		p.Preload = workloads.Preload{Nodes: 1500, Watches: 2000}
 		var there int
 		p.Progress = func(workloads.Progress) { there = stored(t, s) }
@@ -46,6 +48,6 @@ func stored(t *testing.T, s drivers.Service) (nodes int) {
 			count(path + "/" + child.Name)
 		}
 	}
-	count(workloads.DefaultNamespace)
+	count(namespace.Default)
 	return nodes
 }

@@ -28,25 +28,22 @@ const (
 // generatorDoubts returns the doubts that come from the generator and its machine, at any time of
 // the run: which program was short of processors, and why.
 func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
-	doubt := func(is bool, code, format string, args ...any) {
+	doubt := func(is bool, code string, numbers metrics.Numbers) {
 		if is {
-			all = append(all, metrics.Warn(code, format, args...))
+			all = append(all, metrics.Warning{Code: code, Numbers: numbers})
 		}
 	}
 	g, cores := m.Generator, float64(metrics.Cores())
-	doubt(g.CPUCores > full*cores, metrics.ClientBound,
-		"client-bound: the generator used %.1f of %.0f cores; the service may be faster than this", g.CPUCores, cores)
+	doubt(g.CPUCores > full*cores, metrics.ClientBound, metrics.Numbers{"generator_cores": g.CPUCores, "machine_cores": cores})
 	if c := g.Machine; c != nil {
-		doubt(c.Busy > full*float64(c.Cores) && more(m, c.Others, foreign), metrics.Others,
-			"other programs used %.1f of %d cores, the generator %.1f, the servers it started %.1f, and the generator's threads waited for a core %.0f %% of the time that they had work; times are too long",
-			c.Others, c.Cores, g.CPUCores, c.Started, 100*c.Waiting/max(c.Waiting+g.CPUCores, 1e-9))
-		doubt(more(m, c.Stolen, stolen), metrics.Stolen,
-			"time stolen: other machines had %.2f of the %d cores; times are too long", c.Stolen, c.Cores)
+		doubt(c.Busy > full*float64(c.Cores) && more(m, c.Others, foreign), metrics.Others, metrics.Numbers{
+			"others_cores": c.Others, "machine_cores": float64(c.Cores), "generator_cores": g.CPUCores, "started_cores": c.Started,
+			"waiting_share": c.Waiting / max(c.Waiting+g.CPUCores, 1e-9)})
+		doubt(more(m, c.Stolen, stolen), metrics.Stolen, metrics.Numbers{"stolen_cores": c.Stolen, "machine_cores": float64(c.Cores)})
 	}
 	if p := lateFor(m); p.Name != "" {
-		all = append(all, metrics.Warn(metrics.Starved,
-			"generator starved: one of its timers in a hundred was %v late or more, and one %s in a hundred took %v or more; part of that is its own",
-			short(at99(g.Lag)), p.Name, short(at99(p.Service))))
+		all = append(all, metrics.Warning{Code: metrics.Starved, Names: metrics.Names{"phase": p.Name},
+			Numbers: metrics.Numbers{"late_p99_ns": float64(at99(g.Lag)), "phase_p99_ns": float64(at99(p.Service))}})
 	}
 	return all
 }
@@ -72,26 +69,16 @@ func lateFor(m *metrics.Record) metrics.Phase {
 	return metrics.Phase{}
 }
 
-// sharedMachine warns if the generator and the servers kept the machine busy together. That is no
-// reason to doubt a comparison of runs that share the machine in the same way. Otherwise the
-// warning has no text.
-func sharedMachine(m *metrics.Record) (w metrics.Warning) {
+// sharedMachine returns a warning if the generator and the servers kept the machine busy together.
+// That is no reason to doubt a comparison of runs that share the machine in the same way.
+func sharedMachine(m *metrics.Record) (w metrics.Warning, busy bool) {
 	g := m.Generator
-	if c := g.Machine; c != nil && c.Busy > full*float64(c.Cores) {
-		w = metrics.Warn(metrics.Shared,
-			"the machine was %.0f %% busy: the generator used %.1f of %d cores and the servers it started %.1f; servers on a machine of their own may be faster",
-			100*c.Busy/float64(c.Cores), g.CPUCores, c.Cores, c.Started)
+	c := g.Machine
+	if c == nil || c.Busy <= full*float64(c.Cores) {
+		return w, false
 	}
-	return w
-}
-
-// short rounds the duration to three digits.
-func short(d time.Duration) time.Duration {
-	unit := time.Nanosecond
-	for d > 1000*unit {
-		unit *= 10
-	}
-	return d.Round(unit)
+	return metrics.Warning{Code: metrics.Shared, Numbers: metrics.Numbers{"busy_share": c.Busy / float64(c.Cores),
+		"generator_cores": g.CPUCores, "machine_cores": float64(c.Cores), "started_cores": c.Started}}, true
 }
 
 // at99 returns the 99th percentile of a histogram of durations.

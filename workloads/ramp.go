@@ -41,51 +41,51 @@ func (p Plan) ramp() time.Duration {
 	return 0
 }
 
-// arrive waits until the seat may arrive, and reports whether it takes turns at all.
-func (r *runner) arrive(s *Seat) bool {
-	if s.enter == nil {
+// arrive waits until the slot may arrive, and reports whether it takes turns at all.
+func (r *runner) arrive(s *Slot) bool {
+	if s.mayArrive == nil {
 		return true
 	}
 	select {
-	case <-s.enter:
+	case <-s.mayArrive:
 		return true
 	case <-r.stop:
-		return r.crew.instances[s.instance].Together() // other clients may be in a round with it
+		return r.pool.instances[s.instance].Together() // other clients may be in a round with it
 	case <-r.rounds.Done():
 		return false
 	}
 }
 
-// spread makes the seats wait until gather lets them arrive.
-func (r *runner) spread() {
+// holdArrivals makes the slots wait until gather lets them arrive.
+func (r *runner) holdArrivals() {
 	if r.plan.ramp() == 0 {
 		return
 	}
 	r.gathered = make(chan struct{})
-	for _, s := range r.crew.seats {
-		s.enter, s.gathered = make(chan struct{}), r.gathered
+	for _, s := range r.pool.Slots {
+		s.mayArrive, s.gathered = make(chan struct{}), r.gathered
 	}
 }
 
 // gather lets the clients arrive one after the other, a few at a time. It returns when all of them
 // wait for something or the run ends, with the time that it took; 0 without a ramp.
 func (r *runner) gather(ctx context.Context) (took time.Duration) {
-	ramp, seats, began := r.plan.ramp(), r.crew.seats, time.Now()
+	ramp, slots, began := r.plan.ramp(), r.pool.Slots, time.Now()
 	if ramp == 0 {
 		return 0
 	}
 	defer func() { took = time.Since(began) }()
 	defer close(r.gathered)
 	var coming arriving
-	for i := 0; i < len(seats) || len(coming) > 0; {
+	for i := 0; i < len(slots) || len(coming) > 0; {
 		if ctx.Err() != nil || r.stopping.Load() {
 			break
 		}
-		due := ramp * time.Duration(i) / time.Duration(len(seats))
-		if i < len(seats) && len(coming) < arrivingAtOnce && time.Since(began) >= due {
-			close(seats[i].enter)
+		due := ramp * time.Duration(i) / time.Duration(len(slots))
+		if i < len(slots) && len(coming) < arrivingAtOnce && time.Since(began) >= due {
+			close(slots[i].mayArrive)
 			if r.plan.Form.Family != Load { // clients of a load do not wait for anything
-				coming = append(coming, &arrival{seat: seats[i], since: time.Now()})
+				coming = append(coming, &arrival{slot: slots[i], since: time.Now()})
 			}
 			i++
 			continue
@@ -98,7 +98,7 @@ func (r *runner) gather(ctx context.Context) (took time.Duration) {
 
 // An arrival is a client that is arriving: it does not yet wait for anything.
 type arrival struct {
-	seat  *Seat
+	slot  *Slot
 	since time.Time
 	waits bool // it waited when look last checked it
 }
@@ -110,7 +110,7 @@ type arriving []*arrival
 func (all arriving) look(now time.Time) arriving {
 	return slices.DeleteFunc(all, func(a *arrival) bool {
 		before := a.waits
-		a.waits = a.seat.Marks.Waits()
+		a.waits = a.slot.Marks.Waits()
 		return a.waits && before || now.Sub(a.since) > arrivalTime
 	})
 }

@@ -8,7 +8,8 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/openloop"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // TestManyClientsArriveSpreadOut checks that many clients of a lock arrive one after the other, a
@@ -16,9 +17,9 @@ import (
 func TestManyClientsArriveSpreadOut(t *testing.T) {
 	const clients = 240
 	for _, ramp := range []time.Duration{0, 2 * time.Second} {
-		inBubble(t, func(t *testing.T, s drivers.Service) {
+		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 			a := &arrivals{Service: s, first: make(map[time.Time]int)}
-			p := plan(a, predecessor)
+			p := runtest.LockPlan(a, runtest.Predecessor)
 			p.Clients, p.Ramp, p.Warmup, p.Duration = clients, ramp, time.Second, time.Second
 			p.Settings.Hold = time.Millisecond
 			began, opened, before := time.Now(), time.Time{}, 0
@@ -91,9 +92,9 @@ func (f *firstWrite) Message(m drivers.Message) {
 // TestNoRampInAnOpenLoop checks that clients of an open loop arrive immediately: a ramp has no
 // meaning there.
 func TestNoRampInAnOpenLoop(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
-		p.Open, p.Ramp = pace.Options{Rate: pace.Of(100)}, time.Minute
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
+		p.Open, p.Ramp = openloop.Options{Rate: openloop.Of(100)}, time.Minute
 		began := time.Now()
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil || r.Ramp > 0 || time.Since(began) > 10*time.Second {

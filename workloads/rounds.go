@@ -2,99 +2,100 @@ package workloads
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
-// rounds manages the rounds of a workload that takes all clients together. Each round has a fresh
+// Rounds manages the rounds of a workload that takes all clients together. Each round has a fresh
 // path on the service, and a T that its clients share in this process. The round's first client
 // has the path created and its last client has it removed, over an uncounted session.
-type rounds[T any] struct {
-	admin drivers.Conn
-	stem  string // of the rounds' paths
-	seats int    // how many seats take part in a round
-	// begin creates what a round needs on the service, and what its seats share.
-	begin func(ctx context.Context, path string) (*T, error)
-	// judge adds the findings of a round that is over to the safety verdict. disturbed reports
-	// whether a seat's session was disturbed during the round.
-	judge func(s *metrics.Safety, share *T, disturbed func(*Seat) bool)
+type Rounds[T any] struct {
+	Admin      drivers.Conn
+	PathPrefix string // of the rounds' paths
+	Slots      int    // how many slots take part in a round
+	// Begin creates what a round needs on the service, and what its slots share.
+	Begin func(ctx context.Context, path string) (*T, error)
+	// Judge adds the findings of a round that is over to the safety verdict. disturbed reports
+	// whether a slot's session was disturbed during the round.
+	Judge func(s *metrics.Safety, share *T, disturbed func(check.Client) bool)
 
 	mu     sync.Mutex
-	open   map[int64]*round[T] // by turn
+	active map[int64]*Round[T] // by turn
 	safety metrics.Safety
 }
 
-// A round is the state of one round.
-type round[T any] struct {
-	path  string
-	share *T
+// A Round is the state of one round.
+type Round[T any] struct {
+	Path   string
+	Shared *T
 
 	begun chan struct{} // closed when begin has returned
 	err   error         // of begin
 
-	claim   *pace.Ticket    // holds the round's arrival; nil in a closed loop, and before any client has joined
-	arrived chan struct{}   // closed when the round's arrival is due
-	due     time.Time       // when the arrival was due; zero in a closed loop
-	left    int             // how many seats have not finished the round
-	calm    map[*Seat]int64 // the seats' disturbances when they joined the round
+	arrival            *openloop.Ticket       // holds the round's arrival; nil in a closed loop, and before any client has joined
+	arrived            chan struct{}          // closed when the round's arrival is due
+	due                time.Time              // when the arrival was due; zero in a closed loop
+	left               int                    // how many slots have not finished the round
+	disturbancesBefore map[check.Client]int64 // the slots' disturbances when they joined the round
 }
 
-func (r *round[T]) disturbed(s *Seat) bool {
-	calm, joined := r.calm[s]
+func (r *Round[T]) disturbed(s check.Client) bool {
+	calm, joined := r.disturbancesBefore[s]
 	return joined && s.Disturbances() != calm
 }
 
-// first creates the first round's path before any client exists, so that its creation is not
+// First creates the first round's path before any client exists, so that its creation is not
 // counted.
-func (r *rounds[T]) first(ctx context.Context) error {
-	r.open = make(map[int64]*round[T])
+func (r *Rounds[T]) First(ctx context.Context) error {
+	r.active = make(map[int64]*Round[T])
 	_, err := r.begun(ctx, 0)
 	return err
 }
 
-// join returns the round of the seat's current turn. A seat that joins again with a new session
+// Join returns the round of the slot's current turn. A slot that joins again with a new session
 // joins the same round.
-func (r *rounds[T]) join(ctx context.Context, s *Seat) (*round[T], error) {
+func (r *Rounds[T]) Join(ctx context.Context, s *Slot) (*Round[T], error) {
 	now, err := r.begun(ctx, s.turns)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.arrive(ctx, s, now); err != nil {
+	if err := r.awaitArrival(ctx, s, now); err != nil {
 		return nil, err
 	}
 	if s.lags { // its server may not know the path yet
-		if err := fence(ctx, s.Conn); err != nil {
+		if err := flush(ctx, s.Conn); err != nil {
 			return nil, err
 		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, joined := now.calm[s]; !joined {
-		now.calm[s] = s.Disturbances()
+	if _, joined := now.disturbancesBefore[s]; !joined {
+		now.disturbancesBefore[s] = s.Disturbances()
 	}
 	return now, nil
 }
 
-// arrive waits until the round is due, in an open loop. The first client to join waits for the
+// awaitArrival waits until the round is due, in an open loop. The first client to join waits for the
 // arrival on behalf of all.
-func (r *rounds[T]) arrive(ctx context.Context, s *Seat, now *round[T]) error {
-	if s.pacer == nil {
+func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) error {
+	if !s.OpenLoop() {
 		return nil
 	}
 	r.mu.Lock()
-	first := now.claim == nil
+	first := now.arrival == nil
 	if first {
-		now.claim = s.pacer.Ticket()
+		now.arrival = s.NewArrival()
 	}
 	r.mu.Unlock()
 	if first {
-		now.due, _ = s.next(ctx, now.claim) // at the end, clients that have joined still finish it
+		now.due, _ = s.AwaitArrival(ctx, now.arrival) // at the end, clients that have joined still finish it
 		close(now.arrived)
 	}
 	select {
@@ -105,8 +106,8 @@ func (r *rounds[T]) arrive(ctx context.Context, s *Seat, now *round[T]) error {
 	}
 }
 
-// responded returns the response time, at time now, of an operation with the service time took.
-func (r *round[T]) responded(now time.Time, took time.Duration) time.Duration {
+// ResponseTime returns the response time, at time now, of an operation with the service time took.
+func (r *Round[T]) ResponseTime(now time.Time, took time.Duration) time.Duration {
 	if r.due.IsZero() {
 		return took
 	}
@@ -114,17 +115,17 @@ func (r *round[T]) responded(now time.Time, took time.Duration) time.Duration {
 }
 
 // begun returns the round of a turn. The first caller creates it.
-func (r *rounds[T]) begun(ctx context.Context, turn int64) (*round[T], error) {
+func (r *Rounds[T]) begun(ctx context.Context, turn int64) (*Round[T], error) {
 	r.mu.Lock()
-	now, known := r.open[turn]
+	now, known := r.active[turn]
 	if !known {
-		now = &round[T]{path: fmt.Sprintf("%s%d", r.stem, turn+1), begun: make(chan struct{}), arrived: make(chan struct{}),
-			left: r.seats, calm: make(map[*Seat]int64)}
-		r.open[turn] = now
+		now = &Round[T]{Path: fmt.Sprintf("%s%d", r.PathPrefix, turn+1), begun: make(chan struct{}), arrived: make(chan struct{}),
+			left: r.Slots, disturbancesBefore: make(map[check.Client]int64)}
+		r.active[turn] = now
 	}
 	r.mu.Unlock()
 	if !known {
-		now.share, now.err = r.begin(ctx, now.path)
+		now.Shared, now.err = r.Begin(ctx, now.Path)
 		close(now.begun)
 	}
 	select {
@@ -133,61 +134,49 @@ func (r *rounds[T]) begun(ctx context.Context, turn int64) (*round[T], error) {
 		return nil, context.Cause(ctx)
 	}
 	if now.err != nil {
-		return nil, fmt.Errorf("make %s: %w", now.path, now.err)
+		return nil, fmt.Errorf("make %s: %w", now.Path, now.err)
 	}
 	return now, nil
 }
 
-// finish records that the seat has done its part. It returns how many rounds ended with it: 1 for
-// the last seat of a round.
-func (r *rounds[T]) finish(ctx context.Context, s *Seat) (int64, error) {
+// Finish records that the slot has done its part. It returns how many rounds ended with it: 1 for
+// the last slot of a round.
+func (r *Rounds[T]) Finish(ctx context.Context, s *Slot) (int64, error) {
 	over := r.leave(s)
 	if over == nil {
 		return 0, nil
 	}
-	if _, err := removeTree(ctx, r.admin, over.path); err != nil {
-		return 0, fmt.Errorf("remove %s: %w", over.path, err)
+	if _, err := namespace.RemoveTree(ctx, r.Admin, over.Path); err != nil {
+		return 0, fmt.Errorf("remove %s: %w", over.Path, err)
 	}
 	return 1, nil
 }
 
-// leave returns the round if the seat was the last to leave it, and nil otherwise.
-func (r *rounds[T]) leave(s *Seat) *round[T] {
+// leave returns the round if the slot was the last to leave it, and nil otherwise.
+func (r *Rounds[T]) leave(s *Slot) *Round[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := r.open[s.turns]
+	now := r.active[s.turns]
 	if now.left--; now.left > 0 {
 		return nil
 	}
-	delete(r.open, s.turns)
-	if now.claim != nil {
-		now.claim.Finish()
+	delete(r.active, s.turns)
+	if now.arrival != nil {
+		now.arrival.Finish()
 	}
-	r.judge(&r.safety, now.share, now.disturbed)
+	r.Judge(&r.safety, now.Shared, now.disturbed)
 	return now
 }
 
-// verdict also judges the rounds that never ended, and returns all findings.
-func (r *rounds[T]) verdict() metrics.Safety {
+// Verdict also judges the rounds that never ended, and returns all findings.
+func (r *Rounds[T]) Verdict() metrics.Safety {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, now := range r.open {
-		if now.share != nil {
-			r.judge(&r.safety, now.share, now.disturbed)
+	for _, now := range r.active {
+		if now.Shared != nil {
+			r.Judge(&r.safety, now.Shared, now.disturbed)
 		}
 	}
-	clear(r.open)
+	clear(r.active)
 	return r.safety
-}
-
-// makeNode creates a node that no other client creates.
-func makeNode(ctx context.Context, c drivers.Conn, path string, data []byte, mode drivers.Mode) error {
-	err := drivers.Repeat(func() error {
-		_, err := c.Create(ctx, path, data, mode)
-		return err
-	})
-	if errors.Is(err, drivers.ErrNodeExists) { // the reply to the first attempt was lost
-		return nil
-	}
-	return err
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
 // A Plan describes one run: one form on one service with a number of clients.
@@ -38,7 +38,7 @@ type Plan struct {
 	Seed          uint64 // of the run's own random choices, such as arrival times
 	// Open sets the arrival rate. Without a rate the loop is closed: each client begins a round
 	// when its last one has ended and it has thought.
-	Open pace.Options
+	Open openloop.Options
 	// Preload exists on the service before the clients arrive, below the run's own node.
 	Preload Preload
 	// Background runs beside the recipe and is counted separately.
@@ -52,8 +52,8 @@ type Plan struct {
 	// Watch, if set, is called with the running run when its window opens; see Live.
 	Watch func(*Live)
 
-	// rough: faults are injected, so connections may be broken for a long time.
-	rough bool
+	// faulty: faults are injected, so connections may be broken for a long time.
+	faulty bool
 }
 
 // Progress is the state of a run in progress.
@@ -73,27 +73,27 @@ var ErrInterrupted = errors.New("interrupted")
 // Run executes the plan and returns its measurements. With an error other than ErrInterrupted it
 // returns no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
-	if p.rough = len(p.Faults) > 0; p.rough {
+	if p.faulty = len(p.Faults) > 0; p.faulty {
 		if err := p.Faults.Check(p.powers()); err != nil {
 			return nil, err
 		}
 	}
-	c := newCrew(p)
+	c := newPool(p)
 	if p.Bin > 0 {
-		c.meter.SetBin(p.Bin)
+		c.Meter.SetBin(p.Bin)
 	}
 	defer func() {
-		if e := c.dismiss(); err == nil {
+		if e := c.Close(); err == nil {
 			err = e
 		}
 	}()
-	if err := c.muster(ctx, p); err != nil {
+	if err := c.open(ctx, p); err != nil {
 		return nil, err
 	}
 	r := newRunner(ctx, p, c)
-	r.beside, err = p.Background.raise(ctx, p)
+	r.background, err = p.Background.open(ctx, p)
 	defer func() {
-		if e := r.beside.dismiss(); err == nil {
+		if e := r.background.close(); err == nil {
 			err = e
 		}
 	}()
@@ -102,7 +102,7 @@ func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 	}
 	record := r.run(ctx)
 	verify(record)
-	switch err := cmp.Or(r.failure, r.beside.broke()); {
+	switch err := cmp.Or(r.failure, r.background.err()); {
 	case err != nil:
 		return nil, err
 	case ctx.Err() != nil:
@@ -113,14 +113,14 @@ func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
 
 // run executes the phases of the run: warm up, measure, and wait until every round has ended.
 func (r *runner) run(ctx context.Context) *metrics.Record {
-	meter, all := r.crew.meter, r.crew.instances
+	meter, all := r.pool.Meter, r.pool.instances
 	var abandon context.CancelFunc
 	r.rounds, abandon = context.WithCancel(r.rounds)
 	defer abandon()
 	start := meter.Counts()
 	r.openLoop()
 	clients := r.startClients()
-	r.beside.start(r)
+	r.background.start(r)
 
 	record := &metrics.Record{}
 	ramp := r.gather(ctx)
@@ -129,36 +129,36 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	self := metrics.StartSampler()
 	meter.Begin()
 	all.begin()
-	r.crew.cycles.open()
+	r.pool.turns.open()
 	r.begin()
-	r.beside.begin()
-	r.crew.trouble.begin(r)
+	r.background.begin()
+	r.pool.faults.begin(r)
 	opened, before := time.Now(), meter.Counts()
-	live := r.goLive(opened, before, self)
+	live := r.observe(opened, before, self)
 	r.measure(ctx, live)
 	record.Intervals = live.intervals
 	live.end(record)
-	r.crew.trouble.end()
-	r.beside.end()
+	r.pool.faults.end()
+	r.background.end()
 	r.drain(record)
-	all.timed(record)
+	all.fillTimes(record)
 	live.close(record)
 	record.Ramp, record.Warmup = ramp, warmup
 	meter.End()
 	record.Server = r.serverCounted(ctx, server)
 
 	r.halt()
-	record.Background = r.beside.finish()
-	r.hurried = ctx.Err() != nil
-	r.letEnd(clients, abandon, record)
-	r.arrived(ctx)
+	record.Background = r.background.finish()
+	r.interrupted = ctx.Err() != nil
+	r.awaitEnd(clients, abandon, record)
+	r.awaitNotifications(ctx)
 	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()
 	record.Disturbed = record.Whole.Cuts > 0 || len(r.errors) > 0 || r.cut
 	record.Herd = meter.Herd()
 	record.Safety = all.verdict()
-	record.Safety = r.beside.voids(record.Safety)
+	record.Safety = r.background.addViolations(record.Safety)
 	record.Errors = r.errors
-	r.crew.trouble.tell(record)
+	r.pool.faults.fill(record)
 	r.warn(record)
 	return record
 }

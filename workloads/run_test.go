@@ -9,58 +9,16 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/recipes"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
-// These tests run in a bubble with a fake clock, on which a second passes in no time.
-
-func inBubble(t *testing.T, test func(t *testing.T, s drivers.Service)) {
-	bubble.Test(t, func(t *testing.T) {
-		s, err := backends.InProcess()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close()
-		test(t, s)
-		wantNothingLeft(t, s)
-	})
-}
-
-func wantNothingLeft(t *testing.T, s drivers.Service) {
-	t.Helper()
-	c, err := s.Dial(context.Background(), drivers.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	if _, there, err := c.Exists(context.Background(), workloads.DefaultNamespace, nil); err != nil || there {
-		t.Errorf("after the run %s is there: %v, %v", workloads.DefaultNamespace, there, err)
-	}
-}
-
-func lockForm(open func(c drivers.Conn, path string) workloads.Lock) workloads.Form {
-	return workloads.Form{Recipe: "lock", Name: "test", Family: workloads.Recipe, New: workloads.Locks(open)}
-}
-
-func predecessor(c drivers.Conn, path string) workloads.Lock {
-	return recipes.NewLock(c, path)
-}
-
-func plan(s drivers.Service, open func(c drivers.Conn, path string) workloads.Lock) workloads.Plan {
-	return workloads.Plan{Service: s, Form: lockForm(open), Clients: 5,
-		Settings: workloads.Settings{Hold: time.Millisecond},
-		// Rounds end at whole milliseconds. The window opens and closes halfway between two of
-		// them.
-		Warmup: 20500 * time.Microsecond, Duration: 300 * time.Millisecond, Seed: 1}
-}
-
 func TestRunMeasuresWholeRounds(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), plan(s, predecessor))
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), runtest.LockPlan(s, runtest.Predecessor))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,8 +40,8 @@ func TestRunMeasuresWholeRounds(t *testing.T) {
 }
 
 func TestRunByRounds(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Duration, p.Rounds = 0, 40
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {
@@ -96,8 +54,8 @@ func TestRunByRounds(t *testing.T) {
 }
 
 func TestRunTellsProgress(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Duration = time.Second
 		var last workloads.Progress
 		times := 0
@@ -115,10 +73,10 @@ func TestRunTellsProgress(t *testing.T) {
 // TestRunInterrupted checks that an interrupted run returns its measurements up to then, of whole
 // rounds.
 func TestRunInterrupted(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		ctx, cancel := context.WithTimeout(t.Context(), 120*time.Millisecond)
 		defer cancel()
-		r, err := workloads.Run(ctx, plan(s, predecessor))
+		r, err := workloads.Run(ctx, runtest.LockPlan(s, runtest.Predecessor))
 		if !errors.Is(err, workloads.ErrInterrupted) {
 			t.Fatalf("error %v, want ErrInterrupted", err)
 		}
@@ -136,20 +94,20 @@ func (freeLock) Token() int64                                         { return d
 func (freeLock) Release(context.Context) error                        { return nil }
 
 func TestRunCatchesALockThatDoesNotWait(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		r, err := workloads.Run(t.Context(), plan(s, func(drivers.Conn, string) workloads.Lock { return freeLock{} }))
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		r, err := workloads.Run(t.Context(), runtest.LockPlan(s, func(drivers.Conn, string) recipe.Lock { return freeLock{} }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if r.Safety.Violations == 0 {
-			t.Error("five clients held the lock at once and nobody noticed")
+			t.Error("five clients held the lock at the same time without a violation")
 		}
 	})
 }
 
 // A tiredLock fails after some rounds.
 type tiredLock struct {
-	workloads.Lock
+	recipe.Lock
 	left *atomic.Int64
 	err  error
 }
@@ -162,10 +120,10 @@ func (l tiredLock) Acquire(ctx context.Context) (context.Context, error) {
 }
 
 func TestRunEndsAtAnErrorThatIsNotOfTheSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
 		left.Store(20)
-		_, err := workloads.Run(t.Context(), plan(s, func(c drivers.Conn, path string) workloads.Lock {
+		_, err := workloads.Run(t.Context(), runtest.LockPlan(s, func(c drivers.Conn, path string) recipe.Lock {
 			return tiredLock{recipes.NewLock(c, path), &left, drivers.ErrRefused}
 		}))
 		if !errors.Is(err, drivers.ErrRefused) || !strings.Contains(err.Error(), "lock/test") {
@@ -176,10 +134,10 @@ func TestRunEndsAtAnErrorThatIsNotOfTheSession(t *testing.T) {
 
 // TestRunSurvivesALostSession checks that a client whose session is lost continues with a new one.
 func TestRunSurvivesALostSession(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
 		var left atomic.Int64
 		left.Store(20)
-		r, err := workloads.Run(t.Context(), plan(s, func(c drivers.Conn, path string) workloads.Lock {
+		r, err := workloads.Run(t.Context(), runtest.LockPlan(s, func(c drivers.Conn, path string) recipe.Lock {
 			return sessionLoser{recipes.NewLock(c, path), c, &left}
 		}))
 		if err != nil {
@@ -196,7 +154,7 @@ func TestRunSurvivesALostSession(t *testing.T) {
 
 // A sessionLoser closes its session once, after it has acquired the lock.
 type sessionLoser struct {
-	workloads.Lock
+	recipe.Lock
 	conn drivers.Conn
 	left *atomic.Int64
 }

@@ -11,26 +11,26 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
 // A runner is a run in progress.
 type runner struct {
 	plan  Plan
-	crew  *crew
-	pacer *pace.Pacer // of an open loop; nil in a closed one
-	// beside is the background load; nil if there is none.
-	beside *backdrop
+	pool  *Pool
+	pacer *openloop.Pacer // of an open loop; nil in a closed one
+	// background is the background load; nil if there is none.
+	background *backgroundLoad
 
-	rounds   context.Context // the context of rounds: it outlives the stop, so that rounds can end
-	stopping atomic.Bool     // no more rounds begin
-	stop     chan struct{}   // closed with stopping
-	stopOnce sync.Once
-	gathered chan struct{} // closed when all clients have arrived; nil if they arrive at the same time
-	begun    atomic.Bool   // the window is open
-	hurried  bool          // the run was interrupted
-	all      atomic.Int64  // rounds that have ended since the start
-	before   atomic.Int64  // rounds that had ended before the window opened
+	rounds      context.Context // the context of rounds: it outlives the stop, so that rounds can end
+	stopping    atomic.Bool     // no more rounds begin
+	stop        chan struct{}   // closed with stopping
+	stopOnce    sync.Once
+	gathered    chan struct{} // closed when all clients have arrived; nil if they arrive at the same time
+	begun       atomic.Bool   // the window is open
+	interrupted bool          // the run was interrupted
+	all         atomic.Int64  // rounds that have ended since the start
+	before      atomic.Int64  // rounds that had ended before the window opened
 
 	mu      sync.Mutex
 	turns   []int64 // where a round takes all clients: how many turns at least one client has begun, by instance
@@ -40,8 +40,8 @@ type runner struct {
 	queued  bool // too many turns were in progress for their rounds to end in time
 }
 
-func newRunner(ctx context.Context, p Plan, c *crew) *runner {
-	return &runner{plan: p, crew: c, rounds: context.WithoutCancel(ctx),
+func newRunner(ctx context.Context, p Plan, c *Pool) *runner {
+	return &runner{plan: p, pool: c, rounds: context.WithoutCancel(ctx),
 		stop: make(chan struct{}), turns: make([]int64, len(c.instances)), errors: make(map[string]int64)}
 }
 
@@ -60,19 +60,19 @@ const (
 	eachEndTime = 5 * time.Millisecond
 )
 
-// roughEndTime is the limit in a run with faults: sessions have to expire and servers have to come
+// faultsEndTime is the limit in a run with faults: sessions have to expire and servers have to come
 // back before other clients can continue.
-const roughEndTime = time.Minute
+const faultsEndTime = time.Minute
 
-// letEnd waits until the rounds in progress have ended. It abandons those that do not end in time,
+// awaitEnd waits until the rounds in progress have ended. It abandons those that do not end in time,
 // or that cannot at the rate the window measured.
-func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc, window *metrics.Record) {
+func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, window *metrics.Record) {
 	if r.failed() {
 		abandon() // the run has failed: no round needs to end cleanly
 	}
-	limit := endTime + time.Duration(len(r.crew.seats))*eachEndTime
-	if r.plan.rough && !r.hurried {
-		limit = roughEndTime
+	limit := endTime + time.Duration(len(r.pool.Slots))*eachEndTime
+	if r.plan.faulty && !r.interrupted {
+		limit = faultsEndTime
 	}
 	if r.queued = r.queueTime(window) > limit; r.queued {
 		limit = 0
@@ -91,7 +91,7 @@ func (r *runner) letEnd(clients *sync.WaitGroup, abandon context.CancelFunc, win
 // the window's rate, in workloads where clients wait for one holder after another. It is 0 for
 // other workloads, and if the rate is unknown.
 func (r *runner) queueTime(window *metrics.Record) time.Duration {
-	if _, queue := r.crew.instances[0].(holding); !queue || window.Rounds == 0 || r.pacer != nil {
+	if _, queue := r.pool.instances[0].(holder); !queue || window.Rounds == 0 || r.pacer != nil {
 		return 0
 	}
 	return time.Duration(float64(window.Duration) * float64(window.Generator.Unfinished) / float64(window.Rounds))
@@ -99,8 +99,8 @@ func (r *runner) queueTime(window *metrics.Record) time.Duration {
 
 func (r *runner) startClients() *sync.WaitGroup {
 	var clients sync.WaitGroup
-	r.spread()
-	for _, s := range r.crew.seats {
+	r.holdArrivals()
+	for _, s := range r.pool.Slots {
 		clients.Go(func() {
 			if r.arrive(s) {
 				r.client(s)
@@ -111,17 +111,17 @@ func (r *runner) startClients() *sync.WaitGroup {
 }
 
 // client takes turns until the run stops. It opens a new session whenever one is lost.
-func (r *runner) client(s *Seat) {
+func (r *runner) client(s *Slot) {
 	s.Stopping = r.stop
 	for {
-		err := r.attend(s)
+		err := r.session(s)
 		if err == nil {
 			return
 		}
-		if r.plan.rough && !errors.Is(err, drivers.ErrSessionLost) && over(s.Conn) {
+		if r.plan.faulty && !errors.Is(err, drivers.ErrSessionLost) && sessionEnded(s.Conn) {
 			err = fmt.Errorf("%w: %w", drivers.ErrSessionLost, err)
 		}
-		if r.noteError(s, err); r.failed() || r.rounds.Err() != nil {
+		if r.countError(s, err); r.failed() || r.rounds.Err() != nil {
 			return
 		}
 		if !errors.Is(err, drivers.ErrSessionLost) {
@@ -133,10 +133,10 @@ func (r *runner) client(s *Seat) {
 	}
 }
 
-// over reports whether the session has ended. It waits a little: a client may learn that its nodes
+// sessionEnded reports whether the session has ended. It waits a little: a client may learn that its nodes
 // are gone shortly before it learns that its session is.
-func over(c drivers.Conn) bool {
-	t := time.NewTimer(aLittle)
+func sessionEnded(c drivers.Conn) bool {
+	t := time.NewTimer(sessionEndWait)
 	defer t.Stop()
 	select {
 	case <-c.Done():
@@ -146,34 +146,34 @@ func over(c drivers.Conn) bool {
 	}
 }
 
-const aLittle = time.Second
+const sessionEndWait = time.Second
 
-// reopen opens a new session for the seat and reports whether the run continues. It retries, since
+// reopen opens a new session for the slot and reports whether the run continues. It retries, since
 // faults may keep it from connecting.
-func (r *runner) reopen(s *Seat) bool {
+func (r *runner) reopen(s *Slot) bool {
 	for {
-		err := s.open(r.rounds)
+		err := s.Open(r.rounds)
 		if err == nil {
 			return true
 		}
-		if r.noteError(s, err); r.failed() || r.rounds.Err() != nil {
+		if r.countError(s, err); r.failed() || r.rounds.Err() != nil {
 			return false
 		}
-		keep(r.rounds, lapTime)
+		Sleep(r.rounds, lapTime)
 	}
 }
 
-// attend takes turns in one session.
-func (r *runner) attend(s *Seat) error {
-	c, err := r.crew.instances[s.instance].Join(s)
+// session takes turns in one session.
+func (r *runner) session(s *Slot) error {
+	c, err := r.pool.instances[s.instance].Join(s)
 	if err != nil {
 		return err
 	}
-	if lanes := lanesOf(c, s); len(lanes) > 1 {
+	if lanes := streamsOf(c, s); len(lanes) > 1 {
 		return r.pipeline(lanes)
 	}
-	defer s.cycle.stop()
-	for r.again(s) {
+	defer s.Tracker.Stop()
+	for r.takesTurn(s) {
 		if err := r.turn(s, c); err != nil {
 			return err
 		}
@@ -188,25 +188,25 @@ func (r *runner) attend(s *Seat) error {
 	return err
 }
 
-// turn makes the client of the seat take one turn.
-func (r *runner) turn(s *Seat, c Client) error {
-	s.cycle.begin()
+// turn makes the client of the slot take one turn.
+func (r *runner) turn(s *Slot, c Client) error {
+	s.Tracker.Begin()
 	rounds, err := c.Turn(r.rounds)
 	if err != nil {
-		s.cycle.stop()
-		s.fails()
+		s.Tracker.Stop()
+		s.ArrivalFailed()
 		return err
 	}
-	s.cycle.end()
-	s.completes()
-	s.harm.turned()
+	s.Tracker.End()
+	s.arrivalCompleted()
+	s.faults.turned()
 	r.ended(rounds)
 	return nil
 }
 
-// again reports whether the client takes another turn.
-func (r *runner) again(s *Seat) bool {
-	if !r.crew.instances[s.instance].Together() {
+// takesTurn reports whether the client takes another turn.
+func (r *runner) takesTurn(s *Slot) bool {
+	if !r.pool.instances[s.instance].Together() {
 		return !r.stopping.Load()
 	}
 	r.mu.Lock()
@@ -245,25 +245,25 @@ func (r *runner) failed() bool {
 	return r.failure != nil
 }
 
-// noteError counts an error. Sessions may be lost in any run; in a run with faults, connections
+// countError counts an error. Sessions may be lost in any run; in a run with faults, connections
 // may also be lost or fail to open. Any other error ends the run.
-func (r *runner) noteError(s *Seat, err error) {
+func (r *runner) countError(s *Slot, err error) {
 	sentinel := drivers.ErrSessionLost
 	if !errors.Is(err, sentinel) {
 		sentinel = drivers.ErrConnectionLoss
 	}
-	if sentinel == drivers.ErrConnectionLoss && !(r.plan.rough && unreached(err)) {
+	if sentinel == drivers.ErrConnectionLoss && !(r.plan.faulty && isConnectionError(err)) {
 		r.fail(fmt.Errorf("%s: %v: %w", s.name, r.plan.Form, err))
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.errors[sentinel.Error()]++
-	s.harm.failed(sentinel)
+	s.faults.failed(sentinel)
 }
 
-// unreached reports whether the error comes from the connection and not from the form.
-func unreached(err error) bool {
+// isConnectionError reports whether the error comes from the connection and not from the form.
+func isConnectionError(err error) bool {
 	var network net.Error
 	return errors.Is(err, drivers.ErrConnectionLoss) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network)
 }
@@ -278,15 +278,15 @@ func (r *runner) fail(err error) {
 	r.halt()
 }
 
-// fenceTime bounds the wait for the last notifications.
-const fenceTime = 5 * time.Second
+// flushTime bounds the wait for the last notifications.
+const flushTime = 5 * time.Second
 
-// arrived waits for notifications in transit. If their arrival cannot be confirmed, the counts do
+// awaitNotifications waits for notifications in transit. If their arrival cannot be confirmed, the counts do
 // not cover whole rounds.
-func (r *runner) arrived(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fenceTime)
+func (r *runner) awaitNotifications(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), flushTime)
 	defer cancel()
-	if err := r.crew.fence(ctx); err != nil && !errors.Is(err, drivers.ErrSessionLost) { // a lost session gets none
+	if err := r.pool.Flush(ctx); err != nil && !errors.Is(err, drivers.ErrSessionLost) { // a lost session gets none
 		r.cut = true
 	}
 }

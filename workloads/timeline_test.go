@@ -8,9 +8,11 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
-func oneNode(c drivers.Conn, path string) workloads.Lock { return naive.NewLock(c, path) }
+func oneNode(c drivers.Conn, path string) recipe.Lock { return naive.NewLock(c, path) }
 
 // TestTimelineOfALock checks that the herd is at time zero of its timeline. In the naive form, 20
 // clients use one lock: all but the holder are notified, read and write at the same moment, and
@@ -20,7 +22,7 @@ func TestTimelineOfALock(t *testing.T) {
 	const hold = 30 * time.Millisecond
 	for _, c := range []struct {
 		name                         string
-		open                         func(drivers.Conn, string) workloads.Lock
+		open                         func(drivers.Conn, string) recipe.Lock
 		notifications, reads, writes int64 // per release
 	}{
 		// The next holder creates its node at the first attempt. All clients that do not get the
@@ -29,11 +31,11 @@ func TestTimelineOfALock(t *testing.T) {
 		{"naive", oneNode, clients - 1, clients - 1, clients + 1},
 		// The next holder lists. The client that released the lock creates a node, lists, and
 		// watches its predecessor.
-		{"recipe", predecessor, 1, 3, 2},
+		{"recipe", runtest.Predecessor, 1, 3, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T, s drivers.Service) {
-				p := plan(s, c.open)
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+				p := runtest.LockPlan(s, c.open)
 				p.Clients, p.Settings.Hold = clients, hold
 				p.Warmup, p.Duration = 10*time.Millisecond, time.Second // releases are at 30, 60, …
 				r, err := workloads.Run(t.Context(), p)

@@ -1,7 +1,6 @@
 package workloads
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -13,82 +12,101 @@ const behind = 0.95
 
 // warn records the warnings about the results, and which of them make the results doubtful.
 func (r *runner) warn(m *metrics.Record) {
-	warn := func(w metrics.Warning) { m.Warnings = append(m.Warnings, w) }
-	doubt := func(is bool, code, format string, args ...any) {
-		if is {
-			w := metrics.Warn(code, format, args...)
-			warn(w)
-			m.Doubts = append(m.Doubts, w)
-		}
-	}
 	if w := m.Warmup; r.plan.Cold && len(w.Rates) > 0 && !w.Steady {
-		warn(metrics.Warn(metrics.NotWarm, "throughput still rose after a warm-up of %v: the server may be faster than this", w.Took.Round(100*time.Millisecond)))
+		m.Warn(metrics.Warning{Code: metrics.NotWarm, Numbers: metrics.Numbers{"warmup_ns": float64(w.Took)}})
 	}
-	g := m.Generator
-	doubt(r.cut && !r.queued, metrics.Abandoned, "rounds did not end in time and were abandoned: counts are not of whole rounds")
-	if r.queued && r.cut {
-		warn(metrics.Warn(metrics.Abandoned, "%d turns were in progress when the window closed and would have taken %v more: they were abandoned, and identities are not checked",
-			g.Unfinished, r.queueTime(m).Round(time.Second)))
+	switch g := m.Generator; {
+	case r.cut && r.queued:
+		m.Warn(metrics.Warning{Code: metrics.Abandoned, Numbers: metrics.Numbers{"unfinished": float64(g.Unfinished), "remaining_ns": float64(r.queueTime(m))}})
+	case r.cut:
+		m.Doubt(metrics.Warning{Code: metrics.Abandoned})
 	}
-	for _, d := range generatorDoubts(m) {
-		doubt(true, d.Code, "%s", d.Text)
+	m.Doubt(generatorDoubts(m)...)
+	if w, busy := sharedMachine(m); busy && len(m.Doubts) == 0 {
+		m.Warn(w)
 	}
-	if w := sharedMachine(m); len(m.Doubts) == 0 && w.Text != "" {
-		warn(w)
-	}
-	doubt(g.Skipped > 0, metrics.Skipped, notServed, g.Skipped, g.Offered, "")
-	doubt(g.Offered > 0 && g.Unfinished > 0, metrics.Unfinished, notFinished, g.Unfinished, g.Offered, "", g.Oldest.Round(time.Millisecond))
-	doubt(g.Failed > 0, metrics.Failed, failed, g.Failed, g.Offered, "")
-	closedLoop := func(whose, unfinished string, of *metrics.Record) {
-		if text, stoodStill := turnsInProgress(of); stoodStill {
-			doubt(true, unfinished, "%s%s", whose, text)
-		} else if text != "" {
-			warn(metrics.Warn(unfinished, "%s%s", whose, text))
-		}
-		if l := of.Little; l != nil && !l.Holds() {
-			warn(metrics.Warn(metrics.LittlesLaw, "%s"+littlesLaw, whose, l.InProgress, l.Ended, l.Error))
-		}
-	}
-	closedLoop("", metrics.Unfinished, m)
-	doubt(g.Unaccounted() != 0, metrics.Unaccounted, notAccounted, "", g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
-	doubt(g.Skipped+g.Unfinished+g.Failed == 0 && float64(m.Rounds+int64(r.plan.Clients)) < behind*float64(g.Offered), metrics.Behind,
-		"rate not reached: %d rounds of %d that were offered", m.Rounds, g.Offered)
-	if b := m.Background; b != nil {
-		closedLoop("background: ", metrics.Bystanders, b)
-		g, lost := b.Generator, b.Errors[drivers.ErrSessionLost.Error()]
-		doubt(g.Skipped > 0, metrics.Bystanders, notServed, g.Skipped, g.Offered, "background ")
-		doubt(g.Offered > 0 && g.Unfinished > 0, metrics.Bystanders, notFinished, g.Unfinished, g.Offered, "background ", g.Oldest.Round(time.Millisecond))
-		doubt(g.Failed > 0, metrics.Bystanders, failed, g.Failed, g.Offered, "background ")
-		doubt(g.Unaccounted() != 0, metrics.Unaccounted, notAccounted, "background ", g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
-		if lost > 0 {
-			warn(metrics.Warn(metrics.BackgroundSessionsLost, "sessions that the background lost: %d", lost))
-		}
+	m.Doubt(lostArrivals(m.Generator)...)
+	doubts, warnings := turnsInProgress(m)
+	m.Doubt(doubts...)
+	m.Warn(warnings...)
+	m.Doubt(r.missedRate(m)...)
+	if m.Background != nil {
+		warnOfBackground(m)
 	}
 }
 
-// turnsInProgress reports whether a closed loop had turns in progress at the end that took far
-// longer than any turn that ended. stoodStill reports whether at least half of the turns in
-// progress did, as when the service hangs.
-func turnsInProgress(m *metrics.Record) (text string, stoodStill bool) {
-	g := m.Generator
-	if g.Overdue == 0 || g.Oldest < leastOverdue {
-		return "", false
+// warnOfBackground records the warnings about the background load.
+func warnOfBackground(m *metrics.Record) {
+	b := m.Background
+	doubts, warnings := turnsInProgress(b)
+	m.Doubt(ofBackground(doubts)...)
+	m.Warn(ofBackground(warnings)...)
+	m.Doubt(ofBackground(lostArrivals(b.Generator))...)
+	if lost := b.Errors[drivers.ErrSessionLost.Error()]; lost > 0 {
+		m.Warn(metrics.Warning{Code: metrics.BackgroundSessionsLost, Numbers: metrics.Numbers{"sessions": float64(lost)}})
 	}
-	return fmt.Sprintf("%d turns had not ended when the window closed, the oldest after %v; the longest that ended took %v: no time includes them",
-		g.Overdue, g.Oldest.Round(time.Millisecond), g.Longest.Round(time.Microsecond)), 2*g.Overdue >= g.Unfinished
 }
 
-const (
-	// leastOverdue is the least age of a turn in progress that is worth a warning.
-	leastOverdue = 100 * time.Millisecond
-	littlesLaw   = "Little's law does not hold: %.3g turns were in progress on average, those that ended account for %.3g (error %.2g): " +
-		"their times do not stand for all, so measure for longer"
-)
+// ofBackground returns warnings about the background load for those of a load. Work that the
+// background lost has a code of its own, since it concerns only the background's figures.
+func ofBackground(all []metrics.Warning) (of []metrics.Warning) {
+	for _, w := range all {
+		w.Names = metrics.Names{metrics.OfLoad: metrics.Background}
+		switch w.Code {
+		case metrics.Skipped, metrics.Unfinished, metrics.Failed:
+			w.Names[metrics.Cause], w.Code = w.Code, metrics.Bystanders
+		}
+		of = append(of, w)
+	}
+	return of
+}
 
-// Why arrivals make results doubtful: the number of arrivals, the total, and whose they are.
-const (
-	notServed    = "%d of %d %sarrivals found no client free before the end: the response times are lower bounds"
-	notFinished  = "%d of %d %sarrivals did not end, the oldest was due for %v: the response times are lower bounds"
-	failed       = "%d of %d %sarrivals failed with their session or their connection: the response times do not include them"
-	notAccounted = "%sarrivals do not add up: %d offered, but %d completed, %d failed, %d skipped and %d unfinished: this is a defect of stampede"
-)
+// lostArrivals returns the doubts about arrivals that have no response time, or that do not add up.
+func lostArrivals(g metrics.Generator) (all []metrics.Warning) {
+	doubt := func(is bool, code string, numbers metrics.Numbers) {
+		if numbers["offered"] = float64(g.Offered); is {
+			all = append(all, metrics.Warning{Code: code, Numbers: numbers})
+		}
+	}
+	skipped, unfinished, failed := float64(g.Skipped), float64(g.Unfinished), float64(g.Failed)
+	doubt(g.Skipped > 0, metrics.Skipped, metrics.Numbers{"skipped": skipped})
+	doubt(g.Offered > 0 && g.Unfinished > 0, metrics.Unfinished, metrics.Numbers{"unfinished": unfinished, "oldest_ns": float64(g.Oldest)})
+	doubt(g.Failed > 0, metrics.Failed, metrics.Numbers{"failed": failed})
+	doubt(g.Unaccounted() != 0, metrics.Unaccounted, metrics.Numbers{
+		"completed": float64(g.Completed), "failed": failed, "skipped": skipped, "unfinished": unfinished})
+	return all
+}
+
+// missedRate returns the doubt that fewer rounds ended than were offered, where no arrivals were
+// lost, which explains it.
+func (r *runner) missedRate(m *metrics.Record) []metrics.Warning {
+	g := m.Generator
+	if g.Skipped+g.Unfinished+g.Failed > 0 || float64(m.Rounds+int64(r.plan.Clients)) >= behind*float64(g.Offered) {
+		return nil
+	}
+	return []metrics.Warning{{Code: metrics.Behind, Numbers: metrics.Numbers{"rounds": float64(m.Rounds), "offered": float64(g.Offered)}}}
+}
+
+// leastOverdue is the least age of a turn in progress that is worth a warning.
+const leastOverdue = 100 * time.Millisecond
+
+// turnsInProgress warns of a closed loop that had turns in progress at the end that took far longer
+// than any turn that ended, and of one in which Little's law does not hold. The former is a doubt if
+// at least half of the turns in progress took so long, as when the service hangs.
+func turnsInProgress(m *metrics.Record) (doubts, warnings []metrics.Warning) {
+	g := m.Generator
+	if g.Overdue > 0 && g.Oldest >= leastOverdue {
+		w := metrics.Warning{Code: metrics.Unfinished, Numbers: metrics.Numbers{
+			"overdue": float64(g.Overdue), "oldest_ns": float64(g.Oldest), "longest_ns": float64(g.Longest)}}
+		if 2*g.Overdue >= g.Unfinished {
+			doubts = append(doubts, w)
+		} else {
+			warnings = append(warnings, w)
+		}
+	}
+	if l := m.Little; l != nil && !l.Holds() {
+		warnings = append(warnings, metrics.Warning{Code: metrics.LittlesLaw,
+			Numbers: metrics.Numbers{"in_progress": l.InProgress, "ended": l.Ended, "error": l.Error}})
+	}
+	return doubts, warnings
+}

@@ -87,7 +87,7 @@ func TestDoubts(t *testing.T) {
 			want = []string{c.kind}
 		}
 		if diff := cmp.Diff(want, kinds); diff != "" || len(m.Warnings) != len(want) {
-			t.Errorf("%q: doubts %q, warnings %q", c.kind, kinds, m.Warnings)
+			t.Errorf("%q: doubts %q, warnings %v", c.kind, kinds, m.Warnings)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestLostSessionsOfTheBackgroundAreNoDoubt(t *testing.T) {
 	m.Generator.Lag = hdrhistogram.New(1, int64(time.Hour), 3)
 	(&runner{}).warn(m)
 	if len(m.Warnings) != 1 || len(m.Doubts) != 0 {
-		t.Errorf("warnings %q, doubts %v", m.Warnings, m.Doubts)
+		t.Errorf("warnings %v, doubts %v", m.Warnings, m.Doubts)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestSharedMachineIsWarnedOf(t *testing.T) {
 			codes = append(codes, w.Code)
 		}
 		if diff := cmp.Diff(want, codes); diff != "" || len(m.Doubts) != 0 {
-			t.Errorf("%.1f of 2 cores busy: warnings %q, doubts %q", busy, m.Warnings, m.Doubts)
+			t.Errorf("%.1f of 2 cores busy: warnings %v, doubts %v", busy, m.Warnings, m.Doubts)
 		}
 	}
 }

@@ -25,7 +25,7 @@ const lapTime = 250 * time.Millisecond
 
 // measure waits until the window ends and divides it into intervals.
 func (r *runner) measure(ctx context.Context, live *Live) {
-	laps := time.NewTicker(r.crew.trouble.lap())
+	laps := time.NewTicker(r.pool.faults.interval())
 	defer laps.Stop()
 	var end *time.Timer
 	var ends <-chan time.Time
@@ -36,15 +36,15 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 	}
 	last, from, rounds := live.before, time.Duration(0), int64(0)
 	lap := func() {
-		now, elapsed, done := r.crew.meter.Counts(), time.Since(live.opened), r.done()
+		now, elapsed, done := r.pool.Meter.Counts(), time.Since(live.opened), r.done()
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
-		first := r.crew.instances[0].Lap() // all instances share it
+		first := r.pool.instances[0].Lap() // all instances share it
 		i.P50, i.P90, i.P99 = first.P50, first.P90, first.P99
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		live.lap(i)
 		last, from, rounds = now, elapsed, done
-		r.crew.trouble.sample(now)
-		r.tell(elapsed, first, live.self)
+		r.pool.faults.sample(now)
+		r.reportProgress(elapsed, first, live.self)
 	}
 	for {
 		select {
@@ -52,7 +52,7 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 			lap()
 		case <-ends:
 			lap()
-			if !r.goesOn(time.Since(live.opened)) {
+			if !r.extends(time.Since(live.opened)) {
 				return
 			}
 			end.Reset(r.plan.Duration)
@@ -65,13 +65,13 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 	}
 }
 
-// goesOn reports whether a window that has been open for this long is extended by the plan's
+// extends reports whether a window that has been open for this long is extended by the plan's
 // duration because too few rounds have ended.
-func (r *runner) goesOn(open time.Duration) bool {
+func (r *runner) extends(open time.Duration) bool {
 	return r.pacer == nil && r.done() < r.plan.LeastRounds && open+r.plan.Duration <= r.plan.DurationLimit
 }
 
-func (r *runner) tell(elapsed time.Duration, first metrics.Lap, self *metrics.Sampler) {
+func (r *runner) reportProgress(elapsed time.Duration, first metrics.Lap, self *metrics.Sampler) {
 	if r.plan.Progress == nil {
 		return
 	}
@@ -84,7 +84,7 @@ func (r *runner) tell(elapsed time.Duration, first metrics.Lap, self *metrics.Sa
 
 // serverCounts returns the server's own counters, or nil if it has none.
 func (r *runner) serverCounts(ctx context.Context) *drivers.Counters {
-	w, ok := r.crew.service.(drivers.Witness)
+	w, ok := r.pool.Service.(drivers.ServerStats)
 	if !ok {
 		return nil
 	}
@@ -104,5 +104,38 @@ func (r *runner) serverCounted(ctx context.Context, before *drivers.Counters) *d
 	now.Notifications -= before.Notifications
 	now.Reads -= before.Reads
 	now.Writes -= before.Writes
+	now.Fsyncs = now.Fsyncs.Sub(before.Fsyncs)
 	return now
 }
+
+// warmSlices is the number of slices of the plan's warm-up.
+const warmSlices = 2
+
+// warmUp drives the clients for the plan's warm-up, and then until throughput is steady or the
+// plan's limit is reached. Its measurements are discarded.
+func (r *runner) warmUp(ctx context.Context) (w metrics.Warmup) {
+	began := time.Now()
+	defer func() { w.Took = time.Since(began) }()
+	if r.plan.Warmup <= 0 || r.plan.WarmupLimit <= r.plan.Warmup || r.plan.Open.Rate.Open() || r.plan.Background.Clients > 0 {
+		r.wait(ctx, r.plan.Warmup)
+		return w
+	}
+	slice := r.plan.Warmup / warmSlices
+	if r.plan.Cold {
+		slice = max(slice, coldSlice)
+	}
+	for done := r.all.Load(); time.Since(began)+slice <= r.plan.WarmupLimit && ctx.Err() == nil && !r.stopping.Load(); {
+		from := time.Now()
+		r.wait(ctx, slice)
+		now := r.all.Load()
+		if w.Add(float64(now-done)/time.Since(from).Seconds()) && time.Since(began) >= r.plan.Warmup {
+			return w
+		}
+		done = now
+	}
+	return w
+}
+
+// coldSlice is the length of a slice on a server that has done no work yet: long enough to see
+// throughput rise slowly while a just-in-time compiler works.
+const coldSlice = 500 * time.Millisecond

@@ -8,6 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/runtest"
 )
 
 // TestWindowLastsUntilEnoughRoundsHaveEnded checks that a window in which too few rounds end is
@@ -24,8 +25,8 @@ func TestWindowLastsUntilEnoughRoundsHaveEnded(t *testing.T) {
 		{20, 6 * time.Second, 5 * time.Second},     // a third duration would exceed the limit
 		{20, time.Second, 2500 * time.Millisecond}, // the limit is shorter than the duration
 	} {
-		inBubble(t, func(t *testing.T, s drivers.Service) {
-			p := plan(s, predecessor)
+		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+			p := runtest.LockPlan(s, runtest.Predecessor)
 			p.Settings.Hold, p.Duration, p.LeastRounds, p.DurationLimit = time.Second, 2500*time.Millisecond, c.least, c.limit
 			r, err := workloads.Run(t.Context(), p)
 			if err != nil {
@@ -42,8 +43,8 @@ func TestWindowLastsUntilEnoughRoundsHaveEnded(t *testing.T) {
 // for a lock when the window closes, if their turns would take minutes, and that it does not doubt
 // the window's results.
 func TestLongQueuesAreAbandonedWithoutADoubt(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Clients, p.Settings.Hold, p.Duration = 100, time.Second, 4500*time.Millisecond
 		began := time.Now()
 		r, err := workloads.Run(t.Context(), p)
@@ -55,7 +56,7 @@ func TestLongQueuesAreAbandonedWithoutADoubt(t *testing.T) {
 		}
 		abandoned := func(w metrics.Warning) bool { return w.Code == metrics.Abandoned }
 		if slices.ContainsFunc(r.Doubts, abandoned) || !slices.ContainsFunc(r.Warnings, abandoned) {
-			t.Errorf("doubts %q, warnings %q; want a warning that turns were abandoned, and no doubt", r.Doubts, r.Warnings)
+			t.Errorf("doubts %v, warnings %v; want a warning that turns were abandoned, and no doubt", r.Doubts, r.Warnings)
 		}
 		if r.Rounds != 4 || !r.Disturbed || r.Safety.Violations > 0 {
 			t.Errorf("%d rounds, disturbed %v, %+v; want 4 rounds, whose identities are not checked", r.Rounds, r.Disturbed, r.Safety)
@@ -66,8 +67,8 @@ func TestLongQueuesAreAbandonedWithoutADoubt(t *testing.T) {
 // TestShortQueuesAreServed checks that a queue that can be served in time is served, so that all
 // rounds are whole.
 func TestShortQueuesAreServed(t *testing.T) {
-	inBubble(t, func(t *testing.T, s drivers.Service) {
-		p := plan(s, predecessor)
+	runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+		p := runtest.LockPlan(s, runtest.Predecessor)
 		p.Clients, p.Settings.Hold, p.Duration = 12, time.Second, 4500*time.Millisecond
 		r, err := workloads.Run(t.Context(), p)
 		if err != nil {

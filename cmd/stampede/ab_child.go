@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -21,7 +23,7 @@ import (
 const childGrace = 20 * time.Second
 
 // runBinary runs another stampede binary for one run and reads its result.
-func (s side) runBinary(ctx context.Context, f runFlags) (*results.Run, error) {
+func (s variant) runBinary(ctx context.Context, f spec.Flags) (*results.Run, error) {
 	child := exec.CommandContext(ctx, s.binary, childArguments(f, s.form.Recipe)...)
 	var stdout, stderr bytes.Buffer
 	child.Stdout, child.Stderr, child.Env = &stdout, &stderr, childEnvironment(f)
@@ -40,7 +42,7 @@ func (s side) runBinary(ctx context.Context, f runFlags) (*results.Run, error) {
 		return nil, workloads.ErrInterrupted
 	}
 	var exit *exec.ExitError
-	if errors.As(ended, &exit) && exit.ExitCode() >= exitViolation && exit.ExitCode() <= exitThreshold {
+	if errors.As(ended, &exit) && exit.ExitCode() >= cli.ExitViolation && exit.ExitCode() <= cli.ExitThreshold {
 		ended = nil // the run completed; the exit code is its verdict
 	}
 	if ended != nil {
@@ -56,8 +58,8 @@ func (s side) runBinary(ctx context.Context, f runFlags) (*results.Run, error) {
 	return &file.Runs[0], nil
 }
 
-func childArguments(f runFlags, recipe string) []string {
-	line := f.command([]string{recipe})[1:]
+func childArguments(f spec.Flags, recipe string) []string {
+	line := f.Command([]string{recipe})[1:]
 	if at := slices.Index(line, "--user"); at >= 0 {
 		line = slices.Delete(line, at, at+2) // the value is redacted; childEnvironment passes the user in a variable
 	}
@@ -67,13 +69,13 @@ func childArguments(f runFlags, recipe string) []string {
 // childEnvironment returns the environment without the variables that stand for flags: the
 // arguments already carry their values. It keeps the password variable only if a user is given
 // whose password is not in a file.
-func childEnvironment(f runFlags) []string {
-	needed := f.security.User != "" && f.security.passwordFile == ""
+func childEnvironment(f spec.Flags) []string {
+	needed := f.Security.User != "" && f.Security.PasswordFile == ""
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "STAMPEDE_") && !(needed && strings.HasPrefix(v, passwordVariable+"="))
+		return strings.HasPrefix(v, "STAMPEDE_") && !(needed && strings.HasPrefix(v, spec.PasswordVariable+"="))
 	})
-	if f.security.User != "" {
-		env = append(env, "STAMPEDE_USER="+f.security.User)
+	if f.Security.User != "" {
+		env = append(env, "STAMPEDE_USER="+f.Security.User)
 	}
 	return env
 }

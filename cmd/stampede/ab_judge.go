@@ -9,26 +9,31 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/changes"
+	"github.com/stampede-bench/stampede/results/compare"
 	"github.com/stampede-bench/stampede/results/noise"
+	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A judged is the state of one stampede ab.
-type judged struct {
-	*duel
+// A comparison is the state of one stampede ab.
+type comparison struct {
+	*pairedRuns
 	flags   abFlags
-	metrics []changes.Metric
+	metrics []compare.Metric
+	looks   []int                  // the pairs after which they are judged; only the last is certain to come
 	floors  map[string]noise.Floor // by subject; a subject without a calibration has none
 	file    results.Comparison
 }
 
 // findNoise looks up the noise floors of this machine.
-func (j *judged) findNoise() error {
+func (j *comparison) findNoise() error {
 	j.floors = map[string]noise.Floor{}
 	for level := range j.levels() {
-		floor, known, err := noise.File(j.flags.noise).Find(results.ThisHost(), j.sides[0].setting(level))
+		floor, known, err := noise.File(j.flags.noise).Find(results.ThisHost(), j.variants[0].setting(level))
 		if err != nil {
 			return err
 		}
@@ -40,60 +45,60 @@ func (j *judged) findNoise() error {
 }
 
 // floor returns the noise floor of a figure.
-func (j *judged) floor(subject, figure string) float64 {
+func (j *comparison) floor(subject, figure string) float64 {
 	return j.floors[subject].Share(figure, j.flags.pairs)
 }
 
 // calibrated says which noise floors are used. It returns "" if none is known.
-func (j *judged) calibrated() string {
+func (j *comparison) calibrated() string {
 	var words []string
 	for level := range j.levels() {
 		if f, known := j.floors[j.subject(level)]; known {
-			words = append(words, strings.TrimPrefix(fmt.Sprintf("%s, floor of %d A/A pairs, %s old", j.subject(level), f.Pairs, age(time.Since(f.Started))), ", "))
+			words = append(words, strings.TrimPrefix(fmt.Sprintf("%s, floor of %d A/A pairs, %s old", j.subject(level), f.Pairs, cli.Age(time.Since(f.Started))), ", "))
 		}
 	}
 	return strings.Join(words, "; ")
 }
 
-// age formats a duration in its largest unit: "2 h".
-func age(d time.Duration) string {
-	switch {
-	case d < time.Hour:
-		return fmt.Sprintf("%d min", int(d.Minutes()))
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%d h", int(d.Hours()))
-	}
-	return fmt.Sprintf("%d days", int(d.Hours()/24))
-}
-
 // announce prints, before the first run, what ab will do and by which rules it decides.
-func (j *judged) announce(gated int) {
-	if j.flags.quiet {
+func (j *comparison) announce(gated int) {
+	if j.flags.Quiet {
 		return
 	}
 	j.announceServices()
-	fmt.Fprintf(j.err, "stampede: %d interleaved pairs, %d runs%s\n", j.flags.pairs, j.runs(), j.takes())
+	most := ""
+	if j.flags.untilSure {
+		most = "at most "
+	}
+	fmt.Fprintf(j.err, "stampede: %s%d interleaved pairs, %d runs%s\n", most, j.flags.pairs, j.runs(), j.takes())
 	w := tabwriter.NewWriter(j.err, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "  base\t%s\n  new\t%s\n", j.sides[0].label, j.sides[1].label)
+	fmt.Fprintf(w, "  base\t%s\n  candidate\t%s\n", j.variants[0].label, j.variants[1].label)
 	var names []string
 	for _, m := range j.metrics[:gated] {
-		names = append(names, m.Name)
+		name := m.Name
+		if m.Instead != nil {
+			name += fmt.Sprintf(" (%s if observations are too few)", m.Instead.Name)
+		}
+		names = append(names, name)
 	}
 	fmt.Fprintf(w, "  decides\t%s\n", strings.Join(names, ", "))
-	fmt.Fprintf(w, "  regression\tworse by at least %s, and by at least the noise floor if one is known\n", results.Rate(100*j.flags.effect)+" %")
+	fmt.Fprintf(w, "  regression\tworse by at least %s, and by at least the noise floor if one is known\n", units.Rate(100*j.flags.effect)+" %")
 	known := j.calibrated()
 	if known == "" {
-		known = "no floor known for this machine and setting: stampede calibrate measures it"
+		known = "no noise floor known for this machine and setting: stampede calibrate measures it"
 	}
 	fmt.Fprintf(w, "  noise\t%s\n", known)
+	if j.flags.untilSure {
+		fmt.Fprintf(w, "  judged\tafter %s pairs, and ended when the verdict is certain%s\n", units.Numbers(j.looks), j.orEarlier())
+	}
 	if j.flags.confirm {
-		fmt.Fprintf(w, "  confirms\ta regression, if there is one, by %d pairs more\n", j.flags.pairs)
+		fmt.Fprintf(w, "  confirms\ta regression by %d further pairs\n", j.flags.pairs)
 	}
 	w.Flush()
 }
 
 // run runs the pairs, and as many again if --confirm is given and there is a regression.
-func (j *judged) run(ctx context.Context) (err error) {
+func (j *comparison) run(ctx context.Context) (err error) {
 	began := time.Now()
 	defer func() {
 		j.file.Took = time.Since(began)
@@ -106,15 +111,10 @@ func (j *judged) run(ctx context.Context) (err error) {
 		return err
 	}
 	j.progress.of(j.runs(), 0)
-	j.file.NewFirst = j.orders(0)
-	first, err := j.set(ctx, 0)
-	j.take(first)
-	if err != nil {
+	if err := j.judge(ctx); err != nil {
 		return err
 	}
-	rules := changes.Rules{Paired: true, Minimum: j.flags.effect, Floor: j.floor}
-	j.file.Changes = rules.Changes(j.asked(first, j.metrics))
-	regressed := changes.Regressed(j.file.Changes)
+	regressed := compare.Regressed(j.file.Changes)
 	if !j.flags.confirm || len(regressed) == 0 {
 		return nil
 	}
@@ -125,23 +125,26 @@ func (j *judged) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	j.file.Confirmation = rules.Changes(j.askedAgain(again, regressed))
-	j.file.Changes = changes.Confirm(j.file.Changes, j.file.Confirmation)
+	j.file.Confirmation = j.rules().Changes(j.askedAgain(again, regressed))
+	j.file.Changes = compare.Confirm(j.file.Changes, j.file.Confirmation)
 	return nil
 }
 
 // begin sets the head of the result file.
-func (j *judged) begin() {
-	head := results.New(tool(), nil, nil, j.flags.seed)
+func (j *comparison) begin() {
+	head := results.New(tool(), nil, nil, j.flags.Seed)
 	j.file.Schema, j.file.Kind, j.file.ID, j.file.Started = head.Schema, results.KindComparison, head.ID+"ab", head.Started
 	j.file.Tool, j.file.Host, j.file.Seed, j.file.Paired, j.file.Planned = head.Tool, head.Host, head.Seed, true, j.flags.pairs
-	j.file.Base.Label, j.file.New.Label = j.sides[0].label, j.sides[1].label
+	j.file.Base.Label, j.file.New.Label = j.variants[0].label, j.variants[1].label
+	if j.flags.untilSure {
+		j.file.UntilSure = &results.UntilSure{Looks: j.looks}
+	}
 	j.file.Calibrated, j.file.Warnings, j.file.Changes = j.calibrated(), []results.Warning{}, []results.Change{}
 	j.file.Base.Runs, j.file.New.Runs = []results.Run{}, []results.Run{}
 }
 
 // take adds the runs to the result file.
-func (j *judged) take(subjects []changes.Subject) {
+func (j *comparison) take(subjects []compare.Subject) {
 	for _, s := range subjects {
 		j.file.Base.Runs = append(j.file.Base.Runs, s.Base...)
 		j.file.New.Runs = append(j.file.New.Runs, s.New...)
@@ -149,7 +152,7 @@ func (j *judged) take(subjects []changes.Subject) {
 }
 
 // asked returns the subjects with the metrics to compare.
-func (j *judged) asked(subjects []changes.Subject, metrics []changes.Metric) []changes.Subject {
+func (j *comparison) asked(subjects []compare.Subject, metrics []compare.Metric) []compare.Subject {
 	for i := range subjects {
 		subjects[i].Metrics = metrics
 	}
@@ -157,18 +160,18 @@ func (j *judged) asked(subjects []changes.Subject, metrics []changes.Metric) []c
 }
 
 // askedAgain returns the subjects with only those metrics that showed a regression.
-func (j *judged) askedAgain(subjects []changes.Subject, regressed []results.Change) []changes.Subject {
+func (j *comparison) askedAgain(subjects []compare.Subject, regressed []results.Change) []compare.Subject {
 	for i := range subjects {
 		for _, c := range regressed {
 			if c.Subject != subjects[i].Name {
 				continue
 			}
-			at := slices.IndexFunc(j.metrics, func(m changes.Metric) bool {
+			at := slices.IndexFunc(j.metrics, func(m compare.Metric) bool {
 				return m.Name == c.Figure || m.Instead != nil && m.Instead.Name == c.Figure
 			})
 			m := j.metrics[at]
 			if m.Name != c.Figure {
-				m.Figure, m.Instead = *m.Instead, nil
+				m.Metric, m.Instead = *m.Instead, nil
 			}
 			subjects[i].Metrics = append(subjects[i].Metrics, m)
 		}
@@ -178,32 +181,41 @@ func (j *judged) askedAgain(subjects []changes.Subject, regressed []results.Chan
 
 // finish writes the result and returns the verdict as an error. An interrupted comparison has no
 // verdict.
-func (j *judged) finish(outs outputs, args []string, broken error) error {
+func (j *comparison) finish(outs outputs.List, args []string, broken error) error {
 	j.progress.clear()
 	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) {
 		return broken
 	}
 	j.file.Interrupted = broken != nil
-	j.file.Command = abCommandLine("ab", args, j.flags.given, j.flags.seed)
-	unlawful := append(changes.Unlawful("BASE", j.file.Base.Runs), changes.Unlawful("NEW", j.file.New.Runs)...)
-	j.file.Warnings = slices.Concat(unlawful, changes.Doubted("BASE", j.file.Base.Runs), changes.Doubted("NEW", j.file.New.Runs),
-		changes.Underpowered(j.file.Changes, j.file.Planned, "pairs"), []results.Warning{})
+	j.file.Command = spec.PairCommand("ab", args, j.flags.given, j.flags.Seed)
+	unlawful := append(compare.Unlawful("BASE", j.file.Base.Runs), compare.Unlawful("NEW", j.file.New.Runs)...)
+	j.file.Warnings = slices.Concat(unlawful, compare.Doubted("BASE", j.file.Base.Runs), compare.Doubted("NEW", j.file.New.Runs),
+		j.underpowered(), []results.Warning{})
 	switch {
 	case broken == nil && len(unlawful) > 0:
-		j.file.Verdict = results.Worst(changes.Verdict(j.file.Changes), results.Regression)
+		j.file.Verdict = results.Worst(compare.Verdict(j.file.Changes), results.Regression)
 	case broken == nil:
-		j.file.Verdict = changes.Verdict(j.file.Changes)
+		j.file.Verdict = compare.Verdict(j.file.Changes)
 	default:
 		j.file.Changes = j.undecided()
 	}
-	if err := outs.write(j.file, ""); err != nil {
+	if err := outs.Write(j.file, ""); err != nil {
 		return err
 	}
-	return decided(j.file.Verdict, j.flags.inconclusive == fail)
+	return decided(j.file.Verdict, j.file.Runs(), j.flags.inconclusive == spec.Fail)
+}
+
+// underpowered warns about figures for which the pairs are too few. A sequential comparison that was
+// decided needs no more of them.
+func (j *comparison) underpowered() []results.Warning {
+	if u := j.file.UntilSure; u != nil && u.Ended == results.EndedDecided {
+		return nil
+	}
+	return compare.Underpowered(j.file.Changes, len(j.file.Base.Runs)/max(j.levels(), 1), "pairs")
 }
 
 // undecided returns the changes without their verdicts, since more pairs were planned.
-func (j *judged) undecided() []results.Change {
+func (j *comparison) undecided() []results.Change {
 	left := slices.Clone(j.file.Changes)
 	for i := range left {
 		left[i].Verdict, left[i].Why = "", ""

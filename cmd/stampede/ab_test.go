@@ -13,14 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
-// TestAbFindsASlowdown checks that ab finds a slowdown: both sides go through a proxy, and the
-// proxy of the new side delays every answer SLOWDOWN times as long. On an idle machine 1.2 is
-// enough. The default is 4: a busy machine delays both sides by less than that.
+// TestAbFindsASlowdown checks that ab finds a slowdown: base and candidate go through a proxy, and the
+// proxy of the candidate delays every answer SLOWDOWN times as long. On an idle machine 1.2 is
+// enough. The default is 4: a busy machine delays both by less than that.
 func TestAbFindsASlowdown(t *testing.T) {
 	testenv.SkipIfShort(t)
 	times := 4.0
@@ -40,12 +41,12 @@ func TestAbFindsASlowdown(t *testing.T) {
 		t.Errorf("ratios %.2f, p %v, %+v: want fewer rounds, by more than 5 %%", change.Ratios, *change.P, *change.Effect)
 	}
 	// If other machines take the processors away, ab reports that instead.
-	if doubtful := change.Verdict == results.Invalid; !doubtful && (change.Verdict != results.Regression || code != exitRegression) {
+	if doubtful := change.Verdict == results.Invalid; !doubtful && (change.Verdict != results.Regression || code != cli.ExitRegression) {
 		t.Errorf("%s, exit code %d: want a regression", change.Verdict, code)
 	}
 }
 
-// ab compares two sides and returns the result and the exit code.
+// ab compares base and candidate and returns the result and the exit code.
 func ab(t *testing.T, base, other string, flags ...string) (results.Comparison, int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ab.json")
@@ -146,12 +147,12 @@ func later(to, from net.Conn, by time.Duration) {
 // TestAbInterrupted checks that an interrupted ab writes the pairs that it has, decides nothing and
 // leaves nothing behind, both if it does the runs itself and if other programs do.
 func TestAbInterrupted(t *testing.T) {
-	for _, c := range []struct{ name, side string }{{"itself", ""}, {"programs", program(t) + " "}} {
+	for _, c := range []struct{ name, variant string }{{"itself", ""}, {"programs", program(t) + " "}} {
 		t.Run(c.name, func(t *testing.T) {
 			addr, watcher := given(t)
 			file := filepath.Join(t.TempDir(), "ab.json")
 			var stderr bytes.Buffer
-			run := exec.CommandContext(t.Context(), "stampede", "ab", c.side+"lock", c.side+"lock", "--backend", "zookeeper://"+addr,
+			run := exec.CommandContext(t.Context(), "stampede", "ab", c.variant+"lock", c.variant+"lock", "--backend", "zookeeper://"+addr,
 				"--clients", "4", "--warmup", "0", "--duration", "1h", "-o", "json="+file)
 			run.Stderr, run.Dir = &stderr, filepath.Dir(file)
 			if err := run.Start(); err != nil {
@@ -166,8 +167,8 @@ func TestAbInterrupted(t *testing.T) {
 				t.Errorf("%v, want exit code 130; stderr: %s", err, &stderr)
 			}
 			wantUndecided(t, file)
-			if _, there, err := watcher.Exists(t.Context(), workloads.DefaultNamespace, nil); err != nil || there {
-				t.Errorf("%s is there: %v, %v", workloads.DefaultNamespace, there, err)
+			if _, there, err := watcher.Exists(t.Context(), namespace.Default, nil); err != nil || there {
+				t.Errorf("%s is there: %v, %v", namespace.Default, there, err)
 			}
 		})
 	}
@@ -207,15 +208,18 @@ func TestAbExitCodes(t *testing.T) {
 		inconclusive string
 		want         int
 	}{
-		{results.Better, "fail", exitOK}, {results.Pass, "fail", exitOK},
-		{results.Inconclusive, "warn", exitOK}, {results.Inconclusive, "fail", exitInvalid},
-		{results.Invalid, "warn", exitInvalid}, {results.Regression, "warn", exitRegression}, {results.Violated, "warn", exitViolation},
+		{results.Improvement, "fail", cli.ExitOK}, {results.Pass, "fail", cli.ExitOK},
+		{results.Inconclusive, "warn", cli.ExitOK}, {results.Inconclusive, "fail", cli.ExitInvalid},
+		{results.Invalid, "warn", cli.ExitInvalid}, {results.Regression, "warn", cli.ExitRegression}, {results.Fail, "warn", cli.ExitViolation},
 	} {
-		j := &judged{duel: &duel{progress: newProgress(io.Discard, true)}, flags: abFlags{inconclusive: c.inconclusive}}
+		j := &comparison{pairedRuns: &pairedRuns{progress: newProgress(io.Discard, true)}, flags: abFlags{inconclusive: c.inconclusive}}
+		if c.want == cli.ExitViolation {
+			j.file.New.Runs = []results.Run{{Safety: results.Safety{Violations: 1}}}
+		}
 		j.file.Changes = []results.Change{{Figure: "rounds_per_s", Gated: true, Verdict: c.verdict}, {Figure: "errors", Verdict: results.Regression}}
-		got := exitOK
+		got := cli.ExitOK
 		if err := j.finish(nil, nil, nil); err != nil {
-			got = exitCode(err)
+			got = cli.ExitCode(err)
 		}
 		if got != c.want || j.file.Verdict != c.verdict {
 			t.Errorf("%s with --inconclusive %s: exit code %d, verdict %s; want %d", c.verdict, c.inconclusive, got, j.file.Verdict, c.want)
@@ -226,11 +230,11 @@ func TestAbExitCodes(t *testing.T) {
 // TestAbTellsBrokenIdentities checks that a run whose counts are impossible under any schedule does
 // not pass, whichever figures are compared.
 func TestAbTellsBrokenIdentities(t *testing.T) {
-	j := &judged{duel: &duel{progress: newProgress(io.Discard, true)}}
-	j.file.Changes = []results.Change{{Figure: "rounds_per_s", Gated: true, Verdict: results.Better}}
+	j := &comparison{pairedRuns: &pairedRuns{progress: newProgress(io.Discard, true)}}
+	j.file.Changes = []results.Change{{Figure: "rounds_per_s", Gated: true, Verdict: results.Improvement}}
 	j.file.New.Runs = []results.Run{{Cost: results.Cost{Expected: &results.Expected{Identities: []results.Identity{{Formula: "lists = N+K", Left: 1, Right: 2}}}}}}
 	err := j.finish(nil, nil, nil)
-	if err == nil || exitCode(err) != exitRegression || len(j.file.Warnings) != 1 || j.file.Warnings[0] != (results.Warning{Code: results.IdentityBroken, Text: "NEW: IDENTITY BROKEN in 1 of 1 runs: lists = N+K"}) {
-		t.Errorf("%v, %q", err, j.file.Warnings)
+	if err == nil || cli.ExitCode(err) != cli.ExitRegression || len(j.file.Warnings) != 1 || j.file.Warnings[0].Code != results.IdentityBroken || j.file.Warnings[0].Text != "candidate: IDENTITY BROKEN in 1 of 1 runs: lists = N+K" {
+		t.Errorf("%v, %+v", err, j.file.Warnings)
 	}
 }

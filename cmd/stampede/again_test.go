@@ -8,57 +8,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec/spectest"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
-
-// otherValues returns values that differ from the defaults, for flags whose type does not determine
-// the valid values.
-func otherValues() map[string]string {
-	return map[string]string{
-		"arrival": "poisson", "background": "rate=50", "backend": "zookeeper:", "bin": "2ms", "fault": "at=10ms cut clients=all", "form": "naive",
-		"inconclusive": "fail", "keys-by": "zipfian", "metric": "rounds_per_s", "minimum-effect": "10%", "namespace": "/elsewhere",
-		"output": "json", "percentiles": "50,90", "rate": "100..200", "repeat": "6", "reads": "0.25,sync", "servers": "3", "size": "100", "slo": "acquire.p99<5ms",
-		"threshold": "errors==0", "abort-on": "errors>1", "groups": "2", "clients": "4", "hold": "3ms",
-	}
-}
-
-// setOther sets a flag to a value that is not its default.
-func setOther(t *testing.T, f *pflag.Flag) {
-	t.Helper()
-	value, known := otherValues()[f.Name]
-	switch {
-	case known:
-	case f.Value.Type() == "bool":
-		value = map[string]string{"true": "false", "false": "true"}[f.DefValue]
-	case f.Value.Type() == "duration":
-		value = "321ms"
-	case slices.Contains([]string{"int", "int64", "uint64"}, f.Value.Type()):
-		value = "7"
-	case f.Value.Type() == "float64":
-		value = "0.125"
-	case f.Value.Type() == "string":
-		value = "some " + f.Name
-	default:
-		t.Fatalf("otherValues has no value of --%s, a %s", f.Name, f.Value.Type())
-	}
-	must(f.Value.Set(value))
-	f.Changed = true
-	if f.Value.String() == f.DefValue {
-		t.Fatalf("--%s %s is its default", f.Name, value)
-	}
-}
 
 // TestPrintedCommandSetsEveryFlag checks that the command in a table sets every flag as it was,
 // including booleans, which take no word after them.
 func TestPrintedCommandSetsEveryFlag(t *testing.T) {
-	for _, name := range []string{"run", "sweep", "ab", "calibrate", "compare"} {
+	for _, name := range []string{"run", "count", "sweep", "ab", "calibrate", "compare"} {
 		a := &app{forms: catalog.Forms(), out: io.Discard, err: io.Discard}
 		asked, _, err := a.root().Find([]string{name})
-		must(err)
+		cli.Must(err)
 		again, _, err := a.root().Find([]string{name})
-		must(err)
-		asked.Flags().VisitAll(func(f *pflag.Flag) { setOther(t, f) })
-		if err := again.ParseFlags(changed(asked.Flags())); err != nil {
+		cli.Must(err)
+		asked.Flags().VisitAll(func(f *pflag.Flag) { spectest.SetOther(t, f) })
+		if err := again.ParseFlags(spec.Changed(asked.Flags())); err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -68,7 +34,7 @@ func TestPrintedCommandSetsEveryFlag(t *testing.T) {
 		asked.Flags().VisitAll(func(f *pflag.Flag) {
 			want := f.Value.String()
 			switch {
-			case slices.Contains([]string{metricsAddr, listen, "output", "quiet", "resume", "seed"}, f.Name):
+			case slices.Contains([]string{spec.MetricsFlag, spec.ListenFlag, "output", "color", "quiet", "resume", "seed"}, f.Name):
 				want = f.DefValue
 			case f.Name == "user":
 				want = "redacted"

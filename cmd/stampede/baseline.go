@@ -4,11 +4,16 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/stampede-bench/stampede/results/units"
+
 	"github.com/spf13/cobra"
 
-	"github.com/stampede-bench/stampede/gate"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/gate"
 )
 
 // defaultBaseline is the default file of the baseline.
@@ -17,8 +22,8 @@ const defaultBaseline = ".stampede/baseline.json"
 func (a *app) baselineCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "baseline",
-		Short: "Keep a run to hold later ones against",
-		Args:  noSuchCommand,
+		Short: "Show or replace the baseline that later runs are compared with",
+		Args:  cli.NoSuchCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(a.baselineUpdateCommand(), a.baselineShowCommand())
@@ -34,21 +39,20 @@ func (a *app) baselineUpdateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "update [RUN]",
 		Short: "Make a saved run the baseline",
-		Long: `Update makes a run that was saved, or a result file, the baseline, in place of the
-one before. It keeps every figure and drops histograms and time lines, and the
+		Long: `Update makes a saved run, or a result file, the baseline, and replaces the previous one. It keeps every figure and drops histograms and time lines, and the
 same run always gives the same file, so that it can be put under version control.`,
 		Example: `  stampede run -f ci && stampede baseline update
   stampede run -f ci --baseline .stampede/baseline.json`,
 		Args:              oneResult,
 		ValidArgsFunction: completeRuns(&folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := fromEnvironment(cmd.Flags()); err != nil {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			return a.updateBaseline(archive.Folder(folder), append(args, archive.Last)[0], path)
 		},
 	}
-	registerFolder(cmd, &folder)
+	spec.RegisterFolder(cmd, &folder)
 	registerBaseline(cmd, &path)
 	return cmd
 }
@@ -59,45 +63,45 @@ func (a *app) updateBaseline(folder archive.Folder, name, path string) error {
 	case err != nil:
 		return err
 	case len(f.Runs) == 0 || f.Interrupted:
-		return usagef("%s is not whole: only a run that went through can be the baseline", from)
-	case gate.Found(f.Runs) == results.Violated:
-		return usagef("%s: a form broke its promise: its numbers are void, and no baseline", from)
+		return cli.Usagef("%s is incomplete: only a complete run can be the baseline", from)
+	case results.Unsafe(f.Runs):
+		return cli.Usagef("%s: safety violation: its numbers are void, so it cannot be the baseline", from)
 	}
 	if err := archive.Write(path, gate.Baseline(f)); err != nil {
-		return usagef("--baseline %s: cannot be written: %v", path, bare(err))
+		return cli.Flagf("baseline", "%s: cannot be written: %v", path, cli.WithoutPath(err))
 	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%s is now %s: %s, %s\n", path, f.ID, counted(len(f.Runs), "run"), results.Bytes(info.Size()))
+	fmt.Fprintf(a.out, "%s is now %s: %s, %s\n", path, f.ID, cli.Counted(len(f.Runs), "run"), units.Bytes(info.Size()))
 	return nil
 }
 
 func (a *app) baselineShowCommand() *cobra.Command {
 	var path string
-	var output []string
+	var output outputs.Flags
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Show the baseline, in any format",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := fromEnvironment(cmd.Flags()); err != nil {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			f, err := readBaseline(path)
+			f, err := spec.ReadBaseline(path)
 			if err != nil {
 				return err
 			}
-			outs, err := openOutputs(output, results.KindRun, a.out)
+			outs, err := output.Open(results.KindRun, a.out)
 			if err != nil {
 				return err
 			}
-			defer outs.discard()
-			return outs.write(f, path)
+			defer outs.Discard()
+			return outs.Write(f, path)
 		},
 	}
 	registerBaseline(cmd, &path)
-	registerOutput(cmd, &output, results.KindRun)
+	output.Register(cmd, results.KindRun)
 	return cmd
 }

@@ -8,9 +8,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/changes"
-	"github.com/stampede-bench/stampede/results/figures"
+	"github.com/stampede-bench/stampede/results/compare"
+	"github.com/stampede-bench/stampede/results/metric"
 	"github.com/stampede-bench/stampede/results/noise"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -22,38 +26,39 @@ func (a *app) calibrateCommand() *cobra.Command {
 	var f pairFlags
 	var ceiling bool
 	cmd := &cobra.Command{
-		Use:   "calibrate [SIDE]",
-		Short: "Find out what this machine's noise is, for ab to know it",
-		Long: `Calibrate runs one side against itself, in pairs as ab does, and keeps by how much
-each figure differs all the same. When ab is asked for the same settings on the
-same machine, less than that is no regression there: the noise floor is the 95th
-percentile of the difference that as many pairs show where there is none.
+		Use:   "calibrate [VARIANT]",
+		Short: "Measure this machine's noise floor, which ab uses",
+		Long: `Calibrate compares runs of the same thing, in pairs as ab does, and saves how much each
+figure differs. The noise floor is the 95th percentile of that difference for the
+number of pairs. When ab runs the same settings on the same machine, a smaller change
+is no regression.
 
-SIDE is said as for ab: a form, a backend, settings, or another stampede.
+VARIANT has the same words as BASE of ab: a form, a backend, settings, or the path of
+another stampede.
 
-With --ceiling it finds out instead how many requests a second the generator itself
-makes on this machine, of a server that does nothing: no service can be measured to be
-faster. Results of later runs then say how near to that they came.`,
+With --ceiling it measures instead how many requests a second the load generator can
+make on this machine, to a server that does no work. This is the most that a run can
+measure of any service. Later runs report how close they came to it.`,
 		Example: `  stampede calibrate
   stampede calibrate --ceiling
   stampede calibrate 'lock/one-node zookeeper: hold=0' --clients 8,32`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("stampede calibrate takes one side as one argument, got %q too: quote what belongs together", args[1])
+				return cli.Usagef("stampede calibrate takes one argument, got %q too: quote the words that belong together", args[1])
 			}
 			return nil
 		},
-		ValidArgsFunction: a.completeSides,
+		ValidArgsFunction: a.completeVariants,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if ceiling {
 				if err := checkCeiling(cmd.Flags(), args); err != nil {
 					return err
 				}
 			}
-			if err := fromEnvironment(cmd.Flags()); err != nil {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			f.given = changed(cmd.Flags())
+			f.given = spec.Changed(cmd.Flags())
 			if ceiling {
 				return a.calibrateCeiling(cmd, f)
 			}
@@ -61,38 +66,38 @@ faster. Results of later runs then say how near to that they came.`,
 		},
 	}
 	f.register(a, cmd, fewestCalibrated, results.KindCalibration)
-	cmd.Flags().BoolVar(&ceiling, "ceiling", false, "find out how many requests a second the generator makes of a server that does nothing")
-	cmd.Flags().Lookup("pairs").Usage = fmt.Sprintf("how many pairs of runs, at least %d", fewestCalibrated)
-	cmd.Flags().Lookup("noise").Usage = "`FILE` that keeps what was found"
+	cmd.Flags().BoolVar(&ceiling, "ceiling", false, "measure how many requests a second the load generator can make to a server that does no work")
+	cmd.Flags().Lookup("pairs").Usage = fmt.Sprintf("number of pairs of runs, at least %d", fewestCalibrated)
+	cmd.Flags().Lookup("noise").Usage = "`FILE` to save the result in"
 	return cmd
 }
 
 func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
-	f.drawSeed()
+	f.DrawSeed()
 	if f.pairs < fewestCalibrated || f.pairs > mostPairs {
-		return usagef("--pairs %d: must be %d to %d: of fewer a 95th percentile is not known", f.pairs, fewestCalibrated, mostPairs)
+		return cli.Flagf("pairs", "%d: must be %d to %d: fewer do not give a 95th percentile", f.pairs, fewestCalibrated, mostPairs)
 	}
 	what := append(args, "")[0]
-	d, err := a.duel(cmd.Flags(), []string{what, what}, f)
+	d, err := a.newPairedRuns(cmd.Flags(), []string{what, what}, f)
 	if err != nil {
 		return err
 	}
 	if _, _, err := noise.File(f.noise).Find(results.ThisHost(), ""); err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
-	outs, err := openOutputs(f.output, results.KindCalibration, a.out)
+	outs, err := f.Output.Open(results.KindCalibration, a.out)
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
-	if !f.quiet {
+	defer outs.Discard()
+	if !f.Quiet {
 		d.announceServices()
-		fmt.Fprintf(a.err, "stampede: %d pairs of %s against itself, %d runs%s\n", f.pairs, d.sides[0].label, d.runs(), d.takes())
+		fmt.Fprintf(a.err, "stampede: %d pairs of %s against itself, %d runs%s\n", f.pairs, d.variants[0].label, d.runs(), d.takes())
 	}
-	head := results.New(tool(), abCommandLine("calibrate", args, f.given, f.seed), nil, f.seed)
+	head := results.New(tool(), spec.PairCommand("calibrate", args, f.given, f.Seed), nil, f.Seed)
 	file := results.Calibration{Schema: head.Schema, Kind: results.KindCalibration, Started: head.Started, Tool: head.Tool, Host: head.Host,
-		Command: head.Command, Seed: f.seed, Pairs: f.pairs, Settings: []results.Noise{}, Warnings: []results.Warning{}}
-	subjects, err := d.alone(cmd.Context())
+		Command: head.Command, Seed: f.Seed, Pairs: f.pairs, Settings: []results.Noise{}, Warnings: []results.Warning{}}
+	subjects, err := d.runSet(cmd.Context())
 	d.progress.clear()
 	if err != nil && !errors.Is(err, workloads.ErrInterrupted) {
 		return err
@@ -103,24 +108,24 @@ func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
 
 // keep computes the noise, saves it and writes the result. It saves nothing if the calibration was
 // interrupted or if a run had a safety violation.
-func (d *duel) keep(outs outputs, file results.Calibration, subjects []changes.Subject) error {
+func (d *pairedRuns) keep(outs outputs.List, file results.Calibration, subjects []compare.Subject) error {
 	var runs []results.Run
 	kept := ""
 	if !file.Interrupted {
 		for level, s := range subjects {
-			file.Settings = append(file.Settings, results.Noise{Setting: d.sides[0].setting(level), Of: s.Base[0].Sample(), Figures: noises(s, d.phases())})
+			file.Settings = append(file.Settings, results.Noise{Setting: d.variants[0].setting(level), Of: s.Base[0].Sample(), Figures: noises(s, d.phases())})
 			runs = append(append(runs, s.Base...), s.New...)
 		}
-		file.Warnings = append(file.Warnings, changes.Doubted("A/A", runs)...)
+		file.Warnings = append(file.Warnings, compare.Doubted("A/A", runs)...)
 		if slices.ContainsFunc(runs, func(r results.Run) bool { return r.Safety.Violations > 0 }) {
-			file.Warnings = append(file.Warnings, results.Warn(results.SafetyViolated, "a form broke its promise: nothing was kept"))
+			file.Warnings = append(file.Warnings, results.WarningOf(metrics.Warning{Code: results.SafetyViolated}))
 		} else if err := noise.File(d.flags.noise).Keep(file); err != nil {
 			return err
 		} else {
 			kept = d.flags.noise
 		}
 	}
-	if err := outs.write(file, kept); err != nil {
+	if err := outs.Write(file, kept); err != nil {
 		return err
 	}
 	return verdictOn(runs)
@@ -129,14 +134,14 @@ func (d *duel) keep(outs outputs, file results.Calibration, subjects []changes.S
 // noises returns the noise of all figures that have a better direction, of runs that time these
 // phases. It marks those to show: the figures that are gated by default, or those that replace them
 // if they are unknown.
-func noises(s changes.Subject, phases []string) (all []results.FigureNoise) {
-	gated := changes.Default(phases)
+func noises(s compare.Subject, phases []string) (all []results.FigureNoise) {
+	gated := compare.Default(phases)
 	shown := map[string]bool{}
-	for _, m := range append(gated, changes.Others(phases, gated)...) {
-		if m.Better == figures.Neither {
+	for _, m := range append(gated, compare.Others(phases, gated)...) {
+		if m.Better == metric.Neither {
 			continue
 		}
-		n, known := noiseOf(s, m.Figure)
+		n, known := noiseOf(s, m.Metric)
 		if !known && m.Instead != nil {
 			shown[m.Instead.Name] = true
 		}
@@ -150,8 +155,8 @@ func noises(s changes.Subject, phases []string) (all []results.FigureNoise) {
 
 // noiseOf returns the noise of one figure over the pairs in which both runs have it, or false if
 // those are less than half of the pairs.
-func noiseOf(s changes.Subject, f figures.Figure) (results.FigureNoise, bool) {
-	known := changes.Subject{Metrics: []changes.Metric{{Figure: f}}}
+func noiseOf(s compare.Subject, f metric.Metric) (results.FigureNoise, bool) {
+	known := compare.Subject{Metrics: []compare.Metric{{Metric: f}}}
 	for i := range s.Base {
 		_, base := f.Of(s.Base[i])
 		if _, other := f.Of(s.New[i]); base && other {
@@ -161,7 +166,7 @@ func noiseOf(s changes.Subject, f figures.Figure) (results.FigureNoise, bool) {
 	if 2*len(known.Base) < len(s.Base) {
 		return results.FigureNoise{}, false
 	}
-	c := changes.Rules{Paired: true}.Changes([]changes.Subject{known})[0]
+	c := compare.Rules{Paired: true}.Changes([]compare.Subject{known})[0]
 	return results.FigureNoise{Figure: c.Figure, Unit: c.Unit, Median: c.Base, Ratios: c.Ratios,
 		One: noise.OfPair(c.Ratios), Ten: noise.Share(c.Ratios, 10), Twenty: noise.Share(c.Ratios, 20)}, true
 }

@@ -6,14 +6,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // A cleanFlags holds the flags of stampede clean.
 type cleanFlags struct {
-	targets
+	spec.Targets
 	dryRun bool
 }
 
@@ -21,48 +22,48 @@ func (a *app) cleanCommand() *cobra.Command {
 	var f cleanFlags
 	cmd := &cobra.Command{
 		Use:   "clean --backend URL",
-		Short: "Remove what killed runs left on a service",
-		Long: `Clean removes what runs that were killed left below the namespace of a service
-that goes on, and nothing else: nothing that a run made which is still alive, and
-nothing that no run made. A run counts as alive until the service has ended its
-session, which takes as long as the session time-out after it was killed.`,
+		Short: "Remove the nodes that killed runs left on a service",
+		Long: `Clean removes the nodes that killed runs left below the namespace of a running
+service. It leaves the nodes of active runs and nodes that no run created. A run
+counts as active until the service has ended its session, which happens one session
+time-out after the run was killed.`,
 		Example: `  stampede clean --backend zookeeper://zk1:2181,zk2:2181/bench --dry-run`,
-		Args:    noArguments,
+		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := fromEnvironment(cmd.Flags()); err != nil {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			return a.clean(cmd.Context(), f)
 		},
 	}
-	f.targets.register(cmd, nil)
-	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "only tell what would be removed")
+	f.Targets.Register(cmd, nil)
+	cmd.Flags().BoolVarP(&f.dryRun, "dry-run", "n", false, "print what would be removed, and remove nothing")
 	return cmd
 }
 
 func (a *app) clean(ctx context.Context, f cleanFlags) error {
-	if len(f.backend) == 0 {
-		return usagef("name the service to clean with --backend")
+	if len(f.Backend) == 0 {
+		return cli.Usagef("name the service to clean with --backend")
 	}
-	sources, err := f.resolve("")
+	sources, err := f.Resolve("")
 	if err != nil {
 		return err
 	}
 	for _, s := range sources {
-		if !s.given {
-			return usagef("--backend %q: it would be started for this, and has nothing to clean: name an address", s.name)
+		if !s.Given {
+			return cli.Flagf("backend", "%q: it would be started for this command and has nothing to clean: name an address", s.Name)
 		}
 	}
 	for _, s := range sources {
 		if err := a.cleanOn(ctx, s, f); err != nil {
-			return f.explained(s, err)
+			return f.Explained(s, err)
 		}
 	}
 	return nil
 }
 
-func (a *app) cleanOn(ctx context.Context, s source, f cleanFlags) (err error) {
-	service, err := s.open(ctx)
+func (a *app) cleanOn(ctx context.Context, s spec.Source, f cleanFlags) (err error) {
+	service, err := s.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -71,18 +72,18 @@ func (a *app) cleanOn(ctx context.Context, s source, f cleanFlags) (err error) {
 			err = e
 		}
 	}()
-	conn, err := f.session(ctx, service)
+	conn, err := session(ctx, service, f.ConnectTimeout)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	found, err := workloads.Clean(ctx, drivers.Steady(conn), f.namespace, f.dryRun)
-	a.tellCleaned(s, found, f)
+	found, err := namespace.Clean(ctx, drivers.Steady(conn), f.Namespace, f.dryRun)
+	a.printCleaned(s, found, f)
 	return err
 }
 
-// tellCleaned prints a line for each run and a summary.
-func (a *app) tellCleaned(s source, found []workloads.Leftover, f cleanFlags) {
+// printCleaned prints a line for each run and a summary.
+func (a *app) printCleaned(s spec.Source, found []namespace.Leftover, f cleanFlags) {
 	did := "removed"
 	if f.dryRun {
 		did = "would remove"
@@ -90,20 +91,12 @@ func (a *app) tellCleaned(s source, found []workloads.Leftover, f cleanFlags) {
 	nodes, runs := 0, 0
 	for _, l := range found {
 		if l.Alive {
-			fmt.Fprintf(a.out, "  %s: left alone, its run is alive or was killed just now\n", l.Path)
+			fmt.Fprintf(a.out, "  %s: not removed: its run is active, or was killed less than a session time-out ago\n", l.Path)
 			continue
 		}
-		fmt.Fprintf(a.out, "  %s: %s %s\n", l.Path, did, counted(l.Nodes, "node"))
+		fmt.Fprintf(a.out, "  %s: %s %s\n", l.Path, did, cli.Counted(l.Nodes, "node"))
 		nodes += l.Nodes
 		runs++
 	}
-	fmt.Fprintf(a.out, "%s: %s %s of %s below %s\n", s.name, did, counted(nodes, "node"), counted(runs, "killed run"), f.namespace)
-}
-
-// counted returns "1 node" or "2 nodes".
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return results.Count(int64(n)) + " " + noun
+	fmt.Fprintf(a.out, "%s: %s %s of %s below %s\n", s.Name, did, cli.Counted(nodes, "node"), cli.Counted(runs, "killed run"), f.Namespace)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // TestCleanAfterAKilledRun checks that clean leaves the nodes of a run alone while the run is
@@ -23,8 +23,8 @@ func TestCleanAfterAKilledRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitHolder(t, watcher)
-	base := workloads.DefaultNamespace + "/" + awaitChild(t, ctx, watcher, workloads.DefaultNamespace)
-	wantCleaned(t, url, `(?m)^  `+base+`: left alone.*\n.*: removed 0 nodes of 0 killed runs below /stampede$`)
+	base := namespace.Default + "/" + awaitChild(t, ctx, watcher, namespace.Default)
+	wantCleaned(t, url, `(?m)^  `+base+`: not removed: .*\n.*: removed 0 nodes of 0 killed runs below /stampede$`)
 	if err := run.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +33,8 @@ func TestCleanAfterAKilledRun(t *testing.T) {
 	wantCleaned(t, url, `(?m)^  `+base+`: would remove \d+ nodes\n.*: would remove \d+ nodes of 1 killed run `, "--dry-run")
 	awaitNode(t, ctx, watcher, base)
 	wantCleaned(t, url, `(?m)^  `+base+`: removed \d+ nodes\n.*: removed \d+ nodes of 1 killed run `)
-	if _, there, err := watcher.Exists(ctx, workloads.DefaultNamespace, nil); err != nil || there {
-		t.Errorf("%s is there: %v, %v", workloads.DefaultNamespace, there, err)
+	if _, there, err := watcher.Exists(ctx, namespace.Default, nil); err != nil || there {
+		t.Errorf("%s is there: %v, %v", namespace.Default, there, err)
 	}
 }
 

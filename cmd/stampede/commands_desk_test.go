@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -87,7 +88,7 @@ func parseOnly(args []string) error {
 		return nil
 	case errors.Is(err, pflag.ErrHelp):
 	case err != nil:
-		return flagError(cmd, err)
+		return cli.FlagError(cmd, err)
 	}
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
@@ -104,7 +105,9 @@ func TestParseOnly(t *testing.T) {
 		"swep":                        `unknown command "swep"`,
 		"run --client 2":              `unknown flag "--client"`,
 		"run --clients two":           "not a list of numbers",
-		"runs everything":             "takes no arguments",
+		"runs everything":             `unknown command "everything"`,
+		"schema --all":                `unknown flag "--all"`,
+		"version everything":          "takes no arguments",
 	} {
 		err := parseOnly(strings.Fields(line))
 		if (err == nil) != (wrong == "") || err != nil && !strings.Contains(err.Error(), wrong) {

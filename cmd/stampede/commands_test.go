@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -68,14 +69,14 @@ func documents(t *testing.T) (paths []string) {
 // block's commands may have, unless the page shows another with echo $?.
 func marks() map[string][]int {
 	return map[string][]int{
-		"": {exitOK},
+		"": {cli.ExitOK},
 		// The finding depends on the machine.
-		"verdict": {exitOK, exitInvalid, exitRegression, exitThreshold},
+		"verdict": {cli.ExitOK, cli.ExitInvalid, cli.ExitRegression, cli.ExitThreshold},
 		// The hosts do not exist: everything is checked until stampede connects.
-		"elsewhere": {exitError},
+		"elsewhere": {cli.ExitError},
 		// The test only checks that the command and its flags exist: the command does not end by
 		// itself, takes long, or needs what not every machine has.
-		"parse": {exitOK},
+		"parse": {cli.ExitOK},
 	}
 }
 

@@ -6,10 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
-	"github.com/stampede-bench/stampede/results/changes"
-	"github.com/stampede-bench/stampede/results/figures"
+	"github.com/stampede-bench/stampede/results/compare"
+	"github.com/stampede-bench/stampede/results/metric"
 )
 
 // A compareFlags holds the flags of stampede compare.
@@ -19,7 +22,7 @@ type compareFlags struct {
 	all              bool
 	minimum          string
 	failOnRegression bool
-	output           []string
+	output           outputs.Flags
 
 	effect float64  // the parsed minimum
 	given  []string // the flags as given
@@ -28,49 +31,53 @@ type compareFlags struct {
 func (a *app) compareCommand() *cobra.Command {
 	var f compareFlags
 	cmd := &cobra.Command{
-		Use:   "compare OLD NEW | OLD... -- NEW...",
-		Short: "Compare saved runs with others",
-		Long: `Compare holds saved runs against others, form by form, and shows medians, by how
-much each figure differs and how sure that is: ~ where no difference is shown. Each
-run is one observation: it takes four on each side to show anything of one figure, and
-five of the default figures. Of fewer it shows by how much the histograms differ, which
-proves nothing by itself, and --fail-on-regression refuses them.
+		Use:   "compare BASE CANDIDATE | BASE... -- CANDIDATE...",
+		Short: "Compare saved runs or observations with others",
+		Long: `Compare compares saved runs, form by form, and shows medians, how much each figure
+changes, and the confidence interval; ~ means no significant difference. Each run is
+one observation: one figure needs four runs of the base and four of the candidate, the
+default figures five of each. With fewer runs it shows how much the histograms differ,
+which proves nothing, and --fail-on-regression refuses them.
+
+Observations that stampede observe saved are compared by their counts, as a whole and
+at each path pattern that both have: one of each is enough, as counts do not depend on
+the machine. --all shows latencies too, and --metric latency.p90 judges one.
 
 A run is @ for the last one, @-1 for the one before, an id or the beginning of one,
-or a path. Files that were written one after the other differ by whatever else the
-machine did meanwhile: stampede ab interleaves the runs of both sides.`,
+or a path. Runs that were done one after the other also differ by what else the
+machine did at the time: stampede ab interleaves its runs.`,
 		Example: `  stampede compare @-1 @
   stampede compare old1.json old2.json old3.json old4.json old5.json -- @-4 @-3 @-2 @-1 @`,
 		ValidArgsFunction: completeRuns(&f.folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := fromEnvironment(cmd.Flags()); err != nil {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			f.given = changed(cmd.Flags())
+			f.given = spec.Changed(cmd.Flags())
 			return a.compare(args, cmd.ArgsLenAtDash(), f)
 		},
 	}
-	registerFolder(cmd, &f.folder)
+	spec.RegisterFolder(cmd, &f.folder)
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.metric, "metric", nil, "`FIGURE` to compare, repeatable (default: rounds_per_s, the telling phase's p50 and p99, notifications_per_round)")
+	flags.StringArrayVar(&f.metric, "metric", nil, "`METRIC` to compare, repeatable (default: rounds_per_s, p50 and p99 of the recipe's main phase, notifications_per_round)")
 	flags.BoolVar(&f.all, "all", false, "show all figures")
-	flags.StringVar(&f.minimum, "minimum-effect", "5%", "what matters: a `SHARE` such as 5% or 0.05")
-	flags.BoolVar(&f.failOnRegression, "fail-on-regression", false, "exit with 98 where a figure is shown to be worse, and with 96 where a form broke its promise")
-	registerOutput(cmd, &f.output, results.KindComparison)
-	complete(cmd, "metric", a.metricWords)
+	flags.StringVar(&f.minimum, "minimum-effect", "5%", "smallest change that matters: a `SHARE` such as 5% or 0.05")
+	flags.BoolVar(&f.failOnRegression, "fail-on-regression", false, "exit with 98 if a figure is worse, and with 96 after a safety violation")
+	f.output.Register(cmd, results.KindComparison)
+	cli.Complete(cmd, "metric", a.metricWords)
 	return cmd
 }
 
-// twoLists splits the names into old and new runs: at --, or one each.
+// twoLists splits the names into those of the base and of the candidate: at --, or one each.
 func twoLists(args []string, dash int) (before, after []string, err error) {
 	switch {
 	case dash < 0 && len(args) == 2:
 		dash = 1
 	case dash < 0:
-		return nil, nil, usagef("stampede compare takes two runs, got %d: of more say which are which, OLD... -- NEW...", len(args))
+		return nil, nil, cli.Usagef("stampede compare takes two runs, got %d: separate more than two with --, as in BASE... -- CANDIDATE...", len(args))
 	}
 	if dash == 0 || dash == len(args) {
-		return nil, nil, usagef("stampede compare takes at least one run on each side of --")
+		return nil, nil, cli.Usagef("stampede compare takes at least one run before -- and one after it")
 	}
 	return args[:dash], args[dash:], nil
 }
@@ -81,20 +88,37 @@ func (a *app) compare(args []string, dash int, f compareFlags) (err error) {
 		return err
 	}
 	if f.effect, err = parseShare(f.minimum); err != nil {
-		return usagef("--minimum-effect %s: %v", f.minimum, err)
+		return cli.Flagf("minimum-effect", "%s: %v", f.minimum, err)
 	}
-	began := time.Now()
-	var sides [2][]results.File
 	var paths [2][]string
 	for i, names := range [][]string{before, after} {
-		if sides[i], paths[i], err = readRuns(archive.Folder(f.folder), names); err != nil {
-			return usage(err)
+		if paths[i], err = findAll(archive.Folder(f.folder), names); err != nil {
+			return err
 		}
 	}
-	if err := eachOnce(slices.Concat(sides[0], sides[1])); err != nil {
+	observed, err := anyObservation(paths)
+	switch {
+	case err != nil:
+		return err
+	case observed:
+		return a.compareObservations(paths, f)
+	}
+	return a.compareRuns(paths, f)
+}
+
+// compareRuns compares saved runs, whose paths are given.
+func (a *app) compareRuns(paths [2][]string, f compareFlags) (err error) {
+	began := time.Now()
+	var variants [2][]results.File
+	for i := range paths {
+		if variants[i], err = readRuns(paths[i]); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	if err := eachOnce(slices.Concat(variants[0], variants[1])); err != nil {
 		return err
 	}
-	subjects, warnings := changes.Rows(sides[0], sides[1])
+	subjects, warnings := compare.Rows(variants[0], variants[1])
 	for i := range subjects {
 		subjects[i].Metrics = f.metrics(subjects[i])
 	}
@@ -104,36 +128,36 @@ func (a *app) compare(args []string, dash int, f compareFlags) (err error) {
 	if err := f.canFail(subjects, warnings); err != nil {
 		return err
 	}
-	outs, err := openOutputs(f.output, results.KindComparison, a.out)
+	outs, err := f.output.Open(results.KindComparison, a.out)
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	c := f.comparison(subjects, warnings)
-	c.Base.Label, c.New.Label = changes.Label(sides[0]), changes.Label(sides[1])
-	c.Command = append(append([]string{"stampede", "compare"}, f.given...), append(append(paths[0], "--"), paths[1]...)...)
-	c.Took = time.Since(began)
-	if err := outs.write(c, ""); err != nil || !f.failOnRegression {
-		return err
-	}
-	return decided(c.Verdict, false)
+	c.Base.Label, c.New.Label = compare.Label(variants[0]), compare.Label(variants[1])
+	return a.writeComparison(c, outs, paths, f, began)
 }
 
-// readRuns reads saved runs and returns their paths too, since a name such as @ refers to another
-// run tomorrow.
-func readRuns(folder archive.Folder, names []string) (files []results.File, paths []string, err error) {
-	for _, name := range names {
-		path, err := folder.Find(name)
-		if err != nil {
-			return nil, nil, err
-		}
+// writeComparison writes the comparison of saved results and returns the error for its exit code.
+func (a *app) writeComparison(c results.Comparison, outs outputs.List, paths [2][]string, f compareFlags, began time.Time) error {
+	c.Command = slices.Concat([]string{"stampede", "compare"}, f.given, paths[0], []string{"--"}, paths[1])
+	c.Took = time.Since(began)
+	if err := outs.Write(c, ""); err != nil || !f.failOnRegression {
+		return err
+	}
+	return decided(c.Verdict, c.Runs(), false)
+}
+
+// readRuns reads the files of runs.
+func readRuns(paths []string) (files []results.File, err error) {
+	for _, path := range paths {
 		file, err := archive.Read(path)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		files, paths = append(files, file), append(paths, path)
+		files = append(files, file)
 	}
-	return files, paths, nil
+	return files, nil
 }
 
 // eachOnce rejects a run that is named twice: it would count as two observations and give false
@@ -142,7 +166,7 @@ func eachOnce(files []results.File) error {
 	seen := map[string]bool{}
 	for _, f := range files {
 		if seen[f.ID] {
-			return usagef("%s is there twice: a run is one observation, however often it is named", f.ID)
+			return cli.Usagef("%s is named twice: a run counts as one observation", f.ID)
 		}
 		seen[f.ID] = true
 	}
@@ -151,31 +175,31 @@ func eachOnce(files []results.File) error {
 
 // metrics returns the metrics to compare for a subject. It leaves out figures that the subject does
 // not have, since other subjects may have them.
-func (f *compareFlags) metrics(s changes.Subject) (metrics []changes.Metric) {
+func (f *compareFlags) metrics(s compare.Subject) (metrics []compare.Metric) {
 	phases := s.Base[0].Phases
 	if len(f.metric) == 0 {
-		metrics = changes.Default(phases)
+		metrics = compare.Default(phases)
 	}
 	for _, name := range f.metric {
-		if figure, err := figures.Parse(name, phases); err == nil {
-			metrics = append(metrics, changes.Metric{Figure: figure, Gated: figure.Better != figures.Neither})
+		if figure, err := metric.Parse(name, phases); err == nil {
+			metrics = append(metrics, compare.Metric{Metric: figure, Gated: figure.Better != metric.Neither})
 		}
 	}
 	if f.all {
-		metrics = append(metrics, changes.Others(phases, metrics)...)
+		metrics = append(metrics, compare.Others(phases, metrics)...)
 	}
 	return metrics
 }
 
 // known checks that some subject has each requested figure.
-func (f *compareFlags) known(subjects []changes.Subject) error {
+func (f *compareFlags) known(subjects []compare.Subject) error {
 	var phases []string
 	for _, s := range subjects {
 		phases = append(phases, s.Base[0].Phases...)
 	}
 	for _, name := range f.metric {
-		if _, err := figures.Parse(name, phases); err != nil {
-			return usagef("--metric: %w", err)
+		if _, err := metric.Parse(name, phases); err != nil {
+			return cli.Flagf("metric", ": %w", err)
 		}
 	}
 	return nil
@@ -183,34 +207,40 @@ func (f *compareFlags) known(subjects []changes.Subject) error {
 
 // canFail rejects --fail-on-regression if there are too few runs to show a regression: such a gate
 // would pass for any runs.
-func (f *compareFlags) canFail(subjects []changes.Subject, warnings []results.Warning) error {
+func (f *compareFlags) canFail(subjects []compare.Subject, warnings []results.Warning) error {
 	if !f.failOnRegression {
 		return nil
 	}
 	if len(subjects) == 0 {
-		return usagef("--fail-on-regression: nothing to compare: %s", warnings[len(warnings)-1].Text)
+		return cli.Flagf("fail-on-regression", ": nothing to compare: %s", warnings[len(warnings)-1].Text)
 	}
-	figures, needed := changes.Needed(subjects)
+	figures, needed := compare.Needed(subjects)
 	if needed == 0 {
 		return nil
 	}
-	return usagef("--fail-on-regression: too few runs to show anything of %s that are judged together: it takes %d on each side; give as many, or fewer figures with --metric",
-		counted(figures, "figure"), needed)
+	return cli.Flagf("fail-on-regression", ": too few runs: %s judged together need %d runs of base and of candidate; give that many, or fewer figures with --metric",
+		cli.Counted(figures, "figure"), needed)
 }
 
 // comparison builds the result of comparing the subjects.
-func (f *compareFlags) comparison(subjects []changes.Subject, warnings []results.Warning) results.Comparison {
-	head := results.New(tool(), nil, nil, 0)
-	c := results.Comparison{Schema: head.Schema, Kind: results.KindComparison, ID: head.ID + "compare", Started: head.Started, Tool: head.Tool, Host: head.Host,
-		Base: results.Side{Runs: []results.Run{}}, New: results.Side{Runs: []results.Run{}}, Warnings: append([]results.Warning{}, warnings...)}
+func (f *compareFlags) comparison(subjects []compare.Subject, warnings []results.Warning) results.Comparison {
+	c := newComparison(compare.Rules{Minimum: f.effect}.Changes(subjects), warnings)
 	for _, s := range subjects {
 		c.Base.Runs, c.New.Runs = append(c.Base.Runs, s.Base...), append(c.New.Runs, s.New...)
-		c.Quantiles = append(c.Quantiles, changes.Quantiles(s)...)
+		c.Quantiles = append(c.Quantiles, compare.Quantiles(s)...)
 	}
-	c.Warnings = append(append(c.Warnings, changes.Doubted("OLD", c.Base.Runs)...), changes.Doubted("NEW", c.New.Runs)...)
-	c.Changes = changes.Rules{Minimum: f.effect}.Changes(subjects)
-	c.Warnings = append(c.Warnings, changes.Underpowered(c.Changes, len(c.Base.Runs)/max(1, len(subjects)), "runs on each side")...)
-	_, c.Needed = changes.Needed(subjects)
-	c.Means, c.Verdict = changes.Means(c.Changes), changes.Verdict(c.Changes)
+	c.Warnings = append(append(c.Warnings, compare.Doubted("OLD", c.Base.Runs)...), compare.Doubted("NEW", c.New.Runs)...)
+	c.Warnings = append(c.Warnings, compare.Underpowered(c.Changes, len(c.Base.Runs)/max(1, len(subjects)), "runs of each")...)
+	_, c.Needed = compare.Needed(subjects)
 	return c
+}
+
+// newComparison returns a comparison of saved results with the changes.
+func newComparison(changes []results.Change, warnings []results.Warning) results.Comparison {
+	head := results.New(tool(), nil, nil, 0)
+	return results.Comparison{
+		Schema: head.Schema, Kind: results.KindComparison, ID: head.ID + "compare", Started: head.Started, Tool: head.Tool, Host: head.Host,
+		Base: results.Variant{Runs: []results.Run{}}, New: results.Variant{Runs: []results.Run{}}, Warnings: append([]results.Warning{}, warnings...),
+		Changes: changes, Means: compare.Means(changes), Verdict: compare.Verdict(changes),
+	}
 }

@@ -23,6 +23,7 @@ func TestDocumentation(t *testing.T) {
 	t.Run("counts of the lock", readmeCountsTheLock)
 	t.Run("recipes", long(recipePages))
 	t.Run("manual", manualPages)
+	t.Run("systems", long(systemsPage))
 	t.Run("wrong commands", wrongCommands)
 	t.Run("commands", long(documentedCommands))
 }

@@ -5,39 +5,42 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stampede-bench/stampede/gate"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/gate"
 )
 
 func (a *app) gateCommand() *cobra.Command {
 	var folder string
-	var output []string
-	var g gateFlags
+	var output outputs.Flags
+	var g spec.Judging
 	cmd := &cobra.Command{
 		Use:   "gate [RUN]",
-		Short: "Judge a saved run again",
-		Long: `Gate judges a run that was saved, or a result file, by other thresholds or against
-a baseline, or again by those that it was run with. Nothing is run again, and the
-saved run stays as it is. RUN is as report has it, and the exit code as run has it.`,
+		Short: "Judge a saved run by thresholds or against a baseline",
+		Long: `Gate judges a saved run, or a result file, by other thresholds or against a baseline;
+without either, by the thresholds that it was run with. It runs nothing and does not
+change the saved run. RUN is named as for report; the exit codes are those of run.`,
 		Example: `  stampede gate --threshold 'predecessor.handoff.p99 < 0.5 * one-node.handoff.p99'
   stampede gate run.json --baseline .stampede/baseline.json`,
 		Args:              oneResult,
 		ValidArgsFunction: completeRuns(&folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := fromEnvironment(cmd.Flags()); err != nil {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			return a.gate(archive.Folder(folder), append(args, archive.Last)[0], g, output)
 		},
 	}
-	g.registerJudging(cmd)
-	registerFolder(cmd, &folder)
-	registerOutput(cmd, &output, results.KindRun)
+	g.RegisterJudging(cmd)
+	spec.RegisterFolder(cmd, &folder)
+	output.Register(cmd, results.KindRun)
 	return cmd
 }
 
-func (a *app) gate(folder archive.Folder, name string, g gateFlags, output []string) error {
+func (a *app) gate(folder archive.Folder, name string, g spec.Judging, output outputs.Flags) error {
 	path, f, err := find(folder, name)
 	if err != nil {
 		return err
@@ -45,25 +48,25 @@ func (a *app) gate(folder archive.Folder, name string, g gateFlags, output []str
 	rows := gate.Rows(f.Runs)
 	var again []gate.Threshold
 	var undone []results.Gate
-	if len(g.thresholds) == 0 {
+	if len(g.Thresholds) == 0 {
 		if again, undone, err = askedBefore(f, rows); err != nil {
-			return usage(err)
+			return cli.Usage(err)
 		}
 	}
-	asked, err := g.resolve(rows, again)
+	asked, err := g.Resolve(rows, again)
 	if err != nil {
 		return err
 	}
-	if len(asked.thresholds)+len(undone) == 0 {
-		return usagef("%s was run without thresholds: say what to judge it by, with --threshold or --baseline", name)
+	if len(asked.Thresholds)+len(undone) == 0 {
+		return cli.Usagef("%s was run without thresholds: give --threshold or --baseline", name)
 	}
-	outs, err := openOutputs(output, results.KindRun, a.out)
+	outs, err := output.Open(results.KindRun, a.out)
 	if err != nil {
 		return err
 	}
-	defer outs.discard()
-	asked.judge(&f, undone)
-	if err := outs.write(f, path); err != nil {
+	defer outs.Discard()
+	asked.Judge(&f, undone)
+	if err := outs.Write(f, path); err != nil {
 		return err
 	}
 	return a.conclude(asked, f, outs)
@@ -72,10 +75,10 @@ func (a *app) gate(folder archive.Folder, name string, g gateFlags, output []str
 // find reads a saved run, or a result file.
 func find(folder archive.Folder, name string) (path string, f results.File, err error) {
 	if path, err = folder.Find(name); err != nil {
-		return "", f, usage(err)
+		return "", f, cli.Usage(err)
 	}
 	if f, err = archive.Read(path); err != nil {
-		return "", f, usage(err)
+		return "", f, cli.Usage(err)
 	}
 	return path, f, nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
@@ -75,7 +76,7 @@ func endPaperFailures(t *testing.T, e trio, signal syscall.Signal) {
 // wantKilled checks that there is one saved run and that a member was killed in it.
 func wantKilled(t *testing.T, dir string) {
 	t.Helper()
-	saved, _ := filepath.Glob(filepath.Join(dir, savedRuns, "*.json"))
+	saved, _ := filepath.Glob(filepath.Join(dir, spec.SavedRuns, "*.json"))
 	if len(saved) != 1 {
 		t.Fatalf("saved %v, want one run", saved)
 	}

@@ -12,11 +12,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // TestInterrupted checks that a run that is interrupted in the middle ends its rounds, writes what
@@ -45,10 +46,10 @@ func TestInterrupted(t *testing.T) {
 				t.Errorf("%v, want exit code %d; stderr: %s", err, c.code, &stderr)
 			}
 			wantPartial(t, file)
-			if _, there, err := watcher.Exists(t.Context(), workloads.DefaultNamespace, nil); err != nil || there {
-				t.Errorf("%s is there: %v, %v", workloads.DefaultNamespace, there, err)
+			if _, there, err := watcher.Exists(t.Context(), namespace.Default, nil); err != nil || there {
+				t.Errorf("%s is there: %v, %v", namespace.Default, there, err)
 			}
-			if saved, _ := filepath.Glob(filepath.Join(run.Dir, savedRuns, "*.json")); len(saved) != 1 {
+			if saved, _ := filepath.Glob(filepath.Join(run.Dir, spec.SavedRuns, "*.json")); len(saved) != 1 {
 				t.Errorf("saved %v, want the one run", saved)
 			}
 			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(file), ".stampede-*")); len(left) > 0 {
@@ -65,7 +66,7 @@ func given(t *testing.T) (addr string, watcher drivers.Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := native.New(native.Options{})
+	server := server.New(server.Options{})
 	go server.Serve(listener)
 	t.Cleanup(func() { server.Close() })
 	service, err := zookeeper.New(zookeeper.Config{Servers: []string{listener.Addr().String()}})
@@ -86,7 +87,7 @@ func awaitHolder(t *testing.T, c drivers.Conn) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	path := ""
-	for _, name := range []string{workloads.DefaultNamespace, "", "/lock", ""} {
+	for _, name := range []string{namespace.Default, "", "/lock", ""} {
 		if name != "" {
 			path += name
 			awaitNode(t, ctx, c, path)

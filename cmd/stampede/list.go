@@ -7,41 +7,43 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/scenario"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/scenario"
 )
 
 func (a *app) listCommand() *cobra.Command {
-	var long bool
+	var long, systems bool
 	cmd := &cobra.Command{
 		Use:   "list [recipe…]",
 		Short: "List recipes, their forms, the families, the backends and the scenarios",
 		Long: `List recipes, their forms, the families, the backends and the scenarios that come
-with stampede, or the forms of some recipes. With --long it says of each form what
-it costs, every client taking one turn, and where it comes from, and of each
-backend what sets it apart.`,
+with stampede, or the forms of some recipes. --long adds the cost and the origin of
+each form, and the properties of each backend. --systems lists which form Kafka,
+Hadoop, Solr and others use, and what one change costs them with N members; --long
+adds the sources that were read. The name of a system can be given as a form.`,
 		ValidArgsFunction: a.completeRecipes,
 		RunE: func(cmd *cobra.Command, recipes []string) error {
-			if err := fromEnvironment(cmd.Flags()); err != nil {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
+			}
+			if systems {
+				return a.listSystems(recipes, long)
 			}
 			return a.list(recipes, long)
 		},
 	}
-	cmd.Flags().BoolVarP(&long, "long", "l", false, "what each form costs and where it comes from, too")
+	cmd.Flags().BoolVarP(&long, "long", "l", false, "add the cost and the origin of each form")
+	cmd.Flags().BoolVar(&systems, "systems", false, "list well-known systems and libraries with the forms that they use")
 	return cmd
 }
 
 func (a *app) list(recipes []string, long bool) error {
-	asked := recipes
-	if len(asked) == 0 {
-		asked = []string{catalog.All}
-	}
-	forms, err := catalog.Select(a.forms, asked, []string{catalog.All})
+	forms, err := selectedForms(a.forms, recipes)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	write := listForms
 	if long {
@@ -56,14 +58,22 @@ func (a *app) list(recipes []string, long bool) error {
 	if err := listLoads(a.out, a.forms); err != nil {
 		return err
 	}
-	tell := listBackends
+	describe := listBackends
 	if long {
-		tell = explainBackends
+		describe = explainBackends
 	}
-	if err := tell(a.out); err != nil {
+	if err := describe(a.out); err != nil {
 		return err
 	}
 	return a.listScenarios()
+}
+
+// selectedForms returns all forms of the recipes, or of all recipes.
+func selectedForms(forms []workloads.Form, recipes []string) ([]catalog.Choice, error) {
+	if len(recipes) == 0 {
+		recipes = []string{catalog.All}
+	}
+	return catalog.Select(forms, recipes, []string{catalog.All})
 }
 
 func (a *app) listScenarios() error {
@@ -91,8 +101,8 @@ func listForms(out io.Writer, forms []catalog.Choice) error {
 func listFamilies(out io.Writer) error {
 	w := table(out)
 	fmt.Fprintln(w, "\nFAMILY\tWHAT IT IS")
-	fmt.Fprintf(w, "%s\twakes only who can go on\n", workloads.Recipe)
-	fmt.Fprintf(w, "%s\tas correct, but wakes many for one to go on: a herd\n", workloads.Naive)
+	fmt.Fprintf(w, "%s\twakes only the clients that can proceed\n", workloads.Recipe)
+	fmt.Fprintf(w, "%s\tequally correct, but wakes many clients although only one can proceed: a herd\n", workloads.Naive)
 	fmt.Fprintf(w, "%s\twhat a client library ships\n", workloads.Library)
 	return w.Flush()
 }

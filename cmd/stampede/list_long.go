@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
-	"github.com/stampede-bench/stampede/workloads/cost"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
 )
 
 // explainForms explains for each form what it does, what it costs and where it comes from.
@@ -21,7 +21,7 @@ func explainForms(out io.Writer, forms []catalog.Choice) error {
 	for _, f := range forms {
 		fmt.Fprintf(out, "\n%v · %s\n", f.Form, f.Family)
 		explain(out, "does", f.Summary)
-		if model, ok := cost.Of(f.Recipe, f.Name); ok {
+		if model, ok := costmodel.Of(f.Recipe, f.Name); ok {
 			explain(out, "costs", costs(model))
 		}
 		if _, err := explain(out, "from", origin(f.Form)); err != nil {
@@ -32,10 +32,10 @@ func explainForms(out io.Writer, forms []catalog.Choice) error {
 }
 
 // letters explains the variables in the costs.
-const letters = `Costs are those of N clients which take one turn each, everything at rest between
-any two steps. W of them write, R read; there are M items or names, U updates, L
-look-ups of each name, q looks by a timer. The fan-out is how many clients one write
-wakes at most.`
+const letters = `The costs are those of N clients that take one turn each, settled after each step.
+W clients write and R read; M is the number of items or names, U of updates, L of
+look-ups of each name, q of polls. The fan-out is the largest number of clients that
+one write wakes.`
 
 // explainBackends describes each backend and how it differs from the others.
 func explainBackends(out io.Writer) error {
@@ -75,12 +75,12 @@ const together = "\u00a0"
 
 // costs returns the headline terms of N clients that take one turn each, and how the notifications
 // grow.
-func costs(m cost.Model) string {
+func costs(m costmodel.Model) string {
 	settings := workloads.Settings{Queue: workloads.QueueSettings{Items: 1}}
-	at := func(clients int) cost.Expected { return m.Settled(settings.Params(clients)) }
+	at := func(clients int) costmodel.Expected { return m.Settled(settings.Params(clients)) }
 	least := at(2)
 	most := least.Upper()
-	term := func(least, most cost.Term) string {
+	term := func(least, most costmodel.Term) string {
 		from, to := strings.ReplaceAll(least.Formula, " ", together), strings.ReplaceAll(most.Formula, " ", together)
 		if from == to {
 			return from
@@ -93,7 +93,7 @@ func costs(m cost.Model) string {
 }
 
 // grows says how the upper bound of the notifications grows with the clients, if it does.
-func grows(at func(clients int) cost.Expected) string {
+func grows(at func(clients int) costmodel.Expected) string {
 	const many = 1 << 12 // large enough that only the largest term matters
 	few, twice := at(many).Upper().Notifications.Value, at(2*many).Upper().Notifications.Value
 	if few == 0 {
@@ -112,10 +112,10 @@ func grows(at func(clients int) cost.Expected) string {
 
 // origin says where a form comes from.
 func origin(f workloads.Form) string {
-	standard := "ZooKeeper's page of recipes"
+	standard := "ZooKeeper's recipes page"
 	switch f.Family {
 	case workloads.Naive:
-		standard = "the naive counterpart of what ZooKeeper's page of recipes says"
+		standard = "the naive counterpart of a form on ZooKeeper's recipes page"
 	case workloads.Library:
 		standard = library(f.Client)
 	}

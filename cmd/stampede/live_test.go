@@ -110,7 +110,7 @@ func until(t *testing.T, ctx context.Context, what string) {
 	}
 	if !is {
 		page, _ := chromedp.Run(ctx, chromedp.Evaluate[string]("document.body.innerText"))
-		t.Fatalf("waited in vain for %s: %v\n%s", what, err, page)
+		t.Fatalf("waited for %s without success: %v\n%s", what, err, page)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestLivePage(t *testing.T) {
 	if *shots != "" {
 		hold = "20ms" // gives the losers time to wait again; but in the end 500 clients wait for each other
 	}
-	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:?client=lean", "--hold", hold, "--duration", "8s")
+	run := watch(t, "run", "lock", "--clients", "500", "--backend", "native:", "--hold", hold, "--duration", "8s")
 	for range 50 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(run.url, "http://"))
 		if err != nil {
@@ -141,7 +141,7 @@ func TestLivePage(t *testing.T) {
 	until(t, page, recipe+`.largest === "1" && `+naive+`.largest > 50`)
 	picture(t, page, "naive")
 	words, err := chromedp.Run(page, chromedp.Text(chromedp.CSS("#finding")))
-	if want := "With 500 clients a release wakes"; err != nil || !strings.Contains(words, want) || !strings.Contains(words, "go back to sleep") {
+	if want := "With 500 clients a release wakes"; err != nil || !strings.Contains(words, want) || !strings.Contains(words, "wait again") {
 		t.Errorf("the page finds %q, %v", words, err)
 	}
 	closePage()

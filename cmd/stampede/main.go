@@ -15,17 +15,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/live"
-	"github.com/stampede-bench/stampede/telemetry"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
 func main() {
-	child.Dispatch(backends.Roles()) // does not return in a server that a run started
+	reexec.Dispatch(backends.Roles()) // does not return in a server that a run started
 	collectSeldom()
 	os.Exit(execute(catalog.Forms(), os.Args[1:]))
 }
@@ -45,7 +45,7 @@ func collectSeldom() {
 func execute(forms []workloads.Form, args []string) int {
 	ctx, interrupt, stop := signals()
 	defer stop()
-	a := &app{forms: forms, out: newScreen(os.Stdout), err: newScreen(os.Stderr), interrupt: interrupt}
+	a := &app{forms: forms, out: cli.NewScreen(os.Stdout), err: cli.NewScreen(os.Stderr), interrupt: interrupt}
 	cmd := a.root()
 	cmd.SetArgs(args)
 	return a.report(ctx, cmd.ExecuteContext(ctx))
@@ -57,10 +57,8 @@ type app struct {
 	out, err io.Writer
 	// interrupt ends the command as SIGINT does.
 	interrupt func()
-	// runs and page receive every run in progress. They are nil unless flags, or for runs the
-	// environment, ask for them.
-	runs *telemetry.Collector
-	page *live.Page
+	// observers follow every run of the command.
+	observers []observer
 	// used holds the services that have done a run: their servers are warm.
 	used map[drivers.Service]bool
 }
@@ -68,54 +66,63 @@ type app struct {
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "stampede",
-		Short: "Benchmark and load-test the recipes of coordination services",
-		Long: `stampede runs the classic coordination recipes against ZooKeeper and servers like
-it, in a form that avoids the herd and in naive forms, and shows side by side what
-each costs: notifications, reads and writes per round, and the time they take.
-
-  stampede run              the lock, both forms, on a server started for it
-  stampede count            exactly what each form costs, at rest
-  stampede sweep            how each form scales, and from where on the naive one is worse
-  stampede ab               which of two is faster, and whether that is sure
-  stampede calibrate        what this machine makes of no difference, for ab to know
-  stampede runs, report     what was run before, in any format
-  stampede gate, baseline   whether it was as it must be
-  stampede compare          saved runs against others
-  stampede init, validate   scenario files, for stampede run -f
-  stampede schema           what a file of results has in it, for programs
-  stampede list             recipes, forms and backends
-  stampede clean            remove what killed runs left on a service
-  stampede serve            the native server by itself, for any ZooKeeper client`,
+		Short: "Benchmark and load-test coordination services",
+		Long: `stampede benchmarks and load-tests ZooKeeper, etcd and servers like them: it runs locks,
+elections, queues and other recipes in herd-avoiding and naive forms, counts which
+clients each change wakes, and checks safety while it measures.`,
+		Example: `  stampede run                                        a lock in two forms, on a server started for it
+  stampede run lock --backend zookeeper://zk1:2181    the same on your ensemble
+  stampede count all --form all --clients 8           exact counts, compared with the cost model`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          noSuchCommand,
+		Args:          cli.NoSuchCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if cmd.Name() == "version" || cmd.Name() == "completion" || cmd.Parent() != nil && cmd.Parent().Name() == "completion" {
 			return nil // these read no variable
 		}
-		return checkVariables(root)
+		return cli.CheckVariables(root, spec.PasswordVariable)
 	}
 	root.Version = versionLine()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.runCommand(), a.countCommand(), a.sweepCommand(), a.abCommand(), a.calibrateCommand(), a.compareCommand(), a.runsCommand(), a.reportCommand(), a.gateCommand(), a.baselineCommand(), a.schemaCommand(),
-		a.initCommand(), a.validateCommand(), a.cleanCommand(), a.serveCommand(), a.listCommand(), a.versionCommand(),
-		a.thresholdsTopic(), a.faultsTopic(), exitCodesTopic())
+	root.SetFlagErrorFunc(cli.FlagError)
+	a.addCommands(root)
+	cli.SetHelp(root, flagGroups())
 	refuseOtherShells(root)
 	return root
+}
+
+// addCommands adds all commands, by the group in which help lists them, and the help topics.
+func (a *app) addCommands(root *cobra.Command) {
+	groups := []struct {
+		title    string
+		commands []*cobra.Command
+	}{
+		{"Measure:", []*cobra.Command{a.runCommand(), a.countCommand(), a.sweepCommand(), a.observeCommand(), a.abCommand(), a.calibrateCommand()}},
+		{"Judge:", []*cobra.Command{a.gateCommand(), a.baselineCommand(), a.compareCommand(), a.historyCommand()}},
+		{"Results and scenario files:", []*cobra.Command{a.runsCommand(), a.reportCommand(), a.schemaCommand(), a.initCommand(), a.validateCommand()}},
+		{"Services:", []*cobra.Command{a.listCommand(), a.serveCommand(), a.cleanCommand()}},
+	}
+	for _, g := range groups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.AddCommand(a.versionCommand(), a.thresholdsTopic(), a.faultsTopic(), exitCodesTopic())
 }
 
 // refuseOtherShells makes cobra's completion command reject a shell that it does not know. By
 // default the command prints its help and succeeds.
 func refuseOtherShells(root *cobra.Command) {
-	root.CompletionOptions.DisableNoDescFlag = true // fromEnvironment would not read its variable
+	root.CompletionOptions.DisableNoDescFlag = true // FromEnvironment would not read its variable
 	root.InitDefaultCompletionCmd()
 	completion, _, err := root.Find([]string{"completion"})
-	must(err)
+	cli.Must(err)
 	completion.Args = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return nil
@@ -124,7 +131,7 @@ func refuseOtherShells(root *cobra.Command) {
 		for _, c := range cmd.Commands() {
 			shells = append(shells, c.Name())
 		}
-		return usagef("stampede completion: unknown shell %q: want one of %s", args[0], strings.Join(shells, ", "))
+		return cli.Usagef("stampede completion: unknown shell %q: want one of %s", args[0], strings.Join(shells, ", "))
 	}
 	completion.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
@@ -156,10 +163,10 @@ func (a *app) report(ctx context.Context, err error) int {
 		return 128 + int(stopped.signal)
 	}
 	if err == nil {
-		return exitOK
+		return cli.ExitOK
 	}
-	if !errors.As(err, new(silent)) {
+	if !errors.As(err, new(cli.Silent)) {
 		fmt.Fprintf(a.err, "stampede: %v\n", err)
 	}
-	return exitCode(err)
+	return cli.ExitCode(err)
 }

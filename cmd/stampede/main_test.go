@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,21 +16,23 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 func TestMain(m *testing.M) {
 	etcdtest.Plain()
-	child.Dispatch(backends.Roles())
+	reexec.Dispatch(backends.Roles())
 	testscript.Main(m, map[string]func(){
 		"stampede": main,
 		// stampede with one more form, which is broken.
@@ -40,7 +43,7 @@ func TestMain(m *testing.M) {
 		"parse-stampede": func() {
 			if err := parseOnly(os.Args[1:]); err != nil {
 				fmt.Fprintln(os.Stderr, err)
-				os.Exit(exitUsage)
+				os.Exit(cli.ExitUsage)
 			}
 		},
 	})
@@ -49,7 +52,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
 
 // TestSecureScripts runs the scripts for servers with TLS. They have the address in $ADDRESS, a
-// certificate in $CA and $CERT, another authority's in $OTHER_CA and $OTHER_CERT, and the node
+// certificate in $CA and $CERT, a server's in $SERVER_CERT, another authority's in $OTHER_CA and $OTHER_CERT, and the node
 // /bench, which belongs to the user ann with the password hunter2.
 func TestSecureScripts(t *testing.T) {
 	testenv.SkipIfShort(t)
@@ -68,7 +71,8 @@ func TestSecureScripts(t *testing.T) {
 func runSecureScripts(t *testing.T, folder string, s backendtest.Secure) {
 	runScripts(t, folder, map[string]string{
 		"ADDRESS": s.Address, "CA": s.Security.CA, "CERT": s.Security.Cert,
-		"OTHER_CA": s.Stranger.CA, "OTHER_CERT": s.Stranger.Cert,
+		"SERVER_CERT": filepath.Join(filepath.Dir(s.Security.CA), "server.pem"),
+		"OTHER_CA":    s.Stranger.CA, "OTHER_CERT": s.Stranger.Cert,
 	})
 }
 
@@ -83,6 +87,11 @@ func runScripts(t *testing.T, folder string, variables map[string]string) {
 				e.Setenv(name, value)
 			}
 			e.Setenv("TMPDIR", e.WorkDir+"/tmp") // so that a script sees the files that are left there
+			root, err := filepath.Abs("../..")
+			if err != nil {
+				return err
+			}
+			e.Setenv("ROOT", root)
 			for _, name := range []string{"JAVA_HOME", "ZOOKEEPER_HOME", "GORACE", etcdtest.Program} {
 				e.Setenv(name, os.Getenv(name))
 			}
@@ -153,7 +162,7 @@ func herding() []workloads.Form {
 // freeForAll returns a lock that every client gets immediately.
 func freeForAll() workloads.Form {
 	return workloads.Form{Recipe: "lock", Name: "free-for-all", Family: workloads.Naive, Summary: "does not wait",
-		New: workloads.Locks(func(drivers.Conn, string) workloads.Lock { return freeLock{} })}
+		New: recipe.Locks(func(drivers.Conn, string) recipe.Lock { return freeLock{} })}
 }
 
 type freeLock struct{}

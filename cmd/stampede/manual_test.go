@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
@@ -25,7 +26,7 @@ func manualPages(t *testing.T) {
 	root := (&app{forms: catalog.Forms(), out: &help}).root()
 	var index strings.Builder
 	index.WriteString("# The commands\n\n" +
-		"Every flag can be set by its variable, too; a flag that is given wins. These pages are\nwritten by `make docs`.\n\n| command | what it does |\n|---|---|\n")
+		"Every flag can also be set by its environment variable; a flag on the command line takes precedence.\n`make docs` generates these pages.\n\n| command | what it does |\n|---|---|\n")
 	wanted := []string{"README.md"}
 	for _, cmd := range root.Commands() {
 		name := cmd.Name() + ".md"
@@ -51,7 +52,7 @@ func manualPage(cmd *cobra.Command, help *bytes.Buffer) string {
 	fmt.Fprintf(&page, "# %s\n\n", calledAs(cmd))
 	if cmd.IsAdditionalHelpTopicCommand() {
 		help.Reset()
-		must(cmd.Help())
+		cli.Must(cmd.Help())
 		fmt.Fprintf(&page, "```text\n%s\n```\n", strings.TrimSpace(help.String()))
 		return page.String()
 	}
@@ -77,16 +78,17 @@ func describe(page *strings.Builder, cmd *cobra.Command) {
 	if cmd.Example != "" {
 		fmt.Fprintf(page, "\n```console parse\n%s\n```\n", strings.ReplaceAll("\n"+cmd.Example, "\n  ", "\n$ ")[1:])
 	}
-	rows := 0
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" {
-			return
+	for _, g := range cli.Grouped(cmd, flagGroups()) {
+		var rows strings.Builder
+		g.Flags.VisitAll(func(f *pflag.Flag) {
+			if f.Name != "help" {
+				rows.WriteString(flagRow(f))
+			}
+		})
+		if rows.Len() > 0 {
+			fmt.Fprintf(page, "\n**%s**\n\n| flag | variable | default | meaning |\n|---|---|---|---|\n%s", g.Title, &rows)
 		}
-		if rows++; rows == 1 {
-			page.WriteString("\n| flag | variable | unless given | what it is |\n|---|---|---|---|\n")
-		}
-		page.WriteString(flagRow(f))
-	})
+	}
 }
 
 func flagRow(f *pflag.Flag) string {
@@ -105,7 +107,7 @@ func flagRow(f *pflag.Flag) string {
 		unless = "`" + strings.Trim(f.DefValue, "[]") + "`"
 	}
 	cells := strings.NewReplacer("|", "\\|", "\n", "<br>").Replace(strings.TrimSpace(about))
-	return fmt.Sprintf("| `%s` | `%s` | %s | %s |\n", strings.ReplaceAll(flag, "|", "\\|"), variable(f), unless, cells)
+	return fmt.Sprintf("| `%s` | `%s` | %s | %s |\n", strings.ReplaceAll(flag, "|", "\\|"), cli.Variable(f), unless, cells)
 }
 
 // calledAs returns the command line of a command, or of a help topic.

@@ -5,11 +5,13 @@ import (
 	"io"
 	"time"
 
-	"golang.org/x/term"
+	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/internal/printable"
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
 )
 
@@ -29,33 +31,33 @@ type progress struct {
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
-	return &progress{w: w, quiet: quiet, redraw: isTerminal(w), last: time.Now()}
+	return &progress{w: w, quiet: quiet, redraw: cli.IsTerminal(w), last: time.Now()}
 }
 
 // redrawn replaces the line on the terminal by text.
 func (p *progress) redrawn(text string) {
 	w := p.w
-	if s, ok := w.(screen); ok {
-		w = s.file // the file itself, since a screen would show the control sequences as text
+	if s, ok := w.(cli.Screen); ok {
+		w = s.File // the file itself, since a screen would show the control sequences as text
 	}
 	fmt.Fprint(w, "\r\x1b[K"+printable.Text(text))
 }
 
-func isTerminal(w io.Writer) bool {
-	s, ok := w.(screen)
-	return ok && term.IsTerminal(int(s.file.Fd()))
+// following returns the observer that reports a run's progress.
+func (p *progress) following(form workloads.Form, clients int, f spec.Flags) observer {
+	return observer{progress: func(now workloads.Progress) { p.run(form, clients, f, now) }}
 }
 
-func (p *progress) run(form workloads.Form, clients int, f runFlags, s workloads.Progress) {
-	of := fmt.Sprintf("%.1f s of %v", s.Elapsed.Seconds(), f.duration)
-	if s.Elapsed > f.duration && s.Rounds < leastRounds && !f.load.isOpen() {
-		of = fmt.Sprintf("%.1f s, until %d rounds have ended", s.Elapsed.Seconds(), leastRounds)
+func (p *progress) run(form workloads.Form, clients int, f spec.Flags, s workloads.Progress) {
+	of := fmt.Sprintf("%.1f s of %v", s.Elapsed.Seconds(), f.Run.Duration)
+	if s.Elapsed > f.Run.Duration && s.Rounds < spec.LeastRounds && !f.Load.IsOpen() {
+		of = fmt.Sprintf("%.1f s, until %d rounds have ended", s.Elapsed.Seconds(), spec.LeastRounds)
 	}
-	if f.rounds > 0 {
-		of = fmt.Sprintf("%s of %s rounds", results.Count(s.Rounds), results.Count(f.rounds))
+	if f.Run.Rounds > 0 {
+		of = fmt.Sprintf("%s of %s rounds", units.Count(s.Rounds), units.Count(f.Run.Rounds))
 	}
 	p.note("%s%v · %d clients · %s · %s rounds/s · %s · %s errors · client %.1f of %d cores",
-		p.ahead(), form, clients, of, results.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), lapTimes(s.Lap), results.Count(s.Errors), s.CPUCores, metrics.Cores())
+		p.ahead(), form, clients, of, units.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), lapTimes(s.Lap), units.Count(s.Errors), s.CPUCores, metrics.Cores())
 }
 
 // A lapPercentile is one percentile of a lap, 0 if the lap has too few observations for it.
@@ -70,10 +72,10 @@ func lapPercentiles(l metrics.Lap) []lapPercentile {
 
 // lapTimes returns the highest known percentile of the lap: "acquire p90 1.20 ms".
 func lapTimes(l metrics.Lap) string {
-	text := results.Label(l.Phase) + " n/a"
+	text := view.Label(l.Phase) + " n/a"
 	for _, of := range lapPercentiles(l) {
 		if of.value > 0 {
-			text = results.Label(l.Phase) + " " + of.name + " " + results.Duration(of.value)
+			text = view.Label(l.Phase) + " " + of.name + " " + units.Duration(of.value)
 		}
 	}
 	return text

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 )
 
@@ -18,13 +17,12 @@ import (
 const tabled = 8
 
 // A counting is one way to count forms, for the recipes that have such forms.
-type counting struct{ flags, has string }
+type counting struct{ flags, client string }
 
 // countings covers every form, each on a service that supports it.
 func countings() []counting {
 	return []counting{
 		{"--form all --clients 8", ""},
-		{"--form persistent,recursive --clients 8 --backend native:?client=lean", string(workloads.PersistentWatches)},
 		{"--form library --clients 8 --backend etcd:", "clientv3"},
 	}
 }
@@ -32,12 +30,8 @@ func countings() []counting {
 // of returns the command for a recipe, "" if it applies to none of the recipe's forms.
 func (c counting) of(recipe string) string {
 	for _, f := range catalog.Forms() {
-		if f.Recipe == recipe && (c.has == "" || f.Client == c.has || string(f.Needs) == c.has) {
-			flags := c.flags
-			if c.has == string(workloads.PersistentWatches) {
-				flags = strings.Replace(flags, "persistent,recursive", f.Name, 1)
-			}
-			return "stampede count " + recipe + " " + strings.Replace(flags, "native:?client=lean", "'native:?client=lean'", 1)
+		if f.Recipe == recipe && (c.client == "" || f.Client == c.client) {
+			return "stampede count " + recipe + " " + c.flags
 		}
 	}
 	return ""
@@ -91,7 +85,8 @@ func (p *recipePage) stories() {
 	}
 	for _, flags := range commands {
 		args := append([]string{"count", p.recipe}, strings.Fields(flags)...)
-		p.printf("\n```console\n$ stampede %s\n%s```\n", strings.Join(args, " "), strings.TrimPrefix(strings.TrimSuffix(inTurn(p.t, args), "\n"), "\n"))
+		text, _, _ := strings.Cut(strings.TrimPrefix(inTurn(p.t, args), "\n"), "\n  repeat with: ")
+		p.printf("\n```console\n$ stampede %s\n%s```\n", strings.Join(args, " "), text)
 	}
 }
 

@@ -119,11 +119,11 @@ func equation(e results.Exact, failed string) string {
 }
 
 func (p *recipePage) charts() {
-	p.printf("\n## How that grows\n")
+	p.printf("\n## How the cost grows\n")
 	for _, c := range [][2]string{{"notifications", "Notifications"}, {"operations", "Reads and writes"}} {
-		p.printf("\n![%s of a round of %s against clients](%s-%s.svg)\n", c[1], p.recipe, p.recipe, c[0])
+		p.printf("\n![%s per round of %s against clients](%s-%s.svg)\n", c[1], p.recipe, p.recipe, c[0])
 	}
-	p.printf("\nPoints were counted at rest, lines are what the cost model says. A form that wakes nobody has no points in the first.\n"+
+	p.printf("\nThe points are exact counts of settled rounds; the lines are the cost model. A form that wakes no client has no points in the first chart.\n"+
 		"`stampede count %s --form all --clients 2,4,8,16,32 -o svg=FOLDER` draws both.\n", p.recipe)
 }
 
@@ -136,7 +136,7 @@ func (p *recipePage) forms() {
 		source := sourceOf(f, !known[f.Family])
 		known[f.Family] = true
 		if source == "" {
-			p.printf("%s · %s\n\nIt is %s.\n", f.Family, origin(f), f.Summary)
+			p.printf("%s · %s\n\nThis form is %s.\n", f.Family, origin(f), f.Summary)
 			return
 		}
 		p.printf("%s · [%s](../../%s) · from %s\n\n%s", f.Family, source, source, origin(f), typeDoc(p.t, "../../"+source))

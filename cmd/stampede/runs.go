@@ -1,13 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/observation"
 )
 
 func (a *app) runsCommand() *cobra.Command {
@@ -15,19 +24,19 @@ func (a *app) runsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "List the saved runs, the newest first",
-		Long: `Runs lists what stampede run has saved, the newest first: what each is called, when
-it was begun, how large it is, what was run and what it showed. Later commands
-take the id, the beginning of one that no other has, @ for the last run, @-1 for
-the one before it, and so on.`,
-		Args: noArguments,
+		Long: `Runs lists the results that stampede run and stampede observe saved, the newest first,
+each with its id, start, size, settings and finding. Other commands take an id, the
+unambiguous beginning of one, @ for the last run, @-1 for the one before it, and so on.`,
+		Args: cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := fromEnvironment(cmd.Flags()); err != nil {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			return a.listRuns(archive.Folder(folder))
 		},
 	}
-	registerFolder(cmd, &folder)
+	spec.RegisterFolder(cmd, &folder)
+	cmd.AddCommand(a.runsExportCommand())
 	return cmd
 }
 
@@ -53,7 +62,7 @@ func (a *app) listRun(path, id string, back int) error {
 	if err != nil {
 		return err
 	}
-	f, err := archive.Read(path)
+	v, err := archive.ReadAny(path)
 	if err != nil {
 		return err
 	}
@@ -61,13 +70,82 @@ func (a *app) listRun(path, id string, back int) error {
 	if back > 0 {
 		name = fmt.Sprintf("%s-%d", archive.Last, back)
 	}
-	when := f.Started.Local().Format("2006-01-02 15:04")
-	if f.Interrupted {
+	l, err := lineOf(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	when := l.started.Local().Format("2006-01-02 15:04")
+	if l.interrupted {
 		when += " · interrupted"
 	}
-	if f.Verdict != "" {
-		when += " · " + string(f.Verdict)
+	if l.verdict != "" {
+		when += " · " + string(l.verdict)
 	}
-	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, results.Bytes(info.Size()), f.About(), f.Headline())
+	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, units.Bytes(info.Size()), l.about, l.headline)
 	return err
+}
+
+// A runLine is what the list shows of a saved result.
+type runLine struct {
+	started         time.Time
+	interrupted     bool
+	verdict         results.Verdict
+	about, headline string
+}
+
+func lineOf(v results.Result) (runLine, error) {
+	switch v := v.(type) {
+	case results.Observation:
+		return runLine{v.Started, false, v.Verdict, observation.Heading(v), observation.Findings(v)[0]}, nil
+	case results.Sweep:
+		return lineOf(v.File)
+	case results.File:
+		return runLine{v.Started, v.Interrupted, v.Verdict, view.About(v), view.Headline(v)}, nil
+	}
+	return runLine{}, fmt.Errorf("it is a %s; want a run or an observation", results.KindOf(v))
+}
+
+func (a *app) runsExportCommand() *cobra.Command {
+	var folder string
+	cmd := &cobra.Command{
+		Use:   "export FILE",
+		Short: "Write all saved results to one file, a line of JSON for each, the oldest first",
+		Long: `Export writes all saved results to one file, a line of JSON for each, the oldest first.
+stampede history reads such a file. It overwrites FILE.`,
+		Example: `  stampede runs export history.jsonl && stampede history --save history.jsonl`,
+		Args:    oneFile,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return a.exportRuns(archive.Folder(folder), args[0])
+		},
+	}
+	spec.RegisterFolder(cmd, &folder)
+	return cmd
+}
+
+func oneFile(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return cli.Usagef("stampede runs export takes one argument, FILE, got %d", len(args))
+	}
+	return nil
+}
+
+func (a *app) exportRuns(folder archive.Folder, path string) error {
+	all, err := a.inFolder(folder)
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	for _, v := range slices.Backward(all) { // the folder has the newest first
+		if err := archive.WriteLine(&text, v); err != nil {
+			return err
+		}
+	}
+	if err := archive.Replace(path, text.Bytes()); err != nil {
+		return cli.Usagef("%s: cannot be written: %v", path, cli.WithoutPath(err))
+	}
+	fmt.Fprintf(a.out, "%s has %s, %s\n", path, cli.Counted(len(all), "result"), units.Bytes(int64(text.Len())))
+	return nil
 }

@@ -11,45 +11,47 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stampede-bench/stampede/gate"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/scenario"
+	"github.com/stampede-bench/stampede/results/gate"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/scenario"
 )
 
 // runFile runs a scenario file; flags that were given take precedence over it.
-func (a *app) runFile(cmd *cobra.Command, recipes []string, f runFlags) error {
+func (a *app) runFile(cmd *cobra.Command, recipes []string, f spec.Flags) error {
 	if len(recipes) > 0 {
-		return usagef("-f %s: the file names the recipes: leave out %q", f.file, recipes[0])
+		return cli.Usagef("-f %s: the file names the recipes: leave out %q", f.File, recipes[0])
 	}
-	file, err := a.parseScenario(f.file)
+	file, err := a.parseScenario(f.File)
 	if err != nil {
-		return a.told(err)
+		return a.reported(err)
 	}
 	jobs, written, err := a.jobs(file, cmd.Flags())
 	if err != nil {
-		return a.told(err)
+		return a.reported(err)
 	}
 	var chosen []catalog.Choice
 	for _, j := range jobs {
-		chosen = append(chosen, j.chosen...)
+		chosen = append(chosen, j.Chosen...)
 	}
-	if err := checkUsed(cmd.Flags(), chosen); err != nil {
+	if err := spec.CheckUsed(cmd.Flags(), chosen); err != nil {
 		return err
 	}
-	asked, err := f.gates.resolve(rowsOf(jobs), written)
+	asked, err := f.Judging.Resolve(spec.RowsOf(jobs), written)
 	if err != nil {
 		return err
 	}
-	if !wasGiven(cmd.Flags().Lookup("seed")) && file.Seed != "" {
-		f.seed, _ = strconv.ParseUint(file.Seed, 10, 64) // validated by the parser
+	if !cli.WasGiven(cmd.Flags().Lookup("seed")) && file.Seed != "" {
+		f.Seed, _ = strconv.ParseUint(file.Seed, 10, 64) // validated by the parser
 	}
-	f.drawSeed()
+	f.DrawSeed()
 	for i := range jobs {
-		jobs[i].flags.seed, jobs[i].flags.quiet = f.seed, f.quiet
+		jobs[i].Flags.Seed, jobs[i].Flags.Quiet = f.Seed, f.Quiet
 	}
-	name := strings.TrimSuffix(filepath.Base(f.file), filepath.Ext(f.file))
-	result := results.New(tool(), fileCommand(cmd.Flags(), f), []string{name}, f.seed)
+	name := strings.TrimSuffix(filepath.Base(f.File), filepath.Ext(f.File))
+	result := results.New(tool(), spec.FileCommand(cmd.Flags(), f), []string{name}, f.Seed)
 	result.Scenario, result.Reference = name, file.Reference
 	if given := replaced(file, cmd.Flags()); file.Reference != nil && len(given) > 0 {
 		result.Reference.Differs = append(result.Reference.Differs, "the file was run with other settings: "+strings.Join(given, " "))
@@ -64,7 +66,7 @@ func (a *app) parseScenario(name string) (scenario.File, error) {
 		var err error
 		if text, err = os.ReadFile(name); err != nil {
 			return scenario.File{}, fmt.Errorf("scenario file %s: %w, and none that comes with stampede: there are %s",
-				name, bare(err), strings.Join(scenario.Names(), ", "))
+				name, cli.WithoutPath(err), strings.Join(scenario.Names(), ", "))
 		}
 	}
 	return scenario.Parse(name, text, a.scenarioKeys())
@@ -72,9 +74,9 @@ func (a *app) parseScenario(name string) (scenario.File, error) {
 
 // jobs returns the jobs of all scenarios of a file and the file's thresholds. Flags that were given
 // take precedence over the file.
-func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]job, []gate.Threshold, error) {
+func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]spec.Job, []gate.Threshold, error) {
 	faults := scenario.Faults{Name: file.Name}
-	var jobs []job
+	var jobs []spec.Job
 	for _, s := range file.Scenarios {
 		j, err := a.scenarioJob(s, asked, &faults)
 		if err != nil {
@@ -86,8 +88,8 @@ func (a *app) jobs(file scenario.File, asked *pflag.FlagSet) ([]job, []gate.Thre
 		return nil, nil, err
 	}
 	var thresholds []gate.Threshold
-	if flag := asked.Lookup("threshold"); flag == nil || !wasGiven(flag) {
-		thresholds = written(file, rowsOf(jobs), &faults)
+	if flag := asked.Lookup("threshold"); flag == nil || !cli.WasGiven(flag) {
+		thresholds = written(file, spec.RowsOf(jobs), &faults)
 	}
 	return jobs, thresholds, faults.Err()
 }
@@ -114,43 +116,38 @@ func written(file scenario.File, rows []gate.Row, faults *scenario.Faults) (all 
 // scenarioJob returns the job of a scenario. It adds the error of an invalid setting to the faults,
 // drops the setting and tries again to find further errors. An invalid flag is returned as the
 // error.
-func (a *app) scenarioJob(s scenario.Scenario, asked *pflag.FlagSet, faults *scenario.Faults) (job, error) {
+func (a *app) scenarioJob(s scenario.Scenario, asked *pflag.FlagSet, faults *scenario.Faults) (spec.Job, error) {
 	for {
-		j, err := a.job(s.Values("recipe"), a.bind(s, asked))
+		j, err := spec.NewJob(a.forms, s.Values("recipe"), a.bind(s, asked))
 		if err == nil {
-			j.scenario = s.Name
+			j.Scenario = s.Name
 			for _, set := range s.Settings {
-				if why := unused(set.Key, j.chosen); why != "" && !set.Shared {
+				if why := spec.Unused(set.Key, j.Chosen); why != "" && !set.Shared {
 					faults.Add(set.Line, "%s: %s", set.Key, why)
 				}
 			}
 			return j, nil
 		}
-		key := culprit(err)
-		if flag := asked.Lookup(key); flag != nil && wasGiven(flag) {
-			return job{}, err
+		var about cli.InvalidFlag
+		errors.As(err, &about)
+		if flag := asked.Lookup(about.Flag); flag != nil && cli.WasGiven(flag) {
+			return spec.Job{}, err
 		}
-		faults.Add(s.LineOf(key), "%s", strings.TrimPrefix(err.Error(), "--"))
-		if len(s.Values(key)) == 0 {
-			return job{}, nil
+		faults.Add(s.LineOf(about.Flag), "%s", strings.TrimPrefix(err.Error(), "--"))
+		if len(s.Values(about.Flag)) == 0 {
+			return spec.Job{}, nil
 		}
-		s = s.Without(key)
+		s = s.Without(about.Flag)
 	}
 }
 
-// culprit returns the name of the setting that the error is about: the error's text begins with it.
-func culprit(err error) string {
-	about, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(err.Error(), "--"), "unknown "), " ")
-	return strings.TrimSuffix(about, ":")
-}
-
-// told prints the errors of a scenario file in the form that editors and CI systems parse, one on
+// reported prints the errors of a scenario file in the form that editors and CI systems parse, one on
 // each line. It returns other errors for the caller to print as usual.
-func (a *app) told(err error) error {
+func (a *app) reported(err error) error {
 	var faults *scenario.Faults
 	if !errors.As(err, &faults) {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	fmt.Fprintln(a.err, faults)
-	return silent{usage(faults)}
+	return cli.Shown(cli.Usage(faults))
 }

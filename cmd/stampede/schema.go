@@ -3,17 +3,18 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/docs"
-	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
 )
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [run|sweep|count|comparison]",
+		Use:   "schema [run|sweep|count|comparison|observation]",
 		Short: "Print the JSON Schema of what -o json writes",
-		Long: `Schema prints what a program can rely on that reads results: the JSON Schema of
-runs, or of another kind of results, with a description of every property.`,
+		Long: `Schema prints the JSON Schema of runs, or of another kind of results, with a
+description of every property, for programs that read results.`,
 		Example: `  stampede schema > result.schema.json
   stampede schema count`,
 		ValidArgs: results.Kinds(),
@@ -23,12 +24,12 @@ runs, or of another kind of results, with a description of every property.`,
 
 func (a *app) schema(args []string) error {
 	if len(args) > 1 {
-		return usagef("stampede schema takes one kind of results, got %q too", args[1])
+		return cli.Usagef("stampede schema takes one kind of results, got %q too", args[1])
 	}
 	kind := append(args, results.KindRun)[0]
 	text, ok := docs.Schema(kind)
 	if !ok {
-		return usage(nearest.Unknown("kind of results", kind, results.Kinds()))
+		return cli.Usage(suggest.Unknown("kind of results", kind, results.Kinds()))
 	}
 	_, err := a.out.Write(text)
 	return err

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/server"
 )
 
 // TestVersionsOfServersGiveTerminalsNoCommands checks that control sequences in a server's version
 // do not reach the terminal, neither in a table nor in an error.
 func TestVersionsOfServersGiveTerminalsNoCommands(t *testing.T) {
-	address := withVersion(t, backendtest.Native(t, native.Options{}), "Zookeeper version: 3.9\x1b[2J\x1b]0;owned\x07-1, built on today\n")
+	address := withVersion(t, backendtest.Native(t, server.Options{}), "Zookeeper version: 3.9\x1b[2J\x1b]0;owned\x07-1, built on today\n")
 	c := exec.CommandContext(t.Context(), "stampede", "run", "lock", "--form", "recipe", "--clients", "2", "--rounds", "3", "--warmup", "0",
 		"--no-save", "--backend", "zookeeper://"+address)
 	var out, said bytes.Buffer

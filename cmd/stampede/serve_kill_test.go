@@ -100,7 +100,7 @@ func (c *crowd) read(ctx context.Context) {
 	shown := map[string]int32{}
 	for ctx.Err() == nil {
 		for _, w := range c.writers {
-			version, err := settled(c.reader, w.path)
+			version, err := settledVersion(c.reader, w.path)
 			if err == nil && version < shown[w.path] {
 				err = fmt.Errorf("%s has version %d, and was shown with %d", w.path, version, shown[w.path])
 			}
@@ -171,7 +171,7 @@ func (w *writer) write() error {
 
 // settle finds out whether an unanswered write was applied.
 func (w *writer) settle() error {
-	version, err := settled(w.conn, w.path)
+	version, err := settledVersion(w.conn, w.path)
 	if err != nil {
 		return err
 	}
@@ -182,8 +182,8 @@ func (w *writer) settle() error {
 	return nil
 }
 
-// settled returns the version of a node as soon as a server answers.
-func settled(c *zk.Conn, path string) (int32, error) {
+// settledVersion returns the version of a node as soon as a server answers.
+func settledVersion(c *zk.Conn, path string) (int32, error) {
 	for since := time.Now(); ; {
 		_, stat, err := c.Get(path)
 		if isCut(err) && time.Since(since) < patience {

@@ -8,9 +8,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/drivers/server/fourletter"
 	"github.com/stampede-bench/stampede/drivers/wire"
-	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/internal/suggest"
 )
 
 const (
@@ -52,32 +55,32 @@ func (l *serveLimits) register(cmd *cobra.Command) {
 	flags.IntVar(&l.packet, juteMaxBuffer, wire.MaxPacket, "largest request in `BYTES`")
 	flags.StringSliceVar(&l.words, limitWords, nil, "four-letter `WORDS` to answer, with commas between them, or all (default: all, and srvr,ruok where --listen or --tls-listen is beyond this machine)")
 	for _, name := range []string{limitConnections, limitSessions, leastTimeout, mostTimeout, juteMaxBuffer} {
-		complete(cmd, name, func() []string { return nil })
+		cli.Complete(cmd, name, func() []string { return nil })
 	}
-	complete(cmd, limitWords, func() []string { return append([]string{allWords}, native.Words()...) })
+	cli.Complete(cmd, limitWords, func() []string { return append([]string{allWords}, fourletter.Names()...) })
 }
 
 // isSet reports whether a flag has a value from the command line or its variable.
 func isSet(flags *pflag.FlagSet) func(name string) bool {
-	return func(name string) bool { return wasGiven(flags.Lookup(name)) }
+	return func(name string) bool { return cli.WasGiven(flags.Lookup(name)) }
 }
 
 func (l *serveLimits) check(tick time.Duration) error {
 	if l.connections < 0 {
-		return usagef("--%s %d: must be 0 or more", limitConnections, l.connections)
+		return cli.Usagef("--%s %d: must be 0 or more", limitConnections, l.connections)
 	}
 	if l.sessions < 0 {
-		return usagef("--%s %d: must be 0 or more", limitSessions, l.sessions)
+		return cli.Usagef("--%s %d: must be 0 or more", limitSessions, l.sessions)
 	}
-	if err := thisMachine().descriptorsFor(limitSessions, int64(l.sessions), 0); err != nil {
+	if err := spec.ThisMachine().DescriptorsFor(limitSessions, int64(l.sessions), 0); err != nil {
 		return err
 	}
 	if l.packet < 1<<10 || l.packet > largestBuffer {
-		return usagef("--%s %d: must be between %d and %d", juteMaxBuffer, l.packet, 1<<10, largestBuffer)
+		return cli.Usagef("--%s %d: must be between %d and %d", juteMaxBuffer, l.packet, 1<<10, largestBuffer)
 	}
 	for _, word := range l.words {
-		if word != allWords && !slices.Contains(native.Words(), word) {
-			return usagef("--%s: %w", limitWords, nearest.Unknown("word", word, append([]string{allWords}, native.Words()...)))
+		if word != allWords && !slices.Contains(fourletter.Names(), word) {
+			return cli.Usagef("--%s: %w", limitWords, suggest.Unknown("word", word, append([]string{allWords}, fourletter.Names()...)))
 		}
 	}
 	return l.checkTimeouts(tick)
@@ -85,18 +88,18 @@ func (l *serveLimits) check(tick time.Duration) error {
 
 func (l *serveLimits) checkTimeouts(tick time.Duration) error {
 	if l.min < 0 || l.max < 0 {
-		return usagef("--%s and --%s: must not be negative", leastTimeout, mostTimeout)
+		return cli.Usagef("--%s and --%s: must not be negative", leastTimeout, mostTimeout)
 	}
 	if shortest, longest := cmp.Or(l.min, 2*tick), cmp.Or(l.max, 20*tick); shortest > longest {
-		return usagef("--%s: the shortest session time-out, %v, is longer than the longest, %v", leastTimeout, shortest, longest)
+		return cli.Usagef("--%s: the shortest session time-out, %v, is longer than the longest, %v", leastTimeout, shortest, longest)
 	}
 	return nil
 }
 
 // options returns the server's limits. Reachable says whether clients on other machines can reach
 // it, which changes the defaults.
-func (l *serveLimits) options(reachable bool) native.Options {
-	o := native.Options{MaxPerHost: l.connections, MaxSessions: l.sessions, MinTimeout: l.min, MaxTimeout: l.max, MaxPacket: l.packet}
+func (l *serveLimits) options(reachable bool) server.Options {
+	o := server.Options{MaxPerHost: l.connections, MaxSessions: l.sessions, MinTimeout: l.min, MaxTimeout: l.max, MaxPacket: l.packet}
 	if reachable && !l.changed(limitConnections) {
 		o.MaxPerHost = reachableConnections
 	}

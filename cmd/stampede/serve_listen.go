@@ -11,7 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/drivers/server"
 )
 
 // A serveListener is one address of a server.
@@ -39,7 +40,7 @@ func (f serveFlags) open(cfg *tls.Config) (all serveListeners, err error) {
 func (all serveListeners) add(address string, l serveListener) (serveListeners, error) {
 	var err error
 	if l.Listener, err = net.Listen("tcp", address); err != nil {
-		return nil, errors.Join(fmt.Errorf("--%s %s: cannot serve there: %w", l.flag, address, reason(err)), all.Close())
+		return nil, errors.Join(fmt.Errorf("--%s %s: cannot serve there: %w", l.flag, address, cli.WithoutAddress(err)), all.Close())
 	}
 	return append(all, l), nil
 }
@@ -88,17 +89,18 @@ func (all serveListeners) warn(w io.Writer) {
 		switch {
 		case !l.reachable():
 		case l.tls == nil:
-			fmt.Fprintf(w, "stampede: warning: --%s %v: no TLS: everybody on the network can connect, and read what others send; "+
+			fmt.Fprintf(w, "stampede: warning: --%s %v: no TLS: anyone on the network can connect, and read the traffic of others; "+
 				"use --%s with --tls-client-ca, or an address of this machine alone\n", l.flag, l.Addr(), tlsListen)
 		case l.open:
-			fmt.Fprintf(w, "stampede: warning: --%s %v: no authentication: everybody on the network can connect; "+
+			fmt.Fprintf(w, "stampede: warning: --%s %v: no authentication: anyone on the network can connect; "+
 				"use --tls-client-ca\n", l.flag, l.Addr())
 		}
 	}
 }
 
-// serve returns errEnded if the server served at every address until the context ended.
-func (all serveListeners) serve(ctx context.Context, s *native.Server) error {
+// serve returns errEnded if the server served at every address until the context ended, also if it
+// ended before the server had begun to accept.
+func (all serveListeners) serve(ctx context.Context, s *server.Server) error {
 	defer s.Close()
 	defer context.AfterFunc(ctx, s.Close)()
 	ended := make(chan error, len(all))
@@ -116,7 +118,7 @@ func (all serveListeners) serve(ctx context.Context, s *native.Server) error {
 	for range len(all) - 1 {
 		err = cmp.Or(err, <-ended)
 	}
-	if err != nil {
+	if err != nil && (ctx.Err() == nil || !errors.Is(err, net.ErrClosed)) {
 		return err
 	}
 	return errEnded
@@ -129,7 +131,7 @@ func checkListen(flag, address string) error {
 		_, err = strconv.ParseUint(port, 10, 16)
 	}
 	if err != nil && address != "" {
-		return usagef("--%s %s: not a host and a port such as %s", flag, address, defaultListen)
+		return cli.Usagef("--%s %s: not a host and a port such as %s", flag, address, defaultListen)
 	}
 	return nil
 }

@@ -11,17 +11,17 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/lean"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/server"
 )
 
 // BenchmarkServeMillionNodes measures the memory of a server process that holds a million nodes of
 // 100 bytes, a thousand below each of a thousand, and again after each was written once more: by
 // then garbage has accumulated.
 func BenchmarkServeMillionNodes(b *testing.B) {
-	b.Run(native.Memory, func(b *testing.B) {
+	b.Run(server.Memory, func(b *testing.B) {
 		benchmarkServe(b, func() []string { return nil })
 	})
-	b.Run(native.Fsync, func(b *testing.B) {
+	b.Run(server.Fsync, func(b *testing.B) {
 		benchmarkServe(b, func() []string { return []string{"--data-dir", b.TempDir()} })
 	})
 }

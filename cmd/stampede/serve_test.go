@@ -3,17 +3,22 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
+	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"regexp"
 	"syscall"
 	"testing"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-var announced = regexp.MustCompile(`^serving on (127\.0\.0\.1:\d+), durability (memory: it ends with the process|fsync: it is in .*)\n$`)
+var announced = regexp.MustCompile(`^serving on (127\.0\.0\.1:\d+), durability (memory: the data ends with the process|fsync: it is in .*)\n$`)
 
 // TestServeEndsOnSignal checks that either signal ends the server with success.
 func TestServeEndsOnSignal(t *testing.T) {
@@ -38,8 +43,8 @@ func TestServeWherePortIsTaken(t *testing.T) {
 	second.Stderr = &stderr
 	second.Run()
 	want := "stampede: --listen " + addr + ": cannot serve there: bind: address already in use\n"
-	if code := second.ProcessState.ExitCode(); code != exitError || stderr.String() != want {
-		t.Errorf("exit code %d and %q, want %d and %q", code, &stderr, exitError, want)
+	if code := second.ProcessState.ExitCode(); code != cli.ExitError || stderr.String() != want {
+		t.Errorf("exit code %d and %q, want %d and %q", code, &stderr, cli.ExitError, want)
 	}
 }
 
@@ -79,5 +84,21 @@ func wantServed(t *testing.T, addr string) {
 	defer c.Close()
 	if _, there, err := c.Exists(t.Context(), "/zookeeper", nil); err != nil || !there {
 		t.Errorf("/zookeeper is there: %v, %v", there, err)
+	}
+}
+
+// A signal that comes after the server has announced its address, and before it accepts there, ends
+// it with success too.
+func TestServeEndsBeforeItAccepts(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s := server.New(server.Options{})
+	s.Close()
+	if err := (serveListeners{{Listener: l}}).serve(ctx, s); !errors.Is(err, errEnded) {
+		t.Errorf("%v, want %v", err, errEnded)
 	}
 }

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/drivers/server/certificates"
 )
 
 const tlsListen = "tls-listen"
@@ -15,7 +16,7 @@ const tlsListen = "tls-listen"
 // A serveTLS holds the TLS settings of stampede serve.
 type serveTLS struct {
 	listen     string
-	files      native.Certificates
+	files      certificates.Files
 	minVersion string
 	changed    func(flag string) bool // whether a flag is on the command line; variables do not count
 }
@@ -30,8 +31,8 @@ func (s *serveTLS) register(cmd *cobra.Command) {
 	flags.StringVar(&s.files.Key, "tls-key", "", "PEM `FILE` of its key, which may be the same")
 	flags.StringVar(&s.files.ClientCA, "tls-client-ca", "", "PEM `FILE` of the authorities that sign clients' certificates; every client must have one")
 	flags.StringVar(&s.minVersion, "tls-min-version", "1.2", "lowest `VERSION` of TLS: 1.2 or 1.3")
-	complete(cmd, tlsListen, func() []string { return nil })
-	complete(cmd, "tls-min-version", tlsVersions)
+	cli.Complete(cmd, tlsListen, func() []string { return nil })
+	cli.Complete(cmd, "tls-min-version", tlsVersions)
 }
 
 func tlsVersions() []string { return []string{"1.2", "1.3"} }
@@ -40,7 +41,7 @@ func (s *serveTLS) check() error {
 	if s.listen == "" {
 		for _, name := range tlsFlags() {
 			if s.changed(name) {
-				return usagef("--%s: say where to serve over TLS with --%s", name, tlsListen)
+				return cli.Usagef("--%s: say where to serve over TLS with --%s", name, tlsListen)
 			}
 		}
 		return nil
@@ -54,10 +55,10 @@ func (s *serveTLS) check() error {
 	case "1.3":
 		s.files.MinVersion = tls.VersionTLS13
 	default:
-		return usagef("--tls-min-version %s: want 1.2 or 1.3", s.minVersion)
+		return cli.Flagf("tls-min-version", "%s: want 1.2 or 1.3", s.minVersion)
 	}
 	if err := s.files.Validate(); err != nil {
-		return usagef("--%s %s: %w", tlsListen, s.listen, err)
+		return cli.Usagef("--%s %s: %w", tlsListen, s.listen, err)
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (s *serveTLS) config(said io.Writer) (*tls.Config, error) {
 	}
 	cfg, err := s.files.Config()
 	if err != nil {
-		return nil, usage(err)
+		return nil, cli.Usage(err)
 	}
 	return cfg, nil
 }

@@ -4,30 +4,31 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/sweeps"
+	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
-// told describes what a run measured, as far as it can be compared with a planned cell.
-func told(r results.Run) string {
+// measuredCell describes what a run measured, as far as it can be compared with a planned cell.
+func measuredCell(r results.Run) string {
 	text := fmt.Sprintf("%s/%s with %d clients", r.Recipe, r.Form, r.Clients)
 	if r.Mix != nil && r.ReadRatio != nil {
-		text += mixTold(r.ReadRatio.Asked, r.Mix.SizeBytes)
+		text += mixCell(r.ReadRatio.Asked, r.Mix.SizeBytes)
 	}
 	return text
 }
 
-// tell returns what told returns for a run of the cell.
-func (s *sweep) tell(c sweeps.Cell) string {
-	form, mix := s.subjects[c.Subject].form, s.at[c.Level].flags.mix
+// plannedCell returns what measuredCell returns for a run of the cell.
+func (s *sweep) plannedCell(c sweeps.Cell) string {
+	form, mix := s.subjects[c.Subject].form, s.at[c.Level].Flags.Mix
 	text := fmt.Sprintf("%v with %d clients", form, c.Level.Clients)
 	if form.Recipe == "mix" {
-		text += mixTold(mix.Reads, mix.Size)
+		text += mixCell(mix.Reads, mix.Size)
 	}
 	return text
 }
 
-func mixTold(reads float64, size int) string {
+func mixCell(reads float64, size int) string {
 	return fmt.Sprintf(", a share of %v reads and values of %d bytes", reads, size)
 }
 
@@ -48,7 +49,7 @@ func saveState(file results.Sweep) error {
 func readSaved(path string) (results.Sweep, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return results.Sweep{}, bare(err)
+		return results.Sweep{}, cli.WithoutPath(err)
 	}
 	defer f.Close()
 	return results.ReadSweep(f)

@@ -6,11 +6,15 @@ import (
 	"errors"
 	"time"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/sweeps"
+	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
 // A sweep is the state of one stampede sweep.
@@ -18,9 +22,9 @@ type sweep struct {
 	*app
 	flags     sweepFlags
 	forms     []catalog.Choice
-	sources   []source
+	sources   []spec.Source
 	levels    []sweeps.Level
-	at        map[sweeps.Level]job
+	at        map[sweeps.Level]spec.Job
 	objective sweeps.Objective
 	length    runLength // of the runs of a search
 	progress  *progress
@@ -35,7 +39,7 @@ type sweep struct {
 type subject struct {
 	form    workloads.Form
 	service drivers.Service
-	source  source
+	source  spec.Source
 }
 
 // on opens all services, so that their runs can alternate, runs the sweep and closes them.
@@ -43,9 +47,9 @@ func (s *sweep) on(ctx context.Context) (err error) {
 	began := time.Now()
 	defer func() { s.file.Took = s.resumed.Took + time.Since(began) }()
 	for _, source := range s.sources {
-		service, e := s.flags.dial(ctx, source)
+		service, e := dial(ctx, source, s.flags.ConnectTimeout)
 		if e != nil {
-			return interrupted(ctx, s.flags.explained(source, e))
+			return interrupted(ctx, s.flags.Explained(source, e))
 		}
 		defer func() {
 			if e := service.Close(); err == nil {
@@ -67,14 +71,14 @@ func (s *sweep) on(ctx context.Context) (err error) {
 
 // measureOn measures a cell on its service.
 func (s *sweep) measureOn(ctx context.Context, c sweeps.Cell) (*results.Run, error) {
-	subject, f := s.subjects[c.Subject], s.at[c.Level].flags
+	subject, f := s.subjects[c.Subject], s.at[c.Level].Flags
 	if s.flags.slo != "" {
 		f = s.length.set(f)
 	}
 	run, err := s.runOnce(ctx, &f, subject.service, subject.form, c.Level.Clients, len(s.file.Runs),
-		func(p workloads.Progress) { s.progress.run(subject.form, c.Level.Clients, f, p) })
+		s.progress.following(subject.form, c.Level.Clients, f))
 	if err != nil {
-		return nil, s.flags.explained(subject.source, err)
+		return nil, s.flags.Explained(subject.source, err)
 	}
 	run.Order = len(s.file.Runs) + 1
 	return run, nil
@@ -93,7 +97,7 @@ func (s *sweep) all(ctx context.Context) error {
 		return nil
 	}
 	s.file.Planned = total
-	for _, c := range sweeps.Order(s.levels, len(s.subjects), s.flags.repeat, s.flags.seed) {
+	for _, c := range sweeps.Order(s.levels, len(s.subjects), s.flags.repeat, s.flags.Seed) {
 		if _, err := s.run(ctx, c); err != nil {
 			return err
 		}
@@ -107,8 +111,8 @@ func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
 	var run *results.Run
 	if next := len(s.file.Runs); next < len(s.resumed.Runs) {
 		run = &s.resumed.Runs[next]
-		if was, is := told(*run), s.tell(c); was != is {
-			return results.Run{}, usagef("--resume %s: run %d of it is %s, and here it is %s", s.flags.resume, next+1, was, is)
+		if was, is := measuredCell(*run), s.plannedCell(c); was != is {
+			return results.Run{}, cli.Flagf("resume", "%s: run %d of it is %s, and here it is %s", s.flags.resume, next+1, was, is)
 		}
 	} else {
 		var err error
@@ -123,15 +127,15 @@ func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
 
 // finish analyses the runs and writes the result. It saves an interrupted sweep, so that it can be
 // resumed.
-func (s *sweep) finish(outs outputs, broken error) error {
+func (s *sweep) finish(outs outputs.List, broken error) error {
 	s.progress.clear()
 	if broken != nil && len(s.file.Runs) == 0 {
 		return broken
 	}
 	s.file.Interrupted = broken != nil
-	s.file.Analyse()
+	levels.Analyse(&s.file)
 	if broken != nil {
-		saved := outs.jsonPath()
+		saved := outs.JSONPath()
 		s.file.State = cmp.Or(saved, s.flags.resume, s.file.ID+".sweep.json")
 		if saved == "" {
 			if err := saveState(s.file); err != nil {
@@ -139,7 +143,7 @@ func (s *sweep) finish(outs outputs, broken error) error {
 			}
 		}
 	}
-	if err := outs.write(s.file, ""); err != nil {
+	if err := outs.Write(s.file, ""); err != nil {
 		return err
 	}
 	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) {

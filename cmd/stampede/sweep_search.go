@@ -4,9 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/sweeps"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
 // objective returns the objective of --slo, which must be about a phase that all forms have.
@@ -20,11 +21,11 @@ func (f *sweepFlags) objective(forms []catalog.Choice) (sweeps.Objective, error)
 		phases = slices.DeleteFunc(phases, func(p string) bool { return !slices.Contains(has, p) })
 	}
 	if len(phases) == 0 {
-		return sweeps.Objective{}, usagef("--slo: the recipes have no phase in common: search one at a time")
+		return sweeps.Objective{}, cli.Flagf("slo", ": the recipes have no phase in common: search one at a time")
 	}
 	o, err := sweeps.ParseObjective(f.slo, phases)
 	if err != nil {
-		return sweeps.Objective{}, usagef("--slo: %w", err)
+		return sweeps.Objective{}, cli.Flagf("slo", ": %w", err)
 	}
 	return o, nil
 }
@@ -61,7 +62,7 @@ func (s *sweep) search(ctx context.Context, at int) error {
 // that it needs.
 func (s *sweep) trial(ctx context.Context, c sweeps.Cell) (sweeps.Trial, error) {
 	for {
-		f := s.at[c.Level].flags
+		f := s.at[c.Level].Flags
 		before := s.length.set(f)
 		run, err := s.run(ctx, c)
 		if err != nil {
@@ -70,7 +71,7 @@ func (s *sweep) trial(ctx context.Context, c sweeps.Cell) (sweeps.Trial, error) 
 		judged, has := s.objective.Judge(run), s.objective.Has(run)
 		s.length.learn(run, has)
 		after := s.length.set(f)
-		longer := after.duration > before.duration || after.rounds > before.rounds
+		longer := after.Run.Duration > before.Run.Duration || after.Run.Rounds > before.Run.Rounds
 		if judged.Outcome != sweeps.Undecided || has == 0 || has >= s.length.need || !longer {
 			return judged, nil
 		}
@@ -84,7 +85,7 @@ func (s *sweep) decided() error {
 		return err
 	}
 	if slices.ContainsFunc(s.file.Capacities, func(c results.Capacity) bool { return c.Undecided }) {
-		return decided(results.Invalid, true)
+		return decided(results.Invalid, nil, true)
 	}
 	return nil
 }

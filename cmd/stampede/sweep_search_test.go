@@ -7,18 +7,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/sweeps"
+	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
 // shareOf makes a fake service do 500 rounds a second, measure a phase in only a share of them, and
 // report the phase's 99th percentile if a run has enough observations.
 func shareOf(s *sweep, share float64, p99 int64) {
 	s.measure = func(_ context.Context, c sweeps.Cell) (*results.Run, error) {
-		f := s.length.set(s.at[c.Level].flags)
+		f := s.length.set(s.at[c.Level].Flags)
 		run := synthetic(s.subjects[c.Subject].form, c.Level)
-		run.DurationNS, run.Rounds = f.duration, int64(500*f.duration.Seconds())
+		run.DurationNS, run.Rounds = f.Run.Duration, int64(500*f.Run.Duration.Seconds())
 		l := results.Latency{Count: int64(share * float64(run.Rounds)), Response: &results.Distribution{}}
 		if l.Count >= 1000 {
 			l.Response.P99 = &p99
@@ -71,13 +73,13 @@ func TestUndecidedSearchIsNoCapacity(t *testing.T) {
 		s := newFake(t, 1000, "--clients 2..16 --form predecessor --slo acquire.p99<50ms --seed 1")
 		c.spoil(s)
 		var out bytes.Buffer
-		outs, err := openOutputs([]string{"table"}, results.KindSweep, &out)
+		outs, err := outputs.Flags{Formats: []string{"table"}}.Open(results.KindSweep, &out)
 		if err != nil {
 			t.Fatal(err)
 		}
 		err = s.finish(outs, s.all(t.Context()))
-		if err == nil || exitCode(err) != exitInvalid || !strings.Contains(out.String(), c.want) {
-			t.Errorf("%s: %v, want exit code %d and %q:\n%s", name, err, exitInvalid, c.want, &out)
+		if err == nil || cli.ExitCode(err) != cli.ExitInvalid || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%s: %v, want exit code %d and %q:\n%s", name, err, cli.ExitInvalid, c.want, &out)
 		}
 	}
 }
@@ -86,7 +88,7 @@ func TestUndecidedSearchIsNoCapacity(t *testing.T) {
 // runs scatter.
 func TestSearchWantsTwoRuns(t *testing.T) {
 	f := sweepFlags{repeat: 1, worseBy: 2, slo: "acquire.p99<50ms"}
-	if err := f.check(); err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "--repeat 1: must be at least 2 with --slo") {
+	if err := f.check(); err == nil || cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), "--repeat 1: must be at least 2 with --slo") {
 		t.Errorf("%v", err)
 	}
 }

@@ -13,11 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/sweeps"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/sweeps"
 )
 
 // A fake is the service of sweeps that run nothing.
@@ -62,7 +65,7 @@ func newFake(t *testing.T, runs int, line string) *sweep {
 	if err := cmd.ParseFlags(strings.Fields(line)); err != nil {
 		t.Fatal(err)
 	}
-	f.given = changed(cmd.Flags())
+	f.given = spec.Changed(cmd.Flags())
 	s, err := a.newSweep(cmd.Flags().Args(), f)
 	if err != nil {
 		t.Fatal(err)
@@ -84,11 +87,11 @@ func sweepTo(t *testing.T, s *sweep) (table string, file results.Sweep) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sweep.json")
 	var out bytes.Buffer
-	outs, err := openOutputs([]string{"table", "json=" + path}, results.KindSweep, &out)
+	outs, err := outputs.Flags{Formats: []string{"table", "json=" + path}}.Open(results.KindSweep, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer outs.discard()
+	defer outs.Discard()
 	if err := s.finish(outs, s.all(t.Context())); err != nil {
 		t.Fatal(err)
 	}
@@ -140,8 +143,8 @@ func TestSweepRefusesAnothersFile(t *testing.T) {
 	if err := cmd.ParseFlags([]string{"--clients", "2..32", "--resume", file.State}); err != nil {
 		t.Fatal(err)
 	}
-	f.given = changed(cmd.Flags())
-	if _, err := a.newSweep(nil, f); err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "it is of another sweep: stampede sweep lock --clients 2..16") {
+	f.given = spec.Changed(cmd.Flags())
+	if _, err := a.newSweep(nil, f); err == nil || cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), "it belongs to another sweep: stampede sweep lock --clients 2..16") {
 		t.Errorf("resumed with other flags: %v", err)
 	}
 }
@@ -154,7 +157,7 @@ func TestSweepRefusesAnotherCell(t *testing.T) {
 	s := newFake(t, 1, line+" --resume "+file.State)
 	s.resumed.Runs[0].ReadRatio.Asked = 0.5
 	err := s.all(t.Context())
-	if err == nil || exitCode(err) != exitUsage || !strings.Contains(err.Error(), "run 1 of it is mix/operations with 4 clients, a share of 0.5 reads ") {
+	if err == nil || cli.ExitCode(err) != cli.ExitUsage || !strings.Contains(err.Error(), "run 1 of it is mix/operations with 4 clients, a share of 0.5 reads ") {
 		t.Errorf("resumed with another share: %v", err)
 	}
 }
@@ -189,7 +192,7 @@ func TestSweepSavesWhatBreaks(t *testing.T) {
 		return measure(ctx, c)
 	}
 	path := filepath.Join(t.TempDir(), "sweep.json")
-	outs, err := openOutputs([]string{"json=" + path}, results.KindSweep, nil)
+	outs, err := outputs.Flags{Formats: []string{"json=" + path}}.Open(results.KindSweep, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,27 +6,28 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 )
 
 func (a *app) validateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check scenario files, and start nothing",
-		Long: `Validate checks scenario files: it says of each what is wrong with it, all at once
-and with the line, or how many runs it asks for. Nothing is started, and nothing
-outside the files is looked at but what they name: certificates, passwords.`,
+		Short: "Check scenario files without running them",
+		Long: `Validate checks scenario files and prints every error with its line, or the number of
+runs that the file describes. It starts nothing, and reads no other files but the
+certificates and passwords that the scenario files name.`,
 		RunE: func(_ *cobra.Command, files []string) error { return a.validate(files) },
 	}
 }
 
 func (a *app) validate(files []string) error {
 	if len(files) == 0 {
-		return usagef("name the scenario files to check")
+		return cli.Usagef("name the scenario files to check")
 	}
 	var failed error
 	for _, name := range files {
 		if err := a.validateFile(name); err != nil {
-			failed = a.told(err)
+			failed = a.reported(err)
 		}
 	}
 	return failed
@@ -43,11 +44,11 @@ func (a *app) validateFile(name string) error {
 	}
 	runs := 0
 	for _, j := range jobs {
-		runs += len(j.chosen) * len(j.flags.clients) * len(j.sources)
+		runs += len(j.Chosen) * len(j.Flags.Clients) * len(j.Sources)
 	}
-	about := []string{counted(len(jobs), "scenario"), counted(runs, "run")}
+	about := []string{cli.Counted(len(jobs), "scenario"), cli.Counted(runs, "run")}
 	if n := len(thresholds); n > 0 {
-		about = append(about, counted(n, "threshold"))
+		about = append(about, cli.Counted(n, "threshold"))
 	}
 	fmt.Fprintf(a.out, "%s: ok, %s\n", name, strings.Join(about, ", "))
 	return nil

@@ -16,7 +16,7 @@ func TestEachClientHasOrDeclaresEachCapability(t *testing.T) {
 			name, unsupported, _ := strings.Cut(line, "; unsupported: ")
 			name = strings.TrimSuffix(name, " (default)")
 			t.Run(b.Scheme+"/"+name, func(t *testing.T) {
-				lacks := missing(dial(t, b, name))
+				lacks := missing(t, serving(t, b, name))
 				if got := strings.Join(lacks, ", "); got != unsupported {
 					t.Errorf("sessions lack %q, and %q is declared unsupported", got, unsupported)
 				}
@@ -25,14 +25,20 @@ func TestEachClientHasOrDeclaresEachCapability(t *testing.T) {
 	}
 }
 
-// missing returns the capabilities that the session lacks.
-func missing(c drivers.Conn) (names []string) {
+// missing returns the capabilities that the service's sessions lack.
+func missing(t *testing.T, s drivers.Service) (names []string) {
+	c := session(t, s, drivers.Options{})
 	_, persistent := c.(drivers.PersistentWatcher)
 	_, library := c.(drivers.Librarian)
 	_, cutter := c.(drivers.Cutter)
-	_, fencer := c.(drivers.Fencer)
-	for name, has := range map[string]bool{"persistent watches": persistent, "library forms": library,
-		"connections that can be cut": cutter, "fences": fencer} {
+	_, flusher := c.(drivers.Flusher)
+	has := map[string]bool{"persistent watches": persistent, "library forms": library,
+		"connections that can be cut": cutter, "flushes": flusher}
+	if s.Info().Name != "etcd" { // whose watches resume at the server's revision, and whose sessions are leases
+		has["events before replies after a reconnect with more than 128 KiB of watched paths"] = rearmsMany(t, s)
+		has["the end of a session whose connection breaks while it is closed"] = closesOnAnother(t, s)
+	}
+	for name, has := range has {
 		if !has {
 			names = append(names, name)
 		}
@@ -41,18 +47,11 @@ func missing(c drivers.Conn) (names []string) {
 	return names
 }
 
-// dial opens a session through the client, on a server of the backend's protocol.
-func dial(t *testing.T, b backends.Backend, client string) drivers.Conn {
+// serving opens a service of the backend's protocol, whose sessions the client opens.
+func serving(t *testing.T, b backends.Backend, client string) drivers.Service {
 	t.Helper()
-	url := "native:?client=" + client
 	if b.Scheme == "etcd" {
-		url = "etcd:"
+		return open(t, "etcd:")
 	}
-	s := open(t, url)
-	c, err := s.Dial(t.Context(), drivers.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close() })
-	return c
+	return open(t, "native:?client="+client)
 }

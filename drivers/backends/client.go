@@ -25,6 +25,9 @@ const (
 	persistentWatches = "persistent watches"          // drivers.PersistentWatcher
 	libraryForms      = "library forms"               // drivers.Librarian
 	cuts              = "connections that can be cut" // drivers.Cutter
+
+	manyWatches = "events before replies after a reconnect with more than 128 KiB of watched paths"
+	brokenClose = "the end of a session whose connection breaks while it is closed"
 )
 
 func (c client) supports(capability string) bool { return !slices.Contains(c.unsupported, capability) }
@@ -56,6 +59,15 @@ func (b Backend) Persistent() string {
 	return b.Scheme + ":?" + library.Name + "=" + b.clients[i].name
 }
 
+// client returns the client of a name.
+func (b Backend) client(name string) (client, bool) {
+	i := slices.Index(b.clientNames(), name)
+	if i < 0 {
+		return client{}, false
+	}
+	return b.clients[i], true
+}
+
 func (b Backend) clientNames() []string {
 	var names []string
 	for _, c := range b.clients {
@@ -67,26 +79,42 @@ func (b Backend) clientNames() []string {
 // zooKeeperClients returns the clients for servers that speak ZooKeeper's protocol.
 func zooKeeperClients() []client {
 	return []client{
-		{name: zookeeper.Client, unsupported: []string{persistentWatches}, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
-			return zookeeper.New(cfg)
-		})},
-		{name: lean.Client, unsupported: []string{libraryForms}, connect: connectZooKeeper(func(cfg ensemble.Config) (zooKeeperService, error) {
-			return lean.New(cfg)
-		})},
+		{name: lean.Client, unsupported: []string{libraryForms}, connect: connectZooKeeper(newLean)},
+		{name: zookeeper.Client, unsupported: []string{manyWatches, persistentWatches, brokenClose}, connect: connectZooKeeper(newGoZooKeeper)},
 	}
 }
+
+func newLean(cfg ensemble.Config) (zooKeeperService, error) { return lean.New(cfg) }
+
+func newGoZooKeeper(cfg ensemble.Config) (zooKeeperService, error) { return zookeeper.New(cfg) }
 
 // A zooKeeperService has the methods that the services of both clients have.
 type zooKeeperService interface {
 	drivers.Service
-	drivers.Witness
+	drivers.ServerStats
 	Expire(ctx context.Context, c drivers.Conn) error
 }
 
 // A zooKeeper is a service that speaks ZooKeeper's protocol, as its URL configures it.
 type zooKeeper struct {
 	zooKeeperService
-	opened opened
+	opened     opened
+	encryption *tls.Config
+}
+
+// Through returns the service with sessions of another client, unless the URL names one.
+func (s *zooKeeper) Through(name string) drivers.Service {
+	o := s.opened
+	c, _ := o.target.backend.client(name)
+	if !o.target.Offers(name) {
+		return nil
+	}
+	o.target.client, o.shared = c, true
+	service, err := c.connect(o, s.encryption)
+	if err != nil { // as it would have been for s
+		return nil
+	}
+	return service
 }
 
 func connectZooKeeper(through func(ensemble.Config) (zooKeeperService, error)) func(opened, *tls.Config) (drivers.Service, error) {
@@ -95,7 +123,7 @@ func connectZooKeeper(through func(ensemble.Config) (zooKeeperService, error)) f
 			Servers: o.servers, Chroot: o.target.chroot, SyncReads: o.target.reads == ensemble.ReadSync, Clients: o.target.clients,
 			TLS: encryption, Username: o.target.security.User, Password: o.target.security.Password,
 		})
-		service := &zooKeeper{s, o}
+		service := &zooKeeper{s, o, encryption}
 		if o.started != nil {
 			return &startedZooKeeper{service}, err
 		}

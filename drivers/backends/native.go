@@ -6,47 +6,65 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
 // nativeOptions allow session time-outs of 1 s to 10 s, which is drivers.DefaultSessionTimeout.
-func nativeOptions() native.Options { return native.Options{Tick: 500 * time.Millisecond} }
+func nativeOptions() server.Options { return server.Options{Tick: 500 * time.Millisecond} }
 
 // An inProcess is a native server in this process.
 type inProcess struct {
-	*zookeeper.Service
-	server *native.Server
+	zooKeeperService
+	server *server.Server
+	shared bool // another service closes the server
 }
 
 // InProcess returns a native server within this process, over connections in memory. It needs no
 // network, and no clock other than that of testing/synctest. It is for tests and exact counting: a
 // measured run with it would measure the server and the clients together.
 func InProcess() (drivers.Service, error) {
-	server := native.New(nativeOptions())
-	client, err := zookeeper.New(zookeeper.Config{
-		Servers: []string{"in-process"},
-		Dial: func(context.Context, string) (net.Conn, error) {
-			return server.Dial("", "", 0)
-		},
-	})
-	if err != nil {
-		server.Close()
+	s := inProcess{server: server.New(nativeOptions())}
+	if err := s.connect(newLean); err != nil {
+		s.server.Close()
 		return nil, err
 	}
-	return &inProcess{Service: client, server: server}, nil
+	return &s, nil
+}
+
+// connect sets the client whose sessions the service opens.
+func (s *inProcess) connect(through func(ensemble.Config) (zooKeeperService, error)) (err error) {
+	s.zooKeeperService, err = through(ensemble.Config{
+		Servers: []string{"in-process"},
+		Dial: func(context.Context, string) (net.Conn, error) {
+			return s.server.Dial("", "", 0)
+		},
+	})
+	return err
+}
+
+// Through returns the service with sessions of go-zookeeper.
+func (s *inProcess) Through(name string) drivers.Service {
+	other := inProcess{server: s.server, shared: true}
+	if name != zookeeper.Client || other.connect(newGoZooKeeper) != nil {
+		return nil
+	}
+	return &other
 }
 
 // Info describes the server.
 func (s *inProcess) Info() drivers.Info {
 	t, _ := Parse("native:")
-	i := opened{target: t}.describe(s.Service.Info())
+	i := opened{target: t}.describe(s.zooKeeperService.Info())
 	i.Durability, i.Started = t.durability, "in process"
 	return i
 }
 
 // Close ends the server and every session with it.
 func (s *inProcess) Close() error {
-	s.server.Close()
+	if !s.shared {
+		s.server.Close()
+	}
 	return nil
 }

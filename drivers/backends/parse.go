@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/native"
-	"github.com/stampede-bench/stampede/drivers/spread"
-	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/drivers/balancer"
+	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/internal/suggest"
 )
 
 // A Target is a service that a URL names. Only Parse makes one.
@@ -22,13 +22,14 @@ type Target struct {
 	url     string
 	backend Backend
 	client  client // one of the backend's
+	named   bool   // the URL names the client
 
 	servers        []string      // host:port each; none if the run starts the servers
 	chroot         string        // "" or a path that begins with a slash
 	sessionTimeout time.Duration // 0: the default
 	reads          string        // one of the backend's; "": its first
 	members        int           // number of servers that the run starts
-	clients        string        // one of spread.Names
+	clients        string        // one of balancer.Names
 	durability     string        // one of the backend's; only for started servers
 	security       drivers.Security
 	encrypted      bool // the started servers speak TLS
@@ -42,7 +43,7 @@ var addresses = regexp.MustCompile(`^[A-Za-z0-9._-]+:[0-9]+([,/].*)?$`)
 // lists the URLs that the address may stand for.
 func unknownBackend(given, scheme string) error {
 	if !addresses.MatchString(given) {
-		return nearest.Unknown("backend", scheme, schemes())
+		return suggest.Unknown("backend", scheme, schemes())
 	}
 	var urls []string
 	for _, s := range schemes() {
@@ -57,6 +58,12 @@ func (t Target) String() string { return t.url }
 // Given reports whether the URL has an address. The run starts a target without one.
 func (t Target) Given() bool { return t.servers != nil }
 
+// Scheme returns the scheme of the backend's URLs.
+func (t Target) Scheme() string { return t.backend.Scheme }
+
+// Servers returns the addresses, host:port, of a given service; nil if the run starts it.
+func (t Target) Servers() []string { return slices.Clone(t.servers) }
+
 // FillsDisks reports whether the disks of the servers that the run starts can be filled.
 func (t Target) FillsDisks() bool {
 	_, durable := t.Started()
@@ -69,11 +76,19 @@ func (t Target) Started() (servers int, durable bool) {
 	if t.Given() {
 		return 0, false
 	}
-	return t.members, t.durability != native.Memory
+	return t.members, t.durability != server.Memory
 }
 
 // Client returns the name of the library that opens sessions.
 func (t Target) Client() string { return t.client.name }
+
+// Offers reports whether forms that need the named client can be run.
+func (t Target) Offers(client string) bool {
+	if t.named {
+		return client == t.client.name
+	}
+	return slices.Contains(t.backend.clientNames(), client)
+}
 
 // Backend returns the row of the table that the URL's scheme names.
 func (t Target) Backend() Backend { return t.backend }
@@ -90,7 +105,7 @@ var formerClient = regexp.MustCompile(`([?&]client=)wire(&|$)`)
 func Parse(given string) (Target, error) {
 	given = formerClient.ReplaceAllString(given, "${1}lean${2}")
 	scheme, rest, found := strings.Cut(given, ":")
-	t := Target{url: given, members: 1, clients: spread.All}
+	t := Target{url: given, members: 1, clients: balancer.All}
 	var known bool
 	if t.backend, known = find(scheme); !known {
 		return Target{}, unknownBackend(given, scheme)
@@ -173,7 +188,7 @@ func (t *Target) parseQuery(query string) error {
 	keys := t.backend.keyNames()
 	for name, given := range values {
 		if !slices.Contains(keys, name) {
-			return nearest.Unknown("key", name, keys)
+			return suggest.Unknown("key", name, keys)
 		}
 		if len(given) > 1 {
 			return fmt.Errorf("key %q is given %d times", name, len(given))
@@ -236,10 +251,10 @@ func (t *Target) setServers(given string) error {
 
 // setClients must be called after setServers.
 func (t *Target) setClients(given string) error {
-	if !slices.Contains(spread.Names(), given) {
-		return nearest.Unknown("place for clients", given, spread.Names())
+	if !slices.Contains(balancer.Names(), given) {
+		return suggest.Unknown("place for clients", given, balancer.Names())
 	}
-	if n := max(t.members, len(t.servers)); given == spread.Followers && n == 1 {
+	if n := max(t.members, len(t.servers)); given == balancer.Followers && n == 1 {
 		return errors.New("clients=followers: one server has no followers")
 	}
 	t.clients = given
@@ -251,7 +266,7 @@ func (t *Target) setDurability(given string) error {
 		return errors.New("durability is for a service that is started: a given one has its own")
 	}
 	if !slices.Contains(t.backend.durability, given) {
-		return nearest.Unknown("durability", given, t.backend.durability)
+		return suggest.Unknown("durability", given, t.backend.durability)
 	}
 	t.durability = given
 	return nil
@@ -269,17 +284,15 @@ func (t *Target) setEncrypted(given string) error {
 }
 
 func (t *Target) setClient(name string) error {
-	i := slices.Index(t.backend.clientNames(), name)
-	if i < 0 {
-		return nearest.Unknown("client", name, t.backend.clientNames())
+	if t.client, t.named = t.backend.client(name); !t.named {
+		return suggest.Unknown("client", name, t.backend.clientNames())
 	}
-	t.client = t.backend.clients[i]
 	return nil
 }
 
 func (t *Target) setReads(mode string) error {
 	if !slices.Contains(t.backend.reads, mode) {
-		return nearest.Unknown("read mode", mode, t.backend.reads)
+		return suggest.Unknown("read mode", mode, t.backend.reads)
 	}
 	t.reads = mode
 	return nil

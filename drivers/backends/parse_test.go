@@ -88,7 +88,7 @@ func TestParseRefuses(t *testing.T) {
 		"zookeeper:?tls=true":    `backend "zookeeper:": unknown key "tls": there is session-timeout, reads, client, servers, clients`,
 		"native:?reads=synch":    `backend "native:": unknown read mode "synch": did you mean "sync"?`,
 		"zookeeper:?client=leen": `backend "zookeeper:": unknown client "leen": did you mean "lean"?`,
-		"native:?client":         `backend "native:": unknown client "": there is go-zookeeper, lean`,
+		"native:?client":         `backend "native:": unknown client "": there is lean, go-zookeeper`,
 		"etcd:?client=lean":      `backend "etcd:": unknown key "client": did you mean "clients"?`,
 		"native:?clients=leader": `backend "native:": unknown key "clients": did you mean "client"?`,
 		"zookeeper:?servers=2":   `backend "zookeeper:": servers=2: want an odd number: with 2 no more of them may fail than with 1`,
@@ -124,7 +124,7 @@ func TestParseRenamesTheLeanClient(t *testing.T) {
 			t.Errorf("%s: client %q, URL %s (%v); want lean and %s", given, target.Client(), target, err, want)
 		}
 	}
-	const want = `backend "native:": unknown client "wires": there is go-zookeeper, lean`
+	const want = `backend "native:": unknown client "wires": there is lean, go-zookeeper`
 	if _, err := Parse("native:?client=wires"); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -132,7 +132,7 @@ func TestParseRenamesTheLeanClient(t *testing.T) {
 
 func TestClientOfTheURL(t *testing.T) {
 	for given, want := range map[string]string{
-		"native:":                                "go-zookeeper",
+		"native:":                                "lean",
 		"native:?client=lean":                    "lean",
 		"zookeeper://h/a?client=lean&reads=sync": "lean",
 		"zookeeper:?client=go-zookeeper":         "go-zookeeper",

@@ -7,9 +7,9 @@ import (
 	"fmt"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/local"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/server"
 )
 
 // Open starts the servers, if the URL has no address, and returns the service. The context bounds
@@ -36,11 +36,11 @@ func (t Target) Open(ctx context.Context) (drivers.Service, error) {
 
 // start starts the servers. It returns them and the TLS configuration of their clients, nil without
 // TLS.
-func (t Target) start(ctx context.Context) (_ *local.Ensemble, encryption *tls.Config, err error) {
+func (t Target) start(ctx context.Context) (_ *cluster.Ensemble, encryption *tls.Config, err error) {
 	kind := t.backend.local
 	kind.Role = t.backend.Scheme
-	plan := local.Plan{
-		Servers: t.members, Durability: t.durability, InMemory: t.durability == native.Memory,
+	plan := cluster.Plan{
+		Servers: t.members, Durability: t.durability, InMemory: t.durability == server.Memory,
 		Divisible: t.divisible,
 	}
 	if t.encrypted {
@@ -49,7 +49,7 @@ func (t Target) start(ctx context.Context) (_ *local.Ensemble, encryption *tls.C
 		}
 		kind.Leads = ensemble.LeadsOver(encryption)
 	}
-	e, err := local.Start(ctx, kind, plan)
+	e, err := cluster.Start(ctx, kind, plan)
 	return e, encryption, err
 }
 
@@ -57,7 +57,8 @@ func (t Target) start(ctx context.Context) (_ *local.Ensemble, encryption *tls.C
 type opened struct {
 	target  Target
 	servers []string
-	started *local.Ensemble // nil if the service was given
+	started *cluster.Ensemble // nil if the service was given
+	shared  bool              // another service stops what was started
 }
 
 // describe adds the backend, the URL and how the servers were started to a client's description of
@@ -83,7 +84,7 @@ func (o opened) options(d drivers.Options) drivers.Options {
 }
 
 func (o opened) stop() error {
-	if o.started == nil {
+	if o.started == nil || o.shared {
 		return nil
 	}
 	return o.started.Close()

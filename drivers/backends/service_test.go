@@ -12,7 +12,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
@@ -21,7 +21,7 @@ import (
 
 func TestMain(m *testing.M) {
 	etcdtest.Plain()
-	child.Dispatch(backends.Roles())
+	reexec.Dispatch(backends.Roles())
 	os.Exit(m.Run())
 }
 
@@ -75,7 +75,7 @@ func TestStartedService(t *testing.T) {
 			if got != want {
 				t.Errorf("got  %+v\nwant %+v", got, want)
 			}
-			if _, ok := s.(drivers.Witness); !ok {
+			if _, ok := s.(drivers.ServerStats); !ok {
 				t.Error("the server's own count is out of reach")
 			}
 			for range 2 {
@@ -99,7 +99,7 @@ func TestNativeOverTLS(t *testing.T) {
 			t.Setenv("TMPDIR", tmp)
 			s := open(t, "native:?tls=true&client="+client)
 			createOne(t, s)
-			if _, err := s.(drivers.Witness).Counters(t.Context()); err != nil {
+			if _, err := s.(drivers.ServerStats).Counters(t.Context()); err != nil {
 				t.Error(err)
 			}
 			members := s.(drivers.Ensemble).Members()

@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/stampede-bench/stampede/drivers/canned"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/balancer"
+	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/etcd"
-	"github.com/stampede-bench/stampede/drivers/local"
-	"github.com/stampede-bench/stampede/drivers/native"
-	"github.com/stampede-bench/stampede/drivers/spread"
+	"github.com/stampede-bench/stampede/drivers/etcd/member"
+	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/drivers/server/canned"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -22,13 +23,13 @@ type Backend struct {
 	URLs    []string // the forms of its URLs
 	Keys    []Key    // what its query may set
 
-	role       child.Role // runs a server of this kind; its argument is its local.Place
-	local      local.Kind // properties of such servers; its Role is the scheme
-	clients    []client   // the libraries that can connect to it, the default first
-	port       string     // where a given server listens unless its URL says otherwise
-	durability []string   // the durabilities of a server that the run starts, the default first
-	reads      []string   // its read modes, the default first
-	server     string     // prefix of the version that a server reports
+	role       reexec.Role  // runs a server of this kind; its argument is its cluster.Place
+	local      cluster.Kind // properties of such servers; its Role is the scheme
+	clients    []client     // the libraries that can connect to it, the default first
+	port       string       // where a given server listens unless its URL says otherwise
+	durability []string     // the durabilities of a server that the run starts, the default first
+	reads      []string     // its read modes, the default first
+	server     string       // prefix of the version that a server reports
 }
 
 // A Key is a setting in the query of a URL.
@@ -41,55 +42,55 @@ type Key struct {
 var sessionTimeout = Key{
 	Name:    "session-timeout",
 	Example: "10s",
-	Summary: "how long the service keeps a session that it does not hear of",
+	Summary: "how long the service keeps a session without hearing from it",
 }
 
 var reads = Key{
 	Name:    "reads",
 	Example: "sync",
-	Summary: "what a read may show: local (what the server at hand has) or sync (what anybody was acknowledged before it)",
+	Summary: "what a read shows at least: local (the state of the connected server) or sync (every write acknowledged before the read)",
 }
 
 var etcdReads = Key{
 	Name:    "reads",
 	Example: "serializable",
-	Summary: "what a read may show: linearizable (what anybody was acknowledged before it) or serializable (what the server at hand has)",
+	Summary: "what a read shows at least: linearizable (every write acknowledged before the read) or serializable (the state of the connected server)",
 }
 
 var library = Key{
 	Name:    "client",
-	Example: "lean",
-	Summary: "the client that opens sessions: go-zookeeper (the library that most Go programs use) or lean (made for many sessions; has persistent watches)",
+	Example: "go-zookeeper",
+	Summary: "the client that opens sessions: lean (stampede's own, made for many sessions) or go-zookeeper (the library that most Go programs use)",
 }
 
 var servers = Key{
 	Name:    "servers",
 	Example: "3",
-	Summary: "how many servers to start, each a process of its own: 1, 3, 5, 7 or 9",
+	Summary: "number of servers to start, each in a process of its own: 1, 3, 5, 7 or 9",
 }
 
 var clients = Key{
 	Name:    "clients",
-	Example: spread.Leader,
-	Summary: "at which servers sessions are opened: all in turn, the leader, or the followers in turn; one whose server goes away connects to any",
+	Example: balancer.Leader,
+	Summary: "servers on which sessions are opened: all in turn, the leader, or the followers in turn; a session whose server fails connects to any",
 }
 
 var durability = Key{
 	Name:    "durability",
 	Example: "no-fsync",
-	Summary: "what a started server has done with a write that it acknowledged: fsync or no-fsync",
+	Summary: "when a started server acknowledges a write: after fsync, or before (no-fsync)",
 }
 
 var nativeDurability = Key{
 	Name:    durability.Name,
 	Example: "fsync",
-	Summary: "what a started server has done with a write that it acknowledged: memory or fsync",
+	Summary: "where a started server keeps acknowledged writes: memory, or on disk (fsync)",
 }
 
 var encrypted = Key{
 	Name:    "tls",
 	Example: "true",
-	Summary: "whether a started server is connected to over TLS, with a certificate made for the run: true or false",
+	Summary: "whether sessions connect to a started server over TLS, with a certificate made for the run: true or false",
 }
 
 // List returns the table of backends.
@@ -98,29 +99,29 @@ func List() []Backend {
 		{
 			Scheme:  "native",
 			Summary: "the server that comes with stampede and speaks ZooKeeper's protocol",
-			About: "one server, in memory unless told otherwise, that counts what it sends by itself: exact and quick " +
-				"to start, and no measure of how fast ZooKeeper is",
+			About: "one server, in memory by default, that counts what it sends by itself: exact and quick to " +
+				"start, but no measure of ZooKeeper's speed",
 			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
 			Keys: []Key{sessionTimeout, reads, library, nativeDurability, encrypted},
 
-			role:       local.InPlace(runNative),
-			local:      local.Kind{Serves: servesAtOnce, Leads: ensemble.Leads, OutlivesFullDisk: true},
+			role:       cluster.InPlace(runNative),
+			local:      cluster.Kind{Serves: servesAtOnce, Leads: ensemble.Leads, OutlivesFullDisk: true},
 			clients:    zooKeeperClients(),
 			port:       "2181",
-			durability: []string{native.Memory, native.Fsync},
+			durability: []string{server.Memory, server.Fsync},
 			reads:      zooKeeperReads(),
 			server:     "native, as ",
 		},
 		{
 			Scheme:  "zookeeper",
-			Summary: "Apache ZooKeeper: ZOOKEEPER_HOME's or Debian's, or one that runs already",
+			Summary: "Apache ZooKeeper: from ZOOKEEPER_HOME or Debian's package, or a running one",
 			About: "the service that the recipes were written for: each session's calls are answered " +
 				"in order, and its watches fire before it can see the change",
 			URLs: []string{"zookeeper:", "zookeeper://host[:2181][,…][/chroot]"},
 			Keys: []Key{sessionTimeout, reads, library, servers, clients},
 
-			role:       local.InPlace(zookeeper.RunMember),
-			local:      local.Kind{Serves: zookeeper.Serves, Leads: ensemble.Leads},
+			role:       cluster.InPlace(zookeeper.RunMember),
+			local:      cluster.Kind{Serves: zookeeper.Serves, Leads: ensemble.Leads},
 			clients:    zooKeeperClients(),
 			port:       "2181",
 			durability: []string{"fsync"},
@@ -128,18 +129,18 @@ func List() []Backend {
 		},
 		{
 			Scheme:  "etcd",
-			Summary: "etcd: a member of this binary, or a cluster that runs already",
+			Summary: "etcd: a member in this binary, or a running cluster",
 			About: "a session is a lease, a node a key, a sequence the create revision. Calls are answered " +
 				"each on its own: a watch may fire after a reply that shows the change. Names of " +
 				"sequential nodes do not sort, and sessions last for whole seconds",
 			URLs: []string{"etcd:", "etcd://host[:2379][,…][/prefix]"},
 			Keys: []Key{sessionTimeout, etcdReads, servers, clients, durability},
 
-			role:       local.InPlace(etcd.RunMember),
-			local:      local.Kind{Serves: etcd.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
+			role:       cluster.InPlace(member.Run),
+			local:      cluster.Kind{Serves: member.Serves, Leads: etcd.Leads, OutlivesFullDisk: true},
 			clients:    []client{{name: etcd.Client, unsupported: []string{cuts}, connect: connectEtcd}},
 			port:       "2379",
-			durability: []string{etcd.Fsync, etcd.NoFsync},
+			durability: []string{member.Fsync, member.NoFsync},
 			reads:      []string{etcd.ReadLinearizable, etcd.ReadSerializable},
 		},
 	}
@@ -160,20 +161,20 @@ func ReadModes() []string {
 
 // Roles returns the roles in which a run may start this binary again: a server of each kind, under
 // its scheme, the process that keeps the servers' directory, and the server that does nothing.
-func Roles() map[string]child.Role {
-	roles := map[string]child.Role{local.KeeperRole: local.Keep, canned.Role: canned.Run}
+func Roles() map[string]reexec.Role {
+	roles := map[string]reexec.Role{cluster.KeeperRole: cluster.Keep, canned.Role: canned.Run}
 	for _, b := range List() {
 		roles[b.Scheme] = b.role
 	}
 	return roles
 }
 
-func runNative(ctx context.Context, p local.Place, announce func(pid string)) error {
-	return native.Run(ctx, nativeOptions(), p, announce)
+func runNative(ctx context.Context, p cluster.Place, announce func(pid string)) error {
+	return server.Run(ctx, nativeOptions(), p, announce)
 }
 
 // servesAtOnce is for a server that listens before it announces itself.
-func servesAtOnce(context.Context, local.Place) error { return nil }
+func servesAtOnce(context.Context, cluster.Place) error { return nil }
 
 func find(scheme string) (Backend, bool) {
 	list := List()

@@ -8,7 +8,7 @@ const (
 
 	makesParents     bug = "makes parents"
 	createOverwrites bug = "create overwrites"
-	createTellsPath  bug = "create tells the path for the name"
+	createTellsPath  bug = "create returns the path as the name"
 	deletesNothing   bug = "delete of nothing succeeds"
 	deletesTrees     bug = "delete takes the children along"
 	cutsData         bug = "data is cut to 1000 bytes"
@@ -19,7 +19,7 @@ const (
 	readsLag         bug = "every other read returns what was before"
 
 	versionsFromOne        bug = "versions begin at 1"
-	versionsGoOn           bug = "a node made anew goes on with its version"
+	versionsGoOn           bug = "a node created again continues its version"
 	sameDataIsNoChange     bug = "a set of the same data is no change"
 	ignoresVersions        bug = "versions are not compared"
 	anyVersionIsZero       bug = "any version does not match higher ones"
@@ -32,8 +32,9 @@ const (
 	sequenceSticks     bug = "the sequence does not move on"
 	reusesSequence     bug = "the sequence counts the children there are"
 	dropsPrefix        bug = "sequential names are only numbers"
-	createTellsNoSeq   bug = "create does not tell the sequence"
+	createTellsNoSeq   bug = "create does not return the sequence"
 	plainHaveSeq       bug = "plain nodes have a sequence"
+	plainNeighbors     bug = "a plain node hides the sequential one before it"
 
 	closeKeepsEphemerals    bug = "close leaves ephemeral nodes"
 	oneEphemeralStays       bug = "one ephemeral node stays"
@@ -54,17 +55,17 @@ const (
 	armsOnce           bug = "a path is watched once only"
 	armsFew            bug = "a session has 100 watches"
 	oneWatchPerPath    bug = "one watch of several on a path fires"
-	oneSessionTold     bug = "one session of several is told"
+	oneSessionNotified bug = "one session of several is notified"
 	otherEvents        bug = "every event is a change of data"
-	noEventForCreation bug = "creations are not told"
-	noEventForDeletion bug = "deletions are not told"
+	noEventForCreation bug = "creations are not reported"
+	noEventForDeletion bug = "deletions are not reported"
 	listWatchesData    bug = "a listing watches the data"
 	watchesChildrenToo bug = "every read watches the children too"
 	eventPosIsLater    bug = "events have the next write's position"
 	eventsLate         bug = "events come late and out of order"
 
-	neverLost         bug = "watches are not told of the end"
-	lostAfterFired    bug = "watches that fired are told of the end"
+	neverLost         bug = "watches are not notified of the end"
+	lostAfterFired    bug = "watches that fired are notified of the end"
 	answersAfterEnd   bug = "calls succeed after the end"
 	closesOnce        bug = "closing twice is an error"
 	closeForgetsCalls bug = "calls hang when the session is closed"
@@ -77,7 +78,7 @@ const (
 	losesLateNotifications   bug = "of the notifications that were missed only 100 come"
 	watchesEndWithConnection bug = "watches are lost with the connection"
 	failsWhileAway           bug = "calls fail while disconnected"
-	hidesStates              bug = "the reconnect is not told"
+	hidesStates              bug = "the reconnect is not reported"
 
 	ignoresContext        bug = "contexts are ignored"
 	watchesEndWithContext bug = "a watch ends with the context of its call"
@@ -88,13 +89,13 @@ const (
 	keepsOnce         bug = "persistent watches fire once"
 	keepsLate         bug = "persistent watches begin after their call"
 	keepsExisting     bug = "a missing node is not watched persistently"
-	keepsOthersOnly   bug = "persistent watches are not told of their session's writes"
-	keepsMerged       bug = "persistent watches are told of two changes as of one"
+	keepsOthersOnly   bug = "persistent watches are not notified of their session's writes"
+	keepsMerged       bug = "persistent watches report two changes as one"
 	keepsOne          bug = "a persistent watch takes the place of the one before"
 	keepsWithinCall   bug = "a persistent watch ends with the context of its call"
-	keepsDead         bug = "persistent watches of calls that failed are told"
+	keepsDead         bug = "persistent watches of calls that failed are called"
 	nodeCoversTree    bug = "a node's persistent watch covers the tree"
-	treeTellsChildren bug = "a tree's watch is told of changed children"
+	treeTellsChildren bug = "a tree's watch reports changed children"
 	treeIsFlat        bug = "a tree ends with the children"
 	treeEndsSomewhere bug = "a tree has nine levels"
 	treeByPrefix      bug = "a tree has all that begins alike"
@@ -102,12 +103,12 @@ const (
 	keepingEndsReads  bug = "a persistent watch ends those of reads"
 	stopStopsNothing  bug = "stop does nothing"
 	stopStopsAll      bug = "stop ends all watches of the node"
-	stopTellsLost     bug = "stop tells that the session is lost"
-	lostTwice         bug = "persistent watches are told twice of the end"
-	rearmsSilently    bug = "persistent watches are not told that they are armed again"
+	stopTellsLost     bug = "stop reports that the session is lost"
+	lostTwice         bug = "persistent watches are notified twice of the end"
+	rearmsSilently    bug = "persistent watches are not notified that they are armed again"
 	rearmsNothing     bug = "persistent watches are lost with the connection"
 	rearmsStopped     bug = "persistent watches that were stopped are armed again"
-	rearmsAndRepeats  bug = "persistent watches are told the last change again after a reconnect"
+	rearmsAndRepeats  bug = "persistent watches report the last change again after a reconnect"
 	probeMissesArming bug = "the probe does not see persistent watches armed"
 
 	probeCountsTwice         bug = "the probe sees everything twice"
@@ -150,6 +151,7 @@ var mutants = map[bug][]string{
 	dropsPrefix:        {"sequence/as listed"},
 	createTellsNoSeq:   {"sequence/plain siblings"},
 	plainHaveSeq:       {"sequence/plain siblings"},
+	plainNeighbors:     {"sequence/neighbors", "sequence/joined"},
 
 	closeKeepsEphemerals:    {"ephemerals/gone at close", "sequence/ephemeral too"},
 	oneEphemeralStays:       {"ephemerals/all gone"},
@@ -157,7 +159,7 @@ var mutants = map[bug][]string{
 	expiryKeepsEphemerals:   {"session loss/expiry removes"},
 	childrenBelowEphemerals: {"ephemerals/no children"},
 	onlyOwnersDelete:        {"ephemerals/deleted by another"},
-	hidesEphemeral:          {"ephemerals/told apart"},
+	hidesEphemeral:          {"ephemerals/distinguishable"},
 	disconnectEndsSession:   {"ephemerals/survives a disconnect", "disconnects/lost create"},
 
 	neverFires:         {"watches/exists", "watches/get", "watches/children", "watches/of the others"},
@@ -170,16 +172,16 @@ var mutants = map[bug][]string{
 	armsOnce:           {"watches/re-armed"},
 	armsFew:            {"watches/many", "cancellation/abandoned"},
 	oneWatchPerPath:    {"watches/several on one path"},
-	oneSessionTold:     {"concurrency/fan-out"},
+	oneSessionNotified: {"concurrency/fan-out"},
 	otherEvents:        {"watches/exists", "watches/children", "concurrency/watches of one session"},
 	noEventForCreation: {"watches/exists"},
 	noEventForDeletion: {"watches/get", "watches/deleted and made anew"},
 	listWatchesData:    {"watches/children", "watches/only what it covers"},
 	watchesChildrenToo: {"watches/only what it covers"},
 	eventPosIsLater:    {"watches/position", "persistent watches/position"},
-	eventsLate: {"probe/fence proves", "order/event before the data", "order/event before the listing",
+	eventsLate: {"probe/flush proves", "order/event before the data", "order/event before the listing",
 		"order/event before anything later", "order/own watch before own reply", "order/on the wire",
-		"order/events in order of changes", "persistent watches/fence proves", "persistent watches/every change"},
+		"order/events in order of changes", "persistent watches/flush proves", "persistent watches/every change"},
 
 	neverLost:         {"session loss/close tells watches", "session loss/expiry tells watches", "disconnects/closed while away", "ends of persistent watches/close tells", "ends of persistent watches/expiry tells", "ends of persistent watches/closed while away"},
 	lostAfterFired:    {"watches/once"},

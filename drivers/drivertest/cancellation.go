@@ -12,13 +12,13 @@ import (
 
 func cancellation() []testCase {
 	return []testCase{
-		{"before", "a call whose context has ended fails with the context's cause, whatever the call, and the session goes on: a recipe that is stopped still tidies up", cancelledBefore},
-		{"during", "a call returns when its context ends, answered or not, and the session goes on: who gives up is not kept by a slow service", cancelledDuring},
+		{"before", "a call whose context has ended fails with the context's cause, and the session stays alive: a recipe that is stopped can still clean up", cancelledBefore},
+		{"during", "a call returns when its context ends, answered or not, and the session stays alive: a slow service does not delay a client that cancels", cancelledDuring},
 		{"deadline", "a call returns when its deadline passes, with context.DeadlineExceeded", deadlinePasses},
-		{"its watch", "a call that the context ended never calls its watch, though the service may have armed it: the caller has no use for it any more", cancelledWatch},
-		{"watch outlives the context", "a context bounds the call and not the watch: what was armed under a context that has ended since still fires once", watchOutlivesContext},
-		{"abandoned", "watches that nobody waits for do no harm, however many: waiters that gave up leave theirs behind", abandoned},
-		{"write order", "a write that the context ended is not applied after a later call was answered: who gives up and tidies up is not undone by its own past", cancelledWrite},
+		{"its watch", "a call that the context ended never calls its watch, even if the service has armed it: the caller no longer needs it", cancelledWatch},
+		{"watch outlives the context", "a context bounds the call and not the watch: a watch armed under a context that has ended since still fires once", watchOutlivesContext},
+		{"abandoned", "watches that no client waits for have no effect, however many there are: clients that cancel leave theirs behind", abandoned},
+		{"write order", "a write that the context ended is not applied after a later call was answered: it cannot undo the caller's clean-up", cancelledWrite},
 		{"cancelled at any time", "a context may end just as the reply arrives: either the call succeeds and its watch is armed, or it fails and its watch is never called", cancelledAnyTime},
 	}
 }
@@ -50,7 +50,7 @@ func cancelledBefore(ctx context.Context, x *trial) {
 }
 
 func cancelledDuring(ctx context.Context, x *trial) {
-	g := x.gate(drivers.OpGet)
+	g := x.holdReply(drivers.OpGet)
 	c := x.dial(ctx, drivers.Options{LoseReply: g.ask})
 	giving, giveUp := context.WithCancelCause(ctx)
 	x.atOnce(
@@ -71,7 +71,7 @@ func cancelledDuring(ctx context.Context, x *trial) {
 }
 
 func deadlinePasses(ctx context.Context, x *trial) {
-	g := x.gate(drivers.OpGet)
+	g := x.holdReply(drivers.OpGet)
 	c := x.dial(ctx, drivers.Options{LoseReply: g.ask})
 	passed, cancel := context.WithDeadline(ctx, time.Unix(0, 0))
 	defer cancel()
@@ -86,7 +86,7 @@ func deadlinePasses(ctx context.Context, x *trial) {
 }
 
 func cancelledWatch(ctx context.Context, x *trial) {
-	g := x.gate(drivers.OpGet)
+	g := x.holdReply(drivers.OpGet)
 	c := x.dial(ctx, drivers.Options{LoseReply: g.ask})
 	writer := x.dial(ctx, drivers.Options{})
 	l := listen()
@@ -104,9 +104,9 @@ func cancelledWatch(ctx context.Context, x *trial) {
 	g.pass()
 	c.sync(ctx)
 	writer.set(ctx, x.base, "changed")
-	c.fence(ctx)
+	c.flush(ctx)
 	c.close()
-	x.heard(l, "the watch of a cancelled get")
+	x.expectCalls(l, "the watch of a cancelled get")
 }
 
 func watchOutlivesContext(ctx context.Context, x *trial) {
@@ -115,8 +115,8 @@ func watchOutlivesContext(ctx context.Context, x *trial) {
 	l := listen()
 	c.get(arming, x.base, l.hear)
 	cancel()
-	c.fence(ctx)
-	x.heard(l, "a watch whose arming context has ended")
+	c.flush(ctx)
+	x.expectCalls(l, "a watch whose arming context has ended")
 	c.set(ctx, x.base, "changed")
 	x.hears(ctx, l, drivers.DataChanged, x.base)
 }
@@ -139,7 +139,7 @@ func abandoned(ctx context.Context, x *trial) {
 }
 
 func cancelledWrite(ctx context.Context, x *trial) {
-	g := x.gate(drivers.OpSet)
+	g := x.holdReply(drivers.OpSet)
 	c := x.dial(ctx, drivers.Options{LoseReply: g.ask})
 	giving, giveUp := context.WithCancelCause(ctx)
 	x.atOnce(
@@ -154,7 +154,7 @@ func cancelledWrite(ctx context.Context, x *trial) {
 	)
 	g.pass()
 	stat := c.set(ctx, x.base, "later")
-	c.fence(ctx)
+	c.flush(ctx)
 	if data, now := c.get(ctx, x.base, nil); data != "later" || now.Modified != stat.Modified {
 		x.Errorf("after the later set was answered the node has %q, %+v; want %q, %+v", data, now, "later", stat)
 	}
@@ -186,6 +186,6 @@ func cancelledAnyTime(ctx context.Context, x *trial) {
 		c.set(ctx, x.base, "changed")
 	}
 	x.Logf("the context won %d of 300 times", failed)
-	c.fence(ctx)
+	c.flush(ctx)
 	x.audit(ctx)
 }

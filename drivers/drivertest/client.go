@@ -95,15 +95,15 @@ func (c *client) sync(ctx context.Context) {
 	}
 }
 
-// fence returns when every notification for earlier writes has reached its watch.
-func (c *client) fence(ctx context.Context) {
+// flush returns when every notification for earlier writes has reached its watch.
+func (c *client) flush(ctx context.Context) {
 	c.x.Helper()
-	f, ok := c.Conn.(drivers.Fencer)
+	f, ok := c.Conn.(drivers.Flusher)
 	if !ok {
-		c.x.Fatalf("%T is no drivers.Fencer: it cannot be shown that a watch did not fire", c.Conn)
+		c.x.Fatalf("%T is no drivers.Flusher: it cannot be shown that a watch did not fire", c.Conn)
 	}
-	if err := f.Fence(ctx); err != nil {
-		c.x.Fatalf("fence: %v", err)
+	if err := f.Flush(ctx); err != nil {
+		c.x.Fatalf("flush: %v", err)
 	}
 }
 

@@ -13,13 +13,13 @@ import (
 
 func concurrency() []testCase {
 	return []testCase{
-		{"one session", "many goroutines share one session and each gets the answers to its own calls", oneSession},
+		{"one session", "many goroutines share one session, and each gets the replies to its own calls", oneSession},
 		{"compare and set", "of several sessions that set the same version one succeeds: a counter that all increment loses nothing", compareAndSet},
 		{"one creator", "of several sessions that create the same node one succeeds, the others get ErrNodeExists: one holds the lock", oneCreator},
 		{"one deleter", "of several sessions that delete the same node one succeeds, the others get ErrNoNode: each queue item is taken once", oneDeleter},
-		{"sequential", "nodes created at once get Seqs of their own, and who creates after another was answered gets a higher one", sequentialAtOnce},
-		{"fan-out", "one change calls the watches of all sessions, each once: everybody passes the barrier", fanOut},
-		{"watches of one session", "watches armed by many goroutines at once are each called for their own node", watchesOfOneSession},
+		{"sequential", "nodes created at the same time get different Seqs, and a create that starts after another was answered gets a higher one", sequentialAtOnce},
+		{"fan-out", "one change calls the watches of all sessions, each once: all clients pass the barrier", fanOut},
+		{"watches of one session", "watches armed by many goroutines at the same time are each called for their own node", watchesOfOneSession},
 	}
 }
 
@@ -198,8 +198,8 @@ func fanOut(ctx context.Context, x *trial) {
 	all[0].remove(ctx, x.path("barrier"))
 	for i, l := range listeners {
 		x.hears(ctx, l, drivers.Deleted, x.path("barrier"))
-		all[i].fence(ctx)
-		x.heard(l, "one of the sessions that watch", drivers.Deleted)
+		all[i].flush(ctx)
+		x.expectCalls(l, "one of the sessions that watch", drivers.Deleted)
 	}
 }
 
@@ -216,7 +216,7 @@ func watchesOfOneSession(ctx context.Context, x *trial) {
 			if _, err := writer.Create(ctx, path, nil, 0); err != nil {
 				return err
 			}
-			if err := created.told(ctx, drivers.Created, path); err != nil {
+			if err := created.expect(ctx, drivers.Created, path); err != nil {
 				return err
 			}
 			if _, _, err := watcher.Get(ctx, path, deleted.hear); err != nil {
@@ -225,7 +225,7 @@ func watchesOfOneSession(ctx context.Context, x *trial) {
 			if err := writer.Delete(ctx, path, drivers.AnyVersion); err != nil {
 				return err
 			}
-			if err := deleted.told(ctx, drivers.Deleted, path); err != nil {
+			if err := deleted.expect(ctx, drivers.Deleted, path); err != nil {
 				return err
 			}
 		}

@@ -11,18 +11,18 @@ import (
 
 func disconnects() []testCase {
 	return []testCase{
-		{"lost create", "a create whose reply is lost fails with ErrConnectionLoss and has happened, once; the session lives on and finds the node by listing: recipes recover by a GUID in the name", lostCreate},
-		{"lost set", "a set whose reply is lost has happened once: a library that tries it again behind the caller's back would apply it twice", lostSet},
+		{"lost create", "a create whose reply is lost fails with ErrConnectionLoss and has happened once; the session stays alive and finds the node by listing: recipes recover by a GUID in the name", lostCreate},
+		{"lost set", "a set whose reply is lost has happened once: a library that silently retries it would apply it twice", lostSet},
 		{"lost delete", "a delete whose reply is lost fails with ErrConnectionLoss and has happened: the caller finds out by reading", lostDelete},
 		{"lost read", "a read whose reply is lost fails with ErrConnectionLoss, and its watch is never called", lostRead},
-		{"asked of every reply", "LoseReply is asked about every reply, in the words of the calls: faults are placed exactly", askedOfEveryReply},
-		{"states", "OnState is told of the disconnect and of the reconnect, and of nothing else: a holder can stop in time and go on", tellsStates},
+		{"asked of every reply", "LoseReply is called for every reply, with the Op of its call: faults are placed exactly", askedOfEveryReply},
+		{"states", "OnState is called for the disconnect and for the reconnect, and for nothing else: a holder can pause in time and resume", tellsStates},
 		{"cut", "a connection can be cut, where the Conn is a Cutter: the session connects again and keeps its watches", cutConnection},
 		{"waits for the reconnect", "a call made while the session is disconnected waits and succeeds: recipes need no retry loop around every call", waitsForReconnect},
-		{"watch in flight", "a notification that was lost with the connection is made up for: its watch fires once after the reconnect", watchInFlight},
+		{"watch in flight", "a notification that was lost with the connection is not lost to the client: its watch fires once after the reconnect", watchInFlight},
 		{"changes while away", "every armed watch whose node changed while the session was disconnected fires once after the reconnect, with what happened; the others stay armed", changesWhileAway},
-		{"closed while away", "a session can be closed while it is disconnected: its watches are told, and its calls fail, as ever", closedWhileAway},
-		{"watch outlives", "a watch outlives the connection: it fires once for a change after the reconnect, and not for what its read contained", watchOutlives},
+		{"closed while away", "a session can be closed while it is disconnected: its watches are called with Lost, and its calls fail, as when it is connected", closedWhileAway},
+		{"watch outlives", "a watch outlives the connection: it fires once for a change after the reconnect, and not for a change that its read returned", watchOutlives},
 	}
 }
 
@@ -97,14 +97,14 @@ func lostRead(ctx context.Context, x *trial) {
 		c.sync(ctx)
 		writer.set(ctx, x.path("a"), "changed")
 		writer.create(ctx, x.path("a", op.String()), "", 0)
-		c.fence(ctx)
+		c.flush(ctx)
 		c.close()
-		x.heard(l, fmt.Sprintf("the watch of an %v that failed", op))
+		x.expectCalls(l, fmt.Sprintf("the watch of an %v that failed", op))
 	}
 }
 
 func askedOfEveryReply(ctx context.Context, x *trial) {
-	asked := newTape()
+	asked := newRecording()
 	c := x.dial(ctx, drivers.Options{LoseReply: func(m drivers.Message) bool {
 		asked.Message(m)
 		return false
@@ -121,14 +121,14 @@ func tellsStates(ctx context.Context, x *trial) {
 	d := newDiary()
 	c := x.dial(ctx, drivers.Options{OnState: d.note, LoseReply: x.losing(drivers.OpGet).ask})
 	if states, _ := d.read(); len(states) != 0 {
-		x.Errorf("OnState was told %v of a session that was just opened", states)
+		x.Errorf("OnState got %v of a session that was just opened", states)
 	}
 	_, _, err := c.Get(ctx, x.base, nil)
 	x.wants("the read whose reply was lost", err, drivers.ErrConnectionLoss)
 	c.get(ctx, x.base, nil)
 	want := []drivers.State{drivers.Disconnected, drivers.Connected}
 	if states := x.reads(ctx, d, 2, "the reconnect"); !slices.Equal(states, want) {
-		x.Errorf("OnState was told %v, want %v: disconnected, connected", states, want)
+		x.Errorf("OnState got %v, want %v: disconnected, connected", states, want)
 	}
 }
 
@@ -145,7 +145,7 @@ func cutConnection(ctx context.Context, x *trial) {
 	cutter.Cut()
 	want := []drivers.State{drivers.Disconnected, drivers.Connected}
 	if states := x.reads(ctx, d, 2, "the reconnect"); !slices.Equal(states, want) {
-		x.Errorf("OnState was told %v, want %v: disconnected, connected", states, want)
+		x.Errorf("OnState got %v, want %v: disconnected, connected", states, want)
 	}
 	writer.set(ctx, x.base, "changed")
 	x.hears(ctx, l, drivers.DataChanged, x.base)
@@ -153,7 +153,7 @@ func cutConnection(ctx context.Context, x *trial) {
 
 func waitsForReconnect(ctx context.Context, x *trial) {
 	d := newDiary()
-	away := x.gateAtReconnect()
+	away := x.holdReplyAtReconnect()
 	c := x.dial(ctx, drivers.Options{OnState: d.note, LoseReply: either(x.losing(drivers.OpGet), away)})
 	_, _, err := c.Get(ctx, x.base, nil)
 	x.wants("the read whose reply was lost", err, drivers.ErrConnectionLoss)
@@ -180,7 +180,7 @@ func waitsForReconnect(ctx context.Context, x *trial) {
 }
 
 func watchInFlight(ctx context.Context, x *trial) {
-	lost := x.gate(drivers.OpSync)
+	lost := x.holdReply(drivers.OpSync)
 	writer := x.dial(ctx, drivers.Options{})
 	watcher := x.dial(ctx, drivers.Options{LoseReply: lost.ask})
 	l := listen()
@@ -198,12 +198,12 @@ func watchInFlight(ctx context.Context, x *trial) {
 		},
 	)
 	x.hears(ctx, l, drivers.DataChanged, x.base)
-	watcher.fence(ctx)
-	x.heard(l, "the watch whose notification was lost with the connection", drivers.DataChanged)
+	watcher.flush(ctx)
+	x.expectCalls(l, "the watch whose notification was lost with the connection", drivers.DataChanged)
 }
 
 func changesWhileAway(ctx context.Context, x *trial) {
-	away := x.gateAtReconnect()
+	away := x.holdReplyAtReconnect()
 	writer := x.dial(ctx, drivers.Options{})
 	watcher := x.dial(ctx, drivers.Options{LoseReply: either(x.losing(drivers.OpSync), away)})
 	for _, name := range []string{"parent", "changed", "removed", "read", "untouched"} {
@@ -226,7 +226,7 @@ func changesWhileAway(ctx context.Context, x *trial) {
 		{byList, "untouched", 0},
 		{byExists, "missing", 0},
 	}
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	listeners := make([]*listener, len(rows))
 	for i, row := range rows {
 		listeners[i] = listen()
@@ -244,12 +244,12 @@ func changesWhileAway(ctx context.Context, x *trial) {
 			x.hears(ctx, listeners[i], row.want, x.path(row.name))
 		}
 	}
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	for i, row := range rows {
 		if row.want == 0 {
-			x.heard(listeners[i], "the watch on "+row.name+", which it did not see change")
+			x.expectCalls(listeners[i], "the watch on "+row.name+", which it did not see change")
 		} else {
-			x.heard(listeners[i], "the watch on "+row.name, row.want)
+			x.expectCalls(listeners[i], "the watch on "+row.name, row.want)
 		}
 	}
 }
@@ -260,17 +260,17 @@ func watchOutlives(ctx context.Context, x *trial) {
 	watcher := x.dial(ctx, drivers.Options{OnState: d.note, LoseReply: x.losing(drivers.OpSync).ask})
 	writer.create(ctx, x.path("a"), "", 0)
 	writer.set(ctx, x.path("a"), "read")
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	data, presence, children := listen(), listen(), listen()
 	watcher.get(ctx, x.path("a"), data.hear)
 	watcher.exists(ctx, x.path("missing"), presence.hear)
 	watcher.children(ctx, x.path("a"), children.hear)
 	x.wants("the sync whose reply was lost", watcher.Sync(ctx, x.base), drivers.ErrConnectionLoss)
 	x.reads(ctx, d, 2, "the reconnect")
-	watcher.fence(ctx)
-	x.heard(data, "get, nothing changed over a reconnect")
-	x.heard(presence, "exists, nothing changed over a reconnect")
-	x.heard(children, "children, nothing changed over a reconnect")
+	watcher.flush(ctx)
+	x.expectCalls(data, "get, nothing changed over a reconnect")
+	x.expectCalls(presence, "exists, nothing changed over a reconnect")
+	x.expectCalls(children, "children, nothing changed over a reconnect")
 	writer.create(ctx, x.path("missing"), "", 0)
 	writer.create(ctx, x.path("a", "b"), "", 0)
 	writer.set(ctx, x.path("a"), "changed")

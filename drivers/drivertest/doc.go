@@ -14,5 +14,5 @@
 // Each case says in a sentence or two what the contract promises and why recipes need it,
 // and prints that when it fails. No case measures time; the only deadline is the one that
 // fails a case that hangs. To prove that something did not happen, cases use
-// [drivers.Fencer], so a Conn under test must be one.
+// [drivers.Flusher], so a Conn under test must be one.
 package drivertest

@@ -9,11 +9,11 @@ import (
 
 func ephemerals() []testCase {
 	return []testCase{
-		{"gone at close", "Close removes the session's ephemeral nodes and tells who watches them or their parent: who waits behind somebody that left goes on", goneAtClose},
-		{"all gone", "every ephemeral node of the session goes, wherever it is, and none of another session's or persistent one", allGone},
-		{"told apart", "Stat.Ephemeral says to every session which nodes go with their creator", toldApart},
-		{"no children", "an ephemeral node has no children, ErrNoChildrenForEphemerals tells: nothing is orphaned when it goes", noChildren},
-		{"deleted by another", "an ephemeral node is deleted like any other, by anybody: laser beams depose a holder that way", deletedByAnother},
+		{"gone at close", "Close deletes the session's ephemeral nodes and fires the watches on them and on their parent: a client that waits behind one that has left proceeds", goneAtClose},
+		{"all gone", "every ephemeral node of the session is deleted, wherever it is, and no persistent node or node of another session", allGone},
+		{"distinguishable", "Stat.Ephemeral shows every session which nodes end with their creator's session", distinguishable},
+		{"no children", "an ephemeral node cannot have children, Create returns ErrNoChildrenForEphemerals: nothing is orphaned when the node is deleted", noChildren},
+		{"deleted by another", "any session can delete an ephemeral node: the form laser-beams deposes a holder that way", deletedByAnother},
 		{"survives a disconnect", "an ephemeral node belongs to the session, not to the connection: a holder that reconnects in time still holds", survivesDisconnect},
 	}
 }
@@ -31,7 +31,7 @@ func goneAtClose(ctx context.Context, x *trial) {
 	x.hears(ctx, byGet, drivers.Deleted, x.path("e"))
 	x.hears(ctx, byChildren, drivers.ChildrenChanged, x.base)
 	if _, found := onlooker.exists(ctx, x.path("e"), nil); found {
-		x.Error("the node is still there after its deletion was told")
+		x.Error("the node is still there after its watch fired")
 	}
 }
 
@@ -57,7 +57,7 @@ func allGone(ctx context.Context, x *trial) {
 	}
 }
 
-func toldApart(ctx context.Context, x *trial) {
+func distinguishable(ctx context.Context, x *trial) {
 	owner, onlooker := x.pair(ctx)
 	owner.create(ctx, x.path("e"), "", drivers.Ephemeral)
 	owner.create(ctx, x.path("p"), "", 0)
@@ -113,6 +113,6 @@ func survivesDisconnect(ctx context.Context, x *trial) {
 	if data, stat := owner.get(ctx, x.path("e"), nil); data != "" || !stat.Ephemeral {
 		x.Errorf("after the reconnect the owner reads %q, %+v", data, stat)
 	}
-	onlooker.fence(ctx)
-	x.heard(gone, "the ephemeral node of a session that reconnected")
+	onlooker.flush(ctx)
+	x.expectCalls(gone, "the ephemeral node of a session that reconnected")
 }

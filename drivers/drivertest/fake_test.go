@@ -316,7 +316,7 @@ func (f *fake) notify(t drivers.EventType, table fakeTable, p string) {
 		byConn[k.conn] = append(byConn[k.conn], k.fakeWatch)
 	}
 	for c, watches := range byConn {
-		if f.bug == oneSessionTold && len(byConn) > 1 {
+		if f.bug == oneSessionNotified && len(byConn) > 1 {
 			delete(byConn, c)
 			continue
 		}

@@ -101,9 +101,9 @@ func (c *fakeConn) ask(up chan struct{}, k *fakeCall, m drivers.Message, w drive
 }
 
 func (c *fakeConn) perform(k *fakeCall, m drivers.Message, w drivers.Watch, do func() answer) {
-	m.Kind, m.Watch = drivers.Request, w != nil && m.Op != drivers.OpFence
+	m.Kind, m.Watch = drivers.Request, w != nil && m.Op != drivers.OpFlush
 	m.Size += 20 + len(m.Path)
-	c.told(m)
+	c.report(m)
 	c.f.writer = c
 	a := do()
 	k.err, k.again = a.err, func() { do() }

@@ -82,9 +82,9 @@ func (f *fake) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error
 // connect opens a connection. After the first one, the events that were missed need
 // nothing more: they stayed in the inbox.
 func (c *fakeConn) connect() {
-	c.told(drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen, Size: 45})
+	c.report(drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen, Size: 45})
 	c.lose(drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: 41})
-	c.told(drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: 41})
+	c.report(drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: 41})
 }
 
 // opened lets calls be sent.
@@ -94,7 +94,7 @@ func (c *fakeConn) opened() {
 	close(c.up)
 }
 
-func (c *fakeConn) told(m drivers.Message) {
+func (c *fakeConn) report(m drivers.Message) {
 	if c.options.Probe == nil || c.f.bug == probeMissesOpen && m.Op == drivers.OpOpen {
 		return
 	}
@@ -199,7 +199,7 @@ func (c *fakeConn) take(p packet) {
 		return
 	}
 	c.f.travel()
-	c.told(p.reply)
+	c.report(p.reply)
 	c.settle(p.call, nil)
 }
 
@@ -223,7 +223,7 @@ func (c *fakeConn) notified(p packet) {
 	}
 	if c.f.bug != probeMissesNotifications && m.Event != drivers.Rearmed {
 		c.repeat = p.event
-		c.told(m)
+		c.report(m)
 	}
 	for _, w := range fire {
 		w(p.event)
@@ -276,7 +276,7 @@ func (c *fakeConn) cut(lost ...*fakeCall) {
 	c.inbox = slices.DeleteFunc(c.inbox, func(p packet) bool { return p.call != nil })
 	c.mu.Unlock()
 	if c.f.bug != probeMissesCut {
-		c.told(drivers.Message{Kind: drivers.Cut})
+		c.report(drivers.Message{Kind: drivers.Cut})
 	}
 	c.state(drivers.Disconnected)
 	for _, k := range dropped {
@@ -359,7 +359,7 @@ func (c *fakeConn) finish() {
 func (c *fakeConn) Done() <-chan struct{} { return c.done }
 
 func (c *fakeConn) Close() error {
-	c.told(drivers.Message{Kind: drivers.Request, Op: drivers.OpClose, Size: 12})
+	c.report(drivers.Message{Kind: drivers.Request, Op: drivers.OpClose, Size: 12})
 	c.f.mu.Lock()
 	c.f.endSession(c, c.f.bug != closeKeepsEphemerals)
 	again := c.closed

@@ -65,7 +65,7 @@ func (c *fakeConn) Get(ctx context.Context, p string, w drivers.Watch) (data []b
 func (c *fakeConn) Set(ctx context.Context, p string, data []byte, version int32) (stat drivers.Stat, err error) {
 	m := drivers.Message{Op: drivers.OpSet, Path: []byte(p), Size: len(data)}
 	if c.f.bug == reordersWrites {
-		c.told(drivers.Message{Kind: drivers.Request, Op: drivers.OpSet})
+		c.report(drivers.Message{Kind: drivers.Request, Op: drivers.OpSet})
 		time.Sleep(time.Duration(len(data)%2) * time.Millisecond)
 	}
 	err = c.call(ctx, m, nil, func() answer {
@@ -94,11 +94,29 @@ func (c *fakeConn) Sync(ctx context.Context, p string) error {
 	return c.call(ctx, drivers.Message{Op: drivers.OpSync, Path: []byte(p)}, nil, func() answer { return answer{} })
 }
 
-func (c *fakeConn) Fence(ctx context.Context) error {
-	return c.call(ctx, drivers.Message{Op: drivers.OpFence}, nil, func() answer {
+func (c *fakeConn) Flush(ctx context.Context) error {
+	return c.call(ctx, drivers.Message{Op: drivers.OpFlush}, nil, func() answer {
 		if c.late != nil {
 			c.late()
 		}
 		return answer{}
 	})
+}
+
+func (c *fakeConn) Neighbors(ctx context.Context, p string, seq int64) ([]drivers.Child, error) {
+	children, err := c.Children(ctx, p, nil)
+	plain := func(c drivers.Child) bool { return c.Seq == drivers.NoSeq }
+	if c.f.bug == plainNeighbors && slices.ContainsFunc(children, plain) {
+		children = slices.DeleteFunc(children, func(c drivers.Child) bool { return c.Seq != seq })
+	}
+	return children, err
+}
+
+func (c *fakeConn) Join(ctx context.Context, p string, data []byte, mode drivers.Mode) (made drivers.Child, neighbors []drivers.Child, err error) {
+	made, err = c.Create(ctx, p, data, mode)
+	if err != nil {
+		return made, nil, err
+	}
+	neighbors, err = c.Neighbors(ctx, path.Dir(p), made.Seq)
+	return made, neighbors, err
 }

@@ -34,16 +34,16 @@ func (l *listener) events() []drivers.Event {
 	return slices.Clone(l.heard)
 }
 
-// told waits for the first event, which must be the given one.
-func (l *listener) told(ctx context.Context, want drivers.EventType, path string) error {
+// expect waits for the first event, which must be the given one.
+func (l *listener) expect(ctx context.Context, want drivers.EventType, path string) error {
 	select {
 	case <-l.first:
 	case <-ctx.Done():
-		return fmt.Errorf("waited in vain for a watch on %s to fire: %s", path, want)
+		return fmt.Errorf("timed out waiting for a watch on %s to fire: %s", path, want)
 	}
 	e := l.events()[0]
 	if e.Type != want || want != drivers.Lost && e.Path != path {
-		return fmt.Errorf("the watch on %s was told: %s %s; want: %s", path, e.Path, e.Type, want)
+		return fmt.Errorf("the watch on %s got event %s %s, want %s", path, e.Path, e.Type, want)
 	}
 	return nil
 }
@@ -51,20 +51,20 @@ func (l *listener) told(ctx context.Context, want drivers.EventType, path string
 // hears is like told, for the case's own goroutine.
 func (x *trial) hears(ctx context.Context, l *listener, want drivers.EventType, path string) drivers.Event {
 	x.Helper()
-	if err := l.told(ctx, want, path); err != nil {
+	if err := l.expect(ctx, want, path); err != nil {
 		x.Fatal(err)
 	}
 	return l.events()[0]
 }
 
-// heard checks the events that the listener has got so far: none if no types are given.
-func (x *trial) heard(l *listener, what string, want ...drivers.EventType) {
+// expectCalls checks the events that the listener has got so far: none if no types are given.
+func (x *trial) expectCalls(l *listener, what string, want ...drivers.EventType) {
 	x.Helper()
 	var got []drivers.EventType
 	for _, e := range l.events() {
 		got = append(got, e.Type)
 	}
 	if !slices.Equal(got, want) {
-		x.Fatalf("%s: the watch was told %v, want %v", what, got, want)
+		x.Fatalf("%s: the watch got %v, want %v", what, got, want)
 	}
 }

@@ -11,14 +11,14 @@ import (
 
 func sessionLoss() []testCase {
 	return []testCase{
-		{"closed", "after Close, Done is closed and every call fails with ErrSessionLost: nobody goes on as if it still held something", closed},
-		{"close tells watches", "Close calls every armed watch exactly once, with Lost: nobody waits for ever on a session that has ended", closeTellsWatches},
-		{"closed twice", "closing twice, also at the same time, is harmless", closedTwice},
-		{"close in flight", "a call that is unanswered when the session ends returns: with its result or ErrSessionLost, and does not hang", closeInFlight},
-		{"others live on", "the end of one session leaves the others, their nodes and their watches alone", othersLiveOn},
-		{"expired", "a session that the service ended closes Done, tells OnState, fails every call with ErrSessionLost and is not silently replaced: its holder has to learn that it holds nothing", expired},
+		{"closed", "after Close, Done is closed and every call fails with ErrSessionLost: no client continues as if it still held a lock", closed},
+		{"close tells watches", "Close calls every armed watch exactly once, with Lost: no client waits forever on a session that has ended", closeTellsWatches},
+		{"closed twice", "closing twice, even at the same time, is harmless", closedTwice},
+		{"close in flight", "a call that is unanswered when the session ends returns its result or ErrSessionLost, and does not hang", closeInFlight},
+		{"others live on", "the end of one session does not affect other sessions, their nodes and their watches", othersLiveOn},
+		{"expired", "a session that the service has ended closes Done, calls OnState, fails every call with ErrSessionLost and is not silently replaced: its client must learn that it holds nothing", expired},
 		{"expiry tells watches", "expiry calls every armed watch exactly once, with Lost", expiryTellsWatches},
-		{"expiry removes", "expiry removes the ephemeral nodes and tells who watches them: the next in line goes on", expiryRemoves},
+		{"expiry removes", "expiry deletes the ephemeral nodes and fires the watches on them: the next client in a queue proceeds", expiryRemoves},
 		{"closed after expiry", "closing an expired session is harmless and changes nothing", closedAfterExpiry},
 	}
 }
@@ -83,7 +83,7 @@ func closeTellsWatches(ctx context.Context, x *trial) {
 	}
 	c.close()
 	for _, l := range all {
-		x.heard(l, "a watch of a closed session", drivers.Lost)
+		x.expectCalls(l, "a watch of a closed session", drivers.Lost)
 	}
 }
 
@@ -124,8 +124,8 @@ func othersLiveOn(ctx context.Context, x *trial) {
 	l := listen()
 	other.get(ctx, x.path("e"), l.hear)
 	ending.close()
-	other.fence(ctx)
-	x.heard(l, "another session's watch")
+	other.flush(ctx)
+	x.expectCalls(l, "another session's watch")
 	other.set(ctx, x.path("e"), "changed")
 	x.hears(ctx, l, drivers.DataChanged, x.path("e"))
 }
@@ -161,7 +161,7 @@ func (x *trial) reads(ctx context.Context, d *diary, n int, what string) []drive
 		if len(states) >= n {
 			return states
 		}
-		x.await(ctx, grown, "OnState to be told of %s; so far %v", what, states)
+		x.await(ctx, grown, "OnState to get %s; so far %v", what, states)
 	}
 }
 
@@ -180,7 +180,7 @@ func expired(ctx context.Context, x *trial) {
 	c.close()
 	states, _ := d.read()
 	if i := slices.Index(states, drivers.SessionLost); i != len(states)-1 {
-		x.Errorf("OnState was told %v, want nothing after the loss (%d)", states, drivers.SessionLost)
+		x.Errorf("OnState got %v, want nothing after the loss (%d)", states, drivers.SessionLost)
 	}
 }
 
@@ -194,7 +194,7 @@ func expiryTellsWatches(ctx context.Context, x *trial) {
 	c.ended(ctx)
 	c.close()
 	for _, l := range all {
-		x.heard(l, "a watch of an expired session", drivers.Lost)
+		x.expectCalls(l, "a watch of an expired session", drivers.Lost)
 	}
 }
 

@@ -13,18 +13,18 @@ import (
 
 func nodes() []testCase {
 	return []testCase{
-		{"created", "a node is where and what it was created, for every session: all recipes meet at agreed paths", created},
-		{"parent needed", "Create makes one node and never its parents, ErrNoNode tells: a recipe's root is made once and knowingly", parentNeeded},
-		{"exists once", "of two creations of one path the second is ErrNodeExists and changes nothing: one-node locks and barriers rest on it", existsOnce},
-		{"missing", "a missing node is ErrNoNode to all calls but Exists, to which it is an answer: barriers wait for exactly that answer", missing},
-		{"not empty", "a node with children is not deleted, ErrNotEmpty tells: nobody pulls a queue away from under those who wait in it", notEmpty},
-		{"deleted", "a deleted node is gone from reads and listings and can be made anew with nothing of the former one", deleted},
+		{"created", "every session finds a node at its path with its data: recipes meet at agreed paths", created},
+		{"parent needed", "Create creates one node and never its parents, a missing parent is ErrNoNode: a recipe's root is created once and deliberately", parentNeeded},
+		{"exists once", "of two creations of one path the second returns ErrNodeExists and changes nothing: one-node locks and barriers depend on it", existsOnce},
+		{"missing", "a missing node is ErrNoNode for all calls except Exists, which returns false: barriers wait for that", missing},
+		{"not empty", "a node with children is not deleted, Delete returns ErrNotEmpty: no client can delete a queue in which others wait", notEmpty},
+		{"deleted", "a deleted node no longer appears in reads and listings, and can be created again without anything of the earlier one", deleted},
 		{"data", "data comes back byte for byte, from none to 100 KB: votes, settings and queue items are data", data},
 		{"odd names", "a name may have any printable characters of the Basic Multilingual Plane (ZooKeeper has no others): members and services are named by users", oddNames},
-		{"direct children", "a listing has the direct children only: a sibling whose name merely begins alike, or a grandchild, is no contender", directChildren},
-		{"many children", "a listing is complete however long it is: whoever is left out of it is never let in", manyChildren},
+		{"direct children", "a listing has only the direct children: a sibling with the same prefix, or a grandchild, does not compete for a lock", directChildren},
+		{"many children", "a listing is complete however long it is: a client left out of it would never get the lock", manyChildren},
 		{"root", "the root is a node that can be listed: tools look for leftovers there", root},
-		{"sync", "after Sync a session sees all writes that were acknowledged to others: who is told out of band to look must find it", syncs},
+		{"sync", "after Sync a session sees all writes that were acknowledged to others: a client that learns of a write out of band must find it", syncs},
 	}
 }
 

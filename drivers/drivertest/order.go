@@ -14,16 +14,16 @@ import (
 
 func order() []testCase {
 	return []testCase{
-		{"event before the data", "a watch is called before a read returns data that is newer than what its own read showed: who sees new settings knows already that they changed", eventBeforeData},
-		{"event before the listing", "a watch is called before a listing returns that shows its change: who finds a node gone has been told", eventBeforeListing},
-		{"event before anything later", "a watch is called before any reply that shows a write made after the watched one, whatever node it is: what is inferred from other nodes is never ahead", eventBeforeLater},
+		{"event before the data", "a watch is called before a read returns data newer than its own read returned: a client that sees new settings already knows that they have changed", eventBeforeData},
+		{"event before the listing", "a watch is called before a listing returns that shows its change: a client that finds a node missing has been notified", eventBeforeListing},
+		{"event before anything later", "a watch is called before any reply that shows a later write to any node: conclusions from other nodes are never ahead of the watch", eventBeforeLater},
 		{"own watch before own reply", "a writer's own watch is called before its write returns", ownWatchFirst},
-		{"on the wire", "a notification passes before every reply whose position includes its change: fan-out is attributed by that", orderOnWire},
+		{"on the wire", "a notification arrives before every reply whose position includes its change: fan-out is attributed by that", orderOnWire},
 		{"events in order of changes", "one session's watches are called in the order of the changes", eventsInOrder},
-		{"first in, first out", "the writes of one session are applied in the order in which they were sent, also when they do not wait for each other", firstInFirstOut},
-		{"own writes are read", "a read shows the session's own writes that were sent before it, also when it does not wait for them", ownWritesRead},
-		{"events before replies after a reconnect", "after a reconnect, the watches on all nodes that changed meanwhile are called before any reply, also where there are more watches than one packet takes: 3,000 changes are not 1,284 events", eventsBeforeReconnected},
-		{"never back in time", "what one session reads does not go back, across nodes too: who has seen a later write sees all earlier ones", neverBack},
+		{"first in, first out", "the writes of one session are applied in the order in which they were sent, even if they do not wait for each other", firstInFirstOut},
+		{"own writes are read", "a read shows the session's own writes that were sent before it, even if it does not wait for them", ownWritesRead},
+		{EventsBeforeReconnected, "after a reconnect, the watches on all nodes that have changed are called before any reply, even if there are more watches than fit into one packet: 3,000 changes are not 1,284 events", eventsBeforeReconnected},
+		{"never back in time", "what one session reads never goes back in time, even across nodes: a client that has seen a write sees all earlier ones", neverBack},
 	}
 }
 
@@ -119,21 +119,21 @@ func ownWatchFirst(ctx context.Context, x *trial) {
 		c.exists(ctx, path, presence.hear)
 		c.children(ctx, x.base, above.hear)
 		c.create(ctx, path, "", 0)
-		x.heard(presence, "exists, when the session's own create has returned", drivers.Created)
-		x.heard(above, "children, when the session's own create has returned", drivers.ChildrenChanged)
+		x.expectCalls(presence, "exists, when the session's own create has returned", drivers.Created)
+		x.expectCalls(above, "children, when the session's own create has returned", drivers.ChildrenChanged)
 		data := listen()
 		c.get(ctx, path, data.hear)
 		c.set(ctx, path, "changed")
-		x.heard(data, "get, when the session's own set has returned", drivers.DataChanged)
+		x.expectCalls(data, "get, when the session's own set has returned", drivers.DataChanged)
 		gone := listen()
 		c.get(ctx, path, gone.hear)
 		c.remove(ctx, path)
-		x.heard(gone, "get, when the session's own delete has returned", drivers.Deleted)
+		x.expectCalls(gone, "get, when the session's own delete has returned", drivers.Deleted)
 	}
 }
 
 func orderOnWire(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	writer := x.dial(ctx, drivers.Options{})
 	watcher := x.dial(ctx, drivers.Options{Probe: t})
 	var changes []int64 // positions of the watched changes, in order
@@ -186,7 +186,7 @@ func eventsInOrder(ctx context.Context, x *trial) {
 	for _, path := range want {
 		writer.create(ctx, path, "", 0)
 	}
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	mu.Lock()
 	defer mu.Unlock()
 	if !slices.Equal(told, want) {
@@ -196,7 +196,7 @@ func eventsInOrder(ctx context.Context, x *trial) {
 
 func firstInFirstOut(ctx context.Context, x *trial) {
 	const n = 100
-	t := newTape()
+	t := newRecording()
 	c := x.dial(ctx, drivers.Options{Probe: t})
 	stats := make([]drivers.Stat, n)
 	calls := times(n, func(i int) error {
@@ -218,7 +218,7 @@ func firstInFirstOut(ctx context.Context, x *trial) {
 }
 
 func ownWritesRead(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	c := x.dial(ctx, drivers.Options{Probe: t})
 	for i := range orderTrials {
 		x.atOnce(
@@ -286,7 +286,7 @@ const (
 )
 
 func eventsBeforeReconnected(ctx context.Context, x *trial) {
-	away := x.gateAtReconnect()
+	away := x.holdReplyAtReconnect()
 	writer := x.dial(ctx, drivers.Options{})
 	watcher := x.dial(ctx, drivers.Options{LoseReply: either(x.losing(drivers.OpSync), away)})
 	long := strings.Repeat("n", longName)
@@ -295,7 +295,7 @@ func eventsBeforeReconnected(ctx context.Context, x *trial) {
 		path := x.path(fmt.Sprintf("%s%d", long, i))
 		writer.create(ctx, path, "", 0)
 	}
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	for i := range listeners {
 		listeners[i] = listen()
 		watcher.get(ctx, x.path(fmt.Sprintf("%s%d", long, i)), listeners[i].hear)
@@ -306,7 +306,7 @@ func eventsBeforeReconnected(ctx context.Context, x *trial) {
 		writer.set(ctx, x.path(fmt.Sprintf("%s%d", long, i)), "changed")
 	}
 	away.pass()
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	fired := 0
 	for _, l := range listeners {
 		fired += len(l.events())

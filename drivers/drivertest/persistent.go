@@ -11,19 +11,19 @@ import (
 
 func persistent() []testCase {
 	return []testCase{
-		{"node", "a node's persistent watch is told, once and in order, of the node's coming, going and data and of its children's coming and going, and of nothing else: a mirror of the node is kept by it", keepNode},
-		{"tree", "a tree's persistent watch is told, once and in order, of the coming, going and data of the node and of all below it, and of nothing else: a mirror of the tree is kept by it", keepTree},
-		{"all depths", "a tree has no lowest level: a watch that ends somewhere would miss what is made below", keepDepths},
-		{"not there yet", "neither the node nor its parent needs to be there when it is watched: nobody has to wait for it first", keepMissing},
-		{"own changes", "a persistent watch is told of what its session does as well: who mirrors need not enter its own writes", keepOwn},
-		{"every change", "every change of several sessions that write at the same time is told once, and in the order in which they happened: differences can be applied", keepEvery},
-		{"armed when it returns", "no change that a read after the call does not show is missed, however many are made while the watch is armed: watch, then read, is how a mirror begins", keepRaces},
-		{"stop", "when stop has returned the watch is not called any more, also not with the session's end, and others on the same node go on; stopping twice or late is harmless", keepStopped},
-		{"several on one path", "every persistent watch is called, also several of one session on one node and of both kinds, and where one covers another's node", keepSeveral},
+		{"node", "a node's persistent watch reports, once and in order, when the node is created, changed or deleted and when its children are created or deleted, and nothing else: a client can mirror the node by it", keepNode},
+		{"tree", "a tree's persistent watch reports, once and in order, when the node or any node below it is created, changed or deleted, and nothing else: a client can mirror the tree by it", keepTree},
+		{"all depths", "a tree has no lowest level: a watch with a depth limit would miss nodes created below it", keepDepths},
+		{"not there yet", "neither the node nor its parent needs to exist when it is watched: no client has to wait for it first", keepMissing},
+		{"own changes", "a persistent watch reports its own session's writes too: a client that mirrors a node need not apply its own writes", keepOwn},
+		{"every change", "changes by several sessions that write at the same time are reported once each, in the order in which they happened: a client can apply them as differences", keepEvery},
+		{"armed when it returns", "no change is missed that a read after the call does not show, however many happen while the watch is being armed: a mirror starts with a watch and then a read", keepRaces},
+		{"stop", "once stop has returned the watch is no longer called, not even when the session ends, and other watches on the node stay armed; stopping twice or late is harmless", keepStopped},
+		{"several on one path", "every persistent watch is called, even several of one session on one node and of both kinds, and if one covers another's node", keepSeveral},
 		{"beside one-shot", "a one-shot watch and a persistent one of the same session on the same node are both called for what they cover, whichever was armed first: two recipes may share a session", keepBeside},
-		{"position", "an event says the position of its write or 0, never another's: fan-out is attributed by it", keepPosition},
-		{"probe", "a Probe sees the arming as one request and one reply, in words of its own, and each change as a notification before the watch is called: the herd is counted there", keepProbe},
-		{"fence proves", "when Fence returns nil, persistent watches have been told of every write that was acknowledged before", keepFenced},
+		{"position", "an event has the position of its write or 0, never that of another write: fan-out is attributed by it", keepPosition},
+		{"probe", "a Probe sees the arming as one request and one reply with an Op of their own, and each change as a notification before the watch is called: notifications are counted there", keepProbe},
+		{"flush proves", "when Flush returns nil, persistent watches have reported every write that was acknowledged before", keepFlushed},
 	}
 }
 
@@ -77,16 +77,16 @@ func keepNode(ctx context.Context, x *trial) {
 	writer, watcher := x.pair(ctx)
 	v := watcher.watch(ctx, onNode, x.path("a"))
 	node, _ := take(ctx, writer)
-	watcher.fence(ctx)
-	x.told(v, node...)
+	watcher.flush(ctx)
+	x.expectEvents(v, node...)
 }
 
 func keepTree(ctx context.Context, x *trial) {
 	writer, watcher := x.pair(ctx)
 	v := watcher.watch(ctx, onTree, x.path("a"))
 	_, tree := take(ctx, writer)
-	watcher.fence(ctx)
-	x.told(v, tree...)
+	watcher.flush(ctx)
+	x.expectEvents(v, tree...)
 }
 
 func keepDepths(ctx context.Context, x *trial) {
@@ -99,8 +99,8 @@ func keepDepths(ctx context.Context, x *trial) {
 		writer.set(ctx, x.path(name), "changed")
 		want = append(want, "created "+name, "data changed "+name)
 	}
-	watcher.fence(ctx)
-	x.told(v, want...)
+	watcher.flush(ctx)
+	x.expectEvents(v, want...)
 }
 
 func keepMissing(ctx context.Context, x *trial) {
@@ -110,47 +110,47 @@ func keepMissing(ctx context.Context, x *trial) {
 	for _, name := range []string{"a", "a/b", "a/b/c"} {
 		writer.create(ctx, x.path(name), "", 0)
 	}
-	watcher.fence(ctx)
-	x.told(node, "created a/b", "children changed a/b")
-	x.told(tree, "created a/b", "created a/b/c")
+	watcher.flush(ctx)
+	x.expectEvents(node, "created a/b", "children changed a/b")
+	x.expectEvents(tree, "created a/b", "created a/b/c")
 }
 
 func keepOwn(ctx context.Context, x *trial) {
 	c := x.dial(ctx, drivers.Options{})
 	onA, belowA := c.watch(ctx, onNode, x.path("a")), c.watch(ctx, onTree, x.path("a"))
 	node, tree := take(ctx, c)
-	c.fence(ctx)
-	x.told(onA, node...)
-	x.told(belowA, tree...)
+	c.flush(ctx)
+	x.expectEvents(onA, node...)
+	x.expectEvents(belowA, tree...)
 }
 
 func keepStopped(ctx context.Context, x *trial) {
 	writer, watcher := x.pair(ctx)
 	writer.create(ctx, x.path("a"), "", 0)
-	for _, by := range []keeping{onNode, onTree} {
+	for _, by := range []armFunc{onNode, onTree} {
 		stopped, stays := watcher.watch(ctx, by, x.path("a")), watcher.watch(ctx, by, x.path("a"))
 		writer.set(ctx, x.path("a"), "changed")
-		watcher.fence(ctx)
+		watcher.flush(ctx)
 		stopped.stop()
 		stopped.stop()
 		writer.set(ctx, x.path("a"), "changed")
-		watcher.fence(ctx)
-		x.told(stopped, "data changed a")
-		x.told(stays, "data changed a", "data changed a")
+		watcher.flush(ctx)
+		x.expectEvents(stopped, "data changed a")
+		x.expectEvents(stays, "data changed a", "data changed a")
 		stays.stop()
 	}
 	early, late := watcher.watch(ctx, onNode, x.path("a")), watcher.watch(ctx, onNode, x.path("a"))
 	early.stop()
 	watcher.close()
-	x.told(early)
-	x.told(late, "lost")
+	x.expectEvents(early)
+	x.expectEvents(late, "lost")
 	late.stop()
 	early.stop()
 }
 
 func keepSeveral(ctx context.Context, x *trial) {
 	writer, watcher := x.pair(ctx)
-	var onA, belowA []*vigil
+	var onA, belowA []*persistentWatch
 	for range 3 {
 		onA = append(onA, watcher.watch(ctx, onNode, x.path("a")))
 		belowA = append(belowA, watcher.watch(ctx, onTree, x.path("a")))
@@ -159,14 +159,14 @@ func keepSeveral(ctx context.Context, x *trial) {
 	for _, name := range []string{"a", "a/b", "a/b/c"} {
 		writer.create(ctx, x.path(name), "", 0)
 	}
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	for i := range onA {
-		x.told(onA[i], "created a", "children changed a")
-		x.told(belowA[i], "created a", "created a/b", "created a/b/c")
+		x.expectEvents(onA[i], "created a", "children changed a")
+		x.expectEvents(belowA[i], "created a", "created a/b", "created a/b/c")
 	}
-	x.told(above, "created a", "created a/b", "created a/b/c")
-	x.told(onB, "created a/b", "children changed a/b")
-	x.told(belowB, "created a/b", "created a/b/c")
+	x.expectEvents(above, "created a", "created a/b", "created a/b/c")
+	x.expectEvents(onB, "created a/b", "children changed a/b")
+	x.expectEvents(belowB, "created a/b", "created a/b/c")
 }
 
 func keepBeside(ctx context.Context, x *trial) {
@@ -184,12 +184,12 @@ func keepBeside(ctx context.Context, x *trial) {
 	}
 	writer.create(ctx, x.path("a", "b"), "", 0)
 	writer.remove(ctx, x.path("a", "b"))
-	watcher.fence(ctx)
-	x.heard(before, "get, armed before the persistent watch", drivers.DataChanged)
-	x.heard(list, "children, armed before the persistent watch", drivers.ChildrenChanged)
-	x.heard(after, "exists, armed after the persistent watch", drivers.DataChanged)
-	x.told(node, "data changed a", "data changed a", "children changed a", "children changed a")
-	x.told(tree, "data changed a", "data changed a", "created a/b", "deleted a/b")
+	watcher.flush(ctx)
+	x.expectCalls(before, "get, armed before the persistent watch", drivers.DataChanged)
+	x.expectCalls(list, "children, armed before the persistent watch", drivers.ChildrenChanged)
+	x.expectCalls(after, "exists, armed after the persistent watch", drivers.DataChanged)
+	x.expectEvents(node, "data changed a", "data changed a", "children changed a", "children changed a")
+	x.expectEvents(tree, "data changed a", "data changed a", "created a/b", "deleted a/b")
 }
 
 func keepPosition(ctx context.Context, x *trial) {
@@ -201,11 +201,11 @@ func keepPosition(ctx context.Context, x *trial) {
 		written = append(written, writer.set(ctx, x.path("a"), "changed").Modified)
 		writer.create(ctx, x.path("n-"), "", drivers.Sequential)
 	}
-	watcher.fence(ctx)
-	for _, v := range []*vigil{node, tree} {
+	watcher.flush(ctx)
+	for _, v := range []*persistentWatch{node, tree} {
 		events, _ := v.events()
 		if len(events) != len(written) {
-			x.Fatalf("%s was told %q of five changes", v.what, x.words(events))
+			x.Fatalf("%s got %q for five changes", v.what, x.words(events))
 		}
 		for i, e := range events {
 			if e.Pos != 0 && e.Pos != written[i] {
@@ -217,7 +217,7 @@ func keepPosition(ctx context.Context, x *trial) {
 
 func keepProbe(ctx context.Context, x *trial) {
 	for _, k := range []struct {
-		by   keeping
+		by   armFunc
 		op   drivers.Op
 		told drivers.EventType // for a child's creation
 		path string
@@ -225,14 +225,14 @@ func keepProbe(ctx context.Context, x *trial) {
 		{onNode, drivers.OpWatchNode, drivers.ChildrenChanged, x.base},
 		{onTree, drivers.OpWatchTree, drivers.Created, x.path("a")},
 	} {
-		t := newTape()
+		t := newRecording()
 		writer := x.dial(ctx, drivers.Options{})
 		watcher := x.dial(ctx, drivers.Options{Probe: t})
 		v := watcher.watch(ctx, k.by, x.base)
 		writer.create(ctx, x.path("a"), "", 0)
 		writer.set(ctx, x.base, "changed")
-		watcher.fence(ctx)
-		x.told(v, k.told.String()+" "+x.short(k.path), "data changed "+x.base)
+		watcher.flush(ctx)
+		x.expectEvents(v, k.told.String()+" "+x.short(k.path), "data changed "+x.base)
 		x.saw("the probe", t.all(requestOf(k.op)), []exchange{{op: k.op, path: x.base, watch: true}}, exchange.askedBy)
 		x.saw("the probe", t.all(replyTo(k.op)), []exchange{{op: k.op, path: x.base, watch: true}}, exchange.repliedBy)
 		x.sawTold(t.all(ofKind(drivers.Notification)), drivers.Event{Type: k.told, Path: k.path}, drivers.Event{Type: drivers.DataChanged, Path: x.base})
@@ -256,16 +256,16 @@ func (x *trial) sawTold(messages []drivers.Message, want ...drivers.Event) {
 	}
 }
 
-func keepFenced(ctx context.Context, x *trial) {
+func keepFlushed(ctx context.Context, x *trial) {
 	writer, watcher := x.pair(ctx)
 	node, tree := watcher.watch(ctx, onNode, x.base), watcher.watch(ctx, onTree, x.base)
 	var wantNode, wantTree []string
 	for i := range 100 {
 		name := fmt.Sprint(i)
 		writer.create(ctx, x.path(name), "", 0)
-		watcher.fence(ctx)
+		watcher.flush(ctx)
 		wantNode, wantTree = append(wantNode, "children changed "+x.base), append(wantTree, "created "+name)
-		x.told(node, wantNode...)
-		x.told(tree, wantTree...)
+		x.expectEvents(node, wantNode...)
+		x.expectEvents(tree, wantTree...)
 	}
 }

@@ -12,15 +12,15 @@ func persistentEnds() []testCase {
 	return []testCase{
 		{"close tells", "Close calls every persistent watch with Lost, once and last: a mirror learns that it is out of date", keepClosed},
 		{"expiry tells", "expiry calls every persistent watch with Lost, once and last", keepExpired},
-		{"expiry of another", "a persistent watch is told of every ephemeral node that goes with another session", keepOthersExpiry},
+		{"expiry of another", "a persistent watch reports every ephemeral node that is deleted with another session", keepOthersExpiry},
 		{"ended", "a persistent watch of a session that has ended is refused with ErrSessionLost, and never called", keepEnded},
 		{"lost arming", "an arming whose reply is lost fails with ErrConnectionLoss, its watch is never called, and it can be armed again", keepLost},
 		{"given up", "an arming whose context has ended fails, and its watch is never called", keepGivenUp},
 		{"outlives the context", "the context bounds the call, not the watch", keepOutlives},
-		{"rearmed", "after each reconnect the watch is told so, once, and then of every change: who has read again goes on as before", keepRearmed},
-		{"while away", "what changed while the session was disconnected is told before the watch learns that it is armed again, or not at all, and nothing is told twice: reading then is enough", keepAway},
+		{"rearmed", "after each reconnect the watch is called once with Rearmed, and then with every change: a client that has read again is up to date", keepRearmed},
+		{"while away", "changes during a disconnect are reported before Rearmed or not at all, and none is reported twice: reading after Rearmed is enough", keepAway},
 		{"stopped while away", "a watch that is stopped while the session is disconnected is not armed again", keepStoppedAway},
-		{"closed while away", "a session that is closed while it is disconnected tells its persistent watches so", keepClosedAway},
+		{"closed while away", "a session that is closed while it is disconnected calls its persistent watches with Lost", keepClosedAway},
 	}
 }
 
@@ -29,9 +29,9 @@ func keepClosed(ctx context.Context, x *trial) {
 	node, tree := c.watch(ctx, onNode, x.base), c.watch(ctx, onTree, x.path("missing"))
 	c.close()
 	c.close()
-	for _, v := range []*vigil{node, tree} {
+	for _, v := range []*persistentWatch{node, tree} {
 		x.learns(ctx, v, drivers.Lost, 1)
-		x.told(v, "lost")
+		x.expectEvents(v, "lost")
 	}
 }
 
@@ -39,13 +39,13 @@ func keepExpired(ctx context.Context, x *trial) {
 	c := x.dial(ctx, drivers.Options{})
 	node, tree := c.watch(ctx, onNode, x.base), c.watch(ctx, onTree, x.base)
 	x.expire(ctx, c)
-	for _, v := range []*vigil{node, tree} {
+	for _, v := range []*persistentWatch{node, tree} {
 		x.learns(ctx, v, drivers.Lost, 1)
 		// A session may be disconnected and reconnect before it expires.
 		events, _ := v.events()
 		told := slices.DeleteFunc(x.words(events), func(word string) bool { return word == "rearmed" })
 		if !slices.Equal(told, []string{"lost"}) || events[len(events)-1].Type != drivers.Lost {
-			x.Fatalf("%s was told %q, want that it is lost, once and last", v.what, x.words(events))
+			x.Fatalf("%s got events %q, want lost, once and last", v.what, x.words(events))
 		}
 	}
 }
@@ -61,21 +61,21 @@ func keepOthersExpiry(ctx context.Context, x *trial) {
 	watcher.get(ctx, x.path("a"), gone.hear)
 	x.expire(ctx, owner)
 	x.hears(ctx, gone, drivers.Deleted, x.path("a"))
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	children := "children changed " + x.base
-	x.told(node, children, children, children)
+	x.expectEvents(node, children, children, children)
 	events, _ := tree.events()
 	got := x.words(events)
 	slices.Sort(got)
 	if want := []string{"deleted a", "deleted b", "deleted c"}; !slices.Equal(got, want) {
-		x.Errorf("%s was told %q, want %q in any order", tree.what, got, want)
+		x.Errorf("%s got events %q, want %q in any order", tree.what, got, want)
 	}
 }
 
 func keepEnded(ctx context.Context, x *trial) {
 	c := x.dial(ctx, drivers.Options{})
 	c.close()
-	for _, by := range []keeping{onNode, onTree} {
+	for _, by := range []armFunc{onNode, onTree} {
 		_, err := c.tryWatch(ctx, by, x.base)
 		x.wants("a persistent watch after the session's end", err, drivers.ErrSessionLost)
 	}
@@ -83,14 +83,14 @@ func keepEnded(ctx context.Context, x *trial) {
 
 func keepLost(ctx context.Context, x *trial) {
 	writer := x.dial(ctx, drivers.Options{})
-	for op, by := range map[drivers.Op]keeping{drivers.OpWatchNode: onNode, drivers.OpWatchTree: onTree} {
+	for op, by := range map[drivers.Op]armFunc{drivers.OpWatchNode: onNode, drivers.OpWatchTree: onTree} {
 		c := x.dial(ctx, drivers.Options{LoseReply: x.losing(op).ask})
 		_, err := c.tryWatch(ctx, by, x.base)
 		x.wants("the arming whose reply was lost", err, drivers.ErrConnectionLoss)
 		again := c.watch(ctx, by, x.base)
 		writer.set(ctx, x.base, "changed")
-		c.fence(ctx)
-		x.told(again, "data changed "+x.base)
+		c.flush(ctx)
+		x.expectEvents(again, "data changed "+x.base)
 	}
 }
 
@@ -98,7 +98,7 @@ func keepGivenUp(ctx context.Context, x *trial) {
 	writer, c := x.pair(ctx)
 	over, cancel := context.WithCancelCause(ctx)
 	cancel(errors.New("given up"))
-	for _, by := range []keeping{onNode, onTree} {
+	for _, by := range []armFunc{onNode, onTree} {
 		if _, err := c.tryWatch(over, by, x.base); err == nil {
 			x.Error("an arming whose context had ended succeeded")
 		}
@@ -117,7 +117,7 @@ func keepGivenUp(ctx context.Context, x *trial) {
 		)
 	}
 	writer.set(ctx, x.base, "changed")
-	c.fence(ctx)
+	c.flush(ctx)
 }
 
 func keepOutlives(ctx context.Context, x *trial) {
@@ -125,11 +125,11 @@ func keepOutlives(ctx context.Context, x *trial) {
 	call, cancel := context.WithCancel(ctx)
 	node, tree := watcher.watch(call, onNode, x.base), watcher.watch(call, onTree, x.base)
 	cancel()
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	writer.set(ctx, x.base, "changed")
-	watcher.fence(ctx)
-	x.told(node, "data changed "+x.base)
-	x.told(tree, "data changed "+x.base)
+	watcher.flush(ctx)
+	x.expectEvents(node, "data changed "+x.base)
+	x.expectEvents(tree, "data changed "+x.base)
 }
 
 func keepRearmed(ctx context.Context, x *trial) {
@@ -137,59 +137,59 @@ func keepRearmed(ctx context.Context, x *trial) {
 	watcher := x.dial(ctx, drivers.Options{LoseReply: either(x.losing(drivers.OpSync), x.losing(drivers.OpGet))})
 	node, tree := watcher.watch(ctx, onNode, x.path("a")), watcher.watch(ctx, onTree, x.path("a"))
 	writer.create(ctx, x.path("a"), "", 0)
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	x.wants("the sync whose reply was lost", watcher.Sync(ctx, x.base), drivers.ErrConnectionLoss)
-	for _, v := range []*vigil{node, tree} {
+	for _, v := range []*persistentWatch{node, tree} {
 		x.learns(ctx, v, drivers.Rearmed, 1)
 	}
 	writer.set(ctx, x.path("a"), "changed")
 	writer.create(ctx, x.path("a", "b"), "", 0)
-	watcher.fence(ctx)
-	x.told(node, "created a", "rearmed", "data changed a", "children changed a")
-	x.told(tree, "created a", "rearmed", "data changed a", "created a/b")
+	watcher.flush(ctx)
+	x.expectEvents(node, "created a", "rearmed", "data changed a", "children changed a")
+	x.expectEvents(tree, "created a", "rearmed", "data changed a", "created a/b")
 	_, _, err := watcher.Get(ctx, x.base, nil)
 	x.wants("the get whose reply was lost", err, drivers.ErrConnectionLoss)
-	for _, v := range []*vigil{node, tree} {
+	for _, v := range []*persistentWatch{node, tree} {
 		x.learns(ctx, v, drivers.Rearmed, 2)
 	}
-	watcher.fence(ctx)
-	x.told(node, "created a", "rearmed", "data changed a", "children changed a", "rearmed")
-	x.told(tree, "created a", "rearmed", "data changed a", "created a/b", "rearmed")
+	watcher.flush(ctx)
+	x.expectEvents(node, "created a", "rearmed", "data changed a", "children changed a", "rearmed")
+	x.expectEvents(tree, "created a", "rearmed", "data changed a", "created a/b", "rearmed")
 }
 
 func keepAway(ctx context.Context, x *trial) {
-	away := x.gateAtReconnect()
+	away := x.holdReplyAtReconnect()
 	writer := x.dial(ctx, drivers.Options{})
 	watcher := x.dial(ctx, drivers.Options{LoseReply: either(x.losing(drivers.OpSync), away)})
 	node, tree := watcher.watch(ctx, onNode, x.base), watcher.watch(ctx, onTree, x.base)
 	writer.create(ctx, x.path("before"), "", 0)
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	x.wants("the sync whose reply was lost", watcher.Sync(ctx, x.base), drivers.ErrConnectionLoss)
 	x.await(ctx, away.stopped, "the session to reconnect")
 	writer.create(ctx, x.path("away"), "", 0)
 	away.pass()
-	for _, v := range []*vigil{node, tree} {
+	for _, v := range []*persistentWatch{node, tree} {
 		x.learns(ctx, v, drivers.Rearmed, 1)
 	}
 	x.lists(watcher.children(ctx, x.base, nil), "before", "away")
 	writer.create(ctx, x.path("after"), "", 0)
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	children := "children changed " + x.base
-	x.toldOr(node, []string{children, children, "rearmed", children}, []string{children, "rearmed", children})
-	x.toldOr(tree, []string{"created before", "created away", "rearmed", "created after"}, []string{"created before", "rearmed", "created after"})
+	x.expectEither(node, []string{children, children, "rearmed", children}, []string{children, "rearmed", children})
+	x.expectEither(tree, []string{"created before", "created away", "rearmed", "created after"}, []string{"created before", "rearmed", "created after"})
 }
 
-// toldOr checks the events of a watch where the contract allows either of two sequences.
-func (x *trial) toldOr(v *vigil, either, or []string) {
+// expectEither checks the events of a watch where the contract allows either of two sequences.
+func (x *trial) expectEither(v *persistentWatch, either, or []string) {
 	x.Helper()
 	events, _ := v.events()
 	if got := x.words(events); !slices.Equal(got, either) && !slices.Equal(got, or) {
-		x.Fatalf("%s was told %q, want %q or %q", v.what, got, either, or)
+		x.Fatalf("%s got events %q, want %q or %q", v.what, got, either, or)
 	}
 }
 
 func keepStoppedAway(ctx context.Context, x *trial) {
-	away := x.gateAtReconnect()
+	away := x.holdReplyAtReconnect()
 	writer := x.dial(ctx, drivers.Options{})
 	watcher := x.dial(ctx, drivers.Options{LoseReply: either(x.losing(drivers.OpSync), away)})
 	stopped, stays := watcher.watch(ctx, onNode, x.base), watcher.watch(ctx, onNode, x.base)
@@ -199,13 +199,13 @@ func keepStoppedAway(ctx context.Context, x *trial) {
 	away.pass()
 	x.learns(ctx, stays, drivers.Rearmed, 1)
 	writer.set(ctx, x.base, "changed")
-	watcher.fence(ctx)
-	x.told(stopped)
-	x.told(stays, "rearmed", "data changed "+x.base)
+	watcher.flush(ctx)
+	x.expectEvents(stopped)
+	x.expectEvents(stays, "rearmed", "data changed "+x.base)
 }
 
 func keepClosedAway(ctx context.Context, x *trial) {
-	away := x.gateAtReconnect()
+	away := x.holdReplyAtReconnect()
 	c := x.dial(ctx, drivers.Options{LoseReply: either(x.losing(drivers.OpSync), away)})
 	v := c.watch(ctx, onTree, x.base)
 	x.wants("the sync whose reply was lost", c.Sync(ctx, x.base), drivers.ErrConnectionLoss)

@@ -11,8 +11,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// A deed is a change with its position in the order of all writes.
-type deed struct {
+// A change is a change with its position in the order of all writes.
+type change struct {
 	pos        int64
 	node, tree string // the event that the watch gets for it
 }
@@ -23,7 +23,7 @@ func keepEvery(ctx context.Context, x *trial) {
 	watcher.create(ctx, x.path("a"), "", 0)
 	node, tree := watcher.watch(ctx, onNode, x.path("a")), watcher.watch(ctx, onTree, x.path("a"))
 	var mu sync.Mutex
-	var deeds []deed
+	var changes []change
 	storm := func(c *client, w int) error {
 		for i := range rounds {
 			set, err := c.Set(ctx, x.path("a"), nil, drivers.AnyVersion)
@@ -34,8 +34,8 @@ func keepEvery(ctx context.Context, x *trial) {
 				return err
 			}
 			mu.Lock()
-			deeds = append(deeds, deed{set.Modified, "data changed a", "data changed a"},
-				deed{made.Created, "children changed a", "created " + name})
+			changes = append(changes, change{set.Modified, "data changed a", "data changed a"},
+				change{made.Created, "children changed a", "created " + name})
 			mu.Unlock()
 		}
 		return nil
@@ -46,21 +46,21 @@ func keepEvery(ctx context.Context, x *trial) {
 		all = append(all, func() error { return storm(c, w) })
 	}
 	x.atOnce(all...)
-	watcher.fence(ctx)
-	slices.SortFunc(deeds, func(a, b deed) int { return cmp.Compare(a.pos, b.pos) })
+	watcher.flush(ctx)
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.pos, b.pos) })
 	var wantNode, wantTree []string
-	for _, d := range deeds {
+	for _, d := range changes {
 		wantNode, wantTree = append(wantNode, d.node), append(wantTree, d.tree)
 	}
-	x.told(node, wantNode...)
-	x.told(tree, wantTree...)
+	x.expectEvents(node, wantNode...)
+	x.expectEvents(tree, wantTree...)
 }
 
 // keepTrials is how often arming a watch races writes.
 const keepTrials = 100
 
 func keepRaces(ctx context.Context, x *trial) {
-	for _, by := range []keeping{onNode, onTree} {
+	for _, by := range []armFunc{onNode, onTree} {
 		writer, watcher := x.pair(ctx)
 		writer.create(ctx, x.path("a"), "", 0)
 		for range keepTrials {
@@ -73,9 +73,9 @@ func keepRaces(ctx context.Context, x *trial) {
 // racesWrites arms a watch while another session makes five writes. The watch must get
 // the last ones of these, and at least those that the read after the arming call did not
 // show.
-func (x *trial) racesWrites(ctx context.Context, writer, watcher *client, by keeping) {
+func (x *trial) racesWrites(ctx context.Context, writer, watcher *client, by armFunc) {
 	x.Helper()
-	var v *vigil
+	var v *persistentWatch
 	var seen, last drivers.Stat
 	var written []int64
 	x.atOnce(
@@ -93,14 +93,14 @@ func (x *trial) racesWrites(ctx context.Context, writer, watcher *client, by kee
 			return err
 		},
 	)
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	events, _ := v.events()
 	if missed := int(last.Version - seen.Version); len(events) < missed || len(events) > len(written) {
-		x.Fatalf("%s was told %q: of five writes, the last %d of which the read after the call did not show", v.what, x.words(events), missed)
+		x.Fatalf("%s got events %q: of five writes, the last %d of which the read after the call did not show", v.what, x.words(events), missed)
 	}
 	for i, e := range events {
 		if want := written[len(written)-len(events)+i]; e.Pos != 0 && e.Pos != want {
-			x.Fatalf("%s was told of the write at %d, want that at %d of the writes at %v", v.what, e.Pos, want, written)
+			x.Fatalf("%s got an event for the write at %d, want that at %d of the writes at %v", v.what, e.Pos, want, written)
 		}
 	}
 	v.stop()

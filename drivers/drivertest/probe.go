@@ -12,14 +12,14 @@ import (
 
 func probe() []testCase {
 	return []testCase{
-		{"requests", "a Probe sees one request for each call, with what it asks for: reads and writes are counted there and nowhere else", probeRequests},
+		{"requests", "a Probe sees one request for each call, with its Op and arguments: reads and writes are counted only there", probeRequests},
 		{"replies", "a Probe sees one reply for each request, in the same order, with its error as a sentinel: failed writes and watched misses are counted there", probeReplies},
-		{"notifications", "a Probe sees each notification, with its path and change, before the watch is called: the herd is counted there", probeNotifications},
-		{"positions", "replies of one session have positions that do not decrease, those of writes increase and are what Stat tells: a notification is attributed to its write by them", probePositions},
-		{"sizes", "sizes are those of the packets, so they grow by as much as the data: bytes are counted there", probeSizes},
-		{"open and close", "a Probe sees the session open and close, which are counted apart", probeOpenClose},
-		{"cut", "a Probe sees that the connection broke once for each time: what was asked and not answered will not be", probeCut},
-		{"fence proves", "when Fence returns nil, every notification for a write that was acknowledged before has been handed to its watch: that is how a run is shown to be at rest", fenceProves},
+		{"notifications", "a Probe sees each notification, with its path and change, before the watch is called: notifications are counted there", probeNotifications},
+		{"positions", "the positions of one session's replies do not decrease; those of writes increase and equal the Stat's: a notification is attributed to its write by them", probePositions},
+		{"sizes", "sizes are those of the packets, so they grow with the data: bytes are counted there", probeSizes},
+		{"open and close", "a Probe sees the session open and close, which are counted separately", probeOpenClose},
+		{"cut", "a Probe sees each break of the connection once: open requests will not be answered", probeCut},
+		{"flush proves", "when Flush returns nil, every notification for a write that was acknowledged before has been passed to its watch: this proves that a run is at rest", flushProves},
 	}
 }
 
@@ -34,7 +34,7 @@ type exchange struct {
 }
 
 // script makes calls of every kind and returns how they should look on the wire. It ends
-// with a fence, which should not be among them.
+// with a flush, which should not be among them.
 func script(ctx context.Context, c *client) []exchange {
 	x := c.x
 	a, e, none := x.path("a"), x.path("e-"), x.path("none")
@@ -61,7 +61,7 @@ func script(ctx context.Context, c *client) []exchange {
 	must("delete of a node with children", c.Delete(ctx, x.base, drivers.AnyVersion), drivers.ErrNotEmpty)
 	c.sync(ctx)
 	c.remove(ctx, a)
-	c.fence(ctx)
+	c.flush(ctx)
 
 	return []exchange{
 		{op: drivers.OpCreate, path: a, made: a},
@@ -84,7 +84,7 @@ func script(ctx context.Context, c *client) []exchange {
 }
 
 // contractual reports whether a message belongs to a call that counts. It does not if it
-// opens, closes or keeps alive the session or belongs to a fence; a driver may send such
+// opens, closes or keeps alive the session or belongs to a flush; a driver may send such
 // messages by itself.
 func contractual(m drivers.Message) bool {
 	return m.Op.IsRead() || m.Op.IsWrite() || m.Op == drivers.OpSync
@@ -123,21 +123,21 @@ func (x *trial) saw(who string, messages []drivers.Message, want []exchange, mat
 }
 
 func probeRequests(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	c := x.dial(ctx, drivers.Options{Probe: t})
 	want := script(ctx, c)
 	x.saw("the probe", t.all(func(m drivers.Message) bool { return m.Kind == drivers.Request && contractual(m) }), want, exchange.askedBy)
 }
 
 func probeReplies(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	c := x.dial(ctx, drivers.Options{Probe: t})
 	want := script(ctx, c)
 	x.saw("the probe", t.all(func(m drivers.Message) bool { return m.Kind == drivers.Reply && contractual(m) }), want, exchange.repliedBy)
 }
 
 func probeNotifications(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	writer := x.dial(ctx, drivers.Options{})
 	watcher := x.dial(ctx, drivers.Options{Probe: t})
 	seen := ofKind(drivers.Notification)
@@ -154,7 +154,7 @@ func probeNotifications(ctx context.Context, x *trial) {
 		})
 		do(ctx, writer, path)
 		x.hears(ctx, l, want, path)
-		watcher.fence(ctx)
+		watcher.flush(ctx)
 		for _, m := range t.all(seen)[before:] {
 			if !strings.HasSuffix(string(m.Path), path) || m.Size <= 0 {
 				x.Errorf("a notification of %s is %+v with the path %s", path, m, m.Path)
@@ -174,7 +174,7 @@ func probeNotifications(ctx context.Context, x *trial) {
 }
 
 func probePositions(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	c := x.dial(ctx, drivers.Options{Probe: t})
 	other := x.dial(ctx, drivers.Options{})
 	c.create(ctx, x.path("a"), "", 0)
@@ -205,7 +205,7 @@ func probePositions(ctx context.Context, x *trial) {
 }
 
 func probeSizes(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	c := x.dial(ctx, drivers.Options{Probe: t})
 	small, large := strings.Repeat("s", 1000), strings.Repeat("l", 2000)
 	for _, data := range []string{small, large} {
@@ -228,7 +228,7 @@ func probeSizes(ctx context.Context, x *trial) {
 }
 
 func probeOpenClose(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	c := x.dial(ctx, drivers.Options{Probe: t})
 	c.get(ctx, x.base, nil)
 	c.close()
@@ -245,7 +245,7 @@ func probeOpenClose(ctx context.Context, x *trial) {
 }
 
 func probeCut(ctx context.Context, x *trial) {
-	t := newTape()
+	t := newRecording()
 	c := x.dial(ctx, drivers.Options{Probe: t, LoseReply: x.losing(drivers.OpGet).ask})
 	_, _, err := c.Get(ctx, x.base, nil)
 	x.wants("the read whose reply was lost", err, drivers.ErrConnectionLoss)
@@ -261,7 +261,7 @@ func probeCut(ctx context.Context, x *trial) {
 	}
 }
 
-func fenceProves(ctx context.Context, x *trial) {
+func flushProves(ctx context.Context, x *trial) {
 	writer, watcher := x.pair(ctx)
 	for i := range 200 {
 		path := x.path(fmt.Sprint(i))
@@ -269,13 +269,13 @@ func fenceProves(ctx context.Context, x *trial) {
 		watcher.exists(ctx, path, presence.hear)
 		watcher.children(ctx, x.base, children.hear)
 		writer.create(ctx, path, "", 0)
-		watcher.fence(ctx)
-		x.heard(presence, "exists, when the fence after the creation has returned", drivers.Created)
-		x.heard(children, "children, when the fence after the creation has returned", drivers.ChildrenChanged)
+		watcher.flush(ctx)
+		x.expectCalls(presence, "exists, when the flush after the creation has returned", drivers.Created)
+		x.expectCalls(children, "children, when the flush after the creation has returned", drivers.ChildrenChanged)
 	}
 	ended, cancel := context.WithCancelCause(ctx)
 	cancel(errors.New("given up"))
-	if err := watcher.Conn.(drivers.Fencer).Fence(ended); err == nil {
-		x.Error("a fence whose context has ended proved something")
+	if err := watcher.Conn.(drivers.Flusher).Flush(ended); err == nil {
+		x.Error("a flush whose context has ended proved something")
 	}
 }

@@ -53,8 +53,8 @@ func (r race) run(ctx context.Context, x *trial, watcher *client) {
 			continue
 		}
 		contained++
-		watcher.fence(ctx)
-		x.heard(l, "a watch whose read contained the only write")
+		watcher.flush(ctx)
+		x.expectCalls(l, "a watch whose read contained the only write")
 		if err := r.again(path); err != nil {
 			x.Fatalf("changing the node once more: %v", err)
 		}

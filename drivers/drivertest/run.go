@@ -3,6 +3,7 @@ package drivertest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,9 +18,10 @@ func Run(t *testing.T, open func(t *testing.T) drivers.Service) {
 }
 
 // RunOrdered checks that a backend delivers events and replies in ZooKeeper's
-// order. It opens one service, which all cases share, and closes it at the end.
-func RunOrdered(t *testing.T, open func(t *testing.T) drivers.Service) {
-	shared(t, open, ordered())
+// order. It opens one service, which all cases share, and closes it at the end. It skips the
+// cases named unsupported, which the client under test declares.
+func RunOrdered(t *testing.T, open func(t *testing.T) drivers.Service, unsupported ...string) {
+	shared(t, open, without(t, ordered(), unsupported))
 }
 
 // RunBubbled is like [Run], with a bubble of its own for every case. It calls open once
@@ -29,8 +31,30 @@ func RunBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
 }
 
 // RunOrderedBubbled is like [RunOrdered], with a bubble of its own for every case.
-func RunOrderedBubbled(t *testing.T, open func(t *testing.T) drivers.Service) {
-	bubbled(t, open, ordered())
+func RunOrderedBubbled(t *testing.T, open func(t *testing.T) drivers.Service, unsupported ...string) {
+	bubbled(t, open, without(t, ordered(), unsupported))
+}
+
+// EventsBeforeReconnected is the case that a client does not support if it sends calls before it
+// has armed all watches again.
+const EventsBeforeReconnected = "events before replies after a reconnect"
+
+// without replaces the cases of these names with a skip. A name of no case fails the test.
+func without(t testing.TB, subjects []subject, unsupported []string) []subject {
+	left := slices.Clone(unsupported)
+	for _, s := range subjects {
+		for i, c := range s.cases {
+			if !slices.Contains(unsupported, c.name) {
+				continue
+			}
+			left = slices.DeleteFunc(left, func(name string) bool { return name == c.name })
+			s.cases[i].run = func(_ context.Context, x *trial) { x.Skip("declared unsupported by the client") }
+		}
+	}
+	if len(left) > 0 {
+		t.Fatalf("unsupported cases %q: no such cases", left)
+	}
+	return subjects
 }
 
 // RunPersistent checks that a backend whose Conns are [drivers.PersistentWatcher] keeps

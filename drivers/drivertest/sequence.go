@@ -1,6 +1,7 @@
 package drivertest
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -10,14 +11,16 @@ import (
 
 func sequence() []testCase {
 	return []testCase{
-		{"order of creation", "Seq increases from one creation to the next: the lowest came first and holds the lock", orderOfCreation},
-		{"across sessions", "Seq increases from one creation to the next whoever creates: contenders queue in one line", acrossSessions},
-		{"across names", "siblings are in one order whatever their names begin with: readers and writers of a shared lock queue in one line", acrossNames},
-		{"as listed", "Create returns the name and the Seq that a listing shows, and the name begins with what was asked for: a contender finds itself, and by its GUID even after a lost reply", asListed},
-		{"no reuse", "a Seq and a name are never given twice, though the node has gone: a fencing token refuses who held it before", noReuse},
-		{"same name", "the same name can be asked for again and again: each is a node of its own", sameName},
-		{"ephemeral too", "a node can be ephemeral and sequential: a contender that dies leaves the line", ephemeralToo},
-		{"plain siblings", "a node that was not created sequentially has no Seq: a recipe tells the line from what else is there, e.g. b/ready", plainSiblings},
+		{"order of creation", "Seq increases from one creation to the next: the lowest was created first and holds the lock", orderOfCreation},
+		{"across sessions", "Seq increases from one creation to the next across sessions: all contenders are in one queue", acrossSessions},
+		{"across names", "siblings are in one order whatever their prefixes: readers and writers of a shared lock are in one queue", acrossNames},
+		{"as listed", "Create returns the name and the Seq that a listing shows, and the name begins with the requested prefix: a contender finds its node, and by its GUID even after a lost reply", asListed},
+		{"no reuse", "no Seq and no name is used twice, even after the node is deleted: a resource can refuse an earlier holder by its fencing token", noReuse},
+		{"same name", "the same prefix can be requested any number of times: each creates another node", sameName},
+		{"ephemeral too", "a node can be ephemeral and sequential: a contender that dies leaves the queue", ephemeralToo},
+		{"plain siblings", "a node that was not created sequentially has no Seq: a recipe distinguishes the queue from other nodes such as b/ready", plainSiblings},
+		{"neighbors", "a list of neighbors has the sequential node right before the given one, even if plain nodes were created in between: a client that does not see the one ahead of it would hold the lock beside it", neighbors},
+		{"joined", "a node's creation returns the neighbors of the new node, or none if they have to be read, and its errors are those of Create: a client that gets others would wait for the wrong one", joined},
 	}
 }
 
@@ -144,4 +147,69 @@ func plainSiblings(ctx context.Context, x *trial) {
 			x.Errorf("a plain node is %+v to create, and listed are %+v; want no Seq in both", child, listed)
 		}
 	}
+}
+
+func neighbors(ctx context.Context, x *trial) {
+	c := x.dial(ctx, drivers.Options{})
+	first := c.create(ctx, x.path("n-"), "", drivers.Sequential)
+	second := c.create(ctx, x.path("n-"), "", drivers.Sequential)
+	for _, plain := range []string{"ready", "leader", "a"} {
+		c.create(ctx, x.path(plain), "", 0)
+	}
+	third := c.create(ctx, x.path("n-"), "", drivers.Sequential)
+	c.create(ctx, x.path("n-"), "", drivers.Sequential)
+	for _, w := range []struct {
+		of   drivers.Child
+		want []drivers.Child
+	}{{first, []drivers.Child{first}}, {second, []drivers.Child{first, second}}, {third, []drivers.Child{second, third}}} {
+		if got := c.neighbors(ctx, w.of.Seq); !slices.Equal(got, w.want) {
+			x.Errorf("the neighbors up to %+v are %+v, want %+v", w.of, got, w.want)
+		}
+	}
+	c.remove(ctx, x.path(second.Name))
+	if got, want := c.neighbors(ctx, third.Seq), []drivers.Child{first, third}; !slices.Equal(got, want) {
+		x.Errorf("with %+v deleted, the neighbors up to %+v are %+v, want %+v", second, third, got, want)
+	}
+	_, err := drivers.Neighbors(ctx, c.Conn, x.path("missing"), third.Seq)
+	x.wants("neighbors below a missing node", err, drivers.ErrNoNode)
+}
+
+func joined(ctx context.Context, x *trial) {
+	c := x.dial(ctx, drivers.Options{})
+	join := func() (drivers.Child, []drivers.Child) {
+		made, listed, err := drivers.Join(ctx, c.Conn, x.path("n-"), nil, drivers.Sequential|drivers.Ephemeral)
+		x.wants("join", err, nil)
+		return made, listed
+	}
+	first, _ := join()
+	for i := range 6 {
+		if i == 3 {
+			c.create(ctx, x.path("ready"), "", 0)
+		}
+		second, listed := join()
+		if listed != nil && !slices.Equal(upTo(listed, second.Seq), []drivers.Child{first, second}) {
+			x.Errorf("with %+v the neighbors %+v were listed, want those of %+v too", second, listed, first)
+		}
+		first = second
+	}
+	_, _, err := drivers.Join(ctx, c.Conn, x.path("missing", "n-"), nil, drivers.Sequential)
+	x.wants("join without a parent", err, drivers.ErrNoNode)
+}
+
+// neighbors returns the child with the given Seq and the sequential one right before it, from
+// the answer to a call of that name. The answer may have other children too.
+func (c *client) neighbors(ctx context.Context, seq int64) []drivers.Child {
+	c.x.Helper()
+	listed, err := drivers.Neighbors(ctx, c.Conn, c.x.base, seq)
+	if err != nil {
+		c.x.Fatalf("neighbors of %d: %v", seq, err)
+	}
+	return upTo(listed, seq)
+}
+
+// upTo returns the last two sequential children whose Seq is not above seq.
+func upTo(listed []drivers.Child, seq int64) []drivers.Child {
+	listed = slices.DeleteFunc(listed, func(c drivers.Child) bool { return c.Seq == drivers.NoSeq || c.Seq > seq })
+	slices.SortFunc(listed, func(a, b drivers.Child) int { return cmp.Compare(a.Seq, b.Seq) })
+	return listed[max(0, len(listed)-2):]
 }

@@ -29,6 +29,45 @@ func TestPassShared(t *testing.T) {
 	RunPersistent(t, right)
 }
 
+// TestUnsupported shows that an unsupported case is skipped, and that one that does not exist fails
+// the test.
+func TestUnsupported(t *testing.T) {
+	cases := 0
+	for _, s := range without(t, ordered(), []string{EventsBeforeReconnected}) {
+		for _, c := range s.cases {
+			ran := t.Run(c.name, func(t *testing.T) {
+				t.Cleanup(func() {
+					if got, want := t.Skipped(), c.name == EventsBeforeReconnected; got != want {
+						t.Errorf("skipped %v, want %v", got, want)
+					}
+				})
+				if c.name == EventsBeforeReconnected {
+					c.run(t.Context(), &trial{TB: t})
+				}
+			})
+			if ran {
+				cases++
+			}
+		}
+	}
+	if cases != len(ordered()[0].cases) {
+		t.Errorf("%d cases, want all of %d", cases, len(ordered()[0].cases))
+	}
+	f := &fatal{TB: t}
+	without(f, ordered(), []string{EventsBeforeReconnected, "no such case"})
+	if want := `unsupported cases ["no such case"]: no such cases`; f.text != want {
+		t.Errorf("failed with %q, want %q", f.text, want)
+	}
+}
+
+// fatal records a fatal failure.
+type fatal struct {
+	testing.TB
+	text string
+}
+
+func (f *fatal) Fatalf(format string, args ...any) { f.text = fmt.Sprintf(format, args...) }
+
 // TestFail shows that each bug is found by the cases that must find it.
 func TestFail(t *testing.T) {
 	cases := allCases()

@@ -20,11 +20,11 @@ type trial struct {
 	base    string
 	admin   drivers.Conn // makes and removes base; the case leaves it alone
 
-	mu      sync.Mutex
-	clients []*client
-	audits  []*audit
-	vigils  []*vigil
-	gates   []*gate
+	mu          sync.Mutex
+	clients     []*client
+	audits      []*audit
+	watches     []*persistentWatch
+	heldReplies []*heldReply
 }
 
 func begin(ctx context.Context, t testing.TB, service drivers.Service) *trial {
@@ -44,7 +44,7 @@ func begin(ctx context.Context, t testing.TB, service drivers.Service) *trial {
 func (x *trial) end() {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(x.Context()), patience, errHung)
 	defer cancel()
-	for _, g := range x.gates {
+	for _, g := range x.heldReplies {
 		g.pass()
 	}
 	for _, c := range x.clients {
@@ -126,7 +126,7 @@ func (x *trial) await(ctx context.Context, done <-chan struct{}, format string, 
 	select {
 	case <-done:
 	case <-ctx.Done():
-		x.Fatalf("waited in vain for %s", fmt.Sprintf(format, args...))
+		x.Fatalf("timed out waiting for %s", fmt.Sprintf(format, args...))
 	}
 }
 

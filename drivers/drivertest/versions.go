@@ -9,13 +9,13 @@ import (
 func versions() []testCase {
 	return []testCase{
 		{"fresh", "a new node has version 0, no children, and was created and modified by the same write: compare-and-set starts from there", fresh},
-		{"counts sets", "every Set adds one to the version and moves Modified, never Created, even if the data stays the same; Set, Get and Exists tell the same", countsSets},
-		{"conditional set", "a Set with another version than the node's is ErrBadVersion and changes nothing: so two who read the same state cannot both write", conditionalSet},
-		{"conditional delete", "a Delete with another version than the node's is ErrBadVersion and removes nothing: who judged a node by its data removes only what it judged", conditionalDelete},
-		{"any version", "AnyVersion matches every node however often it was changed", anyVersion},
-		{"children apart", "children coming and going change nothing of a node's stat: a version is about data", childrenApart},
-		{"one order", "positions are places in one order of all writes to all nodes, by whomever: fencing and fan-out accounting compare them", oneOrder},
-		{"recreated", "a node made anew starts again at version 0 with a later Created: who holds an old Stat can tell", recreated},
+		{"counts sets", "every Set increments the version and changes Modified, never Created, even if the data stays the same; Set, Get and Exists return the same Stat", countsSets},
+		{"conditional set", "a Set with another version than the node's returns ErrBadVersion and changes nothing: two clients that have read the same state cannot both write", conditionalSet},
+		{"conditional delete", "a Delete with another version than the node's returns ErrBadVersion and deletes nothing: a client deletes only the data that it has read", conditionalDelete},
+		{"any version", "AnyVersion matches every node, however often it was changed", anyVersion},
+		{"children apart", "creating and deleting children does not change a node's Stat: a version counts changes of data", childrenApart},
+		{"one order", "positions are in one order over all writes of all sessions to all nodes: fencing and fan-out accounting compare them", oneOrder},
+		{"recreated", "a node that is created again starts at version 0 with a later Created: a client with an old Stat can detect it", recreated},
 	}
 }
 

@@ -9,19 +9,19 @@ import (
 
 func watches() []testCase {
 	return []testCase{
-		{"exists", "Exists watches a node come, change and go: a waiter on its predecessor, or on a barrier, is woken by each", watchExists},
-		{"get", "Get watches a node change and go: whoever reads settings learns of the next ones", watchGet},
-		{"children", "Children watches children come and go and the node itself go: members learn of each other", watchChildren},
-		{"of the others", "a watch is told what others do as well as what the session itself does", watchOthers},
-		{"only what it covers", "a watch is not fired by what it does not cover: data changes of a child, children of a watched node, grandchildren, neighbours; each would be a needless wake-up", watchCovers},
-		{"once", "a watch fires once, for the first change, and is then gone: a second call would end somebody's next wait", watchOnce},
-		{"re-armed", "a watch armed again after each change sees every change, in order: that is how recipes wait in a loop", watchRearmed},
-		{"not what was read", "a change that the read contained does not fire its watch: who has seen it would be woken for nothing, and miss the next", watchNotRead},
-		{"missing arms nothing", "Get and Children of a missing node fail with ErrNoNode, and their watches are never called, not even when the node comes", watchMissing},
-		{"deleted and made anew", "the watch of a node that goes and comes again is told of the going only", watchRecreated},
-		{"several on one path", "every watch on a path is called, also several of one session and kind: two recipes may wait on one node", watchSeveral},
+		{"exists", "an Exists watch fires when the node is created, changed or deleted: it wakes a client that waits for its predecessor or at a barrier", watchExists},
+		{"get", "a Get watch fires when the node is changed or deleted: a client that reads settings learns of the next ones", watchGet},
+		{"children", "a Children watch fires when a child is created or deleted and when the node is deleted: members learn of each other", watchChildren},
+		{"of the others", "a watch fires for changes by other sessions and by its own session", watchOthers},
+		{"only what it covers", "a watch does not fire for changes that it does not cover: data changes of a child, children of a watched node, grandchildren, neighbours; each would be a wasted wake-up", watchCovers},
+		{"once", "a watch fires once, for the first change, and is then gone: a second call would end a later wait", watchOnce},
+		{"re-armed", "a watch that is armed again after each change sees every change, in order: recipes wait in such a loop", watchRearmed},
+		{"not what was read", "a change that the read returned does not fire its watch: the client would be woken without need, and miss the next change", watchNotRead},
+		{"missing arms nothing", "Get and Children of a missing node fail with ErrNoNode, and their watches are never called, not even when the node is created", watchMissing},
+		{"deleted and made anew", "the watch of a node that is deleted and created again fires only for the deletion", watchRecreated},
+		{"several on one path", "every watch on a path is called, even several of one session and kind: two recipes may wait on one node", watchSeveral},
 		{"many", "each of many watches is called for its own node", watchMany},
-		{"position", "an event says the position of its write or 0, never another's: fan-out is attributed by it", watchPosition},
+		{"position", "an event has the position of its write or 0, never that of another write: fan-out is attributed by it", watchPosition},
 	}
 }
 
@@ -47,7 +47,7 @@ func below(do func(context.Context, *client, string)) func(context.Context, *cli
 }
 
 // walk takes one node through the steps. After each step it checks the watch's events,
-// when a fence has shown that no more will come.
+// when a flush has shown that no more will come.
 func walk(ctx context.Context, x *trial, watcher, writer *client, steps []step) {
 	x.Helper()
 	path := x.path("a")
@@ -57,13 +57,13 @@ func walk(ctx context.Context, x *trial, watcher, writer *client, steps []step) 
 		s.arm(ctx, watcher, path, l.hear)
 		s.do(ctx, writer, path)
 		if s.want == 0 {
-			watcher.fence(ctx)
-			x.heard(l, s.what)
+			watcher.flush(ctx)
+			x.expectCalls(l, s.what)
 			continue
 		}
 		e := x.hears(ctx, l, s.want, path)
-		watcher.fence(ctx)
-		x.heard(l, s.what, e.Type)
+		watcher.flush(ctx)
+		x.expectCalls(l, s.what, e.Type)
 	}
 }
 
@@ -135,11 +135,11 @@ func watchOnce(ctx context.Context, x *trial) {
 		writer.set(ctx, x.path("a"), fmt.Sprint(i))
 		writer.create(ctx, x.path("a", fmt.Sprint(i)), "", 0)
 	}
-	watcher.fence(ctx)
-	x.heard(data, "get, data set five times", drivers.DataChanged)
-	x.heard(children, "children, five created", drivers.ChildrenChanged)
+	watcher.flush(ctx)
+	x.expectCalls(data, "get, data set five times", drivers.DataChanged)
+	x.expectCalls(children, "children, five created", drivers.ChildrenChanged)
 	watcher.close()
-	x.heard(data, "a watch that had fired, after the session's end", drivers.DataChanged)
+	x.expectCalls(data, "a watch that had fired, after the session's end", drivers.DataChanged)
 }
 
 func watchRearmed(ctx context.Context, x *trial) {
@@ -167,10 +167,10 @@ func watchNotRead(ctx context.Context, x *trial) {
 		watcher.get(ctx, x.path("a"), data.hear)
 		watcher.exists(ctx, x.path("a", fmt.Sprint(i)), presence.hear)
 		watcher.children(ctx, x.path("a"), children.hear)
-		watcher.fence(ctx)
-		x.heard(data, "get after the set")
-		x.heard(presence, "exists after the creation")
-		x.heard(children, "children after the creation")
+		watcher.flush(ctx)
+		x.expectCalls(data, "get after the set")
+		x.expectCalls(presence, "exists after the creation")
+		x.expectCalls(children, "children after the creation")
 	}
 }
 
@@ -184,10 +184,10 @@ func watchMissing(ctx context.Context, x *trial) {
 	writer.create(ctx, x.path("a"), "", 0)
 	writer.set(ctx, x.path("a"), "changed")
 	writer.create(ctx, x.path("a", "b"), "", 0)
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	watcher.close()
-	x.heard(data, "get of a missing node")
-	x.heard(children, "children of a missing node")
+	x.expectCalls(data, "get of a missing node")
+	x.expectCalls(children, "children of a missing node")
 }
 
 func watchRecreated(ctx context.Context, x *trial) {
@@ -202,10 +202,10 @@ func watchRecreated(ctx context.Context, x *trial) {
 	writer.create(ctx, x.path("a"), "", 0)
 	writer.set(ctx, x.path("a"), "changed")
 	writer.create(ctx, x.path("a", "b"), "", 0)
-	watcher.fence(ctx)
-	x.heard(presence, "exists, deleted and made anew", drivers.Deleted)
-	x.heard(data, "get, deleted and made anew", drivers.Deleted)
-	x.heard(children, "children, deleted and made anew", drivers.Deleted)
+	watcher.flush(ctx)
+	x.expectCalls(presence, "exists, deleted and made anew", drivers.Deleted)
+	x.expectCalls(data, "get, deleted and made anew", drivers.Deleted)
+	x.expectCalls(children, "children, deleted and made anew", drivers.Deleted)
 }
 
 func watchSeveral(ctx context.Context, x *trial) {
@@ -227,9 +227,9 @@ func watchSeveral(ctx context.Context, x *trial) {
 	for _, l := range all {
 		x.hears(ctx, l, drivers.Deleted, x.path("a"))
 	}
-	watcher.fence(ctx)
+	watcher.flush(ctx)
 	for _, l := range all {
-		x.heard(l, "one of nine watches on one path", drivers.Deleted)
+		x.expectCalls(l, "one of nine watches on one path", drivers.Deleted)
 	}
 }
 

@@ -28,7 +28,7 @@ type Config struct {
 	// every write acknowledged to any client before it, on an ensemble too. At the leader,
 	// ZooKeeper's sync may fall slightly short of that: see [Ensemble.Shown].
 	SyncReads bool
-	// Clients chooses the servers of sessions, one of [spread.Names]; "" means all servers in
+	// Clients chooses the servers of sessions, one of [balancer.Names]; "" means all servers in
 	// turn.
 	Clients string
 	// Dial connects to a server; nil means TCP.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/spread"
+	"github.com/stampede-bench/stampede/drivers/balancer"
 )
 
 // An Ensemble represents the servers of one service. Its fields are read only.
@@ -21,11 +21,11 @@ type Ensemble struct {
 	User      Credentials
 	SyncReads bool
 
-	connect func(ctx context.Context, address string) (net.Conn, error)
-	version func() (string, error) // asks a server, the first time it is called
-	spread  *spread.Spread
-	shown   atomic.Int64 // see Shown
-	rooted  atomic.Bool  // the chroot is known to exist
+	connect  func(ctx context.Context, address string) (net.Conn, error)
+	version  func() (string, error) // asks a server, the first time it is called
+	balancer *balancer.Balancer
+	shown    atomic.Int64 // see Shown
+	rooted   atomic.Bool  // the chroot is known to exist
 }
 
 // New returns the ensemble. It does not connect.
@@ -48,7 +48,7 @@ func New(cfg Config) (*Ensemble, error) {
 	if cfg.TLS != nil {
 		e.connect = encrypted(e.connect, cfg.TLS)
 	}
-	e.spread = spread.New(cfg.Clients, e.Servers, e.leads)
+	e.balancer = balancer.New(cfg.Clients, e.Servers, e.leads)
 	e.version = sync.OnceValues(e.askVersion)
 	return e, nil
 }
@@ -65,7 +65,7 @@ func (e *Ensemble) Connect(ctx context.Context, address string, through func(net
 
 // Next returns the index of the server that the next session tries first.
 func (e *Ensemble) Next(ctx context.Context) (int, error) {
-	first, err := e.spread.Next(ctx)
+	first, err := e.balancer.Next(ctx)
 	if err != nil {
 		return 0, e.Unreachable(err, nil)
 	}

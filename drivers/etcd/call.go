@@ -11,14 +11,15 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
 // ready waits until a call may be sent.
 func (c *Conn) ready(ctx context.Context, q *query) error {
-	if err := checkPath(q.path); err != nil {
+	if err := keys.Check(q.path); err != nil {
 		return err
 	}
-	if err := c.gate.pass(ctx, c.done); err != nil {
+	if err := c.latch.Wait(ctx, c.done); err != nil {
 		return failed(q.op.String(), q.path, err)
 	}
 	return nil
@@ -31,14 +32,14 @@ func (c *Conn) do(ctx context.Context, q *query) (*pb.TxnResponse, error) {
 		return nil, err
 	}
 	answered := make(chan answer, 1)
-	c.crew.do(c.done, func() { answered <- c.exchange(q) })
+	c.pool.do(c.done, func() { answered <- c.exchange(q) })
 	select {
 	case a := <-answered:
 		return a.TxnResponse, c.outcome(q, a.err)
 	case <-ctx.Done():
 		if q.op.IsWrite() {
-			c.gate.hold()
-			go func() { <-answered; c.gate.release() }()
+			c.latch.Hold()
+			go func() { <-answered; c.latch.Release() }()
 		}
 		return nil, failed(q.op.String(), q.path, context.Cause(ctx))
 	case <-c.done:
@@ -110,4 +111,29 @@ func (c *Conn) outcome(q *query, err error) error {
 		c.lose()
 	}
 	return f
+}
+
+// A pool is a set of goroutines that make calls. It grows to the largest number of calls in
+// flight. The goroutines are reused because a new one would have to grow its stack for each
+// call.
+type pool chan func()
+
+// do runs the call on an idle goroutine of the pool, or on a new one.
+func (p pool) do(done <-chan struct{}, call func()) {
+	select {
+	case p <- call:
+	default:
+		go p.work(done, call)
+	}
+}
+
+func (p pool) work(done <-chan struct{}, call func()) {
+	for {
+		call()
+		select {
+		case call = <-p:
+		case <-done:
+			return
+		}
+	}
 }

@@ -9,10 +9,13 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
+	"github.com/stampede-bench/stampede/drivers/etcd/library"
+	"github.com/stampede-bench/stampede/drivers/latch"
 )
 
 // A Conn is one session: a lease with a key on it, one connection, one watch stream. It is a
-// [drivers.PersistentWatcher], a [drivers.Fencer] and a [drivers.Librarian].
+// [drivers.PersistentWatcher], a [drivers.Flusher] and a [drivers.Librarian].
 //
 // While the session is disconnected, calls that have not been sent wait for the reconnect.
 // Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
@@ -21,12 +24,12 @@ import (
 // this order.
 type Conn struct {
 	options      drivers.Options
-	keys         keyspace
+	keys         keys.Space
 	serializable bool // reads are serializable
 	library      *clientv3.Client
 	tap          *tap
-	gate         gate
-	crew         crew
+	latch        latch.Latch
+	pool         pool
 	watches      *watcher
 
 	lease   lease
@@ -40,27 +43,41 @@ type Conn struct {
 	over      bool
 	done      chan struct{}
 	closing   sync.Once
-	leaving   sync.WaitGroup // goroutines that end with the session
-	sessions  sessions
+	leaving   sync.WaitGroup   // goroutines that end with the session
+	forms     *library.Session // set when the session has its lease
 }
 
 var (
 	_ drivers.PersistentWatcher = (*Conn)(nil)
-	_ drivers.Fencer            = (*Conn)(nil)
+	_ drivers.Flusher           = (*Conn)(nil)
 	_ drivers.Librarian         = (*Conn)(nil)
+	_ drivers.NeighborLister    = (*Conn)(nil)
 	_ drivers.Conn              = (*Conn)(nil)
 )
 
 // Create makes a node. A sequential name gets a suffix with the session's lease and a number
 // that counts the session's sequential nodes. Seq is the create revision.
 func (c *Conn) Create(ctx context.Context, name string, data []byte, mode drivers.Mode) (drivers.Child, error) {
-	q := c.create(name, data, mode)
+	return c.creation(ctx, c.create(name, data, mode))
+}
+
+// Join makes a sequential node and lists its neighbors in the same transaction.
+func (c *Conn) Join(ctx context.Context, name string, data []byte, mode drivers.Mode) (made drivers.Child, neighbors []drivers.Child, err error) {
+	q := c.join(name, data, mode)
+	made, err = c.creation(ctx, q)
+	if err != nil { // the query may still be in flight
+		return drivers.Child{}, nil, err
+	}
+	return made, q.children, nil
+}
+
+func (c *Conn) creation(ctx context.Context, q *query) (drivers.Child, error) {
 	resp, err := c.do(ctx, q)
 	if err != nil {
 		return drivers.Child{}, err
 	}
 	made := drivers.Child{Name: path.Base(q.made), Seq: drivers.NoSeq}
-	if mode&drivers.Sequential != 0 {
+	if q.mode&drivers.Sequential != 0 {
 		made.Seq = resp.Header.Revision
 	}
 	return made, nil
@@ -108,32 +125,47 @@ func (c *Conn) Children(ctx context.Context, path string, w drivers.Watch) ([]dr
 	return q.children, nil
 }
 
+// Neighbors lists the child with the given Seq and the sequential child right before it.
+func (c *Conn) Neighbors(ctx context.Context, path string, seq int64) ([]drivers.Child, error) {
+	q := c.listAll(path)
+	q.upTo = seq
+	if _, err := c.do(ctx, q); err != nil {
+		return nil, err
+	}
+	return q.children, nil
+}
+
 // Sync is a linearizable read: once it is answered, the session has caught up.
 func (c *Conn) Sync(ctx context.Context, path string) error {
 	_, err := c.do(ctx, c.look(drivers.OpSync, path))
 	return err
 }
 
-// Fence makes a linearizable read, whose revision covers every write acknowledged to any
+// Flush makes a linearizable read, whose revision covers every write acknowledged to any
 // client. It then sends progress requests until the server confirms that it has sent all
 // events up to that revision.
-func (c *Conn) Fence(ctx context.Context) error {
-	q := c.look(drivers.OpFence, "/")
+func (c *Conn) Flush(ctx context.Context) error {
+	q := c.look(drivers.OpFlush, "/")
 	if _, err := c.do(ctx, q); err != nil {
 		return err
 	}
-	err := c.watches.fence(ctx, q.seen.revision, c.done)
+	err := c.watches.flush(ctx, q.seen.revision, c.done)
 	if err == nil {
-		err = c.tap.fence(ctx, q.seen.revision, c.done)
+		err = c.tap.flush(ctx, q.seen.revision, c.done)
 	}
 	if err != nil {
-		return failed("fence", "/", err)
+		return failed("flush", "/", err)
 	}
 	return nil
 }
 
 // Done is closed when the session is lost or closed.
 func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// LibraryForm returns the form of a recipe that etcd's library ships, or nil if it has none.
+func (c *Conn) LibraryForm(recipe, path string, clients int) any {
+	return c.forms.Form(recipe, path, clients)
+}
 
 // watched makes a read and arms the watch, if there is one.
 func (c *Conn) watched(ctx context.Context, q *query, call drivers.Watch) error {

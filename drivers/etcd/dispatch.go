@@ -147,7 +147,7 @@ func (s *watcher) refuse(w *watch, r *pb.WatchResponse) {
 
 func (s *watcher) events(r *pb.WatchResponse, size int) {
 	if p := s.lastingByID[r.WatchId]; p != nil {
-		s.tell(p, r, size)
+		s.deliver(p, r, size)
 		return
 	}
 	w := s.byID[r.WatchId]

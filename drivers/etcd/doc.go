@@ -1,6 +1,6 @@
 // Package etcd opens sessions with an etcd service, using its client library v3.
 //
-// A [Service] is given by addresses, which may include that of a member that [RunMember] runs.
+// A [Service] is given by addresses, which may include that of a member that package member runs.
 // A [Conn] is one session. ZooKeeper's data model maps to etcd as follows:
 //
 //	session      a lease, a key on it (prefix/sessions/LEASE), one connection, one
@@ -26,6 +26,9 @@
 //	                        contract demands of parent, children and version. If
 //	                        they hold it writes; if not it reads the reason
 //	Exists, Get             one read of the node's key
+//	Join                    a Create that also reads the two keys that were created last
+//	Neighbors               one read of the two keys that were created last, up to a
+//	                        revision
 //	Children                one read of the range of the children's keys. If that
 //	                        shows none, one transaction that also reads the node
 //	with a Watch            also the creation of a watch and, some time later, its

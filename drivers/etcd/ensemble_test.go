@@ -5,6 +5,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
+	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -12,7 +13,7 @@ import (
 // watches: see the package comment.
 func TestSuiteOnAnEnsemble(t *testing.T) {
 	testenv.SkipIfShort(t)
-	e, err := started(t.Context(), 3, NoFsync)
+	e, err := started(t.Context(), 3, member.NoFsync)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,15 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/etcd/library"
+	"github.com/stampede-bench/stampede/drivers/etcd/member"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
 // BenchmarkHandOff measures the time from one holder of a lock to the next, held for no time,
 // over a member that syncs: for the calls of the herd-avoiding recipe, and for the library.
 func BenchmarkHandOff(b *testing.B) {
-	p, err := started(b.Context(), 1, Fsync)
+	p, err := started(b.Context(), 1, member.Fsync)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -23,11 +25,11 @@ func BenchmarkHandOff(b *testing.B) {
 	for _, clients := range []int{2, 32, 128} {
 		b.Run(fmt.Sprintf("line-%d", clients), func(b *testing.B) {
 			handOff(b, s, clients, func(c *Conn, dir string) handing {
-				return line{c, dir, claim.InLine(c, dir, "lock-")}
+				return line{c, dir, protected.Behind(c, dir, "lock-")}
 			})
 		})
 		b.Run(fmt.Sprintf("library-%d", clients), func(b *testing.B) {
-			handOff(b, s, clients, func(c *Conn, dir string) handing { return c.libraryLock(dir) })
+			handOff(b, s, clients, func(c *Conn, dir string) handing { return c.LibraryForm("lock", dir, 0).(*library.Lock) })
 		})
 	}
 }
@@ -42,7 +44,7 @@ type handing interface {
 type line struct {
 	conn  *Conn
 	dir   string
-	place *claim.Claim
+	place *protected.Claim
 }
 
 func (l line) Acquire(ctx context.Context) (context.Context, error) {
@@ -50,7 +52,7 @@ func (l line) Acquire(ctx context.Context) (context.Context, error) {
 		return nil, err
 	}
 	for {
-		all, err := l.conn.Children(ctx, l.dir, nil)
+		all, err := l.place.Neighbors(ctx)
 		if err != nil {
 			return nil, err
 		}

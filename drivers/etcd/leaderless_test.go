@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -14,8 +15,8 @@ import (
 // new sessions are opened there.
 func TestLeaderlessMemberIsLeft(t *testing.T) {
 	testenv.SkipIfShort(t)
-	e, err := local.Start(t.Context(), local.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
-		local.Plan{Servers: 3, Durability: NoFsync, Divisible: true})
+	e, err := cluster.Start(t.Context(), cluster.Kind{Role: "etcd", Serves: member.Serves, Leads: Leads},
+		cluster.Plan{Servers: 3, Durability: member.NoFsync, Divisible: true})
 	if err != nil {
 		t.Fatal(err)
 	}

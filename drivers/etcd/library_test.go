@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/library"
 )
 
 // A tape is a probe that records messages.
@@ -47,7 +48,7 @@ func TestLibraryLock(t *testing.T) {
 	probe := newTape()
 	a, b := dial(t, s, drivers.Options{}), dial(t, s, drivers.Options{Probe: probe})
 	create(t, a, "/lock", 0)
-	first, second := a.libraryLock("/lock"), b.libraryLock("/lock")
+	first, second := a.LibraryForm("lock", "/lock", 0).(*library.Lock), b.LibraryForm("lock", "/lock", 0).(*library.Lock)
 	if _, err := first.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestLibraryLock(t *testing.T) {
 		got <- held
 	}()
 	<-probe.watching
-	if err := b.Fence(t.Context()); err != nil {
+	if err := b.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if n := probe.count(drivers.Notification, 0); n != 0 {
@@ -93,7 +94,7 @@ func TestLibraryLockGivenUp(t *testing.T) {
 	probe := newTape()
 	a, b := dial(t, s, drivers.Options{}), dial(t, s, drivers.Options{Probe: probe})
 	create(t, a, "/lock", 0)
-	first, second := a.libraryLock("/lock"), b.libraryLock("/lock")
+	first, second := a.LibraryForm("lock", "/lock", 0).(*library.Lock), b.LibraryForm("lock", "/lock", 0).(*library.Lock)
 	if _, err := first.Acquire(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestLibraryLockGivenUp(t *testing.T) {
 	<-probe.watching
 	giveUp()
 	if err := <-failed; err == nil {
-		t.Error("acquired what somebody else holds")
+		t.Error("acquired the lock that another client holds")
 	}
 	line, err := a.Children(t.Context(), "/lock", nil)
 	if err != nil || len(line) != 1 {

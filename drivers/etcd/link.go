@@ -73,7 +73,7 @@ func (t *tap) unlinked(l *link) {
 	delete(t.links, l)
 	if last {
 		t.breaks++
-		t.tell(cut)
+		t.report(cut)
 	}
 	t.mu.Unlock()
 	if last {
@@ -96,7 +96,7 @@ func (t *tap) cut(breaks uint64) {
 		return
 	}
 	t.breaks++
-	t.tell(cut)
+	t.report(cut)
 	links := t.links
 	t.links = map[*link]bool{}
 	t.mu.Unlock()

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
 // A listing is the answer to a read of a range of keys: the children of a node. Recipes list
@@ -22,17 +23,23 @@ type listing struct {
 	below    int // length of the part of a key before the name
 	size     int // of the answer, in bytes
 	revision int64
+	more     bool // there are more children than the request asked for
 	children []drivers.Child
 }
 
 // GetHeader returns the header as the library's answers do, with the revision only.
 func (l *listing) GetHeader() *pb.ResponseHeader { return &pb.ResponseHeader{Revision: l.revision} }
 
-// list reads the keys of a node's children.
+// list reads the keys of a node's children: of all, or of the last two that were created up to
+// a revision.
 func (c *Conn) list(ctx context.Context, q *query) error {
-	below := c.keys.below(q.path)
+	below := c.keys.Below(q.path)
 	request := &pb.RangeRequest{Key: []byte(below), RangeEnd: []byte(clientv3.GetPrefixRangeEnd(below)),
 		KeysOnly: true, Serializable: c.atHand(q)}
+	if q.upTo > 0 {
+		request.MaxCreateRevision, request.Limit = q.upTo, 2
+		request.SortTarget, request.SortOrder = pb.RangeRequest_CREATE, pb.RangeRequest_DESCEND
+	}
 	return c.library.ActiveConnection().Invoke(ctx, pb.KV_Range_FullMethodName, request, &listing{below: len(below)},
 		grpc.ForceCodecV2(listingCodec{}), grpc.MaxCallRecvMsgSize(math.MaxInt32))
 }
@@ -63,6 +70,8 @@ const (
 	fieldKVs     = 2
 	fieldKey     = 1
 	fieldCreated = 2
+
+	fieldMore = 3
 )
 
 // parse reads a RangeResponse. The names share one string, which is separate from the whole
@@ -70,8 +79,10 @@ const (
 func (l *listing) parse(response []byte) error {
 	var names strings.Builder
 	var ends []int
-	err := fields(response, func(field protowire.Number, _ uint64, message []byte) error {
+	err := fields(response, func(field protowire.Number, n uint64, message []byte) error {
 		switch field {
+		case fieldMore:
+			l.more = n != 0
 		case fieldHeader:
 			return fields(message, func(field protowire.Number, n uint64, _ []byte) error {
 				if field == fieldRevision {
@@ -108,7 +119,7 @@ func (l *listing) parseKey(kv []byte, names *strings.Builder) (created int64, er
 func (l *listing) name(names string, ends []int) {
 	begin := 0
 	for i, end := range ends {
-		l.children[i] = named(names[begin:end], l.children[i].Seq)
+		l.children[i] = keys.Child(names[begin:end], l.children[i].Seq)
 		begin = end
 	}
 }

@@ -50,22 +50,3 @@ func FuzzListing(f *testing.F) {
 		}
 	})
 }
-
-func TestNamesOfSequentialNodes(t *testing.T) {
-	for name, want := range map[string]bool{
-		sequential("n-", 7587888, 35):   true,
-		sequential("", 1, 1):            true,
-		sequential("a~b.c~", 1<<62, 36): true,
-		"n-0000000017":                  false,
-		"~":                             false,
-		"n~1":                           false,
-		"n~1.":                          false,
-		"n~.1":                          false,
-		"n~1.A":                         false,
-		"n~1.2.3":                       false,
-	} {
-		if got := isSequential(name); got != want {
-			t.Errorf("%q is sequential: %v, want %v", name, got, want)
-		}
-	}
-}

@@ -1,7 +1,10 @@
 package etcd
 
 import (
+	"bytes"
 	"fmt"
+	"reflect"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -14,7 +17,7 @@ import (
 // sizes returns a probe that records the size of the last message of a kind for each
 // operation, and a function that looks it up.
 func sizes(kind drivers.MessageKind) (probe probeFunc, of func(drivers.Op) int) {
-	var last [drivers.OpFence + 1]atomic.Int64
+	var last [drivers.OpFlush + 1]atomic.Int64
 	return func(m drivers.Message) {
 		if m.Kind == kind {
 			last[m.Op].Store(int64(m.Size))
@@ -38,8 +41,8 @@ func TestSizesOfAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for op, read := range map[drivers.Op]clientv3.Op{
-		drivers.OpGet:      clientv3.OpGet(c.keys.node("/a")),
-		drivers.OpChildren: clientv3.OpGet(c.keys.below("/a"), clientv3.WithPrefix(), clientv3.WithKeysOnly()),
+		drivers.OpGet:      clientv3.OpGet(c.keys.Node("/a")),
+		drivers.OpChildren: clientv3.OpGet(c.keys.Below("/a"), clientv3.WithPrefix(), clientv3.WithKeysOnly()),
 	} {
 		r, err := c.library.Do(t.Context(), read)
 		if err != nil {
@@ -58,7 +61,7 @@ func TestGetAndExistsAreOneRead(t *testing.T) {
 	s := quick(t)
 	c := dial(t, s, drivers.Options{Probe: probe})
 	create(t, c, "/a", drivers.Ephemeral)
-	key := []byte(c.keys.node("/a"))
+	key := []byte(c.keys.Node("/a"))
 	data, got, err := c.Get(t.Context(), "/a", nil)
 	if want := size(&pb.RangeRequest{Key: key}); err != nil || sent(drivers.OpGet) != want {
 		t.Errorf("a get of %d bytes (%v), want %d", sent(drivers.OpGet), err, want)
@@ -77,4 +80,86 @@ func TestGetAndExistsAreOneRead(t *testing.T) {
 	if data, stat, err := c.Get(t.Context(), "/", nil); err != nil || data != nil || stat != (drivers.Stat{}) {
 		t.Errorf("the root has %q, %+v (%v)", data, stat, err)
 	}
+}
+
+// A list of neighbors is one list on the wire, as small with many children as with two. If a
+// plain node was created in between, the call reads again but still counts as one list.
+func TestNeighborsAreOneSmallList(t *testing.T) {
+	probe, came := sizes(drivers.Reply)
+	var lists, others atomic.Int64
+	s := quick(t)
+	c := dial(t, s, drivers.Options{Probe: probeFunc(func(m drivers.Message) {
+		probe(m)
+		if m.Kind == drivers.Request && m.Op == drivers.OpChildren {
+			lists.Add(1)
+		}
+		if m.Kind == drivers.Reply && m.Op == drivers.OpOther {
+			others.Add(1)
+		}
+	})})
+	create(t, c, "/a", 0)
+	listed := func(path string, seq int64) (size int, repeated int64) {
+		t.Helper()
+		lists.Store(0)
+		before := others.Load()
+		all, err := c.Neighbors(t.Context(), path, seq)
+		if err != nil || lists.Load() != 1 || len(all) < 2 {
+			t.Fatalf("%d children in %d lists (%v), want two in one", len(all), lists.Load(), err)
+		}
+		return came(drivers.OpChildren), others.Load() - before
+	}
+	create(t, c, "/a/n-", drivers.Sequential)
+	small, _ := listed("/a", create(t, c, "/a/n-", drivers.Sequential).Seq)
+	for range 20 {
+		create(t, c, "/a/n-", drivers.Sequential)
+	}
+	size, repeated := listed("/a", create(t, c, "/a/n-", drivers.Sequential).Seq)
+	if size > small+8 || repeated != 0 { // a number in the answer may take more bytes
+		t.Errorf("with 23 children %d bytes and %d repetitions, with two %d bytes", size, repeated, small)
+	}
+	create(t, c, "/a/ready", 0)
+	if size, repeated = listed("/a", create(t, c, "/a/n-", drivers.Sequential).Seq); size < 10*small || repeated != 1 {
+		t.Errorf("with a plain node in between %d bytes and %d repetitions, want a full list after one", size, repeated)
+	}
+}
+
+// A Join is one call to the server. The wire shows a create and a list, whose bytes are those
+// of the transaction. With a plain node right before the new one, the wire shows the create only.
+func TestJoinIsOneTransaction(t *testing.T) {
+	var seen []drivers.Message
+	var mu sync.Mutex
+	s := quick(t)
+	c := dial(t, s, drivers.Options{Probe: probeFunc(func(m drivers.Message) {
+		mu.Lock()
+		defer mu.Unlock()
+		if m.Op == drivers.OpCreate || m.Op == drivers.OpChildren {
+			seen = append(seen, drivers.Message{Kind: m.Kind, Op: m.Op, Path: bytes.Clone(m.Path), Size: min(m.Size, 1), Pos: m.Pos})
+		}
+	})})
+	create(t, c, "/a", 0)
+	join := func(neighbors, messages int) []drivers.Message {
+		t.Helper()
+		mu.Lock()
+		seen = nil
+		mu.Unlock()
+		made, listed, err := c.Join(t.Context(), "/a/n-", nil, drivers.Sequential|drivers.Ephemeral)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil || len(listed) != neighbors || len(seen) != messages || seen[1].Pos != made.Seq {
+			t.Fatalf("joined as %+v behind %v (%v) with messages %+v; want %d neighbors, %d messages", made, listed, err, seen, neighbors, messages)
+		}
+		return seen
+	}
+	join(1, 4)
+	list := join(2, 4)[2:]
+	want := []drivers.Message{
+		{Kind: drivers.Request, Op: drivers.OpChildren, Path: []byte("/a")},
+		{Kind: drivers.Reply, Op: drivers.OpChildren, Path: []byte("/a"), Pos: list[1].Pos},
+	}
+	if !reflect.DeepEqual(list, want) {
+		t.Errorf("after the create the wire shows %+v, want %+v", list, want)
+	}
+	create(t, c, "/a/ready", 0)
+	join(0, 2)
+	join(2, 4)
 }

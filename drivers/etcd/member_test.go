@@ -6,13 +6,13 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/drivers/etcd/member"
 )
 
 func TestMemberLeavesNothingBehind(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	e, err := started(t.Context(), 1, NoFsync)
+	e, err := started(t.Context(), 1, member.NoFsync)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,13 +24,6 @@ func TestMemberLeavesNothingBehind(t *testing.T) {
 	}
 	if left, err := os.ReadDir(tmp); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
-	}
-}
-
-func TestMemberRefusesWhatItDoesNotKnow(t *testing.T) {
-	err := RunMember(t.Context(), local.Place{Durability: "nofsync"}, func(string) { t.Error("it is ready") })
-	if want := `durability "nofsync": want fsync or no-fsync`; err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/calls"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
 // A persistent watch is one etcd watch for a tree, and two for a node, whose key and whose
@@ -23,11 +25,11 @@ type persistent struct {
 	err     error         // why the arming call failed; valid when decided is closed
 
 	// The watcher's lock guards the following fields.
-	phase phase
-	ids   []int64 // etcd's watches on the stream
-	whole bool    // all of them are confirmed
-	after int64   // revision up to which events are dropped
-	told  int64   // revision of the last event that was delivered
+	phase     phase
+	ids       []int64 // etcd's watches on the stream
+	whole     bool    // all of them are confirmed
+	after     int64   // revision up to which events are dropped
+	delivered int64   // revision of the last event that was delivered
 }
 
 // WatchNode arms a persistent watch on a node.
@@ -59,22 +61,22 @@ func (c *Conn) persist(ctx context.Context, p *persistent) (stop func(), err err
 }
 
 // requests returns the requests that create the watches of etcd.
-func (p *persistent) requests(k keyspace) []*pb.WatchCreateRequest {
+func (p *persistent) requests(space keys.Space) []*pb.WatchCreateRequest {
 	if p.op == drivers.OpWatchTree {
-		from, end := k.nodes()
+		from, end := space.Nodes()
 		return []*pb.WatchCreateRequest{{Key: []byte(from), RangeEnd: []byte(end)}}
 	}
-	below := k.below(p.path)
+	below := space.Below(p.path)
 	requests := []*pb.WatchCreateRequest{{Key: []byte(below), RangeEnd: []byte(clientv3.GetPrefixRangeEnd(below))}}
 	if p.path != "/" {
-		requests = append(requests, &pb.WatchCreateRequest{Key: []byte(k.node(p.path))})
+		requests = append(requests, &pb.WatchCreateRequest{Key: []byte(space.Node(p.path))})
 	}
 	return requests
 }
 
 // event returns the watch's event for a change, and whether the watch covers the change.
-func (p *persistent) event(k keyspace, e *mvccpb.Event) (drivers.Event, bool) {
-	what := drivers.Event{Type: change(e), Path: k.path(string(e.Kv.Key)), Pos: e.Kv.ModRevision}
+func (p *persistent) event(space keys.Space, e *mvccpb.Event) (drivers.Event, bool) {
+	what := drivers.Event{Type: calls.Change(e), Path: space.Path(string(e.Kv.Key)), Pos: e.Kv.ModRevision}
 	switch {
 	case p.op == drivers.OpWatchTree:
 		return what, what.Path == p.path || strings.HasPrefix(what.Path, strings.TrimSuffix(p.path, "/")+"/")

@@ -101,13 +101,13 @@ func (s *watcher) confirmed(p *persistent, id, from int64) {
 
 func (p *persistent) rearmed() { p.call(drivers.Event{Type: drivers.Rearmed, Path: p.path}) }
 
-// tell delivers the events that the watch covers. It drops events up to the revision at which
+// deliver passes on the events that the watch covers. It drops events up to the revision at which
 // all parts were confirmed: a read after arming shows those changes.
 //
 // The server sends the events of the parts in one order as long as it keeps up with both. If
-// one part has fallen behind the other, its events come late. Then tell reports Rearmed, so
+// one part has fallen behind the other, its events come late. Then deliver reports Rearmed, so
 // that the caller reads everything again.
-func (s *watcher) tell(p *persistent, r *pb.WatchResponse, size int) {
+func (s *watcher) deliver(p *persistent, r *pb.WatchResponse, size int) {
 	late := false
 	for _, e := range r.Events {
 		event, covered := p.event(s.keys, e)
@@ -116,10 +116,10 @@ func (s *watcher) tell(p *persistent, r *pb.WatchResponse, size int) {
 		case !p.whole:
 			p.after = max(p.after, event.Pos)
 		case event.Pos <= p.after:
-		case event.Pos < p.told:
+		case event.Pos < p.delivered:
 			late = true
 		default:
-			p.told = event.Pos
+			p.delivered = event.Pos
 			s.tap.notified(drivers.Message{Path: []byte(event.Path), Event: event.Type, Pos: event.Pos, Size: size})
 			size = 0
 			p.call(event)

@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
 // put returns the event of a put, which creates the key if first is set.
@@ -24,7 +25,7 @@ func put(key string, revision int64, first bool) *mvccpb.Event {
 // A persistent watch covers its node, its node's children or its tree, and no key that only
 // has the same prefix.
 func TestPersistentWatchesCover(t *testing.T) {
-	k := keyspace("/p")
+	k := keys.Space("/p")
 	for _, c := range []struct {
 		op              drivers.Op
 		path, at        string
@@ -42,7 +43,7 @@ func TestPersistentWatchesCover(t *testing.T) {
 		p := &persistent{op: c.op, path: c.path}
 		for first, want := range map[bool]string{true: c.created, false: c.change} {
 			got := ""
-			if e, covered := p.event(k, put(k.node(c.at), 7, first)); covered {
+			if e, covered := p.event(k, put(k.Node(c.at), 7, first)); covered {
 				got = fmt.Sprint(e.Type, " ", e.Path)
 			}
 			if got != want {
@@ -54,10 +55,10 @@ func TestPersistentWatchesCover(t *testing.T) {
 
 // The range of all nodes' keys contains those of every depth, and none of sessions.
 func TestNodesAreOneRange(t *testing.T) {
-	k := keyspace("/p")
-	from, end := k.nodes()
+	k := keys.Space("/p")
+	from, end := k.Nodes()
 	for key, want := range map[string]bool{
-		k.node("/a"): true, k.node("/a/b/c/d/e/f/g/h/i/j/k"): true, k.session(17): false, "/q/1/a": false,
+		k.Node("/a"): true, k.Node("/a/b/c/d/e/f/g/h/i/j/k"): true, k.Session(17): false, "/q/1/a": false,
 	} {
 		if got := from <= key && key < end; got != want {
 			t.Errorf("%s is in the range of the nodes' keys: %v, want %v", key, got, want)
@@ -72,7 +73,7 @@ func hearing(told *[]string) (*watcher, *persistent) {
 	p.call = func(e drivers.Event) { *told = append(*told, fmt.Sprint(e.Type, " ", e.Pos)) }
 	s.lasting[p] = true
 	s.confirmed(p, 1, 9)
-	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 11, false)}}, 1)
+	s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 11, false)}}, 1)
 	s.confirmed(p, 2, 10)
 	return s, p
 }
@@ -83,7 +84,7 @@ func TestPersistentWatchBeginsAtOneMoment(t *testing.T) {
 	var told []string
 	s, p := hearing(&told)
 	for revision := int64(10); revision <= 12; revision++ {
-		s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", revision, true)}}, 1)
+		s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", revision, true)}}, 1)
 	}
 	if want := []string{"children changed 12"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
@@ -95,9 +96,9 @@ func TestPersistentWatchBeginsAtOneMoment(t *testing.T) {
 func TestLatePartOfAPersistentWatch(t *testing.T) {
 	var told []string
 	s, p := hearing(&told)
-	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 15, false)}}, 1)
-	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", 13, true), put("/p/2/a/c", 14, true), put("/p/2/a/d", 16, true)}}, 1)
-	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 17, false)}}, 1)
+	s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 15, false)}}, 1)
+	s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", 13, true), put("/p/2/a/c", 14, true), put("/p/2/a/d", 16, true)}}, 1)
+	s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 17, false)}}, 1)
 	if want := []string{"data changed 15", "children changed 16", "rearmed 0", "data changed 17"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
@@ -119,7 +120,7 @@ func TestRefusedPersistentWatch(t *testing.T) {
 	}
 	s.deny(armed, &pb.WatchResponse{CancelReason: "not any more"})
 	if !lost {
-		t.Error("the session goes on without a watch that it has")
+		t.Error("the session continues without a watch that it has armed")
 	}
 }
 
@@ -130,13 +131,13 @@ func TestCompactedPersistentWatch(t *testing.T) {
 	s, p := hearing(&told)
 	s.stream, s.last = &stream{more: make(chan struct{}, 1)}, 2
 	s.deny(p, &pb.WatchResponse{CompactRevision: 20})
-	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", 21, true)}}, 1)
+	s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/2/a/b", 21, true)}}, 1)
 	s.confirmed(p, 3, 21)
 	if len(told) > 0 {
 		t.Errorf("told %q before it is armed again", told)
 	}
 	s.confirmed(p, 4, 22)
-	s.tell(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 23, false)}}, 1)
+	s.deliver(p, &pb.WatchResponse{Events: []*mvccpb.Event{put("/p/1/a", 23, false)}}, 1)
 	if want := []string{"rearmed 0", "data changed 23"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}

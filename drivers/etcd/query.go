@@ -2,10 +2,13 @@ package etcd
 
 import (
 	"context"
+	"path"
+	"slices"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -28,6 +31,8 @@ type query struct {
 	// watch is what the read arms, or nil.
 	watch *watch
 	below int // length of the part of a child's key before its name, if the query lists
+	// upTo, if not 0, limits the first attempt at a list: see [Conn.list].
+	upTo int64
 
 	version  int64 // of the session's key when a write was sent
 	repeated bool  // sent again, because the watch began after the read
@@ -88,14 +93,21 @@ func (q *query) answer(reply any) drivers.Message {
 	return m
 }
 
-// see records what was read. It returns whether it is still open whether the node exists: a
-// plain list that shows no children leaves that open.
+// joined returns the list that was part of the transaction of a Join, if it was.
+func (q *query) joined() (list drivers.Message, ok bool) {
+	return drivers.Message{Op: drivers.OpChildren, Path: []byte(path.Dir(q.path)), Pos: q.seen.revision},
+		q.op == drivers.OpCreate && q.children != nil
+}
+
+// see records what was read. It returns whether the read leaves something open: a plain list
+// that shows no children, whether the node exists; a list of neighbors with a child that is
+// not sequential, which sequential child is right before it.
 func (q *query) see(reply any) (open bool) {
 	switch r := reply.(type) {
 	case *listing:
 		q.children = r.children
 		q.seen = sight{r.revision, true, len(r.children)}
-		return len(r.children) == 0
+		return len(r.children) == 0 || short(r.children, r.more)
 	case *pb.RangeResponse:
 		q.node, q.verdict = nil, nil
 		if len(r.Kvs) > 0 {
@@ -109,10 +121,33 @@ func (q *query) see(reply any) (open bool) {
 			q.verdict = q.judge(r)
 		}
 		q.seen = sight{r.Header.GetRevision(), q.verdict == nil, 0}
-		if q.below > 0 {
+		if q.below > 0 && r.Succeeded {
 			q.children = children(r, q.below)
 			q.seen.children = len(q.children)
+			if q.op == drivers.OpCreate && short(q.children, r.Responses[1].GetResponseRange().GetMore()) {
+				q.children = nil
+			}
 		}
 	}
 	return false
+}
+
+// short reports whether a list of neighbors may lack one, because it has a child that is not
+// sequential, and there are more.
+func short(neighbors []drivers.Child, more bool) bool {
+	return more && slices.ContainsFunc(neighbors, func(c drivers.Child) bool { return c.Seq == drivers.NoSeq })
+}
+
+// header is the number of bytes that gRPC puts before a message.
+const header = 5
+
+// size returns the size of a message on the wire.
+func size(message any) int {
+	switch m := message.(type) {
+	case proto.Message:
+		return header + proto.Size(m)
+	case *listing:
+		return header + m.size
+	}
+	return header
 }

@@ -19,7 +19,8 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/spread"
+	"github.com/stampede-bench/stampede/drivers/balancer"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
 // Config says where an etcd service is and how it is used.
@@ -32,7 +33,7 @@ type Config struct {
 	// Serializable makes the connected server answer reads from its own state, which may be
 	// old. The default is linearizable reads.
 	Serializable bool
-	// Clients chooses the servers of sessions, one of [spread.Names]; "" means all endpoints
+	// Clients chooses the servers of sessions, one of [balancer.Names]; "" means all endpoints
 	// in turn.
 	Clients string
 	// TLS, if set, configures encryption and certificates.
@@ -80,11 +81,11 @@ func (c Config) Validate() error {
 
 // A Service is an etcd service at given addresses.
 type Service struct {
-	config  Config
-	spread  *spread.Spread
-	http    *http.Client // for the server's version and metrics
-	version func() (string, error)
-	witness witness
+	config   Config
+	balancer *balancer.Balancer
+	http     *http.Client // for the server's version and metrics
+	version  func() (string, error)
+	counters counters
 }
 
 // New returns the service. It does not connect.
@@ -107,7 +108,7 @@ func New(cfg Config) (*Service, error) {
 		Timeout:   cfg.DialTimeout,
 		Transport: &http.Transport{TLSClientConfig: cfg.TLS, DisableKeepAlives: true},
 	}}
-	s.spread = spread.New(cfg.Clients, cfg.Endpoints, s.leads)
+	s.balancer = balancer.New(cfg.Clients, cfg.Endpoints, s.leads)
 	s.version = sync.OnceValues(s.askVersion)
 	return s, nil
 }
@@ -143,7 +144,7 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.config.DialTimeout)
 	defer cancel()
-	first, err := s.spread.Next(ctx)
+	first, err := s.balancer.Next(ctx)
 	if err != nil {
 		return nil, s.unreachable(err, nil)
 	}
@@ -161,11 +162,11 @@ func (s *Service) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, er
 // session creates a session without opening it. It tries the endpoint with index first before
 // the others.
 func (s *Service) session(o drivers.Options, first int) (*Conn, error) {
-	keys := keyspace(s.config.Prefix)
-	c := &Conn{options: o, keys: keys, serializable: s.config.Serializable, crew: make(crew), done: make(chan struct{})}
-	c.tap = newTap(o, keys, s.config.Dial)
+	space := keys.Space(s.config.Prefix)
+	c := &Conn{options: o, keys: space, serializable: s.config.Serializable, pool: make(pool), done: make(chan struct{})}
+	c.tap = newTap(o, space, s.config.Dial)
 	c.tap.broken = c.broken
-	c.watches = newWatcher(c.tap, keys)
+	c.watches = newWatcher(c.tap, space)
 	c.watches.behind = c.reread
 	options := append(c.tap.options(), s.patience())
 	if s.config.TLS != nil {

@@ -10,6 +10,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/library"
 )
 
 // open opens the session.
@@ -17,7 +18,10 @@ func (c *Conn) open(ctx context.Context) error {
 	if err := c.somewhere(ctx, c.grant); err != nil {
 		return err
 	}
-	c.key = c.keys.session(c.lease.id)
+	c.key = c.keys.Session(c.lease.id)
+	c.forms = &library.Session{Conn: c, Client: c.library, Lease: clientv3.LeaseID(c.lease.id), Keys: c.keys,
+		Ready:    func(ctx context.Context) error { return c.latch.Wait(ctx, c.done) },
+		Revision: c.tap.seen.Load, Failed: failed}
 	var breaks uint64
 	if err := c.somewhere(ctx, func(ctx context.Context) error {
 		breaks = c.tap.broke()
@@ -67,10 +71,10 @@ func (c *Conn) connect(breaks uint64) error {
 	}
 	c.connected = true
 	if c.opened {
-		c.tell(drivers.Connected)
+		c.reportState(drivers.Connected)
 	}
 	c.opened = true
-	c.gate.set(false)
+	c.latch.SetConnected(true)
 	return nil
 }
 
@@ -83,8 +87,8 @@ func (c *Conn) broken() {
 		return
 	}
 	c.connected = false
-	c.gate.set(true)
-	c.tell(drivers.Disconnected)
+	c.latch.SetConnected(false)
+	c.reportState(drivers.Disconnected)
 	c.leaving.Go(c.reconnect)
 }
 
@@ -150,7 +154,7 @@ func (c *Conn) turn() {
 	c.library.SetEndpoints(append(all[1:], all[0])...)
 }
 
-func (c *Conn) tell(s drivers.State) {
+func (c *Conn) reportState(s drivers.State) {
 	if c.options.OnState != nil {
 		c.options.OnState(s)
 	}
@@ -166,7 +170,7 @@ func (c *Conn) end() (here, connected bool) {
 	}
 	c.over = true
 	if c.opened {
-		c.tell(drivers.SessionLost)
+		c.reportState(drivers.SessionLost)
 	}
 	close(c.done)
 	connected = c.connected

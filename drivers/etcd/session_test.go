@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/claim"
+	"github.com/stampede-bench/stampede/drivers/protected"
 )
 
 // A frozen connection accepts writes and delivers nothing, but does not break.
@@ -96,7 +96,7 @@ func TestLostReplies(t *testing.T) {
 	create(t, onlooker, "/line", 0)
 	c := dial(t, s, drivers.Options{LoseReply: lose})
 	for range 200 {
-		place := claim.InLine(c, "/line", "lock-")
+		place := protected.InLine(c, "/line", "lock-")
 		if err := place.Create(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +108,7 @@ func TestLostReplies(t *testing.T) {
 			t.Fatal(err)
 		}
 		if line, err = onlooker.Children(t.Context(), "/line", nil); err != nil || len(line) != 0 {
-			t.Fatalf("the line is %v (%v), want nobody", line, err)
+			t.Fatalf("the line is %v (%v), want none", line, err)
 		}
 	}
 	if losses < 200 {
@@ -207,7 +207,7 @@ func TestWatchesOutliveCompaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	close(back)
-	if err := watcher.Fence(t.Context()); err != nil {
+	if err := watcher.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ended, end := context.WithCancel(t.Context())
@@ -220,9 +220,9 @@ func TestWatchesOutliveCompaction(t *testing.T) {
 	}
 }
 
-// A fence returns when no client writes, whatever the session watches: the server reports its
+// A flush returns when no client writes, whatever the session watches: the server reports its
 // progress although no later revision exists.
-func TestFenceAtRest(t *testing.T) {
+func TestFlushAtRest(t *testing.T) {
 	var states []drivers.State
 	back := make(chan struct{})
 	c := dial(t, quick(t), drivers.Options{OnState: func(s drivers.State) {
@@ -242,12 +242,12 @@ func TestFenceAtRest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Fence(t.Context()); err != nil {
+	if err := c.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	c.tap.cut(c.tap.broke())
 	<-back
-	if err := c.Fence(t.Context()); err != nil {
+	if err := c.Flush(t.Context()); err != nil {
 		t.Errorf("after a reconnect: %v", err)
 	}
 	if want := []drivers.State{drivers.Disconnected, drivers.Connected}; !slices.Equal(states, want) {
@@ -280,23 +280,5 @@ func TestConfigNamesWhatIsWrong(t *testing.T) {
 		if _, err := New(c); err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
-	}
-}
-
-func TestKeys(t *testing.T) {
-	k := keyspace("/p")
-	var got []string
-	for _, path := range []string{"/a", "/a/b", "/a/b/c"} {
-		got = append(got, k.node(path), k.below(path), k.path(k.node(path)))
-	}
-	got = append(got, k.below("/"), k.path("/q/1/a"), k.path(k.session(10)))
-	want := []string{
-		"/p/1/a", "/p/2/a/", "/a",
-		"/p/2/a/b", "/p/3/a/b/", "/a/b",
-		"/p/3/a/b/c", "/p/4/a/b/c/", "/a/b/c",
-		"/p/1/", "/q/1/a", "/p/sessions/a",
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }

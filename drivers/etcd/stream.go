@@ -77,7 +77,7 @@ func (s *stream) cancel(ids []int64) {
 func (s *stream) progress() {
 	r := &pb.WatchRequest_ProgressRequest{ProgressRequest: &pb.WatchProgressRequest{}}
 	s.mu.Lock()
-	s.queue = append(s.queue, outgoing{request: &pb.WatchRequest{RequestUnion: r}, op: drivers.OpFence})
+	s.queue = append(s.queue, outgoing{request: &pb.WatchRequest{RequestUnion: r}, op: drivers.OpFlush})
 	s.mu.Unlock()
 	s.flush()
 }
@@ -143,7 +143,7 @@ func (s *stream) handle(r *pb.WatchResponse, handle func(r *pb.WatchResponse, cr
 			m.Op, m.Path, m.Watch = o.op, []byte(o.path), o.op.IsWatch()
 		}
 		if progress(r) {
-			m.Op = drivers.OpFence
+			m.Op = drivers.OpFlush
 		}
 		if err := s.tap.answered(m, s.breaks); err != nil {
 			return err

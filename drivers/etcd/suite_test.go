@@ -9,32 +9,33 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
 	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
-	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/drivers/etcd/member"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
 	etcdtest.Plain()
-	child.Dispatch(map[string]child.Role{local.KeeperRole: local.Keep, "etcd": local.InPlace(RunMember)})
+	reexec.Dispatch(map[string]reexec.Role{cluster.KeeperRole: cluster.Keep, "etcd": cluster.InPlace(member.Run)})
 	os.Exit(m.Run())
 }
 
 // started starts a cluster with the given number of members.
-func started(ctx context.Context, members int, durability string) (*local.Ensemble, error) {
-	return local.Start(ctx, local.Kind{Role: "etcd", Serves: Serves, Leads: Leads},
-		local.Plan{Servers: members, Durability: durability})
+func started(ctx context.Context, members int, durability string) (*cluster.Ensemble, error) {
+	return cluster.Start(ctx, cluster.Kind{Role: "etcd", Serves: member.Serves, Leads: Leads},
+		cluster.Plan{Servers: members, Durability: durability})
 }
 
-// member returns the address of one member for all tests, which does not sync to disk: that of
+// address returns the address of one member for all tests, which does not sync to disk: that of
 // the test run, or one that ends with this process.
-var member = sync.OnceValues(func() (address string, err error) {
+var address = sync.OnceValues(func() (address string, err error) {
 	if address, ok := testenv.Server(testenv.Etcd); ok {
 		return address, nil
 	}
-	e, err := started(context.Background(), 1, NoFsync)
+	e, err := started(context.Background(), 1, member.NoFsync)
 	if err != nil {
 		return "", err
 	}
@@ -47,13 +48,13 @@ var prefixes atomic.Int64
 // quick returns a service on the common member.
 func quick(t testing.TB) *Service {
 	t.Helper()
-	address, err := member()
+	at, err := address()
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A unique prefix lets every test begin with no keys.
 	prefix := fmt.Sprintf("/%s-%d-%d", t.Name(), os.Getpid(), prefixes.Add(1))
-	return service(t, Config{Endpoints: []string{address}, Prefix: prefix})
+	return service(t, Config{Endpoints: []string{at}, Prefix: prefix})
 }
 
 func service(t testing.TB, cfg Config) *Service {

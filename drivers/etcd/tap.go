@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
 // A tap sees everything that one session, or a library on top of it, sends and receives, as
@@ -26,7 +27,7 @@ type tap struct {
 	broken func() // reports each break to the session
 	// through, if set, wraps each connection.
 	through func(net.Conn) net.Conn
-	keys    keyspace
+	keys    keys.Space
 
 	losing sync.Mutex // held during a call of lose
 
@@ -35,17 +36,17 @@ type tap struct {
 	breaks  uint64 // number of times the connection has broken
 	dialing error  // error of the last attempt to connect
 
-	seen       atomic.Int64             // revision of the last answer to a library
-	foreigners map[*foreignStream]int64 // streams with watches of libraries, and the revision that each has reached
-	advanced   chan struct{}            // closed and replaced when a stream advances or ends
+	seen           atomic.Int64             // revision of the last answer to a library
+	libraryStreams map[*libraryStream]int64 // streams with watches of libraries, and the revision that each has reached
+	advanced       chan struct{}            // closed and replaced when a stream advances or ends
 }
 
 var cut = drivers.Message{Kind: drivers.Cut}
 
-func newTap(o drivers.Options, keys keyspace, dial func(context.Context, string) (net.Conn, error)) *tap {
+func newTap(o drivers.Options, keys keys.Space, dial func(context.Context, string) (net.Conn, error)) *tap {
 	return &tap{
 		probe: o.Probe, lose: o.LoseReply, through: o.Through, keys: keys, dial: dial,
-		links: map[*link]bool{}, foreigners: map[*foreignStream]int64{}, advanced: make(chan struct{}),
+		links: map[*link]bool{}, libraryStreams: map[*libraryStream]int64{}, advanced: make(chan struct{}),
 	}
 }
 
@@ -67,8 +68,8 @@ func (t *tap) options() []grpc.DialOption {
 
 const window = 1 << 20
 
-// tell reports a message to the probe. The caller holds the lock.
-func (t *tap) tell(m drivers.Message) {
+// report passes a message to the probe. The caller holds the lock.
+func (t *tap) report(m drivers.Message) {
 	if t.probe != nil {
 		t.probe.Message(m)
 	}
@@ -79,7 +80,7 @@ func (t *tap) asked(m drivers.Message) (breaks uint64) {
 	m.Kind = drivers.Request
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tell(m)
+	t.report(m)
 	return t.breaks
 }
 
@@ -95,7 +96,7 @@ func (t *tap) answered(m drivers.Message, breaks uint64) error {
 	if t.breaks != breaks {
 		return errCut
 	}
-	t.tell(m)
+	t.report(m)
 	return nil
 }
 
@@ -112,7 +113,7 @@ func (t *tap) notified(m drivers.Message) {
 	m.Kind = drivers.Notification
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tell(m)
+	t.report(m)
 }
 
 func (t *tap) broke() uint64 {
@@ -128,7 +129,7 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	q := queryOf(ctx)
 	ours := q != nil
 	if !ours {
-		q = t.foreign(request)
+		q = t.libraryCall(request)
 	}
 	asked := q.message()
 	asked.Size = size(request)
@@ -155,7 +156,23 @@ func (t *tap) unary(ctx context.Context, method string, request, reply any, cc *
 	if !ours {
 		t.seen.Store(max(t.seen.Load(), answer.Pos))
 	}
-	return t.answered(answer, breaks)
+	if err := t.answered(answer, breaks); err != nil {
+		return err
+	}
+	if list, ok := q.joined(); ok {
+		t.joined(list)
+	}
+	return nil
+}
+
+// joined reports a list whose request and reply were part of another call's, and whose bytes
+// count there.
+func (t *tap) joined(list drivers.Message) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.report(drivers.Message{Kind: drivers.Request, Op: list.Op, Path: list.Path})
+	list.Kind = drivers.Reply
+	t.report(list)
 }
 
 // wireError returns the error to put into a Message: ErrUnsupported if there is no sentinel.
@@ -171,6 +188,6 @@ func (t *tap) received(bytes int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if bytes > 0 {
-		t.tell(drivers.Message{Kind: drivers.Reply, Size: bytes})
+		t.report(drivers.Message{Kind: drivers.Reply, Size: bytes})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
 // alive is a condition of every write: the session is alive and has not reconnected since. The
@@ -43,7 +44,7 @@ func metadata() []clientv3.OpOption {
 
 // count counts the children of a node.
 func (c *Conn) count(path string) clientv3.Op {
-	return clientv3.OpGet(c.keys.below(path), clientv3.WithPrefix(), clientv3.WithCountOnly())
+	return clientv3.OpGet(c.keys.Below(path), clientv3.WithPrefix(), clientv3.WithCountOnly())
 }
 
 // why returns the reads that explain why a write's conditions did not hold: of the session,
@@ -74,13 +75,13 @@ func always(err error) func(*pb.TxnResponse) error {
 func (c *Conn) create(name string, data []byte, mode drivers.Mode) *query {
 	q := &query{op: drivers.OpCreate, path: name, made: name, mode: mode}
 	if mode&drivers.Sequential != 0 {
-		q.made = sequential(name, c.lease.id, c.made.Add(1))
+		q.made = keys.Sequential(name, c.lease.id, c.made.Add(1))
 	}
 	if name == "/" {
 		q.judge = always(drivers.ErrNodeExists)
 		return q
 	}
-	key := c.keys.node(q.made)
+	key := c.keys.Node(q.made)
 	var options []clientv3.OpOption
 	if mode&drivers.Ephemeral != 0 {
 		options = append(options, clientv3.WithLease(clientv3.LeaseID(c.lease.id)))
@@ -89,11 +90,22 @@ func (c *Conn) create(name string, data []byte, mode drivers.Mode) *query {
 	q.then = []clientv3.Op{clientv3.OpPut(key, string(data), options...)}
 	q.other = c.why(key)
 	if parent := path.Dir(name); parent != "/" { // the root exists and is not ephemeral
-		dir := c.keys.node(parent)
+		dir := c.keys.Node(parent)
 		q.when = append(q.when, present(dir), clientv3.Compare(clientv3.LeaseValue(dir), "=", 0))
 		q.other = c.why(key, clientv3.OpGet(dir, metadata()...))
 	}
 	q.judge = q.created
+	return q
+}
+
+// join creates a sequential node, and lists the last two children after that: the new one and
+// the one created before it.
+func (c *Conn) join(name string, data []byte, mode drivers.Mode) *query {
+	q := c.create(name, data, mode)
+	below := c.keys.Below(path.Dir(name))
+	q.below = len(below)
+	q.then = append(q.then, clientv3.OpGet(below, clientv3.WithPrefix(), clientv3.WithKeysOnly(), clientv3.WithLimit(2),
+		clientv3.WithSort(clientv3.SortByCreateRevision, clientv3.SortDescend)))
 	return q
 }
 
@@ -124,8 +136,8 @@ func (c *Conn) remove(path string, version int32) *query {
 		q.judge = always(drivers.ErrUnsupported)
 		return q
 	}
-	key := c.keys.node(path)
-	q.when = []clientv3.Cmp{is(key, version), absent(c.keys.below(path)).WithPrefix()}
+	key := c.keys.Node(path)
+	q.when = []clientv3.Cmp{is(key, version), absent(c.keys.Below(path)).WithPrefix()}
 	q.then = []clientv3.Op{clientv3.OpDelete(key)}
 	q.other = c.why(key)
 	q.judge = func(r *pb.TxnResponse) error {
@@ -143,7 +155,7 @@ func (c *Conn) set(path string, data []byte, version int32) *query {
 		q.judge = always(drivers.ErrUnsupported)
 		return q
 	}
-	key := c.keys.node(path)
+	key := c.keys.Node(path)
 	q.when = []clientv3.Cmp{is(key, version)}
 	q.then = []clientv3.Op{
 		clientv3.OpPut(key, string(data), clientv3.WithIgnoreLease()),
@@ -178,7 +190,7 @@ func (c *Conn) lookAt(op drivers.Op, path string) *query {
 	if path == "/" {
 		return c.look(op, path)
 	}
-	q := &query{op: op, path: path, needed: true, one: &pb.RangeRequest{Key: []byte(c.keys.node(path))}}
+	q := &query{op: op, path: path, needed: true, one: &pb.RangeRequest{Key: []byte(c.keys.Node(path))}}
 	if op == drivers.OpExists {
 		q.one.KeysOnly, q.one.SortTarget = true, pb.RangeRequest_VALUE // see metadata
 	}
@@ -187,22 +199,22 @@ func (c *Conn) lookAt(op drivers.Op, path string) *query {
 
 // listAll lists a node's children, and finds out whether the node exists.
 func (c *Conn) listAll(path string) *query {
-	below := c.keys.below(path)
+	below := c.keys.Below(path)
 	q := &query{op: drivers.OpChildren, path: path, below: len(below), then: []clientv3.Op{c.count(path),
 		clientv3.OpGet(below, clientv3.WithPrefix(), clientv3.WithKeysOnly())}}
 	if path != "/" {
-		q.then[0] = clientv3.OpGet(c.keys.node(path), clientv3.WithKeysOnly())
+		q.then[0] = clientv3.OpGet(c.keys.Node(path), clientv3.WithKeysOnly())
 		q.judge = found
 	}
 	return q
 }
 
-// children returns the children that listAll read.
+// children returns the children that listAll or join read.
 func children(r *pb.TxnResponse, below int) []drivers.Child {
 	kvs := r.Responses[1].GetResponseRange().GetKvs()
 	all := make([]drivers.Child, len(kvs))
 	for i, kv := range kvs {
-		all[i] = named(string(kv.Key[below:]), kv.CreateRevision)
+		all[i] = keys.Child(string(kv.Key[below:]), kv.CreateRevision)
 	}
 	return all
 }

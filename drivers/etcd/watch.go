@@ -6,6 +6,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/calls"
 )
 
 // A watch is one [drivers.Watch], armed or about to be. It uses one or two etcd watches: see
@@ -60,7 +61,7 @@ func (w *watch) confirm(from int64) {
 
 // event returns the watch's event for a change, and whether the watch covers the change.
 func (w *watch) event(e *mvccpb.Event) (drivers.Event, bool) {
-	what := drivers.Event{Type: change(e), Path: w.path, Pos: e.Kv.ModRevision}
+	what := drivers.Event{Type: calls.Change(e), Path: w.path, Pos: e.Kv.ModRevision}
 	switch {
 	case w.ours:
 		return what, what.Type == drivers.Deleted
@@ -72,17 +73,6 @@ func (w *watch) event(e *mvccpb.Event) (drivers.Event, bool) {
 	covered := what.Type != drivers.DataChanged
 	what.Type = drivers.ChildrenChanged
 	return what, covered
-}
-
-// change returns what happened to the key itself.
-func change(e *mvccpb.Event) drivers.EventType {
-	switch {
-	case e.Type == mvccpb.Event_DELETE:
-		return drivers.Deleted
-	case e.Kv.CreateRevision == e.Kv.ModRevision:
-		return drivers.Created
-	}
-	return drivers.DataChanged
 }
 
 // onNode returns a request for a watch of the node.

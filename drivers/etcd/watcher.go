@@ -6,6 +6,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
 // A watcher holds the watches of one session.
@@ -17,7 +18,7 @@ import (
 // watch began, and showed an older revision, is repeated.
 type watcher struct {
 	tap    *tap
-	keys   keyspace
+	keys   keys.Space
 	behind func(*watch) // reads again what the server can no longer send as events
 
 	mu          sync.Mutex
@@ -34,7 +35,7 @@ type watcher struct {
 	advanced    chan struct{} // closed and replaced when progress advances
 }
 
-func newWatcher(t *tap, keys keyspace) *watcher {
+func newWatcher(t *tap, keys keys.Space) *watcher {
 	return &watcher{
 		tap: t, keys: keys, advanced: make(chan struct{}),
 		all: map[*watch]bool{}, byID: map[int64]*watch{},
@@ -46,10 +47,10 @@ func newWatcher(t *tap, keys keyspace) *watcher {
 func (s *watcher) open(call drivers.Watch, path string, children bool) (*watch, error) {
 	w := &watch{in: s, call: call, path: path, confirmed: make(chan struct{})}
 	if path != "/" {
-		w.node = s.keys.node(path)
+		w.node = s.keys.Node(path)
 	}
 	if children {
-		w.below = s.keys.below(path)
+		w.below = s.keys.Below(path)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

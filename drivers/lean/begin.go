@@ -11,7 +11,7 @@ import (
 // Begin makes a call. The request is sent with the next ones, or when a caller awaits a call
 // that is unanswered; see [drivers.Pipeliner].
 func (c *Conn) Begin(ctx context.Context, r drivers.Call) drivers.Pending {
-	k, err := c.begin(ctx, &request{op: r.Op, code: codeOf(r.Op), path: r.Path, data: r.Data, version: r.Version, mode: r.Mode}, (*line).gather)
+	k, err := c.begin(ctx, &request{op: r.Op, code: codeOf(r.Op), path: r.Path, data: r.Data, version: r.Version, mode: r.Mode}, (*link).gather)
 	if err != nil {
 		return drivers.Failed(err)
 	}
@@ -56,7 +56,7 @@ func (k *call) ready() bool { return len(k.done) > 0 }
 
 // flush sends the calls that were begun.
 func (c *Conn) flush() {
-	if l := c.line.Load(); l != nil {
+	if l := c.link.Load(); l != nil {
 		l.flush()
 	}
 }

@@ -14,7 +14,7 @@ type request struct {
 	code    int32  // its opcode
 	path    string // as the caller gave it
 	data    []byte
-	version int32 // or the mode, for a request that arms a lasting watch
+	version int32 // or the mode, for a request that arms a persistent watch
 	mode    drivers.Mode
 	watch   drivers.Watch
 }
@@ -28,7 +28,7 @@ type call struct {
 	xid     int32
 	size    int   // of the request, in bytes
 	arms    bool  // the request arms a watch at the server
-	covered bool  // arms is not needed, since a lasting watch gets the same events
+	covered bool  // arms is not needed, since a persistent watch gets the same events
 	unasked bool  // no caller waits for it
 	last    bool  // the last of the requests that arm the watches again
 	before  *call // the read that this sync precedes
@@ -36,14 +36,14 @@ type call struct {
 	state   atomic.Int32
 	done    chan struct{} // has room for one signal
 
-	answer   wire.Err
-	position int64 // of the reply
-	err      error // of the connection
-	name     string
-	bytes    []byte
-	children []drivers.Child
-	stat     drivers.Stat
-	lasting  *lasting
+	answer     wire.Err
+	position   int64 // of the reply
+	err        error // of the connection
+	name       string
+	bytes      []byte
+	children   []drivers.Child
+	stat       drivers.Stat
+	persistent *persistent
 }
 
 const (
@@ -71,7 +71,7 @@ func (c *Conn) free(k *call) {
 // do makes a call. Without an error it returns the call, for the caller to read its results
 // and free it.
 func (c *Conn) do(ctx context.Context, r request) (*call, error) {
-	k, err := c.begin(ctx, &r, (*line).ask)
+	k, err := c.begin(ctx, &r, (*link).ask)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (c *Conn) do(ctx context.Context, r request) (*call, error) {
 }
 
 // begin passes a call to the connection, as soon as there is one.
-func (c *Conn) begin(ctx context.Context, r *request, ask func(*line, *call) bool) (*call, error) {
+func (c *Conn) begin(ctx context.Context, r *request, ask func(*link, *call) bool) (*call, error) {
 	if ctx.Err() != nil {
 		return nil, c.failed(r, context.Cause(ctx))
 	}

@@ -72,7 +72,7 @@ func (c *Conn) end() {
 		return
 	}
 	c.over = true
-	c.line.Store(nil)
+	c.link.Store(nil)
 	c.changed(drivers.SessionLost)
 	close(c.done)
 	c.rouse()

@@ -79,10 +79,10 @@ func (c *Conn) Sync(ctx context.Context, path string) error {
 	return c.catchUp(ctx, request{op: drivers.OpSync, code: wire.OpSync, path: path})
 }
 
-// Fence is a sync of a path of its own. The server answers it when it has caught up with the
+// Flush is a sync of a path of its own. The server answers it when it has caught up with the
 // leader. Before the answer it sends the notifications for all writes that it has applied.
-func (c *Conn) Fence(ctx context.Context) error {
-	return c.catchUp(ctx, request{op: drivers.OpFence, code: wire.OpSync, path: wire.FencePath})
+func (c *Conn) Flush(ctx context.Context) error {
+	return c.catchUp(ctx, request{op: drivers.OpFlush, code: wire.OpSync, path: wire.FlushPath})
 }
 
 // catchUp makes a sync, and repeats it as often as needed.

@@ -13,7 +13,7 @@ import (
 // connect tries the servers in turn until one accepts the session, the context ends, or
 // further attempts are useless. The first attempts are made immediately. When every server has
 // failed, connect pauses before each attempt.
-func (c *Conn) connect(ctx context.Context) (*line, error) {
+func (c *Conn) connect(ctx context.Context) (*link, error) {
 	servers := c.ensemble.Servers
 	var last error
 	for tries := 0; ; tries++ {
@@ -56,14 +56,14 @@ func (c *Conn) timeout() time.Duration {
 
 // attempt connects to a server and opens or resumes the session there. Each server gets an
 // equal share of the session's timeout, and one share is left over.
-func (c *Conn) attempt(ctx context.Context, address string) (*line, error) {
+func (c *Conn) attempt(ctx context.Context, address string) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout()/time.Duration(len(c.ensemble.Servers)+1))
 	defer cancel()
 	nc, err := c.ensemble.Connect(ctx, address, c.options.Through)
 	if err != nil {
 		return nil, err
 	}
-	l := newLine(c, nc)
+	l := newLink(c, nc)
 	stop := context.AfterFunc(ctx, func() { nc.Close() })
 	err = l.open()
 	if err == nil {

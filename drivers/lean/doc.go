@@ -15,7 +15,7 @@
 // one. Requests that must not be sent while there is no connection wait, and their callers can
 // cancel them too. After a reconnect the watches are armed again before anything else is sent.
 //
-// The package implements the part of the protocol that [drivers.Conn], [drivers.Fencer] and
+// The package implements the part of the protocol that [drivers.Conn], [drivers.Flusher] and
 // [drivers.PersistentWatcher] need. It knows every packet, so it notifies the probe itself, in
 // the terms of a [wire.Tap].
 package lean

@@ -10,7 +10,7 @@ import (
 )
 
 // open opens the session, or resumes it.
-func (l *line) open() error {
+func (l *link) open() error {
 	c := l.conn
 	r := wire.ConnectRequest{
 		LastZxid: c.position, Timeout: int32(c.options.SessionTimeout.Milliseconds()),
@@ -19,7 +19,7 @@ func (l *line) open() error {
 	packet := r.Append(wire.Begin(nil))
 	wire.End(packet, 0)
 	l.mu.Lock()
-	l.tell(drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen, Size: len(packet)})
+	l.report(drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen, Size: len(packet)})
 	l.mu.Unlock()
 	if _, err := l.net.Write(packet); err != nil {
 		return err
@@ -38,12 +38,12 @@ func (l *line) open() error {
 }
 
 // granted processes the server's answer.
-func (l *line) granted(s wire.ConnectResponse, size int) error {
+func (l *link) granted(s wire.ConnectResponse, size int) error {
 	m := drivers.Message{Kind: drivers.Reply, Op: drivers.OpOpen, Size: size}
 	if s.Timeout <= 0 {
 		m.Err = drivers.ErrSessionLost
 	}
-	if err := l.hear(m); err != nil {
+	if err := l.reportReply(m); err != nil {
 		return err
 	}
 	if s.Timeout <= 0 {
@@ -58,7 +58,7 @@ func (l *line) granted(s wire.ConnectResponse, size int) error {
 
 // introduce sends the credentials, before any other request. ZooKeeper does not say whether it
 // knows the user: it refuses the operations that the user is not permitted.
-func (l *line) introduce() error {
+func (l *link) introduce() error {
 	user := l.conn.ensemble.User
 	if user.IsZero() {
 		return nil
@@ -84,7 +84,7 @@ func (l *line) introduce() error {
 	if h.Decode(&d); d.Err() != nil || h.Xid != k.xid {
 		return errOrder
 	}
-	if err := l.hear(replyTo(k, h, payload)); err != nil {
+	if err := l.reportReply(replyTo(k, h, payload)); err != nil {
 		return err
 	}
 	l.done()

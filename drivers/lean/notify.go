@@ -7,9 +7,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// due is a lasting watch that is to be called.
+// due is a persistent watch that is to be called.
 type due struct {
-	*lasting
+	*persistent
 	event drivers.Event
 }
 
@@ -24,14 +24,14 @@ func (t *watches) notified(e drivers.EventType, path string, pos int64) {
 	t.mu.Unlock()
 	once.fire(e, pos)
 	for _, d := range t.due {
-		d.tell(d.event)
+		d.notify(d.event)
 	}
 	above.fire(drivers.ChildrenChanged, pos)
 	clear(t.due)
 	t.due = t.due[:0]
 }
 
-// concerned collects the lasting watches on the path and on its ancestors. If the server's
+// concerned collects the persistent watches on the path and on its ancestors. If the server's
 // watch on the parent is recursive, the server does not report that the parent's children have
 // changed. Then concerned also removes and returns the one-shot watches of these children.
 func (t *watches) concerned(e drivers.EventType, path string, pos int64) (above *watch) {
@@ -58,7 +58,7 @@ func (t *watches) collect(p *place, tree bool, e drivers.EventType, at, path str
 	if t.away {
 		return
 	}
-	for _, w := range p.lasting {
+	for _, w := range p.persistent {
 		if w.tree == tree {
 			t.due = append(t.due, due{w, drivers.Event{Type: e, Path: w.below(at, path), Pos: pos}})
 		}
@@ -66,7 +66,7 @@ func (t *watches) collect(p *place, tree bool, e drivers.EventType, at, path str
 }
 
 // below returns a path at or below the watch's own, as the caller knows it.
-func (w *lasting) below(at, path string) string {
+func (w *persistent) below(at, path string) string {
 	rest := path[len(at):]
 	switch {
 	case rest == "":
@@ -95,15 +95,15 @@ func (t *watches) end() {
 	t.ended = true
 	armed, places := t.armed, t.places
 	t.armed = nil
-	var all []*lasting
+	var all []*persistent
 	for _, p := range places {
-		all = append(all, p.lasting...)
+		all = append(all, p.persistent...)
 	}
 	t.mu.Unlock()
 	for _, w := range armed {
 		w.fire(drivers.Lost, 0)
 	}
 	for _, w := range all {
-		w.tell(drivers.Event{Type: drivers.Lost, Path: w.path})
+		w.notify(drivers.Event{Type: drivers.Lost, Path: w.path})
 	}
 }

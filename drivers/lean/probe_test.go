@@ -81,7 +81,7 @@ func withoutLost(all []drivers.Message) (rest []drivers.Message) {
 }
 
 // callAll makes calls of every kind. It does not matter whether the server supports the
-// credentials and lasting watches.
+// credentials and persistent watches.
 func callAll(t *testing.T, c *lean.Conn) {
 	t.Helper()
 	ctx, watch := t.Context(), func(drivers.Event) {}
@@ -96,7 +96,7 @@ func callAll(t *testing.T, c *lean.Conn) {
 	err8 := c.Delete(ctx, "/b", 0)
 	c.WatchNode(ctx, "/a", watch)
 	c.WatchTree(ctx, "/a", watch)
-	if joined := errors.Join(err1, err2, err3, err4, err7, c.Fence(ctx)); joined != nil || found {
+	if joined := errors.Join(err1, err2, err3, err4, err7, c.Flush(ctx)); joined != nil || found {
 		t.Error(joined)
 	}
 	for want, got := range map[error]error{

@@ -12,11 +12,11 @@ const maxRearm = 128 << 10
 // rearm returns the requests that arm the session's watches on a new connection. Watches whose
 // nodes have changed since the position fire immediately.
 func (c *Conn) rearm(position int64) []*call {
-	requests, lasting := c.watches.rearm(position)
+	requests, persistent := c.watches.rearm(position)
 	all := make([]*call, len(requests))
 	for i, r := range requests {
 		q := request{op: drivers.OpRearm, code: wire.OpSetWatches, data: r.SetWatchesRequest.Append(nil)}
-		if lasting {
+		if persistent {
 			q.code, q.data = wire.OpSetWatches2, r.Append(nil)
 		}
 		all[i] = c.newCall(q)
@@ -25,7 +25,7 @@ func (c *Conn) rearm(position int64) []*call {
 	return all
 }
 
-// leave records that there is no connection: lasting watches get no events until they are
+// leave records that there is no connection: persistent watches get no events until they are
 // armed again.
 func (t *watches) leave() {
 	t.mu.Lock()
@@ -33,8 +33,8 @@ func (t *watches) leave() {
 	t.away = true
 }
 
-// rearm returns the requests, and whether they arm lasting watches.
-func (t *watches) rearm(position int64) (requests []*wire.SetWatches2Request, lasting bool) {
+// rearm returns the requests, and whether they arm persistent watches.
+func (t *watches) rearm(position int64) (requests []*wire.SetWatches2Request, persistent bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var r *wire.SetWatches2Request
@@ -55,15 +55,15 @@ func (t *watches) rearm(position int64) (requests []*wire.SetWatches2Request, la
 		addOnce(next(path), path, kinds)
 	}
 	for path, p := range t.places {
-		if len(p.lasting) == 0 {
+		if len(p.persistent) == 0 {
 			delete(t.places, path) // watches that relied on it are armed on their own from now on
 			continue
 		}
-		lasting = true
+		persistent = true
 		addLasting(next(path), path, p)
 	}
-	t.away = lasting
-	return requests, lasting
+	t.away = persistent
+	return requests, persistent
 }
 
 func addOnce(r *wire.SetWatches2Request, path string, kinds wire.WatchKind) {
@@ -81,7 +81,7 @@ func addOnce(r *wire.SetWatches2Request, path string, kinds wire.WatchKind) {
 // addLasting adds a place to the request, and sets what the place will be when it is answered.
 func addLasting(r *wire.SetWatches2Request, path string, p *place) {
 	p.tree = false
-	for _, w := range p.lasting {
+	for _, w := range p.persistent {
 		p.tree = p.tree || w.tree
 	}
 	if p.deep = p.tree; p.deep {
@@ -91,16 +91,16 @@ func addLasting(r *wire.SetWatches2Request, path string, p *place) {
 	}
 }
 
-// rearmed notifies the lasting watches that all watches are armed again.
+// rearmed notifies the persistent watches that all watches are armed again.
 func (t *watches) rearmed() {
 	t.mu.Lock()
 	t.away = false
-	var all []*lasting
+	var all []*persistent
 	for _, p := range t.places {
-		all = append(all, p.lasting...)
+		all = append(all, p.persistent...)
 	}
 	t.mu.Unlock()
 	for _, w := range all {
-		w.tell(drivers.Event{Type: drivers.Rearmed, Path: w.path})
+		w.notify(drivers.Event{Type: drivers.Rearmed, Path: w.path})
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // serve reads what the server sends until the connection ends, and returns the reason.
-func (l *line) serve() error {
+func (l *link) serve() error {
 	for {
 		payload, err := l.in.Next()
 		if err == nil {
@@ -20,7 +20,7 @@ func (l *line) serve() error {
 }
 
 // receive processes one packet. An error ends the connection.
-func (l *line) receive(payload []byte) error {
+func (l *link) receive(payload []byte) error {
 	d := wire.NewDecoder(payload)
 	var h wire.ReplyHeader
 	h.Decode(&d)
@@ -33,14 +33,14 @@ func (l *line) receive(payload []byte) error {
 	case wire.XidPing:
 		m := reply(h, payload)
 		m.Op = drivers.OpPing
-		return l.hear(m)
+		return l.reportReply(m)
 	}
 	return l.answered(h, &d, payload)
 }
 
 // notified reports a notification to the probe first, so that the probe sees a change before a
 // watch does.
-func (l *line) notified(d *wire.Decoder, m drivers.Message) error {
+func (l *link) notified(d *wire.Decoder, m drivers.Message) error {
 	m.Kind, m.Err, m.Event = drivers.Notification, nil, wire.EventOf(d.Int())
 	d.Int() // the session's state
 	m.Path = d.Bytes()
@@ -48,14 +48,14 @@ func (l *line) notified(d *wire.Decoder, m drivers.Message) error {
 		return err
 	}
 	l.mu.Lock()
-	l.tell(m)
+	l.report(m)
 	l.mu.Unlock()
 	l.conn.watches.notified(m.Event, string(m.Path), m.Pos)
 	return nil
 }
 
 // answered processes the reply to the next call.
-func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) error {
+func (l *link) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) error {
 	k := l.next()
 	if k == nil || k.xid != h.Xid {
 		return errOrder
@@ -63,7 +63,7 @@ func (l *line) answered(h wire.ReplyHeader, d *wire.Decoder, payload []byte) err
 	k.answer, k.position = h.Err, h.Zxid
 	l.conn.ensemble.Show(h.Zxid)
 	malformed := l.decode(k, d)
-	if err := l.hear(replyTo(k, h, payload)); err != nil {
+	if err := l.reportReply(replyTo(k, h, payload)); err != nil {
 		return err
 	}
 	if malformed != nil {
@@ -91,7 +91,7 @@ const largeReply = 32 << 10
 // decode decodes a reply. It decodes at most as many large replies at a time as there are
 // processors, so that heartbeats are not delayed by the large replies of all sessions. While a
 // session waits for its turn, its server does not count as silent.
-func (l *line) decode(k *call, d *wire.Decoder) error {
+func (l *link) decode(k *call, d *wire.Decoder) error {
 	if len(d.Rest()) < largeReply {
 		return k.decode(d)
 	}
@@ -105,21 +105,21 @@ func (l *line) decode(k *call, d *wire.Decoder) error {
 }
 
 // next returns the call to be answered next, or nil.
-func (l *line) next() *call {
+func (l *link) next() *call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.pending.first()
 }
 
 // done removes that call.
-func (l *line) done() {
+func (l *link) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unanswered -= l.pending.pop().size
 }
 
 // settle completes an answered call. An error ends the connection.
-func (c *Conn) settle(l *line, k *call) error {
+func (c *Conn) settle(l *link, k *call) error {
 	answer, code := k.answer, k.code
 	switch {
 	case k.unasked:
@@ -153,7 +153,7 @@ func (c *Conn) settleUnasked(k *call) {
 }
 
 // again repeats a read, with a watch of its own.
-func (l *line) again(k *call) {
+func (l *link) again(k *call) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.add(k)
@@ -161,7 +161,7 @@ func (l *line) again(k *call) {
 }
 
 // giveUp processes the answer to an abandoned call.
-func (c *Conn) giveUp(l *line, k *call) {
+func (c *Conn) giveUp(l *link, k *call) {
 	k.watch = nil
 	c.watches.settled(k)
 	if k.code == wire.OpAddWatch && k.answer == wire.OK {

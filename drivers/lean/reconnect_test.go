@@ -30,7 +30,7 @@ func arm(t *testing.T, c *Conn, e *end, w drivers.Watch) {
 	}
 }
 
-// keep arms a lasting watch.
+// keep arms a persistent watch.
 func keep(t *testing.T, e *end, arm func(context.Context, string, drivers.Watch) (func(), error), path string, w drivers.Watch) (stop func()) {
 	t.Helper()
 	armed := later(func() (err error) { stop, err = arm(t.Context(), path, w); return err })
@@ -76,7 +76,7 @@ func TestReconnectArmsFirst(t *testing.T) {
 	})
 }
 
-// Notifications while lasting watches are not armed may be old: these watches are notified
+// Notifications while persistent watches are not armed may be old: these watches are notified
 // that they are armed again instead.
 func TestReconnectArmsLastingWatches(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
@@ -227,9 +227,9 @@ func TestExpiry(t *testing.T) {
 		p := newPeer(t)
 		st := new(states)
 		c, e := p.open(Config{}, drivers.Options{OnState: st.on})
-		once, lasting := newRecorder(), newRecorder()
+		once, persistent := newRecorder(), newRecorder()
 		arm(t, c, e, once.watch)
-		keep(t, e, c.WatchTree, "/tree", lasting.watch)
+		keep(t, e, c.WatchTree, "/tree", persistent.watch)
 		unanswered := later(func() error { return c.Delete(t.Context(), "/a", 0) })
 		e.next(wire.OpDelete)
 		e.Close()
@@ -242,7 +242,7 @@ func TestExpiry(t *testing.T) {
 		if n := len(once.events); n != 3 {
 			t.Errorf("%d watches were told, want 3", n)
 		}
-		lasting.told(t, drivers.Event{Type: drivers.Lost, Path: "/tree"})
+		persistent.told(t, drivers.Event{Type: drivers.Lost, Path: "/tree"})
 		st.are(t, drivers.Disconnected, drivers.SessionLost)
 	})
 }
@@ -277,7 +277,7 @@ func TestDialOfADeadServer(t *testing.T) {
 		}
 		// Both without a pause, each after 10, 20, 40, 80 and 160 ms, and one after 320.
 		if got, want := len(p.dialled()), 2+2*5+1; got != want || p.dialled()[0] == p.dialled()[1] {
-			t.Errorf("dialled %d times in a second, %v; want %d by turns", got, p.dialled(), want)
+			t.Errorf("dialled %d times in a second, %v; want %d, one server after the other", got, p.dialled(), want)
 		}
 	})
 }

@@ -4,7 +4,7 @@ import "runtime"
 
 // send sends the queued requests, if they fit into the connection's buffers. It leaves
 // requests that are queued meanwhile to a goroutine.
-func (l *line) send() {
+func (l *link) send() {
 	l.mu.Lock()
 	if l.unanswered > fits {
 		l.mu.Unlock()
@@ -15,7 +15,7 @@ func (l *line) send() {
 }
 
 // handOver makes a goroutine send. The caller holds the lock.
-func (l *line) handOver() {
+func (l *link) handOver() {
 	if !l.busy {
 		l.busy = true
 		go l.drain()
@@ -23,7 +23,7 @@ func (l *line) handOver() {
 }
 
 // drain sends until the queue is empty.
-func (l *line) drain() {
+func (l *link) drain() {
 	for more := true; more; {
 		runtime.Gosched()
 		l.mu.Lock()
@@ -31,9 +31,9 @@ func (l *line) drain() {
 	}
 }
 
-// batch sends the queued requests and reports whether there are more; if not, the line is
+// batch sends the queued requests and reports whether there are more; if not, the link is
 // idle. The caller holds the lock, which batch releases.
-func (l *line) batch() (more bool) {
+func (l *link) batch() (more bool) {
 	out := l.out
 	l.out = l.spare[:0]
 	l.mu.Unlock()

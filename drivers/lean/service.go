@@ -16,9 +16,9 @@ type Config = ensemble.Config
 // A Service is a ZooKeeper service at given addresses.
 type Service struct {
 	*ensemble.Ensemble
-	pulse    pulse
-	calls    sync.Pool
-	decoding chan struct{}
+	heartbeats heartbeats
+	calls      sync.Pool
+	decoding   chan struct{}
 }
 
 // New returns the service. It does not connect.

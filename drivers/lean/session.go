@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Conn is one session. It is a [drivers.Fencer], a [drivers.PersistentWatcher] and a
+// A Conn is one session. It is a [drivers.Flusher], a [drivers.PersistentWatcher] and a
 // [drivers.Pipeliner].
 //
 // While the session is disconnected, calls that have not been sent wait for the reconnect.
@@ -19,18 +19,18 @@ import (
 // is about to), and when it is closed. The Conn then calls OnState, closes Done, and fires
 // Lost at all armed watches, in this order.
 type Conn struct {
-	options  drivers.Options
-	ensemble *ensemble.Ensemble
-	pulse    *pulse
-	calls    *sync.Pool
-	decoding chan struct{} // has one entry for each large reply that is being decoded
-	acl      []wire.ACL    // of the nodes that the session creates
-	watches  watches
-	line     atomic.Pointer[line] // accepts calls; nil while disconnected and when the session has ended
+	options    drivers.Options
+	ensemble   *ensemble.Ensemble
+	heartbeats *heartbeats
+	calls      *sync.Pool
+	decoding   chan struct{} // has one entry for each large reply that is being decoded
+	acl        []wire.ACL    // of the nodes that the session creates
+	watches    watches
+	link       atomic.Pointer[link] // accepts calls; nil while disconnected and when the session has ended
 
 	mu      sync.Mutex // guards what follows, and is held while OnState is called
 	session wire.ConnectResponse
-	live    *line // the connection, whether or not it accepts calls
+	live    *link // the connection, whether or not it accepts calls
 	over    bool
 	closing bool
 	wake    chan struct{} // closed when there is a connection; nil if no call waits
@@ -49,7 +49,7 @@ type Conn struct {
 
 var (
 	_ drivers.Conn              = (*Conn)(nil)
-	_ drivers.Fencer            = (*Conn)(nil)
+	_ drivers.Flusher           = (*Conn)(nil)
 	_ drivers.PersistentWatcher = (*Conn)(nil)
 	_ drivers.Pipeliner         = (*Conn)(nil)
 )
@@ -59,12 +59,12 @@ func newConn(s *Service, o drivers.Options, first int) *Conn {
 		o.SessionTimeout = drivers.DefaultSessionTimeout
 	}
 	c := &Conn{
-		options:  o,
-		ensemble: s.Ensemble,
-		pulse:    &s.pulse,
-		calls:    &s.calls,
-		decoding: s.decoding,
-		acl:      []wire.ACL{s.User.ACL()},
+		options:    o,
+		ensemble:   s.Ensemble,
+		heartbeats: &s.heartbeats,
+		calls:      &s.calls,
+		decoding:   s.decoding,
+		acl:        []wire.ACL{s.User.ACL()},
 		session: wire.ConnectResponse{
 			Timeout:  int32(o.SessionTimeout.Milliseconds()),
 			Password: make([]byte, wire.PasswordSize),
@@ -85,16 +85,16 @@ func (c *Conn) open(ctx context.Context) error {
 		return err
 	}
 	c.established(l, false)
-	c.pulse.join(c, c.timeout())
+	c.heartbeats.join(c, c.timeout())
 	go c.run(l)
 	return nil
 }
 
 // run reads from one connection after the other until the session ends.
-func (c *Conn) run(l *line) {
+func (c *Conn) run(l *link) {
 	defer close(c.gone)
 	defer c.cancel()
-	defer c.pulse.leave(c)
+	defer c.heartbeats.leave(c)
 	defer c.end()
 	for l != nil {
 		why := l.serve()
@@ -110,7 +110,7 @@ func (c *Conn) run(l *line) {
 }
 
 // reconnect returns a new connection, or nil when the session has ended.
-func (c *Conn) reconnect() *line {
+func (c *Conn) reconnect() *link {
 	ctx, cancel := context.WithTimeout(c.ctx, c.timeout())
 	defer cancel()
 	l, err := c.connect(ctx)
@@ -123,7 +123,7 @@ func (c *Conn) reconnect() *line {
 
 // established lets calls use a new connection, after the requests that arm the watches again.
 // If the session is being closed, it sends the close request instead.
-func (c *Conn) established(l *line, again bool) {
+func (c *Conn) established(l *link, again bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live = l
@@ -138,7 +138,7 @@ func (c *Conn) established(l *line, again bool) {
 		for _, k := range calls {
 			l.post(k)
 		}
-		c.line.Store(l)
+		c.link.Store(l)
 		if again {
 			c.changed(drivers.Connected)
 		}
@@ -147,9 +147,9 @@ func (c *Conn) established(l *line, again bool) {
 }
 
 // leave abandons a connection that has ended, and fails its unanswered calls.
-func (c *Conn) leave(l *line) {
+func (c *Conn) leave(l *link) {
 	c.mu.Lock()
-	c.line.Store(nil)
+	c.link.Store(nil)
 	c.live = nil
 	c.mu.Unlock()
 	c.watches.leave()

@@ -7,7 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
 	"github.com/stampede-bench/stampede/drivers/lean"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -33,7 +33,7 @@ func inMemory(t *testing.T) drivers.Service { return open(t, backendtest.InMemor
 func inChroot(t *testing.T) drivers.Service { return open(t, backendtest.InChroot(t)) }
 
 func onSockets(t *testing.T) drivers.Service {
-	return open(t, lean.Config{Servers: []string{backendtest.Native(t, native.Options{})}})
+	return open(t, lean.Config{Servers: []string{backendtest.Native(t, server.Options{})}})
 }
 
 func open(t testing.TB, cfg lean.Config) *lean.Service {

@@ -7,9 +7,9 @@ import (
 )
 
 // connected waits for a connection that accepts calls.
-func (c *Conn) connected(ctx context.Context) (*line, error) {
+func (c *Conn) connected(ctx context.Context) (*link, error) {
 	for {
-		if l := c.line.Load(); l != nil {
+		if l := c.link.Load(); l != nil {
 			return l, nil
 		}
 		wake, err := c.sleep()
@@ -36,7 +36,7 @@ func (c *Conn) sleep() (wake <-chan struct{}, err error) {
 		c.wake = make(chan struct{})
 	}
 	wake = c.wake
-	if c.line.Load() != nil {
+	if c.link.Load() != nil {
 		c.rouse()
 	}
 	return wake, nil

@@ -6,7 +6,7 @@ import "testing"
 // it sleeps.
 func TestSleepWhereThereIsAConnection(t *testing.T) {
 	c := new(Conn)
-	c.line.Store(new(line))
+	c.link.Store(new(link))
 	wake, err := c.sleep()
 	if err != nil {
 		t.Fatal(err)

@@ -12,9 +12,9 @@ import (
 type watches struct {
 	mu       sync.Mutex
 	armed    map[string]*watch // lists of one-shot watches
-	places   map[string]*place // of lasting watches
+	places   map[string]*place // of persistent watches
 	removing map[string]int    // requests in flight that disarm all watches on a path
-	away     bool              // lasting watches are temporarily not armed
+	away     bool              // persistent watches are temporarily not armed
 	ended    bool
 
 	due []due // belongs to the goroutine that reads
@@ -23,8 +23,8 @@ type watches struct {
 // asking must be called with every call just before it is queued. It decides what the call
 // requests from the server. It returns false if the call is no longer needed.
 func (t *watches) asking(k *call) bool {
-	lasting := k.code == wire.OpAddWatch || k.code == wire.OpRemoveWatches
-	if k.watch == nil && !lasting {
+	persistent := k.code == wire.OpAddWatch || k.code == wire.OpRemoveWatches
+	if k.watch == nil && !persistent {
 		return true
 	}
 	t.mu.Lock()

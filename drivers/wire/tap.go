@@ -11,9 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// FencePath is the path, of a node that is never created, that a [drivers.Fencer] uses: an
-// exists or a sync of a path that ends in it is [drivers.OpFence].
-const FencePath = "/.stampede-fence"
+// FlushPath is the path, of a node that is never created, that a [drivers.Flusher] uses: an
+// exists or a sync of a path that ends in it is [drivers.OpFlush].
+const FlushPath = "/.stampede-flush"
 
 // ErrReplyLost is the error of a Tap's Read that dropped a reply because lose asked for it.
 var ErrReplyLost = errors.New("reply lost on demand")
@@ -39,6 +39,7 @@ type Tap struct {
 	pending ring
 	cut     bool
 	session ConnectResponse
+	resumes bool // the client asked to resume a session
 }
 
 // NewTap puts a tap on a connection that has not been used yet. If lose is set it is called

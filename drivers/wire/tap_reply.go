@@ -7,7 +7,7 @@ import (
 )
 
 // needsAll reports whether a packet must be complete to be reported. That holds for packets
-// that contain a path: notifications and replies to a create.
+// that contain a path: notifications and replies to a create or a transaction.
 func (t *Tap) needsAll(beginning []byte) bool {
 	d := NewDecoder(beginning)
 	var h ReplyHeader
@@ -18,7 +18,11 @@ func (t *Tap) needsAll(beginning []byte) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	i, found := t.pending.find(h.Xid)
-	return found && t.pending.at(i).op == drivers.OpCreate
+	if !found {
+		return false
+	}
+	op := t.pending.at(i).op
+	return op == drivers.OpCreate || op == drivers.OpMulti
 }
 
 // reply reports one packet from the server; payload has at least its beginning. It returns
@@ -74,6 +78,10 @@ func (t *Tap) decode(payload []byte, size int) (m drivers.Message, i uint, answe
 		m.Op, m.Watch, m.Mode, m.Path = r.op, r.watch, r.mode, r.path
 		if m.Op == drivers.OpCreate && m.Err == nil {
 			m.Path = d.Bytes()
+		}
+		if m.Op == drivers.OpMulti {
+			m.Err = r.decodeResults(m.Err, &d)
+			m.Parts = r.parts
 		}
 	}
 	return m, i, answers

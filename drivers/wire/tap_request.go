@@ -13,6 +13,7 @@ type outbound struct {
 	part   []byte // the part already sent of a packet that is sent in pieces
 	skip   int    // bytes already skipped of a packet too large to be kept
 	lost   bool   // the stream has invalid packets: pass all bytes
+	parts  []drivers.Part
 }
 
 // requests reports every packet that ends in p. Clients usually send one packet at a time,
@@ -77,6 +78,10 @@ func (t *Tap) pass(p []byte, size int) []byte {
 func (t *Tap) request(payload []byte, size int) {
 	if !t.out.opened {
 		t.out.opened = true
+		var r ConnectRequest
+		d := NewDecoder(payload)
+		r.Decode(&d)
+		t.resumes = d.Err() == nil && r.SessionID != 0
 		t.tell(drivers.Message{Kind: drivers.Request, Op: drivers.OpOpen, Size: size})
 		return
 	}
@@ -88,6 +93,10 @@ func (t *Tap) request(payload []byte, size int) {
 	}
 	m := drivers.Message{Kind: drivers.Request, Op: operation(h.Op), Size: size}
 	decodeRequest(&m, h.Op, &d)
+	if m.Op == drivers.OpMulti {
+		t.out.parts = decodeParts(t.out.parts[:0], &d)
+		m.Parts = t.out.parts
+	}
 	if m.Op != drivers.OpPing {
 		t.pending.push(h.Xid, &m)
 	}
@@ -97,14 +106,7 @@ func (t *Tap) request(payload []byte, size int) {
 func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
 	switch m.Op {
 	case drivers.OpCreate:
-		m.Path = d.Bytes()
-		d.Bytes() // the data
-		for range d.Len(12) {
-			d.Int()
-			d.Bytes()
-			d.Bytes()
-		}
-		m.Mode = mode(d.Int())
+		m.Path, m.Mode = decodeCreate(d)
 	case drivers.OpDelete, drivers.OpSet:
 		m.Path = d.Bytes()
 	case drivers.OpExists, drivers.OpGet, drivers.OpChildren:
@@ -117,9 +119,20 @@ func decodeRequest(m *drivers.Message, code int32, d *Decoder) {
 		m.Path, m.Watch = d.Bytes(), true
 		m.Op = added(d.Int())
 	}
-	if (code == OpExists || code == OpSync) && bytes.HasSuffix(m.Path, []byte(FencePath)) {
-		m.Op, m.Watch = drivers.OpFence, false
+	if (code == OpExists || code == OpSync) && bytes.HasSuffix(m.Path, []byte(FlushPath)) {
+		m.Op, m.Watch = drivers.OpFlush, false
 	}
+}
+
+func decodeCreate(d *Decoder) (path []byte, m drivers.Mode) {
+	path = d.Bytes()
+	d.Bytes() // the data
+	for range d.Len(12) {
+		d.Int()
+		d.Bytes()
+		d.Bytes()
+	}
+	return path, mode(d.Int())
 }
 
 // added translates the mode of an addWatch: 0 is persistent, 1 is persistent and recursive.

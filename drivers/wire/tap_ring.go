@@ -7,6 +7,8 @@ import "github.com/stampede-bench/stampede/drivers"
 type ring struct {
 	slots      []pending // length is a power of two
 	head, tail uint      // slots[head:tail], modulo the length
+	paths      bool      // keep the paths of reads that arm no watch, too
+	lossy      bool      // replies may be missing: one answers all requests before its own
 }
 
 type pending struct {
@@ -15,7 +17,8 @@ type pending struct {
 	watch bool
 	mode  drivers.Mode
 	gone  bool   // answered before an earlier one
-	path  []byte // empty for reads that arm no watch
+	path  []byte // empty for reads that arm no watch, unless the ring keeps all paths
+	parts []drivers.Part
 }
 
 func (r *ring) at(i uint) *pending { return &r.slots[i&uint(len(r.slots)-1)] }
@@ -27,9 +30,10 @@ func (r *ring) push(xid int32, m *drivers.Message) {
 	p := r.at(r.tail)
 	p.xid, p.op, p.watch, p.mode, p.gone = xid, m.Op, m.Watch, m.Mode, false
 	p.path = p.path[:0]
-	if m.Watch || !m.Op.IsRead() {
+	if r.paths || m.Watch || !m.Op.IsRead() {
 		p.path = append(p.path, m.Path...)
 	}
+	p.keepParts(m.Parts)
 	r.tail++
 }
 
@@ -55,6 +59,9 @@ func (r *ring) find(xid int32) (i uint, found bool) {
 // done removes a request that find found.
 func (r *ring) done(i uint) {
 	r.at(i).gone = true
+	if r.lossy {
+		r.head = i
+	}
 	for r.head != r.tail && r.at(r.head).gone {
 		r.head++
 	}

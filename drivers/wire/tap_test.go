@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -39,7 +40,10 @@ type witness struct{ messages []seen }
 
 func (w *witness) Message(m drivers.Message) {
 	s := seen{Message: m, Path: string(m.Path)}
-	s.Message.Path = nil
+	s.Message.Path, s.Parts = nil, slices.Clone(m.Parts)
+	for i := range s.Parts {
+		s.Parts[i].Path = bytes.Clone(s.Parts[i].Path)
+	}
 	w.messages = append(w.messages, s)
 }
 
@@ -101,8 +105,8 @@ var requests = []exchange{
 		request(drivers.OpSet, 26, "/a")},
 	{"delete", "00000012 00000006 00000002 00000002 2f61 ffffffff",
 		request(drivers.OpDelete, 22, "/a")},
-	{"exists, the fence below a chroot", "0000001f 00000007 00000003 00000012 2f632f2e7374616d706564652d66656e6365 01",
-		request(drivers.OpFence, 35, "/c/.stampede-fence")},
+	{"exists, the flush below a chroot", "0000001f 00000007 00000003 00000012 2f632f2e7374616d706564652d666c757368 01",
+		request(drivers.OpFlush, 35, "/c/.stampede-flush")},
 	{"setWatches", "0000001c 00000008 00000065 0000000000000005 00000000 00000000 00000000",
 		request(drivers.OpRearm, 32, "")},
 	{"addWatch, persistent", "00000012 0000000b 0000006a 00000002 2f61 00000000",
@@ -142,8 +146,8 @@ var replies = []exchange{
 	{"notification of 3.9", "0000001d ffffffff 0000000000000006 00000000 00000004 00000003 00000001 2f",
 		seen{drivers.Message{Kind: drivers.Notification, Event: drivers.ChildrenChanged, Pos: 6, Size: 33}, "/"}},
 	{"delete", "00000010 00000006 0000000000000006 00000000", reply(drivers.OpDelete, 6, 20, "/a", nil)},
-	{"fence", "00000010 00000007 0000000000000006 ffffff9b",
-		reply(drivers.OpFence, 6, 20, "/c/.stampede-fence", drivers.ErrNoNode)},
+	{"flush", "00000010 00000007 0000000000000006 ffffff9b",
+		reply(drivers.OpFlush, 6, 20, "/c/.stampede-flush", drivers.ErrNoNode)},
 	{"auth, before its turn", "00000010 fffffffc 0000000000000006 ffffff8d",
 		reply(drivers.OpOther, 6, 20, "", drivers.ErrRefused)},
 	{"setWatches", "00000010 00000008 0000000000000006 00000000", reply(drivers.OpRearm, 6, 20, "", nil)},
@@ -151,7 +155,7 @@ var replies = []exchange{
 		watched(reply(drivers.OpWatchNode, 6, 20, "/a", nil))},
 	{"addWatch, recursive", "00000010 0000000c 0000000000000006 00000000",
 		watched(reply(drivers.OpWatchTree, 6, 20, "/a", nil))},
-	{"nobody asked", "00000010 00000063 0000000000000006 00000000", reply(drivers.OpOther, 6, 20, "", nil)},
+	{"unrequested reply", "00000010 00000063 0000000000000006 00000000", reply(drivers.OpOther, 6, 20, "", nil)},
 	{"multi", "00000010 00000009 0000000000000007 fffffffa", reply(drivers.OpMulti, 7, 20, "", drivers.ErrUnsupported)},
 	{"closeSession", "00000010 0000000a 0000000000000008 00000000", reply(drivers.OpClose, 8, 20, "", nil)},
 }

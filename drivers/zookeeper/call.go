@@ -136,9 +136,6 @@ func (c *Conn) prepare(ctx context.Context, r request) (*call, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	if c.lost() {
-		return nil, drivers.ErrSessionLost
-	}
 	server := c.ensemble.Path(r.path)
 	var w *watch
 	if r.watch != nil {
@@ -147,7 +144,7 @@ func (c *Conn) prepare(ctx context.Context, r request) (*call, error) {
 			return nil, err
 		}
 	}
-	err := c.gate.pass(ctx, c.done)
+	err := c.latch.Wait(ctx, c.done)
 	var k *call
 	if err == nil {
 		if k = c.calls.take(c); k != nil {
@@ -173,13 +170,13 @@ func (c *Conn) abandon(k *call) bool {
 	}
 	write := k.op.IsWrite()
 	if write {
-		c.gate.hold()
+		c.latch.Hold()
 	}
 	if k.state.CompareAndSwap(running, abandoned) {
 		return true
 	}
 	if write {
-		c.gate.release()
+		c.latch.Release()
 	}
 	<-k.done
 	if k.armed != nil { // its watch is dropped, so it can no longer succeed
@@ -199,7 +196,7 @@ func (k *call) work() {
 			continue
 		}
 		if k.op.IsWrite() {
-			k.conn.gate.release()
+			k.conn.latch.Release()
 		}
 		if k.armed != nil {
 			k.conn.watches.returned(k.armed, k.err)
@@ -239,7 +236,7 @@ func (k *call) ask() {
 		} else {
 			k.children, k.stat, _, k.err = library.ChildrenW(k.server)
 		}
-	case drivers.OpSync, drivers.OpFence:
+	case drivers.OpSync, drivers.OpFlush:
 		_, k.err = library.Sync(k.server)
 	}
 }

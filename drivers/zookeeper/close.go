@@ -3,77 +3,57 @@ package zookeeper
 import (
 	"context"
 	"time"
-
-	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
-// closeTime is how long Close tries to reach the service, after the second for which the
-// library waits for an answer.
-const closeTime = time.Second
+// closeTime is how long Close waits for the library to reconnect. The library then tries to send
+// its request for as long again.
+const closeTime = 2 * time.Second
 
 // Close ends the session: first for this client, as when it is lost, then at the service. If
-// the service cannot be reached within a few seconds, its ephemeral nodes stay until the
-// session expires.
+// the connection is broken meanwhile, the library may not end the session at the service: its
+// ephemeral nodes then stay until the session expires. Close does not wait for the library where
+// the session was lost, or never established: the library then takes up to 2 s to end.
 func (c *Conn) Close() error {
+	if c.isOpen() && !c.lost() {
+		c.alive.Store(true)
+	}
 	c.end()
-	select {
-	case <-c.session.opened:
-		c.shutdown(true)
-	default:
-		c.shutdown(false)
+	if c.alive.Load() {
+		c.shutdown()
+	} else {
+		go c.shutdown()
 	}
 	return nil
 }
 
-// shutdown ends the library and waits for its goroutines. If sure is set, it also makes sure
-// that the session has ended at the service.
-func (c *Conn) shutdown(sure bool) {
+// shutdown ends the library, and the session at the service if it is alive, and waits for the
+// library's goroutines.
+func (c *Conn) shutdown() {
 	if !c.closing.CompareAndSwap(false, true) {
 		<-c.gone
 		return
 	}
 	defer close(c.gone)
 	c.watches.imminent.Wait()
-	if !sure || c.gate.isShut() {
+	if c.alive.Load() {
+		c.reconnected()
+	} else {
 		c.dialer.stop()
-		<-c.dialer.arrived // otherwise the library would not send a request that needs an answer
 	}
-	c.endLibrary()
-	c.locks.close()
-	c.calls.close()
-	if !sure {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
-	defer cancel()
-	for tries := 0; !c.closed.Load() && ctx.Err() == nil; tries++ {
-		c.closeAnew(ctx, tries)
-	}
-}
-
-// endLibrary closes the library and waits until its goroutines have ended.
-func (c *Conn) endLibrary() {
 	c.library.Close()
 	c.dialer.stop() // if the service did not answer
 	for range c.over {
 	}
+	c.locks.close()
+	c.calls.close()
 }
 
-// closeAnew resumes the session on a new connection and ends it there. The library does not
-// reconnect once it is closed.
-func (c *Conn) closeAnew(ctx context.Context, tries int) {
-	select {
-	case <-time.After(ensemble.Backoff(tries)):
-	case <-ctx.Done():
-		return
-	}
-	conn, err := c.connect(ctx, c.dialer.servers[tries%len(c.dialer.servers)])
-	if err != nil {
-		return
-	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	ensemble.TakeOver(conn, c.session.granted) // the tap reports the result
+// reconnected waits until requests can be sent: as other requests, that which ends the session
+// comes after those that arm watches again; see hasSession.
+func (c *Conn) reconnected() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
+	defer cancel()
+	c.latch.Wait(ctx, nil)
 }
 
 // Cut cuts the connection, if there is one; see [drivers.Cutter].

@@ -11,10 +11,11 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/latch"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// A Conn is one session. It is a [drivers.Fencer] and a [drivers.Librarian].
+// A Conn is one session. It is a [drivers.Flusher] and a [drivers.Librarian].
 //
 // While the session is disconnected, calls that have not been sent wait for the reconnect.
 // Calls that have been sent fail with ErrConnectionLoss. The session is lost when the service
@@ -25,29 +26,28 @@ type Conn struct {
 	options  drivers.Options
 	ensemble *ensemble.Ensemble
 	acl      []zk.ACL // of the nodes that the session creates
-	connect  func(ctx context.Context, address string) (*wire.Tap, error)
 	dialer   *dialer
 	library  *zk.Conn
 	over     <-chan zk.Event // closed when the library has ended
 
-	gate    gate
+	latch   latch.Latch
 	calls   calls
 	watches *watches
 	locks   locks
 
 	session  session
 	position atomic.Int64 // of the last reply
-	rearm    rearm
-	closed   atomic.Bool // the service has confirmed that the session has ended
+	resuming atomic.Bool  // calls wait until the library begins to arm its watches again
 	done     chan struct{}
 	ending   sync.Once     // of the session
+	alive    atomic.Bool   // Close ends the session at the service
 	closing  atomic.Bool   // shutdown has begun
 	gone     chan struct{} // closed when shutdown is complete
 }
 
 var (
 	_ drivers.Conn      = (*Conn)(nil)
-	_ drivers.Fencer    = (*Conn)(nil)
+	_ drivers.Flusher   = (*Conn)(nil)
 	_ drivers.Librarian = (*Conn)(nil)
 )
 
@@ -140,10 +140,10 @@ func (c *Conn) Sync(ctx context.Context, path string) error {
 	return c.catchUp(ctx, request{op: drivers.OpSync, path: path})
 }
 
-// Fence is a sync of a path of its own. The server answers it when it has caught up with the
+// Flush is a sync of a path of its own. The server answers it when it has caught up with the
 // leader. Before the answer it sends the notifications for all writes that it has applied.
-func (c *Conn) Fence(ctx context.Context) error {
-	return c.catchUp(ctx, request{op: drivers.OpFence, path: wire.FencePath})
+func (c *Conn) Flush(ctx context.Context) error {
+	return c.catchUp(ctx, request{op: drivers.OpFlush, path: wire.FlushPath})
 }
 
 // catchUp makes a sync, and repeats it as often as needed.

@@ -34,7 +34,7 @@ func TestNodes(t *testing.T) {
 	if err != nil || !found || !st.Ephemeral {
 		t.Errorf("exists: %+v %v, %v; want an ephemeral node", st, found, err)
 	}
-	if err := errors.Join(c.Sync(f.ctx, p), c.Fence(f.ctx), c.Delete(f.ctx, p+"/"+child.Name, 0)); err != nil {
+	if err := errors.Join(c.Sync(f.ctx, p), c.Flush(f.ctx), c.Delete(f.ctx, p+"/"+child.Name, 0)); err != nil {
 		t.Error(err)
 	}
 }

@@ -14,14 +14,13 @@ var errStopped = errors.New("session is over")
 
 // dialer chooses and dials the servers of one session. It is both the library's host provider
 // and its dialer. The library sleeps a second whenever the provider reports that it has tried
-// all servers, so the dialer never reports that, and waits by itself. The first attempt after
-// a connection broke is made immediately. When every server has failed, the dialer pauses
-// before each attempt, first 10 ms and then doubling to 1 s. Host names are resolved at each
-// attempt.
+// all servers, so the dialer waits by itself, and reports that only once it was stopped: it is
+// also when the library notices that it was closed. The first attempt after a connection broke
+// is made immediately. When every server has failed, the dialer pauses before each attempt,
+// first 10 ms and then doubling to 1 s. Host names are resolved at each attempt.
 type dialer struct {
 	servers []string
 	connect func(ctx context.Context, address string) (net.Conn, error)
-	arrived chan struct{} // has room for one signal; see nowhere
 	refused chan struct{} // closed when a connection failed permanently; see [ensemble.Refusal]
 
 	mu      sync.Mutex
@@ -39,12 +38,12 @@ func (d *dialer) Init([]string) error { return nil }
 // Len returns the number of servers.
 func (d *dialer) Len() int { return len(d.servers) }
 
-// Next returns the server to try next.
+// Next returns the server to try next, and whether the dialer was stopped.
 func (d *dialer) Next() (server string, retryStart bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.turn = (d.turn + 1) % len(d.servers)
-	return d.servers[d.turn], false
+	return d.servers[d.turn], d.stopped
 }
 
 // Connected is called when a session was established.
@@ -58,7 +57,7 @@ func (d *dialer) Connected() {
 func (d *dialer) dial(_, address string, timeout time.Duration) (net.Conn, error) {
 	ctx, pause := d.begin()
 	if ctx == nil {
-		return nowhere(d.arrived), nil
+		return nil, errStopped
 	}
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
@@ -110,8 +109,7 @@ func (d *dialer) end(conn net.Conn, err error) (net.Conn, error) {
 	return conn, nil
 }
 
-// stop ends the connection and every attempt at another. The next dial returns a connection to
-// no server.
+// stop ends the connection and every attempt at another.
 func (d *dialer) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,7 +122,7 @@ func (d *dialer) stop() {
 	}
 }
 
-// failed records the error of a connection that ended before it led to a session.
+// failed records the error with which a connection ended.
 func (d *dialer) failed(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,6 +8,11 @@
 // library reports which read armed a watch and which notification arrived, in the order of the
 // connection, so a watch is called before the library has read any later reply.
 //
+// It is a thin adapter: it changes nothing that the library sends or receives. What the library
+// therefore does not support is declared in the table of clients in package backends. The
+// adapter avoids one defect: after a reconnect it calls the library only when that has begun to
+// arm its watches again.
+//
 // Connections may be encrypted, beneath the tap. Sessions may have digest credentials, which
 // the library sends again on every connection.
 //

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/drivertest"
-	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestSuiteOnAnEnsemble(t *testing.T) {
 	testenv.SkipIfShort(t)
 	requireLocal(t)
-	e, err := local.Start(t.Context(), kind(), local.Plan{Servers: 3})
+	e, err := cluster.Start(t.Context(), kind(), cluster.Plan{Servers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 )
 
-// failed wraps an error of the library, or of the gate, with the caller's path.
+// failed wraps an error of the library, or of the latch, with the caller's path.
 func (c *Conn) failed(op, path string, err error) error {
 	return &drivers.CallError{Call: op, Path: path, Sentinel: c.sentinel(err), Cause: err}
 }

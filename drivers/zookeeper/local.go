@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/drivers/cluster"
 )
 
 // RunMember runs an Apache ZooKeeper server of this machine's installation at place p, until
@@ -18,7 +18,7 @@ import (
 // reports when the server serves.
 //
 // ZooKeeper syncs every write to disk by default.
-func RunMember(ctx context.Context, p local.Place, announce func(pid string)) error {
+func RunMember(ctx context.Context, p cluster.Place, announce func(pid string)) error {
 	from, err := FindInstallation()
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ const memberHeap = "-Xmx256m"
 // memberFlags returns the JVM's flags for one of several members. If there is a proxy, all
 // connections that the server makes go through it. That includes those to this machine, which
 // Java excludes unless the list of exclusions is empty.
-func memberFlags(p local.Place) []string {
+func memberFlags(p cluster.Place) []string {
 	flags := []string{memberHeap}
 	if p.Proxy == "" {
 		return flags

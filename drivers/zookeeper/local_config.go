@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/drivers/cluster"
 )
 
 // The files of a local server, in its directory.
@@ -61,7 +61,7 @@ func WriteConfig(dir, addr string) error {
 }
 
 // writeMember writes the configuration of a member.
-func writeMember(p local.Place) error {
+func writeMember(p cluster.Place) error {
 	if len(p.Members) == 1 {
 		return WriteConfig(p.Dir, p.Own().Clients)
 	}

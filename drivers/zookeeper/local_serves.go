@@ -5,14 +5,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/local"
 )
 
 // Serves returns when a member that [RunMember] runs accepts sessions, which requires that its
 // ensemble has a leader and that the member has found it. The member must keep its data in
 // p.Dir, which another server on the same port would not.
-func Serves(ctx context.Context, p local.Place) error {
+func Serves(ctx context.Context, p cluster.Place) error {
 	e, err := ensemble.New(Config{Servers: []string{p.Own().Clients}})
 	if err != nil {
 		return err

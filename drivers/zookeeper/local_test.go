@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stampede-bench/stampede/drivers/child"
-	"github.com/stampede-bench/stampede/drivers/local"
+	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
 
 // requireLocal skips the test if no server can be started, or fails it if
@@ -33,7 +33,7 @@ func TestLocalServer(t *testing.T) {
 	requireLocal(t)
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	e, err := local.Start(t.Context(), kind(), local.Plan{Servers: 1})
+	e, err := cluster.Start(t.Context(), kind(), cluster.Plan{Servers: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestMemberMeetsATakenPort(t *testing.T) {
 	}
 	giveUp()
 	if err := <-served; !errors.Is(err, context.Canceled) {
-		t.Errorf("it serves, says %v, though somebody else has the port", err)
+		t.Errorf("it serves, says %v, though another process has the port", err)
 	}
 }
 
@@ -97,7 +97,7 @@ func TestJVMGoesWithItsReaper(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux ties a process to its parent")
 	}
-	address, err := child.FreeAddr()
+	address, err := reexec.FreeAddr()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestJVMGoesWithItsReaper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reaper, err := child.Start(t.Context(), "zookeeper", string(text))
+	reaper, err := reexec.Start(t.Context(), "zookeeper", string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,8 @@ func TestJVMGoesWithItsReaper(t *testing.T) {
 }
 
 // alone returns the place of a standalone server.
-func alone(t *testing.T, address string) local.Place {
-	return local.Place{Number: 1, Members: []local.Addresses{{Clients: address}}, Dir: t.TempDir()}
+func alone(t *testing.T, address string) cluster.Place {
+	return cluster.Place{Number: 1, Members: []cluster.Addresses{{Clients: address}}, Dir: t.TempDir()}
 }
 
 // answerNobody accepts connections and closes them.

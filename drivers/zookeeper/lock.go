@@ -93,7 +93,7 @@ func (l *libraryLock) ready(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
-	return l.conn.gate.pass(ctx, l.conn.done)
+	return l.conn.latch.Wait(ctx, l.conn.done)
 }
 
 // begin starts the library's Lock.
@@ -168,7 +168,7 @@ func (l *libraryLock) Release(ctx context.Context) error {
 // unlock calls the library's Unlock. If that fails it removes the node itself.
 func (l *libraryLock) unlock(ctx context.Context, a *attempt) error {
 	defer l.forget(a)
-	if err := l.conn.gate.pass(ctx, l.conn.done); err != nil {
+	if err := l.conn.latch.Wait(ctx, l.conn.done); err != nil {
 		return err
 	}
 	err := a.lock.Unlock()

@@ -26,7 +26,7 @@ func TestLibraryLock(t *testing.T) {
 					return
 				}
 				if holders.Add(1) != 1 || held.Err() != nil {
-					t.Error("held by two at once, or by nobody")
+					t.Error("held by two clients at once, or by none")
 				}
 				if before := tokens.Swap(l.Token()); before >= l.Token() {
 					t.Errorf("token %d after %d", l.Token(), before)

@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/local"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 func TestMain(m *testing.M) {
-	child.Dispatch(map[string]child.Role{local.KeeperRole: local.Keep, "zookeeper": local.InPlace(RunMember)})
+	reexec.Dispatch(map[string]reexec.Role{cluster.KeeperRole: cluster.Keep, "zookeeper": cluster.InPlace(RunMember)})
 	os.Exit(m.Run())
 }
 
 // kind returns the kind of an Apache ZooKeeper.
-func kind() local.Kind {
-	return local.Kind{Role: "zookeeper", Serves: Serves, Leads: ensemble.Leads}
+func kind() cluster.Kind {
+	return cluster.Kind{Role: "zookeeper", Serves: Serves, Leads: ensemble.Leads}
 }
 
 // apache returns the address of the one server of all tests that need one: the test run's, or
@@ -30,7 +30,7 @@ var apache = sync.OnceValues(func() (address string, err error) {
 	if address, ok := testenv.Server(testenv.ZooKeeper); ok {
 		return address, nil
 	}
-	e, err := local.Start(context.Background(), kind(), local.Plan{Servers: 1})
+	e, err := cluster.Start(context.Background(), kind(), cluster.Plan{Servers: 1})
 	if err != nil {
 		return "", err
 	}
@@ -113,5 +113,3 @@ func (r *recorder) only(tb testing.TB) drivers.Event {
 type probeFunc func(drivers.Message)
 
 func (p probeFunc) Message(m drivers.Message) { p(m) }
-
-func ignore(drivers.Message) {}

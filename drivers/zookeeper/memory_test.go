@@ -24,7 +24,7 @@ type memory struct {
 // rearmed is a server's response to a request that arms watches.
 type rearmed struct {
 	zxid   int64 // of the reply
-	hangUp bool  // after the reply
+	hangUp bool  // instead of a reply
 }
 
 func (m *memory) service(servers ...string) *Service {
@@ -81,12 +81,14 @@ func (m *memory) serve(conn net.Conn) {
 		}
 		reply := wire.ReplyHeader{Xid: h.Xid, Zxid: 1}
 		var body []byte
-		var then rearmed
 		switch {
 		case h.Op == wire.OpSetWatches && m.rearm != nil:
 			var r wire.SetWatchesRequest
 			r.Decode(&d)
-			then = m.rearm(r)
+			then := m.rearm(r)
+			if then.hangUp {
+				return
+			}
 			reply.Zxid = then.zxid
 			m.fire(conn, r)
 		case h.Op == wire.OpGetData && d.String() == "/":
@@ -95,7 +97,7 @@ func (m *memory) serve(conn net.Conn) {
 			reply.Err = wire.ErrNoNode
 		}
 		ensemble.Send(conn, append(reply.Append(wire.Begin(nil)), body...))
-		if h.Op == wire.OpCloseSession || then.hangUp {
+		if h.Op == wire.OpCloseSession {
 			return
 		}
 	}

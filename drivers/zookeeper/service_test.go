@@ -33,7 +33,7 @@ func TestChroot(t *testing.T) {
 	if _, found, err := f.dial(t, drivers.Options{}).Exists(f.ctx, f.root+"/"+made.Name, nil); !found || err != nil {
 		t.Errorf("below the chroot: %v, %v", found, err)
 	}
-	if err := c.(drivers.Fencer).Fence(f.ctx); err != nil {
+	if err := c.(drivers.Flusher).Flush(f.ctx); err != nil {
 		t.Error(err)
 	}
 }
@@ -64,7 +64,7 @@ func TestCreatedForItsUser(t *testing.T) {
 	defer ann.Close()
 	path := f.create(t, ann, "ann", 0)
 	if _, _, err := f.dial(t, drivers.Options{}).Get(f.ctx, path, nil); !errors.Is(err, drivers.ErrRefused) {
-		t.Errorf("somebody else got %v, want %v", err, drivers.ErrRefused)
+		t.Errorf("another user got %v, want %v", err, drivers.ErrRefused)
 	}
 	if _, _, err := ann.Get(f.ctx, path, nil); err != nil {
 		t.Errorf("its user got %v", err)

@@ -44,16 +44,8 @@ func (s *Service) open(o drivers.Options, first int) *Conn {
 		gone:     make(chan struct{}),
 	}
 	c.session.opened = make(chan struct{})
-	c.dialer = &dialer{servers: s.Servers, turn: first - 1,
-		arrived: make(chan struct{}, 1), refused: make(chan struct{})}
-	c.connect = func(ctx context.Context, address string) (*wire.Tap, error) {
-		conn, err := s.Connect(ctx, address, o.Through)
-		if err != nil {
-			return nil, err
-		}
-		return wire.NewTap(conn, (*listener)(c), o.LoseReply), nil
-	}
-	c.dialer.connect = c.link
+	c.dialer = &dialer{servers: s.Servers, turn: first - 1, refused: make(chan struct{})}
+	c.dialer.connect = c.connect
 	// The library may call back before Connect has returned.
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
@@ -73,16 +65,42 @@ type quiet struct{}
 
 func (quiet) Printf(string, ...any) {}
 
-// link connects to a server for the library.
-func (c *Conn) link(ctx context.Context, address string) (net.Conn, error) {
-	tap, err := c.connect(ctx, address)
+// connect connects to a server for the library.
+func (c *Conn) connect(ctx context.Context, address string) (net.Conn, error) {
+	conn, err := c.ensemble.Connect(ctx, address, c.options.Through)
 	if err != nil {
 		return nil, err
 	}
+	tap := wire.NewTap(conn, (*listener)(c), c.options.LoseReply)
 	c.session.mu.Lock()
 	defer c.session.mu.Unlock()
 	c.session.tap = tap
-	return &link{Tap: tap, dialer: c.dialer, position: &c.position, rearm: &c.rearm, unarmed: c.rearm.begin()}, nil
+	return &connection{tap, c.dialer}, nil
+}
+
+// A connection is a tap whose errors the library reports too late or not at all.
+type connection struct {
+	*wire.Tap
+	dialer *dialer
+}
+
+// Read tells the dialer why a connection ended, since the library does not.
+func (c *connection) Read(p []byte) (int, error) {
+	n, err := c.Tap.Read(p)
+	if err != nil {
+		c.dialer.failed(err)
+	}
+	return n, err
+}
+
+// Write never fails: it closes the connection instead, and the library's reader gets the error.
+// The library blocks forever when it reports the end of a connection to a request that has
+// already had two reports: of a failed Write and of Close.
+func (c *connection) Write(p []byte) (int, error) {
+	if _, err := c.Tap.Write(p); err != nil {
+		c.Tap.Close()
+	}
+	return len(p), nil
 }
 
 // established waits for the first connection.
@@ -125,18 +143,17 @@ func (l *listener) Message(m drivers.Message) {
 	}
 	switch m.Kind {
 	case drivers.Request:
-		if m.Op == drivers.OpCreate {
+		switch m.Op {
+		case drivers.OpCreate:
 			c.locks.asked(&m)
+		case drivers.OpRearm, drivers.OpPing:
+			c.resumed()
 		}
 	case drivers.Reply:
 		c.position.Store(max(c.position.Load(), m.Pos)) // replies come one at a time
 		c.ensemble.Show(m.Pos)
-		c.rearm.replied(&m, c.position.Load())
 		if m.Op == drivers.OpRearm && m.Err != nil {
 			go c.Close() // its watches would never fire
-		}
-		if m.Op == drivers.OpClose || m.Op == drivers.OpOpen && m.Err != nil {
-			c.closed.Store(true)
 		}
 		if m.Watch {
 			c.watches.answered(&m)
@@ -144,10 +161,10 @@ func (l *listener) Message(m drivers.Message) {
 			c.locks.created(&m)
 		}
 	case drivers.Notification:
-		c.rearm.fired(&m)
 		c.watches.notified(&m)
 	case drivers.Cut:
-		c.gate.set(true)
+		c.resuming.Store(false)
+		c.latch.SetConnected(false)
 	}
 }
 
@@ -163,20 +180,29 @@ func (c *Conn) changed(e zk.Event) {
 		c.disconnected()
 	case zk.StateExpired:
 		c.end()
-		c.dialer.stop()      // otherwise the library opens another session next
-		go c.shutdown(false) // waits for this goroutine to end
+		c.dialer.stop() // otherwise the library opens another session next
+		go c.shutdown() // waits for this goroutine to end
 	}
 }
 
+// hasSession is called before the library sends or reads anything on the new connection. If it
+// will arm watches again, calls wait until it has begun to. The library has a data race: it reads
+// the position of the last reply for the request that arms watches while it may be reading a
+// reply. A call before that request could show a change before its watch reports it, or let the
+// watch miss it.
 func (c *Conn) hasSession() {
 	s := &c.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if c.watches.any() {
+		c.resuming.Store(true)
+	} else {
+		c.latch.SetConnected(true)
+	}
 	if s.over {
 		return
 	}
 	s.connected = true
-	c.gate.set(false)
 	s.granted = s.tap.Session()
 	if s.expiry == nil {
 		s.expiry = time.AfterFunc(s.timeout(), c.outlived)
@@ -185,7 +211,15 @@ func (c *Conn) hasSession() {
 		return
 	}
 	s.expiry.Stop()
-	c.tell(drivers.Connected)
+	c.reportState(drivers.Connected)
+}
+
+// resumed is called with each request that the library sends by itself. A heartbeat shows as well
+// that it has no watches to arm: it did not read the whole reply that armed them.
+func (c *Conn) resumed() {
+	if c.resuming.CompareAndSwap(true, false) {
+		c.latch.SetConnected(true)
+	}
 }
 
 func (c *Conn) disconnected() {
@@ -197,16 +231,16 @@ func (c *Conn) disconnected() {
 	}
 	s.connected = false
 	s.expiry.Reset(s.timeout())
-	c.tell(drivers.Disconnected)
+	c.reportState(drivers.Disconnected)
 }
 
 // outlived is called when the session has been disconnected for its timeout.
 func (c *Conn) outlived() {
 	c.end()
-	c.shutdown(false)
+	c.shutdown()
 }
 
-func (c *Conn) tell(s drivers.State) {
+func (c *Conn) reportState(s drivers.State) {
 	if c.options.OnState != nil {
 		c.options.OnState(s)
 	}
@@ -220,12 +254,21 @@ func (c *Conn) end() {
 		s.over = true
 		if s.expiry != nil {
 			s.expiry.Stop()
-			c.tell(drivers.SessionLost)
+			c.reportState(drivers.SessionLost)
 		}
 		close(c.done)
 		s.mu.Unlock()
 		c.watches.end()
 	})
+}
+
+func (c *Conn) isOpen() bool {
+	select {
+	case <-c.session.opened:
+		return true
+	default:
+		return false
+	}
 }
 
 func (c *Conn) lost() bool {

@@ -21,6 +21,7 @@ type watches struct {
 	waiting  map[string]chan struct{} // closed when the pending watch's read is answered
 	closing  bool                     // from now on a call may fail although it was answered
 	ended    bool                     // no more events will arrive
+	left     bool                     // watches were armed when the session ended
 	imminent sync.WaitGroup           // calls that are answered and not yet returned, and whose watch was called
 }
 
@@ -52,6 +53,13 @@ func newWatches() *watches {
 		armed:   make(map[string]*watch),
 		waiting: make(map[string]chan struct{}),
 	}
+}
+
+// any reports whether a watch is armed, or was when the session ended: the library keeps it.
+func (t *watches) any() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.armed) > 0 || t.left
 }
 
 // begin registers a watch. It must be called before the read that arms the watch is sent.
@@ -255,6 +263,7 @@ func (t *watches) end() {
 			w = next
 		}
 	}
+	t.left = t.left || len(t.armed) > 0
 	clear(t.armed)
 	t.mu.Unlock()
 	for ; list != nil; list = list.next {

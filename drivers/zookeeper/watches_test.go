@@ -46,11 +46,11 @@ func TestWatchKinds(t *testing.T) {
 				t.Fatal(err)
 			}
 			if tc.quiet != nil {
-				if err := errors.Join(tc.quiet(p), c.Fence(f.ctx)); err != nil || len(r.events) != 0 {
+				if err := errors.Join(tc.quiet(p), c.Flush(f.ctx)); err != nil || len(r.events) != 0 {
 					t.Fatalf("%d events, %v; want none yet", len(r.events), err)
 				}
 			}
-			if err := errors.Join(tc.change(p), c.Fence(f.ctx)); err != nil {
+			if err := errors.Join(tc.change(p), c.Flush(f.ctx)); err != nil {
 				t.Fatal(err)
 			}
 			if e := r.only(t); e.Type != tc.want || e.Path != p {
@@ -111,7 +111,7 @@ func TestNoWatchAfterAnError(t *testing.T) {
 	}
 	f.create(t, c, "a", 0)
 	_, err := c.Set(f.ctx, p, nil, 0)
-	if err := errors.Join(err, c.Fence(f.ctx), c.Close()); err != nil {
+	if err := errors.Join(err, c.Flush(f.ctx), c.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(r.events); n != 0 {
@@ -150,7 +150,7 @@ func TestWatchesOfOnePath(t *testing.T) {
 		}
 	}
 	wg.Wait()
-	if err := errors.Join(c.Fence(f.ctx), c.Close()); err != nil {
+	if err := errors.Join(c.Flush(f.ctx), c.Close()); err != nil {
 		t.Fatal(err)
 	}
 	for _, of := range all {

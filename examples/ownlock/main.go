@@ -10,14 +10,16 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/view"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 func main() {
-	child.Dispatch(backends.Roles()) // the server is a second process of this binary
+	reexec.Dispatch(backends.Roles()) // the server is a second process of this binary
 	if err := run(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, "ownlock:", err)
 		os.Exit(1)
@@ -28,8 +30,8 @@ func main() {
 func forms() []workloads.Form {
 	return append(catalog.Forms(), workloads.Form{
 		Recipe: "lock", Name: "patient", Family: workloads.Naive,
-		Summary: "one node is the lock, all who wait try again and again, ever more seldom",
-		New:     workloads.Locks(newPatientLock),
+		Summary: "waiting clients try to create the one lock node, at growing intervals",
+		New:     recipe.Locks(newPatientLock),
 	})
 }
 
@@ -57,7 +59,7 @@ func run(ctx context.Context) error {
 			file.Runs = append(file.Runs, measured)
 		}
 	}
-	return file.WriteTable(os.Stdout, results.TableOptions{})
+	return view.Of(file).WriteTable(os.Stdout, view.Options{})
 }
 
 // measure runs one form and returns its results.

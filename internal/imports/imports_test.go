@@ -109,7 +109,17 @@ func allowed(rows []row, pkg string) (patterns []string, found bool) {
 
 // violations checks every Go file of a module against the rules.
 func violations(root fs.FS) (found []string, err error) {
-	err = fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
+	err = eachGoFile(root, func(file string) error {
+		imported, err := importsOf(root, file)
+		found = append(found, judge(file, imported)...)
+		return err
+	})
+	return found, err
+}
+
+// eachGoFile calls do for every Go file of a module.
+func eachGoFile(root fs.FS, do func(file string) error) error {
+	return fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -119,11 +129,8 @@ func violations(root fs.FS) (found []string, err error) {
 		if d.IsDir() || path.Ext(file) != ".go" {
 			return nil
 		}
-		imported, err := importsOf(root, file)
-		found = append(found, judge(file, imported)...)
-		return err
+		return do(file)
 	})
-	return found, err
 }
 
 // importsOf lists the packages of this module that a file imports.

@@ -4,7 +4,7 @@ package imports
 // without a row fails the test. "name/..." covers a package and every package below it. The
 // first row that fits a package applies.
 const rules = `
-	internal/nearest:
+	internal/suggest:
 	internal/golden:
 	internal/browser:
 	internal/bubble:
@@ -14,60 +14,91 @@ const rules = `
 	internal/printable:
 
 	docs:                          results
-	fit:
-	internal/versus:               drivers/... internal/nearest internal/versus/floor recipes results
-	internal/versus/floor:         drivers/wire drivers/native/journal
+	results/stats:
+	results/units:
+	internal/serverbench:          drivers/... internal/suggest internal/serverbench/floor recipes results results/units
+	internal/serverbench/floor:    drivers/wire drivers/server/wal
 
 	drivers:
 	drivers/wire:                  drivers
+	drivers/traffic:               drivers drivers/wire
+	drivers/traffic/proxy:         drivers/traffic
+	drivers/traffic/capture:       drivers/traffic
+	drivers/traffic/etcd:          drivers drivers/traffic drivers/etcd/calls
 	drivers/wire/captured:
-	drivers/claim:                 drivers
-	drivers/canned:                drivers/wire
-	drivers/child:                 internal/nearest
-	drivers/faults:                drivers internal/nearest
-	drivers/spread:
-	drivers/between:               drivers/faults
-	drivers/local:                 drivers drivers/child drivers/between
-	drivers/native/tree:           drivers/wire
-	drivers/native/journal:        drivers/wire drivers/native/tree
-	drivers/native:                drivers drivers/wire drivers/local drivers/native/tree drivers/native/journal internal/printable
-	drivers/ensemble:              drivers drivers/wire drivers/spread
-	drivers/lean:              drivers drivers/wire drivers/ensemble
-	drivers/zookeeper:             drivers drivers/wire drivers/local drivers/ensemble
-	drivers/etcd:                  drivers drivers/local drivers/spread
-	drivers/etcd/etcdtest:         drivers/child
-	drivers/backends:              drivers/... internal/nearest
+	drivers/protected:             drivers
+	drivers/server/canned:         drivers/wire
+	drivers/cluster/reexec:        internal/suggest
+	drivers/cluster/faults:        drivers internal/suggest
+	drivers/balancer:
+	drivers/latch:                 drivers
+	drivers/cluster/partition:     drivers/cluster/faults
+	drivers/cluster:               drivers drivers/cluster/reexec drivers/cluster/partition
+	drivers/server/tree:           drivers/wire
+	drivers/server/wal:            drivers/wire drivers/server/tree
+	drivers/server/certificates:
+	drivers/server/stats:          drivers/wire drivers/server/tree
+	drivers/server/fourletter:     drivers/wire drivers/server/stats internal/printable
+	drivers/server:                drivers drivers/wire drivers/cluster drivers/server/tree drivers/server/wal drivers/server/certificates drivers/server/fourletter drivers/server/stats
+	drivers/ensemble:              drivers drivers/wire drivers/balancer
+	drivers/lean:                  drivers drivers/wire drivers/ensemble
+	drivers/zookeeper:             drivers drivers/wire drivers/cluster drivers/ensemble drivers/latch
+	drivers/etcd/keys:             drivers
+	drivers/etcd/library:          drivers drivers/etcd/keys
+	drivers/etcd/member:           drivers/cluster
+	drivers/etcd:                  drivers drivers/balancer drivers/etcd/calls drivers/latch drivers/etcd/keys drivers/etcd/library
+	drivers/etcd/calls:            drivers
+	drivers/etcd/etcdtest:         drivers/cluster/reexec
+	drivers/backends:              drivers/... internal/suggest
 	drivers/backends/backendtest:  drivers/... internal/testenv
 	drivers/drivertest:            drivers drivers/wire internal/bubble
 
-	recipes:                       drivers drivers/claim
-	naive:                         drivers drivers/claim
+	recipes:                       drivers drivers/protected
+	naive:                         drivers drivers/protected
 
 	metrics:                       drivers
-	results:                       metrics drivers fit
-	results/figures:               results internal/nearest
+	metrics/fanout:                metrics drivers
+	metrics/observe:               metrics metrics/fanout drivers drivers/traffic
+	results:                       metrics metrics/observe drivers results/units
+	results/levels:                results results/stats results/units
+	results/view:                  results results/levels results/stats results/units metrics internal/printable
+	results/metric:                results results/units metrics internal/suggest
 	results/archive:               results
-	results/resulttest:            results metrics fit
-	results/charts:                results fit
-	results/changes:               results results/figures effect fit metrics
-	results/noise:                 results results/archive effect
-	results/report:                results results/charts
-	results/formats:               results results/figures results/charts results/report
-	effect:                        fit
-	gate:                          results results/figures internal/nearest
-	scenario:                      results internal/nearest
-	workloads/cost:                metrics
-	workloads/pace:
+	results/history:               results results/metric
+	results/resulttest:            results results/levels results/stats metrics drivers
+	results/charts:                results results/levels results/stats results/units results/view
+	results/compare:               results results/metric results/stats results/units metrics metrics/observe internal/suggest
+	results/noise:                 results results/archive results/stats
+	results/report:                results results/charts results/observation results/units results/view
+	results/formats:               results results/metric results/charts results/observation results/report results/units results/view results/workflow
+	results/gate:                  results results/metric results/units internal/suggest
+	results/observation:           metrics/observe results results/units results/view internal/suggest results/workflow
+	results/workflow:
+	workloads/scenario:            results internal/suggest
+	workloads/costmodel:                metrics
+	workloads/openloop:
 	workloads/history:
-	workloads:                     workloads/cost workloads/pace workloads/history metrics drivers drivers/faults
-	workloads/catalog:             workloads workloads/cost recipes naive drivers internal/nearest
+	workloads/check:               workloads/history metrics drivers
+	workloads/parallel:
+	workloads/systems:
+	workloads/namespace:           workloads/parallel drivers
+	workloads:                     workloads/check workloads/costmodel workloads/openloop workloads/namespace workloads/parallel metrics metrics/fanout drivers drivers/cluster/faults
+	workloads/settled:             workloads metrics drivers
+	workloads/recipe:              workloads workloads/check workloads/settled workloads/namespace workloads/openloop workloads/parallel workloads/history metrics drivers
+	workloads/load:                workloads workloads/check workloads/settled workloads/namespace workloads/openloop workloads/history metrics drivers
+	workloads/runtest:             workloads workloads/recipe workloads/load workloads/namespace recipes metrics drivers drivers/backends internal/bubble
+	workloads/catalog:             workloads workloads/systems workloads/recipe workloads/load workloads/settled workloads/costmodel recipes naive drivers internal/suggest
 	workloads/recipetest:          workloads/... metrics drivers internal/bubble
-	telemetry:                     metrics drivers/native
-	live:                          metrics results results/charts
-	sweeps:                        metrics fit results results/figures
+	metrics/export:                metrics metrics/observe drivers/server
+	dashboards/live:               metrics metrics/fanout results results/charts results/units results/view
+	workloads/sweeps:              metrics results results/metric results/stats results/units
 	dashboards:
 	docker:
 
+	cmd/stampede/cli:              internal/suggest internal/printable drivers results/units
+	cmd/stampede/outputs:          cmd/stampede/cli internal/suggest results results/view results/formats
+	cmd/stampede/spec/spectest:    cmd/stampede/cli
+	cmd/stampede/spec:             cmd/stampede/cli internal/suggest cmd/stampede/outputs drivers/... metrics results/... workloads/...
 	cmd/...:                       ...
 	examples/...:                  ...
 `
@@ -76,27 +107,35 @@ const rules = `
 // itself. Tests run on real backends, and tests of workloads run real forms. The tests of
 // recipes and of naive forms do not import each other, just as the forms do not.
 const testRules = `
-	drivers/...:    drivers/... internal/nearest internal/bubble internal/testenv
-	recipes:        drivers/...
-	naive:          drivers/...
-	metrics:        drivers/... internal/bubble internal/testenv
-	telemetry:      drivers/... workloads/...
-	live:           drivers internal/browser internal/bubble internal/testenv
-	dashboards:     telemetry drivers/... workloads/... internal/testenv
-	results:        drivers/... internal/golden
-	results/charts: results/resulttest internal/golden
-	results/report: results/resulttest internal/browser internal/testenv
-	workloads/...:  workloads/... recipes naive metrics drivers/... internal/bubble internal/testenv
-	...:            internal/golden internal/testenv
+	drivers/...:                   drivers/... internal/suggest internal/bubble internal/testenv
+	recipes:                       drivers/...
+	naive:                         drivers/...
+	metrics:                       drivers/... internal/bubble internal/testenv
+	metrics/observe:               drivers/... workloads/... metrics internal/golden internal/testenv
+	metrics/fanout:                internal/bubble
+	metrics/export:                metrics/fanout metrics/observe drivers/... workloads/...
+	dashboards/live:               drivers internal/browser internal/bubble internal/testenv
+	dashboards:                    metrics/export metrics/observe drivers/... workloads/... internal/testenv
+	results:                       drivers/... results/levels results/resulttest internal/golden
+	results/levels:                results/resulttest metrics drivers
+	results/view:                  results/resulttest metrics drivers internal/golden
+	results/charts:                results/resulttest internal/golden
+	results/report:                metrics/observe results/resulttest internal/browser internal/testenv
+	results/formats:               results/levels results/resulttest internal/golden internal/testenv
+	cmd/stampede/outputs:          results/resulttest
+	cmd/stampede/spec:             cmd/stampede/spec/spectest workloads/... drivers/...
+	workloads/...:                 workloads/... recipes naive metrics/... drivers/... internal/bubble internal/testenv
+	...:                           internal/golden internal/testenv
 `
 
 // nevers says what no change of the rules may allow, even indirectly: a package, and the
 // packages that it must never reach.
 const nevers = `
-	recipes:      naive workloads/... metrics results dashboards/... cmd/...
-	naive:        recipes workloads/... metrics results dashboards/... cmd/...
-	drivers/...:  recipes naive workloads/... metrics results dashboards/... cmd/...
-	metrics:      recipes naive workloads/... results dashboards/... cmd/...
-	results:      recipes naive workloads/... sweeps dashboards/... cmd/...
-	workloads:    recipes naive results dashboards/... cmd/...
+	recipes:                       naive workloads/... metrics results dashboards/... cmd/...
+	naive:                         recipes workloads/... metrics results dashboards/... cmd/...
+	drivers/...:                   recipes naive workloads/... metrics results dashboards/... cmd/...
+	metrics/fanout:                recipes naive workloads/... results dashboards/... cmd/...
+	metrics:                       recipes naive workloads/... results dashboards/... cmd/...
+	results:                       recipes naive workloads/... dashboards/... cmd/...
+	workloads:                     recipes naive results dashboards/... cmd/...
 `

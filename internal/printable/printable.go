@@ -40,10 +40,19 @@ func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// emphasis holds the only escape sequences that a Writer passes on: bold type on and off.
-var emphasis = []string{"\x1b[1m", "\x1b[0m"}
+// The only escape sequences that a Writer passes on.
+const (
+	Bold   = "\x1b[1m"
+	Red    = "\x1b[1;31m" // bold, as the other colours are
+	Green  = "\x1b[1;32m"
+	Yellow = "\x1b[1;33m"
+	Plain  = "\x1b[0m"
+)
 
-// A Writer writes its input escaped by [Text], except for bold type.
+var emphasis = []string{Bold, Red, Green, Yellow, Plain}
+
+// A Writer writes its input escaped by [Text], except for its own sequences
+// for bold type and colours.
 type Writer struct {
 	to   io.Writer
 	part []byte // the first bytes of an incomplete character

@@ -24,9 +24,13 @@ func TestText(t *testing.T) {
 	}
 }
 
-// The output does not depend on how a text is split into writes, and bold type is preserved.
+// The output does not depend on how a text is split into writes, and bold type and colours are preserved.
 func TestWriter(t *testing.T) {
-	texts := map[string]string{"\x1b[1mbold\x1b[0m \x1b[31mred": "\x1b[1mbold\x1b[0m " + `\x1b[31mred`}
+	texts := map[string]string{
+		Bold + "bold" + Plain + " \x1b[31mred":                               Bold + "bold" + Plain + ` \x1b[31mred`,
+		Red + "fail" + Plain + Green + "pass" + Plain + Yellow + "n" + Plain: Red + "fail" + Plain + Green + "pass" + Plain + Yellow + "n" + Plain,
+		"\x1b[8mhidden" + Plain:                                              `\x1b[8mhidden` + Plain,
+	}
 	for text, want := range texts {
 		if got := written(text, len(text)); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)

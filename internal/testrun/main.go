@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
 
 func main() {
-	child.Dispatch(backends.Roles())
+	reexec.Dispatch(backends.Roles())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	code, err := run(ctx, os.Args[1:])

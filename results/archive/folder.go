@@ -44,10 +44,10 @@ func (f Folder) Writable() error {
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }
 
-// Save writes the result into the folder atomically, and creates the folder if it is missing. It does
-// not overwrite an existing file.
-func (f Folder) Save(r results.File) error {
-	path := f.Path(r.ID)
+// Save writes the result with the id into the folder atomically, and creates the folder if it is
+// missing. It does not overwrite an existing file.
+func (f Folder) Save(id string, r results.Result) error {
+	path := f.Path(id)
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s is there already", path)
 	}
@@ -56,7 +56,7 @@ func (f Folder) Save(r results.File) error {
 
 // Write writes the result to the path atomically, replaces an existing file, and creates the folder if
 // it is missing.
-func Write(path string, r results.File) error {
+func Write(path string, r results.Result) error {
 	var text bytes.Buffer
 	if err := r.WriteJSON(&text); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (f Folder) IDs() ([]string, error) {
 func Read(path string) (results.File, error) { return read(path, results.Read) }
 
 // ReadAny reads a result of any of results.Kinds. The error is one line that names the path.
-func ReadAny(path string) (results.View, error) { return read(path, results.ReadAny) }
+func ReadAny(path string) (results.Result, error) { return read(path, results.ReadAny) }
 
 func read[V any](path string, parse func(io.Reader) (V, error)) (V, error) {
 	var none V

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
 )
 
 // axisName returns the name of a sweep's axis in titles.
@@ -92,7 +93,7 @@ func intervalsOf(lines []line) (values []float64) {
 func placesOf(s results.Sweep, of subject) (at []float64) {
 	for _, series := range of.swept(s) {
 		for _, l := range series.Levels {
-			at = append(at, l.On(s.Axes[0]))
+			at = append(at, levels.On(l, s.Axes[0]))
 		}
 	}
 	return at
@@ -109,8 +110,8 @@ func done(s subject) string {
 func (s subject) has(r results.Run) bool { return r.Recipe == s.runs[0].Recipe }
 
 // swept returns the sweep's series of the subject.
-func (s subject) swept(all results.Sweep) (of []results.Series) {
-	for _, series := range all.Series() {
+func (s subject) swept(all results.Sweep) (of []levels.Series) {
+	for _, series := range levels.SeriesOf(all) {
 		if s.has(all.Runs[series.Levels[0].Runs[0]]) {
 			of = append(of, series)
 		}
@@ -120,7 +121,7 @@ func (s subject) swept(all results.Sweep) (of []results.Series) {
 
 // lookOf returns the look of the i-th series: that of its form, unless a second axis splits the form
 // into several series.
-func (s subject) lookOf(all results.Sweep, series results.Series, i int) look {
+func (s subject) lookOf(all results.Sweep, series levels.Series, i int) look {
 	l := s.looks[s.called(series.Levels[0].Form, series.Levels[0].Backend.URL)]
 	if series.Beside == "" {
 		return l

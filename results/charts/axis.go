@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // An axis is the horizontal or vertical axis of a panel.
@@ -28,6 +28,27 @@ type axis struct {
 
 // Ticks implements plot.Ticker.
 func (a axis) Ticks(float64, float64) []plot.Tick { return a.ticks }
+
+// topped returns a logarithmic axis with a label above all values.
+func topped(label string, values []float64, write func(float64) string) axis {
+	a := logarithmic(label, values, write)
+	top := roundUp(slices.Max(values))
+	a.high = max(a.high, top)
+	crowded := func(t plot.Tick) bool { return t.Value >= top || math.Log(top/t.Value) < math.Log(a.high/a.low)/14 }
+	a.ticks = append(slices.DeleteFunc(a.ticks, crowded), plot.Tick{Value: top, Label: write(top)})
+	return a
+}
+
+// roundUp rounds up to 1, 2, 3 or 5 times a power of ten.
+func roundUp(v float64) float64 {
+	power := math.Pow(10, math.Floor(math.Log10(v)))
+	for _, m := range []float64{1, 2, 3, 5} {
+		if v <= m*power*1.0001 {
+			return m * power
+		}
+	}
+	return 10 * power
+}
 
 // logarithmic returns a logarithmic axis over the values, which must be positive, with labels at round
 // numbers.
@@ -102,7 +123,7 @@ func exactly(label string, levels []float64, write func(float64) string) axis {
 func number(v float64) string {
 	v = math.Round(v*1e9) / 1e9
 	if v == math.Trunc(v) {
-		return results.Count(int64(v))
+		return units.Count(int64(v))
 	}
 	return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "-", "−", 1)
 }

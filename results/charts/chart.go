@@ -19,7 +19,7 @@ type Chart struct {
 }
 
 // Of returns the charts of a result for which there are data, the most important first.
-func Of(result results.View) []Chart {
+func Of(result results.Result) []Chart {
 	switch r := result.(type) {
 	case results.File:
 		return ofFile(r)
@@ -39,14 +39,15 @@ func ofFile(f results.File) (all []Chart) {
 		if slices.ContainsFunc(s.runs, broken) {
 			all = append(all, some(overTime(s))...)
 		}
-		all = append(all, some(notifications(s), latencies(s, s.telling()))...)
+		all = append(all, some(notifications(s), latencies(s, s.keyPhase()))...)
 	}
 	for _, s := range subjects(f.Runs) {
-		all = append(all, some(timeline(s))...)
 		if !slices.ContainsFunc(s.runs, broken) {
-			all = append(all, some(overTime(s))...)
+			all = append(all, some(throughputByClients(s), latencyByClients(s), timeline(s), overTime(s))...)
+		} else {
+			all = append(all, some(timeline(s))...)
 		}
-		if first := s.first(); first != s.telling() {
+		if first := s.first(); first != s.keyPhase() {
 			all = append(all, some(latencies(s, first))...)
 		}
 	}
@@ -61,7 +62,7 @@ func ofSweep(s results.Sweep) (all []Chart) {
 		}
 		all = append(all, some(first, tails(s, of), second)...)
 		if s.Axes[0] == "clients" && len(s.Axes) == 1 {
-			all = append(all, some(latencies(of, of.telling()), timeline(of))...)
+			all = append(all, some(latencies(of, of.keyPhase()), timeline(of))...)
 		}
 	}
 	return all
@@ -157,7 +158,7 @@ func (s subject) crowd() (forms [][]results.Run, clients int) {
 	return forms, clients
 }
 
-func (s subject) telling() string { return s.runs[0].Telling() }
+func (s subject) keyPhase() string { return results.KeyPhase(s.runs[0].Phases) }
 
 func (s subject) first() string {
 	if len(s.runs[0].Phases) == 0 {

@@ -3,6 +3,7 @@ package charts
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"slices"
@@ -18,8 +19,8 @@ import (
 )
 
 // kinds returns a result of each kind.
-func kinds() map[string]results.View {
-	return map[string]results.View{
+func kinds() map[string]results.Result {
+	return map[string]results.Result{
 		"lock":       resulttest.Lock(),
 		"sweep":      resulttest.Sweep(),
 		"scaling":    resulttest.Scaling(),
@@ -34,7 +35,7 @@ var once = sync.OnceValue(kinds)
 
 func TestChartsOfEachKind(t *testing.T) {
 	want := map[string][]string{
-		"lock":       {"lock-notifications", "lock-latency-handoff", "lock-timeline", "lock-time", "lock-latency-acquire"},
+		"lock":       {"lock-notifications", "lock-latency-handoff", "lock-throughput", "lock-latency-by-clients", "lock-timeline", "lock-time", "lock-latency-acquire"},
 		"sweep":      {"lock-notifications", "lock-latency-by-clients", "lock-throughput", "lock-latency-handoff", "lock-timeline"},
 		"scaling":    {"mix-throughput", "mix-latency-by-clients", "mix-latency-read"},
 		"reads":      {"mix-throughput", "mix-latency-by-reads"},
@@ -133,6 +134,51 @@ func checkNames(t *testing.T, c Chart, texts []string) {
 	}
 }
 
+// Each measured point has its value as a text that lies within the chart, and only the style decides
+// whether it is visible.
+func TestPointsHaveTips(t *testing.T) {
+	shape := regexp.MustCompile(`<g class="tip">.*?<rect x="([-0-9.]+)" y="([-0-9.]+)" width="([0-9.]+)" height="([0-9.]+)".*?<text[^>]*>([^<]*)</text></g></g>`)
+	for kind, result := range once() {
+		for _, c := range Of(result) {
+			if kind == "comparison" { // its values stand beside the points
+				continue
+			}
+			all := shape.FindAllStringSubmatch(c.Inline(), -1)
+			if len(all) < 2 || len(all) != strings.Count(c.Inline(), `class="tip"`) {
+				t.Errorf("%s/%s: %d tips", kind, c.Name, len(all))
+			}
+			for _, m := range all {
+				var x, y, wide, high float64
+				fmt.Sscan(strings.Join(m[1:5], " "), &x, &y, &wide, &high)
+				if x < 0 || y < 0 || x+wide > float64(width) || y+high > float64(c.height()) || !regexp.MustCompile(`\d`).MatchString(m[5]) {
+					t.Errorf("%s/%s: tip %q at %v, %v", kind, c.Name, m[5], x, y)
+				}
+			}
+		}
+	}
+	about := Of(resulttest.Lock())[0].Inline()
+	if want := "one-node, 128 clients: 115 notifications per round</text>"; !strings.Contains(about, want) {
+		t.Errorf("no tip %q", want)
+	}
+}
+
+// Every vertical axis of positive values has a label above all values.
+func TestTopTicks(t *testing.T) {
+	for kind, result := range once() {
+		for _, c := range Of(result) {
+			for _, p := range c.panels {
+				if p.y.gridless { // rows of a comparison
+					continue
+				}
+				top := p.y.ticks[len(p.y.ticks)-1].Value
+				if most := slices.Max(intervalsOf(p.lines)); most > top*1.0001 || top > p.y.high*1.0001 {
+					t.Errorf("%s/%s: values up to %v, labels up to %v, axis up to %v", kind, c.Name, most, top, p.y.high)
+				}
+			}
+		}
+	}
+}
+
 // Each chart becomes a file, and a scenario's name cannot turn the file name into a path.
 func TestFiles(t *testing.T) {
 	f := resulttest.Lock()
@@ -146,7 +192,7 @@ func TestFiles(t *testing.T) {
 			t.Errorf("%s is no file of its own: %.60s", file.Name, file.SVG)
 		}
 	}
-	want := []string{"a-b-lock-notifications.svg", "a-b-lock-latency-handoff.svg", "a-b-lock-timeline.svg", "a-b-lock-time.svg", "a-b-lock-latency-acquire.svg"}
+	want := []string{"a-b-lock-notifications.svg", "a-b-lock-latency-handoff.svg", "a-b-lock-throughput.svg", "a-b-lock-latency-by-clients.svg", "a-b-lock-timeline.svg", "a-b-lock-time.svg", "a-b-lock-latency-acquire.svg"}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
@@ -174,7 +220,7 @@ func TestNoChartWithoutData(t *testing.T) {
 	one.Runs = one.Runs[:2] // one level, which has no curve
 	bare := results.File{Runs: []results.Run{{Recipe: "lock", Form: "predecessor", Clients: 2}}}
 	idle := results.Sweep{Axes: []string{"clients"}}
-	for name, result := range map[string]results.View{
+	for name, result := range map[string]results.Result{
 		"no run": results.File{}, "nothing measured": bare, "no level": idle,
 		"nothing counted": results.CountReport{}, "nothing compared": results.Comparison{},
 	} {

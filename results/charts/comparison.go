@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // These are the heights of the parts of a row in the chart.
@@ -28,7 +29,7 @@ func ofComparison(c results.Comparison) []Chart {
 	}
 	ratios := reach(c.Changes)
 	p := panel{x: ratioAxis(ratios), y: axis{gridless: true}}
-	var told []string
+	var about []string
 	subject := ""
 	rows := slices.Clone(c.Changes)
 	slices.Reverse(rows) // so that the first is at the top
@@ -41,20 +42,20 @@ func ofComparison(c results.Comparison) []Chart {
 			at += wordsHigh
 			p.notes = append(p.notes, note{y: float64(at), left: subject, ink: text})
 		}
-		told = append(told, ch.Figure+" "+outcome(ch))
+		about = append(about, ch.Figure+" "+outcome(ch))
 	}
 	p.y.high, p.height = float64(at), at+46
 	p.y.ticks = []plot.Tick{{Value: 0}, {Value: p.y.high}} // without labels: the rows have text
-	slices.Reverse(told)
+	slices.Reverse(about)
 	title := "Change of each figure, with its interval"
-	caption := fmt.Sprintf("From %s to %s. The long mark is the estimate, the bar its 95 %% interval; grey is the minimum effect: a change within it does not matter.",
+	caption := fmt.Sprintf("From %s to %s. The long mark is the estimate, the bar its 95 %% interval; grey is the minimum effect: a change within it is too small to matter.",
 		c.Base.Label, c.New.Label)
 	if c.Paired {
 		title += " and each pair's"
 		caption += " Each dot is a pair."
 	}
 	chart := Chart{Name: "changes", Title: title, Caption: caption, panels: []panel{p}}
-	chart.About = title + ". " + strings.Join(told, "; ") + "."
+	chart.About = title + ". " + strings.Join(about, "; ") + "."
 	return []Chart{chart}
 }
 
@@ -99,7 +100,7 @@ func (p *panel) changed(ch results.Change, from float64, reach []float64) {
 
 func inkOf(v results.Verdict) ink {
 	switch v {
-	case results.Regression, results.Failed, results.Violated:
+	case results.Regression, results.Fail:
 		return naive
 	case results.Inconclusive, results.Invalid:
 		return load
@@ -108,7 +109,7 @@ func inkOf(v results.Verdict) ink {
 }
 
 // outcome formats the estimate with its interval and the verdict: "+6 % [−3 %, +15 %] inconclusive",
-// "×300 [×250, ×360] better". Without an estimate it is n/a.
+// "×300 [×250, ×360] improvement". Without an estimate it is n/a.
 func outcome(ch results.Change) string {
 	estimate := "n/a"
 	if e := ch.Effect; e != nil {
@@ -127,9 +128,9 @@ func multiple(share float64) string {
 	case ratio <= 0:
 		return "0"
 	case ratio < 1:
-		return "÷" + results.Rate(1/ratio)
+		return "÷" + units.Rate(1/ratio)
 	default:
-		return "×" + results.Rate(ratio)
+		return "×" + units.Rate(ratio)
 	}
 }
 

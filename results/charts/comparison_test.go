@@ -34,7 +34,7 @@ func farApart() results.Comparison {
 // dataWidth returns the width of the chart's plot area.
 func dataWidth(c Chart) vg.Length {
 	p := c.panels[0]
-	area := p.plot().DataCanvas(draw.New(vgsvg.New(width, c.height())))
+	area := p.plot(new([]tip)).DataCanvas(draw.New(vgsvg.New(width, c.height())))
 	return area.Max.X - area.Min.X - max(p.margin, margin(p.lines)) - border
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // ofCount draws the cost of a round at rest against the number of clients, for each recipe.
@@ -33,13 +34,13 @@ type toll struct {
 func woken() toll {
 	return toll{"notifications", "Notifications per round", "notifications per round",
 		func(s results.Settled) []results.Exact { return []results.Exact{s.Notifications} },
-		"A line that climbs is a herd where one can go on at a time; a form that wakes nobody has none."}
+		"A rising line is a herd if one client at a time can proceed; a form without notifications has none."}
 }
 
 func asked() toll {
 	return toll{"operations", "Reads and writes per round", "reads and writes per round",
 		func(s results.Settled) []results.Exact { return []results.Exact{s.Reads, s.Writes} },
-		"What the service has to answer, failed writes included."}
+		"Requests that the service answers, failed writes included."}
 }
 
 func counted(recipe string, rows []results.Settled, cost toll) *Chart {
@@ -50,28 +51,30 @@ func counted(recipe string, rows []results.Settled, cost toll) *Chart {
 	}
 	of.looks = looksOf(of.runs)
 	p := panel{height: tall}
-	var told []string
+	var about []string
 	for _, name := range of.series() {
 		l, model := tally(of, rows, name, cost)
 		if len(l.at) < 2 {
 			continue
 		}
-		p.lines = append(p.lines, model, l)
+		p.lines = append(p.lines, model, l.saying(func(p point) string {
+			return fmt.Sprintf("%s, %s: %s per round", name, units.Clients(int(p.x)), units.Rate(p.y))
+		}))
 		first, last := l.at[0], l.at[len(l.at)-1]
-		told = append(told, fmt.Sprintf("%s: %s with %s clients, %s with %s", name, results.Rate(first.y), number(first.x), results.Rate(last.y), number(last.x)))
+		about = append(about, fmt.Sprintf("%s: %s with %s clients, %s with %s", name, units.Rate(first.y), number(first.x), units.Rate(last.y), number(last.x)))
 	}
 	if len(p.lines) == 0 {
 		return nil
 	}
 	p.x = exactly("clients", valuesOf(p.lines, func(p point) float64 { return p.x }), number)
-	p.y = logarithmic(cost.axis, valuesOf(p.lines, func(p point) float64 { return p.y }), number)
+	p.y = topped(cost.axis, valuesOf(p.lines, func(p point) float64 { return p.y }), number)
 	c := &Chart{
 		Name:    slug(recipe, cost.name),
 		Title:   fmt.Sprintf("%s at rest against clients, %s", cost.title, recipe),
-		Caption: cost.caption + " Points were counted, or are the least that there can be where that is not determined; grey lines are what the cost model says. They must meet.",
+		Caption: cost.caption + " Points are counts, or lower bounds where a count is not determined; grey lines are the cost model. They must meet.",
 		panels:  []panel{p},
 	}
-	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
 	return c
 }
 

@@ -37,8 +37,9 @@ func (c Chart) titleLines() (lines []string) {
 	return lines
 }
 
-// draw draws the title and the panels, one below the other, with their plot areas aligned.
-func (c Chart) draw(on draw.Canvas) {
+// draw draws the title and the panels, one below the other, with their plot areas aligned. It returns the
+// tips of all points.
+func (c Chart) draw(on draw.Canvas) (found []tip) {
 	top := on.Max.Y - border
 	for _, line := range c.titleLines() {
 		write(on, typeface(large, text, true), border, top, line)
@@ -47,7 +48,7 @@ func (c Chart) draw(on draw.Canvas) {
 	plots := make([]*plot.Plot, len(c.panels))
 	var left, right vg.Length
 	for i, p := range c.panels {
-		plots[i] = p.plot()
+		plots[i] = p.plot(&found)
 		left = max(left, plots[i].DataCanvas(on).Min.X)
 		right = max(right, p.margin, margin(p.lines))
 	}
@@ -59,6 +60,7 @@ func (c Chart) draw(on draw.Canvas) {
 		plots[i].Draw(area)
 		top -= p.height
 	}
+	return found
 }
 
 // above writes the panel's heading and the label of its vertical axis above it.

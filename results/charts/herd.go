@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/stampede-bench/stampede/fit"
-	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/stats"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // notifications draws the notifications per round against the number of clients, which shows the herd.
@@ -29,7 +29,7 @@ func notifications(s subject) *Chart {
 
 func herd(s subject, measured, model map[string][]point) *Chart {
 	p := panel{height: tall}
-	var told []string
+	var about []string
 	drawn := "Points were measured"
 	for _, name := range s.series() {
 		look := s.looks[name]
@@ -44,29 +44,31 @@ func herd(s subject, measured, model map[string][]point) *Chart {
 		if len(law) > 0 {
 			p.lines = append(p.lines, line{look: look, at: law, joined: true, thin: true})
 		}
-		p.lines = append(p.lines, line{name: name + grows, look: look, at: dots, marked: true})
+		p.lines = append(p.lines, line{name: name + grows, look: look, at: dots, marked: true}.saying(func(p point) string {
+			return fmt.Sprintf("%s, %s: %s notifications per round%s", name, units.Clients(int(p.x)), units.Rate(p.y), p.interval(units.Rate))
+		}))
 		first, last := dots[0], dots[len(dots)-1]
-		told = append(told, fmt.Sprintf("%s: %s with %s clients, %s with %s%s", name, results.Rate(first.y), number(first.x), results.Rate(last.y), number(last.x), strings.Replace(grows, " ∝", ", growing as", 1)))
+		about = append(about, fmt.Sprintf("%s: %s with %s clients, %s with %s%s", name, units.Rate(first.y), number(first.x), units.Rate(last.y), number(last.x), strings.Replace(grows, " ∝", ", growing as", 1)))
 	}
 	xs := valuesOf(p.lines, func(p point) float64 { return p.x })
 	if len(slices.Compact(slices.Sorted(slices.Values(xs)))) < 2 {
 		return nil
 	}
 	if slices.ContainsFunc(p.lines, func(l line) bool { return l.thin && l.look.ink != muted }) {
-		drawn += ", coloured lines are powers of N, the clients, fitted to their upper half"
+		drawn += ", coloured lines are powers of N, the number of clients, fitted to the larger half of the levels"
 	}
 	if slices.ContainsFunc(p.lines, func(l line) bool { return l.look.ink == muted }) {
-		drawn += ", grey lines are what the cost model says of a round with all clients there"
+		drawn += ", grey lines are the cost model of a round in which all clients take part"
 	}
 	p.x = exactly("clients", xs, number)
-	p.y = logarithmic("notifications per round", valuesOf(p.lines, func(p point) float64 { return p.y }), number)
+	p.y = topped("notifications per round", valuesOf(p.lines, func(p point) float64 { return p.y }), number)
 	c := &Chart{
 		Name:    slug(s.name, "notifications"),
 		Title:   titled("Notifications per round against clients", s),
-		Caption: "A line that climbs is a herd; one that lies flat is none. " + drawn + ".",
+		Caption: "A rising line is a herd, a flat line is none. " + drawn + ".",
 		panels:  []panel{p},
 	}
-	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
 	return c
 }
 
@@ -83,12 +85,12 @@ func (s subject) power(name string) (grows string, law []point) {
 			values[float64(r.Clients)] = append(values[float64(r.Clients)], r.Cost.PerRound.Notifications)
 		}
 	}
-	var levels []fit.Level
+	var levels []stats.Level
 	for _, n := range slices.Sorted(maps.Keys(values)) {
-		levels = append(levels, fit.Level{N: n, Values: values[n]})
+		levels = append(levels, stats.Level{N: n, Values: values[n]})
 	}
 	levels = levels[max(0, min(len(levels)/2, len(levels)-3)):]
-	p, ok := fit.Grow(levels)
+	p, ok := stats.Grow(levels)
 	if !ok {
 		return "", nil
 	}

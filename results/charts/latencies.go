@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // latencies draws the latency of a phase by percentile, for all forms at the largest number of clients.
@@ -19,30 +21,30 @@ func latencies(s subject, phase string) *Chart {
 	forms, clients := s.crowd()
 	c := &Chart{
 		Name:    slug(s.name, "latency", phase),
-		Title:   titled(fmt.Sprintf("%s latency by percentile, %s clients", upper(results.Label(phase)), results.Count(int64(clients))), s),
+		Title:   titled(fmt.Sprintf("%s latency by percentile, %s clients", upper(view.Label(phase)), units.Count(int64(clients))), s),
 		Caption: fmt.Sprintf("Lower is faster. A line ends where fewer than %d observations lie beyond.", results.Beyond),
 	}
 	p := panel{height: tall}
-	var told []string
+	var about []string
 	for _, runs := range forms {
 		name := s.key(runs[0])
 		if l := (line{name: name, look: s.looks[name], at: curve(merged(runs, phase)), joined: true}); len(l.at) > 1 {
-			p.lines = append(p.lines, l)
+			p.lines = append(p.lines, l, l.atPercentiles())
 			last := l.at[len(l.at)-1]
-			told = append(told, fmt.Sprintf("%s: %s at 50 %%, %s at %s", l.name, results.Duration(time.Duration(at(l.at, 2))),
-				results.Duration(time.Duration(last.y)), percentile(1-1/last.x)))
+			about = append(about, fmt.Sprintf("%s: %s at 50 %%, %s at %s", l.name, units.Duration(time.Duration(at(l.at, 2))),
+				units.Duration(time.Duration(last.y)), percentile(1-1/last.x)))
 		}
 	}
 	if len(p.lines) == 0 {
 		return nil
 	}
 	p.x = percentiles(p.lines)
-	p.y = logarithmic(results.Label(phase)+" took", valuesOf(p.lines, func(p point) float64 { return p.y }), clock)
+	p.y = topped(view.Label(phase)+" latency", valuesOf(p.lines, func(p point) float64 { return p.y }), clock)
 	if n := len(forms[0]); n > 1 {
 		c.Caption += fmt.Sprintf(" Each is of %d runs, put together.", n)
 	}
 	c.panels = []panel{p}
-	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
 	return c
 }
 
@@ -50,7 +52,7 @@ func latencies(s subject, phase string) *Chart {
 func merged(runs []results.Run, phase string) *hdrhistogram.Histogram {
 	var all *hdrhistogram.Histogram
 	for _, r := range runs {
-		d := r.Waited(phase)
+		d := r.Times(phase)
 		if d == nil {
 			continue
 		}
@@ -82,6 +84,21 @@ func curve(h *hdrhistogram.Histogram) (all []point) {
 		}
 	}
 	return all
+}
+
+// atPercentiles returns an invisible line with the values at the usual percentiles.
+func (l line) atPercentiles() line {
+	end := l.at[len(l.at)-1]
+	values := line{look: l.look}
+	for _, x := range []float64{2, 4, 10, 20, 100, 1e3, 1e4, 1e5} {
+		if x < end.x {
+			values.at = append(values.at, point{x: x, y: at(l.at, x)})
+		}
+	}
+	values.at = append(values.at, end)
+	return values.saying(func(p point) string {
+		return fmt.Sprintf("%s, %s: %s", l.name, percentile(1-1/p.x), units.Duration(time.Duration(p.y)))
+	})
 }
 
 // at returns the value at the first point from x on.

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"cmp"
 	"image/color"
 	"slices"
 
@@ -79,26 +80,50 @@ func nth(i int, of ink) look {
 	return look{of, shapes()[i%len(shapes())], dashes()[i%len(dashes())]}
 }
 
-// looksOf returns the looks of a subject's series. Each family has a colour; if there is only one
-// family, each of its series has a colour.
+// looksOf returns the looks of a subject's series. The first series of a family has the family's
+// colour; further ones have a colour that no other series has, naive forms first. When the four
+// colours are used up, series of a family share its colour and differ by shape and dashes.
 func looksOf(runs []results.Run) map[string]look {
-	families := map[string]bool{}
-	for _, r := range runs {
-		families[r.Family] = true
-	}
 	s := subject{runs: runs}
-	looks := map[string]look{}
+	names := s.series()
+	families := map[string]string{}
 	for _, r := range runs {
-		if _, known := looks[s.key(r)]; known {
-			continue
+		families[s.key(r)] = r.Family
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(rank(families[a]), rank(families[b])) })
+	inks := map[string]ink{}
+	used := map[ink]bool{}
+	for _, family := range []string{"recipe", "load", "naive", "library"} {
+		for _, name := range names {
+			if families[name] != family {
+				continue
+			}
+			of := familyInk(family)
+			if used[of] {
+				of = unused(used, of)
+			}
+			inks[name], used[of] = of, true
 		}
-		of := familyInk(r.Family)
-		if len(families) == 1 {
-			of = colours()[len(looks)%len(colours())]
-		}
-		looks[s.key(r)] = nth(len(looks), of)
+	}
+	looks := map[string]look{}
+	for i, name := range names {
+		looks[name] = nth(i, cmp.Or(inks[name], recipe))
 	}
 	return looks
+}
+
+// unused returns a colour that no series has. If there is none, it returns the family's own, and for a
+// library form the recipe's: it avoids the herd too.
+func unused(used map[ink]bool, own ink) ink {
+	for _, of := range []ink{load, library, naive, recipe} {
+		if !used[of] {
+			return of
+		}
+	}
+	if own == library {
+		return recipe
+	}
+	return own
 }
 
 // colours returns the colours of series.

@@ -33,10 +33,11 @@ type line struct {
 	thin   bool // calculated values, not measured ones
 }
 
-// A point may have an interval.
+// A point may have an interval, and a text that is shown while the pointer is on it.
 type point struct {
 	x, y      float64
 	low, high float64 // both 0 if there is no interval
+	text      string
 }
 
 // A rectangle highlights a part of the plane.
@@ -61,8 +62,8 @@ func typeface(size vg.Length, of ink, bold bool) letters.Style {
 	return letters.Style{Color: of.light(), Font: f, Handler: plot.DefaultTextHandler}
 }
 
-// plot converts the panel to a plot.Plot.
-func (p panel) plot() *plot.Plot {
+// plot converts the panel to a plot.Plot. When that is drawn, it adds the panel's tips to those found.
+func (p panel) plot(found *[]tip) *plot.Plot {
 	g := plot.New()
 	g.BackgroundColor = nil
 	g.X.Padding, g.Y.Padding = 4, 4
@@ -95,6 +96,7 @@ func (p panel) plot() *plot.Plot {
 		g.Add(lines)
 	}
 	g.Add(p.marks()...)
+	g.Add(tips{p.lines, found})
 	// The marks must not widen the axes.
 	g.X.Min, g.X.Max, g.Y.Min, g.Y.Max = p.x.low, p.x.high, p.y.low, p.y.high
 	return g

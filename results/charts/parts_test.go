@@ -3,10 +3,12 @@ package charts
 import (
 	"image/color"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/plot/vg"
 
 	"github.com/stampede-bench/stampede/results"
@@ -61,6 +63,51 @@ func TestLooksDiffer(t *testing.T) {
 	}
 	if a.shape == b.shape || len(a.dash) == len(b.dash) {
 		t.Error("without colour they look the same")
+	}
+}
+
+// Three naive forms have three colours beside the recipe's. A library form shares a colour then, and
+// differs from all others without colour.
+func TestLooksOfManyForms(t *testing.T) {
+	var runs []results.Run
+	for _, f := range []struct{ form, family string }{
+		{"predecessor", "recipe"}, {"go-zookeeper", "library"}, {"one-node", "naive"}, {"children-watch", "naive"}, {"poll", "naive"},
+	} {
+		runs = append(runs, results.Run{Recipe: "lock", Form: f.form, Family: f.family})
+	}
+	looks := looksOf(runs)
+	inks := map[ink]bool{}
+	for _, form := range []string{"predecessor", "one-node", "children-watch", "poll"} {
+		inks[looks[form].ink] = true
+	}
+	if len(inks) != 4 || looks["predecessor"].ink != recipe || looks["one-node"].ink != naive || looks["go-zookeeper"].ink != recipe {
+		t.Errorf("%v", looks)
+	}
+	for a, one := range looks {
+		for b, other := range looks {
+			if a != b && (one.shape == other.shape || slices.Equal(one.dash, other.dash)) {
+				t.Errorf("without colour %s looks like %s", a, b)
+			}
+		}
+	}
+	if alone := looksOf(runs[:2]); alone["go-zookeeper"].ink != library {
+		t.Errorf("%v, want the library's own colour", alone)
+	}
+}
+
+// Repeated runs have one point, their median, with the range of the values.
+func TestMediansOfRepeatedRuns(t *testing.T) {
+	var s subject
+	for _, v := range []float64{30, 10, 20, 40} {
+		s.runs = append(s.runs, results.Run{Recipe: "lock", Form: "form", Clients: 8, ThroughputPerS: v})
+	}
+	rounds := func(r results.Run) (float64, bool) { return r.ThroughputPerS, true }
+	want := []point{{x: 8, y: 25, low: 10, high: 40}}
+	if diff := cmp.Diff(want, s.medians("form", rounds), cmp.AllowUnexported(point{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if throughputByClients(s) != nil {
+		t.Error("one level has a chart against clients")
 	}
 }
 
@@ -129,6 +176,8 @@ func TestTicks(t *testing.T) {
 	}{
 		"times":       {logarithmic("", []float64{60e3, 4e7}, clock), []string{"100 µs", "1 ms", "10 ms"}},
 		"near times":  {logarithmic("", []float64{1e6, 3e6}, clock), []string{"1 ms", "1.5 ms", "2 ms", "3 ms"}},
+		"top":         {topped("", []float64{1, 46}, number), []string{"1", "3", "10", "30", "50"}},
+		"top near":    {topped("", []float64{60e3, 1.02e7}, clock), []string{"100 µs", "1 ms", "10 ms", "20 ms"}},
 		"levels":      {exactly("", []float64{2, 8, 8, 32}, number), []string{"2", "8", "32"}},
 		"from zero":   {linear("", []float64{870, 300}, number), []string{"0", "200", "400", "600", "800", "1\u202f000"}},
 		"around zero": {linear("", []float64{-12, 9}, number), []string{"−15", "−10", "−5", "0", "5", "10"}},
@@ -173,7 +222,7 @@ func TestUndeterminedCountsAreTheirLeast(t *testing.T) {
 	c := counted("queue", rows, woken())
 	want := []point{{x: 2, y: 3}, {x: 4, y: 3}}
 	for i, l := range c.panels[0].lines {
-		if diff := cmp.Diff(want, l.at, cmp.AllowUnexported(point{})); diff != "" {
+		if diff := cmp.Diff(want, l.at, cmp.AllowUnexported(point{}), cmpopts.IgnoreFields(point{}, "text")); diff != "" {
 			t.Errorf("line %d (-want +got):\n%s", i, diff)
 		}
 	}

@@ -32,7 +32,7 @@ type File struct{ Name, SVG string }
 
 // Files returns the charts of a result as standalone SVG files, named by what they show. They contain the
 // colours of both the light and the dark scheme.
-func Files(result results.View) (all []File) {
+func Files(result results.Result) (all []File) {
 	for _, c := range Of(result) {
 		all = append(all, File{c.Name + ".svg", c.alone()})
 	}
@@ -40,8 +40,8 @@ func Files(result results.View) (all []File) {
 }
 
 func (c Chart) alone() string {
-	style := fmt.Sprintf("<style>:root{%s;color-scheme:light dark}\n@media (prefers-color-scheme:dark){:root{%s}}</style>\n"+
-		`<rect width="100%%" height="100%%" style="fill:var(--paper)"/>`+"\n", Variables(false), Variables(true))
+	style := fmt.Sprintf("<style>:root{%s;color-scheme:light dark}\n@media (prefers-color-scheme:dark){:root{%s}}%s</style>\n"+
+		`<rect width="100%%" height="100%%" style="fill:var(--paper)"/>`+"\n", Variables(false), Variables(true), html.EscapeString(TipStyle))
 	return `<?xml version="1.0" encoding="UTF-8"?>` + "\n" + c.element(style) + "\n"
 }
 
@@ -61,16 +61,20 @@ func Variables(dark bool) string {
 // element returns the svg element, with the text first at its start.
 func (c Chart) element(first string) string {
 	canvas := vgsvg.New(width, c.height())
-	c.draw(draw.New(canvas))
+	found := c.draw(draw.New(canvas))
 	var b bytes.Buffer
 	canvas.WriteTo(&b) // writes into memory
 	body := b.String()
 	body = body[strings.Index(body, "<g "):]
 	body = painted(lettered(body))
+	body = strings.TrimSuffix(strings.TrimSpace(body), "</svg>")
+	for _, t := range found {
+		body += t.element(c.height()) + "\n"
+	}
 	id := "chart-" + c.Name
 	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" viewBox="0 0 %[1]g %[2]g" role="img" aria-labelledby="%[3]s-title %[3]s-about" font-family="%[4]s">`+"\n"+
-		`<title id="%[3]s-title">%[5]s</title><desc id="%[3]s-about">%[6]s</desc>`+"\n%[7]s%[8]s",
-		float64(width), float64(c.height()), id, fonts, html.EscapeString(c.Title), html.EscapeString(c.About), first, strings.TrimSpace(body))
+		`<title id="%[3]s-title">%[5]s</title><desc id="%[3]s-about">%[6]s</desc>`+"\n%[7]s%[8]s</svg>",
+		float64(width), float64(c.height()), id, fonts, html.EscapeString(c.Title), html.EscapeString(c.About), first, body)
 }
 
 // painted replaces the colours with CSS variables. The colours remain as fallbacks for viewers that do

@@ -5,8 +5,10 @@ import (
 	"math"
 	"strings"
 
-	"github.com/stampede-bench/stampede/fit"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/stats"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // growth draws a sweep's notifications per round against the number of clients.
@@ -31,12 +33,12 @@ func growth(s results.Sweep, of subject) *Chart {
 // throughput draws a sweep's rounds per second along its first axis, with the Universal Scalability Law
 // if it was fitted, and the medians' distance from it.
 func throughput(s results.Sweep, of subject) *Chart {
-	main, off := panel{height: tall}, panel{height: 110, heading: "off the law"}
-	var told []string
+	main, off := panel{height: tall}, panel{height: 110, heading: "deviation"}
+	var about []string
 	for i, series := range of.swept(s) {
 		l := line{name: series.Name, look: of.lookOf(s, series, i), marked: true}
 		for _, level := range series.Levels {
-			l.at = append(l.at, estimated(level.On(s.Axes[0]), level.Throughput))
+			l.at = append(l.at, estimated(levels.On(level, s.Axes[0]), level.Throughput))
 		}
 		law := scaled(series.Curve)
 		l.joined = law == nil
@@ -45,9 +47,11 @@ func throughput(s results.Sweep, of subject) *Chart {
 			off.lines = append(off.lines, line{look: l.look, at: residuals(series.Curve.USL), marked: true})
 			main.rules = append(main.rules, knee(series, l.at)...)
 		}
-		main.lines = append(main.lines, l)
+		main.lines = append(main.lines, l.saying(func(p point) string {
+			return fmt.Sprintf("%s, %s: %s %s/s%s", series.Name, onAxis(s.Axes[0], p.x), units.Rate(p.y), done(of), p.interval(units.Rate))
+		}))
 		first, last := l.at[0], l.at[len(l.at)-1]
-		told = append(told, fmt.Sprintf("%s: %s a second at %s, %s at %s", l.name, results.Rate(first.y), onAxis(s.Axes[0], first.x), results.Rate(last.y), onAxis(s.Axes[0], last.x)))
+		about = append(about, fmt.Sprintf("%s: %s a second at %s, %s at %s", l.name, units.Rate(first.y), onAxis(s.Axes[0], first.x), units.Rate(last.y), onAxis(s.Axes[0], last.x)))
 	}
 	if len(main.lines) == 0 || len(main.lines[0].at) < 2 {
 		return nil
@@ -57,12 +61,12 @@ func throughput(s results.Sweep, of subject) *Chart {
 	c := &Chart{Name: slug(of.name, "throughput"), Title: titled("Throughput by "+axisName(s.Axes[0]), of), panels: []panel{main}}
 	c.Caption = "Medians with their intervals."
 	if len(off.lines) > 0 {
-		c.Caption = "Medians with their intervals, and the Universal Scalability Law fitted to them; below, how far they are off it."
+		c.Caption = "Medians with their intervals, and the Universal Scalability Law fitted to them; below, the deviation of the medians from it."
 		off.x, off.y = main.x, around("difference in %", off.lines)
 		c.panels[0].x.label = ""
 		c.panels = append(c.panels, off)
 	}
-	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
 	return c
 }
 
@@ -75,7 +79,7 @@ func scaled(c *results.Curve) (law []point) {
 	if c == nil || c.USL == nil || len(c.USL.Residuals) < 2 {
 		return nil
 	}
-	u := fit.USL{Alpha: c.USL.Alpha, Beta: c.USL.Beta, Gamma: c.USL.Gamma}
+	u := stats.USL{Alpha: c.USL.Alpha, Beta: c.USL.Beta, Gamma: c.USL.Gamma}
 	first, last := c.USL.Residuals[0].N, c.USL.Residuals[len(c.USL.Residuals)-1].N
 	const steps = 60
 	for i := range steps + 1 {
@@ -86,12 +90,12 @@ func scaled(c *results.Curve) (law []point) {
 }
 
 // knee returns a rule at the peak of the throughput, if the peak was measured.
-func knee(s results.Series, at []point) []rule {
+func knee(s levels.Series, at []point) []rule {
 	k := s.Curve.USL.Knee
 	if k == nil || *k > at[len(at)-1].x || *k < at[0].x {
 		return nil
 	}
-	return []rule{{x: *k, name: fmt.Sprintf("most at %s", number(math.Round(*k)))}}
+	return []rule{{x: *k, name: fmt.Sprintf("peak at %s", number(math.Round(*k)))}}
 }
 
 // residuals returns the medians' distance from the law, in percent.

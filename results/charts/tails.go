@@ -6,13 +6,16 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // tails draws the highest percentile that the levels have, along a sweep's first axis. For a recipe it
-// is that of the telling phase, and all levels must have it. For a mix it is that of each phase, without
+// is that of the key phase, and all levels must have it. For a mix it is that of each phase, without
 // the levels that have too few operations for it.
 func tails(s results.Sweep, of subject) *Chart {
-	phases := []string{of.telling()}
+	phases := []string{of.keyPhase()}
 	if of.runs[0].Mix != nil {
 		phases = of.runs[0].Phases
 	}
@@ -37,9 +40,9 @@ func tails(s results.Sweep, of subject) *Chart {
 
 // tailsOfAll returns the lines of each phase of a series, each in its own colour. The chart already has
 // the given number of other lines.
-func tailsOfAll(s results.Sweep, series results.Series, phases []string, percentile string, others int) (all []line) {
+func tailsOfAll(s results.Sweep, series levels.Series, phases []string, percentile string, others int) (all []line) {
 	for i, phase := range phases {
-		l := line{name: results.Label(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
+		l := line{name: view.Label(phase), look: nth(others+len(all), colours()[i%len(colours())]), at: tail(s.Axes[0], series, phase, percentile), marked: true, joined: true}
 		if series.Beside != "" {
 			l.name += ", " + series.Beside
 		}
@@ -51,26 +54,32 @@ func tailsOfAll(s results.Sweep, series results.Series, phases []string, percent
 }
 
 // tail returns a percentile along the axis, where it is known.
-func tail(axis string, series results.Series, phase, percentile string) (at []point) {
+func tail(axis string, series levels.Series, phase, percentile string) (at []point) {
 	for _, level := range series.Levels {
 		if e, known := level.Latency[phase][percentile]; known && e.Value > 0 {
-			at = append(at, estimated(level.On(axis), e))
+			at = append(at, estimated(levels.On(level, axis), e))
 		}
 	}
 	return at
 }
 
 func tailsOf(s results.Sweep, of subject, p panel, phases []string, percentile string) *Chart {
+	format := func(v float64) string { return units.Duration(time.Duration(v)) }
+	for i, l := range p.lines {
+		p.lines[i] = l.saying(func(p point) string {
+			return fmt.Sprintf("%s, %s: %s %s%s", l.name, onAxis(s.Axes[0], p.x), percentile, format(p.y), p.interval(format))
+		})
+	}
 	what := "latency"
 	if len(phases) == 1 {
-		what = results.Label(phases[0])
+		what = view.Label(phases[0])
 	}
 	p.x = along(s.Axes[0], placesOf(s, of))
-	p.y = logarithmic(what+" "+percentile, intervalsOf(p.lines), clock)
-	var told []string
+	p.y = topped(what+" "+percentile, intervalsOf(p.lines), clock)
+	var about []string
 	for _, l := range p.lines {
 		last := l.at[len(l.at)-1]
-		told = append(told, fmt.Sprintf("%s: %s at %s", l.name, results.Duration(time.Duration(last.y)), onAxis(s.Axes[0], last.x)))
+		about = append(about, fmt.Sprintf("%s: %s at %s", l.name, units.Duration(time.Duration(last.y)), onAxis(s.Axes[0], last.x)))
 	}
 	c := &Chart{
 		Name:    slug(of.name, "latency", "by", s.Axes[0]),
@@ -78,6 +87,6 @@ func tailsOf(s results.Sweep, of subject, p panel, phases []string, percentile s
 		Caption: "Lower is faster. Medians with their intervals.",
 		panels:  []panel{p},
 	}
-	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
 	return c
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // fewest is the minimum number of intervals of a line over time.
@@ -16,7 +18,7 @@ const fewest = 3
 func overTime(s subject) *Chart {
 	forms, clients := s.crowd()
 	rates, tails := panel{height: 130}, panel{height: 150}
-	var told []string
+	var about []string
 	percentile, of := steadiest(forms)
 	for _, runs := range forms {
 		r := runs[len(runs)-1]
@@ -25,9 +27,15 @@ func overTime(s subject) *Chart {
 		if l.at = rounds(r); len(l.at) < fewest {
 			continue
 		}
-		rates.lines = append(rates.lines, l)
-		told = append(told, fmt.Sprintf("%s: from %s to %s rounds a second", name, results.Rate(least(l.at)), results.Rate(most(l.at))))
-		tails.lines = append(tails.lines, pieces(l, waits(r, of))...)
+		rates.lines = append(rates.lines, l.saying(func(p point) string {
+			return fmt.Sprintf("%s, %.3g s: %s rounds/s", name, p.x, units.Rate(p.y))
+		}))
+		about = append(about, fmt.Sprintf("%s: from %s to %s rounds a second", name, units.Rate(least(l.at)), units.Rate(most(l.at))))
+		for _, piece := range pieces(l, waits(r, of)) {
+			tails.lines = append(tails.lines, piece.saying(func(p point) string {
+				return fmt.Sprintf("%s, %.3g s: %s %s", name, p.x, percentile, units.Duration(time.Duration(p.y)))
+			}))
+		}
 	}
 	if len(rates.lines) == 0 {
 		return nil
@@ -37,21 +45,21 @@ func overTime(s subject) *Chart {
 	rates.rules, tails.rules = marks, unnamed(marks)
 	rates.x = seconds(rates.lines)
 	rates.y = linear("rounds/s", valuesOf(rates.lines, func(p point) float64 { return p.y }), number)
-	c := &Chart{Name: slug(s.name, "time"), Caption: "What drifts or jumps here was not steady, and its means say little."}
+	c := &Chart{Name: slug(s.name, "time"), Caption: "A line that drifts or jumps was not steady, and its mean says little."}
 	c.panels = []panel{rates}
 	if len(tails.lines) > 0 {
 		what = "Throughput and latency"
 		c.panels[0].x.label = ""
 		tails.x = rates.x
-		tails.y = logarithmic(results.Label(s.first())+" "+percentile, valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
+		tails.y = topped(view.Label(s.first())+" "+percentile, valuesOf(tails.lines, func(p point) float64 { return p.y }), clock)
 		c.panels = append(c.panels, tails)
 	}
 	if broken != "" {
 		c.Caption = broken
-		told = append(told, broken)
+		about = append(about, broken)
 	}
-	c.Title = titled(fmt.Sprintf("%s over time, %s clients", what, results.Count(int64(clients))), s)
-	c.About = c.Title + ". " + strings.Join(told, "; ") + "."
+	c.Title = titled(fmt.Sprintf("%s over time, %s clients", what, units.Count(int64(clients))), s)
+	c.About = c.Title + ". " + strings.Join(about, "; ") + "."
 	return c
 }
 
@@ -70,7 +78,7 @@ func breaks(r results.Run) (marks []rule, meaning string) {
 		}
 		all = append(all, fmt.Sprintf("%d: %s", i+1, b.What))
 	}
-	return marks, "What was broken: " + strings.Join(all, "; ")
+	return marks, "Faults: " + strings.Join(all, "; ")
 }
 
 func unnamed(marks []rule) (all []rule) {

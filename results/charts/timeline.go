@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // timeline draws what happened around a trigger, in a panel for each form, with the same axes.
 func timeline(s subject) *Chart {
 	forms, clients := s.crowd()
-	c := &Chart{Name: slug(s.name, "timeline"), Title: titled(fmt.Sprintf("The herd around a trigger, %s clients", results.Count(int64(clients))), s)}
-	var told []string
+	c := &Chart{Name: slug(s.name, "timeline"), Title: titled(fmt.Sprintf("Load around a trigger, %s clients", units.Count(int64(clients))), s)}
+	var about []string
 	var bin time.Duration
 	for _, runs := range forms {
 		r := runs[len(runs)-1]
@@ -30,17 +31,18 @@ func timeline(s subject) *Chart {
 			lines: []line{
 				{name: "notified", look: look, at: steps(t, t.Notifications), joined: true, filled: true, thin: true},
 				{name: "reads", look: nth(2, muted), at: steps(t, t.Reads), joined: true, thin: true},
+				bins(t, look, name),
 			},
 		})
-		told = append(told, fmt.Sprintf("%s: at most %s notifications and %s reads in a bin, mean of %s triggers", name,
-			results.Rate(slices.Max(t.Notifications)), results.Rate(slices.Max(t.Reads)), results.Count(t.Triggers)))
+		about = append(about, fmt.Sprintf("%s: at most %s notifications and %s reads in a bin, mean of %s triggers", name,
+			units.Rate(slices.Max(t.Notifications)), units.Rate(slices.Max(t.Reads)), units.Count(t.Triggers)))
 	}
 	if len(c.panels) == 0 {
 		return nil
 	}
 	onOneScale(c.panels, "per bin of "+clock(float64(bin)))
-	c.Caption = "At zero the first of those that a write woke is told. Mean over the triggers; all forms on one scale."
-	c.About = c.Title + ", in bins of " + clock(float64(bin)) + ". " + strings.Join(told, "; ") + "."
+	c.Caption = "Zero is the first notification of a trigger. Means over all triggers; all forms on one scale."
+	c.About = c.Title + ", in bins of " + clock(float64(bin)) + ". " + strings.Join(about, "; ") + "."
 	return c
 }
 
@@ -51,6 +53,19 @@ func steps(t *results.Timeline, bins []float64) (all []point) {
 		all = append(all, point{x: from, y: v}, point{x: from + float64(t.BinNS), y: v})
 	}
 	return all
+}
+
+// bins returns an invisible line with the values of the bins in which clients were notified.
+func bins(t *results.Timeline, look look, name string) line {
+	values := line{look: look}
+	for i, v := range t.Notifications {
+		if v > 0 {
+			from := float64(t.FromNS + time.Duration(i)*t.BinNS)
+			values.at = append(values.at, point{x: from + float64(t.BinNS)/2, y: v,
+				text: fmt.Sprintf("%s, from %s: %s notified, %s reads", name, clock(from), units.Rate(v), units.Rate(t.Reads[i]))})
+		}
+	}
+	return values
 }
 
 // onOneScale gives all panels the same axes. Only the last panel has the label of the horizontal axis.

@@ -8,15 +8,15 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/figures"
+	"github.com/stampede-bench/stampede/results/metric"
 )
 
 // writeBench writes a line for each run with a completed round, so repetitions are lines with the same
-// name. The key "side" distinguishes the sides of a comparison: benchstat -col side.
-func writeBench(w io.Writer, v results.View, _ Options) error {
+// name. The key "side" distinguishes base and candidate of a comparison: benchstat -col side.
+func writeBench(w io.Writer, v results.Result, _ Options) error {
 	b := benchfmt.NewWriter(w)
 	units := map[string]bool{}
-	for _, s := range sides(v) {
+	for _, s := range variants(v) {
 		for _, r := range s.runs {
 			if r.Rounds == 0 {
 				continue
@@ -38,7 +38,7 @@ func writeBench(w io.Writer, v results.View, _ Options) error {
 // A benchValue is one measurement, in a unit of its own for benchstat.
 type benchValue struct {
 	benchfmt.Value
-	better figures.Direction
+	better metric.Direction
 }
 
 // declare writes which direction of the unit is better, once per unit.
@@ -48,7 +48,7 @@ func (v benchValue) declare(b *benchfmt.Writer, declared map[string]bool) error 
 	}
 	declared[v.Unit] = true
 	better := "lower"
-	if v.better == figures.More {
+	if v.better == metric.More {
 		better = "higher"
 	}
 	return b.Write(&benchfmt.UnitMetadata{OrigUnit: v.Unit, Value: better,
@@ -59,9 +59,9 @@ func (v benchValue) declare(b *benchfmt.Writer, declared map[string]bool) error 
 // median and the 99th percentile of each phase, as response time if it is known, otherwise as service
 // time.
 func benchValues(r results.Run) []benchValue {
-	values := []benchValue{{benchfmt.Value{Value: float64(r.DurationNS) / float64(r.Rounds), Unit: "ns/op"}, figures.Less}}
+	values := []benchValue{{benchfmt.Value{Value: float64(r.DurationNS) / float64(r.Rounds), Unit: "ns/op"}, metric.Less}}
 	add := func(unit string, name string) bool {
-		f, err := figures.Parse(name, r.Phases)
+		f, err := metric.Parse(name, r.Phases)
 		if err != nil {
 			return false
 		}
@@ -89,7 +89,7 @@ func benchValues(r results.Run) []benchValue {
 // benchResult returns the result of a run. The name identifies what was run, and the configuration has the
 // other settings. Both omit what differs from command to command, since benchstat compares results with
 // the same name and configuration.
-func benchResult(o origin, s side, r results.Run, values []benchValue) *benchfmt.Result {
+func benchResult(o origin, s variant, r results.Run, values []benchValue) *benchfmt.Result {
 	res := &benchfmt.Result{Name: benchName(r), Iters: int(r.Rounds)}
 	for _, v := range values {
 		res.Values = append(res.Values, v.Value)

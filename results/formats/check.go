@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // A check is one condition on a result, with its outcome.
@@ -20,11 +21,12 @@ type check struct {
 	limit    string
 	verdict  results.Verdict
 	why      string
+	unsafe   bool // a safety violation
 	took     time.Duration
 }
 
 // passed reports whether the check passed.
-func (c check) passed() bool { return c.verdict == results.Pass || c.verdict == results.Better }
+func (c check) passed() bool { return c.verdict == results.Pass || c.verdict == results.Improvement }
 
 // text describes the outcome: "handoff.p99<50ms: measured 61.2 ms, limit 50.0 ms".
 func (c check) text() string {
@@ -39,7 +41,7 @@ func (c check) text() string {
 }
 
 // checks returns the checks of a result: gates, safety, identities, exact counts and changes.
-func checks(v results.View) []check {
+func checks(v results.Result) []check {
 	switch v := v.(type) {
 	case results.File:
 		return ofFile(v)
@@ -54,7 +56,7 @@ func checks(v results.View) []check {
 }
 
 // verdictOf returns the worst verdict of the checks and of the result itself, "" if there are none.
-func verdictOf(v results.View) results.Verdict {
+func verdictOf(v results.Result) results.Verdict {
 	var all []results.Verdict
 	for _, c := range checks(v) {
 		all = append(all, c.verdict)
@@ -83,7 +85,7 @@ func ofFile(f results.File) (all []check) {
 				all = append(all, of.gate(g))
 			}
 		}
-		all = append(all, of.promise(r.Safety, r.DurationNS))
+		all = append(all, of.safety(r.Safety, r.DurationNS))
 		if r.Cost.Expected == nil {
 			continue
 		}
@@ -96,7 +98,7 @@ func ofFile(f results.File) (all []check) {
 
 // checkOf returns the fields that all checks of a run have in common.
 func checkOf(r results.Run) check {
-	c := check{suite: r.Recipe + " on " + r.Backend.URL, recipe: r.Recipe, form: r.Form, subject: results.Clients(r.Clients)}
+	c := check{suite: r.Recipe + " on " + r.Backend.URL, recipe: r.Recipe, form: r.Form, subject: units.Clients(r.Clients)}
 	if r.Scenario != "" {
 		c.suite = r.Scenario + ": " + c.suite
 	}
@@ -124,21 +126,21 @@ func amount(unit string, v *float64) string {
 	if v == nil {
 		return absent
 	}
-	return results.Value(*v, unit)
+	return units.Value(*v, unit)
 }
 
-// promise checks the safety guarantee of the recipe. It is inconclusive if safety was never checked.
-func (c check) promise(s results.Safety, took time.Duration) check {
-	c.name, c.took, c.verdict = "keeps its promise", took, results.Pass
+// safety checks the safety guarantee of the recipe. It is inconclusive if safety was never checked.
+func (c check) safety(s results.Safety, took time.Duration) check {
+	c.name, c.took, c.verdict = "safety", took, results.Pass
 	switch {
 	case s.Violations > 0:
-		c.verdict = results.Violated
-		c.why = fmt.Sprintf("violated %s times in %s checks, so that the numbers are void", results.Count(s.Violations), results.Count(s.Checked))
+		c.verdict, c.unsafe = results.Fail, true
+		c.why = fmt.Sprintf("violated %s times in %s checks, so the figures are void", units.Count(s.Violations), units.Count(s.Checked))
 		if len(s.Details) > 0 {
 			c.why += ": " + s.Details[0]
 		}
 	case s.Checked == 0:
-		c.verdict, c.why = results.Inconclusive, "nothing was checked"
+		c.verdict, c.why = results.Inconclusive, "not checked"
 	}
 	return c
 }
@@ -147,15 +149,15 @@ func (c check) identity(i results.Identity) check {
 	c.name, c.verdict = i.Formula, results.Pass
 	if !i.Holds {
 		c.verdict = results.Regression
-		c.why = fmt.Sprintf("does not hold: %s and %s", results.Count(i.Left), results.Count(i.Right))
+		c.why = fmt.Sprintf("does not hold: %s and %s", units.Count(i.Left), units.Count(i.Right))
 	}
 	return c
 }
 
 func ofCount(r results.CountReport) (all []check) {
 	for _, s := range r.Settled {
-		of := check{suite: s.Recipe + " on " + s.Backend.URL, recipe: s.Recipe, form: s.Form, subject: results.Clients(s.Clients)}
-		all = append(all, of.promise(s.Safety, 0))
+		of := check{suite: s.Recipe + " on " + s.Backend.URL, recipe: s.Recipe, form: s.Form, subject: units.Clients(s.Clients)}
+		all = append(all, of.safety(s.Safety, 0))
 		for _, e := range []struct {
 			name string
 			results.Exact
@@ -176,11 +178,11 @@ func (c check) exact(name string, e results.Exact) check {
 	c.name, c.verdict = name, results.Pass
 	var differs []string
 	if !e.Equal() {
-		c.measured, c.limit = results.Count(e.Counted), fmt.Sprintf("%s = %s", results.Count(*e.Expected), e.Formula)
-		differs = append(differs, "not what the model says")
+		c.measured, c.limit = units.Count(e.Counted), fmt.Sprintf("%s = %s", units.Count(*e.Expected), e.Formula)
+		differs = append(differs, "differs from the model")
 	}
 	if !e.Agreed() {
-		differs = append(differs, fmt.Sprintf("counted %s, and the server %s", results.Count(e.Counted), results.Count(*e.Server)))
+		differs = append(differs, fmt.Sprintf("stampede counted %s, the server %s", units.Count(e.Counted), units.Count(*e.Server)))
 	}
 	if len(differs) > 0 {
 		c.verdict, c.why = results.Regression, strings.Join(differs, ", ")
@@ -205,11 +207,16 @@ func ofComparison(v results.Comparison) (all []check) {
 	return all
 }
 
-// worst returns the checks that did not pass, the worst first.
+// worst returns the checks that did not pass: safety violations, then the rest from the worst.
 func worst(all []check) []check {
 	all = slices.DeleteFunc(slices.Clone(all), check.passed)
 	slices.SortStableFunc(all, func(a, b check) int {
 		switch {
+		case a.unsafe != b.unsafe:
+			if a.unsafe {
+				return -1
+			}
+			return 1
 		case a.verdict == b.verdict:
 			return 0
 		case results.Worst(a.verdict, b.verdict) == a.verdict:

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/figures"
+	"github.com/stampede-bench/stampede/results/metric"
 )
 
 // writeCSV writes a row for each run, each exact count or each change. Unknown values are empty.
-func writeCSV(w io.Writer, v results.View, _ Options) error {
+func writeCSV(w io.Writer, v results.Result, _ Options) error {
 	t := sheet{}
 	switch v := v.(type) {
 	case results.CountReport:
@@ -61,8 +61,8 @@ func (t *sheet) known(head string, v float64, known bool) {
 }
 
 // runs adds a row for each run, with what was run and all figures that any of the runs can have.
-func (t *sheet) runs(v results.View) {
-	all := sides(v)
+func (t *sheet) runs(v results.Result) {
+	all := variants(v)
 	var phases []string
 	for _, s := range all {
 		for _, r := range s.runs {
@@ -81,7 +81,7 @@ func (t *sheet) runs(v results.View) {
 			t.set("id", of.id)
 			t.set("started", of.started.UTC().Format(time.RFC3339))
 			t.identity(r)
-			for _, f := range figures.All(phases) {
+			for _, f := range metric.All(phases) {
 				value, known := f.Of(r)
 				t.known(column(f), value, known)
 			}
@@ -93,8 +93,8 @@ func (t *sheet) runs(v results.View) {
 	}
 }
 
-// chosenOf returns the names of the options of all runs, over all sides.
-func chosenOf(all []side) (names []string) {
+// chosenOf returns the names of the options of all runs, over all variants.
+func chosenOf(all []variant) (names []string) {
 	for _, s := range all {
 		for _, r := range s.runs {
 			names = slices.AppendSeq(names, maps.Keys(r.Chosen()))
@@ -113,11 +113,11 @@ func (t *sheet) settings(r results.Run, names []string) {
 }
 
 // column returns the column name of a figure, with the unit if the figure's name does not have it.
-func column(f figures.Figure) string {
+func column(f metric.Metric) string {
 	switch f.Unit {
-	case figures.Nanoseconds:
+	case metric.Nanoseconds:
 		return f.Name + "_ns"
-	case figures.Share:
+	case metric.Share:
 		return f.Name + "_share"
 	}
 	return f.Name

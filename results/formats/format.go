@@ -8,7 +8,9 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/charts"
+	"github.com/stampede-bench/stampede/results/observation"
 	"github.com/stampede-bench/stampede/results/report"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // A Format is one way to write a result.
@@ -16,15 +18,15 @@ type Format struct {
 	Name  string
 	For   string   // whom or what the format is for, in a few words
 	Kinds []string // the kinds of results that it supports: see results.KindOf
-	Write func(io.Writer, results.View, Options) error
+	Write func(io.Writer, results.Result, Options) error
 	// Files replaces Write for a format of several files, which go into a folder; nil for the other
 	// formats.
-	Files func(results.View) []charts.File
+	Files func(results.Result) []charts.File
 }
 
 // Options are options for the output.
 type Options struct {
-	results.TableOptions
+	Table view.Options
 	// Summary is the file to which the GitHub format appends the summary of a CI step, "" if there is
 	// none.
 	Summary string
@@ -32,16 +34,17 @@ type Options struct {
 
 // All returns the formats, those for people first.
 func All() []Format {
-	all := results.Kinds()
 	everything := append(results.Kinds(), results.KindCalibration)
+	all := results.Kinds()
+	measured := []string{results.KindRun, results.KindSweep, results.KindCount, results.KindComparison}
 	runs := []string{results.KindRun, results.KindSweep, results.KindComparison}
 	return []Format{
 		{"table", "people at a terminal", everything, writeTable, nil},
-		{"html", "people with a browser: one page with charts", all, writeHTML, nil},
-		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", all, nil, charts.Files},
+		{"html", "people with a browser: one page with tables and charts", all, writeHTML, nil},
+		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", measured, nil, charts.Files},
 		{"markdown", "pull requests, wikis", all, writeMarkdown, nil},
 		{"json", "programs, later reports", everything, writeJSON, nil},
-		{"csv", "spreadsheets, data frames: a row for each run", all, writeCSV, nil},
+		{"csv", "spreadsheets, data frames: a row for each run", measured, writeCSV, nil},
 		{"junit", "CI systems that show tests", all, writeJUnit, nil},
 		{"github", "GitHub Actions: annotations, step summary", all, writeGitHub, nil},
 		{"bench", "benchstat: the Go benchmark format", runs, writeBench, nil},
@@ -68,37 +71,43 @@ func (f Format) Shows(kind string) bool { return slices.Contains(f.Kinds, kind) 
 
 // Refuse returns the error for a kind of result that the format does not support.
 func (f Format) Refuse(kind string) error {
-	return fmt.Errorf("%s cannot show a %s: choose from %s", f.Name, kind, strings.Join(Names(Of(kind)), ", "))
+	return fmt.Errorf("%s cannot show %s: choose from %s", f.Name, article(kind), strings.Join(Names(Of(kind)), ", "))
 }
 
-// A tabled result can write a table for terminals.
-type tabled interface {
-	WriteTable(w io.Writer, o results.TableOptions) error
+func writeTable(w io.Writer, v results.Result, o Options) error {
+	if v, ok := v.(results.Observation); ok {
+		return observation.WriteText(w, v, o.Table)
+	}
+	return view.Of(v).WriteTable(w, o.Table)
 }
 
-func writeTable(w io.Writer, v results.View, o Options) error {
-	return v.(tabled).WriteTable(w, o.TableOptions)
-}
+func writeJSON(w io.Writer, v results.Result, _ Options) error { return results.WriteJSON(w, v) }
 
-func writeJSON(w io.Writer, v results.View, _ Options) error { return results.WriteJSON(w, v) }
+func writeHTML(w io.Writer, v results.Result, _ Options) error { return report.Write(w, v) }
 
-func writeHTML(w io.Writer, v results.View, _ Options) error { return report.Write(w, v) }
-
-// A side is the runs of one side of a comparison, or all runs of another result.
-type side struct {
-	name string // "base", "new", or "" without sides
+// A variant is the runs of the base or of the candidate of a comparison, or all runs of another result.
+type variant struct {
+	name string // "base", "new", or "" without variants
 	runs []results.Run
 }
 
-// sides returns all runs of the result.
-func sides(v results.View) []side {
+// variants returns all runs of the result.
+func variants(v results.Result) []variant {
 	switch v := v.(type) {
 	case results.File:
-		return []side{{runs: v.Runs}}
+		return []variant{{runs: v.Runs}}
 	case results.Sweep:
-		return []side{{runs: v.Runs}}
+		return []variant{{runs: v.Runs}}
 	case results.Comparison:
-		return []side{{"base", v.Base.Runs}, {"new", v.New.Runs}}
+		return []variant{{"base", v.Base.Runs}, {"new", v.New.Runs}}
 	}
 	return nil
+}
+
+// article returns the noun with its indefinite article.
+func article(noun string) string {
+	if strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
 }

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/observation"
+	"github.com/stampede-bench/stampede/results/view"
+	"github.com/stampede-bench/stampede/results/workflow"
 )
 
 // These are GitHub's limits: the number of annotations of each kind per step, and the size of the summary.
@@ -22,12 +25,19 @@ const (
 type annotation struct{ title, text string }
 
 // writeGitHub writes workflow commands, and appends to the summary of the step.
-func writeGitHub(w io.Writer, v results.View, o Options) error {
+func writeGitHub(w io.Writer, v results.Result, o Options) error {
 	var b bytes.Buffer
-	failed, doubtful, told := annotations(v)
-	annotate(&b, "error", failed)
-	annotate(&b, "warning", doubtful)
-	annotate(&b, "notice", told)
+	switch o := v.(type) {
+	case results.Observation:
+		if err := observation.WriteGitHub(&b, o); err != nil {
+			return err
+		}
+	default:
+		failed, doubtful, notices := annotations(v)
+		annotate(&b, "error", failed)
+		annotate(&b, "warning", doubtful)
+		annotate(&b, "notice", notices)
+	}
 	if _, err := w.Write(b.Bytes()); err != nil || o.Summary == "" {
 		return err
 	}
@@ -35,8 +45,8 @@ func writeGitHub(w io.Writer, v results.View, o Options) error {
 }
 
 // annotations returns what fails the step, the warnings, and the finding, each with the worst first.
-func annotations(v results.View) (failed, doubtful, told []annotation) {
-	p := v.Page()
+func annotations(v results.Result) (failed, doubtful, notices []annotation) {
+	p := view.Of(v).Page()
 	if p.Broken != "" {
 		doubtful = append(doubtful, annotation{"stampede", p.Broken})
 	}
@@ -67,28 +77,15 @@ func annotate(w io.Writer, level string, all []annotation) {
 		all = all[:annotationLimit-1]
 	}
 	for _, a := range all {
-		fmt.Fprintf(w, "::%s title=%s::%s\n", level, property(a.title), data(a.text))
+		io.WriteString(w, workflow.Command(level, a.title, a.text))
 	}
 	if rest > 0 {
-		fmt.Fprintf(w, "::%s title=stampede::and %d more, which the step summary has\n", level, rest)
+		io.WriteString(w, workflow.Command(level, "stampede", fmt.Sprintf("and %d more: see the step summary", rest)))
 	}
-}
-
-// data escapes text for a workflow command.
-func data(text string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(valid(text))
-}
-
-// valid replaces each invalid byte of the text with a replacement character.
-func valid(text string) string { return strings.Map(func(r rune) rune { return r }, text) }
-
-// property escapes text for a property of a workflow command.
-func property(text string) string {
-	return strings.NewReplacer(":", "%3A", ",", "%2C").Replace(data(text))
 }
 
 // cut is the end of a summary that is longer than GitHub's limit.
-const cut = "\n\n**Cut here: GitHub shows no more than 1 MiB of a step. `-o markdown=FILE` has it all.**\n"
+const cut = "\n\n**The rest is left out: GitHub shows at most 1 MiB of a step. `-o markdown=FILE` writes all of it.**\n"
 
 // summarize appends to the summary of the step, which other programs may have written to before.
 func summarize(path string, text []byte) error {

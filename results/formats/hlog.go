@@ -15,7 +15,7 @@ import (
 // writeHlog writes a line for each phase of each run: a histogram of all latencies, in nanoseconds, with a
 // tag that identifies it. Each run starts in the log when the one before it ends, since a result does not
 // record when each run started.
-func writeHlog(w io.Writer, v results.View, _ Options) error {
+func writeHlog(w io.Writer, v results.Result, _ Options) error {
 	var b bytes.Buffer
 	log := hdrhistogram.NewHistogramLogWriter(&b)
 	at := originOf(v).started
@@ -34,7 +34,7 @@ func writeHlog(w io.Writer, v results.View, _ Options) error {
 			return err
 		}
 	}
-	for _, s := range sides(v) {
+	for _, s := range variants(v) {
 		for _, r := range s.runs {
 			if err := logRun(log, s, r, at); err != nil {
 				return err
@@ -47,7 +47,7 @@ func writeHlog(w io.Writer, v results.View, _ Options) error {
 }
 
 // logRun writes the latency distributions of a run that started at the given time.
-func logRun(log *hdrhistogram.HistogramLogWriter, s side, r results.Run, at time.Time) error {
+func logRun(log *hdrhistogram.HistogramLogWriter, s variant, r results.Run, at time.Time) error {
 	for _, d := range times(r) {
 		h, err := hdrhistogram.Decode([]byte(d.HDR))
 		if err != nil {
@@ -93,7 +93,7 @@ func times(r results.Run) (all []timed) {
 
 // tag returns a tag: "lock/one-node/clients=8/native/handoff.response". Characters that would end the tag
 // become underscores.
-func tag(s side, r results.Run, of string) string {
+func tag(s variant, r results.Run, of string) string {
 	parts := []string{r.Scenario, r.Recipe, r.Form, fmt.Sprintf("clients=%d", r.Clients), r.Backend.Name, of}
 	if s.name != "" {
 		parts[0] = s.name

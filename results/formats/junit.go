@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/observation"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // These are the elements of a JUnit report, as Jenkins, GitLab and GitHub's reporters read them.
@@ -68,12 +70,15 @@ func (t *junitTotals) add(o junitTotals) {
 }
 
 // writeJUnit writes a suite for each recipe and backend, with a case for each check.
-func writeJUnit(w io.Writer, v results.View, _ Options) error {
-	p := v.Page()
+func writeJUnit(w io.Writer, v results.Result, _ Options) error {
+	if v, ok := v.(results.Observation); ok {
+		return observation.WriteJUnit(w, v)
+	}
+	p := view.Of(v).Page()
 	r := junitReport{Name: p.Heading}
 	cases := checks(v)
 	if p.Broken != "" || len(cases) == 0 {
-		cases = append(cases, check{suite: "stampede", recipe: "stampede", form: "command", name: "went through",
+		cases = append(cases, check{suite: "stampede", recipe: "stampede", form: "command", name: "completed",
 			verdict: results.Invalid, why: cmp.Or(p.Broken, p.Finding[0])})
 	}
 	suites := map[string]*junitSuite{}
@@ -121,7 +126,7 @@ func (c check) junit() junitCase {
 	}
 	result := &junitResult{Message: c.text(), Type: string(c.verdict)}
 	switch c.verdict {
-	case results.Pass, results.Better:
+	case results.Pass, results.Improvement:
 	case results.Inconclusive:
 		result.Type = ""
 		of.Skipped = result

@@ -8,17 +8,24 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/observation"
+	"github.com/stampede-bench/stampede/results/view"
+	"github.com/stampede-bench/stampede/results/workflow"
 )
 
 // writeMarkdown writes the result in GitHub Flavored Markdown.
-func writeMarkdown(w io.Writer, v results.View, _ Options) error {
+func writeMarkdown(w io.Writer, v results.Result, _ Options) error {
 	_, err := w.Write(markdown(v))
 	return err
 }
 
-func markdown(v results.View) []byte {
+func markdown(v results.Result) []byte {
 	var b bytes.Buffer
-	p := v.Page()
+	if v, ok := v.(results.Observation); ok {
+		observed(&b, v)
+		return b.Bytes()
+	}
+	p := view.Of(v).Page()
 	fmt.Fprintf(&b, "## %s\n\n", escaped(p.Heading))
 	if verdict := verdictOf(v); verdict != "" {
 		fmt.Fprintf(&b, "**Verdict: %s**\n\n", escaped(string(verdict)))
@@ -32,11 +39,8 @@ func markdown(v results.View) []byte {
 	b.Truncate(b.Len() - len(">\n"))
 	asked(&b, v)
 	for _, t := range p.Tables {
-		fmt.Fprintf(&b, "\n### %s\n\n", escaped(t.Title))
+		fmt.Fprintf(&b, "\n### %s\n", escaped(t.Title))
 		rows(&b, t)
-	}
-	if len(p.Aligned) > 0 {
-		fenced(&b, "text", strings.Join(p.Aligned, "\n"))
 	}
 	list(&b, "Mind", p.Warnings)
 	list(&b, "Notes", p.Notes)
@@ -46,6 +50,22 @@ func markdown(v results.View) []byte {
 	return b.Bytes()
 }
 
+// observed writes the heading, the verdict, the findings and the tables.
+func observed(b *bytes.Buffer, v results.Observation) {
+	fmt.Fprintf(b, "## %s\n\n", escaped(observation.Heading(v)))
+	if v.Verdict != "" {
+		fmt.Fprintf(b, "**Verdict: %s**\n", escaped(string(v.Verdict)))
+	}
+	for _, line := range observation.Findings(v) {
+		fmt.Fprintf(b, "\n> %s\n>", escaped(line))
+	}
+	fmt.Fprintln(b)
+	for _, t := range append(observation.Thresholds(v), observation.Tables(v)...) {
+		fmt.Fprintf(b, "\n### %s\n", escaped(t.Title))
+		rows(b, t)
+	}
+}
+
 // fenced writes a block of literal text.
 func fenced(w io.Writer, language, text string) {
 	fence := strings.Repeat("`", max(3, longest(text, '`')+1))
@@ -53,10 +73,10 @@ func fenced(w io.Writer, language, text string) {
 }
 
 // asked writes a table of the checks that did not pass, and of those that passed with a measurement.
-func asked(w io.Writer, v results.View) {
-	t := results.Table{Title: "What had to be so"}
+func asked(w io.Writer, v results.Result) {
+	t := view.Table{Title: "Checks"}
 	for _, head := range []string{"verdict", "what", "of", "measured", "limit", "why"} {
-		t.Columns = append(t.Columns, results.Column{Head: head, Left: head != "measured" && head != "limit"})
+		t.Columns = append(t.Columns, view.Column{Head: head, Left: head != "measured" && head != "limit"})
 	}
 	for _, c := range worst(checks(v)) {
 		t.Rows = append(t.Rows, c.row())
@@ -67,7 +87,7 @@ func asked(w io.Writer, v results.View) {
 		}
 	}
 	if len(t.Rows) > 0 {
-		fmt.Fprintf(w, "\n### %s\n\n", t.Title)
+		fmt.Fprintf(w, "\n### %s\n", t.Title)
 		rows(w, t)
 	}
 }
@@ -84,24 +104,35 @@ func (c check) who() string {
 	return fmt.Sprintf("%s/%s, %s", c.recipe, c.form, c.subject)
 }
 
-func rows(w io.Writer, t results.Table) {
-	lines := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		lines[i] = "---:"
-		if c.Left {
-			lines[i] = "---"
-		}
+// rows writes the table, if it has rows, and its notes.
+func rows(w io.Writer, t view.Table) {
+	if len(t.Rows) > 0 {
+		fmt.Fprintln(w)
+		row(w, heads(t.Columns))
+		fmt.Fprintf(w, "|%s|\n", strings.Join(alignments(t.Columns), "|"))
 	}
-	row(w, heads(t.Columns))
-	fmt.Fprintf(w, "|%s|\n", strings.Join(lines, "|"))
 	for _, cells := range t.Rows {
 		row(w, cells)
 	}
+	for _, note := range t.Notes {
+		fmt.Fprintf(w, "\n%s\n", escaped(note))
+	}
+}
+
+func alignments(columns []view.Column) (all []string) {
+	for _, c := range columns {
+		if c.Left {
+			all = append(all, "---")
+		} else {
+			all = append(all, "---:")
+		}
+	}
+	return all
 }
 
 // heads returns the heading of each column, preceded by the heading over several columns, if any. A Markdown
 // table cannot have headings over several columns.
-func heads(columns []results.Column) (all []string) {
+func heads(columns []view.Column) (all []string) {
 	over := ""
 	for _, c := range columns {
 		if c.Over != "" || c.Begins {
@@ -138,7 +169,7 @@ var (
 
 // escaped returns the text on one line, with its special characters escaped.
 func escaped(text string) string {
-	text = strings.Join(strings.FieldsFunc(valid(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	text = strings.Join(strings.FieldsFunc(workflow.Valid(text), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 	text = marks.ReplaceAllString(text, `\$0`)
 	return begins.ReplaceAllString(text, `$1\$2$3`)
 }

@@ -92,8 +92,8 @@ func TestMarkdownIsRead(t *testing.T) {
 		t.Fatalf("%d tables, HTML %v", len(d.tables), d.html)
 	}
 	asked, numbers := d.tables[0], d.tables[1]
-	if got := strings.Join(asked[1], "; "); got != "failed; lock.notifications_per_round<=1; lock/one-node, 8 clients; 7.00; 1.00; " {
-		t.Errorf("the first of what had to be so is %q", got)
+	if got := strings.Join(asked[1], "; "); got != "fail; lock.notifications_per_round<=1; lock/one-node, 8 clients; 7.00; 1.00; " {
+		t.Errorf("the first of the table of checks is %q", got)
 	}
 	if len(numbers) != 3 || numbers[0][6] != "hand-off p50" || numbers[2][6] != "901 µs" {
 		t.Errorf("numbers %q", numbers)

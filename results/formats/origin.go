@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // An origin is where a result comes from.
@@ -18,7 +19,7 @@ type origin struct {
 	seed    uint64
 }
 
-func originOf(v results.View) origin {
+func originOf(v results.Result) origin {
 	switch v := v.(type) {
 	case results.File:
 		return origin{v.ID, v.Started, v.Tool, v.Host, v.Seed}
@@ -33,12 +34,12 @@ func originOf(v results.View) origin {
 }
 
 // timestamp formats the start of the result for JUnit: in UTC, without a zone.
-func timestamp(v results.View) string {
+func timestamp(v results.Result) string {
 	return originOf(v).started.UTC().Format("2006-01-02T15:04:05")
 }
 
 // properties returns the settings of a suite's runs, and where they were run.
-func properties(v results.View, suite string) (all []junitProperty) {
+func properties(v results.Result, suite string) (all []junitProperty) {
 	add := func(name, value string) {
 		if value != "" && value != "0" {
 			all = append(all, junitProperty{name, value})
@@ -46,12 +47,12 @@ func properties(v results.View, suite string) (all []junitProperty) {
 	}
 	o := originOf(v)
 	add("id", o.id)
-	add("command", v.Page().Command)
+	add("command", view.Of(v).Page().Command)
 	add("seed", fmt.Sprint(o.seed))
 	add("stampede", o.tool.Version)
 	add("cpu", o.host.CPU)
 	add("cores", fmt.Sprint(o.host.Cores))
-	for _, s := range sides(v) {
+	for _, s := range variants(v) {
 		for _, r := range s.runs {
 			if checkOf(r).suite != suite && s.name == "" {
 				continue
@@ -65,7 +66,7 @@ func properties(v results.View, suite string) (all []junitProperty) {
 	return all
 }
 
-func (s side) prefix() string {
+func (s variant) prefix() string {
 	if s.name == "" {
 		return ""
 	}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/figures"
+	"github.com/stampede-bench/stampede/results/metric"
 )
 
 // A JUnit parser finds as many cases with each outcome as there are checks with it.
@@ -54,7 +54,7 @@ func TestJUnitIsRead(t *testing.T) {
 }
 
 // benchstat reads the output, distinguishes the forms, and finds that one file is a quarter slower than the
-// other. It also shows the sides of a comparison in columns.
+// other. It also shows base and candidate of a comparison in columns.
 func TestBenchstatReads(t *testing.T) {
 	folder := t.TempDir()
 	file := func(name string, handoff time.Duration, rounds int64) string {
@@ -70,11 +70,11 @@ func TestBenchstatReads(t *testing.T) {
 		return path
 	}
 	golden.Compare(t, "testdata/benchstat.txt", benchstat(t, "old="+file("old", 1000*time.Microsecond, 2000), "new="+file("new", 1250*time.Microsecond, 1600)))
-	sides := filepath.Join(folder, "sides")
-	if err := os.WriteFile(sides, written(t, "bench", compared()), 0o644); err != nil {
+	variants := filepath.Join(folder, "variants")
+	if err := os.WriteFile(variants, written(t, "bench", compared()), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	golden.Compare(t, "testdata/benchstat-sides.txt", benchstat(t, "-col", "side", sides))
+	golden.Compare(t, "testdata/benchstat-variants.txt", benchstat(t, "-col", "side", variants))
 }
 
 func benchstat(t *testing.T, args ...string) []byte {
@@ -91,16 +91,16 @@ func benchstat(t *testing.T, args ...string) []byte {
 
 // A reader of logs finds each histogram of the result, with equal bins.
 func TestHlogIsRead(t *testing.T) {
-	for _, v := range []results.View{gated(), odd(), swept(), compared(), interrupted(), empty()} {
+	for _, v := range []results.Result{gated(), odd(), swept(), compared(), interrupted(), empty()} {
 		sameHistograms(t, v)
 	}
 }
 
-func sameHistograms(t *testing.T, v results.View) {
+func sameHistograms(t *testing.T, v results.Result) {
 	t.Helper()
 	log := hdrhistogram.NewHistogramLogReader(bytes.NewReader(written(t, "hlog", v)))
 	begin := originOf(v).started
-	for _, s := range sides(v) {
+	for _, s := range variants(v) {
 		for _, r := range s.runs {
 			for _, d := range times(r) {
 				got, err := log.NextIntervalHistogram()
@@ -148,7 +148,7 @@ func TestCSVIsReadBack(t *testing.T) {
 			}
 			cell[head] = all[i+1][j]
 		}
-		for _, figure := range figures.All(r.Phases) {
+		for _, figure := range metric.All(r.Phases) {
 			want := sheet{}
 			want.begin()
 			v, known := figure.Of(r)

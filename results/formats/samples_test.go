@@ -6,6 +6,7 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
 )
 
 // began returns the start time of all samples.
@@ -78,12 +79,12 @@ func gated() results.File {
 		{Text: "lock.handoff.p99<10ms", Subject: "lock/predecessor, 8 clients, native:", Run: 0, Figure: "handoff.response.p99", Unit: "ns",
 			Measured: at(192e3), Limit: at(10e6), Verdict: results.Pass},
 		{Text: "lock.notifications_per_round<=1", Subject: "lock/one-node, 8 clients, native:", Run: 1, Figure: "notifications_per_round", Unit: "/round",
-			Measured: at(7), Limit: at(1), Verdict: results.Failed},
+			Measured: at(7), Limit: at(1), Verdict: results.Fail},
 		{Text: "lock.acquire.p999<1s", Subject: "lock/one-node, 8 clients, native:", Run: 1, Figure: "acquire.response.p999", Unit: "ns",
 			Limit: at(1e9), Verdict: results.Invalid, Why: "900 rounds are too few"},
 		{Text: "queue.errors==0", Subject: "queue", Run: -1, Figure: "errors", Limit: at(0), Verdict: results.Invalid, Why: "no run of queue was done"},
 	}
-	f.Verdict = results.Failed
+	f.Verdict = results.Fail
 	return f
 }
 
@@ -132,7 +133,7 @@ func swept() results.Sweep {
 	}
 	s := results.Sweep{Kind: results.KindSweep, File: fileOf(runs...), Axes: []string{"clients"}, Repeat: 2, WorseBy: 2, Planned: 8}
 	s.Command = []string{"stampede", "sweep", "lock", "--clients", "2,8", "--repeat", "2", "--seed", "42"}
-	s.Analyse()
+	levels.Analyse(&s)
 	return s
 }
 
@@ -156,7 +157,7 @@ func compared() results.Comparison {
 	return results.Comparison{
 		Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab", Started: began(), Seed: 42,
 		Command: []string{"stampede", "ab", "native:", "native:?slow=1"}, Paired: true, Planned: 1, Calibrated: "20 pairs, 3 days old",
-		Base: results.Side{Label: "native:", Runs: []results.Run{base}}, New: results.Side{Label: "native:?slow=1", Runs: []results.Run{slower}},
+		Base: results.Variant{Label: "native:", Runs: []results.Run{base}}, New: results.Variant{Label: "native:?slow=1", Runs: []results.Run{slower}},
 		Changes: []results.Change{
 			{Subject: "lock, 8 clients", Figure: "rounds_per_s", Unit: "/s", Gated: true, Base: 600, New: 500, Minimum: 0.05, P: &p, Adjusted: &p, Floor: 0.021, Detectable: &detectable, Power: &power,
 				Effect: &results.Estimate{Value: -0.167, Low: -0.19, High: -0.15, Confidence: 0.95}, Verdict: results.Regression},

@@ -20,7 +20,7 @@ func TestGitHubShowsTheWorst(t *testing.T) {
 	f := both()
 	f.Runs[0].Safety.Violations = 1
 	for i := range 30 {
-		f.Gates = append(f.Gates, results.Gate{Text: fmt.Sprint("gate ", i), Run: 1, Verdict: results.Failed})
+		f.Gates = append(f.Gates, results.Gate{Text: fmt.Sprint("gate ", i), Run: 1, Verdict: results.Fail})
 		f.Runs[1].Warnings = append(f.Runs[1].Warnings, results.Warning{Text: fmt.Sprint("warning ", i)})
 	}
 	lines := strings.Split(string(written(t, "github", f)), "\n")
@@ -33,10 +33,10 @@ func TestGitHubShowsTheWorst(t *testing.T) {
 			warnings = append(warnings, l)
 		}
 	}
-	if len(errors) != 10 || !strings.Contains(errors[0], "keeps its promise: violated") || !strings.HasSuffix(errors[9], "::and 22 more, which the step summary has") {
+	if len(errors) != 10 || !strings.Contains(errors[0], "safety: violated") || !strings.HasSuffix(errors[9], "::and 22 more: see the step summary") {
 		t.Errorf("errors:\n%s", strings.Join(errors, "\n"))
 	}
-	if len(warnings) != 10 || !strings.HasSuffix(warnings[9], "::and 21 more, which the step summary has") {
+	if len(warnings) != 10 || !strings.HasSuffix(warnings[9], "::and 21 more: see the step summary") {
 		t.Errorf("warnings:\n%s", strings.Join(warnings, "\n"))
 	}
 }
@@ -44,7 +44,7 @@ func TestGitHubShowsTheWorst(t *testing.T) {
 // The summary is appended, and cut after a line if there is not enough room.
 func TestSummary(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "summary")
-	show := func(v results.View) string {
+	show := func(v results.Result) string {
 		t.Helper()
 		if err := writeGitHub(&bytes.Buffer{}, v, Options{Summary: path}); err != nil {
 			t.Fatal(err)
@@ -86,7 +86,7 @@ func FuzzTexts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, s string) {
 		v := base
 		v.Runs, v.Gates = slices.Clone(base.Runs[:1]), slices.Clone(base.Gates[:1])
-		v.Gates[0].Verdict, v.Gates[0].Text = results.Failed, s
+		v.Gates[0].Verdict, v.Gates[0].Text = results.Fail, s
 		v.Runs[0].Warnings, v.Runs[0].Form = []results.Warning{{Text: s}}, s
 		v.Command = []string{"stampede", s}
 		inMarkdown(t, v, s)

@@ -12,9 +12,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/stampede-bench/stampede/effect"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/stats"
 )
 
 // A File is the path of the file of calibrations. The file need not exist.
@@ -159,8 +159,8 @@ const seed = 1
 const Most = 1000
 
 // Share returns the difference that the given number of pairs shows by noise alone, as a share, given
-// the ratios within the pairs of a calibration. It is 0 without ratios. If a figure is 0 on both sides,
-// the sides do not differ.
+// the ratios within the pairs of a calibration. It is 0 without ratios. If a figure is 0 in both,
+// they do not differ.
 func Share(ratios []float64, pairs int) float64 {
 	if len(ratios) == 0 {
 		return 0
@@ -169,5 +169,5 @@ func Share(ratios []float64, pairs int) float64 {
 	for i, r := range ratios {
 		logs[i] = math.Log(r)
 	}
-	return min(Most, math.Expm1(effect.Floor(logs, pairs, seed)))
+	return min(Most, math.Expm1(stats.Floor(logs, pairs, seed)))
 }

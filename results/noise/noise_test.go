@@ -78,7 +78,7 @@ func TestFileOfSomethingElse(t *testing.T) {
 	for text, want := range map[string]string{
 		"{}":             ": not a file of stampede calibrate: remove it, or name another with --noise",
 		"hello":          ": not a file of stampede calibrate: remove it, or name another with --noise",
-		`{"schema": 99}`: ": of schema 99: this stampede reads up to 2; use a newer one",
+		`{"schema": 99}`: ": of schema 99: this stampede reads up to 3; use a newer one",
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

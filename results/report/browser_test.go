@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -39,7 +40,7 @@ type sight struct {
 
 const look = `(() => {
 	const plots = [...document.querySelectorAll('figure svg')];
-	const texts = plots.map(p => [...p.querySelectorAll('text')]);
+	const texts = plots.map(p => [...p.querySelectorAll('text')].filter(t => t.getBoundingClientRect().width > 0));
 	const inside = (a, b) => a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1;
 	const cross = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1.5 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
 	const box = e => e.getBoundingClientRect();
@@ -155,6 +156,49 @@ func faults(s sight) (all []string) {
 		all = append(all, fmt.Sprintf("too wide: %d px", s.Overflow))
 	}
 	return all
+}
+
+// A value appears while the pointer is on its point, within the plot, and only then.
+func TestValuesAppear(t *testing.T) {
+	testenv.SkipIfShort(t)
+	page, _ := written(t, resulttest.Lock())
+	const visible = `[...document.querySelectorAll('.tip text')].filter(t => t.getBoundingClientRect().width > 0).map(t => t.textContent)`
+	const point = `(() => { const b = document.querySelectorAll('.tip')[3].querySelector('circle').getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()`
+	// All tips are made visible to check that they lie within their plots.
+	const outside = `(() => {
+		const style = document.createElement('style');
+		style.textContent = '.tip>g{display:inline}';
+		document.head.append(style);
+		return [...document.querySelectorAll('.tip text')].filter(t => {
+			const a = t.getBoundingClientRect(), b = t.closest('svg').getBoundingClientRect();
+			return !(a.width > 0 && a.left >= b.left && a.right <= b.right && a.top >= b.top && a.bottom <= b.bottom);
+		}).map(t => t.textContent);
+	})()`
+	see(t, browser.Start(t), page, 1280, browser.Shown("screen", "light"), func(ctx context.Context) {
+		evaluate := func(expression string) []string {
+			all, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](expression))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		if all := evaluate(visible); len(all) > 0 {
+			t.Errorf("visible before: %q", all)
+		}
+		at, err := chromedp.Run(ctx, chromedp.Evaluate[[]float64](point))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := chromedp.Call(ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: input.DispatchMouseEventTypeMouseMoved, X: at[0], Y: at[1]}); err != nil {
+			t.Fatal(err)
+		}
+		if all := evaluate(visible); len(all) != 1 || all[0] != "predecessor, 128 clients: 1.00 notifications per round" {
+			t.Errorf("visible with the pointer on a point: %q", all)
+		}
+		if all := evaluate(outside); len(all) > 0 {
+			t.Errorf("outside of their plots: %q", all)
+		}
+	})
 }
 
 // The check finds every fault of a page that has all of them.

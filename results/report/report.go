@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/charts"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 //go:embed page.html page.css
@@ -23,10 +25,10 @@ type page struct {
 	Key      []string // the family of each form
 	Trust    []remark // whether the numbers can be trusted
 	Gates    []gate
-	Changes  []change
+	Changes  []view.Table   // the tables of a comparison
 	First    []charts.Chart // shown next to each other
 	Rest     []charts.Chart
-	Tables   []results.Table
+	Tables   []view.Table
 	Notes    []string
 	Facts    []fact
 	Backends []results.Backend
@@ -37,7 +39,7 @@ type page struct {
 	Dark     template.CSS
 }
 
-// A remark is a fact that tells how far the numbers can be trusted.
+// A remark says how far the numbers can be trusted.
 type remark struct {
 	Badge badge
 	Text  string
@@ -46,22 +48,22 @@ type remark struct {
 // A fact is a fact about where and how the result was measured.
 type fact struct{ Name, Value string }
 
-// Write writes the report of a result: a File, a Sweep, a CountReport or a Comparison.
-func Write(w io.Writer, result results.View) error {
+// Write writes the report of a result: a File, a Sweep, a CountReport, a Comparison or an Observation.
+func Write(w io.Writer, result results.Result) error {
 	p := pageOf(result)
 	all := charts.Of(result)
 	p.First, p.Rest = all[:min(2, len(all))], all[min(2, len(all)):]
 	if err := p.embed(result); err != nil {
 		return err
 	}
-	t, err := template.New("page.html").Funcs(template.FuncMap{"svg": svg, "heads": heads}).ParseFS(files, "page.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"svg": svg, "heads": heads, "badge": badgeOf, "names": names}).ParseFS(files, "page.html")
 	if err != nil {
 		return fmt.Errorf("read the report's template: %w", err)
 	}
 	return t.Execute(w, p)
 }
 
-func pageOf(result results.View) page {
+func pageOf(result results.Result) page {
 	switch r := result.(type) {
 	case results.Sweep:
 		return ofSweep(r)
@@ -69,13 +71,15 @@ func pageOf(result results.View) page {
 		return ofCount(r)
 	case results.Comparison:
 		return ofComparison(r)
+	case results.Observation:
+		return ofObservation(r)
 	}
 	return ofFile(result.(results.File)) // a calibration has no report
 }
 
 // embed adds the style and the result to the page. The result is escaped, so that it cannot close the
 // element that contains it.
-func (p *page) embed(result results.View) error {
+func (p *page) embed(result results.Result) error {
 	style, err := files.ReadFile("page.css")
 	if err != nil {
 		return fmt.Errorf("read the report's style: %w", err)
@@ -84,13 +88,24 @@ func (p *page) embed(result results.View) error {
 	if err != nil {
 		return fmt.Errorf("write the result into the report: %w", err)
 	}
-	p.JSON, p.Style = template.JS(raw), template.CSS(style)
+	p.JSON, p.Style = template.JS(raw), template.CSS(string(style)+charts.TipStyle)
 	p.Light, p.Dark = template.CSS(charts.Variables(false)), template.CSS(charts.Variables(true))
 	return nil
 }
 
 // svg returns a chart as an element of the page.
 func svg(c charts.Chart) template.HTML { return template.HTML(c.Inline()) }
+
+// names keeps names such as one-node on one line.
+func names(text string) template.HTML {
+	words := strings.Split(template.HTMLEscapeString(text), " ")
+	for i, word := range words {
+		if strings.Contains(word, "-") {
+			words[i] = `<span class="name">` + word + `</span>`
+		}
+	}
+	return template.HTML(strings.Join(words, " "))
+}
 
 // A head is a heading over several columns.
 type head struct {
@@ -99,7 +114,7 @@ type head struct {
 }
 
 // heads returns the headings over several columns, nil if there are none.
-func heads(columns []results.Column) (all []head) {
+func heads(columns []view.Column) (all []head) {
 	there := false
 	for _, c := range columns {
 		there = there || c.Over != ""

@@ -17,8 +17,8 @@ import (
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
-func kinds() map[string]results.View {
-	return map[string]results.View{
+func kinds() map[string]results.Result {
+	return map[string]results.Result{
 		"lock": resulttest.Lock(), "gated": resulttest.Gated(), "sweep": resulttest.Sweep(), "scaling": resulttest.Scaling(),
 		"reads": resulttest.Reads(), "count": resulttest.Count(), "comparison": resulttest.Comparison(), "nothing": results.File{},
 	}
@@ -28,7 +28,7 @@ func kinds() map[string]results.View {
 var once = sync.OnceValue(kinds)
 
 // written returns the text of the report and its elements.
-func written(t *testing.T, result results.View) (text string, root *html.Node) {
+func written(t *testing.T, result results.Result) (text string, root *html.Node) {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Write(&b, result); err != nil {
@@ -123,7 +123,8 @@ func checkColumns(t *testing.T, root *html.Node) {
 	}
 }
 
-// Nothing in the file makes a browser request anything else or run a script.
+// Nothing in the file makes a browser request anything else or run a script. The only link leads to the
+// glossary.
 func TestNeedsNothingElse(t *testing.T) {
 	for kind, result := range once() {
 		_, root := written(t, result)
@@ -132,6 +133,9 @@ func TestNeedsNothingElse(t *testing.T) {
 				t.Errorf("%s: a script", kind)
 			}
 			for _, a := range n.Attr {
+				if n.DataAtom == atom.A && a.Key == "href" && a.Val == "https://github.com/stampede-bench/stampede/blob/main/docs/glossary.md" {
+					continue
+				}
 				if regexp.MustCompile(`^(src|href|action|data|poster|srcset|on\w+)$`).MatchString(a.Key) {
 					t.Errorf("%s: %s=%q", kind, a.Key, a.Val)
 				}
@@ -169,7 +173,7 @@ func TestResultRoundTrips(t *testing.T) {
 
 // first returns the text of the first section. It must be enough to know which side is better, by how
 // much, and whether to trust the numbers.
-func first(t *testing.T, result results.View) string {
+func first(t *testing.T, result results.Result) string {
 	t.Helper()
 	_, root := written(t, result)
 	return words(find(root, atom.Section)[0])
@@ -185,18 +189,18 @@ func TestFirstScreen(t *testing.T) {
 	differs := resulttest.Count()
 	differs.Settled[0].Notifications.Counted++
 	for _, c := range []struct {
-		result results.View
+		result results.Result
 		want   []string
 	}{
 		{resulttest.Lock(), []string{"○ No verdict", "With 128 clients a release wakes 115 in the naive form and 1 in the recipe", "times slower", "predecessor is the recipe",
-			"No thresholds were set", "✓ Every form kept its promise: 32 000 checks", "✓ Counts relate as they must under any schedule, in 8 of 8 runs"}},
-		{resulttest.Gated(), []string{"✕ Failed", "! one-node with 128 clients: the clients kept <all> cores busy & may be what was measured"}},
-		{broken, []string{"▼ Regression", "✕ Counts relate as they must in only 7 of 8 runs"}},
-		{violated, []string{"✕ Violated", "SAFETY VIOLATED", "its numbers are void"}},
-		{interrupted, []string{"! It was interrupted"}},
-		{resulttest.Count(), []string{"✓ Pass", "With 16 clients one write wakes at most: predecessor 1, one-node 15.", "All 6 counts are what the model says."}},
-		{differs, []string{"▼ Regression", "1 of 6 counts are NOT what the model says."}},
-		{resulttest.Comparison(), []string{"▼ Regression", "lean is worse: 24.0 % more release.response.p99, shown in 1 pair.", "! not the same client"}},
+			"No thresholds were set", "✓ No safety violation in 32 000 checks", "✓ The identities between counts hold in 8 of 8 runs"}},
+		{resulttest.Gated(), []string{"✕ Fail", "! one-node with 128 clients: the clients kept <all> cores busy & may be what was measured"}},
+		{broken, []string{"▼ Regression", "✕ The identities between counts hold in only 7 of 8 runs"}},
+		{violated, []string{"✕ Fail", "SAFETY VIOLATED", "3 safety violations in 32 000 checks: the figures of these runs are void"}},
+		{interrupted, []string{"! The command was interrupted"}},
+		{resulttest.Count(), []string{"✓ Pass", "With 16 clients one write wakes at most: predecessor 1, one-node 15.", "All 6 counts match the model."}},
+		{differs, []string{"▼ Regression", "1 of 6 counts do NOT match the model."}},
+		{resulttest.Comparison(), []string{"▼ Regression", "lean is worse: release.response.p99 +24.0 %, shown in 1 pair.", "! not the same client"}},
 		{results.File{}, []string{"No verdict", "Nothing was measured: no run was begun."}},
 	} {
 		got := first(t, c.result)
@@ -208,12 +212,26 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
+// Warnings of one kind take one line, whatever their number, so that they do not push the charts off the
+// first screen.
+func TestWarningsOfOneKindTakeOneLine(t *testing.T) {
+	f := resulttest.Lock()
+	for i := range f.Runs {
+		f.Runs[i].Warnings = []results.Warning{{Code: "cpu-stolen", Text: fmt.Sprintf("stolen %d", i)}}
+	}
+	f.Runs[3].Warnings = append(f.Runs[3].Warnings, results.Warning{Text: "of an old file"})
+	want := []string{"predecessor with 2 clients: stolen 0 (and 7 runs more)", "one-node with 8 clients: of an old file"}
+	if diff := cmp.Diff(want, warnings(f.Runs)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
 // Each verdict has its own word and sign.
 func TestBadges(t *testing.T) {
 	want := map[results.Verdict]badge{
-		results.Pass: {"Pass", "good", "✓"}, results.Better: {"Better", "good", "▲"},
+		results.Pass: {"Pass", "good", "✓"}, results.Improvement: {"Improvement", "good", "▲"},
 		results.Inconclusive: {"Inconclusive", "unsure", "≈"}, results.Invalid: {"Invalid", "unsure", "?"},
-		results.Regression: {"Regression", "bad", "▼"}, results.Failed: {"Failed", "bad", "✕"}, results.Violated: {"Violated", "bad", "✕"},
+		results.Regression: {"Regression", "bad", "▼"}, results.Fail: {"Fail", "bad", "✕"},
 		"": {"No verdict", "none", "○"},
 	}
 	for v, b := range want {
@@ -227,9 +245,10 @@ func TestThresholdsHaveTheirValues(t *testing.T) {
 	_, root := written(t, resulttest.Gated())
 	got := words(find(root, atom.Table)[0])
 	for _, want := range []string{
-		"✕ Failed lock.acquire.response.p99<50ms 149 ms 50.0 ms lock/predecessor, 128 clients",
-		"✓ Pass lock.notifications_per_round<=1 1.00 1.00",
-		"? Invalid predecessor.handoff.p999 < 0.5 * one-node.handoff.p999 n/a n/a lock/predecessor, 128 clients too few rounds",
+		"threshold of measured limit verdict",
+		"lock.acquire.response.p99<50ms lock/predecessor, 128 clients 149 ms 50.0 ms ✕ Fail",
+		"lock.notifications_per_round<=1 lock/predecessor, 128 clients 1.00 1.00 ✓ Pass",
+		"predecessor.handoff.p999 < 0.5 * one-node.handoff.p999 lock/predecessor, 128 clients n/a n/a ? Invalid : too few rounds",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // A badge is how a report shows a verdict: a word, and a sign whose shape repeats what its colour says.
@@ -20,31 +22,29 @@ func badgeOf(v results.Verdict) badge {
 	switch v {
 	case results.Pass:
 		return badge{"Pass", "good", "✓"}
-	case results.Better:
-		return badge{"Better", "good", "▲"}
+	case results.Improvement:
+		return badge{"Improvement", "good", "▲"}
 	case results.Inconclusive:
 		return badge{"Inconclusive", "unsure", "≈"}
 	case results.Invalid:
 		return badge{"Invalid", "unsure", "?"}
 	case results.Regression:
 		return badge{"Regression", "bad", "▼"}
-	case results.Failed:
-		return badge{"Failed", "bad", "✕"}
-	case results.Violated:
-		return badge{"Violated", "bad", "✕"}
+	case results.Fail:
+		return badge{"Fail", "bad", "✕"}
 	}
 	return badge{"No verdict", "none", "○"}
 }
 
 // A gate is a line about a threshold, with the measurement.
 type gate struct {
-	results.Answer
+	view.Answer
 	Badge badge
 }
 
 // gates returns the lines about the thresholds, those that are not met first.
 func gates(f results.File) (shown []gate) {
-	for _, a := range f.Answers() {
+	for _, a := range view.Answers(f) {
 		g := gate{Answer: a}
 		if a.Verdict != "" { // a line that counts the other runs has no verdict
 			g.Badge = badgeOf(a.Verdict)
@@ -61,11 +61,11 @@ func gates(f results.File) (shown []gate) {
 	return shown
 }
 
-// decided returns the verdict on the runs: a safety violation, the verdict of the file or, if it has none,
+// decided returns the verdict on the runs: fail after a safety violation, the verdict of the file or, if it has none,
 // a regression if an identity is broken.
 func decided(f results.File) badge {
-	if slices.ContainsFunc(f.Runs, func(r results.Run) bool { return r.Safety.Violations > 0 }) {
-		return badgeOf(results.Violated)
+	if results.Unsafe(f.Runs) {
+		return badgeOf(results.Fail)
 	}
 	if hold, of := results.Holding(f.Runs); f.Verdict == "" && hold < of {
 		return badgeOf(results.Regression)
@@ -77,13 +77,13 @@ func decided(f results.File) badge {
 func trust(f results.File) (all []remark) {
 	good, bad, unsure := badge{"holds", "good", "✓"}, badge{"broken", "bad", "✕"}, badge{"mind", "unsure", "!"}
 	if len(f.Gates) == 0 {
-		all = append(all, remark{badge{"none", "none", "○"}, "No thresholds were set, so nothing was passed or failed."})
+		all = append(all, remark{badge{"none", "none", "○"}, "No thresholds were set, so there is no verdict."})
 	} else {
-		_, said, _ := strings.Cut(f.Decision(), ": ") // the badge shows the word
-		all = append(all, remark{badgeOf(f.Verdict), strings.ToUpper(said[:1]) + said[1:]})
+		reason := view.Reason(f)
+		all = append(all, remark{badgeOf(f.Verdict), strings.ToUpper(reason[:1]) + reason[1:]})
 	}
 	if f.Interrupted {
-		all = append(all, remark{unsure, "It was interrupted: the last run may be partial, and others are missing."})
+		all = append(all, remark{unsure, "The command was interrupted: the last run may be incomplete, and further runs are missing."})
 	}
 	var checked, violations int64
 	for _, r := range f.Runs {
@@ -91,14 +91,14 @@ func trust(f results.File) (all []remark) {
 	}
 	switch {
 	case violations > 0:
-		all = append(all, remark{bad, fmt.Sprintf("A form broke its promise in %s of %s checks: its numbers are void.", results.Count(violations), results.Count(checked))})
+		all = append(all, remark{bad, fmt.Sprintf("%s in %s checks: the figures of these runs are void.", plural(int(violations), "safety violation"), units.Count(checked))})
 	case checked > 0:
-		all = append(all, remark{good, fmt.Sprintf("Every form kept its promise: %s checks of safety.", results.Count(checked))})
+		all = append(all, remark{good, fmt.Sprintf("No safety violation in %s checks.", units.Count(checked))})
 	}
 	if hold, of := results.Holding(f.Runs); of > 0 && hold == of {
-		all = append(all, remark{good, fmt.Sprintf("Counts relate as they must under any schedule, in %d of %d runs.", hold, of)})
+		all = append(all, remark{good, fmt.Sprintf("The identities between counts hold in %d of %d runs.", hold, of)})
 	} else if of > 0 {
-		all = append(all, remark{bad, fmt.Sprintf("Counts relate as they must in only %d of %d runs.", hold, of)})
+		all = append(all, remark{bad, fmt.Sprintf("The identities between counts hold in only %d of %d runs.", hold, of)})
 	}
 	for _, w := range warnings(f.Runs) {
 		all = append(all, remark{unsure, w})
@@ -106,25 +106,35 @@ func trust(f results.File) (all []remark) {
 	return all
 }
 
-// warnings returns the warnings of the runs, each once, with the forms that have it.
+// warnings returns a line for each kind of warning: the first warning of the kind, and the number of runs
+// that have one too. All warnings stand below the tables.
 func warnings(runs []results.Run) (lines []string) {
-	var texts []string
-	of := map[string][]string{}
+	var kinds []string
+	first, others := map[string]string{}, map[string]int{}
 	for _, r := range runs {
 		for _, w := range r.Warnings {
-			text := w.Text
-			if len(of[text]) == 0 {
-				texts = append(texts, text)
+			kind := cmp.Or(w.Code, w.Text) // files of older versions have no codes
+			if _, known := first[kind]; known {
+				others[kind]++
+				continue
 			}
-			of[text] = append(of[text], fmt.Sprintf("%s with %s clients", r.Form, results.Count(int64(r.Clients))))
+			kinds = append(kinds, kind)
+			first[kind] = fmt.Sprintf("%s with %s: %s", r.Form, units.Clients(r.Clients), w.Text)
 		}
 	}
-	for _, text := range texts {
-		who := of[text][0]
-		if more := len(of[text]) - 1; more > 0 {
-			who += fmt.Sprintf(" and %d more", more)
+	for _, kind := range kinds {
+		line := first[kind]
+		if n := others[kind]; n > 0 {
+			line += fmt.Sprintf(" (and %s more)", plural(n, "run"))
 		}
-		lines = append(lines, who+": "+text)
+		lines = append(lines, line)
 	}
 	return lines
+}
+
+func plural(n int, of string) string {
+	if n == 1 {
+		return "1 " + of
+	}
+	return fmt.Sprintf("%d %ss", n, of)
 }

@@ -3,9 +3,10 @@ package resulttest
 import (
 	"time"
 
-	"github.com/stampede-bench/stampede/fit"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/stats"
 )
 
 // repeats is the number of runs at each level of a sweep.
@@ -25,7 +26,7 @@ func Sweep() results.Sweep {
 // Scaling returns a sweep of a mix with 1 to 64 clients that follows the Universal Scalability Law.
 func Scaling() results.Sweep {
 	f := file("stampede", "sweep", "mix", "--clients", "1..64")
-	law := fit.USL{Alpha: 0.03, Beta: 0.0006, Gamma: 4000}
+	law := stats.USL{Alpha: 0.03, Beta: 0.0006, Gamma: 4000}
 	for i := range repeats {
 		for n := 1; n <= 64; n *= 2 {
 			f.Runs = append(f.Runs, mix(n, 0.9, law.At(float64(n))*(1+0.02*float64(i))))
@@ -59,7 +60,7 @@ func mix(clients int, reads, rate float64) results.Run {
 
 func analysed(f results.File, axis string) results.Sweep {
 	s := results.Sweep{Kind: results.KindSweep, File: f, Axes: []string{axis}, Repeat: repeats, WorseBy: 2, Planned: len(f.Runs)}
-	s.Analyse()
+	levels.Analyse(&s)
 	return s
 }
 
@@ -87,7 +88,7 @@ func Comparison() results.Comparison {
 	c := results.Comparison{
 		Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab-lock", Started: started(), Took: time.Minute,
 		Command: []string{"stampede", "ab", "go-zookeeper", "lean"}, Paired: true, Planned: 10, Verdict: results.Regression,
-		Base: results.Side{Label: "go-zookeeper", Runs: []results.Run{Predecessor(32)}}, New: results.Side{Label: "lean", Runs: []results.Run{Predecessor(32)}},
+		Base: results.Variant{Label: "go-zookeeper", Runs: []results.Run{Predecessor(32)}}, New: results.Variant{Label: "lean", Runs: []results.Run{Predecessor(32)}},
 		Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client (go-zookeeper, lean)"}},
 	}
 	for _, ch := range []struct {
@@ -96,7 +97,7 @@ func Comparison() results.Comparison {
 		half, minimum float64
 		verdict       results.Verdict
 	}{
-		{"rounds_per_s", "/s", 870, 0.41, 0.04, 0.05, results.Better},
+		{"rounds_per_s", "/s", 870, 0.41, 0.04, 0.05, results.Improvement},
 		{"acquire.response.p99", "ns", 149e6, 0.019, 0.03, 0.08, results.Pass},
 		{"handoff.response.p99", "ns", 210e3, 0.06, 0.09, 0.08, results.Inconclusive},
 		{"release.response.p99", "ns", 64e3, 0.24, 0.05, 0.08, results.Regression},

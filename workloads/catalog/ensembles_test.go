@@ -12,7 +12,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
@@ -30,7 +30,7 @@ import (
 //	make soak SOAK=3 RECIPES=all
 func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
 	testenv.SkipIfShort(t)
-	for _, url := range []string{"zookeeper:?servers=3&client=lean", "etcd:?servers=3"} {
+	for _, url := range []string{"zookeeper:?servers=3", "etcd:?servers=3"} {
 		t.Run(url, func(t *testing.T) {
 			s := backendtest.Divisible(t, url)
 			for seed := range seeds() {

@@ -19,7 +19,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
-	"github.com/stampede-bench/stampede/workloads/pace"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
 // TestFrozenServer freezes a server for two of ten seconds. The freeze shows in the
@@ -55,7 +55,7 @@ func runFrozen(t *testing.T, url string, rate float64) {
 	var freeze sync.Once
 	r, err := workloads.Run(t.Context(), workloads.Plan{Service: service, Form: chosen[0].Form, Clients: 8,
 		Settings: workloads.Settings{Mix: workloads.MixSettings{Reads: 0.9, Keys: 100, Size: 100}},
-		Warmup:   time.Second, Duration: window, Open: pace.Options{Rate: pace.Of(rate)},
+		Warmup:   time.Second, Duration: window, Open: openloop.Options{Rate: openloop.Of(rate)},
 		Progress: func(p workloads.Progress) {
 			if p.Elapsed > 3*time.Second {
 				freeze.Do(func() { freezeFor(server, frozen) })
@@ -82,7 +82,7 @@ func runFrozen(t *testing.T, url string, rate float64) {
 	// median nor slow service times nor arrivals without an answer. A machine that is too busy
 	// for 100 requests a second explains them, and then the run itself reports doubts.
 	if doubt := slices.IndexFunc(r.Doubts, shortOfCPU); doubt >= 0 {
-		t.Logf("upper bounds are left out: %s", r.Doubts[doubt].Text)
+		t.Logf("upper bounds are left out: %v", r.Doubts[doubt])
 		return
 	}
 	if g.Skipped+g.Unfinished > 0 || at(50) > frozen/2 || p95 > time.Second {

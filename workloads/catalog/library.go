@@ -2,7 +2,7 @@ package catalog
 
 import (
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 // shipped returns a constructor for the client library's own form of a recipe.
@@ -14,8 +14,8 @@ func shipped[F any](recipe string) func(drivers.Librarian, string) F {
 	}
 }
 
-func shippedDoubleBarrier(c drivers.Librarian, path string, clients int) workloads.DoubleBarrier {
-	barrier, _ := c.LibraryForm("double-barrier", path, clients).(workloads.DoubleBarrier)
+func shippedDoubleBarrier(c drivers.Librarian, path string, clients int) recipe.DoubleBarrier {
+	barrier, _ := c.LibraryForm("double-barrier", path, clients).(recipe.DoubleBarrier)
 	return barrier
 }
 

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(child.Variable) == "sleeper" {
-		child.Dispatch(map[string]child.Role{"sleeper": sleeper})
+	if os.Getenv(reexec.Variable) == "sleeper" {
+		reexec.Dispatch(map[string]reexec.Role{"sleeper": sleeper})
 	}
 	backendtest.Main(m)
 }

@@ -31,7 +31,7 @@ import (
 //	go test -run '^$' -bench MixInFlight -benchtime 300000x ./workloads/catalog
 func BenchmarkMixInFlight(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the same setting as the command's
-	for _, url := range []string{"native:?client=lean", "zookeeper:?client=lean", "etcd:"} {
+	for _, url := range []string{"native:", "zookeeper:", "etcd:"} {
 		s := backendtest.Own(b, url)
 		b.Run(fmt.Sprint(s.Info().Name, "/loop"), func(b *testing.B) { spent(b, bareLoop(b, s)) })
 		b.Run(fmt.Sprint(s.Info().Name, "/mix"), func(b *testing.B) { spent(b, func(b *testing.B) { mixed(b, s) }) })

@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/lean"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
@@ -51,7 +51,7 @@ func TestFormsUnderFaults(t *testing.T) {
 }
 
 func underFaults(t *testing.T, f workloads.Form, seed uint64) {
-	server := native.New(native.Options{Tick: 500 * time.Millisecond})
+	server := server.New(server.Options{Tick: 500 * time.Millisecond})
 	defer server.Close()
 	s, err := lean.New(ensemble.Config{Servers: []string{"in-process"},
 		Dial: func(context.Context, string) (net.Conn, error) { return server.Dial("", "", 0) }})
@@ -117,7 +117,7 @@ func underSchedule(t *testing.T, f workloads.Form, seed uint64) {
 // and loses one reply in fifty.
 type unsteady struct {
 	drivers.Service
-	server *native.Server
+	server *server.Server
 
 	mu   sync.Mutex
 	rand *rand.Rand
@@ -125,7 +125,7 @@ type unsteady struct {
 
 func newUnsteady(t *testing.T, seed uint64) *unsteady {
 	t.Helper()
-	u := &unsteady{server: native.New(native.Options{Tick: time.Second}), rand: rand.New(rand.NewPCG(seed, 0))}
+	u := &unsteady{server: server.New(server.Options{Tick: time.Second}), rand: rand.New(rand.NewPCG(seed, 0))}
 	var err error
 	u.Service, err = lean.New(ensemble.Config{Servers: []string{"in-process"}, Dial: u.connect})
 	if err != nil {

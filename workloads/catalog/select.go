@@ -1,11 +1,13 @@
 package catalog
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/stampede-bench/stampede/internal/nearest"
+	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/systems"
 )
 
 // All selects every recipe (loads excluded) or every form.
@@ -42,14 +44,19 @@ type Choice struct {
 }
 
 // Select returns the forms of the recipes that the names select. A name is a
-// form's name, a family ("recipe", "naive", "library") or "all". Without names,
+// form's name, that of a system that uses the form ("kafka-controller"), a family
+// ("recipe", "naive", "library") or "all". Without names,
 // Select returns the twins: the first form of each of the families recipe and naive.
 // For a load it returns all forms, unless names includes one of them.
 // Without recipes, Select uses "lock"; "all" means every recipe, but no load.
 // The result is in the table's order. For an unknown name, the error suggests
 // the nearest known one.
 func Select(forms []workloads.Form, recipes, names []string) ([]Choice, error) {
-	recipes, err := selectRecipes(forms, recipes)
+	recipes, err := SelectRecipes(forms, recipes)
+	if err != nil {
+		return nil, err
+	}
+	names, err = formsOfSystems(recipes, names)
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +91,19 @@ func wanted(f workloads.Form, twin bool, names []string) bool {
 	return slices.Contains(names, All) || slices.Contains(names, string(f.Family))
 }
 
-func selectRecipes(forms []workloads.Form, recipes []string) ([]string, error) {
+// SelectRecipes returns the recipes with these names in the catalogue's order: the first recipe if there
+// is no name, and all but the loads for "all".
+func SelectRecipes(forms []workloads.Form, recipes []string) ([]string, error) {
 	have := Recipes(forms)
 	if len(recipes) == 0 {
 		return have[:1], nil
 	}
 	for _, r := range recipes {
+		if recipe, form, is := strings.Cut(r, "/"); is && slices.Contains(have, recipe) {
+			return nil, fmt.Errorf("%s: give the recipe alone, and its form as --form %s", r, form)
+		}
 		if r != All && !slices.Contains(have, r) {
-			return nil, nearest.Unknown("recipe", r, have)
+			return nil, suggest.Unknown("recipe", r, have)
 		}
 	}
 	all := slices.Contains(recipes, All)
@@ -112,11 +124,28 @@ func checkNames(forms []workloads.Form, recipes, names []string) error {
 	}
 	for _, r := range recipes {
 		have = append(have, Names(forms, r)...)
+		have = append(have, systems.Names(r)...)
 	}
 	for _, n := range names {
 		if !slices.Contains(have, n) {
-			return nearest.Unknown("form of "+strings.Join(recipes, ", "), n, have)
+			return suggest.Unknown("form of "+strings.Join(recipes, ", "), n, have)
 		}
 	}
 	return nil
+}
+
+// formsOfSystems replaces the names of systems by those of the forms that they use.
+func formsOfSystems(recipes, names []string) ([]string, error) {
+	names = slices.Clone(names)
+	for i, n := range names {
+		s, found := systems.Find(n)
+		if !found {
+			continue
+		}
+		if !slices.Contains(recipes, s.Recipe) {
+			return nil, fmt.Errorf("%s uses a form of %s, which is not among the recipes %s", n, s.Recipe, strings.Join(recipes, ", "))
+		}
+		names[i] = s.Form
+	}
+	return names, nil
 }

@@ -22,8 +22,9 @@ func TestSelect(t *testing.T) {
 		{"all forms of a load", "fanout", "all", "one-shot persistent"},
 		{"a load by its name", "mix", "", "operations"},
 		{"a load has no other form", "mix", "naive", "operations"},
-		{"no recipe is a load", "all,group", "poll", "poll! poll! poll!"},
-		{"every recipe, and a load", "all,mix", "poll", "poll! poll! poll! operations"},
+		{"no recipe is a load", "all,group", "poll", "poll! poll! poll! poll!"},
+		{"every recipe, and a load", "all,mix", "poll", "poll! poll! poll! poll! operations"},
+		{"systems", "election", "solr-overseer,kafka-controller", "predecessor! one-node!"},
 		{"all", "lock", "all", "predecessor one-node children-watch poll go-zookeeper concurrency"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -49,7 +50,10 @@ func TestSelect(t *testing.T) {
 func TestSelectNamesTheNearest(t *testing.T) {
 	for _, c := range []struct{ recipes, forms, want string }{
 		{"lok", "", `unknown recipe "lok": did you mean "lock"?`},
+		{"lock/predecessor", "", `lock/predecessor: give the recipe alone, and its form as --form predecessor`},
 		{"lock", "one_node", `unknown form of lock "one_node": did you mean "one-node"?`},
+		{"election", "kafka-controler", `unknown form of election "kafka-controler": did you mean "kafka-controller"?`},
+		{"lock", "kafka-controller", `kafka-controller uses a form of election, which is not among the recipes lock`},
 		{"lock", "naiv", `unknown form of lock "naiv": did you mean "naive"?`},
 	} {
 		_, err := catalog.Select(catalog.Forms(), words(c.recipes), words(c.forms))

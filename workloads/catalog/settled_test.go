@@ -9,7 +9,8 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
-	"github.com/stampede-bench/stampede/workloads/cost"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
 // TestFormsCostWhatTheModelSays checks on every backend that every form costs exactly
@@ -63,7 +64,7 @@ func served(t *testing.T, service drivers.Service) (can []workloads.Form) {
 	}
 	defer conn.Close()
 	for _, f := range catalog.Forms() {
-		if f.ServedBy(service.Info()) && f.Needs.MetBy(conn) {
+		if f.On(service) != nil && f.Needs.MetBy(conn) {
 			can = append(can, f)
 		}
 	}
@@ -72,19 +73,19 @@ func served(t *testing.T, service drivers.Service) (can []workloads.Form) {
 
 func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 	t.Helper()
-	model, ok := cost.Of(f.Recipe, f.Name)
+	model, ok := costmodel.Of(f.Recipe, f.Name)
 	if !ok {
 		t.Errorf("%v has no model", f)
 		return
 	}
 	settings := workloads.Settings{Polls: 2, Queue: workloads.QueueSettings{Items: 4}}
-	s, err := workloads.Settle(t.Context(), service, f, n, settings)
+	s, err := settled.Run(t.Context(), f.On(service), f, n, settings)
 	if err != nil {
 		t.Fatalf("%v with %d clients: %v", f, n, err)
 	}
 	want := model.Settled(settings.Params(n))
 	most := want.Upper()
-	check := func(what string, got int64, want, most cost.Term) {
+	check := func(what string, got int64, want, most costmodel.Term) {
 		if got < want.Value || got > most.Value {
 			t.Errorf("%v with %d clients: %s %d ≠ %d = %s, at most %d = %s", f, n, what, got, want.Value, want.Formula, most.Value, most.Formula)
 		}
@@ -92,7 +93,7 @@ func settle(t *testing.T, service drivers.Service, f workloads.Form, n int) {
 	if s.Rounds == 0 {
 		t.Error("no round was counted")
 	}
-	if rounds, known := cost.Rounds(f.Recipe, settings.Params(n)); known && s.Rounds != rounds {
+	if rounds, known := costmodel.Rounds(f.Recipe, settings.Params(n)); known && s.Rounds != rounds {
 		t.Errorf("%v with %d clients: %d rounds, want %d", f, n, s.Rounds, rounds)
 	}
 	check("notifications", s.Counts.Notifications, want.Notifications, most.Notifications)

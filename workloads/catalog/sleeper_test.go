@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/recipes"
 )
@@ -37,8 +37,8 @@ func TestSleepingHolder(t *testing.T) {
 			if _, err := c.Create(t.Context(), dir, nil, 0); err != nil {
 				t.Fatal(err)
 			}
-			diary := filepath.Join(t.TempDir(), "noticed")
-			p, err := child.Start(t.Context(), "sleeper", url+"//"+s.(drivers.Ensemble).Members()[0].Address(), dir, diary)
+			file := filepath.Join(t.TempDir(), "noticed")
+			p, err := reexec.Start(t.Context(), "sleeper", url+"//"+s.(drivers.Ensemble).Members()[0].Address(), dir, file)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,10 +60,10 @@ func TestSleepingHolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if second := lock.Token(); second <= first {
-				t.Errorf("the sleeper's token is %d, that of the next %d: nobody could tell them apart", first, second)
+				t.Errorf("the sleeper's token is %d, that of the next %d: a resource could not tell them apart", first, second)
 			}
 			<-p.Done()
-			if noticed := noticedAt(t, diary); !noticed.After(granted) {
+			if noticed := noticedAt(t, file); !noticed.After(granted) {
 				t.Errorf("the sleeper knew at %v, before the next was granted the lock at %v", noticed, granted)
 			}
 		})
@@ -100,9 +100,9 @@ func sleeper(ctx context.Context, args []string, ready func(string)) error {
 	return os.WriteFile(args[2], []byte(strconv.FormatInt(time.Now().UnixNano(), 10)), 0o600)
 }
 
-func noticedAt(t *testing.T, diary string) time.Time {
+func noticedAt(t *testing.T, file string) time.Time {
 	t.Helper()
-	text, err := os.ReadFile(diary)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}

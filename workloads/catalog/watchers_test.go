@@ -23,7 +23,7 @@ import (
 func TestWatchersAreNotifiedExactlyOnce(t *testing.T) {
 	testenv.SkipIfShort(t)
 	testenv.SkipIfRaced(t)
-	s := backendtest.Own(t, "native:?client=lean")
+	s := backendtest.Own(t, "native:")
 	writer := session(t, s)
 	if _, err := writer.Create(t.Context(), "/watched", nil, 0); err != nil {
 		t.Fatal(err)

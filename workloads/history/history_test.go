@@ -46,22 +46,22 @@ func TestLock(t *testing.T) {
 			op(1, 1000, 1020, history.Grant{Hold: 101, Token: 101}), op(1, 1040, 1050, history.Release{Hold: 101})},
 			want: `client 1, 1s to 1.01s: got the lock with token 100
 client 2, 1s to 1.02s: got the lock with token 101
-client 1, 1.03s to 1.04s: gave it up, or it was taken
-client 2, from 1.04s, not answered: gave it up, or it was taken`},
-		"nobody saw when it was given up": {more: history.Lock{
+client 1, 1.03s to 1.04s: released the lock or lost it
+client 2, from 1.04s, not answered: released the lock or lost it`},
+		"no client saw the release": {more: history.Lock{
 			op(0, 1000, 1010, history.Grant{Hold: 100, Token: 100}), op(1, 1011, 1015, history.Grant{Hold: 101, Token: 101}),
 			pending(2, 1016, history.Grant{Hold: 102})}},
 		"a token that is older": {more: history.Lock{
 			op(0, 1000, 1010, history.Grant{Hold: 100, Token: 7}), op(0, 1030, 1040, history.Release{Hold: 100})},
 			want: `client 3, 980ms to 985ms: got the lock with token 98
-client 3, 986ms to 989ms: gave it up, or it was taken
+client 3, 986ms to 989ms: released the lock or lost it
 client 1, 1s to 1.01s: got the lock with token 7`},
 		"without tokens": {more: history.Lock{
 			op(0, 1000, 1010, history.Grant{Hold: 100, Token: history.NoToken}), op(0, 1020, 1021, history.Release{Hold: 100}),
 			op(1, 1011, 1015, history.Grant{Hold: 101, Token: history.NoToken})},
 			want: `client 1, 1s to 1.01s: got the lock
 client 2, 1.011s to 1.015s: got the lock
-client 1, 1.02s to 1.021s: gave it up, or it was taken`},
+client 1, 1.02s to 1.021s: released the lock or lost it`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			verdict, why := append(turns(100), c.more...).Check()

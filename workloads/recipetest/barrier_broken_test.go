@@ -7,40 +7,42 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-func TestBarrierMutantsAreCaught(t *testing.T) { barrierMutants().run(t) }
+func TestBarrierMutantsAreCaught(t *testing.T) { barrierMutants().areCaught(t) }
 
-func barrierMutants() *plants[func(drivers.Conn, string) workloads.Barrier] {
+// openBarrier is the constructor of a barrier.
+type openBarrier = func(drivers.Conn, string) recipe.Barrier
+
+func barrierMutants() mutants[openBarrier] {
 	type (
 		conn    = drivers.Conn
-		barrier = workloads.Barrier
+		barrier = recipe.Barrier
 	)
 	right := func(c conn, path string) barrier { return recipes.NewBarrier(c, path) }
-	return newMutants(right, func(open func(conn, string) barrier) ([]lockCase, LockForm) {
-		form := BarrierForm{Name: "watch", New: func(c conn, path string) barrier { return open(c, path) }}
-		return form.cases(), form.lock()
-	}).
-		plant("holds nobody up", func(c conn, path string) barrier { return openDoor{right(c, path)} },
-			"all wait until it is opened", "any schedule").
-		plant("takes a failure for an opening", func(c conn, path string) barrier { return rash{right(c, path)} },
-			"one gives up", "the session of one who waits is lost").
-		plant("goes with who set it", func(c conn, path string) barrier { return recipes.NewBarrier(fleetingBarrier{c}, path) },
-			"the session of who set it is lost").
-		plant("asks only once", func(c conn, path string) barrier { return recipes.NewBarrier(brittle{c}, path) },
-			"any replies are lost").
-		plant("looks twice", func(c conn, path string) barrier { return recipes.NewBarrier(twice{c}, path) },
-			"settled cost", "identities")
+	form := func(open openBarrier) Form { return BarrierForm{Name: "watch", New: open} }
+	return mutants[openBarrier]{right, form, []mutant[openBarrier]{
+		{"stops no client", func(c conn, path string) barrier { return openDoor{right(c, path)} },
+			[]string{"all wait until it is opened", "any schedule"}},
+		{"treats a failure as an opening", func(c conn, path string) barrier { return rash{right(c, path)} },
+			[]string{"one cancels", "a waiting client's session is lost"}},
+		{"is deleted with its setter's session", func(c conn, path string) barrier { return recipes.NewBarrier(fleetingBarrier{c}, path) },
+			[]string{"the setter's session is lost"}},
+		{"does not retry", func(c conn, path string) barrier { return recipes.NewBarrier(brittle{c}, path) },
+			[]string{"any replies are lost"}},
+		{"reads twice", func(c conn, path string) barrier { return recipes.NewBarrier(twice{c}, path) },
+			[]string{"settled cost", "identities"}},
+	}}
 }
 
 // openDoor lets every client pass immediately.
-type openDoor struct{ workloads.Barrier }
+type openDoor struct{ recipe.Barrier }
 
 func (openDoor) Wait(context.Context) error { return nil }
 
 // rash passes the barrier after any error of the wait.
-type rash struct{ workloads.Barrier }
+type rash struct{ recipe.Barrier }
 
 func (b rash) Wait(ctx context.Context) error {
 	_ = b.Barrier.Wait(ctx)

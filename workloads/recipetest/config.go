@@ -6,76 +6,69 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/cost"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 // A ConfigForm is a form under test.
 type ConfigForm struct {
-	Name string // the form's name in package cost
-	New  func(c drivers.Conn, path string) workloads.Config
+	Name string // the form's name in package costmodel
+	New  func(c drivers.Conn, path string) recipe.Config
+	Library
 }
 
-// Config checks a form on a service, as [Lock] does.
-func Config(t *testing.T, service drivers.Service, form ConfigForm) {
-	playAll(t, service, form.cases(), nil)
-}
+// String implements [Form].
+func (f ConfigForm) String() string { return "config/" + f.Name }
 
-// ConfigBubbled checks a form, as [LockBubbled] does.
-func ConfigBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form ConfigForm) {
-	playBubbled(t, open, form.cases())
-}
-
-func (f ConfigForm) cases() []sceneCase {
-	return []sceneCase{
+func (f ConfigForm) cases() []testCase {
+	return []testCase{
 		{"every change is seen",
-			"Whoever follows sees the value at once, and each change when nothing else happens meanwhile, once.",
+			"A client that follows the value sees it immediately, and sees each change once if nothing else happens in the meantime.",
 			f.follows},
 		{"changes come quickly",
-			"Of changes in quick succession some may be missed, but never the last, and nobody goes back.",
+			"Of changes in quick succession a client may miss some, but never the last one, and it never sees an older value after a newer one.",
 			f.followsQuickly},
-		{"one gives up",
-			"Who gives up is told so, and can follow again; the others go on.",
-			f.givesUp},
-		{"one's session is lost",
-			"Who loses the session learns it, and the others go on.",
+		{"one cancels",
+			"A client that cancels gets the cause, and can follow the value again. The others keep following it.",
+			f.cancels},
+		{"a client's session is lost",
+			"A client that loses its session gets ErrSessionLost. The others keep following the value.",
 			f.losesSession},
 		{"replies are lost",
-			"The session outlives a broken connection, so the value is followed and set all the same.",
+			"The session survives a broken connection, so the value can still be followed and set.",
 			f.losesReplies},
 		{"settled cost",
-			"When all follow and changes come one at a time, the cost is exactly what the formulas say.",
+			"When all clients follow the value and changes come one at a time, the cost is exactly what the formulas say.",
 			f.costs},
 	}
 }
 
 // A configMember is a member with its handle on the scene's config.
 type configMember struct {
-	*member
-	config workloads.Config
+	*client
+	config recipe.Config
 
 	mu   sync.Mutex
 	seen []string
 }
 
-func (f ConfigForm) member(ctx context.Context, x *scene) *configMember {
+func (f ConfigForm) member(ctx context.Context, x *trial) *configMember {
 	x.Helper()
-	m := &configMember{member: x.member(ctx)}
+	m := &configMember{client: x.client(ctx)}
 	m.config = f.New(m.conn, x.dir+"/config")
 	return m
 }
 
 // members creates a config with value 0 and has n members follow it, one at a time.
-func (f ConfigForm) members(ctx context.Context, x *scene, n int) []*configMember {
+func (f ConfigForm) members(ctx context.Context, x *trial, n int) []*configMember {
 	x.Helper()
 	x.put(ctx, "/config", []byte("0"))
 	return f.more(ctx, x, n)
 }
 
-func (f ConfigForm) more(ctx context.Context, x *scene, n int) []*configMember {
+func (f ConfigForm) more(ctx context.Context, x *trial, n int) []*configMember {
 	x.Helper()
 	members := make([]*configMember, n)
 	for i := range members {
@@ -97,9 +90,9 @@ func (m *configMember) follow(ctx context.Context) *call {
 }
 
 func (m *configMember) set(ctx context.Context, value int) {
-	m.x.Helper()
+	m.trial.Helper()
 	if err := m.config.Set(ctx, []byte(strconv.Itoa(value))); err != nil {
-		m.x.Fatalf("set: %v", err)
+		m.trial.Fatalf("set: %v", err)
 	}
 }
 
@@ -114,13 +107,13 @@ func (m *configMember) saw() []string {
 
 // expect fails the case unless the member has seen exactly these values since the last call.
 func (m *configMember) expect(want ...string) {
-	m.x.Helper()
+	m.trial.Helper()
 	if got := m.saw(); !slices.Equal(got, want) {
-		m.x.Errorf("member %d saw %v, want %v", slices.Index(m.x.members, m.member), got, want)
+		m.trial.Errorf("member %d saw %v, want %v", slices.Index(m.trial.clients, m.client), got, want)
 	}
 }
 
-func (f ConfigForm) follows(ctx context.Context, x *scene) {
+func (f ConfigForm) follows(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 4)
 	for i, m := range members {
 		m.set(ctx, i+1)
@@ -131,7 +124,7 @@ func (f ConfigForm) follows(ctx context.Context, x *scene) {
 	}
 }
 
-func (f ConfigForm) followsQuickly(ctx context.Context, x *scene) {
+func (f ConfigForm) followsQuickly(ctx context.Context, x *trial) {
 	const changes = 60
 	members := f.members(ctx, x, 4)
 	for i := range changes {
@@ -145,27 +138,26 @@ func (f ConfigForm) followsQuickly(ctx context.Context, x *scene) {
 // an older value after a newer one.
 func expectLast(members []*configMember, last int) {
 	for i, m := range members {
-		m.x.Helper()
+		m.trial.Helper()
 		seen := m.saw()
 		before := -1
 		for _, s := range seen {
 			value, err := strconv.Atoi(s)
 			if err != nil || value < before {
-				m.x.Errorf("member %d saw %q after %d", i, s, before)
+				m.trial.Errorf("member %d saw %q after %d", i, s, before)
 			}
 			before = value
 		}
 		if before != last {
-			m.x.Errorf("member %d saw %v, and at last %d, want %d", i, seen, before, last)
+			m.trial.Errorf("member %d saw %v, and at last %d, want %d", i, seen, before, last)
 		}
 	}
 }
 
-func (f ConfigForm) givesUp(ctx context.Context, x *scene) {
+func (f ConfigForm) cancels(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 3)
 	loser := members[1]
-	loser.calls[0].cancel(errGivenUp)
-	loser.failed(ctx, loser.calls[0], errGivenUp)
+	loser.last().isCanceled(ctx)
 	members[0].set(ctx, 1)
 	x.settle(ctx)
 	loser.expect("0")
@@ -177,18 +169,18 @@ func (f ConfigForm) givesUp(ctx context.Context, x *scene) {
 	members[2].expect("0", "1", "2")
 }
 
-func (f ConfigForm) losesSession(ctx context.Context, x *scene) {
+func (f ConfigForm) losesSession(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 3)
 	members[1].close()
 	x.settle(ctx)
-	members[1].failed(ctx, members[1].calls[0], drivers.ErrSessionLost)
+	members[1].last().fails(ctx, drivers.ErrSessionLost)
 	members[0].set(ctx, 1)
 	x.settle(ctx)
 	members[1].expect("0")
 	members[2].expect("0", "1")
 }
 
-func (f ConfigForm) losesReplies(ctx context.Context, x *scene) {
+func (f ConfigForm) losesReplies(ctx context.Context, x *trial) {
 	const changes = 10
 	members := f.members(ctx, x, 3)
 	for i, m := range members {
@@ -209,14 +201,11 @@ func (f ConfigForm) losesReplies(ctx context.Context, x *scene) {
 	expectLast(members, changes)
 }
 
-func (f ConfigForm) costs(ctx context.Context, x *scene) {
-	model, known := cost.Of("config", f.Name)
-	if !known {
-		x.Skipf("no model of config/%s", f.Name)
-	}
+func (f ConfigForm) costs(ctx context.Context, x *trial) {
+	model := x.model("config", f.Name)
 	x.put(ctx, "/config", []byte("0"))
 	for _, n := range x.sizes() {
-		p := cost.Params{Clients: n, Updates: 3, Polls: 2}
+		p := costmodel.Params{Clients: n, Updates: 3, Polls: 2}
 		x.expectCost(model, p, p.Updates, func(rested func()) {
 			members := f.more(ctx, x, int(n))
 			rested()
@@ -229,6 +218,6 @@ func (f ConfigForm) costs(ctx context.Context, x *scene) {
 				rested()
 			}
 		})
-		x.dismiss()
+		x.closeClients()
 	}
 }

@@ -7,52 +7,33 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// A configMutant is a config with one defect, and the cases that must detect it.
-type configMutant struct {
-	name string
-	open func(drivers.Conn, string) workloads.Config
-	by   []string
-}
+func TestConfigMutantsAreCaught(t *testing.T) { configMutants().areCaught(t) }
 
-func configMutants() []configMutant {
-	type conn = drivers.Conn
-	return []configMutant{
-		{"does not look again", func(c conn, dir string) workloads.Config { return once{recipes.NewConfig(c, dir)} },
+// openConfig is the constructor of a config.
+type openConfig = func(drivers.Conn, string) recipe.Config
+
+func configMutants() mutants[openConfig] {
+	type (
+		conn   = drivers.Conn
+		config = recipe.Config
+	)
+	right := func(c conn, dir string) config { return recipes.NewConfig(c, dir) }
+	form := func(open openConfig) Form { return ConfigForm{Name: "watch", New: open} }
+	return mutants[openConfig]{right, form, []mutant[openConfig]{
+		{"does not check again", func(c conn, dir string) config { return once{recipes.NewConfig(c, dir)} },
 			[]string{"every change is seen", "changes come quickly"}},
-		{"does not give up", func(c conn, dir string) workloads.Config { return stubborn{recipes.NewConfig(c, dir)} },
-			[]string{"one gives up"}},
-		{"does not say why it ended", func(c conn, dir string) workloads.Config { return mum{recipes.NewConfig(c, dir)} },
-			[]string{"one gives up", "one's session is lost"}},
-		{"asks only once", func(c conn, dir string) workloads.Config { return recipes.NewConfig(fleeting{c}, dir) },
+		{"ignores cancellation", func(c conn, dir string) config { return stubborn{recipes.NewConfig(c, dir)} },
+			[]string{"one cancels"}},
+		{"hides the cause of its end", func(c conn, dir string) config { return mum{recipes.NewConfig(c, dir)} },
+			[]string{"one cancels", "a client's session is lost"}},
+		{"does not retry", func(c conn, dir string) config { return recipes.NewConfig(fleeting{c}, dir) },
 			[]string{"replies are lost"}},
-		{"reads twice", func(c conn, dir string) workloads.Config { return recipes.NewConfig(rereader{c}, dir) },
+		{"reads twice", func(c conn, dir string) config { return recipes.NewConfig(rereader{c}, dir) },
 			[]string{"settled cost"}},
-	}
-}
-
-func TestConfigMutantsAreCaught(t *testing.T) {
-	type conn = drivers.Conn
-	var catching []string
-	for _, m := range configMutants() {
-		form := ConfigForm{Name: "watch", New: func(c conn, dir string) workloads.Config { return m.open(c, dir) }}
-		t.Run(m.name, func(t *testing.T) { caught(t, "a config that "+m.name, form.cases(), m.by...) })
-		catching = append(catching, m.by...)
-	}
-	covered(t, ConfigForm{}.cases(), catching)
-}
-
-func TestTheConfigRecipeIsNotCaught(t *testing.T) {
-	form := ConfigForm{Name: "watch", New: func(c drivers.Conn, dir string) workloads.Config {
-		return recipes.NewConfig(c, dir)
 	}}
-	for _, c := range form.cases() {
-		if failures := verdictOf(t, c.play); failures != nil {
-			t.Errorf("%s: %v", c.name, failures)
-		}
-	}
 }
 
 // once shows the first value forever.

@@ -1,12 +1,13 @@
 // Package recipetest contains the suites that every form of a recipe must pass, on
-// every backend: the form is safe, it survives faults, and it costs what package cost
-// predicts.
+// every backend: the form is safe, it survives lost replies and lost sessions, and it
+// costs what package costmodel predicts. It serves forms outside this module too: the whole
+// test of a form is one call.
 //
-// The whole test of a form is one line:
+//	func TestLock(t *testing.T) {
+//		recipetest.Run(t, service, recipetest.LockForm{Name: "mine", New: newLock})
+//	}
 //
-//	func TestLock(t *testing.T) { recipetest.Lock(t, service, form) }
-//
-// [LockBubbled] does the same for services that need no socket. Each case then runs in
+// [RunInBubbles] does the same for services that need no socket. Each case then runs in
 // a testing/synctest bubble: waiting takes no time, a case that hangs fails immediately,
 // and the bubble shows when everything is at rest.
 //

@@ -8,43 +8,44 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-func TestDoubleBarrierMutantsAreCaught(t *testing.T) { doubleBarrierMutants().run(t) }
+func TestDoubleBarrierMutantsAreCaught(t *testing.T) { doubleBarrierMutants().areCaught(t) }
 
-func doubleBarrierMutants() *plants[func(drivers.Conn, string, int) workloads.DoubleBarrier] {
+// openDoubleBarrier is the constructor of a double barrier.
+type openDoubleBarrier = func(drivers.Conn, string, int) recipe.DoubleBarrier
+
+func doubleBarrierMutants() mutants[openDoubleBarrier] {
 	type (
 		conn    = drivers.Conn
-		barrier = workloads.DoubleBarrier
+		barrier = recipe.DoubleBarrier
 	)
 	right := func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(c, dir, n) }
-	return newMutants(right, func(o func(conn, string, int) barrier) ([]lockCase, LockForm) {
-		form := DoubleBarrierForm{Name: "ready", New: func(c conn, dir string, n int) barrier { return o(c, dir, n) }}
-		return form.cases(), form.lock()
-	}).
-		plant("lets in whoever comes", func(c conn, dir string, n int) barrier { return right(c, dir, 1) },
-			"in together, out together", "any schedule").
-		plant("lets out whoever wants to leave", func(c conn, dir string, n int) barrier { return backDoor{right(c, dir, n), c} },
-			"in together, out together", "any schedule").
-		plant("forgets that all were in", func(c conn, dir string, n int) barrier { return naive.NewDoubleBarrier(oblivious{c}, dir, n) },
-			"one looks too late").
-		plant("leaves its node when it gives up", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(messy{c}, dir, n) },
-			"one gives up outside", "one gives up inside").
-		plant("has nodes that outlive sessions", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(undead{c}, dir, n) },
-			"a session is lost outside", "the session of the lowest is lost inside",
-			"the session of one in the middle is lost inside", "the session of the highest is lost inside").
-		plant("does not look for its GUID", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(forgetful{c}, dir, n) },
-			"replies to creates are lost").
-		plant("asks only once", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(brittle{c}, dir, n) },
-			"any replies are lost").
-		plant("looks twice", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(twice{c}, dir, n) },
-			"settled cost", "identities")
+	form := func(open openDoubleBarrier) Form { return DoubleBarrierForm{Name: "ready", New: open} }
+	return mutants[openDoubleBarrier]{right, form, []mutant[openDoubleBarrier]{
+		{"lets in every client at once", func(c conn, dir string, n int) barrier { return right(c, dir, 1) },
+			[]string{"in together, out together", "any schedule"}},
+		{"lets out every client at once", func(c conn, dir string, n int) barrier { return backDoor{right(c, dir, n), c} },
+			[]string{"in together, out together", "any schedule"}},
+		{"forgets that all were in", func(c conn, dir string, n int) barrier { return naive.NewDoubleBarrier(oblivious{c}, dir, n) },
+			[]string{"one client is slow"}},
+		{"leaves its node when canceled", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(messy{c}, dir, n) },
+			[]string{"one cancels outside", "one cancels inside"}},
+		{"has nodes that outlive sessions", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(undead{c}, dir, n) },
+			[]string{"a session is lost outside", "the session of the lowest is lost inside", "the session of one in the middle is lost inside", "the session of the highest is lost inside"}},
+		{"does not look for its GUID", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(forgetful{c}, dir, n) },
+			[]string{"replies to creates are lost"}},
+		{"does not retry", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(brittle{c}, dir, n) },
+			[]string{"any replies are lost"}},
+		{"reads twice", func(c conn, dir string, n int) barrier { return recipes.NewDoubleBarrier(twice{c}, dir, n) },
+			[]string{"settled cost", "identities"}},
+	}}
 }
 
 // backDoor lets any client leave, by closing its session.
 type backDoor struct {
-	workloads.DoubleBarrier
+	recipe.DoubleBarrier
 	conn drivers.Conn
 }
 
@@ -62,15 +63,15 @@ func (b oblivious) Get(ctx context.Context, path string, w drivers.Watch) ([]byt
 type messy struct{ drivers.Conn }
 
 func (b messy) Delete(ctx context.Context, path string, version int32) error {
-	if givenUp(ctx) {
+	if cleaningUp(ctx) {
 		return nil
 	}
 	return b.Conn.Delete(ctx, path, version)
 }
 
-// givenUp reports whether ctx is a context for cleaning up, which lasts no longer than a session
+// cleaningUp reports whether ctx is a context for cleaning up, which lasts no longer than a session
 // timeout, and not the case's own.
-func givenUp(ctx context.Context) bool {
+func cleaningUp(ctx context.Context) bool {
 	end, bounded := ctx.Deadline()
 	return bounded && time.Until(end) <= drivers.DefaultSessionTimeout
 }

@@ -2,57 +2,50 @@ package recipetest
 
 import (
 	"context"
-	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// An ElectionForm is a form under test.
+// An ElectionForm is a form under test. A leader must meet the requirements of a lock's
+// holder, and more if it acknowledges.
 type ElectionForm struct {
-	Name string // the form's name in package cost
-	New  func(c drivers.Conn, path string) workloads.Election
+	Name string // the form's name in package costmodel
+	New  func(c drivers.Conn, path string) recipe.Election
 	// Acknowledged forms create a node named leader when the leader acknowledges.
 	Acknowledged bool
+	ReadsFirst   bool // see [LockForm]
 	Library
 }
 
-// Election checks a form on a service, as [Lock] does. A leader must meet the requirements of
-// a lock's holder, and more if it acknowledges.
-func Election(t *testing.T, service drivers.Service, form ElectionForm) {
-	checkAll(t, service, form.office(), form.cases())
-}
+// String implements [Form].
+func (f ElectionForm) String() string { return f.lock().String() }
 
-// ElectionBubbled checks a form, as [LockBubbled] does.
-func ElectionBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form ElectionForm) {
-	checkBubbled(t, open, form.office(), form.cases())
-}
-
-// office returns the election as a lock.
-func (f ElectionForm) office() LockForm {
-	office := LockForm{Recipe: "election", Name: f.Name, Library: f.Library, New: func(c drivers.Conn, path string) workloads.Lock {
-		return workloads.Office{Election: f.New(c, path)}
+// lock returns the election as a lock.
+func (f ElectionForm) lock() LockForm {
+	lock := LockForm{Recipe: "election", Name: f.Name, ReadsFirst: f.ReadsFirst, Library: f.Library, New: func(c drivers.Conn, path string) recipe.Lock {
+		return recipe.ElectionLock{Election: f.New(c, path)}
 	}}
 	if f.Acknowledged {
-		office.Marks = 1
+		lock.HolderNodes = 1
 	}
-	return office
+	return lock
 }
 
-func (f ElectionForm) cases() []lockCase {
-	cases := lockCases(f.office())
+func (f ElectionForm) cases() []testCase {
+	cases := f.lock().lockCases()
 	if f.Acknowledged {
 		cases = append(cases, lockCase{"the leader is known",
-			"That nobody is ahead of a client does not mean that it knows that it leads. There is a node that says so only from when the leader has acknowledged until it resigns, and a lost session takes it away.",
+			"A client that has no predecessor does not necessarily know that it leads. The node leader exists only from the leader's acknowledgement until it resigns or loses its session.",
 			leaderIsKnown})
 	}
-	return cases
+	return f.lock().test(cases)
 }
 
 func leaderIsKnown(ctx context.Context, x *lockTrial) {
 	for _, lost := range []bool{false, true} {
 		c := x.client(ctx)
-		e := c.lock.(workloads.Office).Election.(workloads.Acknowledger)
+		e := c.lock.(recipe.ElectionLock).Election.(recipe.Acknowledger)
 		if _, err := e.Campaign(ctx); err != nil {
 			x.Fatalf("campaign: %v", err)
 		}
@@ -62,13 +55,11 @@ func leaderIsKnown(ctx context.Context, x *lockTrial) {
 		}
 		x.expectLeader(ctx, true, "the leader has acknowledged")
 		if lost {
-			if err := c.conn.Close(); err != nil {
-				x.Fatalf("closing the leader's session: %v", err)
-			}
+			c.close()
 		} else if err := e.Resign(ctx); err != nil {
 			x.Fatalf("resign: %v", err)
 		}
-		x.expectLeader(ctx, false, "nobody leads")
+		x.expectLeader(ctx, false, "no client leads")
 	}
 }
 
@@ -81,6 +72,6 @@ func (x *lockTrial) expectLeader(ctx context.Context, want bool, while string) {
 	}
 	_, there, err := x.admin.Exists(ctx, x.dir+"/leader", nil)
 	if err != nil || there != want {
-		x.Errorf("%s, and that the node leader is there is %v (%v), want %v", while, there, err, want)
+		x.Errorf("%s, and the node leader exists: %v (%v), want %v", while, there, err, want)
 	}
 }

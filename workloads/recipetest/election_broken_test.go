@@ -7,41 +7,36 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// electionMutants returns elections with one defect each, by name.
-func electionMutants() map[string]func(drivers.Conn, string) workloads.Election {
-	return map[string]func(drivers.Conn, string) workloads.Election{
-		"acknowledges before it leads": func(c drivers.Conn, dir string) workloads.Election {
-			return hasty{recipes.NewAcknowledgedElection(c, dir)}
-		},
-		"does not acknowledge": func(c drivers.Conn, dir string) workloads.Election {
-			return mute{recipes.NewAcknowledgedElection(c, dir)}
-		},
-		"does not take its acknowledgement back": func(c drivers.Conn, dir string) workloads.Election {
-			return clinging{recipes.NewAcknowledgedElection(c, dir)}
-		},
-		"acknowledges for good": func(c drivers.Conn, dir string) workloads.Election {
-			return lasting{recipes.NewAcknowledgedElection(c, dir), c, dir}
-		},
-	}
+func TestElectionMutantsAreCaught(t *testing.T) {
+	electionMutants().areCaught(t, lockMutants().caught()...)
 }
 
-func TestElectionMutantsAreCaught(t *testing.T) {
-	for name, open := range electionMutants() {
-		form := ElectionForm{Name: "acknowledged", Acknowledged: true, New: func(c drivers.Conn, dir string) workloads.Election {
-			return open(c, dir)
-		}}
-		t.Run(name, func(t *testing.T) {
-			cases := form.cases()
-			failures := verdict(t, cases[len(cases)-1], form.office())
-			if len(failures) == 0 {
-				t.Errorf("an election that %s passes", name)
-			}
-			t.Logf("%.200q", failures)
-		})
+// openElection is the constructor of an election.
+type openElection = func(drivers.Conn, string) recipe.Election
+
+func electionMutants() mutants[openElection] {
+	type (
+		conn     = drivers.Conn
+		election = recipe.Election
+	)
+	right := func(c conn, dir string) election { return recipes.NewAcknowledgedElection(c, dir) }
+	form := func(open openElection) Form {
+		return ElectionForm{Name: "acknowledged", Acknowledged: true, New: open}
 	}
+	known := []string{"the leader is known"}
+	return mutants[openElection]{right, form, []mutant[openElection]{
+		{"acknowledges before it leads",
+			func(c conn, dir string) election { return hasty{recipes.NewAcknowledgedElection(c, dir)} }, known},
+		{"does not acknowledge",
+			func(c conn, dir string) election { return mute{recipes.NewAcknowledgedElection(c, dir)} }, known},
+		{"keeps its acknowledgement when it resigns",
+			func(c conn, dir string) election { return clinging{recipes.NewAcknowledgedElection(c, dir)} }, known},
+		{"acknowledges with a persistent node",
+			func(c conn, dir string) election { return lasting{recipes.NewAcknowledgedElection(c, dir), c, dir} }, known},
+	}}
 }
 
 // hasty acknowledges before the client leads.

@@ -2,6 +2,7 @@ package recipetest_test
 
 import (
 	"flag"
+	"path"
 	"slices"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
 // TestMain raises the number of parallel tests: a case on a real service mostly waits for sessions to
@@ -25,52 +27,52 @@ func TestMain(m *testing.M) {
 // It runs them in bubbles, on ZooKeeper and on etcd. Only the first form also runs over the native
 // server's sockets, because the others would see the same server. A form that a backend's client
 // cannot run is skipped there. A short test run has only the first form on ZooKeeper and etcd.
-func everywhere[F any](t *testing.T, recipe string, forms []F, name func(F) string,
-	bubbled func(*testing.T, func(testing.TB) drivers.Service, F), on func(*testing.T, drivers.Service, F)) {
+func everywhere[F recipetest.Form](t *testing.T, forms []F) {
+	recipe := path.Dir(forms[0].String())
 	var tested []string
 	for _, form := range forms {
-		tested = append(tested, name(form))
+		tested = append(tested, path.Base(form.String()))
 	}
 	if want := catalog.Names(catalog.Forms(), recipe); !slices.Equal(tested, want) {
 		t.Fatalf("tested are %v, the catalogue has %v", tested, want)
 	}
-	for _, form := range forms {
+	for i, form := range forms {
 		open := inProcess
-		if row := listed(recipe, name(form)); row.Needs == workloads.PersistentWatches {
+		if row := listed(form.String()); row.Needs == workloads.PersistentWatches {
 			open = lastingInProcess
-		} else if !row.ServedBy(clientInProcess(t)) {
-			continue
+		} else if row.Client != "" {
+			open = through(row)
+			if !servedInProcess(t, row) {
+				continue
+			}
 		}
-		t.Run(name(form)+"/in process", func(t *testing.T) { bubbled(t, open, form) })
+		t.Run(tested[i]+"/in process", func(t *testing.T) { recipetest.RunInBubbles(t, open, form) })
 	}
-	t.Run(name(forms[0])+"/native", func(t *testing.T) { on(t, backendtest.Shared(t, "native:"), forms[0]) })
+	t.Run(tested[0]+"/native", func(t *testing.T) { recipetest.Run(t, backendtest.Shared(t, "native:"), forms[0]) })
 	for _, backend := range []string{"zookeeper", "etcd"} {
 		for i, form := range forms {
-			t.Run(name(form)+"/"+backend, func(t *testing.T) {
+			t.Run(tested[i]+"/"+backend, func(t *testing.T) {
 				if i > 0 {
 					testenv.SkipIfShort(t)
 				}
-				row := listed(recipe, name(form))
+				row := listed(form.String())
 				service := backendtest.Shared(t, urlFor(t, backend, row))
-				if !row.ServedBy(service.Info()) {
+				if service = row.On(service); service == nil {
 					return
 				}
-				if l, shipped := any(form).(loner); !shipped || !l.Alone() {
+				if !form.Alone() {
 					t.Parallel()
 				}
-				on(t, service, form)
+				recipetest.Run(t, service, form)
 			})
 		}
 	}
 }
 
-// A loner is a form that may have to be checked alone.
-type loner interface{ Alone() bool }
-
-// listed returns a row of the catalogue.
-func listed(recipe, name string) workloads.Form {
+// listed returns a row of the catalogue by its full name.
+func listed(name string) workloads.Form {
 	forms := catalog.Forms()
-	return forms[slices.IndexFunc(forms, func(f workloads.Form) bool { return f.Recipe == recipe && f.Name == name })]
+	return forms[slices.IndexFunc(forms, func(f workloads.Form) bool { return f.String() == name })]
 }
 
 // urlFor returns the URL of a started backend, with a client that supports what the form needs.
@@ -94,10 +96,15 @@ func inProcess(t testing.TB) drivers.Service {
 	return service
 }
 
-func clientInProcess(t testing.TB) drivers.Info {
+// through returns a function that opens a service in this process through the form's client.
+func through(f workloads.Form) func(testing.TB) drivers.Service {
+	return func(t testing.TB) drivers.Service { return f.On(backendtest.InProcess(t)) }
+}
+
+func servedInProcess(t testing.TB, f workloads.Form) bool {
 	service := inProcess(t)
 	defer service.Close()
-	return service.Info()
+	return f.On(service) != nil
 }
 
 // shipped returns the form that the session's client library ships.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 // TestStrikesFallAfterTheVote checks that each expiry of afterTheVote happens between a vote and
@@ -15,11 +15,11 @@ import (
 // by chance, the mutant would be detected only by chance.
 func TestStrikesFallAfterTheVote(t *testing.T) {
 	var missing atomic.Int64 // decisions to commit, written while a site that voted is gone
-	p := workloads.Protocol{
-		Site: func(c drivers.Conn, path string, sites []string, mine string) workloads.Transaction {
+	p := recipe.Protocol{
+		Site: func(c drivers.Conn, path string, sites []string, mine string) recipe.Transaction {
 			return recipes.NewEphemeralTransaction(c, path, sites, mine)
 		},
-		Coordinator: func(c drivers.Conn, path string, sites []string) workloads.Coordinator {
+		Coordinator: func(c drivers.Conn, path string, sites []string) recipe.Coordinator {
 			return recipes.NewCoordinator(countsMissing{c, &missing}, path, sites)
 		},
 		OwnNodes: true,
@@ -27,8 +27,8 @@ func TestStrikesFallAfterTheVote(t *testing.T) {
 	strikes := afterTheVote()
 	for seed := range uint64(3) {
 		missing.Store(0)
-		if wrong := underFaults(t, "two-phase-commit", workloads.TwoPhaseCommits(p), seed, strikes); wrong != "" {
-			t.Errorf("seed %d: the form that is right: %s", seed, wrong)
+		if wrong := underFaults(t, "two-phase-commit", recipe.TwoPhaseCommits(p), seed, strikes); wrong != "" {
+			t.Errorf("seed %d: the correct form: %s", seed, wrong)
 		}
 		if got, want := missing.Load(), int64(len(strikes)/2); got != want {
 			t.Errorf("seed %d: %d of %d expiries fell between a vote and the decision", seed, got, want)

@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/faults"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/internal/bubble"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 // TestMutantsUnderFaults checks that faults in a run expose mutants too: a mutant violates safety,
@@ -27,18 +28,18 @@ func TestMutantsUnderFaults(t *testing.T) {
 			if _, is := hidden()[recipe+": "+name]; is {
 				continue
 			}
-			t.Run(recipe+"/"+name, func(t *testing.T) { noticed(t, recipe, name, f) })
+			t.Run(recipe+"/"+name, func(t *testing.T) { isDetected(t, recipe, name, f) })
 		}
-		t.Run(recipe+"/right", func(t *testing.T) { getsThrough(t, recipe, f.right) })
+		t.Run(recipe+"/right", func(t *testing.T) { passes(t, recipe, f.right) })
 	}
-	t.Run("lock/right/one-node", func(t *testing.T) { getsThrough(t, "lock", workloads.Locks(naive.NewLock)) })
+	t.Run("lock/right/one-node", func(t *testing.T) { passes(t, "lock", recipe.Locks(naive.NewLock)) })
 }
 
-func noticed(t *testing.T, recipe, name string, f family) {
+func isDetected(t *testing.T, recipe, name string, f family) {
 	strikes, weak := weaknesses()[recipe+": "+name]
 	if weak {
 		if wrong := underFaults(t, recipe, f.right, 0, strikes); wrong != "" {
-			t.Errorf("the form that is right: %s", wrong)
+			t.Errorf("the correct form: %s", wrong)
 		}
 	}
 	for seed := range uint64(12) {
@@ -47,12 +48,12 @@ func noticed(t *testing.T, recipe, name string, f family) {
 			return
 		}
 	}
-	t.Errorf("a %s that %s gets through", recipe, name)
+	t.Errorf("no schedule exposed a %s that %s", recipe, name)
 }
 
-// getsThrough runs a correct form under a random schedule. The catalogue's tests do the same with
+// passes runs a correct form under a random schedule. The catalogue's tests do the same with
 // more schedules.
-func getsThrough(t *testing.T, recipe string, form made) {
+func passes(t *testing.T, recipe string, form made) {
 	if wrong := underFaults(t, recipe, form, 0, nil); wrong != "" {
 		t.Error(wrong)
 	}
@@ -69,12 +70,12 @@ func TestTablesOfMutantsUnderFaults(t *testing.T) {
 	}
 	for name := range weaknesses() {
 		if !known[name] {
-			t.Errorf("%s: there is no such mutant", name)
+			t.Errorf("%s: no such mutant", name)
 		}
 	}
 	for name := range hidden() {
 		if !known[name] {
-			t.Errorf("%s: there is no such mutant", name)
+			t.Errorf("%s: no such mutant", name)
 		}
 	}
 }
@@ -85,25 +86,25 @@ func weaknesses() map[string]faults.Schedule {
 		return again(500*time.Millisecond, "lose clients=all reply="+reply)
 	}
 	return map[string]faults.Schedule{
-		"barrier: asks only once":                        lose("exists"),
-		"config: asks only once":                         lose("get"),
-		"double-barrier: asks only once":                 lose("list"),
-		"double-barrier: does not look for its GUID":     lose("create"),
-		"election: acknowledges for good":                again(time.Second, "expire holder"),
-		"group: does not look for its GUID":              lose("create"),
-		"lock: asks only once":                           lose("list"),
-		"lock: deletes what others made":                 lose("delete"),
-		"lock: does not look for its GUID":               lose("create"),
-		"names: asks only once":                          lose("get"),
-		"queue: asks only once":                          lose("list"),
-		"queue: puts again":                              lose("create"),
-		"queue: takes a lost reply for a failure":        lose("delete"),
-		"revocable-lock: asks only once":                 lose("set"),
-		"revocable-lock: uses force and does not say so": again(1200*time.Millisecond, "freeze holder for=1100ms"),
-		"two-phase-commit: asks only once":               lose("get"),
-		"two-phase-commit: does not look for its GUID":   lose("create"),
-		"two-phase-commit: does not see earlier votes":   again(5*time.Second, "delay clients=all by=30ms for=6s"),
-		"two-phase-commit: forgets votes":                afterTheVote(),
+		"barrier: does not retry":                       lose("exists"),
+		"config: does not retry":                        lose("get"),
+		"double-barrier: does not retry":                lose("list"),
+		"double-barrier: does not look for its GUID":    lose("create"),
+		"election: acknowledges with a persistent node": again(time.Second, "expire holder"),
+		"group: does not look for its GUID":             lose("create"),
+		"lock: does not retry":                          lose("list"),
+		"lock: deletes what others made":                lose("delete"),
+		"lock: does not look for its GUID":              lose("create"),
+		"names: does not retry":                         lose("get"),
+		"queue: does not retry":                         lose("list"),
+		"queue: repeats a put":                          lose("create"),
+		"queue: treats a lost reply as a failure":       lose("delete"),
+		"revocable-lock: does not retry":                lose("set"),
+		"revocable-lock: hides that it deposes holders": again(1200*time.Millisecond, "freeze holder for=1100ms"),
+		"two-phase-commit: does not retry":              lose("get"),
+		"two-phase-commit: does not look for its GUID":  lose("create"),
+		"two-phase-commit: does not see earlier votes":  again(5*time.Second, "delay clients=all by=30ms for=6s"),
+		"two-phase-commit: forgets votes":               afterTheVote(),
 	}
 }
 
@@ -115,9 +116,9 @@ func afterTheVote() faults.Schedule {
 }
 
 // again repeats the faults in turn, one per interval.
-func again(every time.Duration, deeds ...string) (s faults.Schedule) {
-	for n := 0; time.Duration(n+2)*every < struck; n++ {
-		f, err := faults.Parse(fmt.Sprintf("at=%v %s", time.Duration(n+1)*every, deeds[n%len(deeds)]))
+func again(every time.Duration, actions ...string) (s faults.Schedule) {
+	for n := 0; time.Duration(n+2)*every < faultyRun; n++ {
+		f, err := faults.Parse(fmt.Sprintf("at=%v %s", time.Duration(n+1)*every, actions[n%len(actions)]))
 		if err != nil {
 			panic(err) // the faults in this file are invalid
 		}
@@ -126,34 +127,34 @@ func again(every time.Duration, deeds ...string) (s faults.Schedule) {
 	return s
 }
 
-// struck is the duration of a run under faults.
-const struck = 12 * time.Second
+// faultyRun is the duration of a run under faults.
+const faultyRun = 12 * time.Second
 
 // hidden returns the mutants that are not tried here, and why: all but one cannot be detected in
 // a run. The cases of the suites detect them.
 func hidden() map[string]string {
 	all := map[string]string{
-		"barrier: goes with who set it":                   "who sets it is no client, so that no faults are done to it",
-		"double-barrier: lets out whoever wants to leave": "it ends its session, after which nothing is promised any more",
-		"election: does not acknowledge":                  "nobody looks for the acknowledgement",
-		"lock: does not end the hold":                     "a belief of one who has lost its session is no violation",
-		"names: keeps for ever":                           "it spins on what it keeps, which takes as long to try as all others",
-		"names: watches when it has read":                 "no change comes between its two requests, which follow on each other at once",
-		"priority-queue: never doubts its list":           "two consumers leave no list long enough to be overtaken",
-		"queue: keeps ephemeral items":                    "items of a run are not ephemeral",
+		"barrier: is deleted with its setter's session": "the session that sets it is not a client, so no fault affects it",
+		"double-barrier: lets out every client at once": "it ends its session, and the barrier promises nothing after that",
+		"election: does not acknowledge":                "no client reads the acknowledgement",
+		"lock: does not end the held context":           "the belief of a client that has lost its session is no violation",
+		"names: never invalidates its cache":            "it spins on its cached value, and trying it takes as long as all others",
+		"names: watches after it has read":              "no change comes between its two requests, which follow each other immediately",
+		"priority-queue: never invalidates its list":    "two consumers leave no list long enough for another item to overtake",
+		"queue: makes items persistent":                 "items of a run are not ephemeral",
 	}
 	for why, names := range map[string][]string{
-		"it only costs more": {"barrier: looks twice", "config: reads twice", "double-barrier: looks twice", "group: herds",
-			"lock: herds", "lock: lists twice", "queue: herds", "queue: reads twice", "revocable-lock: looks twice",
-			"shared-lock: lets nobody share", "two-phase-commit: looks twice"},
-		"in a run nobody gives up whose session goes on": {"config: does not give up", "config: does not say why it ended",
-			"double-barrier: leaves its node when it gives up", "group: leaves when it stops following",
-			"lock: does not say why it failed", "lock: leaves its node when it gives up", "names: does not say why it failed",
-			"queue: does not say why it failed", "queue: drops what it has when it gives up",
-			"revocable-lock: does not say why nobody asks", "two-phase-commit: ends it all when it gives up",
-			"two-phase-commit: says nothing when it gives up"},
-		"who is not asked, or asked for nothing, gives way at the end of its hold": {"revocable-lock: asks nobody",
-			"revocable-lock: asks one reader of several", "revocable-lock: takes everything for a request"},
+		"it only costs more": {"barrier: reads twice", "config: reads twice", "double-barrier: reads twice", "group: herds",
+			"lock: herds", "lock: lists twice", "queue: herds", "queue: reads twice", "revocable-lock: reads twice",
+			"shared-lock: shares with no client", "two-phase-commit: reads twice"},
+		"in a run no client cancels while its session is alive": {"config: ignores cancellation", "config: hides the cause of its end",
+			"double-barrier: leaves its node when canceled", "group: leaves when it stops following",
+			"lock: hides the cause of its failure", "lock: leaves its node when canceled", "names: hides the cause of its failure",
+			"queue: hides the cause of its failure", "queue: drops its item when canceled",
+			"revocable-lock: hides the cause when no request can come", "two-phase-commit: aborts the transaction when canceled",
+			"two-phase-commit: decides nothing when canceled"},
+		"a holder that is not asked, or asked without need, releases the lock at the end of its hold": {"revocable-lock: sends no request",
+			"revocable-lock: sends a request to one of several readers", "revocable-lock: reports requests that no client made"},
 	} {
 		for _, name := range names {
 			all[name] = why
@@ -170,10 +171,10 @@ func underFaults(t *testing.T, recipe string, form made, seed uint64, strikes fa
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer closed(t, s)
+		defer closeService(t, s)
 		// Revocations are frequent enough for one to come while the lock's holder is frozen.
 		p := workloads.Plan{Service: s, Form: workloads.Form{Recipe: recipe, Name: "tried", Family: workloads.Recipe, New: form},
-			Clients: 4, Duration: struck, Seed: seed, Faults: strikes,
+			Clients: 4, Duration: faultyRun, Seed: seed, Faults: strikes,
 			Settings: workloads.Settings{Hold: 50 * time.Millisecond, Think: 20 * time.Millisecond, RevokeEvery: 2}}
 		if strikes == nil {
 			p.Faults = p.Nemesis(p.Seed, 1500*time.Millisecond)
@@ -185,7 +186,7 @@ func underFaults(t *testing.T, recipe string, form made, seed uint64, strikes fa
 		case r.Safety.Violations > 0:
 			wrong = r.Safety.Details[0]
 		case slices.ContainsFunc(r.Doubts, func(d metrics.Warning) bool { return d.Code == metrics.Abandoned }):
-			wrong = "it came to a stop"
+			wrong = "it stopped making progress"
 		}
 	})
 	return wrong

@@ -8,53 +8,50 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// A groupMutant is a group with one defect, and the cases that must detect it.
-type groupMutant struct {
-	name string
+func TestGroupMutantsAreCaught(t *testing.T) { groupMutants().areCaught(t) }
+
+// openGroup is the constructor of a group, and whether the group is a ring.
+type openGroup struct {
 	ring bool
-	open func(drivers.Conn, string) workloads.Group
-	by   []string
+	open func(drivers.Conn, string) recipe.Group
 }
 
-func groupMutants() []groupMutant {
-	type conn = drivers.Conn
-	return []groupMutant{
-		{"looks once", false, func(c conn, dir string) workloads.Group { return &onlooker{Group: naive.NewGroup(c, dir)} },
-			[]string{"members come and go", "a member's session is lost"}},
-		{"watches the wrong node in a ring", true, func(c conn, dir string) workloads.Group { return recipes.NewGroup(&selfWatcher{Conn: c}, dir) },
-			[]string{"members come and go", "a member's session is lost"}},
-		{"does not close the ring", true, func(c conn, dir string) workloads.Group { return recipes.NewGroup(openEnded{c}, dir) },
-			[]string{"members come and go", "a member's session is lost", "settled cost"}},
-		{"leaves when it stops following", false, func(c conn, dir string) workloads.Group { return fickle{naive.NewGroup(c, dir)} },
-			[]string{"one stops following"}},
-		{"leaves its node when it gives up", false, func(c conn, dir string) workloads.Group { return naive.NewGroup(keeper{c}, dir) },
-			[]string{"gives up while joining"}},
-		{"does not look for its GUID", false, func(c conn, dir string) workloads.Group { return naive.NewGroup(forgetful{c}, dir) },
-			[]string{"replies are lost"}},
-		{"herds", true, func(c conn, dir string) workloads.Group { return naive.NewGroup(c, dir) },
-			[]string{"settled cost"}},
-	}
-}
-
-func TestGroupMutantsAreCaught(t *testing.T) {
-	type conn = drivers.Conn
-	var catching []string
-	for _, m := range groupMutants() {
-		form := GroupForm{Name: "children-watch", Ring: m.ring, New: func(c conn, dir string) workloads.Group { return m.open(c, dir) }}
-		if m.ring {
+func groupMutants() mutants[openGroup] {
+	type (
+		conn  = drivers.Conn
+		group = recipe.Group
+	)
+	right := openGroup{false, func(c conn, dir string) group { return naive.NewGroup(c, dir) }}
+	form := func(o openGroup) Form {
+		form := GroupForm{Name: "children-watch", Ring: o.ring, New: o.open}
+		if o.ring {
 			form.Name = "ring"
 		}
-		t.Run(m.name, func(t *testing.T) { caught(t, "a group that "+m.name, form.cases(), m.by...) })
-		catching = append(catching, m.by...)
+		return form
 	}
-	covered(t, GroupForm{}.cases(), catching)
+	return mutants[openGroup]{right, form, []mutant[openGroup]{
+		{"lists once", openGroup{false, func(c conn, dir string) group { return &onlooker{Group: naive.NewGroup(c, dir)} }},
+			[]string{"members join and leave", "a member's session is lost"}},
+		{"watches the wrong node in a ring", openGroup{true, func(c conn, dir string) group { return recipes.NewGroup(&selfWatcher{Conn: c}, dir) }},
+			[]string{"members join and leave", "a member's session is lost"}},
+		{"does not close the ring", openGroup{true, func(c conn, dir string) group { return recipes.NewGroup(openEnded{c}, dir) }},
+			[]string{"members join and leave", "a member's session is lost", "settled cost"}},
+		{"leaves when it stops following", openGroup{false, func(c conn, dir string) group { return fickle{naive.NewGroup(c, dir)} }},
+			[]string{"one stops following"}},
+		{"leaves its node when canceled", openGroup{false, func(c conn, dir string) group { return naive.NewGroup(keeper{c}, dir) }},
+			[]string{"canceled while joining"}},
+		{"does not look for its GUID", openGroup{false, func(c conn, dir string) group { return naive.NewGroup(forgetful{c}, dir) }},
+			[]string{"replies are lost"}},
+		{"herds", openGroup{true, func(c conn, dir string) group { return naive.NewGroup(c, dir) }},
+			[]string{"settled cost"}},
+	}}
 }
 
 // onlooker shows forever what it saw first.
-type onlooker struct{ workloads.Group }
+type onlooker struct{ recipe.Group }
 
 func (g *onlooker) Follow(ctx context.Context, see func([]string)) error {
 	seen := false
@@ -74,7 +71,7 @@ func (b openEnded) Children(ctx context.Context, path string, _ drivers.Watch) (
 }
 
 // fickle leaves the group when it stops following.
-type fickle struct{ workloads.Group }
+type fickle struct{ recipe.Group }
 
 func (g fickle) Follow(ctx context.Context, see func([]string)) error {
 	err := g.Group.Follow(ctx, see)

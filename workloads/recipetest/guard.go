@@ -29,7 +29,7 @@ func (g *guard) enter(c *lockClient) {
 	defer g.mu.Unlock()
 	for _, other := range g.inside {
 		if !c.shares() || !other.shares() {
-			g.Errorf("two clients hold the lock: token %d came in while %d was inside", token, other.lock.Token())
+			g.Errorf("two clients hold the lock: token %d was granted while %d was held", token, other.lock.Token())
 		}
 	}
 	earlier := g.newest
@@ -37,7 +37,7 @@ func (g *guard) enter(c *lockClient) {
 		earlier = g.writer
 	}
 	if len(g.grants) > 0 && token <= earlier && max(token, earlier) != drivers.NoSeq {
-		g.Errorf("token %d was granted after %d: a resource could not tell the older holder", token, earlier)
+		g.Errorf("token %d was granted after %d: a resource could not refuse the older holder", token, earlier)
 	}
 	g.newest = max(g.newest, token)
 	if !c.shares() {

@@ -3,107 +3,39 @@ package recipetest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
-	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/internal/bubble"
-	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/cost"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// A LockForm is a form under test.
+// A LockForm is a form of the lock under test.
 type LockForm struct {
-	// Recipe and Name are the form's names in package cost; an empty Recipe means
+	// Recipe and Name are the form's names in package costmodel; an empty Recipe means
 	// "lock". The cost of a form without a model is not checked.
 	Recipe, Name string
-	New          func(c drivers.Conn, path string) workloads.Lock
-	// Marks is the number of nodes that a holder has besides the one with which it waited.
-	Marks int
+	New          func(c drivers.Conn, path string) recipe.Lock
+	// HolderNodes is the number of nodes that a holder has besides the one with which it
+	// waited.
+	HolderNodes int
+	// ReadsFirst forms send no create while the lock is held: a client reads first.
+	ReadsFirst bool
 	Library
 }
 
-// Library is non-nil if a client library ships the form. It maps the names of the cases
-// that the form cannot pass to the reasons. Such a form does not report when it is parked,
-// and the lock cases with lost replies do not apply to it.
-type Library map[string]string
+// String implements [Form].
+func (f LockForm) String() string { return f.recipe() + "/" + f.Name }
 
-// shipped reports whether a client library ships the form.
-func (l Library) shipped() bool { return l != nil }
+func (f LockForm) recipe() string { return cmp.Or(f.Recipe, "lock") }
 
-// family returns the form's family, or "" if no client library ships it.
-func (l Library) family() workloads.Family {
-	if l.shipped() {
-		return workloads.Library
-	}
-	return ""
-}
+func (f LockForm) cases() []testCase { return f.test(f.lockCases()) }
 
-// Company is a key of Library like the name of a case, for a form that fails if other
-// clients use the service at the same time.
-const Company = "company"
-
-// Alone reports whether the form must be checked while no other client uses the service.
-func (l Library) Alone() bool {
-	_, alone := l[Company]
-	return alone
-}
-
-// excuse skips a case that the library's form cannot pass.
-func (l Library) excuse(t *testing.T, name string) {
-	t.Helper()
-	if why, cannot := l[name]; cannot {
-		t.Skip(why)
-	}
-}
-
-// Lock checks a form on a service that all cases share, and that others may use too. It
-// returns before the last case has finished, as parallel tests do.
-func Lock(t *testing.T, service drivers.Service, form LockForm) {
-	checkAll(t, service, form, lockCases(form))
-}
-
-func checkAll(t *testing.T, service drivers.Service, form LockForm, cases []lockCase) {
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			form.excuse(t, c.name)
-			if !form.Alone() {
-				t.Parallel()
-			}
-			c.check(t, setting{service: service}, form)
-		})
-	}
-}
-
-// LockBubbled checks a form with a bubble and a service of its own for each case. It calls
-// open within the bubble.
-func LockBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm) {
-	checkBubbled(t, open, form, lockCases(form))
-}
-
-func checkBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form LockForm, cases []lockCase) {
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
-			bubble.Test(t, func(t *testing.T) {
-				service := open(t)
-				defer closed(t, service)
-				c.check(t, setting{service: service, bubble: true}, form)
-			})
-		})
-	}
-}
-
-// A lockCase is one requirement of a lock.
-type lockCase struct {
-	name string
-	why  string // what the case requires, and why
-	run  func(ctx context.Context, x *lockTrial)
-}
-
-// lockCases returns the cases that apply to a form.
-func lockCases(form LockForm) []lockCase {
+// lockCases returns the cases that apply to the form.
+func (f LockForm) lockCases() []lockCase {
 	cases := slices.Concat(lockTurns(), lockCancellation(), lockSessions())
-	switch form.Recipe {
+	switch f.Recipe {
 	case "revocable-lock":
 		cases = slices.Concat(cases, sharedLockCases(), revocableLockCases())
 	case "shared-lock":
@@ -111,17 +43,99 @@ func lockCases(form LockForm) []lockCase {
 	default:
 		cases = slices.Concat(cases, lockCosts())
 	}
-	if form.shipped() {
+	if f.Library != nil {
 		return cases
 	}
 	return append(cases, lockReplies()...)
 }
 
-// model returns the cost model of the form, or false if there is none.
-func (f LockForm) model() (cost.Model, bool) { return cost.Of(cmp.Or(f.Recipe, "lock"), f.Name) }
+// A lockCase is one requirement of a lock.
+type lockCase = caseOf[*lockTrial]
 
-func closed(t testing.TB, service drivers.Service) {
-	if err := service.Close(); err != nil {
-		t.Errorf("closing the service: %v", err)
+// test returns the cases of a lock as test cases.
+func (f LockForm) test(cases []lockCase) []testCase {
+	return leavingNothing(casesOf(func(_ context.Context, x *trial) *lockTrial {
+		x.library = f.Library != nil
+		return &lockTrial{trial: x, form: f, guard: guard{TB: x, newest: drivers.NoSeq, writer: drivers.NoSeq}}
+	}, cases))
+}
+
+// A lockTrial is the state of a lock's case. The lock is at the case's node.
+type lockTrial struct {
+	*trial
+	form  LockForm
+	guard guard
+}
+
+// expectNodes fails the case unless the lock's node has the children that this number of
+// holding and waiting clients needs: one per client if the clients queue, otherwise one for
+// all, plus the holder's further nodes.
+func (x *lockTrial) expectNodes(ctx context.Context, clients int) {
+	x.Helper()
+	want := clients
+	if !x.guard.ordered() {
+		want = min(clients, 1)
+	}
+	x.expectChildren(ctx, want+min(clients, 1)*x.form.HolderNodes)
+}
+
+func lockCosts() []lockCase {
+	return []lockCase{
+		{"settled cost", whySettledCost, settledCosts},
+		{"identities", whyIdentities, identities},
+	}
+}
+
+// settledCosts compares the model with the counts, with new clients for each N.
+func settledCosts(ctx context.Context, x *lockTrial) {
+	model := x.model(x.form.recipe(), x.form.Name)
+	for _, n := range x.sizes() {
+		p := costmodel.Params{Clients: n, Polls: 3, Writers: (n + 1) / 2}
+		x.expectCost(model, p, n, func(rested func()) { x.settledTurns(ctx, p, rested) })
+		x.closeClients()
+	}
+}
+
+// settledTurns has each client take one turn.
+func (x *lockTrial) settledTurns(ctx context.Context, p costmodel.Params, rested func()) {
+	clients := make([]*lockClient, p.Clients)
+	for i := range clients {
+		clients[i] = x.client(ctx)
+		clients[i].share(int64(i) >= p.Writers)
+		clients[i].ask(ctx)
+		x.rest(ctx)
+		rested()
+	}
+	for waiting := clients; len(waiting) > 0; {
+		for range p.Polls - 1 {
+			x.tick(ctx)
+		}
+		i := x.holder(ctx, waiting)
+		waiting[i].release(ctx)
+		waiting = append(waiting[:i:i], waiting[i+1:]...)
+		x.settle(ctx)
+		rested()
+	}
+}
+
+// identities checks the identities after clients have competed freely.
+func identities(ctx context.Context, x *lockTrial) {
+	model := x.model(x.form.recipe(), x.form.Name)
+	const clients = 8
+	turns := x.turns()
+	x.compete(ctx, clients, turns, 1, nil)
+	x.rest(ctx)
+	x.checkIdentities(model, x.ledger.read(), int64(clients*turns))
+}
+
+// expectError fails the case unless the call, which has a name, has returned the wanted error,
+// or no error if that is wanted.
+func (x *lockTrial) expectError(name string, a *call, want error) {
+	x.Helper()
+	switch {
+	case !a.returned():
+		x.Fatalf("%s does not return", name)
+	case !errors.Is(a.err, want):
+		x.Fatalf("%s returned %v, want %v", name, a.err, want)
 	}
 }

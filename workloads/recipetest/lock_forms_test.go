@@ -7,22 +7,22 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
 func lockForms() []recipetest.LockForm {
 	return []recipetest.LockForm{
-		{Name: "predecessor", New: func(c drivers.Conn, path string) workloads.Lock {
+		{Name: "predecessor", New: func(c drivers.Conn, path string) recipe.Lock {
 			return recipes.NewLock(c, path)
 		}},
-		{Name: "one-node", New: func(c drivers.Conn, path string) workloads.Lock {
+		{Name: "one-node", New: func(c drivers.Conn, path string) recipe.Lock {
 			return naive.NewLock(c, path)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) workloads.Lock {
+		{Name: "children-watch", New: func(c drivers.Conn, path string) recipe.Lock {
 			return naive.NewChildrenWatchLock(c, path)
 		}},
-		{Name: "poll", New: func(c drivers.Conn, path string) workloads.Lock {
+		{Name: "poll", New: func(c drivers.Conn, path string) recipe.Lock {
 			return naive.NewPollLock(c, path, 5*time.Millisecond)
 		}},
 		{Name: "go-zookeeper", Library: recipetest.Library{}, New: libraryLock},
@@ -30,52 +30,49 @@ func lockForms() []recipetest.LockForm {
 	}
 }
 
-func libraryLock(c drivers.Conn, path string) workloads.Lock {
-	return shipped[workloads.Lock](c, "lock", path, 0)
+func libraryLock(c drivers.Conn, path string) recipe.Lock {
+	return shipped[recipe.Lock](c, "lock", path, 0)
 }
 
 func sharedLockForms() []recipetest.SharedLockForm {
 	return []recipetest.SharedLockForm{
-		{Name: "nearest", New: func(c drivers.Conn, path string) workloads.SharedLock {
+		{Name: "nearest", New: func(c drivers.Conn, path string) recipe.SharedLock {
 			return recipes.NewSharedLock(c, path)
 		}},
-		{Name: "children-watch", New: func(c drivers.Conn, path string) workloads.SharedLock {
+		{Name: "children-watch", New: func(c drivers.Conn, path string) recipe.SharedLock {
 			return naive.NewSharedLock(c, path)
 		}},
-		{Name: "lowest-write", New: func(c drivers.Conn, path string) workloads.SharedLock {
+		{Name: "lowest-write", New: func(c drivers.Conn, path string) recipe.SharedLock {
 			return naive.NewLowestWriteSharedLock(c, path)
 		}},
-		{Name: "etcd-recipes", Library: recipetest.Library{}, New: func(c drivers.Conn, path string) workloads.SharedLock {
-			return shipped[workloads.SharedLock](c, "shared-lock", path, 0)
+		{Name: "etcd-recipes", Library: recipetest.Library{}, New: func(c drivers.Conn, path string) recipe.SharedLock {
+			return shipped[recipe.SharedLock](c, "shared-lock", path, 0)
 		}},
 	}
 }
 
 func revocableLockForms() []recipetest.RevocableLockForm {
 	return []recipetest.RevocableLockForm{
-		{Name: "own-node", New: func(c drivers.Conn, path string) workloads.RevocableLock {
+		{Name: "own-node", New: func(c drivers.Conn, path string) recipe.RevocableLock {
 			return recipes.NewRevocableLock(c, path)
 		}},
-		{Name: "laser-beams", New: func(c drivers.Conn, path string) workloads.RevocableLock {
+		{Name: "laser-beams", New: func(c drivers.Conn, path string) recipe.RevocableLock {
 			return recipes.NewLaserBeamLock(c, path, time.Millisecond)
 		}},
-		{Name: "shared-flag", New: func(c drivers.Conn, path string) workloads.RevocableLock {
+		{Name: "shared-flag", New: func(c drivers.Conn, path string) recipe.RevocableLock {
 			return naive.NewRevocableLock(c, path)
 		}},
 	}
 }
 
 func TestLocks(t *testing.T) {
-	everywhere(t, "lock", lockForms(), func(f recipetest.LockForm) string { return f.Name },
-		recipetest.LockBubbled, recipetest.Lock)
+	everywhere(t, lockForms())
 }
 
 func TestSharedLocks(t *testing.T) {
-	everywhere(t, "shared-lock", sharedLockForms(), func(f recipetest.SharedLockForm) string { return f.Name },
-		recipetest.SharedLockBubbled, recipetest.SharedLock)
+	everywhere(t, sharedLockForms())
 }
 
 func TestRevocableLocks(t *testing.T) {
-	everywhere(t, "revocable-lock", revocableLockForms(), func(f recipetest.RevocableLockForm) string { return f.Name },
-		recipetest.RevocableLockBubbled, recipetest.RevocableLock)
+	everywhere(t, revocableLockForms())
 }

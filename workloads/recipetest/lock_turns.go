@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -14,13 +13,13 @@ import (
 func lockTurns() []lockCase {
 	return []lockCase{
 		{"one holder at a time",
-			"Whatever the schedule, there is never more than one holder, everybody gets each turn that they ask for, and fencing tokens increase from grant to grant.",
+			"Under any schedule there is never more than one holder, each client gets each of its turns, and fencing tokens increase from grant to grant.",
 			lockExcludes},
-		{"one after the other",
-			"A release gives the lock to one of those who wait, and, where clients stand in line, to the one who came first.",
+		{"hand-over in order",
+			"A release gives the lock to one waiting client: where clients queue, to the one that arrived first.",
 			lockHandsOver},
-		{"again and again",
-			"The same handle takes the lock any number of times, leaves nothing behind, and ends what ran under the held context with each release.",
+		{"the same handle many times",
+			"The same handle can acquire the lock any number of times. It leaves nothing behind, and each release ends the held context.",
 			lockAgain},
 	}
 }
@@ -31,7 +30,7 @@ func lockExcludes(ctx context.Context, x *lockTrial) {
 	for seed := range x.seeds() {
 		x.compete(ctx, clients, turns, seed, nil)
 		x.expectNodes(ctx, 0)
-		x.dismiss()
+		x.closeClients()
 	}
 	if got, want := len(x.guard.order()), int(x.seeds())*clients*turns; got != want {
 		x.Errorf("%d grants, want %d", got, want)
@@ -42,7 +41,8 @@ func lockExcludes(ctx context.Context, x *lockTrial) {
 // which replies to lose.
 func (x *lockTrial) compete(ctx context.Context, clients, turns int, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
 	x.Helper()
-	x.atOnce(ctx, clients, seed, lose, func(_ int, c *lockClient, rng *rand.Rand) error {
+	x.concurrently(ctx, clients, seed, lose, func(_ int, session *client, rng *rand.Rand) error {
+		c := &lockClient{client: session, x: x, lock: x.form.New(session.conn, x.dir)}
 		for range turns {
 			if err := c.turn(ctx, rng); err != nil {
 				return err
@@ -52,32 +52,12 @@ func (x *lockTrial) compete(ctx context.Context, clients, turns int, seed uint64
 	})
 }
 
-// atOnce has new clients act concurrently, each with its number and its own random numbers.
-func (x *lockTrial) atOnce(ctx context.Context, clients int, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool,
-	act func(i int, c *lockClient, rng *rand.Rand) error) {
-	x.Helper()
-	errs := make([]error, clients)
-	var all sync.WaitGroup
-	for i := range clients {
-		c := x.client(ctx)
-		rng := rand.New(rand.NewPCG(seed, uint64(i)))
-		if lose != nil {
-			c.lose(lose(rng))
-		}
-		all.Go(func() { errs[i] = act(i, c, rng) })
-	}
-	all.Wait()
-	if err := errors.Join(errs...); err != nil {
-		x.Fatalf("seed %d: %v", seed, err)
-	}
-}
-
 // turn takes the lock once, for less than a millisecond. Whether it shares the lock is random.
 func (c *lockClient) turn(ctx context.Context, rng *rand.Rand) error {
 	if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 		return err
 	}
-	c.take(rng.IntN(2) == 0)
+	c.share(rng.IntN(2) == 0)
 	if _, err := c.lock.Acquire(ctx); err != nil {
 		return err
 	}
@@ -105,7 +85,7 @@ func (x *lockTrial) serve(ctx context.Context, waiting []*lockClient) {
 	for waiting = slices.Clone(waiting); len(waiting) > 0; {
 		i := x.holder(ctx, waiting)
 		if i != 0 && x.guard.ordered() {
-			x.Fatalf("the lock went to the client %d places behind the first in line", i)
+			x.Fatalf("the lock went to the client %d places behind the first", i)
 		}
 		waiting[i].release(ctx)
 		waiting = slices.Delete(waiting, i, i+1)
@@ -131,7 +111,7 @@ func (x *lockTrial) holder(ctx context.Context, asked []*lockClient) int {
 		}
 	}
 	if holder < 0 {
-		x.Fatalf("everything has come to rest and none of %d clients has got the lock", len(asked))
+		x.Fatalf("all clients are at rest, and none of %d holds the lock", len(asked))
 	}
 	return holder
 }

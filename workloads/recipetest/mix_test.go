@@ -13,7 +13,7 @@ import (
 func TestMixEverywhere(t *testing.T) {
 	backendtest.Each(t, func(t *testing.T, service drivers.Service) {
 		r, err := workloads.Run(t.Context(), workloads.Plan{
-			Service: service, Form: listed("mix", "operations"), Clients: 4, Rounds: 400, Seed: 1,
+			Service: service, Form: listed("mix/operations"), Clients: 4, Rounds: 400, Seed: 1,
 			Settings: workloads.Settings{Mix: workloads.MixSettings{
 				Reads: 0.4, Lists: 0.2, Creates: 0.2, Conditional: true, Keys: 5, KeysBy: workloads.Zipfian, Size: 100, Watchers: 2}},
 			Preload: workloads.Preload{Nodes: 50, Watches: 60},
@@ -25,7 +25,7 @@ func TestMixEverywhere(t *testing.T) {
 			t.Errorf("%+v for %d operations", r.Safety, r.Rounds)
 		}
 		if r.Counts.Notifications == 0 || len(r.Phases) != 5 {
-			t.Errorf("%d notifications, %d phases; want watchers told, and five kinds", r.Counts.Notifications, len(r.Phases))
+			t.Errorf("%d notifications, %d phases; want notifications, and five phases", r.Counts.Notifications, len(r.Phases))
 		}
 		if failed := r.Whole.FailedWrites; failed < r.Mix.Retries || r.Whole.Writes-failed > r.WholeRounds || r.Whole.Cuts > 0 {
 			t.Errorf("%+v for %d operations, %d sets made again", r.Whole, r.WholeRounds, r.Mix.Retries)

@@ -5,45 +5,38 @@ import (
 	"errors"
 	"strconv"
 	"sync"
-	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/cost"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 // A NamesForm is a form under test.
 type NamesForm struct {
-	Name string // the form's name in package cost
-	New  func(c drivers.Conn, path string) workloads.Names
+	Name string // the form's name in package costmodel
+	New  func(c drivers.Conn, path string) recipe.Names
+	Library
 }
 
-// Names checks a form on a service, as [Lock] does.
-func Names(t *testing.T, service drivers.Service, form NamesForm) {
-	playAll(t, service, form.cases(), nil)
-}
+// String implements [Form].
+func (f NamesForm) String() string { return "names/" + f.Name }
 
-// NamesBubbled checks a form, as [LockBubbled] does.
-func NamesBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form NamesForm) {
-	playBubbled(t, open, form.cases())
-}
-
-func (f NamesForm) cases() []sceneCase {
-	return []sceneCase{
-		{"what is bound is found",
-			"Whatever anybody binds, for the first time or again, everybody finds when the news has had time to arrive; what nobody has bound is not found.",
+func (f NamesForm) cases() []testCase {
+	return []testCase{
+		{"bound names are found",
+			"Once a change has had time to arrive, every client finds the value that any client has bound, for the first time or again. A name that was never bound is not found.",
 			f.finds},
 		{"a change during a look-up",
-			"A value that changes while it is being read is not kept.",
-			f.changesMeanwhile},
-		{"one gives up",
+			"A value that changes while it is being read is not cached.",
+			f.changesDuringLookup},
+		{"one cancels",
 			"A look-up whose context has ended fails, and the next one succeeds.",
-			f.givesUp},
-		{"one's session is lost",
-			"Who loses the session is served nothing more, not even what was kept; the others go on.",
+			f.cancels},
+		{"a client's session is lost",
+			"A client that loses its session gets no more values, not even cached ones. The others continue.",
 			f.losesSession},
 		{"replies are lost",
-			"The session outlives a broken connection, so names are bound and found all the same, also when the change was told while it was broken.",
+			"The session survives a broken connection, so names can still be bound and found, even if a change happened while the connection was broken.",
 			f.losesReplies},
 		{"settled cost",
 			"When changes come one at a time, the cost is exactly what the formulas say, however often names are looked up.",
@@ -53,15 +46,15 @@ func (f NamesForm) cases() []sceneCase {
 
 // A namesMember is a member with its handle on the scene's names.
 type namesMember struct {
-	*member
-	names workloads.Names
+	*client
+	names recipe.Names
 }
 
-func (f NamesForm) members(ctx context.Context, x *scene, n int) []*namesMember {
+func (f NamesForm) members(ctx context.Context, x *trial, n int) []*namesMember {
 	x.Helper()
 	members := make([]*namesMember, n)
 	for i := range members {
-		m := &namesMember{member: x.member(ctx)}
+		m := &namesMember{client: x.client(ctx)}
 		m.names = f.New(m.conn, x.dir)
 		members[i] = m
 	}
@@ -69,25 +62,25 @@ func (f NamesForm) members(ctx context.Context, x *scene, n int) []*namesMember 
 }
 
 func (m *namesMember) bind(ctx context.Context, name, value string) {
-	m.x.Helper()
+	m.trial.Helper()
 	if err := m.names.Bind(ctx, name, []byte(value)); err != nil {
-		m.x.Fatalf("bind: %v", err)
+		m.trial.Fatalf("bind: %v", err)
 	}
 }
 
 // finds fails the case unless the name has the value; "" means that the name is not bound.
 func (m *namesMember) finds(ctx context.Context, name, want string) {
-	m.x.Helper()
+	m.trial.Helper()
 	got, err := m.names.Lookup(ctx, name)
 	if want == "" && errors.Is(err, drivers.ErrNoNode) {
 		return
 	}
 	if err != nil || string(got) != want {
-		m.x.Errorf("%s is %q (%v), want %q", name, got, err, want)
+		m.trial.Errorf("%s is %q (%v), want %q", name, got, err, want)
 	}
 }
 
-func (f NamesForm) finds(ctx context.Context, x *scene) {
+func (f NamesForm) finds(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 3)
 	for _, m := range members {
 		m.finds(ctx, "a", "")
@@ -106,9 +99,9 @@ func (f NamesForm) finds(ctx context.Context, x *scene) {
 	}
 }
 
-// changesMeanwhile changes a value when the reply to its read has reached the client but not
+// changesDuringLookup changes a value when the reply to its read has reached the client but not
 // yet the caller.
-func (f NamesForm) changesMeanwhile(ctx context.Context, x *scene) {
+func (f NamesForm) changesDuringLookup(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 2)
 	members[0].bind(ctx, "a", "1")
 	var change sync.Once
@@ -127,18 +120,18 @@ func (f NamesForm) changesMeanwhile(ctx context.Context, x *scene) {
 	members[1].finds(ctx, "a", "2")
 }
 
-func (f NamesForm) givesUp(ctx context.Context, x *scene) {
+func (f NamesForm) cancels(ctx context.Context, x *trial) {
 	m := f.members(ctx, x, 1)[0]
 	m.bind(ctx, "a", "1")
 	ended, cancel := context.WithCancelCause(ctx)
-	cancel(errGivenUp)
-	if _, err := m.names.Lookup(ended, "a"); !errors.Is(err, errGivenUp) {
-		x.Errorf("look-up returned %v, want error %v", err, errGivenUp)
+	cancel(errCanceled)
+	if _, err := m.names.Lookup(ended, "a"); !errors.Is(err, errCanceled) {
+		x.Errorf("look-up returned %v, want error %v", err, errCanceled)
 	}
 	m.finds(ctx, "a", "1")
 }
 
-func (f NamesForm) losesSession(ctx context.Context, x *scene) {
+func (f NamesForm) losesSession(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 2)
 	for _, m := range members {
 		m.bind(ctx, "a", "1")
@@ -155,7 +148,7 @@ func (f NamesForm) losesSession(ctx context.Context, x *scene) {
 }
 
 // losesReplies loses every second reply to reads, and every second reply to writes.
-func (f NamesForm) losesReplies(ctx context.Context, x *scene) {
+func (f NamesForm) losesReplies(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 3)
 	for i := range 6 {
 		for _, m := range members {
@@ -181,17 +174,14 @@ func (f NamesForm) losesReplies(ctx context.Context, x *scene) {
 	}
 }
 
-func (f NamesForm) costs(ctx context.Context, x *scene) {
-	model, known := cost.Of("names", f.Name)
-	if !known {
-		x.Skipf("no model of names/%s", f.Name)
-	}
+func (f NamesForm) costs(ctx context.Context, x *trial) {
+	model := x.model("names", f.Name)
 	const names = 3
 	for i := range names {
 		x.put(ctx, "/"+strconv.Itoa(i), nil)
 	}
 	for _, n := range x.sizes() {
-		p := cost.Params{Clients: n, Names: names, Lookups: 2, Updates: 4}
+		p := costmodel.Params{Clients: n, Names: names, Lookups: 2, Updates: 4}
 		x.expectCost(model, p, p.Updates, func(rested func()) {
 			members := f.members(ctx, x, int(n))
 			for i := range p.Updates + 1 {
@@ -206,16 +196,16 @@ func (f NamesForm) costs(ctx context.Context, x *scene) {
 				x.rest(ctx)
 			}
 		})
-		x.dismiss()
+		x.closeClients()
 	}
 }
 
-func (m *namesMember) lookAll(ctx context.Context, p cost.Params) {
-	m.x.Helper()
+func (m *namesMember) lookAll(ctx context.Context, p costmodel.Params) {
+	m.trial.Helper()
 	for range p.Lookups {
 		for name := range p.Names {
 			if _, err := m.names.Lookup(ctx, strconv.FormatInt(name, 10)); err != nil {
-				m.x.Fatalf("look-up: %v", err)
+				m.trial.Fatalf("look-up: %v", err)
 			}
 		}
 	}

@@ -7,39 +7,31 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// A namesMutant is a name service with one defect, and the cases that must detect it.
-type namesMutant struct {
-	name string
-	open func(drivers.Conn, string) workloads.Names
-	by   []string
-}
+func TestNamesMutantsAreCaught(t *testing.T) { namesMutants().areCaught(t) }
 
-func namesMutants() []namesMutant {
-	type conn = drivers.Conn
-	return []namesMutant{
-		{"keeps for ever", func(c conn, dir string) workloads.Names { return recipes.NewNames(heedless{c}, dir) },
-			[]string{"what is bound is found", "one's session is lost"}},
-		{"watches when it has read", func(c conn, dir string) workloads.Names { return recipes.NewNames(late{c}, dir) },
+// openNames is the constructor of names.
+type openNames = func(drivers.Conn, string) recipe.Names
+
+func namesMutants() mutants[openNames] {
+	type (
+		conn  = drivers.Conn
+		names = recipe.Names
+	)
+	right := func(c conn, dir string) names { return recipes.NewNames(c, dir) }
+	form := func(open openNames) Form { return NamesForm{Name: "cached", New: open} }
+	return mutants[openNames]{right, form, []mutant[openNames]{
+		{"never invalidates its cache", func(c conn, dir string) names { return recipes.NewNames(heedless{c}, dir) },
+			[]string{"bound names are found", "a client's session is lost"}},
+		{"watches after it has read", func(c conn, dir string) names { return recipes.NewNames(late{c}, dir) },
 			[]string{"a change during a look-up", "settled cost"}},
-		{"does not say why it failed", func(c conn, dir string) workloads.Names { return taciturn{recipes.NewNames(c, dir)} },
-			[]string{"one gives up", "one's session is lost"}},
-		{"asks only once", func(c conn, dir string) workloads.Names { return recipes.NewNames(fleeting{c}, dir) },
+		{"hides the cause of its failure", func(c conn, dir string) names { return taciturn{recipes.NewNames(c, dir)} },
+			[]string{"one cancels", "a client's session is lost"}},
+		{"does not retry", func(c conn, dir string) names { return recipes.NewNames(fleeting{c}, dir) },
 			[]string{"replies are lost"}},
-	}
-}
-
-func TestNamesMutantsAreCaught(t *testing.T) {
-	type conn = drivers.Conn
-	var catching []string
-	for _, m := range namesMutants() {
-		form := NamesForm{Name: "cached", New: func(c conn, dir string) workloads.Names { return m.open(c, dir) }}
-		t.Run(m.name, func(t *testing.T) { caught(t, "a name service that "+m.name, form.cases(), m.by...) })
-		catching = append(catching, m.by...)
-	}
-	covered(t, NamesForm{}.cases(), catching)
+	}}
 }
 
 // heedless sets no watch.

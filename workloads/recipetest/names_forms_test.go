@@ -6,25 +6,24 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 	"github.com/stampede-bench/stampede/workloads/recipetest"
 )
 
 func namesForms() []recipetest.NamesForm {
 	return []recipetest.NamesForm{
-		{Name: "cached", New: func(c drivers.Conn, path string) workloads.Names {
+		{Name: "cached", New: func(c drivers.Conn, path string) recipe.Names {
 			return recipes.NewNames(c, path)
 		}},
-		{Name: "recursive", New: func(c drivers.Conn, path string) workloads.Names {
+		{Name: "recursive", New: func(c drivers.Conn, path string) recipe.Names {
 			return recipes.NewRecursiveNames(c.(drivers.PersistentWatcher), path)
 		}},
-		{Name: "lookup", New: func(c drivers.Conn, path string) workloads.Names {
+		{Name: "lookup", New: func(c drivers.Conn, path string) recipe.Names {
 			return naive.NewNames(c, path)
 		}},
 	}
 }
 
 func TestNames(t *testing.T) {
-	everywhere(t, "names", namesForms(), func(f recipetest.NamesForm) string { return f.Name },
-		recipetest.NamesBubbled, recipetest.Names)
+	everywhere(t, namesForms())
 }

@@ -50,15 +50,15 @@ type lastingConn struct {
 
 func (s *lasting) Dial(ctx context.Context, o drivers.Options) (drivers.Conn, error) {
 	c := &lastingConn{service: s, probe: o.Probe}
-	lose, told := o.LoseReply, o.OnState
+	lose, notify := o.LoseReply, o.OnState
 	o.LoseReply = func(m drivers.Message) bool {
 		c.replied(m)
 		return lose != nil && lose(m)
 	}
 	o.OnState = func(state drivers.State) {
 		c.became(state)
-		if told != nil {
-			told(state)
+		if notify != nil {
+			notify(state)
 		}
 	}
 	var err error
@@ -106,11 +106,11 @@ func (c *lastingConn) became(state drivers.State) {
 	rearmed := c.broken && state == drivers.Connected
 	c.broken = state != drivers.Connected
 	if rearmed {
-		c.service.tell(drivers.Rearmed, func(a *armed) bool { return a.conn == c })
+		c.service.notify(drivers.Rearmed, func(a *armed) bool { return a.conn == c })
 	}
 }
 
-func (s *lasting) tell(e drivers.EventType, which func(*armed) bool) {
+func (s *lasting) notify(e drivers.EventType, which func(*armed) bool) {
 	for _, a := range s.armed {
 		if which(a) {
 			a.fire(drivers.Event{Type: e})
@@ -141,12 +141,12 @@ func (c *lastingConn) known(ctx context.Context, err error) error {
 	if drivers.Steady(c.Conn).Sync(ctx, "/") == nil {
 		c.service.mu.Lock()
 		defer c.service.mu.Unlock()
-		c.service.tell(drivers.Rearmed, func(*armed) bool { return true })
+		c.service.notify(drivers.Rearmed, func(*armed) bool { return true })
 	}
 	return err
 }
 
-func (c *lastingConn) Fence(ctx context.Context) error { return c.Conn.(drivers.Fencer).Fence(ctx) }
+func (c *lastingConn) Flush(ctx context.Context) error { return c.Conn.(drivers.Flusher).Flush(ctx) }
 
 func (c *lastingConn) WatchNode(ctx context.Context, path string, w drivers.Watch) (func(), error) {
 	return c.arm(ctx, &armed{conn: c, path: path, fire: w})
@@ -177,7 +177,7 @@ func (c *lastingConn) Close() error {
 	err := c.Conn.Close()
 	c.service.mu.Lock()
 	defer c.service.mu.Unlock()
-	c.service.tell(drivers.Lost, func(a *armed) bool { return a.conn == c })
+	c.service.notify(drivers.Lost, func(a *armed) bool { return a.conn == c })
 	c.service.disarm(func(a *armed) bool { return a.conn == c })
 	for _, path := range c.ephemeral {
 		c.service.changed(drivers.Deleted, path)
@@ -226,12 +226,12 @@ func TestLastingWatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{"/a created", "/a data changed", "/a data changed", " lost"}; !slices.Equal(node, want) {
-		t.Errorf("a node's watch was told %q, want %q", node, want)
+		t.Errorf("a node's watch was notified of %q, want %q", node, want)
 	}
 	if want := []string{"/a created", "/a/b created", "/a data changed", "/a data changed", " lost"}; !slices.Equal(tree, want) {
-		t.Errorf("a tree's watch was told %q, want %q", tree, want)
+		t.Errorf("a tree's watch was notified of %q, want %q", tree, want)
 	}
 	if len(stopped) != 0 {
-		t.Errorf("a watch that was stopped was told %q", stopped)
+		t.Errorf("a stopped watch was notified of %q", stopped)
 	}
 }

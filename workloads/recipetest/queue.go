@@ -5,72 +5,52 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 // A QueueForm is a form of a queue or of a priority queue under test.
 type QueueForm struct {
 	Recipe string // "queue", whose handles ignore priorities, or "priority-queue"
-	Name   string // the form's name in package cost
-	New    func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue
+	Name   string // the form's name in package costmodel
+	New    func(c drivers.Conn, at recipe.QueueSite) recipe.PriorityQueue
 	Library
 }
 
-// Queue checks a form on a service that all cases share, and that others may use too. It
-// returns before the last case has finished, as parallel tests do.
-func Queue(t *testing.T, service drivers.Service, form QueueForm) {
-	playAll(t, service, queueCases(form), form.Library)
-}
+// String implements [Form].
+func (f QueueForm) String() string { return f.Recipe + "/" + f.Name }
 
-// QueueBubbled checks a form with a bubble and a service of its own for each case. It calls
-// open within the bubble.
-func QueueBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form QueueForm) {
-	playBubbled(t, open, queueCases(form))
-}
-
-// queueCases returns the cases that apply to a form.
-func queueCases(form QueueForm) []sceneCase {
-	var cases []sceneCase
-	for _, c := range slices.Concat(queueTakes(), queueLosses(), queueCosts()) {
-		cases = append(cases, sceneCase{c.name, c.why, func(ctx context.Context, s *scene) {
-			s.library = form.shipped()
-			x := &queueTrial{scene: s, form: form, site: workloads.QueueSite{Items: s.dir + "/items", Consumers: s.dir + "/consumers"}}
-			x.put(ctx, "/items", nil)
-			x.put(ctx, "/consumers", nil)
-			c.run(ctx, x)
-		}})
+func (f QueueForm) cases() []testCase {
+	begin := func(ctx context.Context, x *trial) *queueTrial {
+		x.library = f.Library != nil
+		x.put(ctx, "/items", nil)
+		x.put(ctx, "/consumers", nil)
+		return &queueTrial{trial: x, form: f, site: recipe.QueueSite{Items: x.dir + "/items", Consumers: x.dir + "/consumers"}}
 	}
-	return cases
+	return append(casesOf(begin, slices.Concat(queueTakes(), queueLosses())), f.costCases(begin)...)
 }
 
 // A queueCase is one requirement of a queue.
-type queueCase struct {
-	name string
-	why  string
-	run  func(ctx context.Context, x *queueTrial)
-}
+type queueCase = caseOf[*queueTrial]
 
 // A queueTrial is the state of a queue's case.
 type queueTrial struct {
-	*scene
+	*trial
 	form QueueForm
-	site workloads.QueueSite
+	site recipe.QueueSite
 }
 
 // A worker is a session with its handle on the queue.
 type worker struct {
-	*member
-	queue  workloads.PriorityQueue
-	taking *call
-	item   string // the last item that it took
+	*client
+	queue recipe.PriorityQueue
+	item  string // the last item that it took
 }
 
 func (x *queueTrial) worker(ctx context.Context) *worker {
 	x.Helper()
-	w := &worker{member: x.member(ctx)}
+	w := &worker{client: x.client(ctx)}
 	w.queue = x.form.New(w.conn, x.site)
 	return w
 }
@@ -89,7 +69,7 @@ func (x *queueTrial) waiting(ctx context.Context, n int) []*worker {
 
 // take starts to take an item.
 func (w *worker) take(ctx context.Context) {
-	w.taking = w.begin(ctx, func(ctx context.Context) error {
+	w.begin(ctx, func(ctx context.Context) error {
 		item, err := w.queue.Take(ctx)
 		w.item = string(item)
 		return err
@@ -98,29 +78,22 @@ func (w *worker) take(ctx context.Context) {
 
 // takes takes an item, and fails the case unless it is the wanted one.
 func (w *worker) takes(ctx context.Context, want string) {
-	w.x.Helper()
+	w.trial.Helper()
 	w.take(ctx)
-	w.failed(ctx, w.taking, nil)
+	w.last().fails(ctx, nil)
 	if w.item != want {
-		w.x.Fatalf("took %q, want %q", w.item, want)
+		w.trial.Fatalf("took %q, want %q", w.item, want)
 	}
 }
 
 // has reports whether the last take has returned an item.
-func (w *worker) has() bool {
-	select {
-	case <-w.taking.done:
-		return w.taking.err == nil
-	default:
-		return false
-	}
-}
+func (w *worker) has() bool { return w.last().succeeded() }
 
 // puts puts an item.
 func (w *worker) puts(ctx context.Context, priority int, item string) {
-	w.x.Helper()
+	w.trial.Helper()
 	if err := w.queue.Put(ctx, priority, []byte(item)); err != nil {
-		w.x.Fatalf("put: %v", err)
+		w.trial.Fatalf("put: %v", err)
 	}
 }
 
@@ -135,7 +108,7 @@ func (x *queueTrial) serve(ctx context.Context, waiting []*worker) {
 		x.rest(ctx)
 		left := slices.DeleteFunc(slices.Clone(waiting), func(w *worker) bool { return w.has() && w.item == item })
 		if len(left) != len(waiting)-1 {
-			x.Fatalf("%d of %d who wait have got the item", len(waiting)-len(left), len(waiting))
+			x.Fatalf("%d of %d waiting consumers got the item, want 1", len(waiting)-len(left), len(waiting))
 		}
 		waiting = left
 		x.expect(ctx, 0, len(waiting))
@@ -147,22 +120,15 @@ func (x *queueTrial) serve(ctx context.Context, waiting []*worker) {
 func (x *queueTrial) expect(ctx context.Context, items, waiting int) {
 	x.Helper()
 	count := func(dir string) int {
-		if err := x.admin.Sync(ctx, dir); err != nil {
-			x.Fatalf("catching up with %s: %v", dir, err)
-		}
-		children, err := x.admin.Children(ctx, dir, nil)
-		if err != nil {
-			x.Fatalf("listing %s: %v", dir, err)
-		}
-		children = slices.DeleteFunc(children, func(c drivers.Child) bool {
+		nodes := slices.DeleteFunc(x.nodes(ctx, dir), func(c drivers.Child) bool {
 			return x.library && strings.HasPrefix(c.Name, "__") // the library's own nodes
 		})
-		return len(children)
+		return len(nodes)
 	}
 	if got := count(x.site.Items); got != items {
-		x.Fatalf("%d items are in the queue, want %d", got, items)
+		x.Fatalf("%d items in the queue, want %d", got, items)
 	}
 	if got := count(x.site.Consumers); got != 0 && got != waiting {
-		x.Fatalf("%d nodes of consumers are there, and %d consumers wait", got, waiting)
+		x.Fatalf("%d nodes of consumers exist, and %d consumers wait", got, waiting)
 	}
 }

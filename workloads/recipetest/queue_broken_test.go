@@ -8,80 +8,68 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/naive"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// A queueMutant is a queue with one defect, and the cases that must detect it.
-type queueMutant struct {
-	name     string
-	form     QueueForm
-	caughtBy []string
-}
+func TestQueueMutantsAreCaught(t *testing.T) { queueMutants().areCaught(t) }
 
-func queueMutants() []queueMutant {
+func queueMutants() mutants[QueueForm] {
 	type (
 		conn = drivers.Conn
-		site = workloads.QueueSite
+		site = recipe.QueueSite
 	)
-	return []queueMutant{
-		{"hands an item to all who want it", cachedList(func(c conn) conn { return sharing{c} }),
+	right := cachedList(func(c conn) conn { return c })
+	form := func(f QueueForm) Form { return f }
+	return mutants[QueueForm]{right, form, []mutant[QueueForm]{
+		{"delivers an item to several consumers", cachedList(func(c conn) conn { return sharing{c} }),
 			[]string{"each item to one consumer"}},
 		{"takes the last first", cachedList(func(c conn) conn { return upsideDown{c} }),
 			[]string{"in order"}},
 		{"does not watch", cachedList(func(c conn) conn { return unwoken{c} }),
 			[]string{"waits for an item"}},
-		{"never doubts its list", QueueForm{Recipe: "priority-queue", Name: "invalidate",
-			New: func(c conn, at site) workloads.PriorityQueue {
+		{"never invalidates its list", QueueForm{Recipe: "priority-queue", Name: "invalidate",
+			New: func(c conn, at site) recipe.PriorityQueue {
 				return recipes.NewPriorityQueue(trusting{c}, at.Items, at.Mode)
 			}}, []string{"in order"}},
-		{"does not say why it failed", broken(func(ctx context.Context, q *recipes.Queue) ([]byte, error) {
+		{"hides the cause of its failure", broken(func(ctx context.Context, q *recipes.Queue) ([]byte, error) {
 			item, err := q.Take(ctx)
 			if err != nil {
 				err = errors.New("failed")
 			}
 			return item, err
-		}), []string{"the first to wait gives up", "the second to wait gives up", "the last to wait gives up",
+		}), []string{"the first to wait cancels", "the second to wait cancels", "the last to wait cancels",
 			"the session of the first to wait is lost", "the session of the second to wait is lost",
 			"the session of the last to wait is lost"}},
-		{"drops what it has when it gives up", broken(func(ctx context.Context, q *recipes.Queue) ([]byte, error) {
+		{"drops its item when canceled", broken(func(ctx context.Context, q *recipes.Queue) ([]byte, error) {
 			item, err := q.Take(ctx)
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
 			return item, err
-		}), []string{"gives up too late"}},
-		{"leaves its place when it gives up", oneWatcher(func(c conn) conn { return untidy{c} }),
-			[]string{"the first to wait gives up", "the second to wait gives up", "the last to wait gives up"}},
-		{"keeps ephemeral items", QueueForm{Recipe: "queue", Name: "cached-list",
-			New: func(c conn, at site) workloads.PriorityQueue {
+		}), []string{"canceled after the delete"}},
+		{"leaves its place when canceled", oneWatcher(func(c conn) conn { return untidy{c} }),
+			[]string{"the first to wait cancels", "the second to wait cancels", "the last to wait cancels"}},
+		{"makes items persistent", QueueForm{Recipe: "queue", Name: "cached-list",
+			New: func(c conn, at site) recipe.PriorityQueue {
 				return anyPriority{recipes.NewQueue(c, at.Items, 0)}
 			}}, []string{"ephemeral items"}},
-		{"puts again", cachedList(func(c conn) conn { return forgetful{c} }),
+		{"repeats a put", cachedList(func(c conn) conn { return forgetful{c} }),
 			[]string{"200 replies to puts are lost"}},
-		{"takes a lost reply for a failure", cachedList(func(c conn) conn { return gloomy{c} }),
+		{"treats a lost reply as a failure", cachedList(func(c conn) conn { return gloomy{c} }),
 			[]string{"replies to takes are lost"}},
-		{"asks only once", cachedList(func(c conn) conn { return brittle{c} }),
+		{"does not retry", cachedList(func(c conn) conn { return brittle{c} }),
 			[]string{"any replies are lost"}},
 		{"reads twice", oneWatcher(func(c conn) conn { return rereading{c} }),
 			[]string{"settled cost", "identities"}},
 		{"herds", QueueForm{Recipe: "queue", Name: "one-watcher",
-			New: func(c conn, at site) workloads.PriorityQueue {
+			New: func(c conn, at site) recipe.PriorityQueue {
 				return anyPriority{naive.NewQueue(c, at.Items, at.Mode)}
 			}}, []string{"settled cost", "identities"}},
-	}
-}
-
-func TestBrokenQueuesAreCaught(t *testing.T) {
-	var catching []string
-	for _, m := range queueMutants() {
-		t.Run(m.name, func(t *testing.T) { caught(t, m.name, queueCases(m.form), m.caughtBy...) })
-		catching = append(catching, m.caughtBy...)
-	}
-	covered(t, queueCases(QueueForm{}), catching)
+	}}
 }
 
 // anyPriority is a queue that ignores priorities.
-type anyPriority struct{ workloads.Queue }
+type anyPriority struct{ recipe.Queue }
 
 func (q anyPriority) Put(ctx context.Context, _ int, item []byte) error {
 	return q.Queue.Put(ctx, item)
@@ -90,7 +78,7 @@ func (q anyPriority) Put(ctx context.Context, _ int, item []byte) error {
 // cachedList returns the form cached-list on a broken session.
 func cachedList(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "cached-list",
-		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+		New: func(c drivers.Conn, at recipe.QueueSite) recipe.PriorityQueue {
 			return anyPriority{recipes.NewQueue(wrong(c), at.Items, at.Mode)}
 		}}
 }
@@ -98,7 +86,7 @@ func cachedList(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 // oneWatcher returns the form one-watcher on a broken session.
 func oneWatcher(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "one-watcher",
-		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+		New: func(c drivers.Conn, at recipe.QueueSite) recipe.PriorityQueue {
 			return anyPriority{recipes.NewOneWatcherQueue(wrong(c), at.Items, at.Consumers, at.Mode)}
 		}}
 }
@@ -106,7 +94,7 @@ func oneWatcher(wrong func(drivers.Conn) drivers.Conn) QueueForm {
 // broken returns the form cached-list with another Take.
 func broken(take func(context.Context, *recipes.Queue) ([]byte, error)) QueueForm {
 	return QueueForm{Recipe: "queue", Name: "cached-list",
-		New: func(c drivers.Conn, at workloads.QueueSite) workloads.PriorityQueue {
+		New: func(c drivers.Conn, at recipe.QueueSite) recipe.PriorityQueue {
 			q := recipes.NewQueue(c, at.Items, at.Mode)
 			return anyPriority{brokenQueue{q, take}}
 		}}

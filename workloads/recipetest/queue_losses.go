@@ -9,19 +9,19 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
-	"github.com/stampede-bench/stampede/workloads/cost"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
 func queueLosses() []queueCase {
 	return []queueCase{
 		{"200 replies to puts are lost",
-			"The service added the item, the reply never arrived, and the session lives on. Whoever puts again without looking for its GUID doubles the item.",
+			"The service added the item, the reply was lost, and the session is still alive. A producer that puts the item again without looking for its GUID duplicates it.",
 			putsLost},
 		{"replies to takes are lost",
-			"The consumer does not know whether it removed the item. Alone it has it; among others it must say that it is in doubt. Nobody gets it twice, and no place in a line is left behind.",
+			"The consumer does not know whether it has removed the item. If it is the only consumer, it has; otherwise it must return ErrInDoubt. No item is delivered twice, and no place in a queue of consumers is left behind.",
 			takesLost},
 		{"any replies are lost",
-			"Sessions survive broken connections, so whichever replies are lost nothing is taken twice, and nothing is lost but what is said to be in doubt.",
+			"Sessions survive broken connections, so whichever replies are lost, no item is taken twice, and only items reported as in doubt are lost.",
 			anyLost},
 	}
 }
@@ -97,7 +97,7 @@ func anyLost(ctx context.Context, x *queueTrial) {
 				return (m.Op.IsRead() || m.Op.IsWrite()) && dice.IntN(8) == 0
 			}
 		}).allTaken(x)
-		x.dismiss()
+		x.closeClients()
 		for _, dir := range []string{x.site.Items, x.site.Consumers} { // end markers that are left over
 			if err := x.clear(ctx, dir); err != nil {
 				x.Fatalf("clearing %s: %v", dir, err)
@@ -107,58 +107,38 @@ func anyLost(ctx context.Context, x *queueTrial) {
 	}
 }
 
-func queueCosts() []queueCase {
-	return []queueCase{
-		{"settled cost",
-			"Everything at rest between any two steps, a form costs what the formulas say, or is between their bounds: that is what tells a herd from none.",
-			queueSettledCosts},
-		{"identities",
-			"Some relations between the counts hold under any schedule.",
-			queueIdentities},
-	}
-}
-
-// queueSettledCosts plays the workload's own settled run.
-func queueSettledCosts(ctx context.Context, x *queueTrial) {
-	model, known := cost.Of(x.form.Recipe, x.form.Name)
-	if !known {
-		x.Fatalf("no model of %s/%s", x.form.Recipe, x.form.Name)
-	}
-	form := workloads.Form{Recipe: x.form.Recipe, Name: x.form.Name, Family: x.form.family(), New: workloads.LinedPriorityQueues(
-		func(c drivers.Conn, items, consumers string, mode drivers.Mode) workloads.PriorityQueue {
-			return x.form.New(c, workloads.QueueSite{Items: items, Consumers: consumers, Mode: mode})
-		})}
-	for _, n := range x.sizes() {
-		const items = 5
-		s, err := workloads.Settle(ctx, x.service, form, int(n), workloads.Settings{Queue: workloads.QueueSettings{Items: items}})
-		if err != nil {
-			x.Fatalf("N = %d: %v", n, err)
-		}
-		least := model.Settled(cost.Params{Clients: n, Items: items})
-		most := least.Upper()
-		x.within(n, "notifications", s.Counts.Notifications, least.Notifications, most.Notifications)
-		x.within(n, "reads", s.Counts.Reads, least.Reads, most.Reads)
-		x.within(n, "writes", s.Counts.Writes, least.Writes, most.Writes)
-		x.within(n, "failed writes", s.Counts.FailedWrites, least.FailedWrites, most.FailedWrites)
-		x.within(n, "the largest fan-out", s.Largest, least.LargestFanout, most.LargestFanout)
-	}
-}
-
-func (x *queueTrial) within(n int64, what string, got int64, least, most cost.Term) {
-	x.Helper()
-	if got < least.Value || got > most.Value {
-		x.Errorf("N = %d: %s %d, want at least %d = %s, at most %d = %s",
-			n, what, got, least.Value, least.Formula, most.Value, most.Formula)
-	}
+// costCases returns the cost cases of the form.
+func (f QueueForm) costCases(begin func(context.Context, *trial) *queueTrial) []testCase {
+	form := workloads.Form{Recipe: f.Recipe, Name: f.Name, Family: f.family(), New: f.workload()}
+	settings := workloads.Settings{Queue: workloads.QueueSettings{Items: 5}}
+	return append([]testCase{
+		{"settled cost", whySettledCost, func(ctx context.Context, x *trial) { x.settledRuns(ctx, form, settings) }},
+	}, casesOf(begin, []queueCase{{"identities", whyIdentities, queueIdentities}})...)
 }
 
 func queueIdentities(ctx context.Context, x *queueTrial) {
-	model, _ := cost.Of(x.form.Recipe, x.form.Name)
+	model := x.model(x.form.Recipe, x.form.Name)
 	x.trade(ctx, 1, nil)
 	x.rest(ctx)
-	for _, i := range model.Identities {
-		if left, right, holds := i.Check(x.ledger.read(), tradeRounds); !holds {
-			x.Errorf("after %d rounds %s does not hold: %d and %d", tradeRounds, i.Formula, left, right)
-		}
+	x.checkIdentities(model, x.ledger.read(), tradeRounds)
+}
+
+// workload returns the constructor of the form's workload.
+func (f QueueForm) workload() func(workloads.Settings) workloads.Workload {
+	open := func(c drivers.Conn, items, consumers string, mode drivers.Mode) recipe.PriorityQueue {
+		return f.New(c, recipe.QueueSite{Items: items, Consumers: consumers, Mode: mode})
 	}
+	if f.Recipe == "priority-queue" {
+		return recipe.PriorityQueuesWithConsumers(open)
+	}
+	return recipe.QueuesWithConsumers(func(c drivers.Conn, items, consumers string, mode drivers.Mode) recipe.Queue {
+		return unprioritized{open(c, items, consumers, mode)}
+	})
+}
+
+// unprioritized is a queue whose items have no priorities.
+type unprioritized struct{ recipe.PriorityQueue }
+
+func (q unprioritized) Put(ctx context.Context, item []byte) error {
+	return q.PriorityQueue.Put(ctx, 0, item)
 }

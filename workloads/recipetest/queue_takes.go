@@ -12,39 +12,39 @@ import (
 func queueTakes() []queueCase {
 	return []queueCase{
 		{"each item to one consumer",
-			"Whatever the schedule, each item that was put is taken once, and what a consumer takes of one producer's items of one priority comes in the order in which they were put.",
+			"Under any schedule, each item that was put is taken once, and a consumer takes one producer's items of one priority in the order in which they were put.",
 			eachToOne},
 		{"in order",
-			"A lone consumer takes the items in the order in which they were put, those of lower priority numbers first, also when one comes late.",
+			"A single consumer takes the items in the order in which they were put, lower priority numbers first, even if such an item comes late.",
 			inOrder},
 		{"waits for an item",
-			"Who finds the queue empty waits, and an item that comes goes to one of those who wait.",
+			"A consumer that finds the queue empty waits, and the next item goes to one of the waiting consumers.",
 			waitsForAnItem},
-		{"the first to wait gives up", whyTakerGivesUp, takerGivesUp(0)},
-		{"the second to wait gives up", whyTakerGivesUp, takerGivesUp(1)},
-		{"the last to wait gives up", whyTakerGivesUp, takerGivesUp(3)},
-		{"gives up too late",
-			"A consumer that gives up when it has begun to remove an item has it all the same: otherwise it would be lost.",
-			givesUpTooLate},
+		{"the first to wait cancels", whyTakerCancels, takerCancels(0)},
+		{"the second to wait cancels", whyTakerCancels, takerCancels(1)},
+		{"the last to wait cancels", whyTakerCancels, takerCancels(3)},
+		{"canceled after the delete",
+			"A consumer that is canceled after it has begun to remove an item gets the item, which would be lost otherwise.",
+			canceledAfterDelete},
 		{"the session of the first to wait is lost", whyTakerLost, takerCloses(0)},
 		{"the session of the second to wait is lost", whyTakerLost, takerCloses(1)},
 		{"the session of the last to wait is lost", whyTakerLost, takerCloses(3)},
 		{"ephemeral items",
-			"Items that were asked to be ephemeral go with their producer's session, and nobody waits for them.",
+			"Ephemeral items end with their producer's session, and no consumer waits for them.",
 			ephemeralItems},
 	}
 }
 
 const (
-	whyTakerGivesUp = "A consumer that gives up says why, leaves nothing behind, and takes nothing; the others get the items."
-	whyTakerLost    = "A consumer whose session is lost says so, and the others get the items."
+	whyTakerCancels = "A consumer that cancels returns the cause, leaves nothing behind and takes no item. The others get the items."
+	whyTakerLost    = "A consumer whose session is lost returns ErrSessionLost. The others get the items."
 )
 
 func eachToOne(ctx context.Context, x *queueTrial) {
 	for seed := range x.seeds() {
 		x.trade(ctx, seed, nil).allTaken(x)
 		x.expect(ctx, 0, 0)
-		x.dismiss()
+		x.closeClients()
 	}
 }
 
@@ -89,34 +89,33 @@ func waitsForAnItem(ctx context.Context, x *queueTrial) {
 	x.serve(ctx, waiting)
 }
 
-func takerGivesUp(place int) func(context.Context, *queueTrial) {
+func takerCancels(place int) func(context.Context, *queueTrial) {
 	return func(ctx context.Context, x *queueTrial) {
 		waiting := x.waiting(ctx, 4)
 		w := waiting[place]
-		w.taking.cancel(errGivenUp)
-		w.failed(ctx, w.taking, errGivenUp)
+		w.last().isCanceled(ctx)
 		x.rest(ctx)
 		x.expect(ctx, 0, 3)
 		x.serve(ctx, slices.Delete(waiting, place, place+1))
 	}
 }
 
-// givesUpTooLate cancels the context when the reply to the delete of the item has reached the
+// canceledAfterDelete cancels the context when the reply to the delete of the item has reached the
 // client but not yet the caller.
-func givesUpTooLate(ctx context.Context, x *queueTrial) {
+func canceledAfterDelete(ctx context.Context, x *queueTrial) {
 	w := x.worker(ctx)
-	x.worker(ctx).puts(ctx, 0, "the only one")
-	giving, giveUp := context.WithCancelCause(ctx)
+	x.worker(ctx).puts(ctx, 0, "the only item")
+	canceled, cancel := context.WithCancelCause(ctx)
 	w.lose(func(m drivers.Message) bool {
 		if m.Op == drivers.OpDelete {
-			giveUp(errGivenUp)
+			cancel(errCanceled)
 		}
 		return false
 	})
-	w.take(giving)
-	w.returned(ctx, w.taking)
-	if w.item != "the only one" {
-		x.Errorf("the consumer has %q (%v), want the item that it deleted", w.item, w.taking.err)
+	w.take(canceled)
+	w.last().wait(ctx)
+	if w.item != "the only item" {
+		x.Errorf("the consumer has %q (%v), want the item that it deleted", w.item, w.last().err)
 	}
 	x.expect(ctx, 0, 0)
 }
@@ -126,7 +125,7 @@ func takerCloses(place int) func(context.Context, *queueTrial) {
 		waiting := x.waiting(ctx, 4)
 		waiting[place].close()
 		x.rest(ctx)
-		waiting[place].failed(ctx, waiting[place].taking, drivers.ErrSessionLost)
+		waiting[place].last().fails(ctx, drivers.ErrSessionLost)
 		x.expect(ctx, 0, 3)
 		x.serve(ctx, slices.Delete(waiting, place, place+1))
 	}
@@ -152,14 +151,4 @@ func ephemeralItems(ctx context.Context, x *queueTrial) {
 		x.Errorf("the queue is empty, and the consumer took %q", consumer.item)
 	}
 	x.serve(ctx, []*worker{consumer})
-}
-
-// returned waits until a call returns.
-func (w *worker) returned(ctx context.Context, c *call) {
-	w.x.Helper()
-	select {
-	case <-c.done:
-	case <-ctx.Done():
-		w.x.Fatalf("a take does not return: %v", context.Cause(ctx))
-	}
 }

@@ -18,7 +18,7 @@ const (
 	consumers   = 4
 	itemsOfEach = 15
 	ordinary    = 4  // number of priorities of the items
-	endOfAll    = 99 // priority of the item that tells a consumer to stop
+	endOfAll    = 99 // priority of the item that makes a consumer stop
 	tradeRounds = producers*itemsOfEach + consumers
 )
 
@@ -148,7 +148,7 @@ func (tr *trade) allTaken(x *queueTrial) {
 	}
 	for item, times := range tr.taken {
 		if _, known := tr.put[item]; !known || times > 1 {
-			x.Errorf("item %q was taken %d times; somebody put it: %v", item, times, known)
+			x.Errorf("item %q was taken %d times; it was put: %v", item, times, known)
 		}
 	}
 	for _, wrong := range tr.wrong {

@@ -4,42 +4,52 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// revocableMutants returns mutants of the revocable lock.
-func revocableMutants() []mutant {
-	type conn = drivers.Conn
-	revocable := func(open func(c conn, dir string) workloads.RevocableLock) func(conn, string) workloads.Lock {
-		return func(c conn, dir string) workloads.Lock { return &side{SharedLock: open(c, dir)} }
-	}
-	return []mutant{
-		{"asks nobody", revocable(func(c conn, dir string) workloads.RevocableLock {
+func TestRevocableLockMutantsAreCaught(t *testing.T) {
+	elsewhere := append(lockMutants().caught(), sharedLockMutants().caught()...)
+	revocableLockMutants().areCaught(t, elsewhere...)
+}
+
+// openRevocableLock is the constructor of a revocable lock.
+type openRevocableLock = func(drivers.Conn, string) recipe.RevocableLock
+
+func revocableLockMutants() mutants[openRevocableLock] {
+	type (
+		conn = drivers.Conn
+		lock = recipe.RevocableLock
+	)
+	right := func(c conn, dir string) lock { return recipes.NewRevocableLock(c, dir) }
+	form := func(open openRevocableLock) Form { return RevocableLockForm{Name: "own-node", New: open} }
+	return mutants[openRevocableLock]{right, form, []mutant[openRevocableLock]{
+		{"sends no request", func(c conn, dir string) lock {
 			return recipes.NewRevocableLock(wordless{c}, dir)
-		}), []string{"the holder is asked", "all readers are asked"}},
-		{"asks one reader of several", revocable(func(c conn, dir string) workloads.RevocableLock {
+		}, []string{"the holder is asked", "all readers are asked"}},
+		{"sends a request to one of several readers", func(c conn, dir string) lock {
 			return recipes.NewRevocableLock(&terse{Conn: c}, dir)
-		}), []string{"all readers are asked"}},
-		{"takes everything for a request", revocable(func(c conn, dir string) workloads.RevocableLock {
+		}, []string{"all readers are asked"}},
+		{"reports requests that no client made", func(c conn, dir string) lock {
 			return jumpy{recipes.NewRevocableLock(c, dir)}
-		}), []string{"the holder is asked", "all readers are asked"}},
-		{"uses force and does not say so", revocable(func(c conn, dir string) workloads.RevocableLock {
+		}, []string{"the holder is asked", "all readers are asked"}},
+		{"hides that it deposes holders", func(c conn, dir string) lock {
 			return disguised{recipes.NewLaserBeamLock(c, dir, time.Second)}
-		}), []string{"the holder is deaf"}},
-		{"asks only once", revocable(func(c conn, dir string) workloads.RevocableLock {
+		}, []string{"the holder ignores a request"}},
+		{"does not retry", func(c conn, dir string) lock {
 			return recipes.NewRevocableLock(timid{c}, dir)
-		}), []string{"replies to requests are lost"}},
-		{"does not say why nobody asks", revocable(func(c conn, dir string) workloads.RevocableLock {
+		}, []string{"replies to requests are lost"}},
+		{"hides the cause when no request can come", func(c conn, dir string) lock {
 			return vague{recipes.NewRevocableLock(c, dir)}
-		}), []string{"a listening holder's session is lost"}},
-		{"looks twice", revocable(func(c conn, dir string) workloads.RevocableLock {
+		}, []string{"a listening holder's session is lost"}},
+		{"reads twice", func(c conn, dir string) lock {
 			return recipes.NewRevocableLock(anxious{c}, dir)
-		}), []string{"identities with revocations"}},
-	}
+		}, []string{"identities with revocations"}},
+	}}
 }
 
 // wordless writes no requests.
@@ -85,15 +95,15 @@ func (b anxious) Get(ctx context.Context, path string, w drivers.Watch) ([]byte,
 }
 
 // jumpy reports a request that no client has made.
-type jumpy struct{ workloads.RevocableLock }
+type jumpy struct{ recipe.RevocableLock }
 
 func (jumpy) Revoked(context.Context) error { return nil }
 
 // disguised hides the number of holders that it has deposed.
-type disguised struct{ workloads.RevocableLock }
+type disguised struct{ recipe.RevocableLock }
 
 // vague fails with an error that does not name the cause.
-type vague struct{ workloads.RevocableLock }
+type vague struct{ recipe.RevocableLock }
 
 func (l vague) Revoked(ctx context.Context) error {
 	if l.RevocableLock.Revoked(ctx) != nil {

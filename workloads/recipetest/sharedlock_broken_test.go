@@ -4,32 +4,41 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// sharedMutants returns mutants of the shared lock.
-func sharedMutants() []mutant {
-	type conn = drivers.Conn
-	shared := func(open func(c conn, dir string) workloads.SharedLock) func(conn, string) workloads.Lock {
-		return func(c conn, dir string) workloads.Lock { return &side{SharedLock: open(c, dir)} }
-	}
-	return []mutant{
-		{"lets readers in with a writer", shared(func(c conn, dir string) workloads.SharedLock {
+func TestSharedLockMutantsAreCaught(t *testing.T) {
+	sharedLockMutants().areCaught(t, lockMutants().caught()...)
+}
+
+// openSharedLock is the constructor of a shared lock.
+type openSharedLock = func(drivers.Conn, string) recipe.SharedLock
+
+func sharedLockMutants() mutants[openSharedLock] {
+	type (
+		conn = drivers.Conn
+		lock = recipe.SharedLock
+	)
+	right := func(c conn, dir string) lock { return recipes.NewSharedLock(c, dir) }
+	form := func(open openSharedLock) Form { return SharedLockForm{Name: "nearest", New: open} }
+	return mutants[openSharedLock]{right, form, []mutant[openSharedLock]{
+		{"lets readers in with a writer", func(c conn, dir string) lock {
 			return recipes.NewSharedLock(&careless{Conn: c}, dir)
-		}), []string{"one holder at a time", "readers share"}},
-		{"does not look again", shared(func(c conn, dir string) workloads.SharedLock {
+		}, []string{"one holder at a time", "readers share"}},
+		{"does not check again", func(c conn, dir string) lock {
 			return recipes.NewSharedLock(&eager{alone: alone{Conn: c}}, dir)
-		}), []string{"the last of several readers lets go",
-			"a reader between two writers gives up", "a reader between two writers loses its session",
-			"the writer next to the readers gives up", "the writer next to the readers loses its session"}},
-		{"lets nobody share", shared(func(c conn, dir string) workloads.SharedLock {
+		}, []string{"the last of several readers releases",
+			"a reader between two writers cancels", "a reader between two writers loses its session",
+			"the writer next to the readers cancels", "the writer next to the readers loses its session"}},
+		{"shares with no client", func(c conn, dir string) lock {
 			return selfish{recipes.NewSharedLock(c, dir)}
-		}), []string{"readers share",
-			"a writer between readers gives up", "a writer between readers loses its session"}},
-	}
+		}, []string{"readers share",
+			"a writer between readers cancels", "a writer between readers loses its session"}},
+	}}
 }
 
 // careless sees no writers while it wants the lock for reading.
@@ -70,7 +79,7 @@ func (b *eager) Children(ctx context.Context, path string, w drivers.Watch) ([]d
 }
 
 // selfish always acquires the lock for writing.
-type selfish struct{ workloads.SharedLock }
+type selfish struct{ recipe.SharedLock }
 
 func (l selfish) AcquireRead(ctx context.Context) (context.Context, error) {
 	return l.AcquireWrite(ctx)

@@ -6,63 +6,59 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-// A TwoPhaseCommitForm is a form under test.
+// A TwoPhaseCommitForm is a form under test. A form whose sites have nodes of their own must
+// also notice when a site's session is lost.
 type TwoPhaseCommitForm struct {
-	Name string // the form's name in package cost
-	workloads.Protocol
+	Name string // the form's name in package costmodel
+	recipe.Protocol
+	Library
 }
 
-// TwoPhaseCommit checks a form on a service, as [Lock] does. A form whose sites have nodes of
-// their own must also notice when a site's session is lost.
-func TwoPhaseCommit(t *testing.T, service drivers.Service, form TwoPhaseCommitForm) {
-	checkAll(t, service, form.lock(), form.cases())
+// String implements [Form].
+func (f TwoPhaseCommitForm) String() string { return "two-phase-commit/" + f.Name }
+
+func (f TwoPhaseCommitForm) cases() []testCase {
+	begin := func(_ context.Context, x *trial) *commitTrial { return &commitTrial{trial: x, form: f} }
+	return append(leavingNothing(casesOf(begin, f.commitCases())),
+		costCases(workloads.Form{Recipe: "two-phase-commit", Name: f.Name, New: recipe.TwoPhaseCommits(f.Protocol)})...)
 }
 
-// TwoPhaseCommitBubbled checks a form, as [LockBubbled] does.
-func TwoPhaseCommitBubbled(t *testing.T, open func(t testing.TB) drivers.Service, form TwoPhaseCommitForm) {
-	checkBubbled(t, open, form.lock(), form.cases())
-}
+type commitCase = caseOf[*commitTrial]
 
-func (f TwoPhaseCommitForm) lock() LockForm {
-	return LockForm{Recipe: "two-phase-commit", Name: f.Name, New: newErrand}
-}
-
-func (f TwoPhaseCommitForm) cases() []lockCase {
-	at := func(run func(ctx context.Context, x *commitTrial)) func(context.Context, *lockTrial) {
-		return func(ctx context.Context, x *lockTrial) { run(ctx, &commitTrial{lockTrial: x, form: f}) }
-	}
-	cases := []lockCase{
-		{"all commit", "All commit when all have voted to, and nobody before.", at(commitAll)},
-		{"one aborts", "One vote to abort decides at once, and whoever has not voted yet learns it.", at(commitAborted)},
-		{"any schedule", "All decide alike whoever comes when: commit if all vote for it, and otherwise abort.", at(commitAnySchedule)},
-		{"any replies are lost", "Sessions survive broken connections, and no vote and no decision is changed by a lost reply.", at(commitRepliesLost)},
-		{"a site gives up", "A site that does not wait for the decision has voted all the same.", at(commitGivenUp)},
-		{"a site is lost before it has voted", "Nobody commits without its vote. It may come back and vote; where its node goes with it, it has aborted.", at(commitSiteLost)},
-		{"a site is lost after it has voted", "A vote that was read stands.", at(commitVoterLost)},
+// commitCases returns the cases that apply to the form.
+func (f TwoPhaseCommitForm) commitCases() []commitCase {
+	cases := []commitCase{
+		{"all commit", "All sites commit once all have voted to commit, and none commits before.", commitAll},
+		{"one aborts", "One vote to abort decides immediately, and sites that have not voted yet learn it.", commitAborted},
+		{"any schedule", "All sites make the same decision in whatever order they act: to commit if all vote to commit, and otherwise to abort.", commitAnySchedule},
+		{"any replies are lost", "Sessions survive broken connections, and a lost reply changes no vote and no decision.", commitRepliesLost},
+		{"a site cancels", "The vote of a site that does not wait for the decision counts.", commitCanceled},
+		{"a site is lost before it has voted", "No site commits without its vote. The site may return and vote. If its node ends with its session, it has aborted.", commitSiteLost},
+		{"a site is lost after it has voted", "A vote that the coordinator has read stands.", commitVoterLost},
 	}
 	if f.Coordinator != nil {
 		cases = append(cases,
-			lockCase{"the coordinator is lost", "Another one may begin again.", at(commitCoordinatorLost)},
-			lockCase{"the coordinator gives up", "A coordinator that gives up aborts, so that no site waits for it.", at(commitCoordinatorGivesUp)})
+			commitCase{"the coordinator is lost", "Another coordinator can start again.", commitCoordinatorLost},
+			commitCase{"the coordinator cancels", "A coordinator that cancels aborts, so that no site waits for it.", commitCoordinatorCancels})
 	}
 	if f.OwnNodes {
-		cases = append(cases, lockCase{"replies to creates are lost",
-			"The service made a site's node, the reply never arrived, and the session lives on. The site must know its node again.",
-			at(commitCreatesLost)})
+		cases = append(cases, commitCase{"replies to creates are lost",
+			"The service created a site's node, the reply was lost, and the session is still alive. The site must recognize its node.",
+			commitCreatesLost})
 	}
-	return append(cases, togetherCosts(workloads.Form{Recipe: "two-phase-commit", Name: f.Name, New: workloads.TwoPhaseCommits(f.Protocol)})...)
+	return cases
 }
 
 // A commitTrial is the state of one case.
 type commitTrial struct {
-	*lockTrial
+	*trial
 	form         TwoPhaseCommitForm
 	transactions int
 	path         string // of the current transaction
@@ -71,8 +67,8 @@ type commitTrial struct {
 
 // A voter is a client with its part in the transaction.
 type voter struct {
-	*lockClient
-	workloads.Transaction
+	*client
+	recipe.Transaction
 	commits bool // valid once the client knows the decision
 }
 
@@ -82,12 +78,12 @@ func (x *commitTrial) begin(ctx context.Context, sites int) {
 	x.transactions++
 	x.path, x.sites = fmt.Sprintf("%s/transaction-%d", x.dir, x.transactions), nil
 	_, err := x.admin.Create(ctx, x.path, nil, 0)
-	x.done(err)
+	x.must(err)
 	for i := range sites {
 		x.sites = append(x.sites, fmt.Sprintf("site-%d", i+1))
 		if !x.form.OwnNodes {
 			_, err := x.admin.Create(ctx, x.path+"/"+x.sites[i], nil, 0)
-			x.done(err)
+			x.must(err)
 		}
 	}
 }
@@ -95,20 +91,17 @@ func (x *commitTrial) begin(ctx context.Context, sites int) {
 // end removes the transaction. It fails the case if there is a node that is not a site's.
 func (x *commitTrial) end(ctx context.Context) {
 	x.Helper()
-	x.done(x.admin.Sync(ctx, x.path))
-	nodes, err := x.admin.Children(ctx, x.path, nil)
-	x.done(err)
-	for _, node := range nodes {
+	for _, node := range x.nodes(ctx, x.path) {
 		if !slices.Contains(x.sites, node.Name) {
-			x.Errorf("there is a node %s, and the sites are %v", node.Name, x.sites)
+			x.Errorf("unexpected node %s: the sites are %v", node.Name, x.sites)
 		}
-		x.done(x.admin.Delete(ctx, x.path+"/"+node.Name, drivers.AnyVersion))
+		x.must(x.admin.Delete(ctx, x.path+"/"+node.Name, drivers.AnyVersion))
 	}
-	x.done(x.admin.Delete(ctx, x.path, drivers.AnyVersion))
+	x.must(x.admin.Delete(ctx, x.path, drivers.AnyVersion))
 }
 
-func (x *commitTrial) voter(c *lockClient, site int) *voter {
-	return &voter{lockClient: c, Transaction: x.form.Site(c.conn, x.path, x.sites, x.sites[site])}
+func (x *commitTrial) voter(c *client, site int) *voter {
+	return &voter{client: c, Transaction: x.form.Site(c.conn, x.path, x.sites, x.sites[site])}
 }
 
 // join has the sites of a new transaction join, and then its coordinator begin. The coordinator
@@ -118,7 +111,7 @@ func (x *commitTrial) join(ctx context.Context, sites int) (voters []*voter, coo
 	x.begin(ctx, sites)
 	for i, c := range x.several(ctx, sites) {
 		v := x.voter(c, i)
-		x.done(v.Join(ctx))
+		x.must(v.Join(ctx))
 		voters = append(voters, v)
 	}
 	return voters, x.coordinator(ctx)
@@ -130,9 +123,9 @@ func (x *commitTrial) coordinator(ctx context.Context) *voter {
 	if x.form.Coordinator == nil {
 		return nil
 	}
-	v := &voter{lockClient: x.client(ctx)}
+	v := &voter{client: x.client(ctx)}
 	c := x.form.Coordinator(v.conn, x.path, x.sites)
-	v.send(ctx, func(ctx context.Context) (err error) {
+	v.begin(ctx, func(ctx context.Context) (err error) {
 		v.commits, err = c.Coordinate(ctx)
 		return err
 	})
@@ -153,7 +146,7 @@ func (v *voter) conclude(ctx context.Context, commit bool) error {
 func (x *commitTrial) vote(ctx context.Context, voters ...*voter) {
 	x.Helper()
 	for _, v := range voters {
-		v.send(ctx, func(ctx context.Context) error { return v.conclude(ctx, true) })
+		v.begin(ctx, func(ctx context.Context) error { return v.conclude(ctx, true) })
 		x.settle(ctx)
 	}
 }
@@ -161,25 +154,25 @@ func (x *commitTrial) vote(ctx context.Context, voters ...*voter) {
 // waiting fails the case unless all these voters still wait for the decision.
 func (x *commitTrial) waiting(ctx context.Context, voters ...*voter) {
 	x.Helper()
-	x.expectBack(ctx, false, clientsOf(voters)...)
+	x.expectReturned(ctx, false, clientsOf(voters)...)
 }
 
 // decided fails the case unless all these voters have made this decision.
 func (x *commitTrial) decided(ctx context.Context, commit bool, voters ...*voter) {
 	x.Helper()
 	voters = slices.DeleteFunc(voters, func(v *voter) bool { return v == nil })
-	x.expectBack(ctx, true, clientsOf(voters)...)
+	x.expectReturned(ctx, true, clientsOf(voters)...)
 	for i, v := range voters {
 		if v.commits != commit {
-			x.Errorf("of %d number %d commits: %v, want %v", len(voters), i+1, v.commits, commit)
+			x.Errorf("of %d sites, number %d commits: %v, want %v", len(voters), i+1, v.commits, commit)
 		}
 	}
 }
 
-func clientsOf(voters []*voter) []*lockClient {
-	clients := make([]*lockClient, len(voters))
+func clientsOf(voters []*voter) []*client {
+	clients := make([]*client, len(voters))
 	for i, v := range voters {
-		clients[i] = v.lockClient
+		clients[i] = v.client
 	}
 	return clients
 }
@@ -196,17 +189,17 @@ func commitAll(ctx context.Context, x *commitTrial) {
 func commitAborted(ctx context.Context, x *commitTrial) {
 	voters, coordinator := x.join(ctx, 4)
 	x.vote(ctx, voters[0])
-	voters[2].send(ctx, func(ctx context.Context) error { return voters[2].conclude(ctx, false) })
+	voters[2].begin(ctx, func(ctx context.Context) error { return voters[2].conclude(ctx, false) })
 	x.decided(ctx, false, voters[0], voters[2], coordinator)
 	x.vote(ctx, voters[1], voters[3])
 	x.decided(ctx, false, voters...)
 	x.end(ctx)
 }
 
-func commitGivenUp(ctx context.Context, x *commitTrial) {
+func commitCanceled(ctx context.Context, x *commitTrial) {
 	voters, coordinator := x.join(ctx, 4)
 	x.vote(ctx, voters[:2]...)
-	voters[1].giveUp(ctx)
+	voters[1].last().isCanceled(ctx)
 	x.vote(ctx, voters[2:]...)
 	x.decided(ctx, true, voters[0], voters[2], voters[3], coordinator)
 	x.end(ctx)
@@ -215,7 +208,7 @@ func commitGivenUp(ctx context.Context, x *commitTrial) {
 func commitSiteLost(ctx context.Context, x *commitTrial) {
 	voters, coordinator := x.join(ctx, 4)
 	x.vote(ctx, voters[:2]...)
-	x.done(voters[2].conn.Close())
+	voters[2].close()
 	if err := voters[2].Vote(ctx, true); err == nil {
 		x.Errorf("a vote without a session returns no error")
 	}
@@ -224,7 +217,7 @@ func commitSiteLost(ctx context.Context, x *commitTrial) {
 		x.waiting(ctx, voters[0], voters[1], voters[3])
 	}
 	back := x.voter(x.client(ctx), 2)
-	x.done(back.Join(ctx))
+	x.must(back.Join(ctx))
 	x.vote(ctx, back)
 	x.decided(ctx, !x.form.OwnNodes, voters[0], voters[1], back, voters[3], coordinator)
 	x.end(ctx)
@@ -233,9 +226,9 @@ func commitSiteLost(ctx context.Context, x *commitTrial) {
 func commitVoterLost(ctx context.Context, x *commitTrial) {
 	voters, coordinator := x.join(ctx, 4)
 	x.vote(ctx, voters[:2]...)
-	x.done(voters[1].conn.Close())
+	voters[1].close()
 	x.settle(ctx)
-	voters[1].failed(ctx, drivers.ErrSessionLost)
+	voters[1].last().fails(ctx, drivers.ErrSessionLost)
 	x.vote(ctx, voters[2:]...)
 	x.decided(ctx, true, voters[0], voters[2], voters[3], coordinator)
 	x.end(ctx)
@@ -244,9 +237,9 @@ func commitVoterLost(ctx context.Context, x *commitTrial) {
 func commitCoordinatorLost(ctx context.Context, x *commitTrial) {
 	voters, coordinator := x.join(ctx, 4)
 	x.vote(ctx, voters[:3]...)
-	x.done(coordinator.conn.Close())
+	coordinator.close()
 	x.settle(ctx)
-	coordinator.failed(ctx, drivers.ErrSessionLost)
+	coordinator.last().fails(ctx, drivers.ErrSessionLost)
 	x.vote(ctx, voters[3])
 	x.waiting(ctx, voters...)
 	coordinator = x.coordinator(ctx)
@@ -255,10 +248,10 @@ func commitCoordinatorLost(ctx context.Context, x *commitTrial) {
 	x.end(ctx)
 }
 
-func commitCoordinatorGivesUp(ctx context.Context, x *commitTrial) {
+func commitCoordinatorCancels(ctx context.Context, x *commitTrial) {
 	voters, coordinator := x.join(ctx, 4)
 	x.vote(ctx, voters[:3]...)
-	coordinator.giveUp(ctx)
+	coordinator.last().isCanceled(ctx)
 	x.vote(ctx, voters[3])
 	x.decided(ctx, false, voters...)
 	x.end(ctx)
@@ -266,20 +259,20 @@ func commitCoordinatorGivesUp(ctx context.Context, x *commitTrial) {
 
 func commitAnySchedule(ctx context.Context, x *commitTrial) {
 	for seed := range uint64(6) {
-		x.rush(ctx, seed, nil)
+		x.compete(ctx, seed, nil)
 	}
 }
 
 func commitRepliesLost(ctx context.Context, x *commitTrial) {
 	for seed := range uint64(6) {
-		x.rush(ctx, seed, oneInFive)
+		x.compete(ctx, seed, oneInFive)
 	}
 }
 
 // commitCreatesLost loses the reply to the first create of each site.
 func commitCreatesLost(ctx context.Context, x *commitTrial) {
 	var lost atomic.Int64
-	x.rush(ctx, 0, func(*rand.Rand) func(drivers.Message) bool {
+	x.compete(ctx, 0, func(*rand.Rand) func(drivers.Message) bool {
 		fresh := true
 		return func(m drivers.Message) bool {
 			lose := fresh && m.Op == drivers.OpCreate
@@ -288,23 +281,23 @@ func commitCreatesLost(ctx context.Context, x *commitTrial) {
 			return lose
 		}
 	})
-	if lost.Load() != crowd {
-		x.Errorf("%d replies to creates were lost, want %d", lost.Load(), crowd)
+	if lost.Load() != competitors {
+		x.Errorf("%d replies to creates were lost, want %d", lost.Load(), competitors)
 	}
 }
 
-// rush has a crowd of sites and a coordinator go through a transaction at random times. If the
+// compete has a number of sites and a coordinator go through a transaction at random times. If the
 // seed is odd, one site votes to abort.
-func (x *commitTrial) rush(ctx context.Context, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
+func (x *commitTrial) compete(ctx context.Context, seed uint64, lose func(*rand.Rand) func(drivers.Message) bool) {
 	x.Helper()
-	x.begin(ctx, crowd)
+	x.begin(ctx, competitors)
 	commits := seed%2 == 0
-	decisions := make([]bool, crowd+1)
-	x.atOnce(ctx, crowd+1, seed, lose, func(i int, c *lockClient, rng *rand.Rand) (err error) {
+	decisions := make([]bool, competitors+1)
+	x.concurrently(ctx, competitors+1, seed, lose, func(i int, c *client, rng *rand.Rand) (err error) {
 		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
 		}
-		if i == crowd {
+		if i == competitors {
 			decisions[i] = commits
 			if x.form.Coordinator != nil {
 				decisions[i], err = x.form.Coordinator(c.conn, x.path, x.sites).Coordinate(ctx)
@@ -318,13 +311,13 @@ func (x *commitTrial) rush(ctx context.Context, seed uint64, lose func(*rand.Ran
 		if err := drivers.Pause(ctx, upTo(rng, time.Millisecond)); err != nil {
 			return err
 		}
-		err = v.conclude(ctx, commits || i != int(seed)%crowd)
+		err = v.conclude(ctx, commits || i != int(seed)%competitors)
 		decisions[i] = v.commits
 		return err
 	})
 	if slices.Contains(decisions, !commits) {
-		x.Errorf("seed %d: that all vote to commit is %v, and the decisions are %v", seed, commits, decisions)
+		x.Errorf("seed %d: all vote to commit: %v; the decisions: %v", seed, commits, decisions)
 	}
 	x.end(ctx)
-	x.dismiss()
+	x.closeClients()
 }

@@ -7,65 +7,70 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/recipes"
-	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/recipe"
 )
 
-func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) { commitMutants().run(t) }
+func TestTwoPhaseCommitMutantsAreCaught(t *testing.T) { commitMutants().areCaught(t) }
 
-func commitMutants() *plants[workloads.Protocol] {
+func commitMutants() mutants[recipe.Protocol] {
 	type conn = drivers.Conn
 	same := func(c conn) conn { return c }
 	// protocol is the correct form, over broken sessions.
-	protocol := func(site, coordinator func(conn) conn) workloads.Protocol {
-		return workloads.Protocol{
-			Site: func(c conn, path string, sites []string, mine string) workloads.Transaction {
+	protocol := func(site, coordinator func(conn) conn) recipe.Protocol {
+		return recipe.Protocol{
+			Site: func(c conn, path string, sites []string, mine string) recipe.Transaction {
 				return recipes.NewEphemeralTransaction(site(c), path, sites, mine)
 			},
-			Coordinator: func(c conn, path string, sites []string) workloads.Coordinator {
+			Coordinator: func(c conn, path string, sites []string) recipe.Coordinator {
 				return recipes.NewCoordinator(coordinator(c), path, sites)
 			},
 			OwnNodes: true,
 		}
 	}
 	// sites is the correct form, with other sites.
-	sites := func(other func(t workloads.Transaction, c conn, path string) workloads.Transaction) workloads.Protocol {
+	sites := func(other func(t recipe.Transaction, c conn, path string) recipe.Transaction) recipe.Protocol {
 		p := protocol(same, same)
-		p.Site = func(c conn, path string, sites []string, mine string) workloads.Transaction {
+		p.Site = func(c conn, path string, sites []string, mine string) recipe.Transaction {
 			return other(recipes.NewEphemeralTransaction(c, path, sites, mine), c, path)
 		}
 		return p
 	}
 	hasty := protocol(same, same)
-	hasty.Coordinator = func(c conn, path string, sites []string) workloads.Coordinator {
+	hasty.Coordinator = func(c conn, path string, sites []string) recipe.Coordinator {
 		return recipes.NewCoordinator(c, path, sites[:1])
 	}
-	return newMutants(protocol(same, same), func(p workloads.Protocol) ([]lockCase, LockForm) {
-		form := TwoPhaseCommitForm{"ephemeral-sites", p}
-		return form.cases(), form.lock()
-	}).
-		plant("asks only one site", hasty, "all commit").
-		plant("takes its own vote for the decision", sites(func(t workloads.Transaction, _ conn, _ string) workloads.Transaction {
+	form := func(p recipe.Protocol) Form { return TwoPhaseCommitForm{Name: "ephemeral-sites", Protocol: p} }
+	return mutants[recipe.Protocol]{protocol(same, same), form, []mutant[recipe.Protocol]{
+		{"asks only one site", hasty,
+			[]string{"all commit"}},
+		{"treats its own vote as the decision", sites(func(t recipe.Transaction, _ conn, _ string) recipe.Transaction {
 			return &ownSite{Transaction: t}
-		}), "one aborts", "any schedule").
-		plant("asks only once", protocol(func(c conn) conn { return brittle{c} }, func(c conn) conn { return brittle{c} }),
-			"any replies are lost").
-		plant("ends it all when it gives up", sites(func(t workloads.Transaction, c conn, path string) workloads.Transaction {
+		}),
+			[]string{"one aborts", "any schedule"}},
+		{"does not retry", protocol(func(c conn) conn { return brittle{c} }, func(c conn) conn { return brittle{c} }),
+			[]string{"any replies are lost"}},
+		{"aborts the transaction when canceled", sites(func(t recipe.Transaction, c conn, path string) recipe.Transaction {
 			return endingSite{t, c, path}
-		}), "a site gives up").
-		plant("has nodes that outlive sessions", protocol(func(c conn) conn { return undead{c} }, same),
-			"a site is lost before it has voted").
-		plant("forgets votes", protocol(same, func(c conn) conn { return secondThoughts{c} }),
-			"a site is lost after it has voted").
-		plant("says nothing when it gives up", protocol(same, func(c conn) conn { return silentQuitter{c} }), "the coordinator gives up").
-		plant("does not see earlier votes", protocol(same, func(c conn) conn { return unseeing{c} }), "the coordinator is lost").
-		plant("does not look for its GUID", protocol(func(c conn) conn { return forgetful{c} }, same),
-			"replies to creates are lost").
-		plant("looks twice", protocol(func(c conn) conn { return twice{c} }, same), "settled cost", "identities")
+		}),
+			[]string{"a site cancels"}},
+		{"has nodes that outlive sessions", protocol(func(c conn) conn { return undead{c} }, same),
+			[]string{"a site is lost before it has voted"}},
+		{"forgets votes", protocol(same, func(c conn) conn { return secondThoughts{c} }),
+			[]string{"a site is lost after it has voted"}},
+		{"decides nothing when canceled", protocol(same, func(c conn) conn { return silentQuitter{c} }),
+			[]string{"the coordinator cancels"}},
+		{"does not see earlier votes", protocol(same, func(c conn) conn { return unseeing{c} }),
+			[]string{"the coordinator is lost"}},
+		{"does not look for its GUID", protocol(func(c conn) conn { return forgetful{c} }, same),
+			[]string{"replies to creates are lost"}},
+		{"reads twice", protocol(func(c conn) conn { return twice{c} }, same),
+			[]string{"settled cost", "identities"}},
+	}}
 }
 
 // ownSite treats its own vote as the decision.
 type ownSite struct {
-	workloads.Transaction
+	recipe.Transaction
 	wants bool
 }
 
@@ -81,7 +86,7 @@ func (t *ownSite) Decision(ctx context.Context) (bool, error) {
 
 // endingSite decides to abort when its Decision is canceled.
 type endingSite struct {
-	workloads.Transaction
+	recipe.Transaction
 	conn drivers.Conn
 	path string
 }
@@ -113,7 +118,7 @@ func (b secondThoughts) Set(ctx context.Context, path string, data []byte, versi
 type silentQuitter struct{ drivers.Conn }
 
 func (b silentQuitter) Set(ctx context.Context, path string, data []byte, version int32) (drivers.Stat, error) {
-	if givenUp(ctx) {
+	if cleaningUp(ctx) {
 		return drivers.Stat{}, nil
 	}
 	return b.Conn.Set(ctx, path, data, version)

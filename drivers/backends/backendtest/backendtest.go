@@ -9,7 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
@@ -18,7 +18,7 @@ import (
 // again as a server, and stops the shared servers at the end.
 func Main(m *testing.M) {
 	etcdtest.Plain()
-	child.Dispatch(backends.Roles())
+	reexec.Dispatch(backends.Roles())
 	code := m.Run()
 	if err := shared.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "backendtest:", err)

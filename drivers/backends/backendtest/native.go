@@ -8,7 +8,8 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
-	"github.com/stampede-bench/stampede/drivers/native"
+	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/drivers/server/certificates"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -16,7 +17,7 @@ import (
 // connections in memory. Only this test uses the server, which ends with it.
 func InMemory(t testing.TB) ensemble.Config {
 	t.Helper()
-	server := native.New(native.Options{})
+	server := server.New(server.Options{})
 	t.Cleanup(server.Close)
 	return ensemble.Config{
 		Servers: []string{"in-memory"},
@@ -46,18 +47,18 @@ func InChroot(t testing.TB) ensemble.Config {
 
 // Native runs a native server on the loopback interface, in this process and for one test, and
 // returns its address.
-func Native(t testing.TB, o native.Options) (address string) {
+func Native(t testing.TB, o server.Options) (address string) {
 	t.Helper()
-	return serve(t, o, (*native.Server).Serve)
+	return serve(t, o, (*server.Server).Serve)
 }
 
-func serve(t testing.TB, o native.Options, on func(*native.Server, net.Listener) error) (address string) {
+func serve(t testing.TB, o server.Options, on func(*server.Server, net.Listener) error) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := native.New(o)
+	server := server.New(o)
 	served := make(chan error, 1)
 	go func() { served <- on(server, l) }()
 	t.Cleanup(func() {
@@ -70,15 +71,15 @@ func serve(t testing.TB, o native.Options, on func(*native.Server, net.Listener)
 }
 
 // SecureNative is like [Native] over TLS, for clients that have a certificate of its authority.
-func SecureNative(t testing.TB, o native.Options) Secure {
+func SecureNative(t testing.TB, o server.Options) Secure {
 	t.Helper()
 	dir := t.TempDir()
 	s := Secure{Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
 	both := filepath.Join(dir, "server.pem")
-	cfg, err := native.Certificates{Cert: both, Key: both, ClientCA: s.Security.CA}.Config()
+	cfg, err := certificates.Files{Cert: both, Key: both, ClientCA: s.Security.CA}.Config()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Address = serve(t, o, func(server *native.Server, l net.Listener) error { return server.ServeTLS(l, cfg) })
+	s.Address = serve(t, o, func(server *server.Server, l net.Listener) error { return server.ServeTLS(l, cfg) })
 	return s
 }

@@ -2,13 +2,11 @@ package backendtest
 
 import (
 	"context"
-	"net/url"
 	"path/filepath"
 	"testing"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
 )
 
@@ -19,25 +17,10 @@ func SecureEtcd(t testing.TB) Secure {
 	t.Helper()
 	dir := t.TempDir()
 	s := Secure{Security: Authority(t, dir), Stranger: Authority(t, t.TempDir())}
-	c := embed.NewConfig()
-	c.Dir = filepath.Join(dir, "data")
-	peers, clients := []url.URL{{Scheme: "http", Host: "127.0.0.1:0"}}, []url.URL{{Scheme: "https", Host: "127.0.0.1:0"}}
-	c.ListenPeerUrls, c.AdvertisePeerUrls = peers, peers
-	c.ListenClientUrls, c.AdvertiseClientUrls = clients, clients
-	c.InitialCluster = c.InitialClusterFromName(c.Name)
 	server := filepath.Join(dir, "server.pem")
-	c.ClientTLSInfo = transport.TLSInfo{CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true}
-	c.UnsafeNoFsync = true
-	c.TickMs, c.ElectionMs = 100, 500 // for short leases
-	c.BcryptCost = 4                  // the minimum: with etcd's own cost a session takes seconds under the race detector
-	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
-	member, err := embed.StartEtcd(c)
-	if err != nil {
-		t.Fatalf("start etcd: %v", err)
-	}
-	t.Cleanup(member.Close)
-	<-member.Server.ReadyNotify()
-	s.Address = member.Clients[0].Addr().String()
+	s.Address = startEtcd(t, dir, transport.TLSInfo{
+		CertFile: server, KeyFile: server, TrustedCAFile: s.Security.CA, ClientCertAuth: true,
+	})
 	return s
 }
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/stampede-bench/stampede/drivers/child"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 )
 
 // Program is the environment variable that names a stampede binary built without the race
@@ -18,7 +18,7 @@ const Program = "PLAIN_STAMPEDE"
 // first.
 func Plain() {
 	program := os.Getenv(Program)
-	if program == "" || os.Getenv(child.Variable) != "etcd" {
+	if program == "" || os.Getenv(reexec.Variable) != "etcd" {
 		return
 	}
 	err := syscall.Exec(program, os.Args, os.Environ())

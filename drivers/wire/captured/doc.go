@@ -4,5 +4,5 @@
 //
 // The tests of package native that run these clients record the packets again:
 //
-//	go test -run 'Kazoo|Curator|Shell|GoZooKeeper' ./drivers/native -args -capture
+//	go test -run 'Kazoo|Curator|Shell|GoZooKeeper' ./drivers/server -args -capture
 package captured

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/compare"
+	"github.com/stampede-bench/stampede/results/stats"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// defaultPaired is how long each run of a pair is measured: many short runs give more information
+// than a few long ones.
+const defaultPaired = time.Second
+
+// A pairedRuns holds base and candidate, and runs them in interleaved pairs.
+type pairedRuns struct {
+	*app
+	flags    pairFlags
+	variants [2]variant
+	progress *progress
+	services map[string]reachedService // by sharedBy: variants with the same key share a service
+	hide     func()                    // stops showing the runs as metrics and on the page
+}
+
+// newPairedRuns checks everything that can be checked before anything is started.
+func (a *app) newPairedRuns(asked *pflag.FlagSet, words []string, f pairFlags) (*pairedRuns, error) {
+	d := &pairedRuns{app: a, flags: f, progress: newProgress(a.err, f.Quiet), services: map[string]reachedService{}}
+	for i, name := range []string{"BASE", "CANDIDATE"} {
+		var err error
+		if d.variants[i], err = a.variant(name, words[i], asked); err != nil {
+			return nil, err
+		}
+	}
+	base, other := d.variants[0], d.variants[1]
+	if err := spec.CheckUsed(asked, []catalog.Choice{base.form, other.form}); err != nil {
+		return nil, err
+	}
+	if len(base.flags.Clients) != len(other.flags.Clients) {
+		return nil, cli.Usagef("BASE has %s and CANDIDATE %s of clients: both need the same number, since they are compared one by one",
+			cli.Counted(len(base.flags.Clients), "number"), cli.Counted(len(other.flags.Clients), "number"))
+	}
+	if (base.binary == "") != (other.binary == "") {
+		return nil, cli.Usagef("only one of BASE and CANDIDATE is another program: name a program for both, since each of its runs starts a server")
+	}
+	return d, nil
+}
+
+func (d *pairedRuns) levels() int { return len(d.variants[0].flags.Clients) }
+
+// phases returns the phases that both base and candidate time.
+func (d *pairedRuns) phases() []string {
+	others := d.variants[1].form.Phases()
+	return slices.DeleteFunc(d.variants[0].form.Phases(), func(p string) bool { return !slices.Contains(others, p) })
+}
+
+// subject names what is compared at a level. It returns "" if there is only one level.
+func (d *pairedRuns) subject(level int) string {
+	base, other := d.variants[0].flags.Clients[level], d.variants[1].flags.Clients[level]
+	switch {
+	case d.levels() == 1:
+		return ""
+	case base != other:
+		return fmt.Sprintf("%d → %d clients", base, other)
+	}
+	return cli.Counted(base, "client")
+}
+
+// runs returns the number of runs in a set of pairs.
+func (d *pairedRuns) runs() int { return 2 * d.flags.pairs * d.levels() }
+
+// open opens the services of base and candidate, only one if they can share it, and starts to show the runs
+// as metrics and on the page if flags ask for that.
+func (d *pairedRuns) open(ctx context.Context) (err error) {
+	if d.hide, err = d.observeRuns(ctx, &d.flags.Flags); err != nil {
+		return err
+	}
+	for _, s := range d.variants {
+		if _, there := d.services[s.sharedBy()]; there || s.binary != "" {
+			continue
+		}
+		d.progress.note("opening %s", s.source.Name)
+		service, err := dial(ctx, s.source, s.flags.ConnectTimeout)
+		if err != nil {
+			return interrupted(ctx, s.flags.Explained(s.source, err))
+		}
+		d.services[s.sharedBy()] = service
+	}
+	for _, s := range d.variants {
+		if s.binary != "" {
+			continue
+		}
+		if why := d.services[s.sharedBy()].lacks(s.form.Form); why != "" {
+			return cli.Usagef("%s", why)
+		}
+	}
+	return nil
+}
+
+func (d *pairedRuns) close() (err error) {
+	if d.hide != nil {
+		d.hide()
+	}
+	for _, s := range d.services {
+		if e := s.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// orders reports for each pair of a set, whose levels alternate, whether the candidate runs first.
+// Each set has its own seeds.
+func (d *pairedRuns) orders(nth int) []bool {
+	each := d.flags.pairs * d.levels()
+	return stats.Orders(spec.RunSeed(d.flags.Seed, nth*each), each)
+}
+
+// set runs a set of pairs. If it is interrupted, it returns the complete pairs.
+func (d *pairedRuns) set(ctx context.Context, nth int) ([]compare.Subject, error) {
+	subjects := d.subjects()
+	return subjects, d.extend(ctx, nth, subjects, d.flags.pairs, time.Time{})
+}
+
+// subjects returns the subjects, one for each level, without runs.
+func (d *pairedRuns) subjects() []compare.Subject {
+	subjects := make([]compare.Subject, d.levels())
+	for level := range subjects {
+		subjects[level].Name = d.subject(level)
+	}
+	return subjects
+}
+
+// extend runs pairs of the nth set until each subject has that number. It begins none after the deadline,
+// unless that is zero. The two runs of a pair share a seed, and so have the same arrivals; different
+// pairs have different seeds.
+func (d *pairedRuns) extend(ctx context.Context, nth int, subjects []compare.Subject, pairs int, deadline time.Time) error {
+	orders := d.orders(nth)
+	for i := len(subjects[0].Base) * d.levels(); i < pairs*d.levels(); i++ {
+		level, seed := i%d.levels(), spec.RunSeed(d.flags.Seed, nth*len(orders)+i)
+		if level == 0 && !deadline.IsZero() && time.Now().After(deadline) {
+			return nil
+		}
+		order := [2]int{0, 1}
+		if orders[i] {
+			order = [2]int{1, 0}
+		}
+		var runs [2]results.Run
+		for place, variant := range order {
+			run, err := d.measure(ctx, d.variants[variant], level, seed)
+			if err != nil {
+				return err
+			}
+			run.Order = 2*(nth*len(orders)+i) + place + 1
+			runs[variant] = *run
+			d.progress.done(1)
+		}
+		subjects[level].Base = append(subjects[level].Base, runs[0])
+		subjects[level].New = append(subjects[level].New, runs[1])
+	}
+	return nil
+}
+
+// measure does one run of a variant. It returns no run if the run is interrupted.
+func (d *pairedRuns) measure(ctx context.Context, s variant, level int, seed uint64) (*results.Run, error) {
+	f := s.at(level, seed)
+	if s.binary != "" {
+		d.progress.note("%s%s", d.progress.ahead(), s.label)
+		return s.runBinary(ctx, f)
+	}
+	clients := f.Clients[0]
+	run, err := d.runOnce(ctx, &f, d.services[s.sharedBy()].Service, s.form.Form, clients, 0, d.progress.following(s.form.Form, clients, f))
+	if err != nil {
+		return nil, s.flags.Explained(s.source, err)
+	}
+	return run, nil
+}
+
+// runSet opens the services, runs one set of pairs and closes the services.
+func (d *pairedRuns) runSet(ctx context.Context) (subjects []compare.Subject, err error) {
+	defer func() {
+		if e := d.close(); err == nil {
+			err = e
+		}
+	}()
+	if err := d.open(ctx); err != nil {
+		return nil, err
+	}
+	d.progress.of(d.runs(), 0)
+	return d.set(ctx, 0)
+}
+
+// takes says about how long a set takes. It returns "" if that is unknown.
+func (d *pairedRuns) takes() string {
+	var all time.Duration
+	for _, s := range d.variants {
+		if s.flags.WindowRounds() > 0 {
+			return ""
+		}
+		all += time.Duration(d.flags.pairs*d.levels()) * (s.flags.Run.Warmup + s.flags.Run.Duration)
+	}
+	return fmt.Sprintf(": about %v", all.Round(time.Second))
+}
+
+// announceServices prints what the runs will do to services that were given by address.
+func (d *pairedRuns) announceServices() {
+	announced := map[string]bool{}
+	for _, s := range d.variants {
+		if !announced[s.sharedBy()] {
+			s.flags.Announce(d.err, []spec.Source{s.source}, s.flags.Announcement(d.flags.pairs))
+		}
+		announced[s.sharedBy()] = true
+	}
+}

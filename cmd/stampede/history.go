@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/history"
+)
+
+// A historyFlags holds the flags of stampede history.
+type historyFlags struct {
+	path string
+	fail bool
+}
+
+func (a *app) historyCommand() *cobra.Command {
+	var f historyFlags
+	cmd := &cobra.Command{
+		Use:   "history [FIGURE...]",
+		Short: "Show when figures changed, in the saved runs",
+		Long: `History shows, for each kind of run and each machine, when a figure changed: in a step
+or in a slow drift. A figure that has noise needs five results before a change and
+five after it; an exact count changes at the first result that differs. Changes of
+less than 1 % are not shown. Without a FIGURE it shows throughput, the median of the
+recipe's main phase, and the reads, writes and notifications per round. Figures are
+named as in thresholds.`,
+		Example: `  stampede history
+  stampede history rounds_per_s acquire.p99 --fail-on-regression
+  stampede history --save history.jsonl`,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return a.metricWords(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, figures []string) error {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			return a.history(figures, f)
+		},
+	}
+	cmd.Flags().StringVar(&f.path, "save", spec.SavedRuns, "`PATH` of the folder of saved runs, or of a file .jsonl with a result in each line")
+	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse")
+	return cmd
+}
+
+func (a *app) history(figures []string, f historyFlags) error {
+	files, err := a.savedRuns(f.path)
+	if err != nil {
+		return err
+	}
+	all := history.Collection{Figures: figures}
+	for _, file := range files {
+		if err := all.Add(file); err != nil {
+			return cli.Usage(err)
+		}
+	}
+	if len(all.Series) == 0 {
+		fmt.Fprintf(a.err, "stampede: no run in %s has such a figure\n", f.path)
+	}
+	regressed := false
+	for i, s := range all.Series {
+		if i > 0 {
+			fmt.Fprintln(a.out)
+		}
+		if err := s.WriteTable(a.out); err != nil {
+			return err
+		}
+		regressed = regressed || s.Regressed()
+	}
+	if f.fail && regressed {
+		return cli.Finding(cli.ExitRegression, "the newest change of a figure is a regression")
+	}
+	return nil
+}
+
+// savedRuns returns the results of runs and sweeps in a folder or in a file with a result in each line, in
+// the order of their time. It leaves out other kinds of results.
+func (a *app) savedRuns(path string) (files []results.File, err error) {
+	var all []results.Result
+	if strings.HasSuffix(path, ".jsonl") {
+		if all, err = archive.ReadLines(path); err != nil {
+			return nil, cli.Usage(err)
+		}
+	} else if all, err = a.inFolder(archive.Folder(path)); err != nil {
+		return nil, err
+	}
+	for _, v := range all {
+		switch v := v.(type) {
+		case results.File:
+			files = append(files, v)
+		case results.Sweep:
+			files = append(files, v.File)
+		}
+	}
+	slices.SortStableFunc(files, func(x, y results.File) int { return x.Started.Compare(y.Started) })
+	return files, nil
+}
+
+// inFolder reads the saved results. A file that cannot be read does not hide the others.
+func (a *app) inFolder(folder archive.Folder) (all []results.Result, err error) {
+	ids, err := folder.IDs()
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	for _, id := range ids {
+		v, err := archive.ReadAny(folder.Path(id))
+		if err != nil {
+			fmt.Fprintf(a.err, "stampede: %v\n", err)
+			continue
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
+	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/observation"
+)
+
+// An observeFlags holds the flags of stampede observe.
+type observeFlags struct {
+	backend    string
+	security   drivers.Security
+	listen     string
+	encryption listenTLS
+	env        []string
+	thresholds []string
+	length     time.Duration
+	project    int
+	outputs    outputs.Flags
+	saving     spec.Saving
+	metrics    string // address for Prometheus
+	capture    captureFlags
+}
+
+func (a *app) observeCommand() *cobra.Command {
+	var f observeFlags
+	cmd := &cobra.Command{
+		Use:   "observe [flags] [-- COMMAND [ARGUMENT]...]",
+		Short: "See what other programs' traffic does to a service, and whether it herds",
+		Long: `Observe puts a proxy between other programs and a service. It passes all bytes on
+unchanged, and counts which change wakes how many sessions, what these do next,
+and recognizes the recipe and its form.
+
+Behind --, it runs a command: it starts the backend, or uses the one given,
+replaces {address} in the arguments and in --env, and reports when the command
+has ended. Otherwise it observes until --for has passed or Ctrl-C, with one
+port for each server, so that clients fail over as without it. With --pcap or
+--interface it reads captured packets and is not in the path between clients
+and servers; --backend then says only which protocol they carry.
+
+The exit code is 1 if the command failed, else 99 if a threshold is not met, 97
+if a threshold could not be judged, and else 0.
+
+A proxy changes what the service knows of its clients: their address is the
+proxy's, in ip access lists and limits of connections per address; an identity
+by a TLS certificate does not pass. Node data and credentials are neither kept
+nor shown.`,
+		Example: `  stampede observe --env ZK_CONNECT={address} --threshold 'fanout.max <= 5' -- go test ./...
+  stampede observe --backend etcd: -- ./integration-tests --endpoints {address}
+  stampede observe --backend zookeeper://zk1:2181,zk2:2181 --listen 127.0.0.1:12181 --for 10m
+  stampede observe --pcap zk.pcap --port 2181
+  stampede observe --backend etcd: --interface eth0 --for 1m`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
+				return err
+			}
+			if len(args) > 0 && cmd.ArgsLenAtDash() != 0 {
+				return cli.Usagef("unexpected argument %q: a command follows --", args[0])
+			}
+			return a.observe(cmd.Context(), f, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.backend, "backend", "b", "native:", "`URL` of the service; see stampede list")
+	spec.RegisterTLS(flags, &f.security)
+	cli.Complete(cmd, "backend", spec.BackendWords)
+	flags.StringVar(&f.listen, "listen", "127.0.0.1:0", "`HOST:PORT` of the proxy; further servers have the ports that follow")
+	f.encryption.register(flags)
+	flags.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` in the environment of the command, {address} replaced; repeatable")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "`CONDITION` such as 'fanout.max <= 5' or '/path/*: wasted < 10%'; repeatable")
+	flags.DurationVar(&f.length, "for", 0, "how long to observe without a command (default: until Ctrl-C)")
+	flags.IntVar(&f.project, "project", 0, "tell what a change would cost with `N` clients")
+	f.saving.Register(cmd)
+	f.outputs.Register(cmd, results.KindObservation)
+	f.capture.register(cmd)
+	spec.RegisterMetrics(flags, &f.metrics)
+	for _, name := range []string{"listen", "env", "threshold", "for", "project", spec.MetricsFlag} {
+		cli.Complete(cmd, name, func() []string { return nil })
+	}
+	return cmd
+}
+
+func (a *app) observe(ctx context.Context, f observeFlags, command []string) error {
+	checked, err := f.check(command)
+	if err != nil {
+		return err
+	}
+	outs, err := f.outputs.Open(results.KindObservation, a.out)
+	if err != nil {
+		return err
+	}
+	defer outs.Discard()
+	file := results.NewObservation(tool())
+	file.Backend, file.Projected = checked.target.String(), f.project
+	var failed error
+	if f.capture.given() {
+		failed = a.observeCapture(ctx, f, checked.target.Scheme(), &file)
+	} else {
+		failed = a.observeProxy(ctx, f, command, checked.target, &file)
+	}
+	if file.Source == "" {
+		return failed // nothing was observed
+	}
+	file.Gates, file.Verdict = observation.Judge(checked.thresholds, file.Observed)
+	kept, unsaved := f.saving.KeepObservation(file)
+	if err := outs.Write(file, kept); err != nil {
+		return err
+	}
+	if unsaved != nil {
+		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
+	}
+	err = outcome(file, failed)
+	if len(command) == 0 && ctx.Err() != nil {
+		err = errors.Join(err, errEnded) // Ctrl-C is how an observation without --for ends
+	}
+	return err
+}
+
+// observeProxy observes through a proxy.
+func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string, target backends.Target, file *results.Observation) error {
+	w, err := a.openTapped(ctx, f, target)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	missed := func() int64 { return w.proxy.Stats().Dropped }
+	stop, err := a.followTraffic(ctx, f, w.seen, target.Scheme(), missed)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	file.Source = "proxy"
+	failed := a.during(ctx, f, command, w, file)
+	w.proxy.Close()
+	stats := w.proxy.Stats()
+	file.Dropped, file.Observed = stats.Dropped, w.seen.Report()
+	return errors.Join(failed, stats.Failure)
+}
+
+// A checkedObserve holds the parsed and checked flags of observe.
+type checkedObserve struct {
+	target     backends.Target
+	thresholds []observation.Threshold
+}
+
+// check checks everything that can be checked before anything is started.
+func (f observeFlags) check(command []string) (c checkedObserve, err error) {
+	if c.target, err = backends.Parse(f.backend); err != nil {
+		return c, cli.Usage(err)
+	}
+	if err := f.security.Validate(); err != nil {
+		return c, cli.Usage(err)
+	}
+	if f.security.TLS() && !c.target.Given() {
+		return c, cli.Flagf("tls", "flags: %w", backends.ErrStarted)
+	}
+	if err := checkListen("listen", f.listen); err != nil {
+		return c, err
+	}
+	if _, err := f.encryption.config(nil); err != nil {
+		return c, err
+	}
+	if _, err := f.security.TLSConfig(); err != nil {
+		return c, cli.Flagf("tls", "flags: %w", err)
+	}
+	switch {
+	case f.length < 0:
+		return c, cli.Flagf("for", "%v: must not be negative", f.length)
+	case len(command) > 0 && f.length > 0:
+		return c, cli.Flagf("for", "and a command: the observation lasts as long as the command")
+	case len(command) == 0 && len(f.env) > 0:
+		return c, cli.Flagf("env", "without a command: put the command behind --")
+	case f.project < 0:
+		return c, cli.Flagf("project", "%d: must be at least 1", f.project)
+	}
+	if err := f.capture.check(command); err != nil {
+		return c, err
+	}
+	for _, e := range f.env {
+		if name, _, found := strings.Cut(e, "="); !found || name == "" {
+			return c, cli.Flagf("env", "%q: want NAME=VALUE", e)
+		}
+	}
+	for _, text := range f.thresholds {
+		t, err := observation.ParseThreshold(text)
+		if err != nil {
+			return c, cli.Usage(err)
+		}
+		c.thresholds = append(c.thresholds, t)
+	}
+	return c, f.saving.Check()
+}
+
+// outcome returns the error for the exit code: the command's failure, then the thresholds.
+func outcome(file results.Observation, failed error) error {
+	switch {
+	case failed != nil:
+		return failed
+	case file.Verdict == results.Fail:
+		return cli.Finding(cli.ExitThreshold, "a threshold is not met")
+	case file.Verdict == results.Invalid:
+		return cli.Finding(cli.ExitInvalid, "a threshold could not be judged")
+	}
+	return nil
+}
+
+// protocolOf returns the protocol of a backend's services.
+func protocolOf(scheme string) traffic.Protocol {
+	if scheme == "etcd" {
+		return etcd.Protocol()
+	}
+	return traffic.ZooKeeper()
+}
+
+// A tapped service is a service with a proxy before it.
+type tapped struct {
+	seen    *observe.Analysis
+	proxy   *proxy.Proxy
+	service io.Closer // nil if it was given
+	secure  bool      // TLS is on one of the proxy's sides, or on both
+}
+
+func (w tapped) close() {
+	w.proxy.Close()
+	if w.service != nil {
+		w.service.Close()
+	}
+}
+
+// address returns the addresses for clients: of the proxy, separated by commas.
+func (w tapped) address() string { return strings.Join(w.proxy.Addresses(), ",") }
+
+func (w tapped) String() string {
+	text := fmt.Sprintf("observing at %s; servers see the proxy's address as that of every client", w.address())
+	if w.secure {
+		text += ", and its certificate if it has one: x509 identities of clients do not reach them"
+	}
+	return text
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/units"
+
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/lean"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// perform does the jobs one after the other, writes all their runs into one result and judges it.
+// The flags say where the result goes.
+func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs []spec.Job, asked spec.Checks) error {
+	if err := f.Saving.Check(); err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		if j.Flags.Repeat < 1 {
+			return cli.Flagf("repeat", "%d: must be at least 1", j.Flags.Repeat)
+		}
+	}
+	var err error
+	if file.Percentiles, err = spec.ParsePercentiles(f.Percentiles); err != nil {
+		return err
+	}
+	outs, err := f.Output.Open(results.KindRun, a.out)
+	if err != nil {
+		return err
+	}
+	defer outs.Discard()
+	hide, err := a.observeRuns(ctx, &f)
+	if err != nil {
+		return err
+	}
+	defer hide()
+	for _, j := range jobs {
+		j.Flags.Announce(a.err, j.Sources, j.Flags.Announcement(len(j.Chosen)))
+	}
+	b := &bench{app: a, progress: newProgress(a.err, f.Quiet), file: file, abort: abortConditions{asked.Aborts, nil}}
+	began := time.Now()
+	runErr := b.runAll(ctx, jobs)
+	b.file.Took = time.Since(began)
+	b.progress.clear()
+	broken := runErr != nil && !errors.Is(runErr, workloads.ErrInterrupted)
+	if broken && len(b.file.Runs) == 0 {
+		return runErr
+	}
+	b.file.Interrupted = runErr != nil
+	levels.Summarize(&b.file)
+	asked.Judge(&b.file, b.abort.fired)
+	saved, unsaved := f.Saving.Keep(b.file)
+	if err := outs.Write(b.file, saved); err != nil {
+		return err
+	}
+	if unsaved != nil {
+		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
+	}
+	if broken { // the runs before the failure have been written
+		return runErr
+	}
+	return a.conclude(asked, b.file, outs)
+}
+
+// A bench is the state of one stampede run.
+type bench struct {
+	*app
+	spec.Job       // the job in progress
+	repetition int // the repetition in progress, counted from 0
+	progress   *progress
+	file       results.File
+	abort      abortConditions
+}
+
+func (b *bench) runAll(ctx context.Context, jobs []spec.Job) error {
+	for _, b.Job = range jobs {
+		for _, s := range b.Sources {
+			if err := b.runOn(ctx, s); err != nil {
+				return b.Flags.Explained(s, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (b *bench) runOn(ctx context.Context, s spec.Source) (err error) {
+	b.progress.note("opening %s", s.Name)
+	service, err := dial(ctx, s, b.Flags.ConnectTimeout)
+	if err != nil {
+		return interrupted(ctx, err)
+	}
+	defer func() {
+		if e := service.Close(); err == nil {
+			err = e
+		}
+	}()
+	forms, skipped, err := service.served(b.Chosen)
+	if err != nil {
+		return err
+	}
+	b.file.Skipped = append(b.file.Skipped, skipped...)
+	b.adviseClient(service.Service, forms)
+	for b.repetition = range b.Flags.Repeat {
+		for _, clients := range b.Flags.Clients {
+			b.expect(service.Info(), forms, clients)
+			if err := b.runLevel(ctx, service.Service, forms, clients); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// manySessions is the number of sessions above which stampede recommends the lean client.
+const manySessions = 1000
+
+// adviseClient recommends the lean client, in one line for each backend.
+func (b *bench) adviseClient(s drivers.Service, forms []workloads.Form) {
+	most := slices.Max(b.Flags.Clients)
+	heavy := func(f workloads.Form) bool { return f.On(s).Info().Client == zookeeper.Client }
+	if most > manySessions && !b.Flags.Quiet && slices.ContainsFunc(forms, heavy) {
+		fmt.Fprintf(b.err, "stampede: %s sessions through %s hold 3 MiB of buffers each, and through %s a few KiB\n",
+			units.Count(int64(most)), zookeeper.Client, lean.Client)
+	}
+}
+
+// runForm does a run and gives it the nth place in the file.
+func (b *bench) runForm(ctx context.Context, s drivers.Service, form workloads.Form, clients, nth int) error {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	s = form.On(s)
+	row := results.Run{Scenario: b.Scenario, Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
+		Backend: results.Backend(s.Info()), Clients: clients}
+	aborting := observer{progress: func(p workloads.Progress) {
+		if b.abort.check(soFar(row, p), len(b.file.Runs), metricsSoFar(p)) {
+			end()
+		}
+	}}
+	run, err := b.runOnce(ctx, &b.Flags, s, form, clients, nth, b.progress.following(form, clients, b.Flags), aborting)
+	if run != nil {
+		run.Scenario, run.Order = b.Scenario, len(b.file.Runs)+1
+		if b.Flags.Repeat > 1 {
+			run.Repetition = b.repetition + 1
+		}
+		b.file.Runs = append(b.file.Runs, *run)
+	}
+	if err == nil && b.abort.check(*run, len(b.file.Runs)-1, nil) {
+		return workloads.ErrInterrupted
+	}
+	return err
+}
+
+// expect announces the next runs to the observers.
+func (b *bench) expect(on drivers.Info, forms []workloads.Form, clients int) {
+	var next []results.Setting
+	for _, form := range forms {
+		next = append(next, results.Setting{Recipe: form.Recipe, Form: form.Name, Family: string(form.Family),
+			Backend: on, Clients: clients, Groups: b.Flags.Run.Groups})
+	}
+	for _, o := range b.observers {
+		if o.expect != nil && len(next) > 0 {
+			o.expect(next)
+		}
+	}
+}

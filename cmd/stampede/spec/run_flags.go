@@ -1,0 +1,137 @@
+package spec
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// DefaultWarmup is long enough to warm up connections and caches.
+const DefaultWarmup = 200 * time.Millisecond
+
+// DefaultHold is as short as possible while still making other clients wait.
+const DefaultHold = time.Millisecond
+
+// defaultAbortRate makes most transactions commit, and some abort.
+const defaultAbortRate = 0.1
+
+// A Flags holds the flags of stampede run.
+type Flags struct {
+	Selection
+	Run         workloads.Plan // has every option that a flag sets as it is; Plan completes it
+	Seed        uint64
+	Output      outputs.Flags
+	Load        Load
+	Mix         Mix
+	background  Background
+	faults      Faults
+	Saving      Saving
+	Judging     Judging
+	File        string
+	Percentiles string
+	Repeat      int
+	MetricsAddr string
+	Listen      string
+}
+
+// Register adds all flags of stampede run but --file to a command.
+func (f *Flags) Register(forms []workloads.Form, cmd *cobra.Command) {
+	f.Selection.Register(forms, cmd, []string{"native:"}, []int{2, 8, 32, 128})
+	flags := cmd.Flags()
+	flags.DurationVar(&f.Run.Settings.Hold, "hold", DefaultHold, "how long a client holds the lock or its like")
+	flags.IntVar(&f.Run.Groups, "groups", 1, "number of locks, queues and so on, among which the clients are divided evenly")
+	f.RegisterFixed(cmd, 1800*time.Millisecond, results.KindRun)
+	RegisterPercentiles(flags, &f.Percentiles)
+	flags.IntVar(&f.Repeat, "repeat", 1, "number of repetitions of all runs; with at least 6 every figure has a 95 % interval")
+	f.Saving.Register(cmd)
+	f.Judging.register(cmd)
+}
+
+// RegisterFixed adds the flags whose values are the same at all levels of a sweep.
+func (f *Flags) RegisterFixed(cmd *cobra.Command, duration time.Duration, kind string) {
+	flags := cmd.Flags()
+	flags.DurationVar(&f.Run.Settings.Think, "think", 0, "how long a client pauses between two rounds")
+	flags.DurationVar(&f.Run.Duration, "duration", duration, "least time for which each run is measured; a closed loop continues until 30 rounds have ended, up to 10 times this and 30s")
+	flags.DurationVar(&f.Run.Warmup, "warmup", DefaultWarmup, "least time that each run takes before it is measured; a closed loop continues until its throughput is steady, up to 5 times this (15s in the first run on a started ZooKeeper or etcd)")
+	flags.DurationVar(&f.Run.Ramp, "ramp", 0, "time over which the clients of a closed loop arrive before the warm-up (default: depends on their number)")
+	flags.Int64Var(&f.Run.Rounds, "rounds", 0, "measure this number of rounds instead of --duration")
+	flags.IntVar(&f.Run.Settings.RevokeEvery, "revoke-every", workloads.DefaultRevokeEvery, "rounds of a revocable lock per round that begins with a revocation")
+	flags.Float64Var(&f.Run.Settings.AbortRate, "abort-rate", defaultAbortRate, "share of two-phase commits in which a site votes to abort, 0 to 1")
+	flags.Uint64Var(&f.Seed, "seed", 0, "seed of every random choice (default: a new one, which is printed)")
+	registerQueue(flags, &f.Run.Settings.Queue)
+	f.Mix.register(cmd)
+	flags.StringVar(&f.background.text, "background", "", backgroundUsage)
+	f.Load.register(cmd)
+	f.faults.register(flags)
+	flags.DurationVar(&f.Run.Bin, "bin", metrics.DefaultBin, "width of a bin of the herd's time line, which has 100 bins in a result file")
+	f.Output.Register(cmd, kind)
+	RegisterMetrics(flags, &f.MetricsAddr)
+	registerLive(flags, &f.Listen)
+}
+
+func (f *Flags) check() error {
+	for name, d := range map[string]time.Duration{"hold": f.Run.Settings.Hold, "think": f.Run.Settings.Think, "ramp": f.Run.Ramp, "warmup": f.Run.Warmup} {
+		if err := cli.CheckDuration(name, d, 0); err != nil {
+			return err
+		}
+	}
+	if f.Run.Rounds < 0 {
+		return cli.Flagf("rounds", "%d: must be positive, or 0 to go by --duration", f.Run.Rounds)
+	}
+	if err := checkGroups(f.Run.Groups, f.Clients); err != nil {
+		return err
+	}
+	if f.Run.Settings.RevokeEvery < 1 {
+		return cli.Flagf("revoke-every", "%d: must be at least 1", f.Run.Settings.RevokeEvery)
+	}
+	if !(f.Run.Settings.AbortRate >= 0 && f.Run.Settings.AbortRate <= 1) { // also rejects NaN
+		return cli.Flagf("abort-rate", "%v: must be between 0 and 1", f.Run.Settings.AbortRate)
+	}
+	if err := checkQueue(f.Run.Settings.Queue); err != nil {
+		return err
+	}
+	if err := f.Load.check(f.Run.Settings.Think, f.Run.Ramp); err != nil {
+		return err
+	}
+	if f.Run.Bin < metrics.ShortestBin || f.Run.Bin > metrics.LongestBin {
+		return cli.Flagf("bin", "%v: must be from %v to %v", f.Run.Bin, metrics.ShortestBin, metrics.LongestBin)
+	}
+	if f.Load.IsOpen() && f.Run.Rounds > 0 {
+		f.Run.Duration = f.Load.WindowOf(f.Run.Rounds)
+	}
+	return cli.CheckDuration("duration", f.Run.Duration, 10*time.Millisecond)
+}
+
+// WindowRounds returns the number of rounds after which a run's window ends, or 0 if rounds do not
+// end it. In an open loop, rounds are arrivals, and their number determines the window's length.
+func (f *Flags) WindowRounds() int64 {
+	if f.Load.IsOpen() {
+		return 0
+	}
+	return f.Run.Rounds
+}
+
+// ofResult lists the flags of run that say what happens to the result. A scenario file cannot set
+// them; it has a seed of its own.
+func ofResult() []string {
+	return []string{"file", MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "quiet", "percentiles", "seed"}
+}
+
+// OfCommand lists the flags that are not settings of a scenario. A scenario states its thresholds
+// in another form.
+func OfCommand() []string {
+	return append(ofResult(), "threshold", "abort-on", "baseline", "noise", "inconclusive")
+}
+
+// Defaults returns the flags of run with their default values.
+func Defaults(forms []workloads.Form) (*Flags, *pflag.FlagSet) {
+	f, cmd := &Flags{}, &cobra.Command{}
+	f.Register(forms, cmd)
+	return f, cmd.Flags()
+}

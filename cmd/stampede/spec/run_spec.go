@@ -1,0 +1,76 @@
+package spec
+
+import (
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
+)
+
+// Plan returns the plan of the nth run of the command.
+func (f *Flags) Plan(s drivers.Service, form workloads.Form, clients, nth int) workloads.Plan {
+	p := f.Run
+	p.Service, p.Form, p.Clients, p.Seed, p.Rounds = form.On(s), form, clients, RunSeed(f.Seed, nth), f.WindowRounds()
+	p.Settings.Namespace, p.Settings.Readers, p.Settings.Mix = f.Namespace, f.Readers, f.Mix.MixSettings
+	p.Preload, p.Background, p.Open, p.Faults = f.Mix.preload, f.background.Background, f.Load.open, f.faults.schedule
+	if f.faults.nemesis > 0 {
+		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.Seed, f.faults.nemesis)...)
+	}
+	if len(p.Faults) == 0 { // faults are scheduled within the requested duration
+		p.LeastRounds, p.DurationLimit = LeastRounds, f.durationLimit()
+	}
+	return p
+}
+
+// Recorded returns the plan as the result records it, with every flag that can change a figure.
+func (f *Flags) Recorded(p workloads.Plan) results.Setting {
+	setting := results.Setting{
+		Recipe: p.Form.Recipe, Form: p.Form.Name, Family: string(p.Form.Family), Backend: p.Service.Info(), Clients: p.Clients, Groups: p.Groups, Seed: p.Seed,
+		Open: f.Load.setting(), Hold: p.Settings.Hold, Think: p.Settings.Think, Ramp: p.Ramp, Warmup: p.Warmup,
+		Reads: f.Mix.Reads, Background: f.background.setting(), Faults: lines(p.Faults), Settings: f.settings(p.Form.Recipe),
+	}
+	if p.Form.Recipe == "mix" {
+		setting.Mix = f.Mix.setting()
+	}
+	if p := f.Mix.preload; p.Nodes > 0 {
+		setting.Preload = &results.Preload{Nodes: p.Nodes, Watches: p.Watches}
+	}
+	return setting
+}
+
+// Expected returns the counts that the form must have under any schedule. It returns nil for a
+// disturbed run: the counts hold for whole, undisturbed rounds, and a lost reply costs one more
+// read.
+func Expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results.Expected {
+	model, ok := costmodel.Of(form.Recipe, form.Name)
+	if !ok || r.Disturbed {
+		return nil
+	}
+	e := &results.Expected{}
+	if v, known := model.NotificationsPerRound(form.Recipe, p.Settings.Params(p.Clients/max(p.Groups, 1))); known {
+		e.NotificationsPerRound = &v
+	}
+	for _, i := range model.Identities {
+		left, right, holds := i.Check(r.Whole, r.WholeRounds)
+		e.Identities = append(e.Identities, results.Identity{Formula: i.Formula, Left: left, Right: right, Holds: holds})
+	}
+	return e
+}
+
+// durationLimit returns how long a run may be extended while too few rounds have ended.
+func (f *Flags) durationLimit() time.Duration {
+	return max(f.Run.Duration, min(extendedBy*f.Run.Duration, extendedTo))
+}
+
+// LeastRounds is enough for the medians of all phases that have an observation in nearly every
+// round. A run lasts until that many rounds have ended, up to extendedBy times --duration, and no
+// longer than extendedTo.
+const (
+	LeastRounds = 3 * metrics.Beyond
+	extendedBy  = 10
+	extendedTo  = 30 * time.Second
+)

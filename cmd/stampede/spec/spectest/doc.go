@@ -1,0 +1,2 @@
+// Package spectest has flag values for tests of specifications.
+package spectest

@@ -1,0 +1,57 @@
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// An event is the state of the page at one moment, with texts ready to show.
+type event struct {
+	Heading  string       `json:"heading"`
+	Finding  []string     `json:"finding"`
+	Panels   []panelEvent `json:"panels"`
+	Rows     []row        `json:"rows"`
+	Health   []remark     `json:"health"`
+	Stopping bool         `json:"stopping"`
+	Over     bool         `json:"over"`
+}
+
+// A panelEvent is a panel in the form sent to the page.
+type panelEvent struct {
+	Form     string  `json:"form"`
+	Family   string  `json:"family"`
+	On       string  `json:"on"` // the service, if the panels have several
+	State    string  `json:"state"`
+	Progress string  `json:"progress"`
+	Clients  int     `json:"clients"`
+	Share    float64 `json:"share"` // elapsed share of the window
+	// Notifications and Operations are per second, along the window so far.
+	Notifications []int     `json:"notifications"`
+	Operations    []int     `json:"operations"`
+	Releases      []release `json:"releases"`
+}
+
+// tell sends the state of the page to all viewers.
+func (p *Page) tell() {
+	panels := p.shown()
+	e := event{Heading: p.at.heading(panels), Finding: finding(panels), Rows: rows(panels), Health: health(panels),
+		Stopping: p.stopping, Over: p.over}
+	several := false
+	for _, of := range panels {
+		several = several || of.on() != panels[0].on()
+	}
+	for _, of := range panels {
+		v := panelEvent{Form: of.run.Form, Family: of.run.Family, State: of.state(), Progress: of.progress(), Share: of.share(),
+			Clients: of.run.Clients, Releases: of.releases}
+		if several {
+			v.On = of.on()
+		}
+		v.Notifications, v.Operations = along(of.measured, of.source != nil)
+		e.Panels = append(e.Panels, v)
+	}
+	text, _ := json.Marshal(e) // cannot fail: the event has only numbers, texts and booleans
+	p.last = fmt.Appendf(nil, "data: %s\n\n", text)
+	for v := range p.viewers {
+		v.put(p.last)
+	}
+}

@@ -1,0 +1,215 @@
+"use strict";
+
+// The page shows the last event: its texts as they are, and one release per beat, in all panels
+// at the same time, so that the forms can be compared side by side.
+
+const el = id => document.getElementById(id);
+const panels = []; // state of each panel
+let last = null;   // event
+
+function text(node, words) {
+	if (node.textContent !== words) node.textContent = words;
+}
+
+// marks are shapes for readers who do not see colours, as in the charts of results.
+const marks = {
+	recipe: "M6 1a5 5 0 1 0 .01 0z", naive: "M6 1 11.5 11H.5z", library: "M1 1h10v10H1z", load: "M6 0 12 6 6 12 0 6z",
+};
+
+function makePanels(views) {
+	el("panels").replaceChildren();
+	panels.length = 0;
+	readColours();
+	for (const v of views) {
+		const node = el("panel").content.cloneNode(true).firstElementChild;
+		el("panels").append(node);
+		const find = s => node.querySelector(s);
+		find(".mark path").setAttribute("d", marks[v.family] || marks.recipe);
+		text(find(".form"), v.form);
+		text(find(".family"), v.on ? v.family + " on " + v.on : v.family);
+		const canvas = find("canvas");
+		panels.push({ node, canvas, find, view: v, shown: 0, turn: 0, release: null, since: 0, releases: 0, largest: 0 });
+	}
+}
+
+const same = views => last && last.heading && panels.length === views.length &&
+	views.every((v, i) => v.form === last.panels[i].form && v.on === last.panels[i].on);
+
+function show(e) {
+	e.panels ||= [];
+	const other = !same(e.panels) || e.heading !== last.heading;
+	if (other) makePanels(e.panels);
+	last = e;
+	text(el("heading"), e.heading);
+	showFinding(e.finding);
+	e.panels.forEach((v, i) => showPanel(panels[i], v));
+	showLines(e.panels);
+	showFigures(e);
+	showHealth(e.health || []);
+	showState(e.over ? ["■", "over"] : e.stopping ? ["◐", "stopping: waiting for rounds in progress"] :
+		e.panels.some(v => v.state === "running") ? ["●", "running"] : ["◌", "preparing"]);
+	el("stop").disabled = e.over || e.stopping;
+	if (other) turn();
+	if (e.over) el("sure").close();
+}
+
+function showState([sign, words]) {
+	text(document.querySelector("#state .sign"), sign);
+	text(document.querySelector("#state .text"), words);
+	document.title = sign + " " + (last ? last.heading : "stampede, live");
+}
+
+function showFinding(lines) {
+	const box = el("finding");
+	while (box.children.length > lines.length) box.lastElementChild.remove();
+	lines.forEach((line, i) => {
+		if (!box.children[i]) {
+			box.append(document.createElement("p"));
+			box.children[i].className = "lead";
+		}
+		text(box.children[i], line);
+	});
+}
+
+function showPanel(p, v) {
+	p.node.className = v.family + " " + v.state;
+	p.view = v;
+	const replayed = v.state === "over" && (v.releases || []).length > 0 && !calm.matches;
+	text(p.find(".progress"), (v.state === "running" ? "● " : v.state === "over" ? "■ " : "◌ ") + v.progress +
+		(replayed ? "; replayed" : ""));
+	if (!p.release) draw(p, performance.now());
+}
+
+// showLines draws the time lines of all panels on one scale.
+function showLines(views) {
+	for (const [nth, key] of ["notifications", "operations"].entries()) {
+		const most = Math.max(1, ...views.flatMap(v => v[key] || []));
+		panels.forEach((p, i) => {
+			const at = views[i][key] || [];
+			const x = k => (120 * views[i].share * k / Math.max(at.length - 1, 1)).toFixed(1), y = n => (19 - 18 * n / most).toFixed(1);
+			p.node.querySelectorAll(".line path")[nth].setAttribute("d", at.map((n, k) => (k ? "L" : "M") + x(k) + " " + y(n)).join(""));
+			text(p.node.querySelectorAll(".now")[nth], at.length ? short(at.at(-1)) : "");
+		});
+	}
+}
+
+// short writes a number with three significant digits.
+function short(n) {
+	const unit = n < 1000 ? 1 : 10 ** (Math.floor(Math.log10(n)) - 2);
+	return String(Math.round(n / unit) * unit).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+}
+
+function showFigures(e) {
+	const table = el("figures"), rows = e.rows || [];
+	fill(table.tHead, [["", ...e.panels.map(v => v.form + (v.on ? " on " + v.on : ""))]], "col");
+	fill(table.tBodies[0], rows.map(r => [r.name, ...r.values]), "row");
+}
+
+function fill(body, rows, scope) {
+	while (body.rows.length > rows.length) body.deleteRow(-1);
+	rows.forEach((cells, i) => {
+		const row = body.rows[i] || body.insertRow();
+		while (row.cells.length > cells.length) row.lastElementChild.remove();
+		cells.forEach((words, j) => {
+			if (!row.cells[j]) {
+				const cell = document.createElement(scope === "col" || j === 0 ? "th" : "td");
+				if (cell.tagName === "TH") cell.scope = scope;
+				row.append(cell);
+			}
+			text(row.cells[j], words);
+		});
+	});
+}
+
+function showHealth(remarks) {
+	const list = el("health");
+	while (list.children.length > remarks.length) list.lastElementChild.remove();
+	remarks.forEach((r, i) => {
+		if (!list.children[i]) {
+			const item = document.createElement("li");
+			item.append(document.createElement("span"), document.createElement("span"));
+			item.firstElementChild.className = "sign";
+			item.firstElementChild.setAttribute("aria-hidden", "true");
+			list.append(item);
+		}
+		list.children[i].className = r.doubt ? "doubt" : "";
+		text(list.children[i].children[0], r.doubt ? "▲" : i ? "" : "✓");
+		text(list.children[i].children[1], r.text);
+	});
+}
+
+// turn lights up the next release in every panel that has one: the latest release of a run in
+// progress, once, and all kept releases of a finished run, one after the other.
+function turn() {
+	const now = performance.now();
+	for (const p of panels) {
+		const all = p.view.releases || [];
+		if (!all.length) continue;
+		let next = all.at(-1);
+		if (p.view.state !== "running") {
+			if (calm.matches && p.release) continue;
+			next = all[p.turn++ % all.length];
+		} else if (next.n === p.shown) {
+			continue;
+		}
+		light(p, next, now);
+	}
+	requestAnimationFrame(frame);
+}
+
+function light(p, release, now) {
+	if (release.n > p.shown) {
+		p.releases++;
+		p.shown = release.n;
+	}
+	p.largest = Math.max(p.largest, release.woken);
+	Object.assign(p.node.dataset, { releases: p.releases, largest: p.largest, woken: release.woken });
+	p.release = release;
+	p.outcomes = [];
+	for (let i = 0; i < release.cells.length; i += 2) for (let n = release.cells[i + 1]; n > 0; n--) p.outcomes.push(release.cells[i]);
+	p.since = now;
+	text(p.find(".woken b"), short(release.woken));
+	text(p.find(".woken span"), "woken by a typical write" + (release.wasted ? ", " + short(release.wasted) + " wasted" : ""));
+	text(p.find(".words"), "It " + release.words + ".");
+	p.canvas.setAttribute("aria-label", p.view.form + ": a typical write " + release.words);
+	draw(p, now);
+}
+
+// speak updates the text for screen readers, slowly enough to be read aloud.
+function speak() {
+	if (last) text(el("words"), panels.filter(p => p.release).map(p => `${p.view.form}: a typical write ${p.release.words}.`).join(" "));
+}
+
+async function stop() {
+	el("really").disabled = true;
+	try {
+		const token = document.querySelector("meta[name=stampede-token]").content;
+		const answer = await fetch("stop", { method: "POST", headers: { "Stampede-Token": token } });
+		if (!answer.ok) throw new Error(await answer.text());
+		el("sure").close();
+	} catch (e) {
+		text(el("refused"), "The run was not stopped: " + e.message);
+	}
+	el("really").disabled = false;
+}
+
+function connect() {
+	const events = new EventSource("events");
+	events.onmessage = m => {
+		show(JSON.parse(m.data));
+		if (last.over) events.close();
+	};
+	events.onerror = () => {
+		showState(["◌", events.readyState === EventSource.CLOSED ? "no answer: reload the page" : "connection lost: reconnecting"]);
+		el("stop").disabled = true;
+	};
+}
+
+el("stop").onclick = () => { text(el("refused"), ""); el("sure").showModal(); };
+el("keep").onclick = () => el("sure").close();
+el("really").onclick = stop;
+matchMedia("(prefers-color-scheme: dark)").onchange = redraw;
+addEventListener("resize", redraw);
+(function beats() { turn(); setTimeout(beats, beat()); })();
+setInterval(speak, 5000);
+connect();

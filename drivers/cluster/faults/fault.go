@@ -1,0 +1,155 @@
+package faults
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Schedule lists the faults of one run. The zero Schedule has none.
+type Schedule []Fault
+
+// A Fault is a sequence of steps on the same targets, starting at a given time.
+type Fault struct {
+	At     time.Duration // since the start of the measured window
+	Target Target
+	Steps  []Step // at least one; the first is performed at At
+}
+
+// A Step is one action of a fault.
+type Step struct {
+	After time.Duration // since the previous step
+	Verb  Verb
+	By    time.Duration // for delay: in each direction
+	To    int64         // for throttle: bytes a second in each direction
+	Reply drivers.Op    // for lose: the operation whose reply is lost
+}
+
+// End returns the time of the last step.
+func (f Fault) End() time.Duration {
+	end := f.At
+	for _, s := range f.Steps {
+		end += s.After
+	}
+	return end
+}
+
+// String returns the form that Parse reads, shortened with for= if the second step undoes the
+// first.
+func (f Fault) String() string {
+	if f.withFor() {
+		return fmt.Sprintf("at=%s %s for=%s", duration(f.At), f.Steps[0].words(f.Target), duration(f.Steps[1].After))
+	}
+	text := "at=" + duration(f.At)
+	for i, s := range f.Steps {
+		if i == 0 {
+			text += " " + s.words(f.Target)
+			continue
+		}
+		text += ", " + s.words(Target{}) + " after=" + duration(s.After)
+	}
+	return text
+}
+
+// withFor reports whether the fault is one verb that is undone after a time, and nothing more.
+func (f Fault) withFor() bool {
+	d, _ := find(f.Steps[0].Verb)
+	return len(f.Steps) == 2 && d.undone != "" && f.Steps[1].Verb == d.undone
+}
+
+func (s Step) words(w Target) string {
+	all := []string{string(s.Verb)}
+	if w.word != "" {
+		all = append(all, w.String())
+	}
+	switch s.Verb {
+	case Delay:
+		all = append(all, by+"="+duration(s.By))
+	case Throttle:
+		all = append(all, to+"="+bytesText(s.To))
+	case Lose:
+		all = append(all, reply+"="+opName(s.Reply))
+	}
+	return strings.Join(all, " ")
+}
+
+// Divides reports whether a fault concerns traffic between members.
+func (s Schedule) Divides() bool {
+	for _, f := range s {
+		for _, step := range f.Steps {
+			if f.Target.servers() && step.Verb.onLinks() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// onLinks reports whether the verb concerns connections that Restore restores. With servers as
+// targets, these are the connections between servers.
+func (v Verb) onLinks() bool {
+	d, _ := find(v)
+	return v == Restore || d.undone == Restore
+}
+
+// OnClients reports whether a fault concerns sessions or their connections.
+func (s Schedule) OnClients() bool {
+	for _, f := range s {
+		if !f.Target.servers() {
+			return true
+		}
+	}
+	return false
+}
+
+// String returns one fault per line.
+func (s Schedule) String() string {
+	var lines []string
+	for _, f := range s {
+		lines = append(lines, f.String())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// duration formats d without the trailing zeros of time.Duration: 1m, not 1m0s.
+func duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+func bytesText(n int64) string {
+	for _, u := range units {
+		if n%u.size == 0 && n >= u.size {
+			return strconv.FormatInt(n/u.size, 10) + u.name
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+// units are the units of a throttle's rate, largest first.
+var units = []struct {
+	name string
+	size int64
+}{{"m", 1 << 20}, {"k", 1 << 10}}
+
+// lossy maps names to the operations whose replies can be lost.
+var lossy = map[string]drivers.Op{"create": drivers.OpCreate, "delete": drivers.OpDelete, "set": drivers.OpSet,
+	"exists": drivers.OpExists, "get": drivers.OpGet, "list": drivers.OpChildren}
+
+func opName(op drivers.Op) string {
+	for name, o := range lossy {
+		if o == op {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,228 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/cluster/partition"
+	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
+)
+
+// A member is one server of an ensemble.
+type member struct {
+	kind   Kind
+	place  Place
+	keeper *reexec.Process
+	lines  *partition.Links // nil if it connects directly to the others
+
+	mu      sync.Mutex
+	process *reexec.Process // nil before the start and after Kill
+	server  int             // ID of the server's process: that process or its child
+	stopped bool
+	full    bool // the process's disk is full
+}
+
+// Name returns the member's number.
+func (m *member) Name() string { return strconv.Itoa(m.place.Number) }
+
+// Address returns the member's client address.
+func (m *member) Address() string { return m.place.Own().Clients }
+
+// Leads asks the member whether it is the leader.
+func (m *member) Leads(ctx context.Context) (bool, error) { return m.kind.Leads(ctx, m.Address()) }
+
+// begin starts the member and returns when it serves.
+func (m *member) begin(ctx context.Context) error {
+	if err := m.Restart(ctx); err != nil {
+		return err
+	}
+	serving, cancel := context.WithCancel(ctx)
+	defer cancel()
+	served := make(chan error, 1)
+	go func() { served <- m.kind.Serves(serving, m.place) }()
+	select {
+	case err := <-served:
+		if err != nil {
+			return fmt.Errorf("start %s: %w", m.kind.Role, err)
+		}
+		return nil
+	case <-m.process.Done():
+		cancel()
+		<-served
+		return fmt.Errorf("start %w", m.process.Stop())
+	}
+}
+
+// Restart starts the member with the files that it has on disk.
+func (m *member) Restart(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.process != nil {
+		return fmt.Errorf("restart member %s: it has not been killed", m.Name())
+	}
+	p, err := reexec.StartKept(ctx, m.keeper, m.kind.Role, m.place.argument())
+	if err != nil {
+		return err
+	}
+	if m.server, err = strconv.Atoi(p.Addr()); err != nil {
+		return errors.Join(fmt.Errorf("start %s: announced %q, want a process id", m.kind.Role, p.Addr()), p.Stop())
+	}
+	m.process = p
+	return nil
+}
+
+// Kill kills the member's process, even if it is stopped.
+func (m *member) Kill() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.runs("kill"); err != nil && !m.full {
+		return err
+	}
+	m.kill()
+	return nil
+}
+
+// kill kills the server's process and returns when it has ended. If the server runs as a child of
+// the started process, kill also waits for that process, which ends with the server. It ignores the
+// exit status.
+func (m *member) kill() {
+	if m.runs("kill") == nil {
+		syscall.Kill(m.server, syscall.SIGKILL)
+	}
+	<-m.process.Done()
+	m.process.Stop()
+	m.process, m.stopped, m.full = nil, false, false
+}
+
+// Stop stops the member's process with SIGSTOP.
+func (m *member) Stop() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.runs("stop"); err != nil {
+		return err
+	}
+	if m.stopped {
+		return fmt.Errorf("stop member %s: it is stopped already", m.Name())
+	}
+	if err := syscall.Kill(m.server, syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("stop member %s: %w", m.Name(), err)
+	}
+	m.stopped = true
+	return awaitStopped(m.server)
+}
+
+// Continue resumes the member's process with SIGCONT.
+func (m *member) Continue() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.runs("continue"); err != nil {
+		return err
+	}
+	if !m.stopped {
+		return fmt.Errorf("continue member %s: it is not stopped", m.Name())
+	}
+	if err := syscall.Kill(m.server, syscall.SIGCONT); err != nil {
+		return fmt.Errorf("continue member %s: %w", m.Name(), err)
+	}
+	m.stopped = false
+	return nil
+}
+
+// CanFillDisk reports whether the member has a disk that can be filled.
+func (m *member) CanFillDisk() bool { return m.place.Dir != "" && m.kind.FillsDisks() }
+
+// FillDisk makes all the member's writes to files fail.
+func (m *member) FillDisk() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.CanFillDisk() {
+		return fmt.Errorf("fill-disk member %s: %w", m.Name(), errors.ErrUnsupported)
+	}
+	if err := m.runs("fill-disk"); err != nil {
+		return err
+	}
+	if m.full {
+		return fmt.Errorf("fill-disk member %s: it is full already", m.Name())
+	}
+	if err := letGrowNothing(m.server); err != nil {
+		return fmt.Errorf("fill-disk member %s: %w", m.Name(), err)
+	}
+	m.full = true
+	return nil
+}
+
+// Isolate blocks all traffic between the member and the others, even if it does not run.
+func (m *member) Isolate() error {
+	return m.between("isolate", func(l *partition.Links, member int) error {
+		if !l.Isolate(member) {
+			return fmt.Errorf("isolate member %s: it is isolated already", m.Name())
+		}
+		return nil
+	})
+}
+
+// Delay delays all traffic between the member and the others.
+func (m *member) Delay(by time.Duration) error {
+	return m.between("delay", func(l *partition.Links, member int) error {
+		l.Delay(member, by)
+		return nil
+	})
+}
+
+// Throttle limits the rate of all traffic between the member and the others.
+func (m *member) Throttle(rate int64) error {
+	return m.between("throttle", func(l *partition.Links, member int) error {
+		l.Throttle(member, rate)
+		return nil
+	})
+}
+
+// Restore restores the traffic between the member and the others.
+func (m *member) Restore() error {
+	return m.between("restore", func(l *partition.Links, member int) error {
+		l.Restore(member)
+		return nil
+	})
+}
+
+// between applies do to the lines between the member and the others.
+func (m *member) between(what string, do func(l *partition.Links, member int) error) error {
+	if m.lines == nil {
+		return fmt.Errorf("%s member %s: the ensemble was not started to be divided", what, m.Name())
+	}
+	return do(m.lines, m.place.Number-1)
+}
+
+// runs returns an error if the member has no running process: the ID of an ended process may belong
+// to another one by now.
+func (m *member) runs(what string) error {
+	if m.process == nil {
+		return fmt.Errorf("%s member %s: it has been killed", what, m.Name())
+	}
+	select {
+	case <-m.process.Done():
+		return fmt.Errorf("%s member %s: it has ended by itself", what, m.Name())
+	default:
+		return nil
+	}
+}
+
+// end ends the member for good. A stopped process has to be killed, because it cannot react to a
+// request.
+func (m *member) end() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.process == nil:
+		return nil
+	case m.stopped, m.full: // a member with a full disk may have ended, which is expected
+		m.kill()
+		return nil
+	}
+	return m.process.Stop()
+}

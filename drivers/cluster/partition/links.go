@@ -1,0 +1,185 @@
+package partition
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
+)
+
+// Links are the proxies between the members of an ensemble. Members are numbered from 0.
+type Links struct {
+	proxies   []net.Listener
+	listeners map[string]listener // members' addresses, by port
+	pairs     [][]*faults.Link
+	dial      func(address string) (net.Conn, error)
+
+	mu       sync.Mutex
+	faultsOf []memberFaults    // faults of each member
+	ends     map[net.Conn]bool // ends of open connections
+
+	over  <-chan struct{} // closed by Close
+	end   context.CancelFunc
+	going sync.WaitGroup
+}
+
+// A listener is an address at which a member listens.
+type listener struct {
+	member  int
+	address string
+}
+
+// A memberFaults holds the faults between a member and all others.
+type memberFaults struct {
+	apart bool
+	delay time.Duration
+	rate  int64
+}
+
+// New opens the proxies between the members. Each member listens at one or more addresses,
+// host:port. No two members may use the same port.
+func New(members [][]string) (*Links, error) {
+	l, err := between(members)
+	if err != nil {
+		return nil, err
+	}
+	for caller := range members {
+		proxy, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			l.Close()
+			return nil, err
+		}
+		l.proxies = append(l.proxies, proxy)
+		l.going.Go(func() { l.serve(proxy, caller) })
+	}
+	return l, nil
+}
+
+// between returns the links without proxies.
+func between(members [][]string) (*Links, error) {
+	l := &Links{
+		listeners: make(map[string]listener), faultsOf: make([]memberFaults, len(members)), ends: make(map[net.Conn]bool),
+		dial: func(address string) (net.Conn, error) { return net.Dial("tcp", address) },
+	}
+	over, end := context.WithCancel(context.Background())
+	l.over, l.end = over.Done(), end
+	for i, addresses := range members {
+		for _, a := range addresses {
+			_, port, err := net.SplitHostPort(a)
+			if err != nil {
+				return nil, err
+			}
+			if other, taken := l.listeners[port]; taken {
+				return nil, fmt.Errorf("members %d and %d listen at port %s: want a port each", other.member, i, port)
+			}
+			l.listeners[port] = listener{i, a}
+		}
+		l.pairs = append(l.pairs, make([]*faults.Link, len(members)))
+		for j := range i + 1 {
+			link := new(faults.Link)
+			l.pairs[i][j], l.pairs[j][i] = link, link
+		}
+	}
+	return l, nil
+}
+
+// Proxy returns the address, host:port, of the member's proxy. The proxy ignores the host name of a
+// request and uses only the port.
+func (l *Links) Proxy(member int) string { return l.proxies[member].Addr().String() }
+
+// Isolate blocks all traffic between the member and the others, on existing and new connections,
+// without closing any: data and the end of a connection are held back. It returns false if the
+// member is already isolated.
+func (l *Links) Isolate(member int) (done bool) {
+	l.change(member, func(w *memberFaults) { done, w.apart = !w.apart, true })
+	return done
+}
+
+// Delay delays all traffic between the member and the others by the given time, in each direction.
+// Between two delayed members, the delays add up.
+func (l *Links) Delay(member int, by time.Duration) {
+	l.change(member, func(w *memberFaults) { w.delay = by })
+}
+
+// Throttle limits each connection between the member and the others to rate bytes a second, in each
+// direction. Between two throttled members, the lower rate applies.
+func (l *Links) Throttle(member int, rate int64) {
+	l.change(member, func(w *memberFaults) { w.rate = rate })
+}
+
+// Restore removes the member's faults. Held-back and new data passes, unless the other member has
+// faults of its own.
+func (l *Links) Restore(member int) {
+	l.change(member, func(w *memberFaults) { *w = memberFaults{} })
+}
+
+func (l *Links) change(member int, change func(*memberFaults)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	change(&l.faultsOf[member])
+	for other, link := range l.pairs[member] {
+		if other != member {
+			tune(link, l.faultsOf[member], l.faultsOf[other])
+		}
+	}
+}
+
+// tune sets a link to the combined faults of two members.
+func tune(link *faults.Link, a, b memberFaults) {
+	link.Delay(a.delay + b.delay)
+	rate := a.rate
+	if rate == 0 || b.rate > 0 && b.rate < rate {
+		rate = b.rate
+	}
+	link.Throttle(rate)
+	if a.apart || b.apart {
+		link.Silence()
+	} else {
+		link.Speak()
+	}
+}
+
+// Close closes all connections and returns when all goroutines have ended.
+func (l *Links) Close() {
+	for _, p := range l.proxies {
+		p.Close()
+	}
+	l.mu.Lock()
+	l.end()
+	for c := range l.ends {
+		c.Close()
+	}
+	for _, links := range l.pairs {
+		for _, link := range links {
+			link.Restore()
+			link.Cut()
+		}
+	}
+	l.mu.Unlock()
+	l.going.Wait()
+}
+
+// hold registers an end of a connection until drop. If the links are closed, it closes the end and
+// returns false.
+func (l *Links) hold(c net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.over:
+		c.Close()
+		return false
+	default:
+		l.ends[c] = true
+		return true
+	}
+}
+
+func (l *Links) drop(c net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.ends, c)
+	c.Close()
+}

@@ -1,0 +1,192 @@
+package reexec
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A Process is a child that has reported that it is ready.
+type Process struct {
+	role string
+	addr string
+	cmd  *exec.Cmd
+	pipe *os.File // open until the child should end
+	said tail
+
+	done chan struct{} // closed when the child has ended
+	err  error         // exit status; valid after done
+
+	stop    sync.Once
+	stopErr error
+}
+
+// Start runs this binary in a role and returns when the child is ready. The context limits the
+// start only; the child lives until Stop or the end of this process. An error is one line, in the
+// child's words if it reported one.
+func Start(ctx context.Context, role string, args ...string) (*Process, error) {
+	return start(ctx, command(role, args), role)
+}
+
+// StartKept is Start for a child that has nothing to clean up. On Linux the child is killed when
+// this process ends, even while it is stopped (SIGSTOP). If keeper is not nil, it cleans up for the
+// child: the context of the keeper's role does not end before the child and all processes that the
+// child has started have ended.
+func StartKept(ctx context.Context, keeper *Process, role string, args ...string) (*Process, error) {
+	c := command(role, args)
+	dieWithParent(c.SysProcAttr)
+	if keeper != nil {
+		// Processes that the child starts inherit the pipe too.
+		c.ExtraFiles = []*os.File{keeper.pipe}
+	}
+	return start(ctx, c, role)
+}
+
+// command returns the command that runs this binary in a role.
+func command(role string, args []string) *exec.Cmd {
+	return &exec.Cmd{
+		Args:        append([]string{role}, args...),
+		Env:         environment(role),
+		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		// A grandchild that outlives the child must not make Wait wait for the end of its stderr.
+		WaitDelay: time.Second,
+	}
+}
+
+func start(ctx context.Context, c *exec.Cmd, role string) (*Process, error) {
+	if _, isChild := os.LookupEnv(Variable); isChild {
+		return nil, errors.New("a child process must call reexec.Dispatch before it starts children")
+	}
+	p := &Process{role: role, cmd: c, done: make(chan struct{})}
+	c.Stderr = &p.said
+	launched, first := make(chan error, 1), make(chan string, 1)
+	go p.run(launched, first)
+	err := <-launched
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", role, err)
+	}
+	select {
+	case line := <-first:
+		err = p.heed(line)
+	case <-ctx.Done():
+		err = fmt.Errorf("not ready in time: %w", context.Cause(ctx))
+	}
+	if err != nil {
+		p.Stop()
+		return nil, fmt.Errorf("start %s: %w", role, err)
+	}
+	return p, nil
+}
+
+// run starts the child, sends its first line ("" if it ends without one), and waits for its end. It
+// does all this on one thread, because the kernel ties a child's death signal to the thread that
+// started it.
+func (p *Process) run(launched chan<- error, first chan<- string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	stdout, err := p.launch()
+	launched <- err
+	if err != nil {
+		return
+	}
+	r := bufio.NewReader(stdout)
+	line, _ := r.ReadString('\n')
+	first <- strings.TrimSpace(line)
+	io.Copy(io.Discard, r)
+	p.err = p.cmd.Wait()
+	close(p.done)
+}
+
+// launch starts the child and returns its standard output.
+func (p *Process) launch() (io.Reader, error) {
+	var err error
+	if p.cmd.Path, err = os.Executable(); err != nil {
+		return nil, err
+	}
+	p.cmd.Args[0] = p.cmd.Path
+	stdin, pipe, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer stdin.Close()
+	p.cmd.Stdin = stdin
+	stdout, err := p.cmd.StdoutPipe()
+	if err == nil {
+		err = p.cmd.Start()
+	}
+	if err != nil {
+		pipe.Close()
+		return nil, err
+	}
+	p.pipe = pipe
+	return stdout, nil
+}
+
+// heed handles the child's first line.
+func (p *Process) heed(line string) error {
+	word, text, _ := strings.Cut(line, " ")
+	switch {
+	case word == "ready" && text != "":
+		p.addr = text
+		return nil
+	case word == "error":
+		return errors.New(text)
+	case line != "":
+		return fmt.Errorf("unexpected output %q: does main call reexec.Dispatch first?", line)
+	}
+	<-p.done
+	return p.ended()
+}
+
+// Addr returns the address that the child serves at.
+func (p *Process) Addr() string { return p.addr }
+
+// PID returns the child's process ID.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Done returns a channel that is closed when the child has ended, by Stop or by itself.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Stop asks the child to end and waits until it has cleaned up and ended. A child that takes too
+// long is killed together with its process group. The error reports a child that was killed or that
+// failed, before or during Stop. It is safe to call Stop more than once; it returns the same error.
+func (p *Process) Stop() error {
+	p.stop.Do(func() { p.stopErr = p.end() })
+	return p.stopErr
+}
+
+func (p *Process) end() error {
+	p.pipe.Close()
+	select {
+	case <-p.done:
+	case <-time.After(grace + time.Second):
+		syscall.Kill(-p.PID(), syscall.SIGKILL)
+		<-p.done
+		return fmt.Errorf("%s (pid %d) did not stop and was killed", p.role, p.PID())
+	}
+	if p.err != nil {
+		return fmt.Errorf("%s: %w", p.role, p.ended())
+	}
+	return nil
+}
+
+// ended returns an error that describes how the child ended, with its last output.
+func (p *Process) ended() error {
+	how := "ended by itself"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	if words := p.said.lastWords(); words != "" {
+		how += ": " + words
+	}
+	return errors.New(how)
+}

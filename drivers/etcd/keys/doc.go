@@ -1,0 +1,2 @@
+// Package keys maps the paths of nodes to keys of etcd.
+package keys

@@ -1,0 +1,105 @@
+package member
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+
+	"github.com/stampede-bench/stampede/drivers/cluster"
+)
+
+// How far a member persists a write before it answers.
+const (
+	Fsync = "fsync" // on disk: etcd's default
+	// NoFsync leaves that to the operating system: an acknowledged write survives the end of
+	// the process, but not a crash of the machine.
+	NoFsync = "no-fsync"
+)
+
+// Run runs the member at place p, in this process, until the context ends. It announces
+// the id of this process before it starts the member; [Serves] reports when the member serves.
+func Run(ctx context.Context, p cluster.Place, announce func(pid string)) error {
+	if p.Durability != Fsync && p.Durability != NoFsync {
+		return fmt.Errorf("durability %q: want %s or %s", p.Durability, Fsync, NoFsync)
+	}
+	if p.Proxy != "" {
+		if err := callThrough(p.Proxy); err != nil {
+			return err
+		}
+	}
+	announce(strconv.Itoa(os.Getpid()))
+	member, err := embed.StartEtcd(memberConfig(p))
+	if err != nil {
+		return fmt.Errorf("start etcd: %w", err)
+	}
+	go compact(ctx, member.Server)
+	select {
+	case <-ctx.Done():
+		// The member is not closed: that takes long if the other members end as well, or are
+		// stopped, and its data on disk is no longer needed.
+		return nil
+	case err := <-member.Err():
+		return fmt.Errorf("etcd ended: %w", err)
+	case <-member.Server.StopNotify():
+		return errors.New("etcd ended by itself")
+	}
+}
+
+const (
+	// A lease lives for at least one and a half election timeouts: these values allow sessions
+	// of one second.
+	heartbeat = 100 * time.Millisecond
+	election  = 500 * time.Millisecond
+	// quota is the size of the member's data above which it accepts no more writes.
+	quota = 8 << 30
+)
+
+func memberConfig(p cluster.Place) *embed.Config {
+	at := func(address string) []url.URL { return []url.URL{{Scheme: "http", Host: address}} }
+	c := embed.NewConfig()
+	c.Name, c.Dir = memberName(p, p.Number), p.Dir
+	c.ListenClientUrls, c.AdvertiseClientUrls = at(p.Own().Clients), at(p.Own().Clients)
+	c.ListenPeerUrls, c.AdvertisePeerUrls = at(p.Own().Peers), at(peerAddress(p, p.Number))
+	var all []string
+	for i := range p.Members {
+		all = append(all, memberName(p, i+1)+"=http://"+peerAddress(p, i+1))
+	}
+	c.InitialCluster = strings.Join(all, ",")
+	c.TickMs, c.ElectionMs = uint(heartbeat.Milliseconds()), uint(election.Milliseconds())
+	c.QuotaBackendBytes = quota
+	c.UnsafeNoFsync = p.Durability == NoFsync
+	c.ZapLoggerBuilder = embed.NewZapLoggerBuilder(zap.NewNop())
+	return c
+}
+
+// callThrough routes every connection of this process to other members through a proxy. The
+// library has no other setting for this.
+func callThrough(proxy string) error {
+	return errors.Join(os.Setenv("HTTP_PROXY", "socks5://"+proxy), os.Unsetenv("NO_PROXY"), os.Unsetenv("no_proxy"))
+}
+
+// peerAddress returns the address at which other members call a member. Behind a proxy it is a
+// name that resolves nowhere else, since Go connects to this machine directly, whatever the
+// proxy settings are.
+func peerAddress(p cluster.Place, number int) string {
+	address := p.Members[number-1].Peers
+	if p.Proxy == "" {
+		return address
+	}
+	return fmt.Sprintf("member-%d.invalid%s", number, address[strings.LastIndexByte(address, ':'):])
+}
+
+// memberName returns a name that no member of another cluster on this machine has: it contains
+// the name of the cluster's directory.
+func memberName(p cluster.Place, number int) string {
+	return filepath.Base(filepath.Dir(p.Dir)) + "-" + strconv.Itoa(number)
+}

@@ -1,0 +1,2 @@
+// Package latch holds the calls of a session back while they must not be sent.
+package latch

@@ -1,0 +1,159 @@
+package lean
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// A place is a path on the server that has a persistent watch. A server keeps one watch for each
+// path of a connection. While a path has a persistent watch, no further watch on it is armed at
+// the server: before ZooKeeper 3.9, such a watch would disarm the persistent one when it fires.
+// The events of the persistent watch go to all watches on the path.
+//
+// A recursive watch does not report that a node's children have changed, since it reports the
+// changes to the children. Watches that need the former event get it derived from the latter.
+type place struct {
+	persistent []*persistent
+	asking     int  // calls in flight
+	tree       bool // the last request was for a recursive watch
+	deep       bool // the server has a recursive watch
+}
+
+// persistent is one armed drivers.Watch that stays armed.
+type persistent struct {
+	path   string // as the caller gave it
+	server string
+	tree   bool
+
+	mu      sync.Mutex // held while the watch is called
+	call    drivers.Watch
+	stopped bool
+}
+
+// notify calls the watch, unless it has been stopped.
+func (w *persistent) notify(e drivers.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.stopped {
+		w.stopped = e.Type == drivers.Lost
+		w.call(e)
+	}
+}
+
+// WatchNode arms a watch on one node.
+func (c *Conn) WatchNode(ctx context.Context, path string, w drivers.Watch) (stop func(), err error) {
+	return c.persistent(ctx, request{op: drivers.OpWatchNode, code: wire.OpAddWatch, path: path, watch: w})
+}
+
+// WatchTree arms a watch on a node and all nodes below it, present and future.
+func (c *Conn) WatchTree(ctx context.Context, path string, w drivers.Watch) (stop func(), err error) {
+	return c.persistent(ctx, request{op: drivers.OpWatchTree, code: wire.OpAddWatch, path: path, watch: w})
+}
+
+func (c *Conn) persistent(ctx context.Context, r request) (stop func(), err error) {
+	k, err := c.do(ctx, r)
+	if err != nil {
+		return nil, unknown(err)
+	}
+	defer c.free(k)
+	w := k.persistent
+	return func() { c.stop(w) }, nil
+}
+
+// unknown explains the error of a server that does not support persistent watches.
+func unknown(err error) error {
+	if errors.Is(err, drivers.ErrUnsupported) {
+		return fmt.Errorf("%w: persistent watches take ZooKeeper 3.6 or newer", err)
+	}
+	return err
+}
+
+// stop ends a persistent watch, and at the server too if no other watch needs it there.
+func (c *Conn) stop(w *persistent) {
+	w.mu.Lock()
+	w.stopped = true
+	w.mu.Unlock()
+	if l := c.link.Load(); c.watches.forget(w) && l != nil {
+		l.post(c.newCall(request{op: drivers.OpOther, code: wire.OpRemoveWatches, path: w.path}))
+	}
+}
+
+// occupy records that a call requests a persistent watch, and sets its mode.
+func (t *watches) occupy(k *call) {
+	p := t.places[k.server]
+	if p == nil {
+		p = new(place)
+		if t.places == nil {
+			t.places = make(map[string]*place)
+		}
+		t.places[k.server] = p
+	}
+	p.asking++
+	k.arms = true
+	p.tree = p.tree || k.op == drivers.OpWatchTree
+	if k.version = wire.AddWatchPersistent; p.tree {
+		k.version = wire.AddWatchRecursive
+	}
+}
+
+// agreed keeps the watch of a call that succeeded and was not abandoned.
+func (t *watches) agreed(k *call) {
+	t.mu.Lock()
+	p := t.places[k.server]
+	p.asking--
+	ended := t.ended
+	if k.err == nil && k.answer == wire.OK {
+		p.deep = k.version == wire.AddWatchRecursive
+		if k.watch != nil {
+			k.persistent = &persistent{path: k.path, server: k.server, tree: k.op == drivers.OpWatchTree, call: k.watch}
+			p.persistent = append(p.persistent, k.persistent)
+		}
+	} else if p.asking == 0 && len(p.persistent) == 0 {
+		delete(t.places, k.server)
+	}
+	t.mu.Unlock()
+	if ended && k.persistent != nil {
+		k.persistent.notify(drivers.Event{Type: drivers.Lost, Path: k.path})
+	}
+}
+
+// forget reports whether the watch was the last one on its path.
+func (t *watches) forget(w *persistent) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.places[w.server]
+	if p == nil {
+		return false
+	}
+	p.persistent = slices.DeleteFunc(p.persistent, func(o *persistent) bool { return o == w })
+	return len(p.persistent) == 0
+}
+
+// vacate removes a place that no persistent watch needs, and reports whether it did. The place
+// stays while other watches are armed there: the request would disarm those too.
+func (t *watches) vacate(path string) bool {
+	p := t.places[path]
+	if p == nil || len(p.persistent) > 0 || p.asking > 0 || t.armed[path] != nil {
+		return false
+	}
+	delete(t.places, path)
+	if t.removing == nil {
+		t.removing = make(map[string]int)
+	}
+	t.removing[path]++
+	return true
+}
+
+func (t *watches) removed(path string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.removing[path]--; t.removing[path] == 0 {
+		delete(t.removing, path)
+	}
+}

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package local
-
-// awaitStopped does nothing: there is no way to check, so it assumes that the signal arrives soon.
-func awaitStopped(int) error { return nil }

@@ -1,8 +1,0 @@
-//go:build !linux
-
-package journal
-
-import "os"
-
-// syncData returns when the file's bytes and its length are on disk.
-func syncData(f *os.File) error { return f.Sync() }

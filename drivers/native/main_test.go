@@ -1,9 +1,0 @@
-package native_test
-
-import (
-	"testing"
-
-	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
-)
-
-func TestMain(m *testing.M) { backendtest.Main(m) }

@@ -1,0 +1,200 @@
+package protected
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Claim is an ephemeral node of this session. Each node that it makes carries a GUID of
+// its own, by which the session recognises the node after a write whose outcome it did
+// not learn. A Claim serves one goroutine. Its node can be made and removed any number of
+// times.
+type Claim struct {
+	kind
+	conn  drivers.Conn
+	guid  string // of the last node requested
+	child drivers.Child
+	// neighbors were listed with the node's creation; nil if they were not, or were used.
+	neighbors []drivers.Child
+	there     bool
+	doubt     bool // the last write may or may not have been executed
+}
+
+// A kind defines where a claim's node is and how it carries the GUID.
+type kind interface {
+	parent() string
+	// create requests the node once. It may list the node's neighbors too.
+	create(ctx context.Context, c drivers.Conn, guid string) (made drivers.Child, neighbors []drivers.Child, err error)
+	// find looks for the node that carries the GUID.
+	find(ctx context.Context, c drivers.Conn, guid string) (drivers.Child, bool, error)
+}
+
+// InLine returns the claim to a place in the line of dir's children, with a sequential
+// node named GUID-label and its suffix.
+func InLine(c drivers.Conn, dir, label string) *Claim {
+	return &Claim{kind: line{dir: dir, label: label}, conn: drivers.Steady(c)}
+}
+
+// Behind is InLine for a client that calls Neighbors after each Create. If the Conn can,
+// Create then lists the neighbors too, and the two calls take one round trip.
+func Behind(c drivers.Conn, dir, label string) *Claim {
+	return &Claim{kind: line{dir: dir, label: label, joins: true}, conn: drivers.Steady(c)}
+}
+
+// Sole returns the claim to the one node at path, whose data is the GUID.
+func Sole(c drivers.Conn, path string) *Claim {
+	return &Claim{kind: sole{path}, conn: drivers.Steady(c)}
+}
+
+// Create makes the node, unless it has made it already. It costs one write; each lost
+// reply costs one read more and, if the write was not executed, another write.
+//
+// ErrNodeExists means that another client has a Sole node; ErrNoNode means that there is
+// no parent. After any other error the node may exist: Remove or Abandon it.
+func (c *Claim) Create(ctx context.Context) error {
+	return c.until(ctx, true, func() error {
+		c.guid, c.neighbors = rand.Text(), nil
+		child, neighbors, err := c.kind.create(ctx, c.conn, c.guid)
+		if err == nil {
+			c.child, c.neighbors = child, neighbors
+		}
+		return err
+	})
+}
+
+// Remove deletes the node if it exists. It costs one write; each lost reply costs one
+// read more and, if the write was not executed, another write.
+//
+// ErrNoNode means that another client has removed the node. After any other error the
+// node may still exist, and Remove can be called again.
+func (c *Claim) Remove(ctx context.Context) error {
+	return c.until(ctx, false, func() error {
+		err := c.conn.Delete(ctx, c.Path(), drivers.AnyVersion)
+		if errors.Is(err, drivers.ErrNoNode) {
+			c.there = false
+		}
+		return err
+	})
+}
+
+// Abandon is Remove for a caller that gives up: it works even if ctx has ended, and
+// treats a lost session as success, because the node ends with it. It waits for a broken
+// connection no longer than the service keeps a session that does not reconnect.
+func (c *Claim) Abandon(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), drivers.DefaultSessionTimeout)
+	defer cancel()
+	if err := c.Remove(ctx); err != nil && !errors.Is(err, drivers.ErrSessionLost) {
+		return fmt.Errorf("give up %s in %s: %w", c.guid, c.parent(), err)
+	}
+	return nil
+}
+
+// Path returns the node's path.
+func (c *Claim) Path() string { return path.Join(c.parent(), c.child.Name) }
+
+// Seq returns the node's place in the line, NoSeq if it has none.
+func (c *Claim) Seq() int64 { return c.child.Seq }
+
+// Neighbors lists this node and the sibling right ahead of it in the line. On a Conn that
+// is no [drivers.NeighborLister] it lists all siblings. It costs one read.
+//
+// ErrNoNode if there is no parent.
+func (c *Claim) Neighbors(ctx context.Context) ([]drivers.Child, error) {
+	if listed := c.neighbors; listed != nil {
+		c.neighbors = nil
+		return listed, nil
+	}
+	return drivers.Neighbors(ctx, c.conn, c.parent(), c.child.Seq)
+}
+
+// Ahead returns the name of the sibling right ahead of this node in the line, or "" if
+// this node is the first.
+//
+// ErrNoNode means that this node is not among the siblings: another client has removed
+// it.
+func (c *Claim) Ahead(siblings []drivers.Child) (string, error) {
+	found, ahead := false, drivers.Child{Seq: drivers.NoSeq}
+	for _, s := range siblings {
+		switch {
+		case s.Name == c.child.Name:
+			found = true
+		case s.Seq < c.child.Seq && s.Seq > ahead.Seq:
+			ahead = s
+		}
+	}
+	if !found {
+		return "", fmt.Errorf("%s is no longer in the line of %s: %w", c.child.Name, c.parent(), drivers.ErrNoNode)
+	}
+	return ahead.Name, nil
+}
+
+// Names returns the names of the siblings.
+func Names(siblings []drivers.Child) []string {
+	names := make([]string, len(siblings))
+	for i, s := range siblings {
+		names[i] = s.Name
+	}
+	return names
+}
+
+// First returns the name of the first sibling in the line, or "" if this node is the
+// first.
+//
+// ErrNoNode means that this node is not among the siblings: another client has removed
+// it.
+func (c *Claim) First(siblings []drivers.Child) (string, error) {
+	if ahead, err := c.Ahead(siblings); err != nil || ahead == "" {
+		return "", err
+	}
+	first := c.child
+	for _, s := range siblings {
+		if s.Seq != drivers.NoSeq && s.Seq < first.Seq {
+			first = s
+		}
+	}
+	return first.Name, nil
+}
+
+// until writes until the node is known to exist, or known not to exist.
+func (c *Claim) until(ctx context.Context, there bool, write func() error) error {
+	for c.doubt || c.there != there {
+		if c.doubt {
+			if err := c.look(ctx); err != nil {
+				return err
+			}
+			continue
+		}
+		err := write()
+		lost := errors.Is(err, drivers.ErrConnectionLoss)
+		c.doubt = lost || err != nil && ctx.Err() != nil
+		switch {
+		case err == nil:
+			c.there = there
+		case !lost:
+			return err
+		}
+	}
+	return nil
+}
+
+// look finds out whether a write in doubt was executed. It calls Sync first because the
+// session may have reconnected to another server of an ensemble, which may not have the
+// write yet.
+func (c *Claim) look(ctx context.Context) error {
+	if err := c.conn.Sync(ctx, c.parent()); err != nil {
+		return err
+	}
+	child, found, err := c.find(ctx, c.conn, c.guid)
+	if err != nil {
+		return err
+	}
+	child.Name = strings.Clone(child.Name) // a copy, which does not keep the listing in memory
+	c.child, c.there, c.doubt = child, found, false
+	return nil
+}

@@ -1,0 +1,3 @@
+// Package fourletter answers ZooKeeper's four-letter words, such as "srvr" and "mntr", in
+// ZooKeeper's formats.
+package fourletter

@@ -1,0 +1,88 @@
+package fourletter
+
+import (
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/server/stats"
+	"github.com/stampede-bench/stampede/internal/printable"
+)
+
+// Version is the version that the server reports: the ZooKeeper version of its protocol and the
+// name of the implementation.
+const Version = "3.9.0-stampede-native"
+
+// answers maps the four-letter words to the functions that answer them.
+var answers = map[string]func(State) string{
+	"ruok": func(State) string { return "imok" },
+	"isro": func(State) string { return "rw" },
+	"srvr": func(s State) string { return version() + s.overview() },
+	"stat": func(s State) string { return version() + "Clients:\n" + s.clients(State.brief) + s.overview() },
+	"cons": func(s State) string { return s.clients(State.full) },
+	"mntr": State.monitor,
+	"conf": State.configuration,
+	"envi": func(State) string { return environment() },
+	"wchs": State.watchSummary,
+	"wchc": State.watchesBySession,
+	"wchp": State.watchesByPath,
+	"dump": State.dump,
+	"srst": State.resetServer,
+	"crst": State.resetConnections,
+}
+
+// Names returns the four-letter words that a server can answer, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(answers)) }
+
+// Answer returns the answer to a word. Answers go to terminals, so control characters in watched
+// paths are escaped.
+func Answer(word string, s State) string { return printable.Text(answers[word](s)) }
+
+// Known reports whether there is an answer to the word.
+func Known(word string) bool { return answers[word] != nil }
+
+// Refusal returns ZooKeeper's answer to a disabled word.
+func Refusal(word string) string {
+	return word + " is not executed because it is not in the whitelist.\n"
+}
+
+func (s State) resetServer() string {
+	*s.Counters = stats.Counters{}
+	return "Server stats reset.\n"
+}
+
+func (s State) resetConnections() string {
+	s.ResetConnections()
+	return "Connection stats reset.\n"
+}
+
+// Built returns the commit time of the running binary's source, or 1970 if it is unknown.
+func Built() string {
+	at := time.Unix(0, 0)
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, setting := range info.Settings {
+			if setting.Key == "vcs.time" {
+				at, _ = time.Parse(time.RFC3339, setting.Value)
+			}
+		}
+	}
+	return at.UTC().Format("01/02/2006 15:04 UTC")
+}
+
+func version() string {
+	return fmt.Sprintf("Zookeeper version: %s, built on %s\n", Version, Built())
+}
+
+func (s State) overview() string {
+	var b strings.Builder
+	l := &s.Counters.Latency
+	fmt.Fprintf(&b, "Latency min/avg/max: %d/%s/%d\n", l.Min, l.Mean(), l.Max)
+	fmt.Fprintf(&b, "Received: %d\nSent: %d\n", s.Counters.Received, s.Counters.Sent)
+	fmt.Fprintf(&b, "Connections: %d\nOutstanding: 0\n", s.Connections)
+	fmt.Fprintf(&b, "Zxid: 0x%x\nMode: standalone\n", s.Zxid)
+	fmt.Fprintf(&b, "Node count: %d\n", s.Nodes)
+	return b.String()
+}

@@ -1,0 +1,9 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+)
+
+func TestMain(m *testing.M) { backendtest.Main(m) }

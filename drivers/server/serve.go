@@ -1,0 +1,120 @@
+package server
+
+import (
+	"crypto/tls"
+	"errors"
+	"net"
+	"syscall"
+	"time"
+)
+
+// Serve accepts connections until the server is closed. It then returns nil, or the journal's error
+// if the journal failed. It closes the listener.
+func (s *Server) Serve(l net.Listener) error { return s.accept(l, nil) }
+
+// ServeTLS is Serve for connections that begin with a TLS handshake. The subject of a client's
+// certificate becomes an identity of the x509 scheme.
+func (s *Server) ServeTLS(l net.Listener, cfg *tls.Config) error { return s.accept(l, cfg) }
+
+func (s *Server) accept(l net.Listener, cfg *tls.Config) error {
+	if !s.addListener(l, cfg != nil) {
+		return errors.Join(net.ErrClosed, l.Close())
+	}
+	for {
+		nc, err := l.Accept()
+		if err == nil {
+			err = s.serve(newConn(s, nc, cfg))
+		}
+		switch {
+		case errors.Is(err, ErrTooMany):
+		case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.ECONNABORTED):
+			time.Sleep(acceptPause)
+		case err != nil:
+			return s.removeListener(l, err)
+		}
+	}
+}
+
+// acceptPause is the pause after an accept that failed because file descriptors ran out or the
+// client aborted the connection.
+const acceptPause = 50 * time.Millisecond
+
+// ErrTooMany reports a refused connection: its address already has MaxPerHost connections.
+var ErrTooMany = errors.New("too many connections from one address")
+
+func (s *Server) addListener(l net.Listener, secure bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.listeners[l] = secure
+	}
+	return !s.closed
+}
+
+// removeListener returns err, or, if the server is closed, the reason for that (nil after Close).
+func (s *Server) removeListener(l net.Listener, err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+	if s.closed {
+		return s.failure()
+	}
+	return errors.Join(err, l.Close())
+}
+
+// Dial returns the client's end of an in-memory connection to this server. It ignores the address.
+func (s *Server) Dial(_, _ string, _ time.Duration) (net.Conn, error) {
+	client, server := net.Pipe()
+	return client, s.ServeConn(server)
+}
+
+// ServeConn serves a connection in the background and closes it at the end. If the server is closed
+// or the address has too many connections, ServeConn closes the connection immediately and returns
+// net.ErrClosed or ErrTooMany.
+func (s *Server) ServeConn(nc net.Conn) error { return s.serve(newConn(s, nc, nil)) }
+
+func (s *Server) serve(c *conn) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return errors.Join(net.ErrClosed, c.socket.Close())
+	case s.maxPerHost > 0 && s.perHost[c.host] >= s.maxPerHost:
+		return errors.Join(ErrTooMany, c.socket.Close())
+	}
+	s.conns[c] = struct{}{}
+	s.perHost[c.host]++
+	s.live.Go(c.receive)
+	s.live.Go(c.send)
+	return nil
+}
+
+func (s *Server) forget(c *conn) {
+	delete(s.conns, c)
+	if s.perHost[c.host]--; s.perHost[c.host] == 0 {
+		delete(s.perHost, c.host)
+	}
+}
+
+// Close closes all connections and listeners and returns when all goroutines have ended. The state
+// is lost unless there is a journal. It is safe to call Close more than once.
+func (s *Server) Close() {
+	s.shut()
+	s.live.Wait()
+}
+
+func (s *Server) shut() {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	close(s.done)
+	for l := range s.listeners {
+		l.Close()
+	}
+	for c := range s.conns {
+		c.drop()
+	}
+}

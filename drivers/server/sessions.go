@@ -1,0 +1,147 @@
+package server
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/rand"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/server/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// A session holds what the server keeps about an open session besides the tree: its connection and
+// its expiry.
+type session struct {
+	id      int64
+	timeout time.Duration
+	conn    *conn // nil while disconnected
+	expires int64 // the tick at which it expires, unless a request arrives before
+}
+
+// firstSessionID derives session IDs from the time, as ZooKeeper does, so that servers started at
+// different milliseconds use different IDs. The IDs are never negative.
+func firstSessionID(now time.Time) int64 { return int64(uint64(now.UnixMilli()) << 24 >> 8) }
+
+// clamp returns the granted timeout for a request of ms milliseconds.
+func (s *Server) clamp(ms int32) time.Duration {
+	return min(max(time.Duration(ms)*time.Millisecond, s.timeouts[0]), s.timeouts[1])
+}
+
+// openSession creates a session for c and returns its password.
+func (s *Server) openSession(c *conn, timeout time.Duration) []byte {
+	s.lastID++
+	x := tree.Txn{Session: s.lastID, Time: time.Now().UnixMilli(), Op: tree.Op{Kind: tree.OpenSession}}
+	x.Timeout = int32(timeout.Milliseconds())
+	rand.Read(x.Password[:])
+	s.apply(x)
+	s.stats.Writes++
+	s.sessions[s.lastID] = &session{id: s.lastID}
+	s.attach(c, s.sessions[s.lastID], timeout)
+	return x.Password[:]
+}
+
+// resumeSession attaches c to the session with the ID and the password. It reports false if there
+// is none. Like ZooKeeper, it drops the session's previous connection before it checks the
+// password.
+func (s *Server) resumeSession(c *conn, id int64, password []byte, timeout time.Duration) bool {
+	known, ok := s.tree.Session(id)
+	if !ok {
+		return false
+	}
+	session := s.sessions[id]
+	if session.conn != nil {
+		session.conn.drop()
+	}
+	if !bytes.Equal(known.Password[:], password) {
+		return false
+	}
+	s.attach(c, session, timeout)
+	return true
+}
+
+func (s *Server) attach(c *conn, session *session, timeout time.Duration) {
+	session.conn, session.timeout, c.session = c, timeout, session
+	c.watcher.Session = session.id
+	s.heardOf(session)
+}
+
+// heardOf extends a session. Sessions expire on the first tick after their timeout.
+func (s *Server) heardOf(session *session) {
+	session.expires = int64((time.Since(s.start)+session.timeout)/s.tick) + 1
+}
+
+// closeSession closes a session and deletes its ephemeral nodes.
+func (s *Server) closeSession(id int64) tree.Result {
+	delete(s.sessions, id)
+	return s.apply(tree.Txn{Session: id, Time: time.Now().UnixMilli(), Op: tree.Op{Kind: tree.CloseSession}})
+}
+
+// expire closes the sessions that are due at the tick. It releases the lock between sessions.
+func (s *Server) expire(tick int64) {
+	for _, session := range s.overdue(tick) {
+		s.end(session, tick)
+	}
+}
+
+func (s *Server) overdue(tick int64) (all []*session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, session := range s.sessions {
+		if session.expires <= tick {
+			all = append(all, session)
+		}
+	}
+	slices.SortFunc(all, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
+	return all
+}
+
+// end closes an expired session, unless it was renewed or closed in the meantime. It keeps a
+// session whose requests wait for the server's own disk.
+func (s *Server) end(session *session, tick int64) {
+	s.mu.Lock()
+	defer s.unlock()
+	if s.sessions[session.id] != session || session.expires > tick || session.conn != nil && session.conn.waits {
+		return
+	}
+	if session.conn != nil {
+		session.conn.drop()
+	}
+	s.closeSession(session.id)
+}
+
+// answerConnect serves the packet that opens a connection and reports whether the connection may
+// continue.
+func (c *conn) answerConnect(payload []byte) bool {
+	var r wire.ConnectRequest
+	d := wire.NewDecoder(payload)
+	r.Decode(&d)
+	s := c.server
+	if r.SessionID == 0 {
+		c.lockForWrite()
+	} else {
+		s.mu.Lock()
+	}
+	defer s.unlock()
+	s.stats.Received++
+	// A client that has seen a later zxid than this server's must not see older state.
+	if c.dropped || d.Err() != nil || r.LastZxid > s.tree.Zxid() {
+		return false
+	}
+	if r.SessionID == 0 && s.maxSessions > 0 && len(s.sessions) >= s.maxSessions {
+		return false // as ZooKeeper does with connections beyond its maxCnxns
+	}
+	answer := wire.ConnectResponse{Password: r.Password, ReadOnly: wire.ReadOnly{Present: r.ReadOnly.Present}}
+	timeout := s.clamp(r.Timeout)
+	if r.SessionID == 0 {
+		answer.Password = s.openSession(c, timeout)
+	} else if !s.resumeSession(c, r.SessionID, r.Password, timeout) {
+		answer.Password = make([]byte, wire.PasswordSize)
+	}
+	if c.session != nil {
+		answer.SessionID, answer.Timeout = c.session.id, int32(timeout.Milliseconds())
+	}
+	c.queue(answer)
+	return c.session != nil
+}

@@ -1,0 +1,2 @@
+// Package stats counts what a server and its connections do.
+package stats

@@ -1,0 +1,168 @@
+package wal
+
+import (
+	"errors"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/server/tree"
+	"github.com/stampede-bench/stampede/drivers/wire"
+)
+
+// A Journal is the durable state of one tree, opened by one server.
+type Journal struct {
+	dir    string
+	disk   Disk
+	lock   *os.File // held lock
+	limits limits
+	tree   *tree.Tree
+	isDue  chan struct{} // receives a value when a snapshot is due
+	done   chan struct{} // closed when the writer has ended
+
+	// Used by the writer only:
+	file  File  // the current log
+	frame frame // frame of its batches
+	size  int64 // its length in bytes
+
+	durable  atomic.Int64 // zxid of the last transaction on disk
+	syncs    atomic.Int64 // how often the log was synced
+	syncTime atomic.Int64 // how long that took, in nanoseconds
+
+	mu            sync.Mutex    // guards all below
+	gathers       *sync.Cond    // signals a batch to write, or the end
+	written       chan struct{} // closed and replaced when durable or err changes
+	queue         []batch       // batches to write; the last one is still filling
+	spare         []byte        // the last written buffer, for reuse
+	scratch       []byte        // buffer for digests
+	pending       load          // queued or being written
+	sinceSnapshot int64         // bytes of log since the last snapshot became due
+	snapshotSize  int64         // length of the last snapshot in bytes
+	due           bool          // a snapshot is due and not saved yet
+	err           error         // the reason why writing has ended
+	closed        bool
+}
+
+// ErrClosed is the error of Await for a transaction that was not written before the journal was
+// closed.
+var ErrClosed = errors.New("the journal is closed")
+
+// Syncs returns how often the log was synced to disk since the journal was opened, and how long that
+// took. Snapshots are not included.
+func (j *Journal) Syncs() (count int64, took time.Duration) {
+	return j.syncs.Load(), time.Duration(j.syncTime.Load())
+}
+
+// Dir returns the data directory.
+func (j *Journal) Dir() string { return j.dir }
+
+// Size returns the total size of the snapshots and of the logs in bytes.
+func (j *Journal) Size() (snapshots, logs int64, err error) {
+	snapshots, err = sizeOf(j.dir, snapshotKind)
+	if err == nil {
+		logs, err = sizeOf(j.dir, logKind)
+	}
+	return snapshots, logs, err
+}
+
+// Tree returns the recovered tree.
+func (j *Journal) Tree() *tree.Tree { return j.tree }
+
+// Apply executes the transaction on the tree and queues its record, with the result, for the disk.
+// It does not wait for the disk. A transaction whose record is too long is refused with
+// wire.ErrMarshalling.
+func (j *Journal) Apply(x tree.Txn) (tree.Result, []tree.Event) {
+	if recordLength(&x) > j.limits.record {
+		x = tree.Txn{Op: tree.Op{Kind: tree.Refuse, Err: wire.ErrMarshalling}}
+	}
+	r, events := j.tree.Apply(x)
+	j.gather(&x, &r)
+	return r, events
+}
+
+func (j *Journal) gather(x *tree.Txn, r *tree.Result) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err != nil || j.closed {
+		return
+	}
+	b := j.gathering(r.Zxid)
+	before := len(b.bytes)
+	b.add(x, r, j.tree.Digest(), &j.scratch)
+	added := load{len(b.bytes) - before, 1}
+	b.load.add(added)
+	j.pending.add(added)
+}
+
+// gathering returns the batch for the transaction with the zxid. The caller must hold the lock.
+func (j *Journal) gathering(zxid int64) *batch {
+	n := len(j.queue)
+	if n > 0 && len(j.queue[n-1].bytes) < j.limits.batch {
+		return &j.queue[n-1]
+	}
+	if n == 0 {
+		j.gathers.Signal()
+	}
+	j.queue = append(j.queue, newBatch(j.spare, zxid))
+	j.spare = nil
+	return &j.queue[n]
+}
+
+// Await returns nil when all transactions up to the zxid are on disk, or the reason why they will
+// never be.
+func (j *Journal) Await(zxid int64) error {
+	for j.durable.Load() < zxid {
+		j.mu.Lock()
+		written, err := j.written, j.err
+		j.mu.Unlock()
+		switch {
+		case j.durable.Load() >= zxid: // it is durable by now
+		case err != nil:
+			return err
+		default:
+			<-written // wakes all waiting callers at the same time, without a lock
+		}
+	}
+	return nil
+}
+
+// Due returns a channel that receives a value when a snapshot should be saved.
+func (j *Journal) Due() <-chan struct{} { return j.isDue }
+
+// Done returns a channel that is closed when the journal has stopped writing. Err returns the
+// reason, which is ErrClosed after Close.
+func (j *Journal) Done() <-chan struct{} { return j.done }
+
+// Err returns the reason why the journal cannot write any more, or nil.
+func (j *Journal) Err() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.err
+}
+
+// Close writes the queued transactions if the disk still works (see Err), and unlocks the
+// directory. No SaveSnapshot may be in progress.
+func (j *Journal) Close() error {
+	j.mu.Lock()
+	j.closed = true
+	j.gathers.Signal()
+	j.mu.Unlock()
+	<-j.done
+	return errors.Join(j.file.Close(), j.lock.Close())
+}
+
+// fail stops the writer. The caller must hold the lock.
+func (j *Journal) fail(err error) {
+	if j.err == nil {
+		j.err = err
+	}
+	j.gathers.Signal()
+	j.tell()
+}
+
+// tell wakes the callers that wait in Await and Room. The caller must hold the lock.
+func (j *Journal) tell() {
+	close(j.written)
+	j.written = make(chan struct{})
+}

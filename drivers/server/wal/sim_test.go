@@ -1,0 +1,167 @@
+package wal
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// A simDisk keeps its files in a directory of the system, which shows what can be read, and tracks
+// what a loss of power would leave.
+type simDisk struct {
+	t     *testing.T
+	dir   string
+	cache map[string]*inode // by path: the readable state
+	disk  map[string]*inode // the state after a loss of power
+	moves []func()          // changes of names that are not on disk yet
+	steps int               // steps until the power fails; negative means never
+	syncs int               // file syncs until one fails; negative means never
+}
+
+// An inode is a file, independent of its name.
+type inode struct {
+	cache []byte
+	disk  []byte
+	clean int // number of bytes of cache that the system will not write again
+}
+
+var (
+	errPower = errors.New("no power")
+	errSync  = errors.New("input/output error")
+)
+
+// newSimDisk returns a disk with the directory's files.
+func newSimDisk(t *testing.T, dir string) *simDisk {
+	d := &simDisk{t: t, dir: dir, cache: map[string]*inode{}, disk: map[string]*inode{}, steps: -1, syncs: -1}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := &inode{b, b, len(b)}
+		d.cache[path], d.disk[path] = n, n
+	}
+	return d
+}
+
+func (d *simDisk) step() error {
+	if d.steps == 0 {
+		return errPower
+	}
+	d.steps--
+	return nil
+}
+
+// A simFile is an inode that is being written, with the system's file.
+type simFile struct {
+	File
+	*inode
+	d *simDisk
+}
+
+func (d *simDisk) Create(path string) (File, error) {
+	if err := d.step(); err != nil {
+		return nil, err
+	}
+	f, err := System{}.Create(path)
+	n := &inode{}
+	d.cache[path] = n
+	d.moves = append(d.moves, func() { d.disk[path] = n })
+	return &simFile{f, n, d}, err
+}
+
+func (d *simDisk) Rename(from, to string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	d.cache[to] = d.cache[from]
+	delete(d.cache, from)
+	d.moves = append(d.moves, func() {
+		d.disk[to] = d.disk[from]
+		delete(d.disk, from)
+	})
+	return System{}.Rename(from, to)
+}
+
+func (d *simDisk) Remove(path string) error {
+	if err := d.step(); err != nil {
+		return err
+	}
+	delete(d.cache, path)
+	d.moves = append(d.moves, func() { delete(d.disk, path) })
+	return System{}.Remove(path)
+}
+
+func (d *simDisk) Mkdir(string) error { panic("not simulated") }
+
+func (d *simDisk) SyncDirectory(path string) error {
+	if err := d.step(); err != nil || path != d.dir {
+		return err
+	}
+	d.move(len(d.moves))
+	return nil
+}
+
+func (d *simDisk) move(n int) {
+	for _, move := range d.moves[:n] {
+		move()
+	}
+	d.moves = nil
+}
+
+func (f *simFile) Write(b []byte) (int, error) {
+	if err := f.d.step(); err != nil {
+		return 0, err
+	}
+	f.cache = append(f.cache, b...)
+	return f.File.Write(b)
+}
+
+// Sync writes the bytes that are not clean. If it fails, all bytes become clean without being
+// written.
+func (f *simFile) Sync() error {
+	if err := f.d.step(); err != nil {
+		return err
+	}
+	from := f.clean
+	f.clean = len(f.cache)
+	if f.d.syncs--; f.d.syncs == -1 {
+		return errSync
+	}
+	f.write(from, len(f.cache))
+	return nil
+}
+
+func (n *inode) write(from, to int) {
+	n.disk = append(slices.Clone(n.disk), make([]byte, max(0, to-len(n.disk)))...)
+	copy(n.disk[from:to], n.cache[from:to])
+}
+
+// losePower leaves in the directory the files on disk and a random part, drawn from r, of the
+// unsynced changes. It returns the disk with them.
+func (d *simDisk) losePower(r *rand.Rand) *simDisk {
+	d.t.Helper()
+	d.move(r.IntN(len(d.moves) + 1))
+	for path := range d.cache {
+		os.Remove(path)
+	}
+	for path, n := range d.disk {
+		for from := n.clean; from < len(n.cache); from += 64 { // the unsynced pages
+			if r.IntN(2) == 0 {
+				n.write(from, min(from+64, len(n.cache)))
+			}
+		}
+		if err := os.WriteFile(path, n.disk, 0o600); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return newSimDisk(d.t, d.dir)
+}

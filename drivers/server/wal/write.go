@@ -1,0 +1,123 @@
+package wal
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+func (j *Journal) start() {
+	j.gathers, j.written = sync.NewCond(&j.mu), make(chan struct{})
+	j.isDue, j.done = make(chan struct{}, 1), make(chan struct{})
+	j.grew(0)
+	go j.write()
+}
+
+// write writes batches until the journal is closed or an error occurs.
+func (j *Journal) write() {
+	defer close(j.done)
+	for {
+		b, ok := j.take()
+		if !ok {
+			return
+		}
+		j.wrote(b, j.writeBatch(b.bytes))
+	}
+}
+
+// take waits for a batch. It returns false when there will be none.
+func (j *Journal) take() (b batch, ok bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for len(j.queue) == 0 && !j.closed && j.err == nil {
+		j.gathers.Wait()
+	}
+	if j.err != nil || len(j.queue) == 0 {
+		j.fail(ErrClosed)
+		return batch{}, false
+	}
+	b = j.queue[0]
+	n := copy(j.queue, j.queue[1:])
+	j.queue[n] = batch{}
+	j.queue = j.queue[:n]
+	return b, true
+}
+
+// writeBatch writes and syncs one batch. As every batch is synced before the next is written, a
+// damaged batch with another one behind it was once confirmed.
+func (j *Journal) writeBatch(b []byte) error {
+	if j.size >= j.limits.log {
+		if err := j.file.Close(); err != nil {
+			return err
+		}
+		if err := j.beginLog(placeOf(b)); err != nil {
+			return err
+		}
+	}
+	j.frame.end(b)
+	n, err := j.file.Write(b)
+	j.size += int64(n)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	err = j.file.Sync()
+	j.syncTime.Add(int64(time.Since(began)))
+	j.syncs.Add(1)
+	return err
+}
+
+// beginLog starts the log whose first transaction has the zxid.
+func (j *Journal) beginLog(zxid int64) error {
+	path := pathOf(j.dir, logKind, zxid)
+	f, h, err := j.begin(path, logKind)
+	if err != nil {
+		return err
+	}
+	return j.adopt(f, h.frame, path, int64(len(h.bytes)))
+}
+
+// adopt makes the file, which has size bytes, the current log.
+func (j *Journal) adopt(f File, frame frame, path string, size int64) error {
+	err := j.settle(f, path)
+	if err == nil {
+		err = j.writeCurrent(path)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	j.file, j.frame, j.size = f, frame, size
+	return nil
+}
+
+// wrote records the result of writing a batch, wakes the waiting callers, and keeps the buffer for
+// reuse.
+func (j *Journal) wrote(b batch, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err != nil {
+		j.fail(fmt.Errorf("journal: %w", err))
+		return
+	}
+	j.durable.Store(b.last)
+	j.pending.remove(b.load)
+	if cap(b.bytes) <= keptBuffer {
+		j.spare = b.bytes[:0]
+	}
+	j.tell()
+	j.grew(int64(len(b.bytes)))
+}
+
+// grew requests a snapshot when replaying the log would take longer than reading a snapshot.
+func (j *Journal) grew(length int64) {
+	j.sinceSnapshot += length
+	if j.due || j.sinceSnapshot < max(j.limits.snapshot, j.snapshotSize) {
+		return
+	}
+	j.due, j.sinceSnapshot = true, 0
+	j.isDue <- struct{}{}
+}
+
+// keptBuffer is the size in bytes of the largest buffer that is reused.
+const keptBuffer = 1 << 20

@@ -1,0 +1,122 @@
+package server
+
+import (
+	"iter"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/server/fourletter"
+	"github.com/stampede-bench/stampede/drivers/server/tree"
+)
+
+// answerWord queues the answer if the first bytes of a connection are a four-letter word.
+func (c *conn) answerWord(word string) bool {
+	if !fourletter.Known(word) {
+		return false
+	}
+	s := c.server
+	s.mu.Lock()
+	defer s.unlock()
+	s.stats.Received++
+	s.queued = append(s.queued, c)
+	answer := fourletter.Refusal
+	if s.words == nil || slices.Contains(s.words, word) {
+		answer = func(word string) string { return fourletter.Answer(word, s.state()) }
+	}
+	c.packets = append(c.packets, answer(word)...)
+	return true
+}
+
+// state returns what four-letter words show. The caller holds the lock until the answer is written.
+func (s *Server) state() fourletter.State {
+	size := s.tree.Size()
+	syncs, syncTime := s.syncs()
+	return fourletter.State{
+		Start: s.start, Zxid: s.tree.Zxid(), Nodes: int64(s.nodeCount()), Ephemerals: int64(size.Ephemerals), Bytes: size.Bytes,
+		Watches: int64(s.watches.Len()), Connections: int64(len(s.conns)), Sessions: int64(size.Sessions),
+		Outstanding: s.outstanding(), Syncs: syncs, SyncTime: syncTime, Counters: &s.stats, Clients: s.clients, OpenSessions: s.openSessions,
+		DataWatches: s.dataWatches, Configuration: s.configuration, ResetConnections: s.resetConnections,
+	}
+}
+
+// nodeCount counts as ZooKeeper does, which has two entries for the root.
+func (s *Server) nodeCount() int { return s.tree.Size().Nodes + 1 }
+
+// outstanding returns the number of transactions that wait for the disk.
+func (s *Server) outstanding() int64 {
+	if s.journal == nil {
+		return 0
+	}
+	_, transactions := s.journal.Pending()
+	return int64(transactions)
+}
+
+// syncs returns how often the log was synced, and how long that took.
+func (s *Server) syncs() (count int64, took time.Duration) {
+	if s.journal == nil {
+		return 0, 0
+	}
+	return s.journal.Syncs()
+}
+
+func (s *Server) clients() []fourletter.Client {
+	var all []fourletter.Client
+	for c := range s.conns {
+		w := fourletter.Client{Address: c.net.RemoteAddr().String(), Expires: c.traffic.Opened.Add(handshakeTime), Traffic: &c.traffic}
+		if c.session != nil {
+			session := s.shown(c.session)
+			w.Session, w.Expires = &session, session.Expires
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+func (s *Server) openSessions() []fourletter.Session {
+	var all []fourletter.Session
+	for _, x := range s.sessions {
+		all = append(all, s.shown(x))
+	}
+	return all
+}
+
+func (s *Server) shown(x *session) fourletter.Session {
+	return fourletter.Session{ID: x.id, Timeout: x.timeout, Expires: s.start.Add(time.Duration(x.expires) * s.tick),
+		Ephemerals: s.tree.Ephemerals(x.id)}
+}
+
+func (s *Server) dataWatches() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for path, w := range s.watches.All(tree.DataWatch) {
+			if !yield(path, w.Session) {
+				return
+			}
+		}
+	}
+}
+
+func (s *Server) configuration() fourletter.Configuration {
+	c := fourletter.Configuration{Port: -1, SecurePort: -1, Tick: s.tick, MaxPerHost: s.maxPerHost,
+		MinTimeout: s.timeouts[0], MaxTimeout: s.timeouts[1]}
+	for l, secure := range s.listeners {
+		a, ok := l.Addr().(*net.TCPAddr)
+		switch {
+		case ok && secure:
+			c.SecurePort = a.Port
+		case ok:
+			c.Port = a.Port
+		}
+	}
+	if s.journal != nil {
+		c.Dir = s.journal.Dir()
+		c.Snapshots, c.Logs, _ = s.journal.Size() // 0 if the sizes are unknown
+	}
+	return c
+}
+
+func (s *Server) resetConnections() {
+	for c := range s.conns {
+		c.traffic.Reset()
+	}
+}

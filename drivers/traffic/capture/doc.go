@@ -1,0 +1,7 @@
+// Package capture reads the traffic of other programs from captured packets: from a pcap or pcapng
+// file, or from a network interface, with nothing in the path of the traffic. It reports what the
+// connections carry to a [traffic.Observer].
+//
+// Connections that were open before the capture began are reported as joined. Bytes that the
+// capture lost are reported as gaps.
+package capture

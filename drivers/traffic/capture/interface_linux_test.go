@@ -1,0 +1,180 @@
+package capture
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/gopacket/gopacket/layers"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/sys/unix"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/drivers/traffic/etcd"
+	"github.com/stampede-bench/stampede/drivers/traffic/proxy"
+	"github.com/stampede-bench/stampede/drivers/zookeeper"
+)
+
+func TestMain(m *testing.M) { backendtest.Main(m) }
+
+// TestSameTraffic observes the same traffic of clients by a proxy, by a live capture and by a capture
+// file. All three must report the same messages.
+func TestSameTraffic(t *testing.T) {
+	t.Run("zookeeper", func(t *testing.T) {
+		wantSameTraffic(t, backendtest.Native(t, server.Options{}), traffic.ZooKeeper(), useZooKeeper)
+	})
+	t.Run("etcd", func(t *testing.T) {
+		wantSameTraffic(t, backendtest.SharedEtcd(t), etcd.Protocol(), useEtcd)
+	})
+}
+
+func wantSameTraffic(t *testing.T, server string, protocol traffic.Protocol, use func(t *testing.T, address string)) {
+	t.Helper()
+	ofProxy, ofInterface, ofFile := new(record), new(record), new(record)
+	p, err := proxy.Listen([]string{"127.0.0.1:0"}, []proxy.Server{{Address: server}},
+		proxy.Options{Protocol: protocol, Observer: ofProxy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	address := p.Addresses()[0]
+	o := Options{Ports: []uint16{portOf(t, address)}, Protocol: protocol, Observer: ofInterface}
+	live, err := Listen("lo", o)
+	if errors.Is(err, os.ErrPermission) {
+		t.Skip("packet sockets are not permitted")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording := recordPackets(t, address)
+	use(t, address)
+	p.Close()
+	stats, err := live.Close()
+	if err != nil || stats.Dropped > 0 || stats.Lost > 0 || stats.Joined > 0 || stats.Connections != 2 {
+		t.Errorf("live: %+v, %v; want two whole connections", stats, err)
+	}
+	o.Observer = ofFile
+	if stats, err = Read(file(t, layers.LinkTypeRaw, recording()), o); err != nil || stats.Lost > 0 || stats.Connections != 2 {
+		t.Errorf("file: %+v, %v; want two whole connections", stats, err)
+	}
+	want := ofProxy.byClient()
+	for client, messages := range want { // the proxy connects to another address
+		if len(messages) < 5 {
+			t.Errorf("only %v of %s", messages, client)
+		}
+		messages[0] = ofInterface.byClient()[client][0]
+	}
+	if diff := cmp.Diff(want, ofInterface.byClient()); diff != "" {
+		t.Errorf("(-proxy +interface):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, ofFile.byClient()); diff != "" {
+		t.Errorf("(-proxy +file):\n%s", diff)
+	}
+}
+
+func portOf(t *testing.T, address string) uint16 {
+	t.Helper()
+	a, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint16(a.Port)
+}
+
+// useZooKeeper lets one session change what another one watches.
+func useZooKeeper(t *testing.T, address string) {
+	t.Helper()
+	service, err := zookeeper.New(ensemble.Config{Servers: []string{address}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	ctx := t.Context()
+	var sessions [2]drivers.Conn
+	for i := range sessions {
+		if sessions[i], err = service.Dial(ctx, drivers.Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writer, watcher := sessions[0], sessions[1]
+	for n := range 20 {
+		node := "/n" + strconv.Itoa(n)
+		var made drivers.Wait
+		if _, _, err := watcher.Exists(ctx, node, made.Fire); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := writer.Create(ctx, node, make([]byte, 500*n), 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := made.Await(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := watcher.Get(ctx, node, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writer.Close()
+	watcher.Close()
+}
+
+// useEtcd lets one client change what another one watches.
+func useEtcd(t *testing.T, address string) {
+	t.Helper()
+	var clients [2]*clientv3.Client
+	for i := range clients {
+		c, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, DialTimeout: time.Minute})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Get(t.Context(), "/none"); err != nil {
+			t.Fatal(err)
+		}
+		clients[i] = c
+	}
+	prefix := fmt.Sprint("/capture-", time.Now().UnixNano(), "/")
+	events := clients[0].Watch(t.Context(), prefix, clientv3.WithPrefix(), clientv3.WithCreatedNotify())
+	<-events // confirmed
+	for n := range 20 {
+		if _, err := clients[1].Put(t.Context(), prefix+strconv.Itoa(n), strings.Repeat("x", 500*n)); err != nil {
+			t.Fatal(err)
+		}
+		<-events
+	}
+}
+
+// recordPackets returns a function that returns the packets to and from the address since then. The
+// socket's buffer holds them until it is called.
+func recordPackets(t *testing.T, address string) (end func() [][]byte) {
+	t.Helper()
+	lo, err := net.InterfaceByName("lo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := packetSocket(lo.Index, []uint16{portOf(t, address)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { socket.Close() })
+	return func() (all [][]byte) {
+		buf := make([]byte, wholePacket)
+		for {
+			n, _, err := unix.Recvfrom(int(socket.Fd()), buf, unix.MSG_DONTWAIT)
+			if err != nil {
+				return all
+			}
+			all = append(all, bytes.Clone(buf[:n]))
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package capture
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// A record is an Observer that keeps everything. It is safe to read when the source has ended.
+type record struct{ connections []*recorded }
+
+// recorded is one connection of a record.
+type recorded struct {
+	traffic.Connection
+	sessions []traffic.Session
+	messages []string
+	gap      int64
+	closed   bool
+}
+
+func (r *record) Open(c traffic.Connection) traffic.Tap {
+	kept := &recorded{Connection: c}
+	r.connections = append(r.connections, kept)
+	return kept
+}
+
+func (c *recorded) Session(_ time.Time, s traffic.Session) { c.sessions = append(c.sessions, s) }
+func (c *recorded) Gap(_ time.Time, bytes int64)           { c.gap += bytes }
+func (c *recorded) Close(time.Time)                        { c.closed = true }
+
+func (c *recorded) Message(_ time.Time, m drivers.Message) {
+	c.messages = append(c.messages, fmt.Sprintf("%d %s %s watch=%v mode=%d event=%d err=%v pos=%d size=%d",
+		m.Kind, m.Op, m.Path, m.Watch, m.Mode, m.Event, m.Err, m.Pos, m.Size))
+}
+
+// byClient returns what was reported of each client's connection.
+func (r *record) byClient() map[string][]string {
+	all := make(map[string][]string)
+	for _, c := range r.connections {
+		all[c.Client] = append(all[c.Client], fmt.Sprintf("%s %v gap %d closed %v", c.Server, c.sessions, c.gap, c.closed))
+		all[c.Client] = append(all[c.Client], c.messages...)
+	}
+	return all
+}
+
+// quiet is an Observer that keeps nothing.
+type quiet struct{}
+
+func (quiet) Open(traffic.Connection) traffic.Tap { return quiet{} }
+func (quiet) Session(time.Time, traffic.Session)  {}
+func (quiet) Message(time.Time, drivers.Message)  {}
+func (quiet) Gap(time.Time, int64)                {}
+func (quiet) Close(time.Time)                     {}

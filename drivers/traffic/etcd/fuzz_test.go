@@ -1,0 +1,132 @@
+package etcd
+
+import (
+	"bytes"
+	"encoding/binary"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// A tally counts what a tap gets.
+type tally struct {
+	messages, sessions int
+	gap                int64
+	closed             bool
+}
+
+func (c *tally) Session(time.Time, traffic.Session) { c.sessions++ }
+func (c *tally) Message(time.Time, drivers.Message) { c.messages++ }
+func (c *tally) Gap(_ time.Time, bytes int64)       { c.gap += bytes }
+func (c *tally) Close(time.Time)                    { c.closed = true }
+
+// A writer writes frames of one direction.
+type writer struct {
+	bytes.Buffer
+	framer  *http2.Framer
+	headers bytes.Buffer
+	encoder *hpack.Encoder
+}
+
+func newWriter() *writer {
+	w := new(writer)
+	w.framer, w.encoder = http2.NewFramer(&w.Buffer, nil), hpack.NewEncoder(&w.headers)
+	return w
+}
+
+func (w *writer) head(tb testing.TB, stream uint32, end bool, name, value string) {
+	w.headers.Reset()
+	if err := w.encoder.WriteField(hpack.HeaderField{Name: name, Value: value}); err != nil {
+		tb.Fatal(err)
+	}
+	if err := w.framer.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: stream, BlockFragment: w.headers.Bytes(), EndHeaders: true, EndStream: end,
+	}); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func (w *writer) data(tb testing.TB, stream uint32, m proto.Message) {
+	payload, err := proto.Marshal(m)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	message := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(payload))), payload...)
+	if err := w.framer.WriteData(stream, false, message); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// example returns both directions of a connection with a put and a lease.
+func example(tb testing.TB) (requests, replies []byte) {
+	up, down := newWriter(), newWriter()
+	up.WriteString(preface)
+	for i, call := range []struct {
+		method            string
+		request, response proto.Message
+	}{
+		{"/etcdserverpb.KV/Put", &pb.PutRequest{Key: []byte("/a")}, &pb.PutResponse{Header: &pb.ResponseHeader{Revision: 2}}},
+		{"/etcdserverpb.Lease/LeaseGrant", &pb.LeaseGrantRequest{TTL: 5}, &pb.LeaseGrantResponse{ID: 7, TTL: 5}},
+		{watchMethod, &pb.WatchRequest{RequestUnion: &pb.WatchRequest_CreateRequest{CreateRequest: &pb.WatchCreateRequest{Key: []byte("/a")}}},
+			&pb.WatchResponse{Created: true}},
+	} {
+		id := uint32(2*i + 1)
+		up.head(tb, id, false, ":path", call.method)
+		up.data(tb, id, call.request)
+		down.head(tb, id, false, ":status", "200")
+		down.data(tb, id, call.response)
+		down.head(tb, id, true, "grpc-status", "0")
+	}
+	return up.Bytes(), down.Bytes()
+}
+
+// TestExampleIsDecoded checks that the fuzzer begins with bytes that the decoder understands.
+func TestExampleIsDecoded(t *testing.T) {
+	requests, replies := example(t)
+	if got, want := decodeAll(requests, replies, 1<<20, false), (tally{messages: 6, sessions: 1, closed: true}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func decodeAll(requests, replies []byte, size int, joined bool) tally {
+	var c tally
+	d := Protocol().Decode(&c, joined)
+	for _, direction := range []struct {
+		all  []byte
+		take func(time.Time, []byte)
+	}{{requests, d.FromClient}, {replies, d.FromServer}} {
+		for all := direction.all; len(all) > 0; {
+			n := min(size, len(all))
+			direction.take(time.Time{}, all[:n])
+			all = all[n:]
+		}
+	}
+	d.End(time.Time{})
+	return c
+}
+
+// FuzzEtcd gives arbitrary bytes of both directions to the decoder: it does not panic, and finds the same
+// messages whatever the size of the pieces. Only how many bytes are a gap depends on the pieces.
+func FuzzEtcd(f *testing.F) {
+	requests, replies := example(f)
+	f.Add(requests, replies, uint16(6), false)
+	f.Add(requests, replies[:len(replies)/2], uint16(100), false)
+	f.Add(requests, replies, uint16(1), true)
+	f.Fuzz(func(t *testing.T, requests, replies []byte, size uint16, joined bool) {
+		got, want := decodeAll(requests, replies, int(size)+1, joined), decodeAll(requests, replies, max(len(requests), len(replies), 1), joined)
+		if joined && (want.messages > 0 || want.gap != int64(len(requests)+len(replies))) {
+			t.Errorf("joined in the middle: %+v, want a gap of all bytes", want)
+		}
+		got.gap, want.gap = 0, 0
+		if got != want || !want.closed {
+			t.Errorf("in pieces of %d bytes: %+v; in one: %+v; want the same, closed", int(size)+1, got, want)
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package proxy
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// analysis gives what the lines carry to the decoders, in one order for all of them: each piece
+// enters the queue before its bytes are passed on, so that no reply or notification is analysed
+// before the request that caused it.
+type analysis struct {
+	options Options
+	queue   queue
+	over    chan struct{} // closed when the queue has been worked off
+	dropped atomic.Int64
+	failed  atomic.Int64
+	failure atomic.Pointer[error]
+}
+
+func newAnalysis(o Options) *analysis {
+	if o.Queue == 0 {
+		o.Queue = DefaultQueue
+	}
+	a := &analysis{options: o, over: make(chan struct{})}
+	a.queue.limit, a.queue.ready = o.Queue, make(chan struct{}, 1)
+	go a.work()
+	return a
+}
+
+// open hands over the beginning of a connection. It returns false if the queue is full: then the
+// connection is not analysed.
+func (a *analysis) open(l *line) bool { return a.queue.put(piece{line: l, event: opened}, nil) }
+
+// end hands over the end of a connection, and how many of its last bytes were dropped.
+func (a *analysis) end(l *line, lost int64) {
+	a.queue.put(piece{line: l, event: closed, lost: lost}, nil)
+}
+
+// offer hands over bytes, or counts them as lost if the queue is full. It never waits.
+func (a *analysis) offer(l *line, d *direction, data []byte) {
+	p := piece{line: l, event: d.event, first: -1, lost: d.lost}
+	if d.framer != nil {
+		p.first = d.framer.Advance(data)
+	}
+	if l.observed && a.queue.put(p, data) {
+		d.lost = 0
+		return
+	}
+	a.dropped.Add(int64(len(data)))
+	d.lost += int64(len(data))
+}
+
+// flush returns when everything handed over before has been analysed.
+func (a *analysis) flush() {
+	done := make(chan struct{})
+	a.queue.put(piece{event: flushed, done: done}, nil)
+	select {
+	case <-done:
+	case <-a.over:
+	}
+}
+
+func (a *analysis) close() {
+	a.queue.finish()
+	<-a.over
+}
+
+// gathering is how long pieces gather until they are analysed, so that not every piece wakes the
+// analysis.
+const gathering = time.Millisecond
+
+func (a *analysis) work() {
+	defer close(a.over)
+	var b batch
+	for last := false; !last; {
+		<-a.queue.ready
+		time.Sleep(gathering)
+		b, last = a.queue.take(b)
+		data := b.data
+		for i := range b.pieces {
+			p := &b.pieces[i]
+			a.analyse(p, data[:p.size])
+			data = data[p.size:]
+		}
+		clear(b.pieces)
+	}
+}
+
+// analyse gives a piece to its connection's decoder. A panic ends the analysis of the connection.
+func (a *analysis) analyse(p *piece, data []byte) {
+	l := p.line
+	defer func() {
+		if cause := recover(); cause != nil {
+			err := fmt.Errorf("analysis of connection %d failed: %v", l.connection.ID, cause)
+			a.failure.CompareAndSwap(nil, &err)
+			a.failed.Add(1)
+			l.decoder = nil
+		}
+	}()
+	switch {
+	case p.event == flushed:
+		close(p.done)
+	case p.event == opened:
+		l.connection.At = p.at
+		l.decoder = a.options.Protocol.Decode(a.options.Observer.Open(l.connection), false)
+	case l.decoder == nil:
+		a.dropped.Add(int64(len(data)))
+	case p.event == closed:
+		if lost := l.missing[fromClient] + l.missing[fromServer] + p.lost; lost > 0 {
+			l.decoder.Lost(p.at, false, lost)
+		}
+		l.decoder.End(p.at)
+	default:
+		l.decode(p, data)
+	}
+}
+
+// decode decodes a piece. After a loss it resumes at the next packet.
+func (l *line) decode(p *piece, data []byte) {
+	missing := &l.missing[p.event]
+	*missing += p.lost
+	if *missing > 0 {
+		if p.first < 0 {
+			*missing += int64(len(data))
+			return
+		}
+		l.decoder.Lost(p.at, p.event == fromClient, *missing+int64(p.first))
+		data, *missing = data[p.first:], 0
+	}
+	if p.event == fromClient {
+		l.decoder.FromClient(p.at, data)
+	} else {
+		l.decoder.FromServer(p.at, data)
+	}
+}

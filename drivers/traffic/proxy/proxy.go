@@ -1,0 +1,179 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// A Server is a server behind a proxy.
+type Server struct {
+	Address string      // host:port
+	TLS     *tls.Config // how to connect to it; nil for no encryption
+}
+
+// Options are the options of a Proxy.
+type Options struct {
+	// TLS encrypts the connections of clients; nil for no encryption.
+	TLS      *tls.Config
+	Protocol traffic.Protocol
+	// Observer gets what the connections carry.
+	Observer traffic.Observer
+	// Queue is the size in bytes of what may wait for the analysis; 0 means DefaultQueue.
+	Queue int
+}
+
+// DefaultQueue is the default size in bytes of the queue to the analysis.
+const DefaultQueue = 32 << 20
+
+// A Proxy passes the connections of clients on to servers, one listener for each server.
+type Proxy struct {
+	options   Options
+	listeners []net.Listener
+	analysis  *analysis
+	last      atomic.Uint64 // the last connection's ID
+	ctx       context.Context
+	stop      context.CancelFunc
+	running   sync.WaitGroup
+
+	mu    sync.Mutex
+	lines map[*line]bool // nil after Close
+}
+
+// Listen opens a listener for each server, at the address of the same index after [Spread], and
+// begins to serve.
+func Listen(addresses []string, servers []Server, o Options) (*Proxy, error) {
+	addresses, err := Spread(addresses, len(servers))
+	if err != nil {
+		return nil, err
+	}
+	p := &Proxy{options: o, lines: make(map[*line]bool), analysis: newAnalysis(o)}
+	p.ctx, p.stop = context.WithCancel(context.Background())
+	for _, a := range addresses {
+		l, err := net.Listen("tcp", a)
+		if err != nil {
+			p.Close()
+			return nil, err
+		}
+		p.listeners = append(p.listeners, l)
+	}
+	for i, l := range p.listeners {
+		p.running.Go(func() { p.accept(l, servers[i]) })
+	}
+	return p, nil
+}
+
+// Addresses returns where the proxy listens, in the order of the servers.
+func (p *Proxy) Addresses() (all []string) {
+	for _, l := range p.listeners {
+		all = append(all, l.Addr().String())
+	}
+	return all
+}
+
+// Stats says what the analysis of a Proxy has missed.
+type Stats struct {
+	Connections uint64 // accepted so far
+	// Dropped counts bytes that were passed on but not analysed, because the analysis was late or
+	// had failed.
+	Dropped int64
+	// Failed is the number of connections whose analysis panicked, and Failure the first panic.
+	Failed  int64
+	Failure error
+}
+
+// Stats returns what was accepted and what was missed so far.
+func (p *Proxy) Stats() Stats {
+	s := Stats{
+		Connections: p.last.Load(),
+		Dropped:     p.analysis.dropped.Load(),
+		Failed:      p.analysis.failed.Load(),
+	}
+	if err := p.analysis.failure.Load(); err != nil {
+		s.Failure = *err
+	}
+	return s
+}
+
+// Flush returns when everything that was passed on before the call has been analysed.
+func (p *Proxy) Flush() { p.analysis.flush() }
+
+// Close closes all listeners and connections, and returns when the observer has got everything.
+// Closing twice is harmless.
+func (p *Proxy) Close() error {
+	p.mu.Lock()
+	lines := p.lines
+	p.lines = nil
+	p.mu.Unlock()
+	if lines == nil {
+		return nil // closed before
+	}
+	p.stop()
+	for _, l := range p.listeners {
+		l.Close()
+	}
+	for l := range lines {
+		l.abort()
+	}
+	p.running.Wait()
+	p.analysis.close()
+	return nil
+}
+
+func (p *Proxy) accept(l net.Listener, s Server) {
+	for {
+		c, err := l.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // out of descriptors, or the client has gone
+			time.Sleep(retry)
+			continue
+		}
+		p.running.Go(func() { p.connect(c, s) })
+	}
+}
+
+// retry is the pause after a connection could not be accepted.
+const retry = 5 * time.Millisecond
+
+// connect connects a client to its server and passes bytes between them until both directions
+// have ended.
+func (p *Proxy) connect(client net.Conn, s Server) {
+	var d net.Dialer
+	server, err := d.DialContext(p.ctx, "tcp", s.Address)
+	if err != nil {
+		reset(client) // as a server that refuses
+		return
+	}
+	l := newLine(p, client, server, s)
+	if !p.add(l) {
+		l.abort()
+		return
+	}
+	l.run()
+	p.remove(l)
+}
+
+// add returns false after Close.
+func (p *Proxy) add(l *line) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines == nil {
+		return false
+	}
+	p.lines[l] = true
+	return true
+}
+
+func (p *Proxy) remove(l *line) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.lines, l)
+}

@@ -1,0 +1,17 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// quiet is an Observer that keeps nothing.
+type quiet struct{}
+
+func (quiet) Open(traffic.Connection) traffic.Tap { return quiet{} }
+func (quiet) Session(time.Time, traffic.Session)  {}
+func (quiet) Message(time.Time, drivers.Message)  {}
+func (quiet) Gap(time.Time, int64)                {}
+func (quiet) Close(time.Time)                     {}

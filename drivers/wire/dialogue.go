@@ -1,0 +1,129 @@
+package wire
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Dialogue decodes a copy of the bytes of a connection that is not its own, in both
+// directions, and reports each packet to a [drivers.Probe], as a [Tap] does. The bytes may come
+// in pieces of any size; each request must come before its reply. It is not safe for concurrent
+// use. In steady state it allocates nothing.
+type Dialogue struct {
+	tap  Tap
+	in   incoming
+	seed maphash.Seed
+}
+
+// NewDialogue returns the Dialogue of a connection. Joined says that the connection was open
+// already: then its first packets do not open a session.
+func NewDialogue(probe drivers.Probe, joined bool) *Dialogue {
+	d := &Dialogue{seed: maphash.MakeSeed()}
+	d.tap.probe, d.tap.pending.paths = probe, true
+	d.tap.out.opened, d.tap.in.opened = joined, joined
+	return d
+}
+
+// Session returns the server's response when the session was opened or resumed, without its
+// password; zero before that.
+func (d *Dialogue) Session() ConnectResponse { return d.tap.session }
+
+// Resumed reports whether the client asked to resume a session.
+func (d *Dialogue) Resumed() bool { return d.tap.resumes }
+
+// FromClient decodes the next bytes that the client has sent.
+func (d *Dialogue) FromClient(p []byte) {
+	d.tap.requests(p)
+	if o := &d.tap.out; len(o.part) == 0 && cap(o.part) > keptBuffer {
+		o.part = nil
+	}
+}
+
+// FromServer decodes the next bytes that the server has sent.
+func (d *Dialogue) FromServer(p []byte) {
+	for len(p) > 0 && !d.in.lost {
+		if len(d.in.part) == 0 && len(p) >= LengthSize {
+			size := int(int32(binary.BigEndian.Uint32(p)))
+			if size >= 0 && size <= len(p)-LengthSize {
+				d.reply(p[LengthSize:LengthSize+size], LengthSize+size)
+				p = p[LengthSize+size:]
+				continue
+			}
+		}
+		p = d.gather(p)
+	}
+}
+
+// Lost says that bytes of a direction are missing. Its next bytes must begin with a packet.
+func (d *Dialogue) Lost(fromClient bool) {
+	if fromClient {
+		d.tap.out = outbound{opened: true}
+		return
+	}
+	d.in, d.tap.in.opened = incoming{}, true
+	d.tap.pending.lossy = true
+}
+
+// incoming is the state of reading the packets of the server.
+type incoming struct {
+	part []byte // of a packet that comes in pieces, at most its first keptReply bytes
+	skip int    // bytes already skipped of a packet that is larger
+	lost bool   // the server's bytes are no packets
+}
+
+// keptReply is how many bytes of a reply are kept to decode it. Only paths of notifications and
+// of created nodes are needed, and servers refuse longer ones.
+const keptReply = 64 << 10
+
+// keptBuffer is the size of the largest buffer that is kept after a packet that came in pieces.
+// Such packets are rare, and there may be thousands of connections.
+const keptBuffer = 1 << 10
+
+// gather appends the bytes that belong to the current packet and returns the rest.
+func (d *Dialogue) gather(p []byte) []byte {
+	in := &d.in
+	if n := min(LengthSize-len(in.part), len(p)); n > 0 {
+		in.part = append(in.part, p[:n]...)
+		if p = p[n:]; len(in.part) < LengthSize {
+			return nil
+		}
+	}
+	size := int(int32(binary.BigEndian.Uint32(in.part)))
+	if size < 0 {
+		in.lost = true
+		return nil
+	}
+	n := min(len(p), min(size, keptReply)+LengthSize-len(in.part))
+	in.part = append(in.part, p[:n]...)
+	p = p[n:]
+	n = min(len(p), size-min(size, keptReply)-in.skip)
+	in.skip += n
+	p = p[n:]
+	if len(in.part)-LengthSize+in.skip == size {
+		d.reply(in.part[LengthSize:], LengthSize+size)
+		in.part, in.skip = in.part[:0], 0
+		if cap(in.part) > keptBuffer {
+			in.part = nil
+		}
+	}
+	return p
+}
+
+// reply reports a packet of the server.
+func (d *Dialogue) reply(payload []byte, size int) {
+	m, i, answers := d.tap.decode(payload, size)
+	d.tap.session.Password = nil
+	if m.Kind == drivers.Reply && m.Op.IsRead() && len(payload) > replyHeaderSize {
+		m.Digest = maphash.Bytes(d.seed, payload[replyHeaderSize:])
+	}
+	if m.Kind != 0 {
+		d.tap.tell(m)
+	}
+	if answers {
+		d.tap.pending.done(i)
+	}
+}
+
+const replyHeaderSize = 4 + 8 + 4 // xid, zxid, error

@@ -1,0 +1,82 @@
+package export
+
+import (
+	"context"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/stampede-bench/stampede/drivers/server"
+)
+
+// Native returns the producer of a native server's metrics. Its sums start at the time of the
+// call.
+func Native(s *server.Server) metric.Producer { return &nativeServer{s, time.Now()} }
+
+type nativeServer struct {
+	server *server.Server
+	since  time.Time
+}
+
+// A serverMetric is a metric of a native server.
+type serverMetric struct {
+	Metric
+	grows bool // a sum that only grows, not a current value
+	parts []part[server.Stats, int64]
+}
+
+func nativeMetrics() []serverMetric {
+	return []serverMetric{
+		{Metric{"stampede.server.connections", "{connection}", "connections to the server"}, false,
+			only(func(s server.Stats) int64 { return s.Connections })},
+		{Metric{"stampede.server.sessions", "{session}", "sessions, connected or not"}, false,
+			only(func(s server.Stats) int64 { return s.Sessions })},
+		{Metric{"stampede.server.nodes", "{node}", "nodes that the server holds"}, false,
+			only(func(s server.Stats) int64 { return s.Nodes })},
+		{Metric{"stampede.server.ephemerals", "{node}", "ephemeral nodes"}, false,
+			only(func(s server.Stats) int64 { return s.Ephemerals })},
+		{Metric{"stampede.server.watches", "{watch}", "armed watches"}, false,
+			only(func(s server.Stats) int64 { return s.Watches })},
+		{Metric{"stampede.server.data", "By", "bytes of paths and data"}, false,
+			only(func(s server.Stats) int64 { return s.Bytes })},
+		{Metric{"stampede.server.packets", "{packet}", "packets on all connections"}, true, []part[server.Stats, int64]{
+			kind("network.io.direction", "receive", func(s server.Stats) int64 { return s.PacketsReceived }),
+			kind("network.io.direction", "transmit", func(s server.Stats) int64 { return s.PacketsSent }),
+		}},
+		{Metric{"stampede.server.operations", "{operation}", "requests answered; heartbeats are among the reads"}, true, []part[server.Stats, int64]{
+			kind("stampede.operation", "read", func(s server.Stats) int64 { return s.Reads }),
+			kind("stampede.operation", "write", func(s server.Stats) int64 { return s.Writes }),
+		}},
+		{Metric{"stampede.server.notifications", "{notification}", "watches that fired"}, true,
+			only(func(s server.Stats) int64 { return s.Notifications })},
+	}
+}
+
+func serverMetrics() (all []Metric) {
+	for _, m := range nativeMetrics() {
+		all = append(all, m.Metric)
+	}
+	return all
+}
+
+// Produce implements the Producer interface of the OpenTelemetry SDK.
+func (n *nativeServer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
+	stats, now := n.server.Stats(), time.Now()
+	var all []metricdata.Metrics
+	for _, m := range nativeMetrics() {
+		var points []metricdata.DataPoint[int64]
+		for _, p := range m.parts {
+			points = append(points, metricdata.DataPoint[int64]{
+				Attributes: attribute.NewSet(p.attributes...), StartTime: n.since, Time: now, Value: p.of(stats)})
+		}
+		var data metricdata.Aggregation = metricdata.Gauge[int64]{DataPoints: points}
+		if m.grows {
+			data = metricdata.Sum[int64]{DataPoints: points, Temporality: metricdata.CumulativeTemporality, IsMonotonic: true}
+		}
+		all = append(all, metricdata.Metrics{Name: m.Name, Unit: m.Unit, Description: m.About, Data: data})
+	}
+	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: Scope}, Metrics: all}}, nil
+}

@@ -1,0 +1,196 @@
+package export
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/stampede-bench/stampede/metrics/observe"
+)
+
+// mostPaths is how many path patterns have series of their own. All others share the value
+// "others".
+const mostPaths = 100
+
+const others = "others"
+
+// Observed returns the producer of the metrics of an observation of a backend's service. missed
+// returns the bytes that were passed on and not analysed.
+func Observed(backend string, a *observe.Analysis, missed func() int64) metric.Producer {
+	return &observation{analysis: a, missed: missed, backend: attribute.String("stampede.backend", backend),
+		since: time.Now(), own: map[string]bool{}}
+}
+
+type observation struct {
+	analysis *observe.Analysis
+	missed   func() int64
+	backend  attribute.KeyValue
+	since    time.Time
+
+	mu  sync.Mutex
+	own map[string]bool // paths with series of their own
+}
+
+// An observedMetric is a metric of an observation, with a data point for each attribute of each
+// path.
+type observedMetric struct {
+	Metric
+	grows bool // a sum that only grows, not a current value
+	parts func(observe.Pattern) map[attribute.KeyValue]int64
+}
+
+func observedMetrics() []observedMetric {
+	only := func(of func(observe.Pattern) int64) func(observe.Pattern) map[attribute.KeyValue]int64 {
+		return func(p observe.Pattern) map[attribute.KeyValue]int64 { return map[attribute.KeyValue]int64{{}: of(p)} }
+	}
+	return []observedMetric{
+		{Metric{"stampede.observed.notifications", "{notification}", "notifications that servers sent to observed clients"}, true,
+			only(func(p observe.Pattern) int64 { return p.Notifications })},
+		{Metric{"stampede.observed.wakeups", "{wakeup}", "notifications by what the session did next: it acted, it read the change, or it waited again"}, true, wakeups},
+		{Metric{"stampede.observed.requests", "{request}", "requests of observed clients; parts of a transaction count one by one"}, true, requests},
+		{Metric{"stampede.observed.watches", "{watch}", "standing watches of observed clients"}, false,
+			only(func(p observe.Pattern) int64 { return p.Watches })},
+	}
+}
+
+func wakeups(p observe.Pattern) map[attribute.KeyValue]int64 {
+	if p.Notifications == 0 {
+		return nil // most paths are not watched
+	}
+	key := attribute.Key("stampede.wakeup")
+	return map[attribute.KeyValue]int64{key.String("acted"): p.Acted, key.String("read"): p.Read, key.String("waited_again"): p.Waited}
+}
+
+func requests(p observe.Pattern) map[attribute.KeyValue]int64 {
+	all := map[attribute.KeyValue]int64{}
+	for op, n := range p.Requests {
+		all[attribute.String("stampede.request", op)] = n
+	}
+	return all
+}
+
+// The metrics of an observation that are not simple counts of a pattern.
+var (
+	observedFanout = Metric{"stampede.observed.change.fanout", "{notification}", "notifications that one change caused; the count is the number of changes"}
+	observedWasted = Metric{"stampede.observed.wakeups.wasted", "{wakeup}", "wake-ups so far that were wasted for the form that is recognised now; absent where no form is"}
+	observedMissed = Metric{"stampede.observed.unanalysed", "By", "bytes that were passed on and not analysed: the other metrics are too low"}
+)
+
+func allObserved() (all []Metric) {
+	for _, m := range observedMetrics() {
+		all = append(all, m.Metric)
+	}
+	return append(all, observedFanout, observedWasted, observedMissed)
+}
+
+// Produce implements the Producer interface of the OpenTelemetry SDK.
+func (o *observation) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now, patterns, report := time.Now(), o.analysis.Patterns(), o.analysis.SoFar()
+	o.admit(patterns)
+	var all []metricdata.Metrics
+	for _, m := range observedMetrics() {
+		all = append(all, describe(m.Metric, o.counted(m, patterns, now)))
+	}
+	missed := report.Traffic.GapBytes + o.missed()
+	all = append(all,
+		describe(observedFanout, o.fanout(patterns, now)),
+		describe(observedWasted, o.wasted(report.Places, now)),
+		describe(observedMissed, growing([]metricdata.DataPoint[int64]{
+			{Attributes: attribute.NewSet(o.backend), StartTime: o.since, Time: now, Value: missed}})))
+	return []metricdata.ScopeMetrics{{Scope: instrumentation.Scope{Name: Scope}, Metrics: all}}, nil
+}
+
+func describe(m Metric, data metricdata.Aggregation) metricdata.Metrics {
+	return metricdata.Metrics{Name: m.Name, Unit: m.Unit, Description: m.About, Data: data}
+}
+
+func growing(points []metricdata.DataPoint[int64]) metricdata.Sum[int64] {
+	return metricdata.Sum[int64]{DataPoints: points, Temporality: metricdata.CumulativeTemporality, IsMonotonic: true}
+}
+
+// admit decides which paths have series of their own: at first those with most notifications. A
+// path keeps its series, so that no sum decreases.
+func (o *observation) admit(patterns []observe.Pattern) {
+	most := slices.Clone(patterns)
+	slices.SortStableFunc(most, func(x, y observe.Pattern) int { return cmp.Compare(y.Notifications, x.Notifications) })
+	for _, p := range most {
+		if len(o.own) < mostPaths {
+			o.own[p.Path] = true
+		}
+	}
+}
+
+// about returns the attributes of a path's series. A path is any bytes that a program has chosen,
+// and an attribute is text.
+func (o *observation) about(path string, more attribute.KeyValue) attribute.Set {
+	if !o.own[path] {
+		path = others
+	}
+	all := []attribute.KeyValue{o.backend, attribute.String("stampede.path", strings.ToValidUTF8(path, "\uFFFD"))}
+	if more.Valid() {
+		all = append(all, more)
+	}
+	return attribute.NewSet(all...)
+}
+
+func (o *observation) counted(m observedMetric, patterns []observe.Pattern, now time.Time) metricdata.Aggregation {
+	sums := map[attribute.Set]int64{}
+	for _, p := range patterns {
+		for part, n := range m.parts(p) {
+			sums[o.about(p.Path, part)] += n
+		}
+	}
+	points := o.points(sums, now)
+	if m.grows {
+		return growing(points)
+	}
+	return metricdata.Gauge[int64]{DataPoints: points}
+}
+
+func (o *observation) wasted(places []observe.Place, now time.Time) metricdata.Aggregation {
+	sums := map[attribute.Set]int64{}
+	for _, p := range places {
+		if p.Wasted != nil {
+			sums[o.about(p.Path, attribute.KeyValue{})] += *p.Wasted
+		}
+	}
+	return metricdata.Gauge[int64]{DataPoints: o.points(sums, now)}
+}
+
+func (o *observation) points(sums map[attribute.Set]int64, now time.Time) (all []metricdata.DataPoint[int64]) {
+	for set, n := range sums {
+		all = append(all, metricdata.DataPoint[int64]{Attributes: set, StartTime: o.since, Time: now, Value: n})
+	}
+	text := func(p metricdata.DataPoint[int64]) string { return p.Attributes.Encoded(attribute.DefaultEncoder()) }
+	slices.SortFunc(all, func(x, y metricdata.DataPoint[int64]) int { return cmp.Compare(text(x), text(y)) })
+	return all
+}
+
+func (o *observation) fanout(patterns []observe.Pattern, now time.Time) metricdata.Aggregation {
+	sums := map[attribute.Set]*exponential{}
+	for _, p := range patterns {
+		if p.Fanout == nil {
+			continue
+		}
+		set := o.about(p.Path, attribute.KeyValue{})
+		if sums[set] == nil {
+			sums[set] = newExponential()
+		}
+		sums[set].add(p.Fanout, 1)
+	}
+	h := metricdata.ExponentialHistogram[float64]{Temporality: metricdata.CumulativeTemporality}
+	for set, e := range sums {
+		h.DataPoints = append(h.DataPoints, e.point(set, o.since, now))
+	}
+	return h
+}

@@ -1,0 +1,120 @@
+package fanout
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Meter counts the packets of all sessions of one run and finds which write notified which
+// sessions. Its methods may be called from any goroutine.
+type Meter struct {
+	mu       sync.Mutex
+	sessions []*Session  // including those that have ended
+	watched  atomic.Bool // a session has requested a watch
+	now      func() time.Time
+	ledger   ledger
+}
+
+// NewMeter returns a Meter whose window has not begun.
+func NewMeter() *Meter {
+	return &Meter{now: time.Now, ledger: newLedger()}
+}
+
+// SetBin sets the width of the time line's bins, in place of metrics.DefaultBin. It must be called
+// before the first call of Session.
+func (m *Meter) SetBin(bin time.Duration) { m.ledger.timeline = newTimeline(bin) }
+
+// Session returns the Probe of one more client session.
+func (m *Meter) Session() *Session {
+	s := &Session{meter: m}
+	s.state = newSessionState(s)
+	s.woken.Store(outsidePhase)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.ledger.listener == nil { // else the number of sessions is not bounded
+		m.sessions = append(m.sessions, s)
+	}
+	m.ledger.join(s.state)
+	return s
+}
+
+// Counts returns the sums over all sessions so far. Subtract two of them to get the counts
+// between two moments.
+func (m *Meter) Counts() metrics.Counts {
+	m.mu.Lock()
+	sessions := m.sessions // only ever appended to
+	m.mu.Unlock()
+	var sum metrics.Counts
+	for _, s := range sessions {
+		sum = sum.Add(s.counts())
+	}
+	return sum
+}
+
+// Begin opens the window that Herd describes, and discards an earlier one.
+func (m *Meter) Begin() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ledger.window = window{begin: time.Now()}
+	m.ledger.totals = newTotals()
+	m.ledger.timeline.reset()
+}
+
+// End closes the window. A trigger belongs to the window if its first notification came before
+// the end; its later notifications then count too.
+func (m *Meter) End() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ledger.window.end = time.Now()
+}
+
+// Herd describes the notifications of the writes in the window. Call it at the end of a run: it
+// assigns notifications by what is known at the call, even if a write in flight is not answered
+// yet. Leftover counts watches of the sessions that have not ended.
+func (m *Meter) Herd() metrics.Herd {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ledger.herd()
+}
+
+// SoFar describes the complete triggers of a run in progress. It assigns no notifications and
+// has no time line.
+func (m *Meter) SoFar() metrics.Herd {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.ledger.soFar()
+}
+
+// Prune completes the triggers of which no further notification can come. The meter does so by
+// itself, but only after many writes; a caller that looks at a run in progress may want it sooner.
+func (m *Meter) Prune() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.ledger.prune()
+}
+
+// countNow enters an event of the current moment in the time line, if a watch was requested
+// earlier. Before the first watch no write causes a notification, so there is no trigger and no
+// line to draw.
+func (m *Meter) countNow(what int) {
+	if m.watched.Load() && m.ledger.timeline != nil {
+		m.countAt(what, m.now())
+	}
+}
+
+func (m *Meter) countAt(what int, at time.Time) {
+	line := m.ledger.timeline
+	if line == nil {
+		return
+	}
+	now := line.at(at)
+	if now >= line.due.Load() {
+		m.mu.Lock()
+		m.ledger.draw(now)
+		m.mu.Unlock()
+	}
+	line.count(now, what)
+}

@@ -1,0 +1,102 @@
+package fanout
+
+import (
+	"math"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A notification is a packet that reports a change. It may not be assigned to a write yet.
+//
+// Before the change that it reports, the session had seen the state up to positions after and
+// since. A later reply on the same connection, at position before, includes the change.
+type notification struct {
+	state      *sessionState
+	nth        int64 // among the session's
+	path       string
+	event      drivers.EventType
+	pos        int64 // of the change, or 0
+	at         time.Time
+	due        serial             // serial of the next write request when it came: earlier ones were in flight or answered
+	armed      *table             // where its watch was armed
+	after      int64              // position of the reply that armed its watch
+	since      int64              // position of the latest reply before it
+	before     int64              // position of the next reply, 0 until there is one
+	rearmed    bool               // the server may have sent it to catch up after a reconnect
+	persistent []*persistentWatch // the session's persistent watches that it came from
+	unmatched  bool               // it belongs to no write of this Meter's sessions
+	wakeup     *wakeup            // nil if there was no follower when it came
+}
+
+// unbounded is later than every position.
+const unbounded = math.MaxInt64
+
+// bound records that a reply at pos followed the session's notifications so far.
+func (l *ledger) bound(s *sessionState, pos int64) {
+	for _, n := range s.open {
+		n.before = pos
+		if n.unmatched {
+			l.assignForeign(n)
+		}
+	}
+	s.open = s.open[:0]
+	s.hasOpen.Store(false)
+}
+
+// resolve assigns the notifications for which all possible causes are known.
+func (l *ledger) resolve() {
+	for len(l.waiting) > 0 && l.waiting[0].due <= l.inFlight.first {
+		l.assign(l.waiting[0])
+		l.waiting[0] = nil
+		l.waiting = l.waiting[1:]
+	}
+}
+
+// assign assigns a notification to its write. It is called in the order in which notifications
+// came.
+func (l *ledger) assign(n *notification) {
+	n.armed.fired = n.armed.fired[1:]
+	w := l.causeOf(n)
+	switch {
+	case w != nil:
+		l.notify(&w.trigger, n)
+	case n.pos > 0:
+		w = l.writeAt(n.pos, true)
+		l.record(w, []byte(n.path), n.event)
+		l.notify(&w.trigger, n)
+	case n.before > 0:
+		l.assignForeign(n)
+	default:
+		n.unmatched = true // until bound
+	}
+	if w != nil {
+		for _, k := range n.persistent {
+			k.report(n.armed, w.pos)
+		}
+	}
+	l.trim(n.armed)
+}
+
+// causeOf returns the known write that caused the notification, or nil.
+func (l *ledger) causeOf(n *notification) *write {
+	if n.pos > 0 {
+		return l.writes[n.pos]
+	}
+	for _, k := range n.persistent {
+		n.after = max(n.after, k.upTo(n.armed)) // earlier ones have been assigned
+	}
+	log := n.armed.log
+	i := n.armed.after(n.after)
+	if i == len(log) {
+		return nil
+	}
+	t := log[i]
+	// The first change after the arming fires the watch with its own event type, unless the
+	// server compared states after a reconnect. Its position is at most that of the next reply.
+	// If either does not hold, another change fired the watch earlier.
+	if t.event != n.event && !n.rearmed || n.before > 0 && t.pos > n.before {
+		return nil
+	}
+	return t.write
+}

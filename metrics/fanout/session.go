@@ -1,0 +1,243 @@
+package fanout
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Session is the drivers.Probe of one client session. It knows in which phase of its workload
+// the client is.
+//
+// A plain read takes no lock and allocates nothing. Only packets that arm a watch, write or
+// notify go through the Meter's ledger.
+type Session struct {
+	meter *Meter
+	state *sessionState
+
+	sent     [drivers.OpFlush + 1]atomic.Int64 // requests by operation
+	answered atomic.Int64                      // requests of the driver contract that were answered or cut off
+	bytesOut atomic.Int64
+	bytesIn  atomic.Int64
+	failed   atomic.Int64 // failed writes
+	exists   watched
+	gets     watched
+	notified atomic.Int64
+
+	cuts atomic.Int64 // except the cut after closing
+
+	parked atomic.Pointer[table] // table of the watch that the last reply armed, until it fires
+
+	woken  atomic.Int64 // notifications in the open phase, or outsidePhase
+	useful atomic.Int64
+	wasted atomic.Int64
+}
+
+const outsidePhase = -1
+
+// watched counts the answered reads of one kind that requested a watch.
+type watched struct {
+	answered atomic.Int64
+	missed   atomic.Int64 // those that found no node
+}
+
+func (w *watched) count(err error) {
+	switch {
+	case err == nil:
+		w.answered.Add(1)
+	case errors.Is(err, drivers.ErrNoNode):
+		w.answered.Add(1)
+		w.missed.Add(1)
+	}
+}
+
+// PhaseBegin records that the client begins a phase. A phase that is still open was given up,
+// so its last notification was wasted.
+func (s *Session) PhaseBegin() {
+	if s.woken.Swap(0) > 0 {
+		s.wasted.Add(1)
+		s.state.setOutcome(Wasted)
+	}
+}
+
+// PhaseEnd records that the phase is complete, so its last notification was useful.
+func (s *Session) PhaseEnd() {
+	if s.woken.Swap(outsidePhase) > 0 {
+		s.useful.Add(1)
+		s.state.setOutcome(Useful)
+	}
+}
+
+// wake counts a notification in the open phase. An earlier notification of the phase, if any,
+// has turned out to be wasted. It is counted here, not at the end of the phase, because a
+// starving client never ends its phase.
+func (s *Session) wake() {
+	for n := s.woken.Load(); n != outsidePhase; n = s.woken.Load() {
+		if s.woken.CompareAndSwap(n, n+1) {
+			if n > 0 {
+				s.wasted.Add(1)
+				s.state.setOutcome(Wasted)
+			}
+			return
+		}
+	}
+}
+
+// Quiet reports whether no request is in flight and the last reply armed a watch that has not
+// fired. As far as the wire shows, the client is parked then, even if it waits inside a client
+// library.
+func (s *Session) Quiet() bool {
+	return s.parked.Load() != nil && s.asked() == s.answered.Load()
+}
+
+// Waits reports whether the client has sent requests and all of them have been answered or cut
+// off.
+func (s *Session) Waits() bool {
+	asked := s.asked()
+	return asked > 0 && asked == s.answered.Load()
+}
+
+// asked returns the number of requests sent, answered or not.
+func (s *Session) asked() (n int64) {
+	for op := range s.sent {
+		if contract(drivers.Op(op)) {
+			n += s.sent[op].Load()
+		}
+	}
+	return n
+}
+
+// contract reports whether op is an operation of the client itself, not one of its library.
+func contract(op drivers.Op) bool { return op.IsRead() || op.IsWrite() || op == drivers.OpSync }
+
+// Message counts one packet.
+func (s *Session) Message(m drivers.Message) {
+	switch m.Kind {
+	case drivers.Request:
+		s.request(&m)
+	case drivers.Reply:
+		s.reply(&m)
+	case drivers.Notification:
+		if m.Event != 0 { // else it reports a change of the session, not of a node
+			s.notification(&m)
+		}
+	case drivers.Cut:
+		s.cut()
+	}
+}
+
+func (s *Session) request(m *drivers.Message) {
+	s.sent[m.Op].Add(1)
+	if m.Op != drivers.OpFlush {
+		s.bytesOut.Add(int64(m.Size))
+	}
+	if (m.Watch || m.Op.IsWatch()) && !s.meter.watched.Load() {
+		s.meter.watched.Store(true)
+	}
+	switch {
+	case m.Op.IsRead():
+		s.meter.countNow(readEvent)
+	case m.Op.IsWrite():
+		s.meter.countNow(writeEvent)
+	}
+	if m.Op.IsWrite() || m.Op == drivers.OpClose || m.Op == drivers.OpOpen {
+		s.meter.mu.Lock()
+		defer s.meter.mu.Unlock()
+		s.meter.ledger.asked(s.state, m.Op)
+	}
+}
+
+func (s *Session) reply(m *drivers.Message) {
+	if m.Op != drivers.OpFlush {
+		s.bytesIn.Add(int64(m.Size))
+	}
+	armed := s.record(m)
+	asked := contract(m.Op)
+	if armed != nil || asked && s.parked.Load() != nil {
+		s.parked.Store(armed)
+	}
+	if asked {
+		s.answered.Add(1)
+	}
+}
+
+// record enters a reply in the ledger if the ledger needs it. It returns the table in which the
+// reply armed a watch.
+func (s *Session) record(m *drivers.Message) (armed *table) {
+	switch {
+	case m.Op.IsWrite():
+		if m.Err != nil {
+			s.failed.Add(1)
+		}
+	case m.Watch && (m.Op.IsRead() || m.Op == drivers.OpOther):
+		switch m.Op {
+		case drivers.OpExists:
+			s.exists.count(m.Err)
+		case drivers.OpGet:
+			s.gets.count(m.Err)
+		}
+	case m.Op == drivers.OpClose, m.Op == drivers.OpOpen, m.Op == drivers.OpRearm, m.Op.IsWatch():
+	default:
+		if !s.state.hasOpen.Load() {
+			s.state.reached(m.Pos)
+			return nil
+		}
+	}
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	return s.meter.ledger.answered(s.state, m)
+}
+
+func (s *Session) notification(m *drivers.Message) {
+	at := s.meter.now()
+	s.bytesIn.Add(int64(m.Size))
+	s.notified.Add(1)
+	s.meter.countAt(notificationEvent, at)
+	s.wake()
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	s.meter.ledger.notified(s.state, m, at)
+	if t := s.parked.Load(); t != nil && !s.state.watches(t) {
+		s.parked.Store(nil)
+	}
+}
+
+func (s *Session) cut() {
+	s.answered.Store(s.asked())
+	s.meter.mu.Lock()
+	defer s.meter.mu.Unlock()
+	if !s.state.closing {
+		s.cuts.Add(1)
+	}
+	s.meter.ledger.cut(s.state)
+}
+
+func (s *Session) counts() metrics.Counts {
+	sent := func(op drivers.Op) int64 { return s.sent[op].Load() }
+	c := metrics.Counts{
+		Notifications: s.notified.Load(),
+		Lists:         sent(drivers.OpChildren),
+		FailedWrites:  s.failed.Load(),
+		WatchedExists: s.exists.answered.Load(),
+		WatchedMisses: s.exists.missed.Load(),
+		WatchedGets:   s.gets.answered.Load(),
+		MissedGets:    s.gets.missed.Load(),
+		Syncs:         sent(drivers.OpSync),
+		Armings:       sent(drivers.OpWatchNode) + sent(drivers.OpWatchTree),
+		Pings:         sent(drivers.OpPing),
+		Flushes:       sent(drivers.OpFlush),
+		Rearms:        sent(drivers.OpRearm),
+		BytesIn:       s.bytesIn.Load(),
+		BytesOut:      s.bytesOut.Load(),
+		Useful:        s.useful.Load(),
+		Wasted:        s.wasted.Load(),
+		Cuts:          s.cuts.Load(),
+	}
+	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
+	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
+	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +
+		sent(drivers.OpClose) + sent(drivers.OpRearm) + c.Armings + sent(drivers.OpOther)
+	return c
+}

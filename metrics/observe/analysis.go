@@ -1,0 +1,170 @@
+package observe
+
+import (
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/fanout"
+)
+
+// Limits bound what an Analysis keeps.
+type Limits struct {
+	Patterns int // path patterns; all further ones share one row
+	Watches  int // standing watches; further ones are counted only
+	Changes  int // writes whose notifications may still come
+	Paths    int // paths whose pattern is remembered
+}
+
+// DefaultLimits take some hundred megabytes at most.
+var DefaultLimits = Limits{Patterns: 512, Watches: 1 << 20, Changes: 1 << 14, Paths: 1 << 16}
+
+// An Analysis adds up what it observes. It is a traffic.Observer. Its methods may be called from
+// any goroutine.
+type Analysis struct {
+	mu     sync.Mutex
+	limits Limits
+	meter  *fanout.Meter
+	now    time.Time // of the message that is analysed
+	from   time.Time
+	swept  time.Time // when expired sessions were last looked for
+
+	all      totals
+	patterns map[string]*pattern
+	others   *pattern
+	paths    map[string]*place
+	lines    map[string]*line
+	sessions map[int64]*session
+	byMeter  map[*fanout.Session]*session
+	changes  map[fanout.Trigger]*change
+	oldest   []*change // in the order of their first notification, some complete
+	largest  []Change
+	watches  int
+}
+
+// totals are the counts over all patterns and sessions.
+type totals struct {
+	connections, joined, open      int64
+	sessions, resumed, ended, lost int64
+	clients                        map[string]struct{}
+	requests, messages             int64
+	reads, writes, failed          int64
+	notifications                  int64
+	rearms                         int64
+	gaps, gapBytes                 int64
+	unfollowed                     int64 // watches beyond the limit
+	triggers, foreign, largest     int64
+	fanout                         *hdrhistogram.Histogram
+	latency                        [drivers.OpFlush + 1]*hdrhistogram.Histogram
+}
+
+// New returns an Analysis that has observed nothing.
+func New(l Limits) *Analysis {
+	a := &Analysis{
+		limits: l, patterns: map[string]*pattern{}, paths: map[string]*place{}, lines: map[string]*line{},
+		sessions: map[int64]*session{}, byMeter: map[*fanout.Session]*session{}, changes: map[fanout.Trigger]*change{},
+		others: newPattern("others", nil),
+	}
+	a.all.clients = map[string]struct{}{}
+	a.all.fanout = hdrhistogram.New(1, largestFanout, digits)
+	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now })
+	return a
+}
+
+// largestFanout is the largest fan-out that a histogram can hold, and digits the number of
+// significant decimal digits that histograms keep.
+const (
+	largestFanout = 10_000_000
+	digits        = 2
+)
+
+func (a *Analysis) at(at time.Time) {
+	a.now = at
+	if a.from.IsZero() {
+		a.from = at
+	}
+}
+
+// Open reports a connection.
+func (a *Analysis) Open(c traffic.Connection) traffic.Tap {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.at(c.At)
+	a.all.connections++
+	a.all.open++
+	if c.Joined {
+		a.all.joined++
+	}
+	return &tap{a: a, c: c}
+}
+
+// A place is a path with its pattern.
+type place struct {
+	path    string
+	parent  *place // nil for the root
+	pattern *pattern
+	named   bool // by a message, not only as the parent of another
+}
+
+// place returns the place of a path that a message names.
+func (a *Analysis) place(path []byte) *place {
+	p := a.lookUp(path)
+	if !p.named {
+		p.named = true
+		p.pattern.places++
+	}
+	return p
+}
+
+func (a *Analysis) lookUp(path []byte) *place {
+	if p := a.paths[string(path)]; p != nil {
+		return p
+	}
+	return a.newPlace(string(path))
+}
+
+func (a *Analysis) newPlace(path string) *place {
+	if len(a.paths) >= a.limits.Paths {
+		clear(a.paths)
+	}
+	p := &place{path: path}
+	if up := above(path); up != "" {
+		p.parent = a.lookUp([]byte(up))
+	}
+	p.pattern = a.pattern(Fold(path), p.parent)
+	a.paths[path] = p
+	return p
+}
+
+func (a *Analysis) pattern(name string, parent *place) *pattern {
+	if p := a.patterns[name]; p != nil {
+		return p
+	}
+	if len(a.patterns) >= a.limits.Patterns {
+		return a.others
+	}
+	var up *pattern
+	if parent != nil {
+		up = parent.pattern
+	}
+	p := newPattern(name, up)
+	a.patterns[name] = p
+	return p
+}
+
+// finish decides what is still open. Only at the end of the observation all is known that will
+// ever be.
+func (a *Analysis) finish() {
+	for _, s := range a.byMeter {
+		s.settle(a)
+	}
+	a.meter.Finish()
+	for t, c := range a.changes {
+		a.flush(c)
+		delete(a.changes, t)
+	}
+	a.oldest = nil
+}

@@ -1,0 +1,182 @@
+package observe
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Form is what was recognised at a place.
+type Form struct {
+	// Name says it in words, e.g. "lock or election, one node".
+	Name string `json:"name"`
+	// Forms are the forms of the catalogue with which the traffic agrees. Several mean that their
+	// traffic is the same, or that it was in what was observed.
+	Forms []string `json:"forms"`
+	// Herd reports that the form wakes sessions that cannot go on: all of Forms are naive forms
+	// that do so.
+	Herd bool `json:"herd"`
+	// Instead is the form that would wake fewer, and Wakes how many a change would wake then; ""
+	// if there is none.
+	Instead string `json:"instead,omitempty"`
+	Wakes   int64  `json:"instead_wakes,omitempty"`
+	// Evidence says in words what the form was recognised by.
+	Evidence string `json:"evidence"`
+
+	kind kind
+}
+
+// A kind says which notifications of a form are useful.
+type kind int
+
+const (
+	unknown kind = iota
+	turns        // sessions wait for their turn: useful is the notification that leads to it
+	items        // consumers wait for an item, or clients for a node
+	meets        // clients wait for each other, to enter and to leave
+	votes        // sites that have voted wait for the others' votes
+	news         // each session wants to know of each change
+)
+
+// useful splits the notifications into those that were useful and those that were wasted. It
+// leaves out those of sessions that waited for nothing.
+func (k kind) useful(p *pattern) (useful, wasted int64, known bool) {
+	switch k {
+	case unknown:
+		return 0, 0, false
+	case votes:
+		w := p.woken[voted]
+		return w[acted] + w[read], w[waited], true
+	case news:
+		for _, w := range p.woken {
+			useful += w[acted] + w[read] + w[waited]
+		}
+		return useful, 0, true
+	}
+	counted := []standing{waiting}
+	switch k {
+	case items:
+		counted = []standing{waiting, outside}
+	case meets:
+		counted = []standing{waiting, turned, outside}
+	}
+	for _, standing := range counted {
+		w := p.woken[standing]
+		useful += w[acted] + w[read]
+		wasted += w[waited]
+	}
+	return useful, wasted, true
+}
+
+// A group is a node with the patterns below it, as the rules see it.
+type group struct {
+	dir    *pattern
+	kids   []*pattern
+	beside []group // the other nodes below the same one
+}
+
+// recognise returns the form at the group, and the patterns whose notifications belong to it.
+func (g group) recognise() (Form, []*pattern) {
+	for _, rule := range []func(group) (Form, []*pattern){queues, lines, meetings, transactions, trees} {
+		if f, of := rule(g); f.Name != "" {
+			return f, of
+		}
+	}
+	return Form{}, nil
+}
+
+// recogniseNode returns the form of a single node.
+func recogniseNode(p *pattern) Form {
+	for _, rule := range []func(*pattern) Form{races, barriers, values} {
+		if f := rule(p); f.Name != "" {
+			return f
+		}
+	}
+	return Form{}
+}
+
+func (p *pattern) op(op drivers.Op) *opCounts { return &p.ops[op] }
+
+// armed returns how many reads asked for a watch on the node itself, and lists how many of its
+// children were listed, with and without a watch.
+func (p *pattern) armed() int64 { return p.op(drivers.OpExists).watched + p.op(drivers.OpGet).watched }
+
+// watched returns how many watches on the node itself were armed, by reads or by themselves.
+func (p *pattern) watched() int64 { return p.armed() + p.op(drivers.OpWatchNode).requests }
+
+func (p *pattern) lists() (watched, plain int64) {
+	o := p.op(drivers.OpChildren)
+	return o.watched, o.requests - o.watched
+}
+
+func (p *pattern) sequential() int64 { return p.modes[2] + p.modes[3] }
+
+// races recognises one ephemeral node for which sessions race.
+func races(p *pattern) Form {
+	creates := p.op(drivers.OpCreate)
+	switch {
+	case p.modes[drivers.Ephemeral] == 0:
+		return Form{}
+	case p.watched() == 0 && p.polls > 0:
+		return Form{Name: "election or lock, polled node", Forms: []string{"election/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
+			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists, and create it if not", len(p.op(drivers.OpExists).by))}
+	case creates.lost == 0 || p.watched() == 0:
+		return Form{}
+	}
+	return Form{
+		Name: "lock or election, one node", Forms: []string{"lock/one-node", "election/one-node"}, Herd: true, Instead: "predecessor", Wakes: 1, kind: turns,
+		Evidence: fmt.Sprintf("%d sessions watch the node and race to create it: %d of %d creates failed", len(p.watchers), creates.lost, creates.requests),
+	}
+}
+
+// barriers recognises a node for whose end sessions wait.
+func barriers(p *pattern) Form {
+	e := p.op(drivers.OpExists)
+	if p.modes[drivers.Ephemeral]+p.sequential() > 0 || p.op(drivers.OpSet).requests > 0 || e.requests == 0 {
+		return Form{}
+	}
+	switch {
+	case e.watched > 0 && p.events[drivers.Deleted] > 0:
+		return Form{Name: "barrier, watch", Forms: []string{"barrier/watch"}, kind: items,
+			Evidence: fmt.Sprintf("%d sessions watch the node until it is deleted, and then go on", len(p.watchers))}
+	case e.watched == 0 && p.polls > 0 && p.op(drivers.OpDelete).requests > 0:
+		return Form{Name: "barrier, polled", Forms: []string{"barrier/poll"}, Instead: "watch", kind: items,
+			Evidence: fmt.Sprintf("%d sessions ask again and again whether the node exists", len(e.by))}
+	}
+	return Form{}
+}
+
+// values recognises nodes whose data sessions follow. The node of a line is none: etcd's clients read
+// it to see that it exists.
+func values(p *pattern) Form {
+	g := p.op(drivers.OpGet)
+	if p.lined || p.op(drivers.OpSet).requests == 0 && p.op(drivers.OpWatchNode).requests == 0 && p.polls == 0 || g.requests == 0 {
+		return Form{}
+	}
+	many := p.places > 1
+	form := func(name, config, names, evidence string) Form {
+		f := Form{Name: name, Forms: []string{"config/" + config}, kind: news, Evidence: evidence}
+		if many {
+			f.Name, f.Forms = strings.Replace(name, "value", "names", 1), []string{"names/" + names}
+		}
+		return f
+	}
+	switch {
+	case p.op(drivers.OpWatchNode).requests > 0:
+		f := form("value, persistent watch", "persistent", "persistent", fmt.Sprintf("%d sessions keep a persistent watch on the node", len(p.op(drivers.OpWatchNode).by)))
+		f.Forms = []string{"config/persistent", "fanout/persistent"}
+		return f
+	case g.watched > 0:
+		f := form("value, watched", "watch", "cached", fmt.Sprintf("%d sessions read the data with a watch, and again after each change", len(p.watchers)))
+		if !many {
+			f.Forms = append(f.Forms, "fanout/one-shot", "names/cached")
+		}
+		return f
+	case p.polls > 0:
+		f := form("value, polled", "poll", "lookup", fmt.Sprintf("%d sessions read the data again and again without a watch", len(g.by)))
+		f.Instead = "watch"
+		return f
+	}
+	return Form{}
+}

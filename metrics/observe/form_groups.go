@@ -1,0 +1,276 @@
+package observe
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// queues recognises a node whose children are items that consumers take.
+func queues(g group) (Form, []*pattern) {
+	i := slices.IndexFunc(g.kids, func(k *pattern) bool { return k.modes[drivers.Sequential] > 0 && k.op(drivers.OpDelete).requests > 0 })
+	watchedLists, plain := g.dir.lists()
+	if i < 0 || watchedLists+plain == 0 {
+		return Form{}, nil
+	}
+	item := g.kids[i]
+	f := Form{kind: items, Evidence: fmt.Sprintf("sessions create items (%d), and consumers list, read and delete them (%d)", item.op(drivers.OpCreate).requests, item.op(drivers.OpDelete).requests)}
+	recipe := "queue"
+	if prioritised.MatchString(item.name) {
+		recipe = "priority-queue"
+	}
+	words := strings.ReplaceAll(recipe, "-", " ")
+	of := []*pattern{g.dir, item}
+	if locks := g.locksOf(item); len(locks) > 0 {
+		f.Name, f.Forms, f.kind = "queue, items locked by consumers", []string{}, unknown
+		f.Evidence += "; a consumer watches both lists and creates a node with the name of its item, to lock it"
+		return f, append(of, locks...)
+	}
+	switch {
+	case plain > watchedLists:
+		f.Name, f.Forms = words+", one watcher", []string{recipe + "/one-watcher"}
+	case recipe == "priority-queue":
+		f.Name, f.Forms = words+", listed for each item", []string{"priority-queue/invalidate", "priority-queue/relist"}
+	case g.dir.keptLists > 0:
+		f.Name, f.Forms = words+", cached list", []string{"queue/cached-list"}
+	default:
+		f.Name, f.Forms = words+", all consumers watch", []string{"queue/cached-list", "queue/relist"}
+	}
+	return f, of
+}
+
+// locksOf returns a node beside the queue with ephemeral nodes that have the names of its items, and
+// those.
+func (g group) locksOf(item *pattern) []*pattern {
+	for _, other := range g.beside {
+		for _, k := range other.kids {
+			if k.modes[drivers.Ephemeral] > 0 && path.Base(k.name) == path.Base(item.name) {
+				return []*pattern{other.dir, k}
+			}
+		}
+	}
+	return nil
+}
+
+// meetings recognises sessions that have a node each, of any name, and wait until one more node
+// is created.
+func meetings(g group) (Form, []*pattern) {
+	var ready, members *pattern
+	for _, k := range g.kids {
+		switch {
+		case k.events[drivers.Created] > 0 && !races(k).Herd:
+			ready = k
+		case k.modes[drivers.Ephemeral] > 0 && k.places > 1:
+			members = k
+		}
+	}
+	if ready == nil || members == nil || !ready.watchers.within(members.op(drivers.OpCreate).by) {
+		return Form{}, nil
+	}
+	return Form{Name: "double barrier, ready node", Forms: []string{"double-barrier/ready"}, kind: meets,
+		Evidence: "sessions create a node each and wait for one more node, which the last of them creates"}, []*pattern{ready, members, g.dir}
+}
+
+// prioritised matches the pattern of an item's name with a priority before the sequence number.
+var prioritised = regexp.MustCompile(`#-#$`)
+
+// lines recognises a node whose children are the places of sessions that wait.
+func lines(g group) (Form, []*pattern) {
+	var places []*pattern
+	var ahead ahead
+	var watches, byOthers int64
+	names := ""
+	for _, k := range g.kids {
+		if k.modes[drivers.Ephemeral|drivers.Sequential] == 0 {
+			continue
+		}
+		places = append(places, k)
+		ahead.add(k.ahead)
+		watches += k.watched()
+		byOthers += k.deletedByOthers
+		names += strings.ToLower(k.name[len(g.dir.name):]) + " "
+	}
+	if len(places) == 0 {
+		return Form{}, nil
+	}
+	l := lineGroup{group: g, ahead: ahead, watches: watches, byOthers: byOthers, names: names, below: g.below(),
+		shared: strings.Contains(names, "read") && strings.Contains(names, "writ") || strings.Contains(names, "read-")}
+	f := l.form()
+	of := append(places, g.dir)
+	if l.below.name != "" {
+		of = append(of, l.below)
+	}
+	return f, append(of, l.ready()...)
+}
+
+// below returns the prefix of the keys below the node, as etcd's clients ask for it, or an empty
+// pattern.
+func (g group) below() *pattern {
+	i := slices.IndexFunc(g.kids, func(k *pattern) bool { return k.name == g.dir.name+"/" })
+	if i < 0 {
+		return new(pattern)
+	}
+	return g.kids[i]
+}
+
+// A lineGroup is a node with sequential ephemeral children.
+type lineGroup struct {
+	group
+	ahead             ahead
+	watches, byOthers int64
+	names             string
+	below             *pattern
+	shared            bool // names tell readers from writers
+}
+
+// ready returns the nodes beside the line that waited-for clients create. A lock on one node, whose
+// path may be of the same pattern, is none: watches that last see it created again and again.
+func (l lineGroup) ready() (r []*pattern) {
+	for _, k := range l.kids {
+		if k.sequential() == 0 && k.events[drivers.Created] > 0 && !races(k).Herd {
+			r = append(r, k)
+		}
+	}
+	return r
+}
+
+func (l lineGroup) form() Form {
+	watched, plain := l.dir.lists()
+	switch {
+	case len(l.ready()) > 0:
+		return l.doubleBarrier()
+	case l.dir.op(drivers.OpWatchTree).requests > 0:
+		return Form{Name: "group, recursive watch", Forms: []string{"group/recursive"}, kind: news,
+			Evidence: fmt.Sprintf("%d sessions have a node and keep a recursive watch on the group", len(l.dir.op(drivers.OpWatchTree).by))}
+	case watched > 0 && l.watches > 0:
+		return Form{Name: "group, ring", Forms: []string{"group/ring"}, kind: news,
+			Evidence: "each session watches the node ahead of its own, and the first watches the group"}
+	case watched > plain:
+		return l.childrenWatch()
+	case l.dir.op(drivers.OpGet).watched > 0:
+		return Form{Name: "revocable lock, shared flag", Forms: []string{"revocable-lock/shared-flag"}, Herd: true, Instead: "own-node", Wakes: 2, kind: turns,
+			Evidence: fmt.Sprintf("%d sessions wait in line, and all of them watch the lock's own node for requests to release", len(l.dir.op(drivers.OpGet).by))}
+	case l.ahead.own > 0:
+		return l.revocable()
+	case l.watches+l.below.op(drivers.OpWatchTree).requests == 0 && l.dir.polls+l.below.polls > 0:
+		return Form{Name: "lock, polled", Forms: []string{"lock/poll"}, Instead: "predecessor", Wakes: 1, kind: turns,
+			Evidence: fmt.Sprintf("%d sessions list the line again and again without a watch", max(len(l.dir.op(drivers.OpChildren).by), len(l.below.op(drivers.OpChildren).by)))}
+	case l.watches > 0:
+		return l.aheadWatch()
+	}
+	return Form{}
+}
+
+func (l lineGroup) doubleBarrier() Form {
+	f := Form{Name: "double barrier", Forms: []string{"double-barrier/ready", "double-barrier/sequential"}, kind: meets,
+		Evidence: "sessions create a node each and wait for one more node, which the last of them creates"}
+	switch a := l.ahead; {
+	case a.none+a.behind > a.next+a.only:
+		f.Name, f.Forms = "double barrier, ready node", f.Forms[:1]
+	case a.next+a.only > 0:
+		f.Name, f.Forms = "double barrier, ready node, left in order", f.Forms[1:]
+	}
+	return f
+}
+
+// childrenWatch recognises sessions that watch the whole line.
+func (l lineGroup) childrenWatch() Form {
+	sessions := len(l.dir.op(drivers.OpChildren).by)
+	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", sessions)
+	// A holder of a lock leaves most notifications unread, a member of a group reads all.
+	first := l.dir.woken[turned]
+	switch turnedBack := first[waited]; {
+	case l.dir.op(drivers.OpSet).requests > 0:
+		return Form{Name: "double barrier, children watch", Forms: []string{"double-barrier/children-watch"}, Herd: true, Instead: "ready", kind: meets,
+			Evidence: fmt.Sprintf("%d sessions have a node and watch all nodes, to enter and to leave", sessions)}
+	case l.shared:
+		return Form{Name: "shared lock, children watch", Forms: []string{"shared-lock/children-watch"}, Herd: true, Instead: "nearest", Wakes: 1, kind: turns, Evidence: evidence + ", readers and writers"}
+	case turnedBack*4 > first[acted]+first[read]+first[waited]:
+		return Form{Name: "group, children watch", Forms: []string{"group/children-watch"}, kind: news, Evidence: evidence + ", also those that are first in it"}
+	}
+	return Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"}, Herd: true,
+		Instead: "predecessor", Wakes: 1, kind: turns, Evidence: evidence}
+}
+
+func (l lineGroup) revocable() Form {
+	f := Form{Name: "revocable lock, own node", Forms: []string{"revocable-lock/own-node", "revocable-lock/laser-beams"}, kind: turns,
+		Evidence: "each session watches its own node for requests to release, and the node ahead of it"}
+	if l.byOthers > 0 {
+		f.Name, f.Forms = "revocable lock, deleted after a request", f.Forms[1:]
+	}
+	return f
+}
+
+// aheadWatch recognises sessions that watch one node of the line.
+func (l lineGroup) aheadWatch() Form {
+	acknowledged := slices.ContainsFunc(l.kids, func(k *pattern) bool {
+		return k.modes[drivers.Ephemeral] > 0 && k.op(drivers.OpCreate).lost == 0
+	})
+	lowest := l.ahead.lowest > l.ahead.next
+	certain := l.ahead.lowest+l.ahead.next > 0
+	evidence := fmt.Sprintf("each session watches the node ahead of its own in %s", l.dir.name)
+	lowestEvidence := fmt.Sprintf("all waiting sessions watch the first node in %s", l.dir.name)
+	switch {
+	case l.shared && l.ahead.lowest*10 > l.ahead.next: // writers watch the node ahead in either form
+		return Form{Name: "shared lock, lowest writer", Forms: []string{"shared-lock/lowest-write"}, Herd: true, Instead: "nearest", Wakes: 1, kind: turns, Evidence: lowestEvidence}
+	case l.shared && !certain:
+		return Form{Name: "shared lock, nearest or lowest writer", Forms: []string{"shared-lock/nearest", "shared-lock/lowest-write"}, kind: turns, Evidence: evidence}
+	case l.shared:
+		return Form{Name: "shared lock, nearest", Forms: []string{"shared-lock/nearest"}, kind: turns, Evidence: evidence}
+	case lowest:
+		return Form{Name: "election or lock, watch the leader", Forms: []string{"election/watch-leader"}, Herd: true, Instead: "predecessor", Wakes: 1, kind: turns, Evidence: lowestEvidence}
+	case acknowledged:
+		return Form{Name: "election, acknowledged", Forms: []string{"election/acknowledged"}, kind: turns, Evidence: evidence + "; the first announces itself by one more node"}
+	case !certain:
+		return Form{Name: "lock or election, predecessor or leader", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper", "election/watch-leader"}, kind: turns,
+			Evidence: "sessions watch the node ahead of their own; with no more than two in line that is also the first"}
+	}
+	return Form{Name: "lock or election, predecessor", Forms: []string{"lock/predecessor", "election/predecessor", "lock/go-zookeeper"}, kind: turns, Evidence: evidence}
+}
+
+func (a *ahead) add(b ahead) {
+	a.next += b.next
+	a.only += b.only
+	a.lowest += b.lowest
+	a.other += b.other
+	a.behind += b.behind
+	a.own += b.own
+	a.none += b.none
+	a.missing += b.missing
+}
+
+// transactions recognises nodes in which sessions vote.
+func transactions(g group) (Form, []*pattern) {
+	i := slices.IndexFunc(g.kids, func(k *pattern) bool {
+		return len(k.op(drivers.OpSet).by) > 1 && k.op(drivers.OpGet).watched > 0 && k.sequential() == 0
+	})
+	if i < 0 {
+		return Form{}, nil
+	}
+	site := g.kids[i]
+	sites, readers := len(site.op(drivers.OpSet).by), len(site.op(drivers.OpGet).by)
+	switch {
+	case readers > 1:
+		return Form{Name: "two-phase commit, all watch all", Forms: []string{"two-phase-commit/all-watch-all"}, Herd: true, Instead: "coordinator", Wakes: 1, kind: votes,
+			Evidence: fmt.Sprintf("%d sessions vote in a node each, and %d watch all votes", sites, readers)}, []*pattern{site}
+	case site.modes[drivers.Ephemeral] > 0:
+		return Form{Name: "two-phase commit, coordinator, ephemeral sites", Forms: []string{"two-phase-commit/ephemeral-sites"}, kind: news,
+			Evidence: fmt.Sprintf("%d sessions vote in an ephemeral node each, and one watches the votes", sites)}, []*pattern{site, g.dir}
+	}
+	return Form{Name: "two-phase commit, coordinator", Forms: []string{"two-phase-commit/coordinator"}, kind: news,
+		Evidence: fmt.Sprintf("%d sessions vote in a node each, and one watches the votes", sites)}, []*pattern{site, g.dir}
+}
+
+// trees recognises recursive watches.
+func trees(g group) (Form, []*pattern) {
+	w := g.dir.op(drivers.OpWatchTree)
+	if w.requests == 0 {
+		return Form{}, nil
+	}
+	return Form{Name: "names, recursive watch", Forms: []string{"names/recursive"}, kind: news,
+		Evidence: fmt.Sprintf("%d sessions keep a recursive watch on the node and read what changes below it", len(w.by))}, append([]*pattern{g.dir}, g.kids...)
+}

@@ -1,0 +1,100 @@
+package observe_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// TestEveryFormIsCountedAndRecognised runs each form of the catalogue, at rest between its steps,
+// and compares what an observer of its traffic finds with what the run counted.
+func TestEveryFormIsCountedAndRecognised(t *testing.T) {
+	counts := []int{2, 3, 5, 8}
+	if !testing.Short() {
+		counts = append(counts, 32)
+	}
+	for _, f := range catalog.Forms() {
+		if f.Family == workloads.Load || f.Client == "clientv3" {
+			continue
+		}
+		setup := make([][3]int64, len(counts)) // by number of clients
+		for i, clients := range counts {
+			t.Run(fmt.Sprint(f, "/", clients), func(t *testing.T) {
+				s, a := atRest(t, f, clients)
+				r := a.Report()
+				c, o := s.Counts, r.Traffic
+				setup[i] = [3]int64{o.Reads - c.Reads, o.Writes - c.Writes, o.FailedWrites - c.FailedWrites}
+				if f.Recipe == "two-phase-commit" && f.Name != "ephemeral-sites" { // its set-up makes a node for each site
+					setup[i][0] -= int64(clients)
+					setup[i][1] -= 2 * int64(clients)
+				}
+				if setup[i] != setup[0] {
+					t.Errorf("observed %d reads, %d writes and %d failed writes more than the run counted; with %d clients %d: "+
+						"want what the set-up takes, which is the same for any number", setup[i][0], setup[i][1], setup[i][2], counts[0], setup[0])
+				}
+				if r.Traffic.Notifications != s.Counts.Notifications || r.Traffic.FanoutMax != s.Largest {
+					t.Errorf("observed %d notifications, at most %d for a change; the run counted %d and %d",
+						r.Traffic.Notifications, r.Traffic.FanoutMax, s.Counts.Notifications, s.Largest)
+				}
+				checkForm(t, f, r)
+				checkWasted(t, s.Counts, r)
+			})
+		}
+	}
+}
+
+// checkForm checks that the form is among those that were recognised, and that no form that avoids
+// the herd is called one.
+func checkForm(t *testing.T, f workloads.Form, r observe.Report) {
+	t.Helper()
+	found := false
+	for _, p := range r.Places {
+		if p.Form == nil {
+			continue
+		}
+		found = found || slices.Contains(p.Form.Forms, f.String())
+		if p.Form.Herd && f.Family != workloads.Naive {
+			t.Errorf("%s of family %s is called a herd: %+v", f, f.Family, *p.Form)
+		}
+	}
+	if !found {
+		t.Errorf("not recognised; found: %s", recognised(r))
+	}
+}
+
+// checkWasted checks the share of wasted notifications.
+func checkWasted(t *testing.T, counts metrics.Counts, r observe.Report) {
+	t.Helper()
+	var useful, wasted int64
+	for _, p := range r.Places {
+		if p.Wasted != nil {
+			useful, wasted = useful+*p.Useful, wasted+*p.Wasted
+		}
+	}
+	got, want := share(wasted, useful), share(counts.Wasted, counts.Useful)
+	if math.Abs(got-want) > 0.02 {
+		t.Errorf("observed %d useful and %d wasted notifications; the run counted %d and %d: %s",
+			useful, wasted, counts.Useful, counts.Wasted, recognised(r))
+	}
+}
+
+func share(a, b int64) float64 { return float64(a) / math.Max(1, float64(a+b)) }
+
+func recognised(r observe.Report) (all []string) {
+	for _, p := range r.Places {
+		if p.Form != nil {
+			w := "n/a"
+			if p.Wasted != nil {
+				w = fmt.Sprint(*p.Useful, "+", *p.Wasted)
+			}
+			all = append(all, fmt.Sprintf("%s: %s %v herd=%v useful+wasted %s of %d", p.Path, p.Form.Name, p.Form.Forms, p.Form.Herd, w, p.Notifications))
+		}
+	}
+	return all
+}

@@ -1,0 +1,93 @@
+package observe
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// A script sends messages of one session to an Analysis.
+type script struct{ traffic.Tap }
+
+func newScript(a *Analysis, id int64) script {
+	t := a.Open(traffic.Connection{ID: uint64(id), Client: "192.0.2.1:5", At: time.Unix(id, 0)})
+	t.Session(time.Unix(id, 0), traffic.Session{ID: id, Timeout: time.Minute})
+	return script{t}
+}
+
+func (s script) call(m drivers.Message) {
+	m.Kind = drivers.Request
+	s.Message(time.Unix(10, 0), m)
+	m.Kind = drivers.Reply
+	s.Message(time.Unix(10, 0), m)
+}
+
+// causeChange makes the watcher watch the path and the writer set it, at the position and the next.
+func causeChange(watcher, writer script, path string, pos int64) {
+	watcher.call(drivers.Message{Op: drivers.OpGet, Path: []byte(path), Watch: true, Pos: pos})
+	writer.call(drivers.Message{Op: drivers.OpSet, Path: []byte(path), Pos: pos + 1})
+	watcher.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte(path)})
+}
+
+// TestLimitsLoseNoCount checks that an Analysis counts the same beyond its limits: further
+// patterns share one row, and changes are complete early.
+func TestLimitsLoseNoCount(t *testing.T) {
+	a := New(Limits{Patterns: 4, Watches: 2, Changes: 3, Paths: 5})
+	watcher, writer := newScript(a, 1), newScript(a, 2)
+	const changes = 40
+	for i := range int64(changes) {
+		path := fmt.Sprintf("/service/%c%c", 'g'+i%20, 'g'+i/20)
+		causeChange(watcher, writer, path, 2*i+1)
+		if n := len(a.changes); n > 3 {
+			t.Fatalf("%d changes are kept, want at most 3", n)
+		}
+		if n := len(a.oldest); n > 3 {
+			t.Fatalf("%d changes are kept in order, want at most 3", n)
+		}
+	}
+	if len(a.patterns) > 4 || len(a.paths) > 5+2 {
+		t.Errorf("%d patterns and %d paths are kept", len(a.patterns), len(a.paths))
+	}
+	r := a.Report()
+	if r.Traffic.Notifications != changes || r.Traffic.Changes != changes || r.Traffic.FanoutMax != 1 {
+		t.Errorf("%d notifications of %d changes, at most %d each; want %d of %d, 1",
+			r.Traffic.Notifications, r.Traffic.Changes, r.Traffic.FanoutMax, changes, changes)
+	}
+	var placed int64
+	for _, p := range r.Places {
+		placed += p.Notifications
+	}
+	if placed != changes {
+		t.Errorf("the rows have %d notifications, want %d", placed, changes)
+	}
+}
+
+// TestOldestChangeIsFlushedFirst checks that of too many changes the one that began first is
+// taken for complete, also where an earlier one is complete already.
+func TestOldestChangeIsFlushedFirst(t *testing.T) {
+	a := New(Limits{Patterns: 100, Watches: 100, Changes: 4, Paths: 100})
+	watcher, writer := newScript(a, 1), newScript(a, 2)
+	for i := range int64(4) {
+		causeChange(watcher, writer, fmt.Sprintf("/v/%c", 'g'+i), 2*i+1)
+	}
+	for trigger, c := range a.changes {
+		if c.written == "/v/g" {
+			listener{a}.Complete(trigger)
+		}
+	}
+	for i := range int64(2) { // the first has room, the second has not
+		causeChange(watcher, writer, fmt.Sprintf("/v/%c", 'm'+i), 2*i+101)
+	}
+	kept := map[string]bool{}
+	for _, c := range a.changes {
+		kept[c.written] = true
+	}
+	for _, want := range []string{"/v/i", "/v/j", "/v/m", "/v/n"} {
+		if !kept[want] || len(kept) != 4 {
+			t.Fatalf("kept %v, want the four latest, /v/i, /v/j, /v/m and /v/n", kept)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package observe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A line is the sequential children of one node, in the order of their creation. Clients that
+// wait for their turn stand in it; the items of a queue do too.
+type line struct {
+	place *place
+	live  []*child
+	gone  []*child // the latest that were removed
+}
+
+// A child stands in a line.
+type child struct {
+	line    *line
+	place   *place
+	owner   *session
+	pos     int64 // of the create
+	removed int64 // position of the removal, 0 if that is not known
+	reads   bool  // its name says that it is a reader's
+	own     bool  // it is ephemeral
+	turn    bool  // its owner has found no other ahead of it
+	entered bool  // its owner has set the line's node
+	leaving bool  // its owner has asked to delete it
+}
+
+// maxGone is how many removed children a line remembers: a list that is answered before the
+// removal is seen may be older than the removal or not.
+const maxGone = 64
+
+// A listing is a session's list of a line's children that has not been judged yet.
+type listing struct {
+	line *line
+	pos  int64
+}
+
+func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
+	if m.Mode == 0 || p.parent == nil {
+		return
+	}
+	if m.Mode&drivers.Sequential == 0 { // a single node for which clients race
+		s.children[p.path] = &child{line: &line{place: p}, place: p, owner: s, pos: m.Pos, own: true, turn: true}
+		return
+	}
+	l := a.lines[p.parent.path]
+	if l == nil {
+		l = &line{place: p.parent}
+		a.lines[p.parent.path] = l
+		p.parent.pattern.lined = true
+	}
+	name := strings.ToLower(p.path[len(p.parent.path):])
+	c := &child{line: l, place: p, owner: s, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: strings.Contains(name, "read")}
+	i, _ := slices.BinarySearchFunc(l.live, c, func(x, y *child) int { return int(min(max(x.pos-y.pos, -1), 1)) })
+	l.live = slices.Insert(l.live, i, c)
+	if c.own {
+		s.children[p.path] = c
+	}
+}
+
+// deleted removes the node. s is nil if the session that deleted it is not known.
+func (a *Analysis) deleted(s *session, pos int64, p *place) {
+	if s != nil {
+		if c := s.children[p.path]; c != nil && c.line.place == p {
+			delete(s.children, p.path)
+		}
+	}
+	delete(a.lines, p.path)
+	if p.parent == nil {
+		return
+	}
+	l := a.lines[p.parent.path]
+	if l == nil {
+		return
+	}
+	i := slices.IndexFunc(l.live, func(c *child) bool { return c.place.path == p.path })
+	if i < 0 {
+		return
+	}
+	c := l.live[i]
+	if c.own && s != nil {
+		switch {
+		case s != c.owner:
+			p.pattern.deletedByOthers++
+		case i == 0:
+			p.pattern.deletedFirst++
+		default:
+			p.pattern.deletedLater++
+		}
+	}
+	delete(c.owner.children, p.path)
+	l.remove(c, pos)
+}
+
+func (l *line) remove(c *child, pos int64) {
+	i := slices.Index(l.live, c)
+	if i < 0 {
+		return
+	}
+	l.live = slices.Delete(l.live, i, i+1)
+	c.removed = pos
+	l.gone = append(l.gone, c)
+	if len(l.gone) > maxGone {
+		l.gone = slices.Delete(l.gone, 0, len(l.gone)-maxGone)
+	}
+}
+
+// own returns the session's ephemeral child in the line, nil if it has none.
+func (s *session) own(l *line) *child {
+	for _, c := range s.children {
+		if c.line == l {
+			return c
+		}
+	}
+	return nil
+}
+
+// first reports whether at position pos the child waited for no other: none was ahead of it, or,
+// if it is a reader's, no writer's.
+func (c *child) first(pos int64) bool {
+	ahead := func(o *child) bool { return o != c && o.own && o.pos < c.pos && !(c.reads && o.reads) }
+	for _, o := range c.line.live {
+		if ahead(o) {
+			return false
+		}
+	}
+	for _, o := range c.line.gone {
+		if ahead(o) && o.removed > pos {
+			return false
+		}
+	}
+	return true
+}
+
+// takeTurn judges the session's latest list: if no other is ahead of its own node, the session has
+// its turn, and its latest notification led to it.
+func (s *session) takeTurn(a *Analysis) bool {
+	l := s.lists
+	if l == nil {
+		return false
+	}
+	s.lists = nil
+	c := s.own(l.line)
+	if c == nil && s.open != nil && l.line.left(s, l.pos) {
+		s.finish(a, acted)
+		return true
+	}
+	if c == nil || c.turn || !c.first(l.pos) {
+		return false
+	}
+	c.turn = true
+	if s.open != nil {
+		s.finish(a, acted)
+	}
+	return true
+}
+
+// left reports whether the session had a child in the line and all children were gone at pos: it
+// has waited for the others to leave.
+func (l *line) left(s *session, pos int64) bool {
+	had := false
+	for _, c := range l.gone {
+		if c.removed > pos {
+			return false
+		}
+		had = had || c.owner == s
+	}
+	return had && len(l.live) == 0
+}
+
+// lookAhead counts for which place in a line the session watches.
+func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
+	if p.parent == nil || m.Op == drivers.OpChildren {
+		return
+	}
+	l := a.lines[p.parent.path]
+	if l == nil {
+		return
+	}
+	f := &p.pattern.ahead
+	own := s.own(l)
+	i := slices.IndexFunc(l.live, func(c *child) bool { return c.place.path == p.path })
+	switch {
+	case i < 0:
+		f.missing++
+	case own == l.live[i]:
+		f.own++
+	case own == nil:
+		f.none++
+	default:
+		j := slices.Index(l.live, own)
+		blocking := 0 // between the two
+		for _, c := range l.live[min(i, j)+1 : max(i, j)] {
+			if !(own.reads && c.reads) {
+				blocking++
+			}
+		}
+		switch {
+		case i > j:
+			f.behind++
+		case i == 0 && blocking == 0:
+			f.only++
+		case blocking == 0:
+			f.next++
+		case i == 0 || lowestBlocking(l, own) == i:
+			f.lowest++
+		default:
+			f.other++
+		}
+	}
+}
+
+// lowestBlocking returns the index of the lowest child for which own may have to wait.
+func lowestBlocking(l *line, own *child) int {
+	return slices.IndexFunc(l.live, func(c *child) bool { return !(own.reads && c.reads) })
+}

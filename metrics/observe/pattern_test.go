@@ -1,0 +1,28 @@
+package observe
+
+import "testing"
+
+func TestFold(t *testing.T) {
+	for path, want := range map[string]string{
+		"/":                        "/",
+		"/controller":              "/controller",
+		"/brokers/ids/17":          "/brokers/ids/#",
+		"/locks/l/lock-0000000042": "/locks/l/lock-#",
+		"/locks/_c_0c1e7a3b-5f0e-4a57-9d3c-0d3f1c2b9a10-lock-0000000003": "/locks/_c_#-lock-#", // Curator
+		"/locks/9f86d081884c7d659a2feaa0c55ad015__lock__0000000003":      "/locks/#__lock__#",  // kazoo
+		"/locks/ABCDEFGHIJKLMNOPQRSTUVWXY2-lock-0000000003":              "/locks/#-lock-#",    // this module
+		"/queue/entry-100-0000000007":                                    "/queue/entry-#-#",
+		"/session/0x1000a2b3c4d0001":                                     "/session/#",
+		"/deadbeef":                                                      "/deadbeef", // a word, for all that is known
+		"/facade":                                                        "/facade",
+		"/stampede-1a2b3c/locks/lock-0000000007":                         "/stampede-#/locks/lock-#",
+		"/stampede/4f2c0a9be711/lock":                                    "/stampede/#/lock",
+		"/tests/run-6f9619ff-8b86-d011-b42d-00c04fc964ff/q":              "/tests/run-#/q",
+		"/run-abc123/lock":                                               "/run-#/lock",
+		"/node12/lock":                                                   "/node#/lock",
+	} {
+		if got := Fold(path); got != want {
+			t.Errorf("Fold(%q) = %q, want %q", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package observe_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+)
+
+// approximate are the forms whose observed wasted share agrees with the run's only if sessions rest between steps.
+var approximate = []string{
+	"lock/children-watch", "election/children-watch", "shared-lock/children-watch", "double-barrier/children-watch",
+	"two-phase-commit/all-watch-all", "revocable-lock/own-node", "revocable-lock/laser-beams", "revocable-lock/shared-flag",
+}
+
+// TestEveryFormIsRecognisedWhileItRuns runs each form without pauses between its steps, as
+// stampede run does: the order in which an observer sees two sessions differs from run to run.
+func TestEveryFormIsRecognisedWhileItRuns(t *testing.T) {
+	counts := []int{2, 8}
+	if !testing.Short() {
+		counts = append(counts, 32)
+	}
+	for _, f := range catalog.Forms() {
+		if f.Family == workloads.Load || f.Client == "clientv3" {
+			continue
+		}
+		for _, clients := range counts {
+			t.Run(fmt.Sprint(f, "/", clients), func(t *testing.T) {
+				rec, r := observeRun(t, f, clients)
+				if r.Traffic.FanoutMax < rec.Herd.Largest || r.Traffic.Notifications < rec.Whole.Notifications {
+					t.Errorf("observed %d notifications, at most %d; the run counted %d, %d", r.Traffic.Notifications, r.Traffic.FanoutMax, rec.Whole.Notifications, rec.Herd.Largest)
+				}
+				checkForm(t, f, r)
+				if !slices.Contains(approximate, f.String()) {
+					checkWasted(t, rec.Whole, r)
+				}
+			})
+		}
+	}
+}
+
+// observeRun runs a form for a short time, and returns what the run counted and what was observed. A
+// busy machine may run few rounds in that time. Then the run is extended until clients have waited for
+// each other often enough to tell forms apart: two that never meet at a lock show none.
+func observeRun(t *testing.T, f workloads.Form, clients int) (*metrics.Record, observe.Report) {
+	t.Helper()
+	service := f.On(backendtest.InProcess(t))
+	a := observe.New(observe.DefaultLimits)
+	rec, err := workloads.Run(t.Context(), workloads.Plan{
+		Service: &watched{Service: service, seen: a}, Form: f, Clients: clients, Seed: 1,
+		Duration: 150 * time.Millisecond, LeastRounds: 10, DurationLimit: time.Minute,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec, a.Report()
+}
+
+// TestTwoRunsHaveTheSamePaths checks that the name that each run gives its own nodes is folded, so
+// that two observations can be compared path by path.
+func TestTwoRunsHaveTheSamePaths(t *testing.T) {
+	forms, err := catalog.Select(catalog.Forms(), []string{"lock"}, []string{"predecessor"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := func() (all []string) {
+		_, r := observeRun(t, forms[0].Form, 2)
+		for _, p := range r.Places {
+			all = append(all, p.Path)
+		}
+		slices.Sort(all)
+		return all
+	}
+	first, second := paths(), paths()
+	if len(first) == 0 || !slices.Equal(first, second) {
+		t.Errorf("one run has the paths %q, another %q; want the same", first, second)
+	}
+}

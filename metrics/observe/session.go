@@ -1,0 +1,299 @@
+package observe
+
+import (
+	"errors"
+	"net"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+	"github.com/stampede-bench/stampede/metrics/fanout"
+)
+
+// A session is what is known of one client's session.
+type session struct {
+	id          int64  // of the service, 0 if it is not known
+	serial      int64  // from 1
+	client      string // host:port of its latest connection
+	timeout     time.Duration
+	anonymous   bool // its connection was joined after the session had been opened
+	over        bool // it was closed
+	connections int
+	left        time.Time // end of its latest connection
+	probe       *fanout.Session
+
+	reads, writes, notifications int64
+	watches                      map[watchKey]time.Time
+	children                     map[string]*child // ephemeral nodes, by path
+	voted                        map[string]bool   // nodes of which it has set a child
+	races                        map[string]bool   // single ephemeral nodes that it could not create, because another session had
+	stock                        stock
+	lists                        *listing        // its latest list of a line
+	polls                        map[string]poll // its latest unwatched reads, by path
+	open                         *wake           // its latest notification, until it is known what came of it
+	unassigned                   map[int64]*wake // notifications whose cause is not known yet
+}
+
+// A watchKey names a watch of a session.
+type watchKey struct {
+	path     string
+	children bool
+}
+
+// A poll is a read that armed no watch.
+type poll struct {
+	digest        uint64
+	notifications int64 // of the session, at the read
+	writes        int64
+}
+
+// maxPolls is how many paths are remembered for each session to find polling.
+const maxPolls = 32
+
+// maxVoted is how many nodes are remembered for each session of which it has set a child.
+const maxVoted = 32
+
+// maxRaces is how many nodes are remembered for each session that it could not create.
+const maxRaces = 32
+
+func (a *Analysis) newSession(c traffic.Connection) *session {
+	s := &session{
+		client: c.Client, probe: a.meter.Session(), watches: map[watchKey]time.Time{}, children: map[string]*child{},
+		polls: map[string]poll{}, unassigned: map[int64]*wake{}, voted: map[string]bool{}, races: map[string]bool{},
+	}
+	a.byMeter[s.probe] = s
+	a.all.sessions++
+	s.serial = a.all.sessions
+	if host, _, err := net.SplitHostPort(c.Client); err == nil && len(a.all.clients) < maxSessions {
+		a.all.clients[host] = struct{}{}
+	}
+	return s
+}
+
+// session returns the session of a connection, which may have had others before.
+func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
+	if known := a.sessions[s.ID]; known != nil && s.ID != 0 {
+		known.client, known.over = c.Client, false
+		a.all.resumed++
+		return known
+	}
+	n := a.newSession(c)
+	n.id, n.timeout = s.ID, s.Timeout
+	a.sessions[s.ID] = n
+	return n
+}
+
+func (a *Analysis) anonymous(c traffic.Connection) *session {
+	s := a.newSession(c)
+	s.anonymous = true
+	return s
+}
+
+// defaultTimeout is how long a session without a known timeout is waited for.
+const defaultTimeout = time.Minute
+
+// sweepInterval is how often the sessions without a connection are looked for: thousands of
+// connections may end at once, and each look takes time for every session.
+const sweepInterval = time.Second
+
+// expire ends the sessions that have had no connection for longer than their timeout.
+func (a *Analysis) expire() {
+	if a.now.Sub(a.swept) < sweepInterval {
+		return
+	}
+	a.swept = a.now
+	for _, s := range a.byMeter {
+		timeout := s.timeout
+		if timeout <= 0 {
+			timeout = defaultTimeout
+		}
+		if s.connections == 0 && a.now.Sub(s.left) > timeout {
+			a.all.lost++
+			a.end(s)
+		}
+	}
+}
+
+// end drops a session.
+func (a *Analysis) end(s *session) {
+	s.settle(a)
+	s.probe.End()
+	for k := range s.watches {
+		a.disarm(s, k)
+	}
+	for _, c := range s.children {
+		c.line.remove(c, 0)
+	}
+	delete(a.byMeter, s.probe)
+	if a.sessions[s.id] == s {
+		delete(a.sessions, s.id)
+	}
+}
+
+func (s *session) closed(a *Analysis, pos int64) {
+	s.over = true
+	a.all.ended++
+	s.settle(a)
+	for _, c := range s.children {
+		c.line.remove(c, pos)
+	}
+	clear(s.children)
+	for k := range s.watches {
+		a.disarm(s, k)
+	}
+}
+
+// asked counts a request.
+func (s *session) asked(a *Analysis, m *drivers.Message, p *place) {
+	o := &p.pattern.ops[m.Op]
+	o.requests++
+	if m.Watch {
+		o.watched++
+	}
+	if m.Op.IsWrite() || m.Op.IsRead() || m.Op.IsWatch() {
+		p.pattern.ops[m.Op].by.add(s)
+	}
+	if m.Op == drivers.OpCreate {
+		p.pattern.modes[m.Mode&3]++
+	}
+	if c := s.children[p.path]; c != nil && m.Op == drivers.OpDelete {
+		c.leaving = true
+	}
+	if m.Op == drivers.OpSet && p.parent != nil && a.lines[p.path] == nil {
+		if len(s.voted) >= maxVoted {
+			clear(s.voted)
+		}
+		s.voted[p.parent.path] = true // the notification of its own vote comes before the reply
+	}
+}
+
+// answered counts a reply and follows what the session does after a notification.
+func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request) {
+	o := &p.pattern.ops[m.Op]
+	o.record(a.now.Sub(r.at))
+	switch {
+	case m.Op.IsWrite() && m.Err != nil:
+		o.failed++
+		if errors.Is(m.Err, drivers.ErrNodeExists) {
+			o.lost++
+			if m.Mode == drivers.Ephemeral && len(s.races) < maxRaces {
+				s.races[p.path] = true
+			}
+		}
+		if s.open != nil && !errors.Is(m.Err, drivers.ErrUnsupported) { // else another part is the reason
+			s.open.lost++
+		}
+	case m.Op.IsWrite():
+		s.wrote(a, m, p, r)
+	case m.Op.IsRead():
+		s.read(a, m, p)
+	case m.Op.IsWatch() && m.Err == nil:
+		if s.open != nil {
+			s.open.rearmed, s.open.rest = true, a.now
+		}
+		s.lookAhead(a, m, p)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpWatchTree}, p)
+	}
+}
+
+// wrote records a write.
+func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r request) {
+	s.takeTurn(a)
+	if s.open != nil && !s.causedItself(m, p, r) {
+		s.open.rest = a.now
+		s.finish(a, acted)
+	}
+	switch m.Op {
+	case drivers.OpCreate:
+		delete(s.races, p.path)
+		a.created(s, m, p)
+	case drivers.OpDelete:
+		s.stock.took(p)
+		a.deleted(s, m.Pos, p)
+	case drivers.OpSet:
+		s.set(a, p)
+	}
+}
+
+// causedItself reports whether the latest notification came of the write itself, which is a vote or
+// gives up the session's place in a line. It comes before the reply, and the session did not act
+// upon it.
+func (s *session) causedItself(m *drivers.Message, p *place, r request) bool {
+	own := s.open.standing == voted || m.Op == drivers.OpDelete && s.children[p.path] != nil
+	return own && r.after < s.notifications
+}
+
+// set records that the session has set the node of its line: it is in.
+func (s *session) set(a *Analysis, p *place) {
+	if l := a.lines[p.path]; l != nil {
+		if c := s.own(l); c != nil {
+			c.entered = true
+		}
+	}
+}
+
+func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
+	if m.Err != nil {
+		p.pattern.ops[m.Op].failed++
+	}
+	if s.open != nil {
+		s.open.read(a, m)
+		if w := s.open; missing(m) && w.event == drivers.Deleted && w.place.path == p.path && w.lost == 0 {
+			s.finish(a, acted) // it waited for the node to go
+		}
+	}
+	l := a.lines[p.path]
+	if m.Op == drivers.OpChildren && m.Err == nil && l != nil {
+		s.lists = &listing{line: l, pos: m.Pos}
+		s.stock.listed(p)
+	}
+	if m.Op == drivers.OpGet {
+		s.stock.tried(p)
+	}
+	if armed(m) {
+		s.lookAhead(a, m, p)
+		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren}, p)
+		return
+	}
+	s.polled(m, p)
+}
+
+// polled counts a read without a watch that repeats the session's last one though it was not
+// notified meanwhile and wrote nothing.
+func (s *session) polled(m *drivers.Message, p *place) {
+	last, again := s.polls[p.path]
+	if again && last.notifications == s.notifications && last.writes == s.writes {
+		p.pattern.polls++
+		if m.Digest != 0 && last.digest == m.Digest {
+			p.pattern.unchanged++
+		}
+	}
+	if !again && len(s.polls) >= maxPolls {
+		clear(s.polls)
+	}
+	s.polls[p.path] = poll{digest: m.Digest, notifications: s.notifications, writes: s.writes}
+}
+
+// arm enters a watch.
+func (a *Analysis) arm(s *session, k watchKey, p *place) {
+	if _, again := s.watches[k]; again {
+		return
+	}
+	if a.watches >= a.limits.Watches {
+		a.all.unfollowed++
+		return
+	}
+	a.watches++
+	s.watches[k] = a.now
+	p.pattern.standing++
+	p.pattern.mostStanding = max(p.pattern.mostStanding, p.pattern.standing)
+	p.pattern.watchers.add(s)
+}
+
+func (a *Analysis) disarm(s *session, k watchKey) {
+	if _, ok := s.watches[k]; ok {
+		delete(s.watches, k)
+		a.watches--
+		a.place([]byte(k.path)).pattern.standing--
+	}
+}

@@ -1,0 +1,226 @@
+package observe
+
+import (
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+// A tap gets what one connection carries.
+type tap struct {
+	a       *Analysis
+	c       traffic.Connection
+	s       *session  // nil until it is known
+	opening []message // the packets that open the session, while it is not known
+	asked   []request // without an answer
+}
+
+// maxAsked is how many requests without an answer a tap keeps: of further ones the latency and
+// the path of the answer are not known.
+const maxAsked = 4096
+
+type message struct {
+	at time.Time
+	m  drivers.Message
+}
+
+// A request has not been answered.
+type request struct {
+	op    drivers.Op
+	at    time.Time
+	place *place // nil for a transaction
+	after int64  // how many notifications the session had got
+}
+
+// Session reports the session of the connection.
+func (t *tap) Session(at time.Time, s traffic.Session) {
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.a.at(at)
+	t.attach(t.a.session(s, t.c))
+}
+
+// attach says which session the connection serves.
+func (t *tap) attach(s *session) {
+	t.s = s
+	s.connections++
+	for _, o := range t.opening {
+		t.a.at(o.at)
+		s.probe.Message(o.m)
+	}
+	t.opening = nil
+}
+
+// Message reports one packet.
+func (t *tap) Message(at time.Time, m drivers.Message) {
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.a.at(at)
+	if m.Kind != drivers.Cut {
+		t.a.all.messages++
+	}
+	if t.s == nil && m.Op == drivers.OpOpen {
+		m.Path = nil
+		t.opening = append(t.opening, message{at, m})
+		return
+	}
+	if t.s == nil {
+		t.attach(t.a.anonymous(t.c))
+	}
+	switch m.Kind {
+	case drivers.Request:
+		t.request(&m)
+	case drivers.Reply:
+		t.reply(&m)
+	case drivers.Notification:
+		t.notification(&m)
+	case drivers.Cut:
+		t.s.probe.Message(m)
+	}
+}
+
+func (t *tap) request(m *drivers.Message) {
+	a := t.a
+	a.all.requests++
+	r := request{op: m.Op, at: a.now, after: t.s.notifications}
+	switch {
+	case len(m.Parts) > 0:
+		for p := range parts(m) {
+			t.s.asked(a, p, a.asked(p))
+		}
+	case len(m.Path) > 0:
+		r.place = a.asked(m)
+		t.s.asked(a, m, r.place)
+	}
+	switch {
+	case m.Op == drivers.OpRearm:
+		a.all.rearms++
+	case m.Op.IsRead():
+		a.all.reads++
+		t.s.reads++
+	case m.Op.IsWrite():
+		a.all.writes++
+		t.s.writes++
+	}
+	if m.Op != drivers.OpPing && len(t.asked) < maxAsked {
+		t.asked = append(t.asked, r)
+	}
+	t.s.probe.Message(*m)
+}
+
+// asked returns the place of a request. The number that a sequential create will get is part of
+// the pattern.
+func (a *Analysis) asked(m *drivers.Message) *place {
+	p := m.Path
+	if m.Op == drivers.OpCreate && m.Mode&drivers.Sequential != 0 {
+		p = append(append([]byte(nil), p...), "0000000000"...)
+	}
+	return a.place(p)
+}
+
+func (t *tap) reply(m *drivers.Message) {
+	r, known := t.answer(m.Op)
+	if known {
+		t.a.all.record(m.Op, t.a.now.Sub(r.at))
+	}
+	t.s.probe.Message(*m)
+	switch {
+	case m.Op == drivers.OpClose:
+		t.s.closed(t.a, m.Pos)
+	case m.Op.IsWrite():
+		if m.Err != nil {
+			t.a.all.failed++
+		}
+	}
+	for p := range parts(m) {
+		if !m.Op.IsWrite() || p.Op.IsWrite() { // a read of what the transaction wrote polls nothing
+			t.answered(p, t.a.asked(p), r)
+		}
+	}
+	if len(m.Parts) == 0 {
+		t.answered(m, r.place, r)
+	}
+}
+
+// answered follows the answer to one operation at a place. The path that was created may differ
+// from the requested one.
+func (t *tap) answered(m *drivers.Message, p *place, r request) {
+	if m.Op == drivers.OpCreate && m.Err == nil && len(m.Path) > 0 {
+		p = t.a.place(m.Path)
+	}
+	if p != nil {
+		t.s.answered(t.a, m, p, r)
+	}
+}
+
+// parts yields the operations of a transaction, each as if it had been sent alone.
+func parts(m *drivers.Message) iter.Seq[*drivers.Message] {
+	return func(yield func(*drivers.Message) bool) {
+		for _, p := range m.Parts {
+			one := drivers.Message{Kind: m.Kind, Pos: m.Pos, Path: p.Path, Op: p.Op, Mode: p.Mode, Err: p.Err}
+			if !yield(&one) {
+				return
+			}
+		}
+	}
+}
+
+// answer removes the request that a reply answers: the first with the same operation.
+func (t *tap) answer(op drivers.Op) (request, bool) {
+	for i, r := range t.asked {
+		if r.op == op {
+			t.asked = append(t.asked[:i], t.asked[i+1:]...)
+			return r, true
+		}
+	}
+	return request{}, false
+}
+
+func (t *tap) notification(m *drivers.Message) {
+	if m.Event == 0 || len(m.Path) == 0 {
+		return
+	}
+	t.a.all.notifications++
+	t.s.notified(t.a, m, t.a.place(m.Path))
+	t.s.probe.Message(*m)
+}
+
+// Gap reports bytes that were not decoded.
+func (t *tap) Gap(at time.Time, bytes int64) {
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.a.at(at)
+	t.a.all.gaps++
+	t.a.all.gapBytes += bytes
+}
+
+// Close reports the end of the connection.
+func (t *tap) Close(at time.Time) {
+	t.a.mu.Lock()
+	defer t.a.mu.Unlock()
+	t.a.at(at)
+	t.a.all.open--
+	defer t.a.expire()
+	if t.s == nil {
+		return
+	}
+	t.s.connections--
+	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
+	t.s.left = at
+	if t.s.anonymous || t.s.over {
+		t.a.end(t.s)
+	}
+}
+
+// missing reports whether the reply to an exists found no node.
+func missing(m *drivers.Message) bool {
+	return m.Op == drivers.OpExists && errors.Is(m.Err, drivers.ErrNoNode)
+}
+
+// armed reports whether the reply armed a watch.
+func armed(m *drivers.Message) bool {
+	return m.Watch && (m.Op.IsRead() || m.Op == drivers.OpOther || m.Op.IsWatch()) && (m.Err == nil || missing(m))
+}

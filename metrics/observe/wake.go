@@ -1,0 +1,349 @@
+package observe
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/fanout"
+)
+
+// An outcome is what a session did after a notification.
+type outcome int
+
+const (
+	acted  outcome = iota // wrote, or had its turn, or asked for nothing more
+	waited                // asked again and waited again
+	read                  // read what had changed, and watches on
+	outcomes
+)
+
+// A standing is the session's own place where it is notified.
+type standing int
+
+const (
+	waiting standing = iota // it has a node in the line, or there is no line
+	turned                  // it has its turn: the lock, the lead
+	inside                  // it has set the line's node, and waits for nothing
+	outside                 // it has no node in the line
+	voted                   // it has set a sibling of the node that changed
+	standings
+)
+
+// A wake is one notification of a session and what came of it.
+type wake struct {
+	pattern  *pattern
+	place    *place
+	event    drivers.EventType
+	at       time.Time
+	rest     time.Time // of the last reply that belongs to it
+	change   *change   // nil while the cause is not known
+	reads    int64
+	lost     int64 // failed writes
+	rearmed  bool  // armed a watch again
+	fresh    bool  // read what the notification reported as changed
+	standing standing
+	ended    bool
+	outcome  outcome
+}
+
+// notified begins a wake. What came of the one before is decided now.
+func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
+	if s.open != nil && s.open.standing == voted && s.open.place.parent == p.parent {
+		s.finish(a, waited) // one more vote
+	}
+	s.settle(a)
+	s.notifications++
+	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
+	s.open = w
+	s.unassigned[s.notifications] = w
+	p.pattern.events[m.Event]++
+	if m.Event == drivers.Created && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
+		s.finish(a, acted)
+	}
+	for _, k := range []watchKey{{p.path, false}, {p.path, true}} {
+		if m.Event == drivers.Deleted || k.children == (m.Event == drivers.ChildrenChanged) {
+			a.fired(s, k)
+		}
+	}
+	if m.Event == drivers.Deleted {
+		a.deletedUnseen(m.Pos, p)
+	}
+}
+
+// fired removes a watch that has fired, unless it is persistent: a persistent watch on one node is
+// armed without a children watch beside it, and stays.
+func (a *Analysis) fired(s *session, k watchKey) {
+	if a.place([]byte(k.path)).pattern.ops[drivers.OpWatchNode].requests == 0 {
+		a.disarm(s, k)
+	}
+}
+
+// deletedUnseen removes a node whose removal was seen by its notification only: its owner has
+// closed, or has no connection and has expired.
+func (a *Analysis) deletedUnseen(pos int64, p *place) {
+	if p.parent == nil {
+		return
+	}
+	if l := a.lines[p.parent.path]; l != nil {
+		for _, c := range l.live {
+			if c.place.path == p.path && (c.owner.over || c.owner.connections == 0) {
+				l.remove(c, pos)
+				return
+			}
+		}
+	}
+}
+
+// standing returns the session's own place where it is notified.
+func (s *session) standing(a *Analysis, p *place) standing {
+	if p.parent != nil && s.voted[p.parent.path] {
+		return voted
+	}
+	if c := s.children[p.path]; c != nil && c.turn {
+		return turned
+	}
+	l := a.lines[p.path]
+	if l == nil && p.parent != nil {
+		l = a.lines[p.parent.path]
+	}
+	if l == nil {
+		return waiting
+	}
+	switch c := s.own(l); {
+	case c == nil, c.leaving:
+		return outside
+	case c.entered:
+		return inside
+	case c.turn:
+		return turned
+	}
+	return waiting
+}
+
+// read counts a read after the notification.
+func (w *wake) read(a *Analysis, m *drivers.Message) {
+	w.reads++
+	w.rest = a.now
+	if m.Err == nil && (w.event == drivers.DataChanged && m.Op == drivers.OpGet || w.event == drivers.ChildrenChanged && m.Op == drivers.OpChildren) {
+		w.fresh = true
+	}
+	if armed(m) && !missing(m) {
+		w.rearmed = true
+	}
+}
+
+// settle decides what came of the session's latest notification.
+func (s *session) settle(a *Analysis) {
+	turned := s.takeTurn(a)
+	if s.open == nil || turned {
+		return
+	}
+	w := s.open
+	switch {
+	case w.rearmed, s.races[w.place.path]: // it has not created the node since
+		s.finish(a, waited)
+	case w.fresh:
+		s.finish(a, read)
+	default:
+		s.finish(a, acted)
+	}
+}
+
+func (s *session) finish(a *Analysis, o outcome) {
+	w := s.open
+	s.open = nil
+	w.ended, w.outcome = true, o
+	p := w.pattern
+	p.woken[w.standing][o]++
+	if w.fresh {
+		p.fresh++
+	}
+	p.readsAfter += w.reads
+	p.lostAfter += w.lost
+	if c := w.change; c != nil {
+		c.ended(w)
+		if c.open--; c.open == 0 && c.counted {
+			a.rested(c)
+		}
+	}
+}
+
+// A change is one write with the notifications that it caused.
+type change struct {
+	trigger fanout.Trigger
+	pattern *pattern // of the path that the first notification named
+	by      []share
+	n       int64
+	first   time.Time
+	rest    time.Time // the last of the sessions that it woke came to rest then
+	reads   int64
+	lost    int64
+	waited  int64
+	op      drivers.Op
+	writer  string
+	written string // pattern
+	open    int    // sessions that it woke and that are not at rest
+	counted bool   // no further notification comes
+}
+
+// A share is the part of a change's notifications that named paths of one pattern.
+type share struct {
+	pattern *pattern
+	n       int64
+}
+
+// ended adds what came of a notification.
+func (c *change) ended(w *wake) {
+	c.reads += w.reads
+	c.lost += w.lost
+	if w.outcome == waited {
+		c.waited++
+	}
+	if w.rest.After(c.rest) {
+		c.rest = w.rest
+	}
+}
+
+// listener gets the causes from the meter, which calls it while the Analysis is locked.
+type listener struct{ a *Analysis }
+
+func (l listener) Caused(n fanout.Notified) {
+	a := l.a
+	s := a.byMeter[n.Session]
+	if s == nil {
+		return
+	}
+	w := s.unassigned[n.Nth]
+	delete(s.unassigned, n.Nth)
+	if w == nil {
+		return
+	}
+	c := a.changes[n.Trigger]
+	if c == nil {
+		c = a.newChange(n, w)
+	}
+	c.n++
+	w.change = c
+	if w.at.Before(c.first) {
+		c.first = w.at
+	}
+	i := slices.IndexFunc(c.by, func(s share) bool { return s.pattern == w.pattern })
+	if i < 0 {
+		c.by = append(c.by, share{w.pattern, 0})
+		i = len(c.by) - 1
+	}
+	c.by[i].n++
+	if w.ended {
+		c.ended(w)
+	} else {
+		c.open++
+	}
+}
+
+func (a *Analysis) newChange(n fanout.Notified, w *wake) *change {
+	for len(a.changes) >= a.limits.Changes {
+		a.flushOldest()
+	}
+	c := &change{trigger: n.Trigger, pattern: w.pattern, first: w.at, rest: w.at, op: n.Op}
+	if n.Writer != nil {
+		if by := a.byMeter[n.Writer]; by != nil {
+			c.writer = by.client
+		}
+		c.written = Fold(n.Written)
+	} else {
+		a.all.foreign++
+	}
+	a.changes[n.Trigger] = c
+	a.oldest = append(a.oldest, c)
+	return c
+}
+
+// flushOldest counts the change that began first as complete, because there are too many.
+func (a *Analysis) flushOldest() {
+	for len(a.oldest) > 0 {
+		c := a.oldest[0]
+		a.oldest[0], a.oldest = nil, a.oldest[1:]
+		if !c.counted {
+			delete(a.changes, c.trigger)
+			a.flush(c)
+			return
+		}
+	}
+}
+
+func (l listener) Complete(t fanout.Trigger) {
+	if c := l.a.changes[t]; c != nil {
+		delete(l.a.changes, t)
+		l.a.flush(c)
+		if len(l.a.oldest) > 2*len(l.a.changes)+64 {
+			l.a.oldest = slices.DeleteFunc(l.a.oldest, func(c *change) bool { return c.counted })
+		}
+	}
+}
+
+// flush counts a change to which no further notification belongs. How long it took is known when
+// all sessions that it woke are at rest.
+func (a *Analysis) flush(c *change) {
+	if c.counted {
+		return
+	}
+	c.counted = true
+	a.all.triggers++
+	a.all.largest = max(a.all.largest, c.n)
+	_ = a.all.fanout.RecordValue(min(c.n, largestFanout)) // in range
+	for _, s := range c.by {
+		s.pattern.changed(s.n)
+	}
+	if c.open == 0 {
+		a.rested(c)
+	}
+}
+
+// rested adds a change of which everything is known.
+func (a *Analysis) rested(c *change) {
+	for _, s := range c.by {
+		recordDuration(s.pattern.settle, c.rest.Sub(c.first))
+	}
+	a.rank(c)
+}
+
+// maxRanked is how many of the largest changes are kept.
+const maxRanked = 10
+
+// A Change is one write that woke many.
+type Change struct {
+	At      time.Time     `json:"at"`
+	Op      string        `json:"operation"` // "" if another process wrote, or a session expired
+	Writer  string        `json:"client"`    // its address, "" if it is not known
+	Path    string        `json:"path"`      // pattern of the path that changed
+	Woke    int64         `json:"woke"`
+	Waited  int64         `json:"waited_again"`
+	Reads   int64         `json:"reads_after"`
+	Lost    int64         `json:"failed_writes_after"`
+	Settled time.Duration `json:"settled_ns"`
+}
+
+// rank keeps the change if it is among the largest. Which changes are kept does not depend on the order
+// in which they became known.
+func (a *Analysis) rank(c *change) {
+	if len(a.largest) == maxRanked {
+		if last := a.largest[maxRanked-1]; last.Woke > c.n || last.Woke == c.n && last.At.Before(c.first) {
+			return
+		}
+	}
+	r := Change{At: c.first, Writer: c.writer, Path: cmp.Or(c.written, c.pattern.name), Woke: c.n, Waited: c.waited, Reads: c.reads, Lost: c.lost, Settled: c.rest.Sub(c.first)}
+	if c.op != drivers.OpOther {
+		r.Op = c.op.String()
+	}
+	a.largest = append(a.largest, r)
+	slices.SortFunc(a.largest, compareChanges)
+	a.largest = a.largest[:min(len(a.largest), maxRanked)]
+}
+
+// compareChanges puts the change that woke most sessions first, and of equal ones the earliest.
+func compareChanges(x, y Change) int {
+	return cmp.Or(cmp.Compare(y.Woke, x.Woke), x.At.Compare(y.At), cmp.Compare(x.Path, y.Path), cmp.Compare(x.Writer, y.Writer), cmp.Compare(x.Op, y.Op),
+		cmp.Compare(y.Waited, x.Waited), cmp.Compare(y.Reads, x.Reads), cmp.Compare(y.Lost, x.Lost), cmp.Compare(y.Settled, x.Settled))
+}

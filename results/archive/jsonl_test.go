@@ -1,0 +1,51 @@
+package archive_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
+)
+
+func TestLinesAreReadAgain(t *testing.T) {
+	want := []results.Result{
+		results.New(results.Tool{}, []string{"stampede", "run"}, []string{"lock"}, 42),
+		results.New(results.Tool{}, []string{"stampede", "run"}, []string{"queue"}, 43),
+	}
+	var b bytes.Buffer
+	for _, r := range want {
+		if err := archive.WriteLine(&b, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := bytes.Count(b.Bytes(), []byte("\n")); n != 2 {
+		t.Errorf("%d lines, want 2", n)
+	}
+	path := filepath.Join(t.TempDir(), "all.jsonl")
+	if err := os.WriteFile(path, bytes.TrimSuffix(b.Bytes(), []byte("\n")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	got, err := archive.ReadLines(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReadLinesNamesTheLine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "all.jsonl")
+	if err := os.WriteFile(path, []byte("\n{\"schema\": 99}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	want := path + ": line 2: a result file of schema 99: this stampede reads up to 3; use a newer one"
+	if _, err := archive.ReadLines(path); err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

@@ -1,7 +1,0 @@
-// Package changes compares the figures of two sides and decides whether each differs. It reads the
-// values with package figures, tests them with package effect, and returns changes in the form of
-// package results.
-//
-// [Rules.Changes] compares runs in pairs or saved runs, [Default] returns the metrics that are compared
-// unless the user names others, and [Rows] matches the runs of saved files.
-package changes

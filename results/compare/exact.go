@@ -1,0 +1,37 @@
+package compare
+
+import (
+	"slices"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/metric"
+)
+
+// compareExactly decides a count by its values, without a test. The count is a regression if each run
+// of the candidate is worse than each run of the base by the minimum effect, and a pass if no run of the
+// candidate is worse than any run of the base by that much. Such a count leaves the set of figures that
+// are tested together, so it does not make their differences harder to show. A count that varies more
+// from run to run is tested like a timed figure.
+func (c *change) compareExactly(base, others []float64) {
+	least, most := slices.Min(others), slices.Max(others)
+	from, to := slices.Min(base), slices.Max(base)
+	var worse, within, better bool
+	if c.better == metric.More {
+		limit := 1 - min(c.Minimum, 1)
+		worse, within, better = most < from && most <= from*limit, least >= to || least > to*limit, least > to
+	} else {
+		limit := 1 + c.Minimum
+		worse, within, better = least > to && least >= to*limit, most <= from || most < from*limit, most < from
+	}
+	switch {
+	case worse:
+		c.Verdict = results.Regression
+	case within && better:
+		c.Verdict = results.Improvement
+	case within:
+		c.Verdict = results.Pass
+	default:
+		return
+	}
+	c.Exact, c.P = true, nil
+}

@@ -1,0 +1,124 @@
+package compare_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stampede-bench/stampede/metrics/observe"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/compare"
+)
+
+// observation returns an observation of a path whose ten changes wake as many sessions each.
+func observation(id, path string, woken, latency int64) results.Observation {
+	o := results.NewObservation(results.Tool{})
+	o.ID, o.Backend, o.Source = id, "native:", "proxy"
+	p := observe.Place{Path: path, Changes: 10, FanoutMax: woken, FanoutP50: woken, Notifications: 10 * woken, Requests: 50, LatencyP90: &latency}
+	o.Observed.Places = []observe.Place{p, {Path: "/never-changes", Sessions: 1}}
+	o.Observed.Traffic = observe.Traffic{Changes: 10, FanoutMax: woken, FanoutP50: woken, Notifications: 10 * woken, Requests: 60}
+	return o
+}
+
+func observations(n int, woken, latency int64) (all []results.Observation) {
+	for i := range n {
+		all = append(all, observation(fmt.Sprint(woken, latency, i), "/lock", woken, latency+int64(i)))
+	}
+	return all
+}
+
+func verdictsBySubject(changes []results.Change) map[string]results.Verdict {
+	all := map[string]results.Verdict{}
+	for _, c := range changes {
+		all[c.Subject+" "+c.Figure] = c.Verdict
+	}
+	return all
+}
+
+// One observation of each decides counts, in both directions, and no latency.
+func TestOneObservationDecidesCounts(t *testing.T) {
+	rules := compare.Rules{Minimum: 0.05}
+	for _, c := range []struct {
+		before, after int64
+		want          results.Verdict
+	}{{1, 7, results.Regression}, {0, 7, results.Regression}, {7, 1, results.Improvement}, {7, 7, results.Pass}} {
+		changes, warnings, needed, err := rules.Observations(observations(1, c.before, 1e6), observations(1, c.after, 9e6), nil, true)
+		if err != nil || needed != 0 || len(warnings) != 0 {
+			t.Fatalf("%v, %d needed, %v", err, needed, warnings)
+		}
+		got := verdictsBySubject(changes)
+		for _, figure := range []string{"all paths fanout.max", "/lock fanout.max", "/lock fanout.p50", "/lock notifications_per_change"} {
+			if got[figure] != c.want {
+				t.Errorf("from %d to %d: %s: %q, want %q", c.before, c.after, figure, got[figure], c.want)
+			}
+		}
+		if got["/lock requests_per_change"] != results.Pass || got["/lock latency.p90"] != results.Inconclusive {
+			t.Errorf("%v", got)
+		}
+		if v := compare.Verdict(changes); (v == results.Regression) != (c.want == results.Regression) {
+			t.Errorf("from %d to %d: verdict %q", c.before, c.after, v)
+		}
+	}
+}
+
+// Latencies take as many observations as those of runs, and are judged when they are named.
+func TestLatenciesOfObservations(t *testing.T) {
+	rules := compare.Rules{Minimum: 0.05}
+	latency := []string{"latency.p90"}
+	_, _, needed, err := rules.Observations(observations(1, 1, 1e6), observations(1, 1, 2e6), latency, false)
+	if err != nil || needed != 4 {
+		t.Errorf("%d needed, %v; want 4", needed, err)
+	}
+	changes, _, needed, err := rules.Observations(observations(4, 1, 1e6), observations(4, 1, 2e6), latency, false)
+	if err != nil || needed != 0 || len(changes) != 1 || changes[0].Verdict != results.Regression {
+		t.Errorf("%+v, %d needed, %v", changes, needed, err)
+	}
+	const unknown = `unknown metric of an observation "fanout.mx": did you mean "fanout.max"?`
+	if _, _, _, err := rules.Observations(observations(1, 1, 1), observations(1, 1, 1), []string{"fanout.mx"}, false); err == nil || err.Error() != unknown {
+		t.Errorf("%v, want %s", err, unknown)
+	}
+}
+
+// Counts are invalid where traffic was missed, and those that vary as much as they differ are
+// inconclusive.
+func TestCountsThatAreNotExact(t *testing.T) {
+	rules := compare.Rules{Minimum: 0.05}
+	for name, spoil := range map[string]func(*results.Observation){
+		"dropped": func(o *results.Observation) { o.Dropped = 1 },
+		"packets": func(o *results.Observation) { o.PacketsDropped = 1 },
+		"gap":     func(o *results.Observation) { o.Observed.Traffic.GapBytes = 1 },
+		"joined":  func(o *results.Observation) { o.Observed.Traffic.Joined = 1 },
+		"watches": func(o *results.Observation) { o.Observed.Traffic.Unfollowed = 1 },
+	} {
+		base, other := observations(1, 1, 1e6), observations(1, 1, 2e6)
+		spoil(&other[0])
+		changes, _, _, err := rules.Observations(base, other, nil, false)
+		if v := compare.Verdict(changes); err != nil || v != results.Invalid {
+			t.Errorf("%s: verdict %q, %v", name, v, err)
+		}
+	}
+	base := append(observations(1, 1, 1), observations(1, 9, 1)...)
+	changes, _, _, _ := rules.Observations(base, observations(1, 5, 1), []string{"fanout.max"}, false)
+	if v := compare.Verdict(changes); v != results.Inconclusive {
+		t.Errorf("1 and 9 against 5: verdict %q", v)
+	}
+}
+
+func TestObservationsThatDiffer(t *testing.T) {
+	program := "go"
+	base, other := observation("a", "/lock", 1, 1), observation("b", "/locks/#", 1, 1)
+	other.Backend, other.Program, other.Observed.Traffic.Sessions = "zookeeper:", &program, 3
+	_, warnings, _, _ := compare.Rules{}.Observations([]results.Observation{base}, []results.Observation{other}, nil, false)
+	var got []string
+	for _, w := range warnings {
+		got = append(got, w.Text)
+	}
+	want := `only in the candidate: /locks/#
+only in the base: /lock
+not the same backend: native: and zookeeper:
+not the same program: none and go
+not the same number of sessions: 0 and 3`
+	if strings.Join(got, "\n") != want {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), want)
+	}
+}

@@ -1,0 +1,115 @@
+package gate
+
+import (
+	"fmt"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// Baseline returns the part of a file that serves as a baseline: all figures, without histograms
+// and time lines.
+func Baseline(f results.File) results.File {
+	f.Gates, f.Verdict, f.Reference, f.Skipped = nil, "", nil, nil
+	runs := make([]results.Run, len(f.Runs))
+	for i, r := range f.Runs {
+		r.Latency = lean(r.Latency)
+		r.Herd.Fanout, r.Herd.Drain, r.Herd.Timeline = leaner(r.Herd.Fanout), leaner(r.Herd.Drain), nil
+		r.Generator.Lag = leaner(r.Generator.Lag)
+		if r.Background != nil {
+			b := *r.Background
+			b.Latency = lean(b.Latency)
+			r.Background = &b
+		}
+		r.Intervals = []results.Interval{}
+		runs[i] = r
+	}
+	f.Runs = runs
+	return f
+}
+
+func lean(all map[string]results.Latency) map[string]results.Latency {
+	out := make(map[string]results.Latency, len(all))
+	for phase, l := range all {
+		l.Service, l.Response = leaner(l.Service), leaner(l.Response)
+		out[phase] = l
+	}
+	return out
+}
+
+// leaner returns the distribution without its histogram.
+func leaner(d *results.Distribution) *results.Distribution {
+	if d == nil {
+		return nil
+	}
+	out := *d
+	out.HDR = ""
+	return &out
+}
+
+// limitOfBaseline returns the limit of a threshold on the baseline's figure. A figure that depends
+// on time is comparable only on the same machine with the same settings.
+func (c evaluation) limitOfBaseline(t Threshold, run results.Run) limit {
+	base, found := c.base(run)
+	if !found {
+		return limit{verdict: results.Inconclusive, why: "the baseline has no such run"}
+	}
+	v := value(t.figure, base)
+	if v == nil {
+		return limit{verdict: results.Inconclusive, why: "in the baseline: " + unknown(t.figure)}
+	}
+	*v *= t.operand.value
+	if base.Safety.Violations > 0 {
+		return limit{v, results.Invalid, "in the baseline the form violated safety"}
+	}
+	if why := c.incomparable(run, base); why != "" && t.figure.Timed {
+		return limit{v, results.Invalid, why}
+	}
+	if why := doubtful(t.figure, base); why != "" {
+		return limit{v, results.Invalid, "in the baseline: " + why}
+	}
+	return limit{value: v}
+}
+
+// base returns the baseline's run with the same scenario, form, number of clients and kind of
+// backend. If there are several, it prefers one with the same conditions, then one at the same
+// address.
+func (c evaluation) base(run results.Run) (results.Run, bool) {
+	best, found := results.Run{}, 0
+	for _, b := range c.baseline.Runs {
+		if b.Scenario != run.Scenario || b.Recipe != run.Recipe || b.Form != run.Form || b.Clients != run.Clients || b.Backend.Name != run.Backend.Name {
+			continue
+		}
+		likeness := 1
+		if unlike(run, b) == "" {
+			likeness += 2
+		}
+		if b.Backend.URL == run.Backend.URL {
+			likeness++
+		}
+		if likeness > found {
+			best, found = b, likeness
+		}
+	}
+	return best, found > 0
+}
+
+// incomparable says why times of the two runs are not comparable. It returns "" if they are.
+//
+// Note: it does not compare kernels, since the cost of a kernel update is one of the things that a
+// baseline should reveal.
+func (c evaluation) incomparable(run, base results.Run) string {
+	here, there := c.file.Host, c.baseline.Host
+	switch differs := unlike(run, base); {
+	case here.OS != there.OS || here.CPU != there.CPU || here.Cores != there.Cores:
+		return fmt.Sprintf("another machine: %s, the baseline's is %s", machine(here), machine(there))
+	case run.Backend.Started == "" && run.Backend.URL != base.Backend.URL:
+		return fmt.Sprintf("another service: the baseline's is %s", base.Backend.URL)
+	case differs != "":
+		return differs
+	}
+	return ""
+}
+
+func machine(h results.Host) string {
+	return fmt.Sprintf("%d × %s, %s", h.Cores, h.CPU, h.OS)
+}

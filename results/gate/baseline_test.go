@@ -1,0 +1,150 @@
+package gate_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/gate"
+)
+
+const (
+	timed   = "predecessor.handoff.p99 <= 1.2 * baseline"
+	counted = "predecessor.whole.notifications_per_round <= 1.05 * baseline"
+)
+
+func TestAgainstABaseline(t *testing.T) {
+	slower := func(f *results.File) { *f.Runs[0].Latency["handoff"].Response.P99 /= 2 } // the baseline was faster
+	for name, c := range map[string]struct {
+		text    string
+		change  func(base *results.File)
+		verdict results.Verdict
+		why     string
+	}{
+		"the same":                 {timed, func(*results.File) {}, results.Pass, ""},
+		"slower":                   {timed, slower, results.Regression, ""},
+		"more notifications":       {counted, func(f *results.File) { f.Runs[0].Cost.Whole.Notifications = 900 }, results.Regression, ""},
+		"no such run":              {timed, func(f *results.File) { f.Runs[0].Clients = 8 }, results.Inconclusive, "the baseline has no such run"},
+		"too few in the baseline":  {timed, func(f *results.File) { f.Runs[0].Latency["handoff"].Response.P99 = nil }, results.Inconclusive, "in the baseline: too few observations"},
+		"another processor":        {timed, func(f *results.File) { f.Host.CPU = "other" }, results.Invalid, "another machine: 2 × some, linux, the baseline's is 2 × other, linux"},
+		"another kernel":           {timed, func(f *results.File) { f.Host.Kernel = "6.2" }, results.Pass, ""},
+		"counts on another":        {counted, func(f *results.File) { f.Host.Cores = 64 }, results.Pass, ""},
+		"another hold":             {timed, func(f *results.File) { f.Runs[0].HoldNS = 0 }, results.Invalid, "hold is 1ms, in the baseline 0s"},
+		"another durability":       {timed, func(f *results.File) { f.Runs[0].Backend.Durability = "fsync" }, results.Invalid, "durability is memory, in the baseline fsync"},
+		"a background":             {timed, func(f *results.File) { f.Runs[0].Background = &results.Background{Clients: 1} }, results.Invalid, "background is none, in the baseline 1 clients at 0/s, 0 reads, 0 keys of 0 B, 0 watchers"},
+		"counts with another hold": {counted, func(f *results.File) { f.Runs[0].HoldNS = 0 }, results.Pass, ""},
+		"doubtful":                 {timed, func(f *results.File) { f.Runs[0].Doubts = []results.Warning{{Code: "cpu-stolen", Text: "why"}} }, results.Invalid, "in the baseline: why"},
+		"void":                     {counted, func(f *results.File) { f.Runs[0].Safety.Violations = 1 }, results.Invalid, "in the baseline the form violated safety"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			base := file(herding("predecessor", 32))
+			c.change(&base)
+			lines, v := judged(t, c.text, file(herding("predecessor", 32)), &base)
+			if v != c.verdict || len(lines) != 1 || !strings.HasSuffix(lines[0], strings.TrimSuffix(": "+string(c.verdict)+": "+c.why, ": ")) {
+				t.Errorf("%s, %q; want %s: %s", v, lines, c.verdict, c.why)
+			}
+		})
+	}
+}
+
+// TestTheLikestRunOfABaseline checks that two services of one kind are distinguished by their
+// addresses, and that the run with the same address is preferred.
+func TestTheLikestRunOfABaseline(t *testing.T) {
+	given := herding("predecessor", 32)
+	given.Backend.Started, given.Backend.URL = "", "zookeeper://here"
+	elsewhere := given
+	elsewhere.Backend.URL = "zookeeper://there"
+	elsewhere.Cost.Whole.Notifications = 1
+	base := file(elsewhere, given)
+	if lines, v := judged(t, timed, file(given), &base); v != results.Pass {
+		t.Errorf("%s, %q", v, lines)
+	}
+	base = file(elsewhere)
+	if lines, v := judged(t, timed, file(given), &base); v != results.Invalid || !strings.HasSuffix(lines[0], "another service: the baseline's is zookeeper://there") {
+		t.Errorf("%s, %q", v, lines)
+	}
+}
+
+// TestDefaults checks that the default thresholds cover what is in the baseline, except naive
+// forms.
+func TestDefaults(t *testing.T) {
+	f := file(herding("predecessor", 2), herding("one-node", 2), herding("predecessor", 32))
+	base := file(herding("predecessor", 2), herding("one-node", 2))
+	var texts []string
+	defaults := gate.Defaults(gate.Rows(f.Runs), base)
+	for _, th := range defaults {
+		texts = append(texts, th.Text)
+	}
+	want := []string{
+		"lock/predecessor@2.whole.notifications_per_round <= 1.5 * baseline",
+		"lock/predecessor@2.whole.reads_per_round <= 1.25 * baseline",
+		"lock/predecessor@2.whole.writes_per_round <= 1.25 * baseline",
+		"lock/predecessor@2.rounds_per_s >= 0.6 * baseline",
+		"lock/predecessor@2.acquire.response.p50 <= 2 * baseline",
+		"lock/predecessor@2.handoff.response.p99 <= 2 * baseline",
+	}
+	if diff := cmp.Diff(want, texts); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if gates, v := gate.Judge(f, defaults, &base); v != results.Pass || len(gates) != len(want) {
+		t.Errorf("%s of %d gates", v, len(gates))
+	}
+	base.Runs[0].ThroughputPerS *= 2
+	if _, v := gate.Judge(f, defaults, &base); v != results.Regression {
+		t.Errorf("half as fast as the baseline is %s", v)
+	}
+	base.Runs[0].DurationNS = 100 * time.Millisecond
+	base.Runs[0].Cost.Whole.Notifications = 0
+	if left := gate.Defaults(gate.Rows(f.Runs), base); len(left) != 2 || left[0].Text != want[1] || left[1].Text != want[2] {
+		t.Errorf("of a short run without notifications: %+v", left)
+	}
+}
+
+// TestDefaultsFindAHerd checks that one more notification per round, the smallest herd, is not
+// attributed to chance.
+func TestDefaultsFindAHerd(t *testing.T) {
+	f, base := file(herding("predecessor", 32)), file(herding("predecessor", 32))
+	f.Runs[0].Cost.Whole.Notifications *= 2
+	gates, v := gate.Judge(f, gate.Defaults(gate.Rows(f.Runs), base), &base)
+	if v != results.Regression || gates[0].Verdict != results.Regression {
+		t.Errorf("%s: %+v", v, gates)
+	}
+}
+
+// TestBaseline checks that a baseline has every figure of its file, is much smaller, and is
+// deterministic.
+func TestBaseline(t *testing.T) {
+	r := herding("predecessor", 32)
+	r.Herd.Timeline = &results.Timeline{Notifications: make([]float64, 100)}
+	r.Intervals = make([]results.Interval, 100)
+	r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{Max: 7, HDR: "HISTFAAA"}}}}
+	f := file(r)
+	f.Started = time.Unix(1, 0).UTC()
+	f.Gates, f.Verdict = []results.Gate{{Text: "errors==0"}}, results.Pass
+	text := func(f results.File) string {
+		var b bytes.Buffer
+		if err := f.WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	before := text(f)
+	base := gate.Baseline(f)
+	if text(f) != before {
+		t.Error("the file itself was made lean")
+	}
+	if text(base) != text(gate.Baseline(f)) || text(base) != text(gate.Baseline(base)) {
+		t.Error("not always the same")
+	}
+	if got := text(base); strings.Contains(got, "HISTF") || strings.Contains(got, "errors==0") || 4*len(got) > len(before) {
+		t.Errorf("%d bytes of %d: %s", len(got), len(before), got)
+	}
+	gates := gate.Defaults(gate.Rows(f.Runs), base)
+	if _, v := gate.Judge(f, gates, &base); v != results.Pass || len(gates) == 0 {
+		t.Errorf("a file against its own baseline: %s", v)
+	}
+}

@@ -1,0 +1,110 @@
+package gate
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/metric"
+)
+
+// The default thresholds on a baseline. Two runs with the same setting differ by chance; on a
+// machine shared with others, their speed differs by a sixth from day to day. A difference three
+// times as large is significant, but times of runs shorter than a second are not. A herd exceeds
+// any chance difference. Smaller changes take pairs of runs to detect.
+const (
+	countsWithin     = 1.25
+	countsMore       = 0.5 // per round, for counts so small that a quarter is less
+	throughputWithin = 0.6
+	tailWithin       = 2
+	longEnough       = 900 * time.Millisecond
+)
+
+// Defaults returns the thresholds that apply to a baseline if none are given. For each row that is
+// also in the baseline these are the counts over whole rounds and, if the baseline's run is long
+// enough, the throughput and, for each phase, the highest percentile that the baseline has. Naive
+// forms have none, since they exist only for comparison, and loads have no counts.
+func Defaults(rows []Row, baseline results.File) (all []Threshold) {
+	done := map[string]bool{}
+	for _, row := range rows {
+		base, found := baseRow(row, baseline)
+		name := row.Scenario + " " + row.Recipe + "/" + row.Form + fmt.Sprint(row.Clients)
+		if !found || row.Family == "naive" || done[name] {
+			continue
+		}
+		done[name] = true
+		for _, text := range defaults(row, base) {
+			t, err := Parse(text, row.Scenario, rows)
+			if err != nil {
+				panic(err) // it consists of known names
+			}
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// baseRow returns the baseline's run for the row.
+func baseRow(row Row, baseline results.File) (results.Run, bool) {
+	for _, b := range baseline.Runs {
+		if b.Scenario == row.Scenario && b.Recipe == row.Recipe && b.Form == row.Form && b.Clients == row.Clients {
+			return b, true
+		}
+	}
+	return results.Run{}, false
+}
+
+func defaults(row Row, base results.Run) (texts []string) {
+	ask := func(figure string, op metric.Op, factor float64) {
+		f, err := metric.Parse(figure, row.Phases)
+		if err != nil || value(f, base) == nil || factor == 0 {
+			return
+		}
+		texts = append(texts, fmt.Sprintf("%s/%s@%d.%s %s %.3g * %s", row.Recipe, row.Form, row.Clients, figure, op, factor, baselineWord))
+	}
+	if row.Family != "load" {
+		for _, what := range []string{"notifications", "reads", "writes"} {
+			figure := "whole." + what + "_per_round"
+			ask(figure, metric.AtMost, allowance(figure, base))
+		}
+	}
+	if base.DurationNS < longEnough {
+		return texts
+	}
+	ask("rounds_per_s", metric.AtLeast, throughputWithin)
+	for _, phase := range row.Phases {
+		ask(tail(phase, base), metric.AtMost, tailWithin)
+	}
+	return texts
+}
+
+// allowance returns the allowed factor of a count, or 0 if there is none because the count is 0.
+func allowance(figure string, base results.Run) float64 {
+	f, err := metric.Parse(figure, nil)
+	if err != nil {
+		return 0
+	}
+	v := value(f, base)
+	if v == nil || *v == 0 {
+		return 0
+	}
+	return max(countsWithin, (*v+countsMore) / *v)
+}
+
+// tail returns the name of the highest percentile of the phase, up to p99, that the run has; of its
+// response times if it has these.
+func tail(phase string, r results.Run) string {
+	times, d := ".response.", r.Latency[phase].Response
+	if d == nil {
+		times, d = ".service.", r.Latency[phase].Service
+	}
+	percentile := "p50"
+	switch {
+	case d != nil && d.P99 != nil:
+		percentile = "p99"
+	case d != nil && d.P90 != nil:
+		percentile = "p90"
+	}
+	return strings.Join([]string{phase, times, percentile}, "")
+}

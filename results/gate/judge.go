@@ -1,0 +1,148 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/metric"
+)
+
+// Judge judges the file's runs by the thresholds, in their order, and returns the gates and the
+// overall verdict. The baseline may be nil if no threshold needs one.
+func Judge(f results.File, thresholds []Threshold, baseline *results.File) ([]results.Gate, results.Verdict) {
+	c := evaluation{file: f, rows: Rows(f.Runs), baseline: baseline}
+	var gates []results.Gate
+	for _, t := range thresholds {
+		gates = append(gates, c.judge(t)...)
+	}
+	return gates, Verdict(gates, f.Runs)
+}
+
+// Verdict returns the overall verdict of the gates and the runs: a safety violation voids
+// everything, and a violated identity of the counts is a regression.
+func Verdict(gates []results.Gate, runs []results.Run) results.Verdict {
+	verdicts := []results.Verdict{Found(runs)}
+	for _, g := range gates {
+		verdicts = append(verdicts, g.Verdict)
+	}
+	return results.Worst(verdicts...)
+}
+
+// Found returns the verdict on runs without thresholds.
+func Found(runs []results.Run) results.Verdict {
+	if results.Unsafe(runs) {
+		return results.Fail
+	}
+	found := results.Pass
+	for _, r := range runs {
+		if e := r.Cost.Expected; e != nil && slices.ContainsFunc(e.Identities, func(i results.Identity) bool { return !i.Holds }) {
+			found = results.Regression
+		}
+	}
+	return found
+}
+
+// An evaluation applies thresholds to one file.
+type evaluation struct {
+	file     results.File
+	rows     []Row // of the file's runs
+	baseline *results.File
+}
+
+// judge judges every run that the threshold selects. If there is none, because the form was skipped
+// or the command was interrupted, the verdict is invalid.
+func (c evaluation) judge(t Threshold) (gates []results.Gate) {
+	for i, row := range c.rows {
+		if t.selects(row) && (t.Scenario == "" || t.Scenario == row.Scenario) {
+			gates = append(gates, c.judgeRun(t, i))
+		}
+	}
+	if len(gates) == 0 {
+		gates = []results.Gate{{Text: t.Text, Scenario: t.Scenario, Subject: "no run", Run: -1, Figure: t.figure.Name, Unit: string(t.figure.Unit), Op: string(t.op),
+			Verdict: results.Invalid, Why: "no run that it is about was done"}}
+	}
+	return gates
+}
+
+// judgeRun judges the run at index at by the threshold.
+func (c evaluation) judgeRun(t Threshold, at int) results.Gate {
+	run := c.file.Runs[at]
+	g := results.Gate{Text: t.Text, Scenario: t.Scenario, Subject: c.rows[at].String(), Run: at, Figure: t.figure.Name, Unit: string(t.figure.Unit), Op: string(t.op)}
+	g.Measured = value(t.figure, run)
+	l := c.limit(t, at)
+	g.Limit = l.value
+	switch why := doubtful(t.figure, run); {
+	case run.Safety.Violations > 0:
+		g.Verdict, g.Why = results.Fail, "the form violated safety"
+	case g.Measured == nil:
+		g.Verdict, g.Why = results.Invalid, unknown(t.figure)
+	case l.value == nil || l.verdict != "":
+		g.Verdict, g.Why = l.verdict, l.why
+	case why != "" && !t.failsAnyway(run, *g.Measured, *g.Limit):
+		g.Verdict, g.Why = results.Invalid, why
+	case t.op.Holds(*g.Measured, *g.Limit):
+		g.Verdict = results.Pass
+	case t.NeedsBaseline():
+		g.Verdict = results.Regression
+	default:
+		g.Verdict = results.Fail
+	}
+	return g
+}
+
+// value returns the figure of the run, nil if it is unknown.
+func value(f metric.Metric, r results.Run) *float64 {
+	v, known := f.Of(r)
+	if !known {
+		return nil
+	}
+	return &v
+}
+
+// unknown says why a figure is unknown.
+func unknown(f metric.Metric) string {
+	if last := f.Name[strings.LastIndex(f.Name, ".")+1:]; strings.HasPrefix(last, "p") {
+		return "too few observations"
+	}
+	return "the run has no such figure"
+}
+
+// A limit is the value that a figure is compared with. If verdict is set, no comparison is
+// possible, and why gives the reason.
+type limit struct {
+	value   *float64
+	verdict results.Verdict
+	why     string
+}
+
+func (c evaluation) limit(t Threshold, at int) limit {
+	switch o := t.operand; o.kind {
+	case ofRun:
+		return c.limitOfRun(o, at)
+	case ofBaseline:
+		return c.limitOfBaseline(t, c.file.Runs[at])
+	default:
+		return limit{value: &o.value}
+	}
+}
+
+// limitOfRun returns the limit of a ratio to another run of the file.
+func (c evaluation) limitOfRun(o operand, at int) limit {
+	i, err := o.partner(at, c.rows)
+	if err != nil {
+		return limit{verdict: results.Invalid, why: err.Error()}
+	}
+	run, who := c.file.Runs[i], strings.TrimSuffix(c.rows[i].String(), ":")+": "
+	v := value(o.other.figure, run)
+	switch why := doubtful(o.other.figure, run); {
+	case run.Safety.Violations > 0:
+		return limit{verdict: results.Fail, why: who + "the form violated safety"}
+	case v == nil:
+		return limit{verdict: results.Invalid, why: who + unknown(o.other.figure)}
+	case why != "":
+		return limit{verdict: results.Invalid, why: who + why}
+	}
+	*v *= o.value
+	return limit{value: v}
+}

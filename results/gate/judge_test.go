@@ -1,0 +1,195 @@
+package gate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/gate"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// herding returns a run of a lock whose hand-off has a p99 of one millisecond in the recipe and of
+// ten in the naive form.
+func herding(form string, clients int) results.Run {
+	family, p99, woken := "recipe", time.Millisecond, int64(1000)
+	if form == "one-node" {
+		family, p99, woken = "naive", 10*time.Millisecond, 1000*int64(clients)
+	}
+	ns := func(d time.Duration) *int64 { n := int64(d); return &n }
+	return results.Run{Recipe: "lock", Form: form, Family: family, Clients: clients, Phases: []string{"acquire", "handoff"},
+		Backend: results.Backend{Name: "native", URL: "native:", Durability: "memory", Client: "go-zookeeper", Started: "own process"},
+		HoldNS:  time.Millisecond, DurationNS: 2 * time.Second, Rounds: 1000, ThroughputPerS: 500,
+		Latency: map[string]results.Latency{
+			"acquire": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2)}},
+			"handoff": {Count: 1000, Response: &results.Distribution{P50: ns(p99 / 2), P90: ns(p99 / 2), P99: ns(p99), HDR: "HISTFAAA"}}},
+		Cost: results.Cost{PerRound: &results.PerRound{Notifications: float64(woken) / 1000, Reads: 3, Writes: 2},
+			Whole: results.Totals{Notifications: woken, Reads: 3000, Writes: 2000}, WholeRounds: 1000},
+		Safety: results.Safety{Checked: 1000}, Doubts: []results.Warning{}}
+}
+
+func file(runs ...results.Run) results.File {
+	return results.File{Schema: results.Schema, Host: results.Host{OS: "linux", Kernel: "6.1", CPU: "some", Cores: 2}, Runs: runs}
+}
+
+// judged judges a file by one threshold. It returns a line with the verdict and its reason for each
+// selected run.
+func judged(t *testing.T, text string, f results.File, base *results.File) (lines []string, v results.Verdict) {
+	t.Helper()
+	th, err := gate.Parse(text, "", gate.Rows(f.Runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gates, v := gate.Judge(f, []gate.Threshold{th}, base)
+	for _, g := range gates {
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintf("%s@%d: %s %s %s: %s: %s", f.Runs[g.Run].Form, f.Runs[g.Run].Clients,
+			show(g.Measured, g.Unit), g.Op, show(g.Limit, g.Unit), g.Verdict, g.Why), ": "))
+	}
+	return lines, v
+}
+
+func show(v *float64, unit string) string {
+	if v == nil {
+		return "n/a"
+	}
+	return units.Value(*v, unit)
+}
+
+func TestJudge(t *testing.T) {
+	f := file(herding("predecessor", 32), herding("one-node", 32))
+	for _, c := range []struct {
+		text    string
+		verdict results.Verdict
+		lines   []string
+	}{
+		{"predecessor.handoff.p99<5ms", results.Pass, []string{"predecessor@32: 1.00 ms < 5.00 ms: pass"}},
+		{"handoff.p99<5ms", results.Fail, []string{"predecessor@32: 1.00 ms < 5.00 ms: pass", "one-node@32: 10.0 ms < 5.00 ms: fail"}},
+		{"lock@32.whole.notifications_per_round <= 1", results.Fail, []string{"predecessor@32: 1.00 <= 1.00: pass", "one-node@32: 32.0 <= 1.00: fail"}},
+		{"predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", results.Pass, []string{"predecessor@32: 1.00 ms < 5.00 ms: pass"}},
+		{"predecessor.handoff.p99 < 0.05 * one-node.handoff.p99", results.Fail, []string{"predecessor@32: 1.00 ms < 500 µs: fail"}},
+		{"predecessor.handoff.p99 < 2 * handoff.p50", results.Fail, []string{"predecessor@32: 1.00 ms < 1.00 ms: fail"}},
+		{"predecessor.acquire.p99<5ms", results.Invalid, []string{"predecessor@32: n/a < 5.00 ms: invalid: too few observations"}},
+		{"predecessor.handoff.p99 < one-node.acquire.p99", results.Invalid, []string{"predecessor@32: 1.00 ms < n/a: invalid: lock/one-node, 32 clients, native: too few observations"}},
+		{"predecessor.rate.achieved>99%", results.Invalid, []string{"predecessor@32: n/a > 99.0 %: invalid: the run has no such figure"}},
+	} {
+		lines, v := judged(t, c.text, f, nil)
+		if diff := cmp.Diff(c.lines, lines); diff != "" || v != c.verdict {
+			t.Errorf("%s: %s (-want +got):\n%s", c.text, v, diff)
+		}
+	}
+}
+
+// TestDoubtsAreNoPass checks that doubts make figures that depend on time invalid, whether they
+// would pass or not, and leave counts unaffected.
+func TestDoubtsAreNoPass(t *testing.T) {
+	for _, c := range []struct {
+		kind, text string
+		verdict    results.Verdict
+	}{
+		{"cpu-client-bound", "handoff.p99<5ms", results.Invalid}, {"cpu-client-bound", "handoff.p99<5us", results.Invalid},
+		{"cpu-client-bound", "rounds_per_s>5", results.Invalid}, {"cpu-starved", "handoff.p99<5ms", results.Invalid},
+		{"cpu-stolen", "handoff.p99<5ms", results.Invalid}, {"behind", "handoff.p99<5ms", results.Invalid},
+		{"cpu-client-bound", "whole.notifications_per_round<=1", results.Pass}, {"cpu-client-bound", "whole.notifications_per_round<1", results.Fail},
+		{"cpu-client-bound", "generator.cpu_cores<1", results.Pass},
+		{"skipped", "handoff.p99<5ms", results.Invalid}, {"unfinished", "handoff.p99<5ms", results.Invalid},
+		{"failed", "handoff.p99<5ms", results.Invalid}, {"failed", "handoff.p99<5us", results.Fail},
+		{"skipped", "handoff.p99<5us", results.Fail}, // true times are at least as long as the measured ones
+		{"skipped", "whole.notifications_per_round<=1", results.Pass},
+		{"abandoned", "whole.notifications_per_round<=1", results.Invalid}, {"abandoned", "safety.violations==0", results.Pass},
+		{"bystanders", "handoff.p99<5ms", results.Pass}, {"bystanders", "background.read.p99<5ms", results.Invalid},
+		{"", "handoff.p99<5ms", results.Invalid}, // from before doubts had codes
+	} {
+		r := herding("predecessor", 32)
+		one := int64(1)
+		r.Background = &results.Background{Latency: map[string]results.Latency{"read": {Response: &results.Distribution{P99: &one}}}}
+		r.Doubts = []results.Warning{{Code: c.kind, Text: "why"}}
+		if c.kind == "" {
+			r.Doubts, r.Warnings = nil, []results.Warning{{Text: "why"}}
+		}
+		lines, v := judged(t, c.text, file(r), nil)
+		if v != c.verdict || v == results.Invalid && !strings.HasSuffix(lines[0], ": why") {
+			t.Errorf("%s, %s: %s, %q; want %s", c.kind, c.text, v, lines, c.verdict)
+		}
+	}
+}
+
+// TestDoubtsOfThePartner checks that the run that a figure is compared with must have been measured
+// well, too.
+func TestDoubtsOfThePartner(t *testing.T) {
+	naive := herding("one-node", 32)
+	naive.Doubts = []results.Warning{{Code: "cpu-stolen", Text: "time stolen"}}
+	lines, v := judged(t, "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", file(herding("predecessor", 32), naive), nil)
+	if v != results.Invalid || !strings.HasSuffix(lines[0], ": time stolen") {
+		t.Errorf("%s, %q", v, lines)
+	}
+}
+
+// TestViolations checks that a safety violation voids the numbers, also for a threshold that they
+// would meet, and that it decides even without thresholds.
+func TestViolations(t *testing.T) {
+	r := herding("predecessor", 32)
+	r.Safety.Violations = 2
+	for _, text := range []string{"safety.violations==0", "handoff.p99<5ms"} {
+		if lines, v := judged(t, text, file(r), nil); v != results.Fail || !strings.Contains(lines[0], "fail: the form violated safety") {
+			t.Errorf("%s: %s, %q", text, v, lines)
+		}
+	}
+	if lines, v := judged(t, "one-node.handoff.p99 > 2 * predecessor.handoff.p99", file(r, herding("one-node", 32)), nil); v != results.Fail {
+		t.Errorf("held against void numbers: %s, %q", v, lines)
+	}
+	if _, v := gate.Judge(file(r), nil, nil); v != results.Fail {
+		t.Errorf("nothing asked: %s", v)
+	}
+}
+
+// TestTheWorstDecides checks that the worst of several verdicts decides.
+func TestTheWorstDecides(t *testing.T) {
+	broken := herding("predecessor", 32)
+	broken.Cost.Expected = &results.Expected{Identities: []results.Identity{{Holds: false}}}
+	base := file(herding("predecessor", 32))
+	base.Host.CPU = "another"
+	f := file(broken)
+	var all []gate.Threshold
+	for _, c := range []struct {
+		text string
+		want results.Verdict
+	}{
+		{"handoff.p99<5ms", results.Regression}, // because of the violated identity
+		{"handoff.p99<=2*baseline", results.Regression},
+		{"handoff.p99<5us", results.Fail},
+	} {
+		th, err := gate.Parse(c.text, "", gate.Rows(f.Runs))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, th)
+		if _, v := gate.Judge(f, all, &base); v != c.want {
+			t.Errorf("with %s it is %s, want %s", c.text, v, c.want)
+		}
+	}
+	if v := results.Worst(results.Invalid, results.Inconclusive, results.Pass, results.Improvement); v != results.Invalid {
+		t.Errorf("the worst is %s", v)
+	}
+	if v := results.Worst(results.Invalid, results.Fail, results.Regression); v != results.Fail {
+		t.Errorf("the worst is %s", v)
+	}
+}
+
+// TestNoRunIsNoPass checks that a threshold for a form that was skipped does not pass.
+func TestNoRunIsNoPass(t *testing.T) {
+	both := file(herding("predecessor", 32), herding("one-node", 32))
+	th, err := gate.Parse("one-node.handoff.p99<50ms", "", gate.Rows(both.Runs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gates, v := gate.Judge(file(both.Runs[0]), []gate.Threshold{th}, nil)
+	want := []results.Gate{{Text: "one-node.handoff.p99<50ms", Subject: "no run", Run: -1, Figure: "handoff.response.p99", Unit: "ns", Op: "<",
+		Verdict: results.Invalid, Why: "no run that it is about was done"}}
+	if diff := cmp.Diff(want, gates); diff != "" || v != results.Invalid {
+		t.Errorf("%s (-want +got):\n%s", v, diff)
+	}
+}

@@ -1,0 +1,72 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/stampede-bench/stampede/internal/suggest"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// anyRun selects every run.
+const anyRun = "*"
+
+// A selector selects runs.
+type selector struct {
+	name    string // anyRun, a recipe, a form, RECIPE/FORM or a family
+	clients int    // 0 for any number
+}
+
+// parseSelector parses "lock/predecessor@32". It does not check that this selects a run.
+func parseSelector(text string) (selector, error) {
+	name, level, isLevel := strings.Cut(text, "@")
+	s := selector{name: name}
+	if isLevel {
+		n, err := strconv.Atoi(level)
+		if err != nil || n < 1 || name == "" {
+			return s, fmt.Errorf("%q: want a number of clients behind @, such as lock@32", text)
+		}
+		s.clients = n
+	}
+	return s, nil
+}
+
+// named reports whether the selector's name matches the row.
+func (s selector) named(r Row) bool {
+	return slices.Contains(names(r), s.name)
+}
+
+// matches reports whether the selector's name and level match the row.
+func (s selector) matches(r Row) bool {
+	return s.named(r) && (s.clients == 0 || s.clients == r.Clients)
+}
+
+// names returns all names by which a selector can match the row.
+func names(r Row) []string {
+	return []string{anyRun, r.Recipe, r.Form, r.Recipe + "/" + r.Form, r.Family}
+}
+
+// none returns the error of a selector that matches no row.
+func (s selector) none(rows []Row) error {
+	var have, levels []string
+	for _, r := range rows {
+		for _, name := range names(r) {
+			if !slices.Contains(have, name) {
+				have = append(have, name)
+			}
+		}
+		if level := units.Count(int64(r.Clients)); s.named(r) && !slices.Contains(levels, level) {
+			levels = append(levels, level)
+		}
+	}
+	if len(levels) > 0 {
+		return fmt.Errorf("no run of %s has %s clients: there is %s", s.name, units.Count(int64(s.clients)), strings.Join(levels, ", "))
+	}
+	return suggest.Unknown("run", s.name, have)
+}
+
+func (s selector) of(rows []Row) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return !s.matches(r) })
+}

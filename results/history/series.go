@@ -1,0 +1,211 @@
+package history
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/metric"
+)
+
+// A Series is one figure of one kind of run on one machine, over time.
+type Series struct {
+	Subject string // the kind of run: its form, backend, clients and settings
+	Machine string
+	Metric  metric.Metric
+	Points  []Point // in the order of their time
+}
+
+// A Point is the figure in one result: the median over its repetitions.
+type Point struct {
+	ID    string // of the result
+	Time  time.Time
+	Value float64
+}
+
+// A Collection is the series of several results. Add results in the order of their time.
+type Collection struct {
+	Figures []string // the names of the figures to follow; none: the default ones of each recipe
+	Series  []*Series
+}
+
+// Default returns the figures that a history follows unless others are named: throughput, the median of
+// the key phase, and the exact costs of whole rounds.
+func Default(phases []string) []string {
+	names := []string{"rounds_per_s"}
+	if key := results.KeyPhase(phases); key != "" {
+		names = append(names, key+".p50")
+	}
+	return append(names, "whole.notifications_per_round", "whole.reads_per_round", "whole.writes_per_round")
+}
+
+// Add adds the figures of a result. It leaves out runs that were interrupted, and runs that violated
+// safety.
+func (c *Collection) Add(f results.File) error {
+	if f.Interrupted {
+		return nil
+	}
+	groups := map[string][]results.Run{}
+	var subjects []string
+	for _, r := range f.Runs {
+		is := subject(r)
+		if r.Safety.Violations > 0 {
+			continue
+		}
+		if groups[is] == nil {
+			subjects = append(subjects, is)
+		}
+		groups[is] = append(groups[is], r)
+	}
+	for _, is := range subjects {
+		if err := c.addRuns(f, is, groups[is]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Collection) addRuns(f results.File, is string, runs []results.Run) error {
+	names := c.Figures
+	if len(names) == 0 {
+		names = Default(runs[0].Phases)
+	}
+	for _, name := range names {
+		m, err := metric.Parse(name, runs[0].Phases)
+		if err != nil && len(c.Figures) > 0 && phaseOfAnother(name, runs[0].Phases) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		var values []float64
+		for _, r := range runs {
+			if v, known := m.Of(r); known {
+				values = append(values, v)
+			}
+		}
+		if len(values) > 0 {
+			s := c.find(is, machine(f.Host), m)
+			s.Points = append(s.Points, Point{f.ID, f.Started, median(values)})
+		}
+	}
+	return nil
+}
+
+// phaseOfAnother reports whether the name is a latency of a phase that these runs do not have.
+func phaseOfAnother(name string, phases []string) bool {
+	phase, statistic, found := strings.Cut(name, ".")
+	if !found || slices.Contains(phases, phase) {
+		return false
+	}
+	_, err := metric.Parse(phase+"."+statistic, []string{phase})
+	return err == nil
+}
+
+func (c *Collection) find(is, on string, m metric.Metric) *Series {
+	for _, s := range c.Series {
+		if s.Subject == is && s.Machine == on && s.Metric.Name == m.Name {
+			return s
+		}
+	}
+	s := &Series{Subject: is, Machine: on, Metric: m}
+	c.Series = append(c.Series, s)
+	return s
+}
+
+// subject describes a kind of run. Runs of different settings are not compared.
+func subject(r results.Run) string {
+	text := fmt.Sprintf("%s/%s on %s, %d clients", r.Recipe, r.Form, r.Backend.URL, r.Clients)
+	if r.Scenario != "" {
+		text = r.Scenario + ": " + text
+	}
+	chosen := r.Chosen()
+	for _, name := range []string{"groups", "hold", "think", "rate", "reads", "keys", "size", "background", "preload"} {
+		if v := chosen[name]; v != "" && v != "0" && v != "0s" && v != "1" {
+			text += ", " + name + " " + v
+		}
+	}
+	return text
+}
+
+// machine describes a machine. Its kernel may change: a history should reveal what that costs.
+func machine(h results.Host) string { return fmt.Sprintf("%d × %s, %s", h.Cores, h.CPU, h.OS) }
+
+// Exact reports whether the figure is an exact count: one of whole rounds that rarely differs between
+// results. A count that depends on the order in which clients come differs from result to result, and is
+// analysed as a figure that has noise.
+func (s *Series) Exact() bool {
+	if s.Metric.Timed || !strings.HasPrefix(s.Metric.Name, "whole.") {
+		return false
+	}
+	differ := 0
+	for i := 1; i < len(s.Points); i++ {
+		if !same(s.Points[i].Value, s.Points[i-1].Value) {
+			differ++
+		}
+	}
+	return 5*differ <= max(len(s.Points), 10)
+}
+
+// Analyze returns the changes of the series. Sizes are shares of the value before: 0.1 is 10 % more.
+//
+// Note: it analyses the logarithms of figures that have noise, since noise is proportional to a figure.
+func (s *Series) Analyze() []Change {
+	values := make([]float64, len(s.Points))
+	for i, p := range s.Points {
+		values[i] = p.Value
+	}
+	if s.Exact() {
+		return differences(values)
+	}
+	for i, v := range values {
+		if v <= 0 {
+			return nil
+		}
+		values[i] = math.Log(v)
+	}
+	changes := Detect(values)
+	for i := range changes {
+		changes[i].Size = math.Expm1(changes[i].Size)
+	}
+	return slices.DeleteFunc(changes, func(c Change) bool { return math.Abs(c.Size) < smallest })
+}
+
+// smallest is the smallest change that matters, as a share. A count per round differs by less between two
+// results, since the first and the last round of a run cost less than the others.
+const smallest = 0.01
+
+// same reports whether two values of a count are equal but for the ends of the runs.
+func same(a, b float64) bool { return math.Abs(a-b) < smallest*max(math.Abs(a), math.Abs(b)) || a == b }
+
+// differences returns the places at which a count differs from the value at the change before, or from the
+// first one.
+func differences(values []float64) (all []Change) {
+	before := values[0]
+	for i, v := range values {
+		if same(v, before) {
+			continue
+		}
+		size := math.Inf(1)
+		if before != 0 {
+			size = v/before - 1
+		}
+		all = append(all, Change{At: i, To: i, Seen: i + 1, Size: size})
+		before = v
+	}
+	return all
+}
+
+// Worse reports whether a change of the series is for the worse.
+func (s *Series) Worse(c Change) bool {
+	switch s.Metric.Better {
+	case metric.Less:
+		return c.Size > 0
+	case metric.More:
+		return c.Size < 0
+	}
+	return false
+}

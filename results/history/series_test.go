@@ -1,0 +1,121 @@
+package history
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// result returns a result whose run has the throughput and the writes in 100 rounds.
+func result(n int, rate float64, writes int64) results.File {
+	at := time.Date(2026, 11, 1, 0, n, 0, 0, time.UTC)
+	run := results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, Backend: results.Backend{URL: "native:"}, Rounds: 100,
+		ThroughputPerS: rate, Phases: []string{"acquire"}}
+	run.Cost.WholeRounds, run.Cost.Whole.Writes = 100, writes
+	return results.File{ID: fmt.Sprint("r", n), Started: at, Host: results.Host{OS: "linux", CPU: "a", Cores: 2}, Runs: []results.Run{run}}
+}
+
+// TestSeriesByMachine checks that results of two machines are two series.
+func TestSeriesByMachine(t *testing.T) {
+	c := Collection{Figures: []string{"rounds_per_s"}}
+	for i := range 10 {
+		f := result(i, 100, 200)
+		f.Host.Cores = 2 + i%2
+		if err := c.Add(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.Series) != 2 || len(c.Series[0].Points) != 5 {
+		t.Errorf("%d series, %d points in the first", len(c.Series), len(c.Series[0].Points))
+	}
+}
+
+// TestCountChangesAtTheFirstDifference checks that one result with another count is a change, which needs
+// no further results.
+func TestCountChangesAtTheFirstDifference(t *testing.T) {
+	c := Collection{Figures: []string{"whole.writes_per_round"}}
+	for i := range 12 {
+		writes := int64(200 + i%2) // the ends of the runs
+		if i == 11 {
+			writes = 210
+		}
+		if err := c.Add(result(i, 100, writes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changes := c.Series[0].Analyze()
+	if len(changes) != 1 || changes[0].At != 11 || !c.Series[0].Worse(changes[0]) || !c.Series[0].Exact() {
+		t.Errorf("changes %+v", changes)
+	}
+}
+
+// TestStepOfARate checks that throughput that falls by 10 % is a change for the worse at its place.
+func TestStepOfARate(t *testing.T) {
+	c, random := Collection{Figures: []string{"rounds_per_s"}}, rand.New(rand.NewPCG(3, 4))
+	for i := range 40 {
+		rate := 1000 * (1 + 0.01*random.NormFloat64())
+		if i >= 25 {
+			rate *= 0.9
+		}
+		if err := c.Add(result(i, rate, 200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := c.Series[0]
+	changes := s.Analyze()
+	if len(changes) != 1 || changes[0].At != 25 || changes[0].Drift() || !s.Worse(changes[0]) || changes[0].Size > -0.08 || changes[0].Size < -0.12 {
+		t.Errorf("changes %+v", changes)
+	}
+}
+
+// TestVoidRunsAreLeftOut checks that runs with safety violations and interrupted results are not in a history.
+func TestVoidRunsAreLeftOut(t *testing.T) {
+	var c Collection
+	unsafe, partial := result(1, 100, 200), result(2, 100, 200)
+	unsafe.Runs[0].Safety.Violations, partial.Interrupted = 1, true
+	for _, f := range []results.File{unsafe, partial} {
+		if err := c.Add(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(c.Series) != 0 {
+		t.Errorf("%d series", len(c.Series))
+	}
+	unknown := Collection{Figures: []string{"rounds_per_z"}}
+	if err := unknown.Add(result(3, 100, 200)); err == nil {
+		t.Error("no error for an unknown figure")
+	}
+}
+
+// TestTable checks what the table says of a regression and that only the newest change counts as one.
+func TestTable(t *testing.T) {
+	c := Collection{Figures: []string{"whole.writes_per_round"}}
+	for i, writes := range []int64{200, 200, 200, 200, 200, 300, 300, 300, 300} {
+		if err := c.Add(result(i, 100, writes)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := `whole.writes_per_round · lock/predecessor on native:, 8 clients
+  2 × a, linux
+  9 results, 2026-11-01 to 2026-11-01 · last 3.00
+  ▁▁▁▁▁████
+  regression: step of +50.0 % from 2026-11-01 00:05 on, result r5
+`
+	var b strings.Builder
+	if err := c.Series[0].WriteTable(&b); err != nil || b.String() != want {
+		t.Errorf("error %v, table\n%s", err, b.String())
+	}
+	if !c.Series[0].Regressed() {
+		t.Error("no regression")
+	}
+	if err := c.Add(result(9, 100, 200)); err != nil {
+		t.Fatal(err)
+	}
+	if c.Series[0].Regressed() {
+		t.Error("the newest change is an improvement, and counts as a regression")
+	}
+}

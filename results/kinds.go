@@ -1,0 +1,84 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+)
+
+// KindRun is the kind of a plain File. Such a file has no kind field: a result without a kind
+// is a KindRun.
+const KindRun = "run"
+
+// A Result is a result of any kind: a File, a Sweep, a CountReport, a Comparison, an
+// Observation or a Calibration.
+type Result interface {
+	WriteJSON(w io.Writer) error
+}
+
+// Kinds returns the kinds of results that ReadAny reads. A calibration is not one of them.
+func Kinds() []string {
+	return []string{KindRun, KindSweep, KindCount, KindComparison, KindObservation}
+}
+
+// KindOf returns the kind of a result.
+func KindOf(v Result) string {
+	switch v.(type) {
+	case Sweep:
+		return KindSweep
+	case CountReport:
+		return KindCount
+	case Comparison:
+		return KindComparison
+	case Observation:
+		return KindObservation
+	case Calibration:
+		return KindCalibration
+	}
+	return KindRun
+}
+
+// ReadAny reads a result of any of the Kinds, of this schema or an older one. The error is one
+// line.
+func ReadAny(r io.Reader) (Result, error) {
+	text, err := readSchema(r)
+	if err != nil {
+		return nil, err
+	}
+	kind, err := kindOf(text)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case KindRun:
+		return parse[File](text)
+	case KindSweep:
+		return parse[Sweep](text)
+	case KindCount:
+		return parse[CountReport](text)
+	case KindComparison:
+		return parse[Comparison](text)
+	case KindObservation:
+		return parse[Observation](text)
+	}
+	return nil, fmt.Errorf("a result of kind %q, which this stampede does not know; use a newer one", kind)
+}
+
+// kindOf returns the kind that the text declares. Count reports of older versions declare none;
+// kindOf recognizes them by their content.
+func kindOf(text []byte) (string, error) {
+	var said struct {
+		Kind    string          `json:"kind"`
+		Settled json.RawMessage `json:"settled"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return "", fmt.Errorf("not a result file: %w", err)
+	}
+	switch {
+	case said.Kind != "":
+		return said.Kind, nil
+	case said.Settled != nil:
+		return KindCount, nil
+	}
+	return KindRun, nil
+}

@@ -1,0 +1,47 @@
+package results_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/resulttest"
+)
+
+// TestPercentilesNeedTen checks that a percentile is known if ten observations lie beyond it, and not
+// with fewer.
+func TestPercentilesNeedTen(t *testing.T) {
+	for _, c := range []struct {
+		n                   int64
+		p50, p90, p99, p999 bool
+	}{
+		{19, false, false, false, false}, {20, true, false, false, false},
+		{99, true, false, false, false}, {100, true, true, false, false},
+		{999, true, true, false, false}, {1000, true, true, true, false},
+		{9999, true, true, true, false}, {10000, true, true, true, true},
+	} {
+		d := results.DistributionOf(resulttest.Spread(c.n, time.Millisecond))
+		got := []bool{d.P50 != nil, d.P90 != nil, d.P99 != nil, d.P999 != nil}
+		if diff := cmp.Diff([]bool{c.p50, c.p90, c.p99, c.p999}, got); diff != "" {
+			t.Errorf("%d observations (-want +got):\n%s", c.n, diff)
+		}
+	}
+}
+
+// The same rule applies to percentiles that the file stores and to those computed from the histogram.
+func TestPercentilesAgreeWithTheHistogram(t *testing.T) {
+	for _, n := range []int64{19, 20, 99, 100, 999, 1000, 9999, 10_000} {
+		d := results.DistributionOf(resulttest.Spread(n, time.Millisecond))
+		whole := *d
+		whole.P50, whole.P90, whole.P99, whole.P999 = nil, nil, nil, nil
+		for p, written := range map[float64]*int64{50: d.P50, 90: d.P90, 99: d.P99, 99.9: d.P999} {
+			near, known := whole.At(p - 1e-9)
+			if known != (written != nil) || known && near != *written {
+				t.Errorf("p%v of %d: %s written, %d and %v of the histogram", p, n, fmt.Sprint(written), near, known)
+			}
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package results
+
+import (
+	"slices"
+	"time"
+)
+
+// A Run is one recipe in one form, on one backend, with one number of clients.
+type Run struct {
+	// Scenario is which one of a scenario file the run belongs to.
+	Scenario string `json:"scenario,omitempty"`
+
+	Recipe  string  `json:"recipe"`
+	Form    string  `json:"form"`
+	Family  string  `json:"family"` // "recipe", "naive", "library", "load"
+	Backend Backend `json:"backend"`
+	Clients int     `json:"clients"`
+	// Groups is how many instances of the recipe, which had nothing to do with
+	// each other, the clients were spread over, as many on each. 0 is one: older
+	// files do not say.
+	Groups int `json:"groups"`
+	// Repetition counts the runs that measure the same thing again, from 1; left out
+	// where nothing was repeated.
+	Repetition int `json:"repetition,omitempty"`
+	// Seed is the run's own, derived from the file's and the run's place in it. 0:
+	// older files do not say.
+	Seed uint64 `json:"seed,omitempty"`
+	Loop string `json:"loop"` // "closed": a client begins a round when its last one has ended; "open": work comes at a rate
+	// Open is of an open loop.
+	Open *Open `json:"open,omitempty"`
+	// OfferedPerS is how many arrivals an open loop had in a second of the
+	// window; 0 in a closed one.
+	OfferedPerS float64 `json:"offered_per_s,omitempty"`
+	// Mix and ReadRatio are of raw operations; a recipe has neither.
+	Mix        *Mix        `json:"mix,omitempty"`
+	ReadRatio  *ReadRatio  `json:"read_ratio,omitempty"`
+	Preload    *Preload    `json:"preload,omitempty"`
+	Background *Background `json:"background,omitempty"`
+
+	// Settings are the flags of stampede run that can change a figure of the run, with
+	// their values, defaults included. Flags that the recipe does not use are left out,
+	// and so are those that have a field of their own under another name. It is missing
+	// in older files.
+	Settings map[string]string `json:"settings,omitempty"`
+
+	HoldNS   time.Duration `json:"hold_ns"`
+	ThinkNS  time.Duration `json:"think_ns"`
+	WarmupNS time.Duration `json:"warmup_ns"` // as asked for: the least
+	// Warmup is what came before the window and was thrown away; missing in older files.
+	Warmup *Warmup `json:"warmup,omitempty"`
+	// Order is the place of the run in the order in which the command did its runs, from 1;
+	// missing in older files. Which form comes first is drawn from the seed.
+	Order int `json:"order,omitempty"`
+	// RampNS is how long the clients were asked to take to arrive, before the
+	// warm-up; left out: as long as their number called for.
+	RampNS time.Duration `json:"ramp_ns,omitempty"`
+	// RampTookNS is how long they took; left out: they arrived at once, or the file is older.
+	RampTookNS time.Duration `json:"ramp_took_ns,omitempty"`
+
+	DurationNS     time.Duration `json:"duration_ns"` // of the measured window
+	Rounds         int64         `json:"rounds"`      // that ended in it
+	ThroughputPerS float64       `json:"throughput_per_s"`
+
+	Latency   map[string]Latency `json:"latency"` // by phase, in the recipe's own words
+	Phases    []string           `json:"phases"`  // the keys of Latency in the recipe's order
+	Herd      Herd               `json:"herd"`
+	Cost      Cost               `json:"cost"`
+	Fanout    *Fanout            `json:"fanout,omitempty"` // of a fan-out only
+	Fairness  *Fairness          `json:"fairness,omitempty"`
+	Storm     *Storm             `json:"storm,omitempty"`       // of storms of sessions only; not in older files
+	Little    *Little            `json:"littles_law,omitempty"` // of a closed loop in which rounds ended; not in older files
+	Safety    Safety             `json:"safety"`
+	Generator Generator          `json:"generator"`
+	// Server is the server's own account of the window, others' doings
+	// included; left out where it keeps none.
+	Server *Server `json:"server,omitempty"`
+	// Disturbed: a connection was cut or a session lost, so that operations
+	// were repeated, and the identities are not checked.
+	Disturbed bool             `json:"disturbed,omitempty"`
+	Errors    map[string]int64 `json:"errors"` // how often, by the error's text
+	Warnings  []Warning        `json:"warnings"`
+	Doubts    []Warning        `json:"doubts,omitzero"` // those of the warnings for which figures prove nothing; missing in older files
+	Intervals []Interval       `json:"intervals"`
+	// Faults are what was broken on purpose; left out where nothing was.
+	Faults *Breakage `json:"faults,omitempty"`
+}
+
+// Warmup is how long a run was driven before it was measured.
+type Warmup struct {
+	TookNS time.Duration `json:"took_ns"`
+	// Steady: throughput had stopped rising. False where the warm-up has a fixed length, as
+	// in an open loop, or its limit came first.
+	Steady     bool      `json:"steady"`
+	RoundsPerS []float64 `json:"rounds_per_s,omitempty"` // in equal slices of it; missing where it has a fixed length
+}
+
+// Open is how work comes in an open loop.
+type Open struct {
+	Rate        string        `json:"rate"`    // arrivals a second: "500", "100..1000" rising evenly, "100,200" in steps
+	Arrival     string        `json:"arrival"` // "constant" or "poisson"
+	LateLimitNS time.Duration `json:"late_limit_ns,omitempty"`
+}
+
+// A Backend is the service that a run was done on.
+type Backend struct {
+	Name       string `json:"name"`
+	URL        string `json:"url"` // credentials redacted
+	Server     string `json:"server"`
+	Durability string `json:"durability"`        // "fsync", "memory", "unknown"
+	Client     string `json:"client"`            // the client library
+	Reads      string `json:"reads"`             // "local", "sync", "linearizable", "serializable"; "" in files before it was noted
+	Started    string `json:"started"`           // "own process", "3 own processes", "3 own processes behind proxies", "in process", "" for a given address
+	Servers    int    `json:"servers,omitempty"` // over how many the sessions are spread; not in files before it was noted
+}
+
+// SameService reports whether two runs were done on the same service. The forms of one run may use
+// different clients: one that a client library ships uses that library.
+func (b Backend) SameService(other Backend) bool {
+	b.Client = other.Client
+	return b == other
+}
+
+// A Latency is one phase: service time counts from the call, response time from
+// when it was due.
+type Latency struct {
+	Count    int64         `json:"count"`
+	Service  *Distribution `json:"service_ns,omitempty"`
+	Response *Distribution `json:"response_ns,omitempty"`
+}
+
+// A Distribution sums up a histogram. A percentile with fewer than ten
+// observations beyond it is null.
+type Distribution struct {
+	Min  int64   `json:"min"`
+	Mean float64 `json:"mean"`
+	P50  *int64  `json:"p50"`
+	P90  *int64  `json:"p90"`
+	P99  *int64  `json:"p99"`
+	P999 *int64  `json:"p999"`
+	Max  int64   `json:"max"`
+	// HDR is the whole histogram in the base64 V2 compressed encoding that
+	// HdrHistogram tools read.
+	HDR string `json:"hdr"`
+	// Others has further percentiles that are known without a histogram: medians over the runs
+	// of a sweep's level.
+	Others map[float64]int64 `json:"-"`
+}
+
+// Herd counts the clients that each write woke.
+type Herd struct {
+	Triggers      int64         `json:"triggers"` // writes that woke at least one client
+	Foreign       int64         `json:"foreign"`  // those made outside this process
+	Notifications int64         `json:"notifications"`
+	Fanout        *Distribution `json:"fanout,omitempty"`   // notifications per trigger
+	Drain         *Distribution `json:"drain_ns,omitempty"` // first to last notification of a trigger
+	Useful        int64         `json:"useful"`             // after which a client proceeded
+	Wasted        int64         `json:"wasted"`             // after which the client waited again
+	Leftover      int64         `json:"leftover"`           // watches armed and not fired at the end
+	// Timeline is what happened around the triggers; left out where no trigger
+	// was long enough before the window's end.
+	Timeline *Timeline `json:"timeline,omitempty"`
+}
+
+// A Timeline is what happened on the wire before and after a trigger, in bins of
+// time, the mean over the triggers. Zero is when the first client that the
+// trigger woke was notified. Where triggers come denser than the line is long, lines
+// overlap, and what happens counts for each trigger that it is so near to.
+type Timeline struct {
+	BinNS    time.Duration `json:"bin_ns"`   // the width of a bin
+	FromNS   time.Duration `json:"from_ns"`  // where the first bin begins, below zero
+	Triggers int64         `json:"triggers"` // the number that this is the mean of: those whose line ended within the window
+	// By bin. Operations count when they are asked for.
+	Notifications []float64 `json:"notifications"`
+	Reads         []float64 `json:"reads"`
+	Writes        []float64 `json:"writes"`
+}
+
+// Fanout describes the notifications of the watchers of a node that is set repeatedly.
+type Fanout struct {
+	Watchers int `json:"watchers"` // of each node
+	// Writes counts the writes whose notifications are complete: every watcher was notified,
+	// or never will be. The other fields describe these writes.
+	Writes        int64 `json:"writes"`
+	Notifications int64 `json:"notifications"`
+	// Missed counts the changes that a watcher was not notified of: they came between a
+	// notification and the next watch, or while its session was disturbed.
+	Missed  int64   `json:"missed"`
+	FromAck FromAck `json:"from_ack_ns"`
+}
+
+// FromAck is when notifications came, after the write's acknowledgement: less than
+// zero is before it.
+type FromAck struct {
+	First  *Signed `json:"first,omitempty"`  // of each write
+	Median *Signed `json:"median,omitempty"` // the notification with which half of the notified watchers were reached
+	Last   *Signed `json:"last,omitempty"`
+	Each   *Signed `json:"each,omitempty"` // all notifications
+}
+
+// Signed sums up times that may be negative. A percentile with fewer than ten
+// observations beyond it is null.
+type Signed struct {
+	Min int64  `json:"min"`
+	P50 *int64 `json:"p50"`
+	P99 *int64 `json:"p99"`
+	Max int64  `json:"max"`
+}
+
+// Times returns the latency of the phase: the response time, from when the work was due, if it was
+// measured, otherwise the service time.
+func (r Run) Times(phase string) *Distribution {
+	l := r.Latency[phase]
+	if l.Response == nil {
+		return l.Service
+	}
+	return l.Response
+}
+
+// ServiceTimes returns the service time of the phase.
+func (r Run) ServiceTimes(phase string) *Distribution { return r.Latency[phase].Service }
+
+func (r Run) IsOpen() bool { return r.Open != nil }
+
+// KeyPhase returns the phase by which a run is judged, in tables, findings and comparisons: the one
+// that a herd or a slow service slows down most, otherwise the first phase.
+func KeyPhase(phases []string) string {
+	for _, key := range []string{"handoff", "failover", "converge", "pass", "enter", "decide", "read", "back", "last"} {
+		if slices.Contains(phases, key) {
+			return key
+		}
+	}
+	if len(phases) == 0 {
+		return ""
+	}
+	return phases[0]
+}
+
+// FirstPhase returns the phase in which a client's work begins, "" if the run has none.
+func FirstPhase(r Run) string {
+	if len(r.Phases) == 0 {
+		return ""
+	}
+	return r.Phases[0]
+}

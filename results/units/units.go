@@ -1,0 +1,220 @@
+package units
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Tenths formats a share with one decimal: "5.0 %".
+func Tenths(v float64) string { return fmt.Sprintf("%.1f %%", 100*v) }
+
+// Clients formats a number of clients: "1 client", "128 clients".
+func Clients(n int) string {
+	if n == 1 {
+		return "1 client"
+	}
+	return Count(int64(n)) + " clients"
+}
+
+func Times(n int64) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return Count(n) + " times"
+}
+
+// Rounded rounds a number for prose: to an integer from 10 up, to one decimal below.
+func Rounded(v float64) float64 {
+	if v >= 10 {
+		return math.Round(v)
+	}
+	return math.Round(10*v) / 10
+}
+
+// Short formats a number for prose: "99", "3.4", "1".
+func Short(v float64) string {
+	if v = Rounded(v); v == math.Trunc(v) {
+		return Count(int64(v))
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// Share formats a fraction of 1: "91 %".
+func Share(v float64) string { return Percent(int64(1e6*v), 1e6) }
+
+// Chosen formats a share that the user chose, as short as possible: "33.3 %".
+func Chosen(share float64) string {
+	return strconv.FormatFloat(math.Round(1e4*share)/100, 'f', -1, 64) + " %"
+}
+
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// thin separates groups of three digits: a narrow no-break space.
+const thin = "\u202f"
+
+// Absent replaces a value that is not known.
+const Absent = "n/a"
+
+// Numbers lists the numbers, separated by commas.
+func Numbers(all []int) string {
+	words := make([]string, len(all))
+	for i, n := range all {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ", ")
+}
+
+// Count formats an integer: "4 350".
+func Count(n int64) string { return Group(strconv.FormatInt(n, 10)) }
+
+// Rate formats a number with three significant digits: "0.998", "99.1", "2 140".
+func Rate(v float64) string {
+	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
+		return plain(v)
+	}
+	// Rounding may carry into one more digit: 9.996 is "10.0", not "10.00".
+	power := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
+	v = math.Round(v/power) * power
+	decimals := 2 - int(math.Floor(math.Log10(math.Abs(v))+1e-9))
+	return Group(strconv.FormatFloat(v, 'f', max(decimals, 0), 64))
+}
+
+func plain(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return Absent
+}
+
+// Bytes formats a size with three significant digits: "41.2 KiB".
+func Bytes(n int64) string {
+	if n < 1<<10 {
+		return Count(n) + " B"
+	}
+	size := float64(n)
+	for _, name := range []string{"KiB", "MiB"} {
+		if size /= 1 << 10; size < 1<<10 {
+			return Rate(size) + " " + name
+		}
+	}
+	return Rate(size/(1<<10)) + " GiB"
+}
+
+// Duration formats a duration with three significant digits: "64.0 µs".
+func Duration(d time.Duration) string { return unitFor(d).Measure(d) }
+
+// Value formats a value with the unit that gates and changes use, with three significant digits:
+// "1.25 ms", "870 /s", "99.0 %"; costs per round have no unit: "3.00".
+func Value(v float64, unit string) string {
+	switch unit {
+	case "ns":
+		return Duration(time.Duration(v))
+	case "B":
+		return Bytes(int64(v))
+	case "/s":
+		return Rate(v) + " /s"
+	case "share":
+		return Rate(100*v) + " %"
+	case "":
+		if v == math.Trunc(v) {
+			return Count(int64(v))
+		}
+	}
+	return Rate(v)
+}
+
+// Setting formats a duration that the user chose, as short as possible: "1 ms".
+func Setting(d time.Duration) string {
+	u := unitFor(d)
+	return Group(strconv.FormatFloat(float64(d)/float64(u.size), 'f', -1, 64)) + " " + u.name
+}
+
+// A Unit is a unit of durations.
+type Unit struct {
+	size time.Duration
+	name string
+}
+
+// units returns the units of durations, the smallest first.
+func units() []Unit {
+	return []Unit{{time.Nanosecond, "ns"}, {time.Microsecond, "µs"}, {time.Millisecond, "ms"}, {time.Second, "s"}}
+}
+
+// unitFor returns the largest unit that is not longer than d; seconds for 0.
+func unitFor(d time.Duration) Unit {
+	all := units()
+	best := all[0]
+	for _, u := range all {
+		if d.Abs() >= u.size {
+			best = u
+		}
+	}
+	if d == 0 {
+		return all[len(all)-1]
+	}
+	return best
+}
+
+func (u Unit) Measure(d time.Duration) string {
+	return Rate(float64(d)/float64(u.size)) + " " + u.name
+}
+
+// Common returns a common unit for the durations of a column: the first one, from the unit of the
+// smallest duration on, in which the largest has at most four digits. It returns false if the
+// durations are too far apart, so that the smallest would be lost behind zeros.
+func Common(column []time.Duration) (Unit, bool) {
+	var smallest, largest time.Duration
+	for _, d := range column {
+		if d > 0 && (smallest == 0 || d < smallest) {
+			smallest = d
+		}
+		largest = max(largest, d)
+	}
+	u := unitFor(smallest)
+	for _, v := range units() {
+		if v.size >= u.size && largest < 10_000*v.size {
+			return v, 100*smallest >= v.size
+		}
+	}
+	return u, false
+}
+
+// Percent formats a share without decimals: "99 %".
+func Percent(part, whole int64) string {
+	if whole == 0 {
+		return Absent
+	}
+	return strconv.FormatInt(int64(math.Round(100*float64(part)/float64(whole))), 10) + " %"
+}
+
+// Group separates the digits before the point in threes with thin spaces, and replaces the hyphen of
+// a negative number with a minus sign.
+func Group(number string) string {
+	number, negative := strings.CutPrefix(number, "-")
+	whole, fraction, _ := strings.Cut(number, ".")
+	var b strings.Builder
+	if negative {
+		b.WriteString("−")
+	}
+	for i, digit := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteString(thin)
+		}
+		b.WriteRune(digit)
+	}
+	if fraction != "" {
+		b.WriteString("." + fraction)
+	}
+	return b.String()
+}

@@ -1,0 +1,79 @@
+package units
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestRate(t *testing.T) {
+	for v, want := range map[float64]string{
+		0: "0", 1: "1.00", 0.998: "0.998", 0.0123: "0.0123", 99.1: "99.1", 101.1: "101",
+		9.996: "10.0", 99.96: "100", 999.6: "1\u202f000", 2139.7: "2\u202f140", 1234567: "1\u202f230\u202f000",
+		-41.27: "−41.3", math.NaN(): "n/a", math.Inf(1): "n/a",
+	} {
+		if got := Rate(v); got != want {
+			t.Errorf("Rate(%v) is %q, not %q", v, got, want)
+		}
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 12: "12", 999: "999", 4350: "4\u202f350", -1234567: "−1\u202f234\u202f567"} {
+		if got := Count(n); got != want {
+			t.Errorf("Count(%d) is %q, not %q", n, got, want)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1\u202f023 B", 1024: "1.00 KiB", 42_189: "41.2 KiB", 5 << 20: "5.00 MiB", 3 << 40: "3\u202f070 GiB"} {
+		if got := Bytes(n); got != want {
+			t.Errorf("Bytes(%d) is %q, not %q", n, got, want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", 7: "7.00 ns", 64 * time.Microsecond: "64.0 µs", 1400 * time.Microsecond: "1.40 ms",
+		149 * time.Millisecond: "149 ms", 2300 * time.Millisecond: "2.30 s", time.Hour: "3\u202f600 s",
+		-64 * time.Microsecond: "−64.0 µs",
+		// A value that rounds up to the next unit keeps its own unit, since it is below the next.
+		999_900 * time.Nanosecond: "1\u202f000 µs",
+	} {
+		if got := Duration(d); got != want {
+			t.Errorf("Duration(%d) is %q, not %q", d, got, want)
+		}
+	}
+}
+
+func TestSetting(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "0 s", time.Millisecond: "1 ms", 1500 * time.Millisecond: "1.5 s", 250 * time.Microsecond: "250 µs",
+	} {
+		if got := Setting(d); got != want {
+			t.Errorf("setting(%d) is %q, not %q", d, got, want)
+		}
+	}
+}
+
+// A column has one unit unless that would hide its smallest value.
+func TestUnitOf(t *testing.T) {
+	const µs, ms = time.Microsecond, time.Millisecond
+	for _, c := range []struct {
+		column []time.Duration
+		want   string
+		fits   bool
+	}{
+		{[]time.Duration{64 * µs, 3100 * µs}, "µs", true},
+		{[]time.Duration{300 * µs, 310 * ms}, "ms", true},
+		{[]time.Duration{2300 * µs, 149 * ms}, "ms", true},
+		{[]time.Duration{5 * µs, 2 * time.Second}, "ms", false},
+	} {
+		u, fits := Common(c.column)
+		if u.name != c.want || fits != c.fits {
+			t.Errorf("%v: unit %q, fits %v; not %q, %v", c.column, u.name, fits, c.want, c.fits)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A Membership checks what the members of a group see of each other. When changes stop, members must
+// see the current membership. In an ordinary group every member must see all members; in a ring
+// only the first must. Each other member of a ring must see the member directly ahead of it, and
+// none of those that were directly ahead of it and have gone.
+type Membership struct {
+	Ring bool
+
+	mu      sync.Mutex
+	members []*Member // in the order of their places
+	safety  metrics.Safety
+}
+
+// A Member is one client's membership, from joining to leaving.
+type Member struct {
+	client int
+	name   string
+	place  int64
+	gone   []string  // members that were directly ahead, and have gone since it last looked
+	sees   []string  // the names it saw last; nil before the first time
+	at     time.Time // when it saw them
+	err    error     // why it sees nothing more
+	// moved has an element when something has changed.
+	moved chan struct{}
+}
+
+// Joined records a new member. It replaces the membership of the same client's lost session.
+func (r *Membership) Joined(client int, name string, place int64) *Member {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if lost := slices.IndexFunc(r.members, func(m *Member) bool { return m.client == client }); lost >= 0 {
+		r.remove(lost)
+	}
+	m := &Member{client: client, name: name, place: place, moved: make(chan struct{}, 1)}
+	r.members = append(r.members, m)
+	slices.SortFunc(r.members, func(a, b *Member) int { return cmp.Compare(a.place, b.place) })
+	r.moveAll()
+	return m
+}
+
+// Left records that a member has left.
+func (r *Membership) Left(m *Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.without(m)
+}
+
+// without removes the member if it still is one.
+func (r *Membership) without(m *Member) {
+	if i := slices.Index(r.members, m); i >= 0 {
+		r.remove(i)
+		r.moveAll()
+	}
+}
+
+func (r *Membership) remove(i int) {
+	if i+1 < len(r.members) {
+		behind := r.members[i+1]
+		behind.gone = append(append(behind.gone, r.members[i].gone...), r.members[i].name)
+	}
+	r.members = slices.Delete(r.members, i, i+1)
+}
+
+// moveAll makes every member check again, since what they must see has changed.
+func (r *Membership) moveAll() {
+	for _, m := range r.members {
+		m.move()
+	}
+}
+
+// Saw records what a member sees.
+func (r *Membership) Saw(m *Member, names []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.sees, m.at = slices.Sorted(slices.Values(names)), time.Now()
+	m.move()
+}
+
+// Stopped records that a member will see nothing more. A member whose session is lost is removed. So
+// is one that finds its node gone, which it may find before it learns that its session is lost: it
+// may have no turn left in which to join again.
+func (r *Membership) Stopped(m *Member, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.err = err
+	if errors.Is(err, drivers.ErrSessionLost) || errors.Is(err, drivers.ErrNoNode) {
+		r.without(m)
+	}
+	m.move()
+}
+
+func (m *Member) move() {
+	select {
+	case m.moved <- struct{}{}:
+	default:
+	}
+}
+
+// Await returns when the member sees what it must, with the time since when it has. It returns the
+// error of a member that sees nothing more.
+func (r *Membership) Await(ctx context.Context, m *Member) (time.Time, error) {
+	for {
+		at, wrong, err := r.look(m)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if wrong == "" {
+			return at, nil
+		}
+		select {
+		case <-m.moved:
+		case <-ctx.Done():
+			return time.Time{}, context.Cause(ctx)
+		}
+	}
+}
+
+func (r *Membership) look(m *Member) (at time.Time, wrong string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if wrong = r.wrong(m); wrong == "" {
+		r.safety.Checked++
+		m.gone = nil
+	}
+	return m.at, wrong, m.err
+}
+
+// wrong describes what is wrong with what a member sees; "" if nothing is.
+func (r *Membership) wrong(m *Member) string {
+	i := slices.Index(r.members, m)
+	switch want := r.names(); {
+	case m.sees == nil:
+		return "saw nothing of the group"
+	case r.Ring && i > 0:
+		for _, gone := range m.gone {
+			if slices.Contains(m.sees, gone) {
+				return "did not see that the member ahead of it has gone"
+			}
+		}
+		if !slices.Contains(m.sees, r.members[i-1].name) {
+			return "did not see the member ahead of it"
+		}
+	case !slices.Equal(m.sees, want):
+		return fmt.Sprintf("saw %d members, and not the current %d", len(m.sees), len(want))
+	}
+	return ""
+}
+
+func (r *Membership) names() []string {
+	var names []string
+	for _, m := range r.members {
+		names = append(names, m.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// CheckMember checks a member that does not see what it must although changes have stopped.
+func (r *Membership) CheckMember(m *Member) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.judge(m)
+}
+
+// CheckAll checks that every member sees what it must.
+func (r *Membership) CheckAll() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, m := range r.members {
+		r.judge(m)
+	}
+}
+
+func (r *Membership) judge(m *Member) {
+	r.safety.Checked++
+	wrong := r.wrong(m)
+	if wrong == "" {
+		m.gone = nil
+		return
+	}
+	r.safety.Violations++
+	if len(r.safety.Details) < MaxDetails {
+		r.safety.Details = append(r.safety.Details, fmt.Sprintf("violation: client %d %s", m.client+1, wrong))
+	}
+}
+
+func (r *Membership) Verdict() metrics.Safety {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.safety
+}

@@ -1,0 +1,141 @@
+package costmodel
+
+import "github.com/stampede-bench/stampede/metrics"
+
+// A Model predicts the cost of one form of one recipe.
+type Model struct {
+	Identities []Identity
+	settled    func(p Params) Expected
+}
+
+// Params are the parameters of a settled cost.
+type Params struct {
+	Clients int64 // N, at least 1
+	// Polls is q: how often each waiting client polls per turn that it waits for, the
+	// last time just after the release. Only polling forms depend on it.
+	Polls int64
+	// Writers is W, the number of clients that write, at least 1. They arrive before
+	// the readers, R. Only forms of a shared lock depend on it.
+	Writers int64
+	// Items is M, the number of items in the queue when the first client arrives.
+	Items int64
+	// Updates is U, the number of changes to what all clients follow.
+	Updates int64
+	// Names is M, the number of names. Lookups is L: how often each client looks up
+	// each name, before the first update and after each update.
+	Names, Lookups int64
+}
+
+// Expected is the settled cost when every client takes one turn.
+type Expected struct {
+	Notifications Term
+	Reads         Term
+	Writes        Term // includes failed writes
+	FailedWrites  Term
+	LargestFanout Term // most notifications of one write
+	// Most, if set, means that the counts depend on which of several racing clients is
+	// faster. Then the fields above are lower bounds, and Most has the upper bounds.
+	Most *Expected
+}
+
+// Upper returns the upper bound of each count: the expected count itself where it is exact.
+func (e Expected) Upper() Expected {
+	if e.Most == nil {
+		return e
+	}
+	return *e.Most
+}
+
+// A Term is one expected count: its formula as text, and its value.
+type Term struct {
+	Formula string
+	Value   int64
+}
+
+// An Identity relates the counts of whole rounds under any schedule.
+type Identity struct {
+	Formula string // e.g. "lists = N + K"
+	sides   func(c metrics.Counts, rounds int64) (left, right int64)
+	atMost  bool // ≤ instead of =
+}
+
+// Of returns the model of a form, or false if there is none.
+func Of(recipe, form string) (Model, bool) {
+	m, ok := models()[recipe+"/"+form]
+	return m, ok
+}
+
+// Settled returns the cost of a settled run.
+func (m Model) Settled(p Params) Expected { return m.settled(p) }
+
+// Check returns both sides of the identity for the counts of the given number
+// of whole rounds, and reports whether the identity holds.
+func (i Identity) Check(c metrics.Counts, rounds int64) (left, right int64, holds bool) {
+	left, right = i.sides(c, rounds)
+	return left, right, left == right || i.atMost && left < right
+}
+
+func models() map[string]Model {
+	return map[string]Model{
+		"lock/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"lock/one-node":       {lockOneNodeIdentities(), lockOneNode},
+		"lock/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
+		"lock/poll":           {lockPollIdentities(), lockPoll},
+		"lock/go-zookeeper":   {lockGoZookeeperIdentities(), lockPredecessor},
+		"lock/concurrency":    {lockConcurrencyIdentities(), lockConcurrency},
+
+		"shared-lock/nearest":        {oneAheadIdentities(), sharedLockNearest},
+		"shared-lock/children-watch": {lockChildrenWatchIdentities(), sharedLockChildrenWatch},
+		"shared-lock/lowest-write":   {oneAheadIdentities(), sharedLockLowestWrite},
+		"shared-lock/etcd-recipes":   {sharedLockEtcdRecipesIdentities(), sharedLockEtcdRecipes},
+
+		"barrier/watch":        {barrierWatchIdentities(), barrierWatch},
+		"barrier/poll":         {barrierPollIdentities(), barrierPoll},
+		"barrier/etcd-recipes": {barrierEtcdRecipesIdentities(), barrierEtcdRecipes},
+
+		"double-barrier/ready":          {doubleBarrierReadyIdentities(), doubleBarrierReady},
+		"double-barrier/sequential":     {doubleBarrierReadyIdentities(), doubleBarrierReady},
+		"double-barrier/children-watch": {doubleBarrierChildrenWatchIdentities(), doubleBarrierChildrenWatch},
+		"double-barrier/etcd-recipes":   {doubleBarrierEtcdRecipesIdentities(), doubleBarrierEtcdRecipes},
+
+		"two-phase-commit/coordinator":     {commitIdentities(), commitCoordinator},
+		"two-phase-commit/ephemeral-sites": {commitIdentities(), commitEphemeralSites},
+		"two-phase-commit/all-watch-all":   {commitIdentities(), commitAllWatchAll},
+
+		"election/predecessor":    {lockPredecessorIdentities(), lockPredecessor},
+		"election/acknowledged":   {electionAcknowledgedIdentities(), electionAcknowledged},
+		"election/watch-leader":   {electionWatchLeaderIdentities(), electionWatchLeader},
+		"election/children-watch": {lockChildrenWatchIdentities(), lockChildrenWatch},
+		"election/one-node":       {lockOneNodeIdentities(), lockOneNode},
+		"election/poll":           {electionPollIdentities(), electionPoll},
+		"election/concurrency":    {electionConcurrencyIdentities(), electionConcurrency},
+
+		"revocable-lock/own-node":    {revocableLockOwnNodeIdentities(), revocableLockOwnNode},
+		"revocable-lock/laser-beams": {revocableLockOwnNodeIdentities(), revocableLockLaserBeams},
+		"revocable-lock/shared-flag": {revocableLockSharedFlagIdentities(), revocableLockSharedFlag},
+
+		"queue/cached-list":           {queueIdentities(), queueCachedList},
+		"queue/one-watcher":           {queueOneWatcherIdentities(), queueOneWatcher},
+		"queue/relist":                {queueRelistIdentities(), queueRelist},
+		"queue/etcd-recipes":          {queueEtcdRecipesIdentities(), queueEtcdRecipes},
+		"priority-queue/invalidate":   {queueIdentities(), queueRelist},
+		"priority-queue/one-watcher":  {queueOneWatcherIdentities(), queueOneWatcher},
+		"priority-queue/relist":       {queueRelistIdentities(), queueRelist},
+		"priority-queue/etcd-recipes": {queueEtcdRecipesIdentities(), priorityQueueEtcdRecipes},
+
+		"config/watch":      {configWatchIdentities(), configWatch},
+		"config/poll":       {configPollIdentities(), configPoll},
+		"config/persistent": {configPersistentIdentities(), configWatch},
+
+		"fanout/one-shot":   {configWatchIdentities(), configWatch},
+		"fanout/persistent": {configPersistentIdentities(), fanoutPersistent},
+
+		"group/ring":           {groupRingIdentities(), groupRing},
+		"group/recursive":      {groupRecursiveIdentities(), groupRecursive},
+		"group/children-watch": {groupChildrenWatchIdentities(), groupChildrenWatch},
+
+		"names/cached":    {configWatchIdentities(), namesCached},
+		"names/recursive": {configPersistentIdentities(), namesCached},
+		"names/lookup":    {configPollIdentities(), namesLookup},
+	}
+}

@@ -1,0 +1,165 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+)
+
+// An Observer tracks what one session knows of the changes of a node, from reads and from
+// notifications. A notification does not say which change it is for.
+type Observer struct {
+	slot               *workloads.Slot
+	disturbancesBefore int64 // the slot's disturbances when the session began
+	tracker            *fanoutTracker
+	quiet              *semaphore.Weighted
+
+	// tellings.mu guards the fields below.
+	replaced  bool        // another session of the client has replaced it
+	listening bool        // the client has read the node
+	seen      int64       // the last write that it knows of
+	once      bool        // its watch fires once
+	fired     bool        // the watch has fired since it was armed
+	rearming  bool        // its one-shot watch has fired and is not armed again
+	arming    bool        // a watch is being armed
+	pending   []time.Time // times of the notifications since then
+}
+
+// join returns the ear of a client's new session. A client that listened before still counts as
+// listening.
+func (t *fanoutTracker) join(s *workloads.Slot, quiet *semaphore.Weighted) *Observer {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := &Observer{slot: s, disturbancesBefore: s.Disturbances(), tracker: t, quiet: quiet}
+	if before := t.observers[s.Index]; before != nil {
+		before.replaced = true
+		e.listening, e.seen, e.rearming = before.listening, before.seen, before.rearming
+	}
+	t.observers[s.Index] = e
+	return e
+}
+
+func (e *Observer) disturbed() bool { return e.slot.Disturbances() != e.disturbancesBefore }
+
+// setRearming records whether the client is about to watch again.
+func (e *Observer) setRearming(so bool) {
+	switch {
+	case so && !e.rearming:
+		e.tracker.rearming++
+	case !so && e.rearming:
+		e.tracker.rearming--
+	}
+	e.rearming = so
+}
+
+// Arm records that a watch is about to be armed, one-shot if once is set, or that a persistent
+// watch may have missed changes. The next Read or Caught determines which changes the
+// notifications since Arm are for.
+func (e *Observer) Arm(once bool) {
+	e.tracker.mu.Lock()
+	defer e.tracker.mu.Unlock()
+	e.arming, e.once, e.fired = true, once, false
+}
+
+// Notified records that a notification has just arrived.
+func (e *Observer) Notified() {
+	at := time.Now()
+	e.slot.Marks.PhaseEnd()
+	e.slot.Marks.PhaseBegin()
+	t := e.tracker
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case e.replaced:
+	case e.once && e.fired:
+		e.addFinding("was notified twice by one watch")
+	case e.arming:
+		e.fired = true
+		e.pending = append(e.pending, at)
+	default:
+		e.fired = true
+		e.setRearming(e.once)
+		e.notifiedOfNext(at)
+		t.removeFinished()
+	}
+}
+
+// Read records that the node had this version when the watch was armed: notifications are for
+// later changes.
+func (e *Observer) Read(version int32) {
+	e.tracker.mu.Lock()
+	defer e.tracker.mu.Unlock()
+	e.setVersion(int64(version))
+}
+
+// CaughtUp records that the node has this version and that the notifications of all changes up to it
+// have arrived. So those since Arm are for the last changes. That is true only within Quietly.
+func (e *Observer) CaughtUp(version int32) {
+	e.tracker.mu.Lock()
+	defer e.tracker.mu.Unlock()
+	e.setVersion(int64(version) - int64(len(e.pending)))
+}
+
+// BetweenWrites calls f while no write is in progress.
+func (e *Observer) BetweenWrites(ctx context.Context, f func() error) error {
+	if err := e.quiet.Acquire(ctx, 1); err != nil {
+		return err
+	}
+	defer e.quiet.Release(1)
+	return f()
+}
+
+// setVersion records the version that the node had before the pending notifications.
+func (e *Observer) setVersion(version int64) {
+	t := e.tracker
+	if e.replaced {
+		return
+	}
+	t.safety.Checked++
+	switch {
+	case version > t.made:
+		e.addFinding("read version %d, which was never written", version)
+	case version < e.seen:
+		e.addFinding("read version %d after %d", version, e.seen)
+	}
+	for ; e.seen < min(version, t.made); e.seen++ {
+		if u := t.write(e.seen + 1); u != nil {
+			u.missed++
+		}
+	}
+	for _, at := range e.pending {
+		e.notifiedOfNext(at)
+	}
+	e.setRearming(e.once && len(e.pending) > 0)
+	e.arming, e.pending = false, e.pending[:0]
+	if !e.listening {
+		e.listening = true
+		e.slot.Marks.PhaseBegin()
+		t.listening++
+	}
+	t.removeFinished()
+}
+
+// notifiedOfNext records a notification of the next change.
+func (e *Observer) notifiedOfNext(at time.Time) {
+	t := e.tracker
+	t.safety.Checked++
+	if e.seen == t.made {
+		e.addFinding("was notified of write %d, which was not made", t.made+1)
+		return
+	}
+	e.seen++
+	if u := t.write(e.seen); u != nil {
+		u.notified = append(u.notified, at.Sub(u.issued))
+	}
+}
+
+func (e *Observer) addFinding(format string, args ...any) {
+	what := fmt.Sprintf(format, args...)
+	check.AddFinding(&e.tracker.safety, e.disturbed(), fmt.Sprintf("client %d %s", e.slot.Index+1, what))
+}

@@ -1,0 +1,226 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/openloop"
+)
+
+// fanoutTracker tracks the writes of one node and the watchers' notifications of them. The number of a
+// write is the version that it creates, from 1. So the version on which a watch was armed determines
+// which write the watch reports.
+//
+// A watcher must not see an older version than before, nor a notification of a write that was not
+// made. In the end every watcher must have been notified of the last write, or have read it. A
+// write counts as made from just before its request is sent, so that a notification that is too
+// early is a real finding.
+type fanoutTracker struct {
+	first, median, last, each *metrics.Latency       // from the request of the write
+	times                     *workloads.FanoutTimes // from the acknowledgement of the write
+
+	changed chan struct{} // has an element when the writer should check again what it waits for
+	over    chan struct{} // closed when no more notifications can come and all watchers have read again
+
+	mu        sync.Mutex
+	observers []*Observer // by client; nil before the client has joined
+	listening int         // how many ears listen
+	rearming  int         // how many ears are about to watch again
+	made      int64
+	open      []*fanoutWrite // writes of which a watcher may still be notified, in order
+	ending    bool           // no more writes are made
+	rounds    int64          // writes that are over since the last call of ended
+	safety    metrics.Safety
+}
+
+// A fanoutWrite is one write and the notifications of it.
+type fanoutWrite struct {
+	number                    int64
+	due, issued, acknowledged time.Time
+	ticket                    *openloop.Ticket // holds the write's arrival; nil in a closed loop
+	notified                  []time.Duration  // time of each notification after issued
+	missed                    int              // number of watchers that will never be notified
+}
+
+func newFanoutTracker(s workloads.Settings) *fanoutTracker {
+	return &fanoutTracker{
+		first: s.Latency("first"), median: s.Latency("median"), last: s.Latency("last"), each: s.Latency("each"),
+		times:   s.FanoutTimes(),
+		changed: make(chan struct{}, 1), over: make(chan struct{}),
+	}
+}
+
+func (t *fanoutTracker) phases() []*metrics.Latency {
+	return []*metrics.Latency{t.first, t.median, t.last, t.each}
+}
+
+func (t *fanoutTracker) expect(watchers int) { t.observers = make([]*Observer, watchers) }
+
+// await waits until the condition holds, or the channel is closed, and returns true. It returns
+// false when the context ends. Only the writer calls it.
+func (t *fanoutTracker) await(ctx context.Context, holds func() bool, or <-chan struct{}) bool {
+	for {
+		t.mu.Lock()
+		so := holds()
+		t.mu.Unlock()
+		if so {
+			return true
+		}
+		select {
+		case <-t.changed:
+		case <-or:
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// mostOpen bounds the number of outstanding notifications before the writer waits. Each takes
+// eight bytes.
+const mostOpen = 1 << 20
+
+// The conditions that the writer waits for. ready: all watchers listen, and not too many
+// notifications are outstanding. all: all watchers have been notified and watch again.
+func (t *fanoutTracker) ready() bool {
+	return t.listening == len(t.observers) && len(t.open)*len(t.observers) < mostOpen
+}
+
+func (t *fanoutTracker) all() bool { return len(t.open) == 0 && t.rearming == 0 }
+
+// issue records that the next write is about to be made.
+func (t *fanoutTracker) issue(due time.Time, ticket *openloop.Ticket) *fanoutWrite {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.made++
+	u := &fanoutWrite{number: t.made, due: due, issued: time.Now(), ticket: ticket, notified: make([]time.Duration, 0, len(t.observers))}
+	t.open = append(t.open, u)
+	return u
+}
+
+// unanswered returns the write that was issued and is not acknowledged, nil if there is none.
+func (t *fanoutTracker) unanswered() *fanoutWrite {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.open) == 0 {
+		return nil
+	}
+	if u := t.open[len(t.open)-1]; u.acknowledged.IsZero() {
+		return u
+	}
+	return nil
+}
+
+func (t *fanoutTracker) acknowledge(u *fanoutWrite, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	u.acknowledged = at
+	t.removeFinished()
+}
+
+// finish records that no more writes are made.
+func (t *fanoutTracker) finish() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.ending = true
+	t.removeFinished()
+}
+
+func (t *fanoutTracker) isOver() bool {
+	select {
+	case <-t.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// ended returns how many writes have become over since the last call.
+func (t *fanoutTracker) ended() (rounds int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	rounds, t.rounds = t.rounds, 0
+	return rounds
+}
+
+// write returns a write of which a watcher may still be notified, or nil.
+func (t *fanoutTracker) write(number int64) *fanoutWrite {
+	if len(t.open) == 0 || number < t.open[0].number || number > t.made {
+		return nil
+	}
+	return t.open[number-t.open[0].number]
+}
+
+// removeFinished removes the writes that are over.
+func (t *fanoutTracker) removeFinished() {
+	for len(t.open) > 0 && t.open[0].over(len(t.observers)) {
+		u := t.open[0]
+		t.open[0], t.open = nil, t.open[1:]
+		t.recordTimes(u)
+		t.rounds++
+		if u.ticket != nil {
+			u.ticket.Finish()
+		}
+	}
+	if t.ending && t.all() {
+		t.ending = false
+		close(t.over)
+	}
+	t.signal()
+}
+
+func (t *fanoutTracker) signal() {
+	select {
+	case t.changed <- struct{}{}:
+	default:
+	}
+}
+
+// over reports whether the write is acknowledged and every watcher has been notified of it or
+// never will be.
+func (u *fanoutWrite) over(watchers int) bool {
+	return !u.acknowledged.IsZero() && len(u.notified)+u.missed >= watchers
+}
+
+// recordTimes records the times of the write's notifications.
+func (t *fanoutTracker) recordTimes(u *fanoutWrite) {
+	slices.Sort(u.notified) // they are almost in order
+	if n := len(u.notified); n > 0 {
+		t.first.Record(u.after(u.notified[0]))
+		t.median.Record(u.after(u.notified[(n-1)/2]))
+		t.last.Record(u.after(u.notified[n-1]))
+	}
+	for _, d := range u.notified {
+		t.each.Record(u.after(d))
+	}
+	t.times.Add(u.acknowledged.Sub(u.issued), u.notified, u.missed)
+}
+
+// after returns how long after the write's issue, and after it was due, a notification arrived.
+// issued is the first of the two.
+func (u *fanoutWrite) after(issued time.Duration) (service, response time.Duration) {
+	return issued, issued + u.issued.Sub(u.due)
+}
+
+// verdict returns all findings. A watcher that was never notified of an acknowledged write is one.
+func (t *fanoutTracker) verdict() metrics.Safety {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.safety
+	for _, e := range t.observers {
+		if e == nil {
+			continue
+		}
+		s.Checked++
+		if u := t.write(e.seen + 1); u != nil && !u.acknowledged.IsZero() {
+			check.AddFinding(&s, e.disturbed(), fmt.Sprintf("client %d was never notified of write %d", e.slot.Index+1, u.number))
+		}
+	}
+	return s
+}

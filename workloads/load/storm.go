@@ -1,0 +1,209 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+)
+
+// A Storm is an event that happens to all sessions at the same time.
+type Storm struct {
+	// Prepare prepares a session for the storm, at the path of the round.
+	Prepare func(ctx context.Context, s *workloads.Slot, path string) error
+	// Hit applies the storm to one session. It returns when the session is usable again, which
+	// takes an answer from the service.
+	Hit func(ctx context.Context, s *workloads.Slot, path string) error
+	// Outcome describes what is wrong with the round's path after the storm, as an ordinary client
+	// sees it; "" if nothing is.
+	Outcome func(ctx context.Context, c drivers.Conn, path string) (wrong string, err error)
+}
+
+// Sessions returns the workload constructor for a storm. In each round the storm hits all clients
+// at the same time. An ordinary client, whose own session is not hit, works beside them: for the
+// hold before the storm, and while the storm lasts.
+func Sessions(storm Storm) func(workloads.Settings) workloads.Workload {
+	return func(s workloads.Settings) workloads.Workload {
+		return &stormWorkload{
+			hold: s.HoldTime(), storm: storm,
+			back: s.Latency("back"), over: s.Latency("over"),
+			during: s.Latency("ordinary"), before: s.Latency("calm"),
+		}
+	}
+}
+
+type stormWorkload struct {
+	hold    time.Duration
+	storm   Storm
+	clients int
+	rounds  workloads.Rounds[stormRound]
+
+	back   *metrics.Latency // from the storm's beginning until one client is back
+	over   *metrics.Latency // until all clients are back
+	during *metrics.Latency // a set by the ordinary client during the storm
+	before *metrics.Latency // a set by the ordinary client before the storm
+
+	made, omitted atomic.Int64 // writes of the ordinary client during storms, and writes due but never made
+}
+
+// A stormRound is the state of one round of a storm.
+type stormRound struct {
+	ready *check.Barrier // each client comes to it, then the ordinary client starts the storm
+	begun *check.Barrier // the ordinary client comes to it, which starts the storm
+	back  *check.Barrier // each client comes to it, then the storm is over
+	wrong string         // what is wrong after the storm
+}
+
+func (w *stormWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.clients = clients
+	w.rounds = workloads.Rounds[stormRound]{Admin: c, PathPrefix: base + "/storm-", Slots: clients + 1, Begin: w.begin, Judge: judgeStorm}
+	return w.rounds.First(ctx)
+}
+
+func (w *stormWorkload) begin(ctx context.Context, path string) (*stormRound, error) {
+	q := &stormRound{ready: check.NewBarrier(w.clients, ""), begun: check.NewBarrier(1, ""), back: check.NewBarrier(w.clients, "")}
+	return q, namespace.CreateNode(ctx, w.rounds.Admin, path, nil, 0)
+}
+
+func judgeStorm(s *metrics.Safety, q *stormRound, _ func(check.Client) bool) {
+	s.Checked++
+	if q.wrong != "" {
+		s.Violations++
+		s.Details = append(s.Details, q.wrong)
+	}
+}
+
+// Leads returns true: the leader is the ordinary client.
+func (w *stormWorkload) Leads() bool { return true }
+
+func (w *stormWorkload) Together() bool { return true }
+
+func (w *stormWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
+	if s.Index == w.clients {
+		return &ordinaryClient{w, s}, nil
+	}
+	return &stormClient{w, s}, nil
+}
+
+func (w *stormWorkload) Begin() {
+	for _, l := range w.phases() {
+		l.Reset()
+	}
+	w.made.Store(0)
+	w.omitted.Store(0)
+}
+
+func (w *stormWorkload) phases() []*metrics.Latency {
+	return []*metrics.Latency{w.back, w.over, w.during, w.before}
+}
+
+func (w *stormWorkload) Lap() metrics.Lap { return w.back.Lap() }
+
+func (w *stormWorkload) End(r *metrics.Record) {
+	r.Phases = workloads.Phases(w.phases())
+	r.Rounds = r.Phases[1].Service.TotalCount()
+	r.Storm = &metrics.Storm{Made: w.made.Load(), Omitted: w.omitted.Load()}
+}
+
+func (w *stormWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
+
+// A stormClient is a client that the storm hits in each round.
+type stormClient struct {
+	*stormWorkload
+	slot *workloads.Slot
+}
+
+func (c *stormClient) Turn(ctx context.Context) (int64, error) {
+	r, err := c.rounds.Join(ctx, c.slot)
+	if err != nil {
+		return 0, err
+	}
+	if err := c.storm.Prepare(ctx, c.slot, r.Path); err != nil {
+		return 0, fmt.Errorf("before the storm: %w", err)
+	}
+	r.Shared.ready.Arrive(c.slot)
+	if err := r.Shared.begun.Wait(ctx); err != nil {
+		return 0, err
+	}
+	if err := c.storm.Hit(ctx, c.slot, r.Path); err != nil {
+		return 0, fmt.Errorf("in the storm: %w", err)
+	}
+	now := time.Now()
+	took, _ := r.Shared.begun.Pass(c.slot, now)
+	c.back.Record(took, r.ResponseTime(now, took))
+	r.Shared.back.Arrive(c.slot)
+	return c.rounds.Finish(ctx, c.slot)
+}
+
+// An ordinaryClient is the ordinary client, which keeps working during the storm.
+type ordinaryClient struct {
+	*stormWorkload
+	slot *workloads.Slot
+}
+
+func (b *ordinaryClient) Turn(ctx context.Context) (int64, error) {
+	r, err := b.rounds.Join(ctx, b.slot)
+	if err != nil {
+		return 0, err
+	}
+	q := r.Shared
+	if err := q.ready.Wait(ctx); err != nil {
+		return 0, err
+	}
+	until := time.Now().Add(b.hold)
+	if _, _, err := b.writeUntil(ctx, r.Path, b.before, func() bool { return time.Now().After(until) }); err != nil {
+		return 0, err
+	}
+	q.begun.Arrive(b.slot)
+	made, omitted, err := b.writeUntil(ctx, r.Path, b.during, q.back.AllArrived)
+	if err != nil {
+		return 0, err
+	}
+	b.made.Add(made)
+	b.omitted.Add(omitted)
+	if err := q.back.Wait(ctx); err != nil {
+		return 0, err
+	}
+	now := time.Now()
+	if q.wrong, err = b.storm.Outcome(ctx, b.slot.Conn, r.Path); err != nil {
+		return 0, err
+	}
+	ended, err := b.rounds.Finish(ctx, b.slot)
+	took, _ := q.begun.Pass(b.slot, now)
+	b.over.Record(took, r.ResponseTime(now, took)) // recorded in the window in which the round ended
+	return ended, err
+}
+
+// writeInterval is the interval at which the ordinary client has a write to make.
+const writeInterval = time.Millisecond
+
+// writeUntil sets the round's node repeatedly, at least once, until done. It makes one write at a time.
+// Writes that become due in the meantime wait, and their response time counts from when they were
+// due. work returns how many writes it made, and how many were due but not made when it was done.
+func (b *ordinaryClient) writeUntil(ctx context.Context, path string, l *metrics.Latency, done func() bool) (made, omitted int64, err error) {
+	for due := time.Now(); ; due = due.Add(writeInterval) {
+		began := time.Now()
+		if wait := due.Sub(began); wait > 0 {
+			workloads.Sleep(ctx, wait)
+			began = time.Now()
+			due = began // the timer's lateness is not the service's
+		}
+		if err := drivers.Repeat(func() error {
+			_, err := b.slot.Conn.Set(ctx, path, nil, drivers.AnyVersion)
+			return err
+		}); err != nil {
+			return made, 0, fmt.Errorf("an ordinary client: %w", err)
+		}
+		now := time.Now()
+		made++
+		if l.Record(now.Sub(began), now.Sub(due)); done() {
+			return made, int64(now.Sub(due) / writeInterval), nil
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+)
+
+// ConnectStorm opens all sessions at the same time.
+func ConnectStorm() Storm {
+	return Storm{
+		Prepare: func(_ context.Context, s *workloads.Slot, _ string) error { return s.Conn.Close() },
+		Hit: func(ctx context.Context, s *workloads.Slot, path string) error {
+			if err := s.Open(ctx); err != nil {
+				return err
+			}
+			return awaitAnswer(ctx, s, path)
+		},
+		Outcome: noFinding,
+	}
+}
+
+// ReconnectStorm cuts all connections at the same time. Each session has a watch to arm again.
+func ReconnectStorm() Storm {
+	return Storm{
+		Prepare: func(ctx context.Context, s *workloads.Slot, path string) error {
+			if _, ok := s.Conn.(drivers.Cutter); !ok {
+				return fmt.Errorf("cut a connection of %T: %w", s.Conn, drivers.ErrUnsupported)
+			}
+			_, _, err := drivers.Steady(s.Conn).Exists(ctx, path+"/news", func(drivers.Event) {})
+			return err
+		},
+		Hit: func(ctx context.Context, s *workloads.Slot, path string) error {
+			s.Conn.(drivers.Cutter).Cut()
+			return awaitAnswer(ctx, s, path)
+		},
+		Outcome: noFinding,
+	}
+}
+
+// ExpiryStorm ends all sessions at the same time, as if they had expired, and opens new ones. Each
+// session has an ephemeral node.
+func ExpiryStorm() Storm {
+	return Storm{
+		Prepare: func(ctx context.Context, s *workloads.Slot, path string) error {
+			return namespace.CreateNode(ctx, s.Conn, path+"/"+strconv.Itoa(s.Index), nil, drivers.Ephemeral)
+		},
+		Hit: func(ctx context.Context, s *workloads.Slot, path string) error {
+			if err := s.Expire(ctx); err != nil {
+				return err
+			}
+			select {
+			case <-s.Conn.Done():
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			if err := s.Open(ctx); err != nil {
+				return err
+			}
+			return awaitAnswer(ctx, s, path)
+		},
+		Outcome: func(ctx context.Context, c drivers.Conn, path string) (string, error) {
+			left, err := drivers.Steady(c).Children(ctx, path, nil)
+			if len(left) > 0 {
+				return fmt.Sprintf("%d ephemeral nodes outlived their sessions", len(left)), nil
+			}
+			return "", err
+		},
+	}
+}
+
+// NoStorm is a storm that does nothing: sessions only stay open for the hold.
+func NoStorm() Storm {
+	nothing := func(context.Context, *workloads.Slot, string) error { return nil }
+	return Storm{Prepare: nothing, Hit: nothing, Outcome: noFinding}
+}
+
+// awaitAnswer returns when the service has answered the session.
+func awaitAnswer(ctx context.Context, s *workloads.Slot, path string) error {
+	_, _, err := drivers.Steady(s.Conn).Exists(ctx, path, nil)
+	return err
+}
+
+func noFinding(context.Context, drivers.Conn, string) (string, error) { return "", nil }

@@ -1,0 +1,136 @@
+package openloop
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Options are the user's settings of an open loop.
+type Options struct {
+	Rate    Rate
+	Arrival Arrival // "" means Constant
+	// LateLimit is how late an arrival may start: an arrival for which no client
+	// was free by then is skipped. 0 means no limit.
+	LateLimit time.Duration
+}
+
+// Counts are the arrivals that were due in the measured window, by outcome: each is
+// completed, failed, unfinished or skipped.
+type Counts struct {
+	Offered    int64 // all arrivals that were due
+	Late       int64 // those that were due when no client was free
+	Completed  int64
+	Failed     int64 // a client started them but could not complete them, for example because its session was lost
+	Skipped    int64 // no client ever started them
+	Unfinished int64 // a client has started them, or is waiting until they are due
+}
+
+// A Pacer hands out the arrivals of one run.
+type Pacer struct {
+	opens, closes time.Time // the measured window
+	limit         time.Duration
+	ended         chan struct{} // closed when the pacer hands out no more arrivals
+
+	mu       sync.Mutex // guards all fields below
+	schedule *schedule
+	due      time.Time // when the next arrival to be handed out is due
+	counts   Counts    // without Unfinished
+	// held has the tickets with an arrival of the window. Unfinished is the length of held,
+	// and not a difference of other counts, so that a lost arrival breaks the sum.
+	held    map[*Ticket]struct{}
+	wakes   *hdrhistogram.Histogram // how late timers fired for waiting clients, ns
+	ahead   int64                   // the tickets in held that took their arrival before it was due
+	drained chan struct{}           // if not nil, closed when held is empty
+}
+
+// New returns the pacer of a run whose warm-up begins now. The measured window follows the
+// warm-up.
+func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
+	opens := time.Now().Add(warmup)
+	p := &Pacer{
+		opens: opens, closes: opens.Add(window), limit: o.LateLimit, ended: make(chan struct{}), held: make(map[*Ticket]struct{}),
+		wakes:    hdrhistogram.New(1, int64(time.Hour), 3),
+		schedule: newSchedule(o.Rate, o.Arrival, warmup, window, seed),
+	}
+	p.advance()
+	return p
+}
+
+func (p *Pacer) advance() { p.due = p.opens.Add(p.schedule.next()) }
+
+// Counts returns the outcomes of the arrivals so far.
+func (p *Pacer) Counts() Counts {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count()
+}
+
+func (p *Pacer) count() Counts {
+	c := p.counts
+	c.Unfinished = int64(len(p.held))
+	return c
+}
+
+// Wakes returns how late timers fired for clients that were waiting for an arrival of the
+// window, in nanoseconds. Response times do not include this lateness.
+func (p *Pacer) Wakes() *hdrhistogram.Histogram {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.wakes.Clone()
+}
+
+// Oldest returns for how long the oldest unfinished arrival has been due, or 0 if there is
+// none.
+func (p *Pacer) Oldest() (age time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for t := range p.held {
+		age = max(age, time.Since(t.due))
+	}
+	return age
+}
+
+// End stops handing out arrivals. Arrivals that are due by now and that no client took are skipped.
+func (p *Pacer) End() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.ended:
+		return
+	default:
+	}
+	close(p.ended)
+	if now := time.Now(); now.Before(p.closes) {
+		p.closes = now
+	}
+	for ; p.due.Before(p.closes); p.advance() {
+		if !p.due.Before(p.opens) {
+			p.counts.Offered++
+			p.counts.Skipped++
+		}
+	}
+}
+
+// Drain waits until no client has an arrival of the window, or until the context ends.
+func (p *Pacer) Drain(ctx context.Context) {
+	p.mu.Lock()
+	drained := make(chan struct{})
+	p.drained = drained
+	p.notify()
+	p.mu.Unlock()
+	select {
+	case <-drained:
+	case <-ctx.Done():
+	}
+}
+
+// notify notifies a waiting Drain if no ticket has an arrival of the window.
+func (p *Pacer) notify() {
+	if p.drained != nil && len(p.held) == 0 {
+		close(p.drained)
+		p.drained = nil
+	}
+}

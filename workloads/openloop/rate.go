@@ -1,0 +1,120 @@
+package openloop
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Rate is a mean number of arrivals per second, which may change during a run. The zero
+// Rate means no arrivals: a closed loop.
+type Rate struct {
+	levels []float64 // arrivals per second; unless ramp, steps of equal length
+	ramp   bool      // rises or falls linearly from the first level to the last
+}
+
+// ParseRate parses "500" (arrivals per second), "100..1000" (rising or falling linearly
+// over the run) or "100,200,400" (steps of equal length).
+func ParseRate(text string) (Rate, error) {
+	var r Rate
+	words := strings.Split(text, ",")
+	if first, last, ok := strings.Cut(text, ".."); ok {
+		words, r.ramp = []string{first, last}, true
+	}
+	for _, w := range words {
+		level, err := strconv.ParseFloat(strings.TrimSuffix(w, "/s"), 64)
+		if err != nil || !(level > 0) || level > maxRate {
+			return Rate{}, fmt.Errorf("rate %q: must be arrivals per second such as 500, a ramp such as 100..1000 or steps such as 100,200,400", text)
+		}
+		r.levels = append(r.levels, level)
+	}
+	return r, nil
+}
+
+// maxRate is higher than any generator can offer.
+const maxRate = 1e9
+
+// Of returns a constant rate.
+func Of(perSecond float64) Rate { return Rate{levels: []float64{perSecond}} }
+
+// Open reports whether the rate is that of an open loop, not the zero Rate.
+func (r Rate) Open() bool { return len(r.levels) > 0 }
+
+// String returns the rate in the form that ParseRate reads.
+func (r Rate) String() string {
+	var words []string
+	for _, level := range r.levels {
+		words = append(words, strconv.FormatFloat(level, 'f', -1, 64))
+	}
+	if r.ramp {
+		return strings.Join(words, "..")
+	}
+	return strings.Join(words, ",")
+}
+
+// Mean returns the mean rate over a whole run, in arrivals per second.
+func (r Rate) Mean() float64 {
+	if !r.Open() {
+		return 0
+	}
+	sum := 0.0
+	for _, level := range r.levels {
+		sum += level
+	}
+	return sum / float64(len(r.levels))
+}
+
+// Expected returns the mean number of arrivals in the first t of a run of length total.
+// Before the run the rate is that of its start, and after the run that of its end.
+func (r Rate) Expected(t, total time.Duration) float64 {
+	x := t.Seconds()
+	switch {
+	case !r.Open():
+		return 0
+	case t < 0:
+		return x * r.levels[0]
+	case t > total:
+		return r.Expected(total, total) + (x-total.Seconds())*r.levels[len(r.levels)-1]
+	case r.ramp:
+		first, last := r.levels[0], r.levels[1]
+		return first*x + (last-first)*x*x/2/total.Seconds()
+	}
+	step := total.Seconds() / float64(len(r.levels))
+	sum := 0.0
+	for i, level := range r.levels {
+		sum += level * min(max(x-float64(i)*step, 0), step)
+	}
+	return sum
+}
+
+// When returns the time at which Expected reaches n: when the nth arrival is expected.
+func (r Rate) When(n float64, total time.Duration) time.Duration {
+	all := r.Expected(total, total)
+	switch {
+	case n < 0:
+		return seconds(n / r.levels[0])
+	case n >= all:
+		return total + seconds((n-all)/r.levels[len(r.levels)-1])
+	case r.ramp:
+		return seconds(r.whenRising(n, total.Seconds()))
+	}
+	step := total.Seconds() / float64(len(r.levels))
+	for i, level := range r.levels {
+		if n < level*step {
+			return seconds(float64(i)*step + n/level)
+		}
+		n -= level * step
+	}
+	return total // rounding took n past the last step
+}
+
+// whenRising solves first·x + (last−first)·x²/2/total = n for x, in a form that stays
+// precise where first and last are nearly equal.
+func (r Rate) whenRising(n, total float64) float64 {
+	first, last := r.levels[0], r.levels[1]
+	return 2 * n / (first + math.Sqrt(first*first+2*n*(last-first)/total))
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

@@ -1,0 +1,187 @@
+package workloads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/parallel"
+)
+
+// A Pool is the clients of one run and what they need: a fresh subtree of the service, one session
+// per client, and the meter that observes them.
+type Pool struct {
+	Service   drivers.Service
+	Form      Form
+	instances instances
+	Meter     *fanout.Meter
+	seed      uint64
+	namespace namespace.Path
+	// admin creates and removes the subtree and the paths of rounds, uncounted. Only its
+	// heartbeats, flushes and re-armed watches are metered, because a server counts them among the
+	// reads.
+	admin        drivers.Conn
+	base         string
+	watchers     []drivers.Conn // the sessions of the preload
+	nodes        int            // approximate number of nodes in the subtree
+	Slots        []*Slot
+	turns        *turnTrackers
+	faults       *activeFaults // nil in a run without faults
+	adminTimeout time.Duration // the session timeout of admin; 0: the default
+}
+
+func newPool(p Plan) *Pool {
+	s := p.Settings
+	// etcd answers a serializable read from whichever member is asked, with that member's data.
+	reads := p.Service.Info().Reads
+	s.ReadsLag, s.ReadsFresh = reads == "serializable", reads == "linearizable"
+	var patience time.Duration
+	if p.faulty {
+		patience = faultsSessionTimeout
+	}
+	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s), Meter: fanout.NewMeter(),
+		namespace: s.namespace(), seed: p.Seed, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
+		faults: newActiveFaults(p), adminTimeout: patience, turns: &turnTrackers{all: make(map[trackerKey]*TurnTracker)}}
+}
+
+// NewSettledPool returns the session pool of a settled run, which drives the workload itself.
+func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) *Pool {
+	return &Pool{Service: service, Form: form, instances: instances{w}, Meter: fanout.NewMeter(), namespace: s.namespace()}
+}
+
+// open creates the subtree and opens a session for each of the plan's clients, and for their
+// leader if they have one. The caller must call Close whether or not open fails.
+func (c *Pool) open(ctx context.Context, p Plan) error {
+	if err := c.Prepare(ctx, p.Clients); err != nil {
+		return err
+	}
+	if err := c.preload(ctx, p.Preload); err != nil {
+		return fmt.Errorf("preload: %w", err)
+	}
+	return c.OpenSessions(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p })
+}
+
+// Prepare creates the subtree and the nodes that n clients share.
+func (c *Pool) Prepare(ctx context.Context, n int) error {
+	err := c.retry(func() (err error) {
+		admin, err := c.Service.Dial(ctx, drivers.Options{Probe: heartbeats{c.Meter.Session()}, SessionTimeout: c.adminTimeout})
+		if err == nil {
+			c.admin = admin
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.base, err = c.namespace.MakeBase(ctx, c.admin); err != nil {
+		return err
+	}
+	if err := c.instances.setup(ctx, c.admin, c.base, n); err != nil {
+		return fmt.Errorf("set up %v: %w", c.Form, err)
+	}
+	return nil
+}
+
+// OpenSessions opens the sessions. tap wraps the probe of each.
+func (c *Pool) OpenSessions(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
+	c.Slots = c.instances.slots(n)
+	c.faults.prepare(c)
+	lags := c.Service.Info().Lags()
+	return parallel.ForEach(len(c.Slots), func(i int) error {
+		s := c.Slots[i]
+		s.lags = lags
+		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.of(i, 0)
+		s.Marks, s.Rand = c.Meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
+		s.probe, s.service = tap(i, s.Marks), c.Service
+		return c.retry(func() error { return s.Open(ctx) })
+	})
+}
+
+// retry calls open. In a run with faults it retries for up to endTime, since the faults of another
+// run may not be over.
+func (c *Pool) retry(open func() error) error {
+	for began := time.Now(); ; {
+		err := open()
+		if err == nil || c.faults == nil || !isConnectionError(err) || time.Since(began) > endTime {
+			return err
+		}
+	}
+}
+
+// heartbeats is a probe that passes on only what the client library sends by itself and the server
+// counts: heartbeats, watches armed again, and flushes.
+type heartbeats struct{ drivers.Probe }
+
+// Message passes on these messages.
+func (h heartbeats) Message(m drivers.Message) {
+	switch m.Op {
+	case drivers.OpPing, drivers.OpRearm, drivers.OpFlush:
+		h.Probe.Message(m)
+	}
+}
+
+// SessionCount returns how many sessions a run with n clients takes.
+func SessionCount(w Workload, n int) int {
+	if l, ok := w.(leader); ok && l.Leads() {
+		n++
+	}
+	if o, ok := w.(observed); ok {
+		n += o.Observers()
+	}
+	return n
+}
+
+// Flush flushes every session: when it returns, every notification in transit has arrived.
+func (c *Pool) Flush(ctx context.Context) error {
+	return parallel.ForEach(len(c.Slots)+1, func(i int) error {
+		conn := c.admin
+		if i < len(c.Slots) {
+			conn = c.Slots[i].Conn
+		}
+		return flush(ctx, conn)
+	})
+}
+
+func flush(ctx context.Context, c drivers.Conn) error {
+	f, ok := c.(drivers.Flusher)
+	if !ok {
+		return fmt.Errorf("flush: %w", drivers.ErrUnsupported)
+	}
+	return drivers.Repeat(func() error { return f.Flush(ctx) }) // the leader may just have changed
+}
+
+// Close closes all sessions and removes the subtree. It has its own timeout, since the run's
+// context may have ended.
+func (c *Pool) Close() error {
+	errs := []error{parallel.ForEach(len(c.Slots), func(i int) error {
+		if s := c.Slots[i]; s != nil && s.Conn != nil {
+			return s.Conn.Close()
+		}
+		return nil
+	})}
+	if c.admin == nil {
+		return errs[0]
+	}
+	errs = append(errs, c.closePreload())
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime+time.Duration(c.nodes)*removeTime)
+	defer cancel()
+	if c.base != "" {
+		errs = append(errs, c.namespace.RemoveBase(ctx, c.admin, c.base))
+	}
+	return errors.Join(append(errs, c.admin.Close())...)
+}
+
+// faultsSessionTimeout is the session timeout of admin in a run with faults, which that session has to
+// survive. The service may grant less.
+const faultsSessionTimeout = 2 * time.Minute
+
+// closeTime bounds how long Close may take on a service that has stopped answering.
+const closeTime = 10 * time.Second
+
+// removeTime is added to closeTime for each node to remove.
+const removeTime = time.Millisecond

@@ -1,0 +1,201 @@
+package recipe
+
+import (
+	"context"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/settled"
+)
+
+// A Barrier is one session's handle on a barrier that blocks all clients.
+type Barrier interface {
+	// Set creates the barrier.
+	Set(ctx context.Context) error
+	// Wait blocks until the barrier is open.
+	Wait(ctx context.Context) error
+	// Open opens the barrier and releases all clients that wait.
+	Open(ctx context.Context) error
+}
+
+// Barriers returns the workload constructor for a form of barrier. In each round all clients wait
+// at a barrier. When the last has come and the hold has passed, the opener, which is not a client
+// and has its own session, opens it. Creating the barrier is not counted. open creates one
+// session's handle on the barrier at a path. Before Set only the path's parent exists.
+func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(workloads.Settings) workloads.Workload {
+	return func(s workloads.Settings) workloads.Workload {
+		return &barrierWorkload{
+			hold: s.HoldTime(), polls: s.Polls, newBarrier: at[Barrier](open),
+			pass: s.Latency("pass"), open: s.Latency("open"),
+		}
+	}
+}
+
+type barrierWorkload struct {
+	hold       time.Duration
+	polls      int
+	newBarrier opener[Barrier]
+	clients    int
+	rounds     workloads.Rounds[barrierRound]
+
+	pass *metrics.Latency // from the opening until one client is past
+	open *metrics.Latency
+}
+
+// A barrierRound is the state of one round: one barrier that is opened once.
+type barrierRound struct {
+	waiting *check.Barrier // each client comes to it, then the opener opens the barrier
+	opened  *check.Barrier // the opener comes to it, then clients may be past
+}
+
+func (w *barrierWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.clients = clients
+	w.rounds = workloads.Rounds[barrierRound]{Admin: c, PathPrefix: base + "/barrier-", Slots: clients + 1, Begin: w.begin, Judge: judgeBarrier}
+	return w.rounds.First(ctx)
+}
+
+func (w *barrierWorkload) begin(ctx context.Context, path string) (*barrierRound, error) {
+	b, err := w.newBarrier(w.rounds.Admin, path)
+	if err != nil {
+		return nil, err
+	}
+	return &barrierRound{
+		waiting: check.NewBarrier(w.clients, ""),
+		opened:  check.NewBarrier(1, "was past the barrier before it was opened"),
+	}, b.Set(ctx)
+}
+
+func judgeBarrier(s *metrics.Safety, o *barrierRound, disturbed func(check.Client) bool) {
+	o.opened.Judge(s, check.AllClients, disturbed)
+}
+
+// Leads returns true: the leader opens the barrier.
+func (w *barrierWorkload) Leads() bool { return true }
+
+func (w *barrierWorkload) Together() bool { return true }
+
+func (w *barrierWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
+	if s.Index == w.clients {
+		return &barrierOpener{w, s}, nil
+	}
+	return &barrierClient{w, s}, nil
+}
+
+func (w *barrierWorkload) Begin() {
+	w.pass.Reset()
+	w.open.Reset()
+}
+
+func (w *barrierWorkload) Lap() metrics.Lap { return w.pass.Lap() }
+
+func (w *barrierWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.pass.Phase(), w.open.Phase()}
+	r.Rounds = r.Phases[1].Service.TotalCount()
+}
+
+func (w *barrierWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
+
+// Settle lets all clients come to the barrier, one at a time, and opens it. Forms that poll look
+// Polls more times, the last time just after the opening.
+func (w *barrierWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
+	for i, slot := range st.Slots[:w.clients] {
+		c := &barrierClient{w, slot}
+		st.Do(ctx, i, "arrives", "passes", func(ctx context.Context) error {
+			_, err := c.Turn(ctx)
+			return err
+		})
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	for range w.polls - 1 {
+		st.Tick()
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	opener := &barrierOpener{w, st.Slots[w.clients]}
+	r, err := w.rounds.Join(ctx, opener.slot)
+	if err != nil {
+		return err
+	}
+	st.Do(ctx, w.clients, "opens the barrier", "", func(ctx context.Context) error { return opener.openBarrier(ctx, r) })
+	if err := st.Rest(ctx); err != nil {
+		return err
+	}
+	st.Tick()
+	return st.Rest(ctx)
+}
+
+// A barrierClient waits at the barrier of each round.
+type barrierClient struct {
+	*barrierWorkload
+	slot *workloads.Slot
+}
+
+func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
+	r, err := c.rounds.Join(ctx, c.slot)
+	if err != nil {
+		return 0, err
+	}
+	b, err := c.newBarrier(c.slot.Conn, r.Path)
+	if err != nil {
+		return 0, err
+	}
+	r.Shared.waiting.Arrive(c.slot)
+	c.slot.Marks.PhaseBegin()
+	err = b.Wait(ctx)
+	now := time.Now()
+	c.slot.Marks.PhaseEnd()
+	if err != nil {
+		return 0, err
+	}
+	if took, opened := r.Shared.opened.Pass(c.slot, now); opened {
+		c.pass.Record(took, r.ResponseTime(now, took))
+	}
+	// No client may run ahead through barriers that fail to block.
+	if err := r.Shared.opened.Wait(ctx); err != nil {
+		return 0, err
+	}
+	return c.rounds.Finish(ctx, c.slot)
+}
+
+// A barrierOpener opens the barrier of each round.
+type barrierOpener struct {
+	*barrierWorkload
+	slot *workloads.Slot
+}
+
+func (o *barrierOpener) Turn(ctx context.Context) (int64, error) {
+	r, err := o.rounds.Join(ctx, o.slot)
+	if err != nil {
+		return 0, err
+	}
+	if err := r.Shared.waiting.Wait(ctx); err != nil {
+		return 0, err
+	}
+	o.slot.Hold(ctx, o.hold)
+	if err := o.openBarrier(ctx, r); err != nil {
+		return 0, err
+	}
+	return o.rounds.Finish(ctx, o.slot)
+}
+
+func (o *barrierOpener) openBarrier(ctx context.Context, r *workloads.Round[barrierRound]) error {
+	b, err := o.newBarrier(o.slot.Conn, r.Path)
+	if err != nil {
+		return err
+	}
+	r.Shared.opened.Arrive(o.slot)
+	began := time.Now()
+	if err := b.Open(ctx); err != nil {
+		return err
+	}
+	now := time.Now()
+	took := now.Sub(began)
+	o.open.Record(took, r.ResponseTime(now, took))
+	return nil
+}

@@ -1,0 +1,175 @@
+package recipe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/settled"
+)
+
+// A Config is one client's handle on a value that all clients follow.
+type Config interface {
+	// Follow calls see with the value, and again after each change that it observes, until the
+	// context ends or the session is lost.
+	Follow(ctx context.Context, see func(value []byte)) error
+	// Set changes the value.
+	Set(ctx context.Context, value []byte) error
+}
+
+// Configs returns the workload constructor for a form of config: all clients follow the value, and
+// the first client changes it repeatedly, each time when all clients have seen the last change and
+// it has thought. open creates one client's handle on the config at a path, which is an existing
+// node.
+func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(workloads.Settings) workloads.Workload {
+	return func(s workloads.Settings) workloads.Workload {
+		return &configWorkload{
+			think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: at[Config](open),
+			converge: s.Latency("converge"), update: s.Latency("update"),
+		}
+	}
+}
+
+type configWorkload struct {
+	think       time.Duration
+	polls       int
+	updateCount int64 // of a settled run
+	open        opener[Config]
+	path        string
+
+	visibility *check.Visibility
+	updates    *updates
+
+	converge *metrics.Latency // from the request for a change until one client sees it
+	update   *metrics.Latency // from the request for a change until it is acknowledged
+}
+
+func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.path = base + "/config"
+	w.visibility, w.updates = check.NewVisibility(clients, 1), newUpdates(clients)
+	return namespace.CreateNode(ctx, c, w.path, check.UpdateData(0), 0)
+}
+
+func (w *configWorkload) Join(s *workloads.Slot) (workloads.Client, error) { return w.join(s) }
+
+func (w *configWorkload) join(s *workloads.Slot) (*configClient, error) {
+	c, err := w.open(s.Conn, w.path)
+	if err != nil {
+		return nil, err
+	}
+	return &configClient{configWorkload: w, slot: s, config: c, view: w.visibility.OpenView(s.Index)}, nil
+}
+
+func (w *configWorkload) Together() bool { return true }
+
+func (w *configWorkload) Begin() {
+	w.converge.Reset()
+	w.update.Reset()
+}
+
+func (w *configWorkload) Lap() metrics.Lap { return w.converge.Lap() }
+
+func (w *configWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.converge.Phase(), w.update.Phase()}
+	r.Rounds = r.Phases[1].Service.TotalCount()
+}
+
+func (w *configWorkload) Verdict() metrics.Safety { return w.visibility.Verdict() }
+
+// Settle lets all clients follow, one at a time, and then makes the updates. Forms that poll look
+// Polls times for each update, the last time just after it.
+func (w *configWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
+	clients := make([]*configClient, len(st.Slots))
+	for i, slot := range st.Slots {
+		c, err := w.join(slot)
+		if err != nil {
+			return err
+		}
+		clients[i] = c
+		st.Do(ctx, i, "follows", "", c.follow)
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	first := clients[0]
+	for number := range w.updateCount {
+		for range w.polls - 1 {
+			st.Tick()
+			if err := st.Rest(ctx); err != nil {
+				return err
+			}
+		}
+		st.Do(ctx, 0, "changes the value", "", func(ctx context.Context) error { return first.set(ctx, number+1, time.Now()) })
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+		st.Tick()
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+		w.visibility.CheckAll()
+	}
+	return nil
+}
+
+// A configClient is one client that follows the value. The client of the first slot also sets it.
+type configClient struct {
+	*configWorkload
+	slot      *workloads.Slot
+	config    Config
+	view      *check.View
+	following bool
+}
+
+// Turn observes one update. The first client also makes it.
+func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
+	if !c.following {
+		c.following = true
+		go c.follow(ctx) // until the session is lost or the run ends
+	}
+	number := c.slot.TurnsTaken() + 1
+	if _, err := c.visibility.Await(ctx, c.view, 0, number-1); err != nil {
+		return 0, fmt.Errorf("follow: %w", err)
+	}
+	calm := c.slot.Disturbances()
+	c.slot.Marks.PhaseBegin()
+	s := c.updates.join(c.slot)
+	if c.slot.Index == 0 {
+		if err := s.make(ctx, c.slot, c.think, func(due time.Time) error { return c.set(ctx, number, due) }); err != nil {
+			return 0, fmt.Errorf("update: %w", err)
+		}
+	}
+	seen, err := c.visibility.Await(ctx, c.view, 0, number)
+	if err != nil {
+		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == calm {
+			c.visibility.CheckClient(c.slot.Index)
+		}
+		return 0, fmt.Errorf("follow: %w", err)
+	}
+	c.slot.Marks.PhaseEnd()
+	c.converge.Record(s.took(seen))
+	return c.updates.leave(c.slot), nil
+}
+
+// follow passes each observed value to the check until the client can observe no more.
+func (c *configClient) follow(ctx context.Context) error {
+	err := c.config.Follow(ctx, func(value []byte) { c.visibility.Saw(c.slot.Index, c.view, 0, value) })
+	c.visibility.Stopped(c.view, err)
+	return err
+}
+
+func (c *configClient) set(ctx context.Context, number int64, due time.Time) error {
+	c.visibility.UpdateBegins(0, number)
+	asked := time.Now()
+	if err := c.config.Set(ctx, check.UpdateData(number)); err != nil {
+		return err
+	}
+	now := time.Now()
+	c.update.Record(now.Sub(asked), now.Sub(due))
+	return nil
+}

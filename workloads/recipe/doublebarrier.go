@@ -1,0 +1,205 @@
+package recipe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/settled"
+)
+
+// A DoubleBarrier is one client's handle on a double barrier.
+type DoubleBarrier interface {
+	// Enter blocks until all clients have arrived. The context it returns ends when the session is
+	// lost, and when Leave is called.
+	Enter(ctx context.Context) (inside context.Context, err error)
+	// Leave blocks until all clients want to leave.
+	Leave(ctx context.Context) error
+}
+
+// A Placed double barrier has a weaker guarantee: its Leave waits only for clients with a lower
+// place.
+type Placed interface {
+	DoubleBarrier
+	// Place returns the client's place once it has entered.
+	Place() int64
+}
+
+// DoubleBarriers returns the workload constructor for a form of double barrier. In each round all
+// clients enter, stay inside for the hold, and leave. open creates one client's handle on the
+// double barrier at a path, which is an existing node, for this number of clients.
+func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string, clients int) B) func(workloads.Settings) workloads.Workload {
+	newBarrier := func(c drivers.Conn, path string, clients int) (DoubleBarrier, error) {
+		return handle[DoubleBarrier](c, func(session S) B { return open(session, path, clients) })
+	}
+	return func(s workloads.Settings) workloads.Workload {
+		return &doubleBarrierWorkload{hold: s.HoldTime(), newBarrier: newBarrier,
+			enter: s.Latency("enter"), leave: s.Latency("leave")}
+	}
+}
+
+type doubleBarrierWorkload struct {
+	hold         time.Duration
+	newBarrier   func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
+	clients      int
+	rounds       workloads.Rounds[doubleBarrierRound]
+	enter, leave *metrics.Latency
+}
+
+// A doubleBarrierRound is the state of one round: all clients enter and all leave.
+type doubleBarrierRound struct {
+	in, out *check.Barrier
+
+	mu     sync.Mutex
+	places map[check.Client]int64 // of a Placed form
+}
+
+func (w *doubleBarrierWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.clients = clients
+	w.rounds = workloads.Rounds[doubleBarrierRound]{Admin: c, PathPrefix: base + "/barrier-", Slots: clients, Begin: w.begin, Judge: judgeDoubleBarrier}
+	return w.rounds.First(ctx)
+}
+
+func (w *doubleBarrierWorkload) begin(ctx context.Context, path string) (*doubleBarrierRound, error) {
+	return &doubleBarrierRound{
+		in:     check.NewBarrier(w.clients, "was in before all clients arrived"),
+		out:    check.NewBarrier(w.clients, "was out before the clients that it waits for wanted to leave"),
+		places: make(map[check.Client]int64),
+	}, namespace.CreateNode(ctx, w.rounds.Admin, path, nil, 0)
+}
+
+func judgeDoubleBarrier(safety *metrics.Safety, s *doubleBarrierRound, disturbed func(check.Client) bool) {
+	s.in.Judge(safety, check.AllClients, disturbed)
+	if len(s.places) == 0 {
+		s.out.Judge(safety, check.AllClients, disturbed)
+		return
+	}
+	safety.Weaker = "a client waits only for those below it to leave"
+	s.out.Judge(safety, func(slot, other check.Client) bool { return s.places[other] < s.places[slot] }, disturbed)
+}
+
+func (w *doubleBarrierWorkload) Together() bool { return true }
+
+func (w *doubleBarrierWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
+	return &doubleBarrierClient{w, s}, nil
+}
+
+func (w *doubleBarrierWorkload) Begin() {
+	w.enter.Reset()
+	w.leave.Reset()
+}
+
+func (w *doubleBarrierWorkload) Lap() metrics.Lap { return w.enter.Lap() }
+
+func (w *doubleBarrierWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.enter.Phase(), w.leave.Phase()}
+	r.Rounds = r.Phases[1].Service.TotalCount() / int64(w.clients)
+}
+
+func (w *doubleBarrierWorkload) Verdict() metrics.Safety { return w.rounds.Verdict() }
+
+// Settle lets all clients enter, one at a time, and then leave, one at a time, the last one first.
+func (w *doubleBarrierWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
+	visits := make([]*visit, len(st.Slots))
+	for i, slot := range st.Slots {
+		c := &doubleBarrierClient{w, slot}
+		st.Do(ctx, i, "arrives", "enters", func(ctx context.Context) (err error) {
+			visits[i], err = c.goIn(ctx)
+			return err
+		})
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(visits, nil) {
+		return errors.New("all clients have arrived and one still waits to enter")
+	}
+	for i, v := range slices.Backward(visits) {
+		st.Do(ctx, i, "wants to leave", "leaves", v.goOut)
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A doubleBarrierClient enters and leaves in each round.
+type doubleBarrierClient struct {
+	*doubleBarrierWorkload
+	slot *workloads.Slot
+}
+
+// A visit is one client's part in one round.
+type visit struct {
+	*doubleBarrierClient
+	stay    *doubleBarrierRound
+	barrier DoubleBarrier
+	inside  context.Context
+}
+
+func (c *doubleBarrierClient) Turn(ctx context.Context) (int64, error) {
+	v, err := c.goIn(ctx)
+	if err != nil {
+		return 0, err
+	}
+	c.slot.Hold(v.inside, c.hold)
+	if err := v.goOut(ctx); err != nil {
+		return 0, err
+	}
+	return c.rounds.Finish(ctx, c.slot)
+}
+
+func (c *doubleBarrierClient) goIn(ctx context.Context) (*visit, error) {
+	r, err := c.rounds.Join(ctx, c.slot)
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.newBarrier(c.slot.Conn, r.Path, c.clients)
+	if err != nil {
+		return nil, err
+	}
+	r.Shared.in.Arrive(c.slot)
+	began := time.Now()
+	c.slot.Marks.PhaseBegin()
+	inside, err := b.Enter(ctx)
+	now := time.Now()
+	c.slot.Marks.PhaseEnd()
+	if err != nil {
+		return nil, fmt.Errorf("enter: %w", err)
+	}
+	r.Shared.in.Pass(c.slot, now)
+	c.enter.Record(now.Sub(began), r.ResponseTime(now, now.Sub(began)))
+	if p, ok := b.(Placed); ok {
+		r.Shared.placed(c.slot, p.Place())
+	}
+	return &visit{c, r.Shared, b, inside}, nil
+}
+
+func (v *visit) goOut(ctx context.Context) error {
+	v.stay.out.Arrive(v.slot)
+	began := time.Now()
+	v.slot.Marks.PhaseBegin()
+	err := v.barrier.Leave(ctx)
+	now := time.Now()
+	v.slot.Marks.PhaseEnd()
+	if err != nil {
+		return fmt.Errorf("leave: %w", err)
+	}
+	v.stay.out.Pass(v.slot, now)
+	v.leave.Record(now.Sub(began), now.Sub(began))
+	return nil
+}
+
+func (s *doubleBarrierRound) placed(slot *workloads.Slot, place int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.places[slot] = place
+}

@@ -1,0 +1,282 @@
+package recipe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/settled"
+)
+
+// A Lock is one client's handle on a lock that several clients share.
+type Lock interface {
+	// Acquire blocks until this client holds the lock. The context it returns ends when the lock
+	// may no longer be held because the session is lost, and when Release is called. If Acquire
+	// fails, for instance because its context ended, it leaves nothing on the service.
+	Acquire(ctx context.Context) (held context.Context, err error)
+	// Token returns the fencing token of the current hold. It is greater than the token of every
+	// earlier holder, so that a resource can refuse a holder that does not know yet that it has
+	// lost the lock. Forms without tokens return drivers.NoSeq.
+	Token() int64
+	// Release releases the lock.
+	Release(ctx context.Context) error
+}
+
+// Locks returns the workload constructor for a form of lock: every client acquires, holds,
+// releases and thinks, in a closed loop. open creates one client's handle on the lock at a path,
+// which is an existing node. The type S says which kind of session the form needs.
+func Locks[S drivers.Conn, L Lock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
+	return lockWorkloads(at[Lock](open), defaultLockTerms())
+}
+
+func defaultLockTerms() lockTerms {
+	return lockTerms{
+		recipe: "lock", acquire: "acquire", handoff: "handoff", release: "release",
+		arrives: "arrives", holds: "holds", releases: "releases",
+	}
+}
+
+// lockWorkloads returns the workload constructor for a recipe in which one client at a time holds
+// something that all want, whatever the recipe calls it.
+func lockWorkloads(open opener[Lock], words lockTerms) func(workloads.Settings) workloads.Workload {
+	return func(s workloads.Settings) workloads.Workload {
+		return newLockWorkload(s, open, words, words.acquire)
+	}
+}
+
+// newLockWorkload creates the workload of a lock with these steps before the release. Progress
+// reports show the first step.
+func newLockWorkload(s workloads.Settings, open opener[Lock], words lockTerms, steps ...string) *lockWorkload {
+	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words,
+		handoff: s.Latency(words.handoff), release: s.Latency(words.release)}
+	for _, step := range steps {
+		w.steps = append(w.steps, s.Latency(step))
+	}
+	return w
+}
+
+// lockTerms are the terms of a recipe.
+type lockTerms struct {
+	recipe                    string
+	acquire, handoff, release string // its phases
+	arrives, holds, releases  string // what a client does when it arrives, holds, and releases
+}
+
+type lockWorkload struct {
+	holdTime, think time.Duration
+	polls           int
+	open            opener[Lock]
+	terms           lockTerms
+	path            string
+
+	exclusion        check.Exclusion
+	operations       check.Operations
+	queue            *metrics.Queue // which clients asked, and which were granted
+	steps            []*metrics.Latency
+	handoff, release *metrics.Latency
+	deposed          atomic.Int64 // number of holders that clients have deposed by force
+}
+
+func (w *lockWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.path = base + "/" + w.terms.recipe
+	w.queue = metrics.NewQueue(clients)
+	return namespace.CreateNode(ctx, c, w.path, nil, 0)
+}
+
+func (w *lockWorkload) Join(s *workloads.Slot) (workloads.Client, error) { return w.join(s) }
+
+func (w *lockWorkload) join(s *workloads.Slot) (*lockClient, error) {
+	l, err := w.open(s.Conn, w.path)
+	if err != nil {
+		return nil, err
+	}
+	return &lockClient{lockWorkload: w, slot: s, lock: l, acquired: w.steps[0]}, nil
+}
+
+func (w *lockWorkload) Together() bool { return false }
+
+func (w *lockWorkload) Begin() {
+	for _, l := range w.phases() {
+		l.Reset()
+	}
+	w.queue.Reset()
+}
+
+func (w *lockWorkload) phases() []*metrics.Latency {
+	return append(slices.Clone(w.steps), w.handoff, w.release)
+}
+
+func (w *lockWorkload) Lap() metrics.Lap { return w.steps[0].Lap() }
+
+func (w *lockWorkload) End(r *metrics.Record) {
+	r.Phases = workloads.Phases(w.phases())
+	r.Rounds = r.Phases[len(r.Phases)-1].Service.TotalCount()
+	fairness := w.queue.Fairness()
+	r.Fairness = &fairness
+}
+
+// Holder returns the client that was granted the lock last, if it still holds it.
+func (w *lockWorkload) Holder() (index int, holds bool) { return w.exclusion.Holder() }
+
+func (w *lockWorkload) Verdict() metrics.Safety {
+	return w.operations.JudgeLock(w.exclusion.Verdict(w.deposed.Load()))
+}
+
+// Settle lets all clients arrive, one at a time, and then release, one at a time. Forms that poll
+// look Polls times during each hold, the last time just after its release.
+func (w *lockWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
+	clients := make([]*lockClient, len(st.Slots))
+	for i, slot := range st.Slots {
+		c, err := w.join(slot)
+		if err != nil {
+			return err
+		}
+		clients[i] = c
+		if err := c.arrive(ctx, st, w.terms.arrives); err != nil {
+			return err
+		}
+	}
+	return w.releaseAll(ctx, st, clients)
+}
+
+// arrive lets the client request the lock and waits until everything is at rest.
+func (c *lockClient) arrive(ctx context.Context, st *settled.Stepper, title string) error {
+	st.Do(ctx, c.slot.Index, title, c.terms.holds, func(ctx context.Context) error {
+		_, err := c.acquireLock(ctx)
+		return err
+	})
+	return st.Rest(ctx)
+}
+
+// releaseAll lets the current holder release the lock, one client at a time, until every client
+// has held it.
+func (w *lockWorkload) releaseAll(ctx context.Context, st *settled.Stepper, clients []*lockClient) error {
+	for range clients {
+		holder := slices.IndexFunc(clients, (*lockClient).holds)
+		if holder < 0 {
+			return fmt.Errorf("no client holds the %s and all clients wait", w.terms.recipe)
+		}
+		for range w.polls - 1 {
+			st.Tick()
+			if err := st.Rest(ctx); err != nil {
+				return err
+			}
+		}
+		st.Do(ctx, holder, w.terms.releases, "", clients[holder].releaseLock)
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+		st.Tick()
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A lockClient is one client that performs rounds.
+type lockClient struct {
+	*lockWorkload
+	slot     *workloads.Slot
+	lock     Lock
+	shared   bool             // the lock is of a kind that several clients can share
+	shares   bool             // the next hold is shared
+	acquired *metrics.Latency // the step in which the client acquires
+	due      time.Time        // when the client's work was due; zero means when it asks
+	hold     *check.Hold      // the current hold; nil if there is none
+	// deposable: other clients may end its hold by force.
+	deposable bool
+}
+
+func (c *lockClient) holds() bool { return c.hold != nil }
+
+func (c *lockClient) Turn(ctx context.Context) (rounds int64, err error) {
+	if !c.arrives(ctx) {
+		return 0, nil
+	}
+	held, err := c.acquireLock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	c.slot.Hold(held, c.holdTime)
+	if err := c.releaseLock(ctx); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+// arrives waits until the client wants the lock, and reports whether it does before the run stops.
+func (c *lockClient) arrives(ctx context.Context) (ok bool) {
+	c.due, ok = c.slot.Arrive(ctx, c.think)
+	return ok
+}
+
+func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err error) {
+	asked := time.Now()
+	if c.due.IsZero() {
+		c.due = asked
+	}
+	h := &check.Hold{Client: c.slot, Shared: c.shares, DisturbancesBefore: c.slot.Disturbances()}
+	c.ask()
+	if c.recorded() {
+		h.Call = c.operations.LockRequested(c.slot.Index)
+	}
+	c.slot.Marks.PhaseBegin()
+	held, err = c.lock.Acquire(ctx)
+	now := time.Now()
+	c.slot.Marks.PhaseEnd()
+	if err != nil {
+		c.queue.GaveUp(c.slot.Index)
+		return nil, fmt.Errorf("%s: %w", c.terms.acquire, err)
+	}
+	c.queue.Granted(c.slot.Index)
+	c.slot.Served(now)
+	h.Token = c.lock.Token()
+	if handoff, ok := c.exclusion.Granted(h, now); ok {
+		c.handoff.Record(handoff, handoff)
+	}
+	c.operations.LockGranted(h.Call, h.Token)
+	c.acquired.Record(now.Sub(asked), now.Sub(c.due))
+	c.hold = h
+	return held, nil
+}
+
+// recorded reports whether the client's holds are recorded for the history check: in a run with
+// faults, for a lock that one client holds at a time until it releases it.
+func (c *lockClient) recorded() bool { return c.slot.HasFaults() && !c.shared && !c.deposable }
+
+func (c *lockClient) ask() {
+	if c.shares {
+		c.queue.AskedToShare(c.slot.Index)
+		return
+	}
+	c.queue.Asked(c.slot.Index)
+}
+
+func (c *lockClient) releaseLock(ctx context.Context) error {
+	h := c.hold
+	c.hold = nil
+	began := time.Now()
+	c.exclusion.Releasing(h, c.queue.Waiting(), began)
+	release := c.operations.ReleaseCalled(h.Call)
+	err := c.lock.Release(ctx)
+	took := time.Since(began)
+	c.operations.ReleaseReturned(h.Call, release, err == nil && !h.Disturbed())
+	if c.deposable && errors.Is(err, drivers.ErrNoNode) {
+		h.Deposed, err = true, nil
+	}
+	c.exclusion.Released(h)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.terms.release, err)
+	}
+	c.release.Record(took, took)
+	return nil
+}

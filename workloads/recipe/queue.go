@@ -1,0 +1,179 @@
+package recipe
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+)
+
+// A Queue is one client's handle on a queue that several clients share.
+type Queue interface {
+	// Put adds an item, which must not be empty. If Put fails, the item may have been added.
+	Put(ctx context.Context, item []byte) error
+	// Take removes an item and returns it. It waits while the queue is empty. An item returned
+	// with an error was taken, or, with drivers.ErrInDoubt, may have been.
+	Take(ctx context.Context) (item []byte, err error)
+}
+
+// A QueueSite says where a queue is and what its items are.
+type QueueSite struct {
+	Items     string       // the queue's node, which exists
+	Consumers string       // an existing node at which consumers can queue
+	Mode      drivers.Mode // of the items: 0, or drivers.Ephemeral
+}
+
+// Queues returns the workload constructor for a form of queue: some clients put items and the
+// others take them, in a closed loop. A single client alternates between the two. open creates one
+// client's handle on the queue of items, an existing node, with items of the mode.
+func Queues[S drivers.Conn, Q Queue](open func(c S, items string, mode drivers.Mode) Q) func(workloads.Settings) workloads.Workload {
+	return QueuesWithConsumers(func(c S, items, _ string, mode drivers.Mode) Q { return open(c, items, mode) })
+}
+
+// QueuesWithConsumers is Queues for a form whose consumers queue at an existing node of their own.
+func QueuesWithConsumers[S drivers.Conn, Q Queue](
+	open func(c S, items, consumers string, mode drivers.Mode) Q,
+) func(workloads.Settings) workloads.Workload {
+	return func(s workloads.Settings) workloads.Workload {
+		return newQueueWorkload(s, 1, func(c drivers.Conn, at QueueSite) (PriorityQueue, error) {
+			q, err := handle[Queue](c, func(session S) Q { return open(session, at.Items, at.Consumers, at.Mode) })
+			return oneClass{q}, err
+		})
+	}
+}
+
+// A queueOpener creates one session's handle on either kind of queue.
+type queueOpener = func(c drivers.Conn, at QueueSite) (PriorityQueue, error)
+
+// oneClass is a queue used as a priority queue with one priority.
+type oneClass struct{ Queue }
+
+func (q oneClass) Put(ctx context.Context, _ int, item []byte) error { return q.Queue.Put(ctx, item) }
+
+// A queueWorkload is the workload of both kinds of queues.
+type queueWorkload struct {
+	hold, think time.Duration
+	chosen      workloads.QueueSettings
+	priorities  int // number of priorities
+	open        queueOpener
+	site        QueueSite
+
+	// The first slots put items, the last ones take them. A single client does both.
+	clients, producers, consumers int
+
+	capacity           chan struct{} // one element for each item in the queue; its capacity is the backlog
+	check              *check.Delivery
+	waiting            *metrics.Queue // which consumer waited, and which was served
+	put, handoff, take *metrics.Latency
+
+	mu       sync.Mutex
+	finished map[int]bool // producers that put no more items, by slot
+	ends     int          // end items put so far, one for each consumer
+	ended    map[int]bool // consumers that have taken an end item, by slot
+	complete bool         // all consumers have
+}
+
+func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) workloads.Workload {
+	return &queueWorkload{
+		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
+		put: s.Latency("put"), handoff: s.Latency("handoff"), take: s.Latency("take"),
+	}
+}
+
+// Setup creates the nodes and puts the items that are in the queue from the beginning.
+func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
+	w.site = QueueSite{Items: base + "/queue", Consumers: base + "/consumers"}
+	if w.chosen.EphemeralItems {
+		w.site.Mode = drivers.Ephemeral
+	}
+	for _, node := range []string{w.site.Items, w.site.Consumers} {
+		if err := namespace.CreateNode(ctx, c, node, nil, 0); err != nil {
+			return err
+		}
+	}
+	w.assign(clients)
+	q, err := w.open(c, w.site)
+	if err != nil {
+		return err
+	}
+	for i := range w.chosen.Items {
+		p := w.check.BeginPut(check.Item{Priority: w.priorities - 1 - i%w.priorities}, noClient, time.Now())
+		err := q.Put(ctx, p.Priority, p.Bytes())
+		w.check.EndPut(p, err)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// assign decides how many clients put and how many take.
+func (w *queueWorkload) assign(clients int) {
+	w.clients, w.producers = clients, clients/2
+	if p := w.chosen.Producers; p > 0 {
+		w.producers = min(p, clients-1)
+	}
+	w.consumers = clients - w.producers
+	if clients == 1 {
+		w.producers = 1
+	}
+	backlog := w.chosen.Backlog
+	if backlog == 0 {
+		backlog = w.producers
+	}
+	w.capacity = make(chan struct{}, backlog)
+	w.waiting = metrics.NewQueue(w.consumers)
+}
+
+const (
+	// noClient is the client of the items that were there from the beginning.
+	noClient = -1
+	// endPriority is the priority of end items, after all others: a consumer that takes one has
+	// left no item behind.
+	endPriority = check.PriorityLimit - 1
+)
+
+func (w *queueWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
+	c, err := w.join(s)
+	if err != nil {
+		return nil, err
+	}
+	first := w.clients - w.consumers // the first slot that takes
+	c.puts, c.takes, c.place = s.Index < w.producers, s.Index >= first, s.Index-first
+	if w.chosen.EphemeralItems {
+		w.check.SessionLost(s.Index) // if the client had a session before, its items were removed with it
+	}
+	return c, nil
+}
+
+func (w *queueWorkload) Together() bool { return false }
+
+func (w *queueWorkload) Begin() {
+	for _, l := range []*metrics.Latency{w.put, w.handoff, w.take} {
+		l.Reset()
+	}
+	w.waiting.Reset()
+}
+
+func (w *queueWorkload) Lap() metrics.Lap { return w.put.Lap() }
+
+func (w *queueWorkload) End(r *metrics.Record) {
+	r.Phases = []metrics.Phase{w.put.Phase(), w.handoff.Phase(), w.take.Phase()}
+	r.Rounds = r.Phases[2].Service.TotalCount()
+	fairness := w.waiting.Fairness()
+	r.Fairness = &fairness
+}
+
+// Verdict counts an item as lost if it has not been taken although every consumer has taken an end
+// item.
+func (w *queueWorkload) Verdict() metrics.Safety {
+	w.mu.Lock()
+	complete := w.complete
+	w.mu.Unlock()
+	return w.check.Verdict(complete)
+}

@@ -1,0 +1,167 @@
+package recipe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+)
+
+// A queueClient is a client that puts, takes, or alternates between the two.
+type queueClient struct {
+	*queueWorkload
+	slot        *workloads.Slot
+	queue       PriorityQueue
+	puts, takes bool
+	taker       check.Consumer
+	place       int // its position among the consumers
+}
+
+func (w *queueWorkload) join(s *workloads.Slot) (*queueClient, error) {
+	q, err := w.open(s.Conn, w.site)
+	if err != nil {
+		return nil, err
+	}
+	return &queueClient{queueWorkload: w, slot: s, queue: q, taker: check.Consumer{Client: s.Index}}, nil
+}
+
+// Turn puts an item or takes one. A producer waits for room, so that a queue with slow consumers
+// does not grow without bound.
+func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
+	if c.puts {
+		due, ok := c.slot.Arrive(ctx, c.think)
+		if !ok {
+			return 0, nil
+		}
+		select {
+		case c.capacity <- struct{}{}:
+		case <-c.slot.Stopping:
+			return 0, nil
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Room: c.capacity}, due)
+		if err != nil {
+			return 0, err
+		}
+		if !added {
+			c.slot.ArrivalFailed()
+			return 0, nil
+		}
+	}
+	if c.takes {
+		rounds, err = c.takeItem(ctx)
+		c.slot.Hold(ctx, c.hold)
+	}
+	return rounds, err
+}
+
+// Finish takes the items that are left in the queue. The last producer to finish puts an end item
+// for each consumer, behind all other items. So no consumer has to cancel a wait, and an end item
+// is a round like any other.
+func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
+	for c.puts && c.endIsDue() {
+		added, err := c.putItem(ctx, check.Item{Priority: endPriority, End: true}, time.Now())
+		if err != nil {
+			return 0, err
+		}
+		if added {
+			c.endPut()
+		}
+	}
+	for c.takes && !c.hasEnded() {
+		taken, err := c.takeItem(ctx)
+		if err != nil {
+			return rounds, err
+		}
+		rounds += taken
+	}
+	return rounds, nil
+}
+
+// putItem puts an item that was due. It reports whether the item is certain to have been added.
+func (c *queueClient) putItem(ctx context.Context, item check.Item, due time.Time) (added bool, err error) {
+	began := time.Now()
+	item.Due = due
+	p := c.check.BeginPut(item, c.slot.Index, began)
+	err = c.queue.Put(ctx, p.Priority, p.Bytes())
+	now := time.Now()
+	c.check.EndPut(p, err)
+	if err != nil {
+		return false, unlessInDoubt(fmt.Errorf("put: %w", err))
+	}
+	c.put.Record(now.Sub(began), now.Sub(due))
+	return true, nil
+}
+
+// takeItem takes an item. It returns 1 round, or 0 if the take is in doubt.
+func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
+	began := time.Now()
+	t := c.check.BeginTake(&c.taker)
+	c.waiting.Asked(c.place)
+	c.slot.Marks.PhaseBegin()
+	item, err := c.queue.Take(ctx)
+	now := time.Now()
+	c.slot.Marks.PhaseEnd()
+	if err != nil {
+		err = fmt.Errorf("take: %w", err)
+	}
+	if err != nil && (item == nil || errors.Is(err, drivers.ErrInDoubt)) {
+		c.waiting.GaveUp(c.place)
+		c.note(c.check.TakeInDoubt(item))
+		return 0, unlessInDoubt(err)
+	}
+	c.waiting.Granted(c.place)
+	c.take.Record(now.Sub(began), now.Sub(began))
+	if p := c.check.EndTake(t, item); p != nil {
+		c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
+		c.note(p)
+	}
+	return 1, err
+}
+
+// note records that the consumer has reached the end if the parcel is an end item. The parcel may
+// be nil.
+func (c *queueClient) note(p *check.Item) {
+	if p == nil || !p.End {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended[c.slot.Index] = true
+	c.complete = len(c.ended) == c.consumers
+}
+
+func (c *queueClient) hasEnded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended[c.slot.Index]
+}
+
+// endIsDue records that this producer puts no more items. It reports whether all producers have
+// finished and a consumer has no end item yet.
+func (c *queueClient) endIsDue() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.finished[c.slot.Index] = true
+	return len(c.finished) == c.producers && c.ends < c.consumers
+}
+
+func (c *queueClient) endPut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ends++
+}
+
+// unlessInDoubt drops the error of a write that is in doubt. The delivery check accounts for it, and
+// unless the session is lost the client continues.
+func unlessInDoubt(err error) error {
+	if errors.Is(err, drivers.ErrInDoubt) && !errors.Is(err, drivers.ErrSessionLost) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,187 @@
+package recipe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/settled"
+)
+
+// A RevocableLock is one client's handle on a shared lock whose holders can be asked to release
+// it.
+type RevocableLock interface {
+	SharedLock
+	// Revoked blocks until another client revokes the lock. Only the holder calls it, and it is up
+	// to the holder to release the lock then. Revoked returns ErrNoNode if the holder has been
+	// deposed.
+	Revoked(ctx context.Context) error
+	// Revoke asks all current holders to release the lock.
+	Revoke(ctx context.Context) error
+}
+
+// A Deposer is a RevocableLock whose Revoke takes the lock by force from holders that do not
+// release it. Release and Acquire of a deposed client return ErrNoNode.
+type Deposer interface {
+	// Deposed returns how many clients this one may have deposed so far.
+	Deposed() int64
+}
+
+// RevocableLocks returns the workload constructor for a form of revocable lock. It is the workload
+// of a shared lock, except that some rounds begin by revoking the lock, and most holders that are
+// asked to release it do so immediately. open creates one client's handle on the revocable lock at
+// a path, which is an existing node.
+func RevocableLocks[S drivers.Conn, L RevocableLock](open func(c S, path string) L) func(workloads.Settings) workloads.Workload {
+	return func(s workloads.Settings) workloads.Workload {
+		return &revocableWorkload{s.RevocationPeriod(), newSharedWorkload(s, at[SharedLock](open), "read", "write", "revoke")}
+	}
+}
+
+// ignoreEvery sets how often a holder ignores revocations: in one hold in ignoreEvery on average.
+// Releasing is the holder's choice, and a form without force has to live with that.
+const ignoreEvery = 4
+
+type revocableWorkload struct {
+	revokeEvery int
+	*sharedWorkload
+}
+
+func (w *revocableWorkload) Join(s *workloads.Slot) (workloads.Client, error) { return w.join(s) }
+
+func (w *revocableWorkload) join(s *workloads.Slot) (*revocableClient, error) {
+	c, err := w.sharedWorkload.join(s)
+	if err != nil {
+		return nil, err
+	}
+	lock := c.lock.(*sharedLockSide).SharedLock.(RevocableLock)
+	_, c.deposable = lock.(Deposer)
+	return &revocableClient{sharedClient: c, revocable: lock, revokeEvery: w.revokeEvery}, nil
+}
+
+// Settle lets all clients arrive to write, one at a time. The first releases. After that, the
+// client that has just released revokes the lock of the next holder, which then gives way, unless
+// the form has already deposed it by force.
+func (w *revocableWorkload) Settle(ctx context.Context, st *settled.Stepper) error {
+	clients := make([]*revocableClient, len(st.Slots))
+	for i, slot := range st.Slots {
+		c, err := w.join(slot)
+		if err != nil {
+			return err
+		}
+		c.take(false)
+		clients[i] = c
+		if err := c.arrive(ctx, st, "arrives"); err != nil {
+			return err
+		}
+	}
+	for i, c := range clients {
+		if !c.holds() {
+			return fmt.Errorf("client %d does not hold the lock and all clients wait", i+1)
+		}
+		if i == 0 {
+			st.Do(ctx, i, "releases", "", c.releaseLock)
+		} else if err := w.settleRevocation(ctx, st, clients[i-1], c); err != nil {
+			return err
+		}
+		if err := st.Rest(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settleRevocation lets a client revoke the lock, and lets the holder begin to give way.
+func (w *revocableWorkload) settleRevocation(ctx context.Context, st *settled.Stepper, by, holder *revocableClient) error {
+	st.Do(ctx, by.slot.Index, "revokes", "", by.revokeLock)
+	if err := st.Rest(ctx); err != nil {
+		return err
+	}
+	st.Tick()
+	if err := st.Rest(ctx); err != nil {
+		return err
+	}
+	st.Do(ctx, holder.slot.Index, "releases on request", "", func(ctx context.Context) error {
+		if err := holder.revocable.Revoked(ctx); err != nil && !holder.wasDeposed(err) {
+			return err
+		}
+		return holder.releaseLock(ctx)
+	})
+	return nil
+}
+
+// A revocableClient is one client that performs rounds.
+type revocableClient struct {
+	*sharedClient
+	revocable   RevocableLock
+	revokeEvery int
+	force       int64 // how many clients it had deposed at the last check
+}
+
+// Turn takes a turn as a reader or a writer. If the client is deposed before it knows that it
+// holds the lock, the turn is not a round.
+func (c *revocableClient) Turn(ctx context.Context) (rounds int64, err error) {
+	if !c.arrives(ctx) {
+		return 0, nil
+	}
+	c.draw()
+	if c.slot.Rand.IntN(c.revokeEvery) == 0 {
+		if err := c.revokeLock(ctx); err != nil {
+			return 0, err
+		}
+	}
+	held, err := c.acquireLock(ctx)
+	if c.wasDeposed(err) {
+		c.slot.ArrivalFailed()
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	if err := c.keepUntilAsked(held); err != nil {
+		return 0, err
+	}
+	if err := c.releaseLock(ctx); err != nil {
+		return 0, err
+	}
+	return 1, nil
+}
+
+func (c *revocableClient) wasDeposed(err error) bool {
+	return c.deposable && errors.Is(err, drivers.ErrNoNode)
+}
+
+// revokeLock revokes the lock and records how many clients were deposed by force.
+func (c *revocableClient) revokeLock(ctx context.Context) error {
+	began := time.Now()
+	err := c.revocable.Revoke(ctx)
+	if d, ok := c.revocable.(Deposer); ok {
+		deposed := d.Deposed()
+		c.lockWorkload.deposed.Add(deposed - c.force)
+		c.force = deposed
+	}
+	if err != nil {
+		return fmt.Errorf("revoke: %w", err)
+	}
+	took := time.Since(began)
+	c.steps[2].Record(took, took)
+	return nil
+}
+
+// keepUntilAsked holds the lock for the hold time, or until another client revokes it, unless the
+// holder ignores revocations.
+func (c *revocableClient) keepUntilAsked(held context.Context) error {
+	if c.slot.Rand.IntN(ignoreEvery) == 0 {
+		c.slot.Hold(held, c.holdTime)
+		return nil
+	}
+	listening, cancel := context.WithTimeout(held, c.holdTime)
+	defer cancel()
+	err := c.revocable.Revoked(listening)
+	if err == nil || listening.Err() != nil || c.wasDeposed(err) {
+		return nil // the release returns the outcome
+	}
+	return err
+}

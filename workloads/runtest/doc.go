@@ -1,0 +1,2 @@
+// Package runtest contains plans and services for tests of runs, which last no real time.
+package runtest

@@ -1,0 +1,188 @@
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/stampede-bench/stampede/internal/suggest"
+)
+
+// Parse parses the text of the named file. The error holds everything that is wrong with it, as
+// [*Faults].
+func Parse(name string, text []byte, keys []Key) (File, error) {
+	p := &parser{keys: keys, faults: Faults{Name: name}, file: File{Name: name}}
+	if root := p.document(text); root != nil && p.version(root) {
+		p.top(root)
+	}
+	return p.file, p.faults.Err()
+}
+
+// A parser holds the state of parsing one file.
+type parser struct {
+	keys   []Key
+	faults Faults
+	file   File
+	shared []Setting // settings of every scenario that does not replace them
+	across int       // the line of the reference's columns
+}
+
+// document returns the root of the text's only YAML document, or nil and a fault.
+func (p *parser) document(text []byte) *yaml.Node {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	var first, second yaml.Node
+	switch err := d.Decode(&first); {
+	case errors.Is(err, io.EOF):
+		p.faults.Add(1, "empty file: begin with version: %s", Version)
+		return nil
+	case err != nil:
+		p.syntax(err)
+		return nil
+	}
+	switch err := d.Decode(&second); {
+	case err == nil:
+		p.faults.Add(second.Line, "second document: a scenario file has one document")
+		return nil
+	case !errors.Is(err, io.EOF):
+		p.syntax(err)
+		return nil
+	}
+	return first.Content[0]
+}
+
+// syntax reports an error of the YAML library, "yaml: line 3: did not find …".
+func (p *parser) syntax(err error) {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 1
+	if rest, ok := strings.CutPrefix(text, "line "); ok {
+		number, after, _ := strings.Cut(rest, ": ")
+		if n, err := strconv.Atoi(number); err == nil {
+			line, text = n, after
+		}
+	}
+	if strings.HasPrefix(text, "mapping values are not allowed") {
+		text += `: quote a value with a colon behind it, such as "native:"`
+	}
+	if strings.Contains(text, "expected alphabetic or numeric character") {
+		text += `: quote a threshold that begins with *, such as "*.safety.violations == 0"`
+	}
+	p.faults.Add(line, "not YAML: %s", text)
+}
+
+// version reports whether this version of the format can be read.
+func (p *parser) version(root *yaml.Node) bool {
+	if root.Kind != yaml.MappingNode {
+		p.faults.Add(root.Line, "must have keys and values: begin with version: %s", Version)
+		return false
+	}
+	for key, value := range pairs(root) {
+		if key.Value != "version" {
+			continue
+		}
+		if value.Value == Version {
+			return true
+		}
+		p.faults.Add(value.Line, "unsupported version %q: this stampede reads version %s", value.Value, Version)
+		return false
+	}
+	p.faults.Add(root.Line, "version is missing: begin with version: %s", Version)
+	return false
+}
+
+func (p *parser) top(root *yaml.Node) {
+	var scenarios *yaml.Node
+	p.mapping(root, fields{
+		"version":    func(*yaml.Node) {},
+		"about":      func(v *yaml.Node) { p.file.About = p.word("about", v) },
+		"seed":       func(v *yaml.Node) { p.seed(v) },
+		"scenarios":  func(v *yaml.Node) { scenarios = v },
+		"reference":  func(v *yaml.Node) { p.reference(v) },
+		"thresholds": func(v *yaml.Node) { p.file.Thresholds = p.thresholds(v) },
+	}, &p.shared)
+	if scenarios == nil {
+		p.faults.Add(root.Line, "scenarios are missing: name at least one below scenarios:")
+		return
+	}
+	p.scenarios(scenarios)
+	p.checkReference()
+}
+
+func (p *parser) seed(v *yaml.Node) {
+	p.file.Seed = p.word("seed", v)
+	if _, err := strconv.ParseUint(p.file.Seed, 10, 64); err != nil && p.file.Seed != "" {
+		p.faults.Add(v.Line, "invalid seed %s: must be a whole number from 0 to 18446744073709551615", p.file.Seed)
+	}
+}
+
+func (p *parser) scenarios(n *yaml.Node) {
+	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
+		p.faults.Add(n.Line, "scenarios: must have a name for each scenario, and its settings below the name")
+		return
+	}
+	p.unique(n)
+	for key, value := range pairs(n) {
+		s := Scenario{Name: key.Value, Line: key.Line}
+		if strings.Trim(s.Name, nameLetters) != "" || s.Name == "" {
+			p.faults.Add(s.Line, "invalid scenario name %q: must consist of lowercase letters, digits and hyphens", s.Name)
+		}
+		if value.Kind != yaml.MappingNode {
+			p.faults.Add(s.Line, "scenario %q: must have settings below it, such as recipe: lock", s.Name)
+			continue
+		}
+		p.mapping(value, fields{
+			"seed":       func(v *yaml.Node) { p.faults.Add(v.Line, "seed applies to the whole file: set it beside version") },
+			"thresholds": func(v *yaml.Node) { s.Thresholds = p.thresholds(v) },
+		}, &s.Settings)
+		s.Settings = append(s.Settings, p.inherited(s)...)
+		p.file.Scenarios = append(p.file.Scenarios, s)
+	}
+}
+
+// thresholds reads one threshold or a list of them.
+func (p *parser) thresholds(n *yaml.Node) (all []Threshold) {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = n.Content
+	}
+	if len(items) == 0 {
+		p.faults.Add(n.Line, "thresholds has no value")
+	}
+	for _, item := range items {
+		if text := p.word("thresholds", item); text != "" {
+			all = append(all, Threshold{text, item.Line})
+		}
+	}
+	return all
+}
+
+// nameLetters are the characters allowed in names of scenarios.
+const nameLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
+
+// inherited returns the settings of the file that the scenario does not replace.
+func (p *parser) inherited(s Scenario) []Setting {
+	all := slices.DeleteFunc(slices.Clone(p.shared), func(set Setting) bool {
+		return s.index(set.Key) >= 0 || s.index(p.key(set.Key).Instead) >= 0
+	})
+	for i := range all {
+		all[i].Shared = true
+	}
+	return all
+}
+
+// key returns the key of a name, which must exist.
+func (p *parser) key(name string) Key {
+	return p.keys[slices.IndexFunc(p.keys, func(k Key) bool { return k.Name == name })]
+}
+
+// unknown returns the error for an unknown key.
+func unknown(key string, have []string) error {
+	if suggest.Name(key, have) != "" {
+		return suggest.Unknown("key", key, have)
+	}
+	return errors.New("unknown key " + strconv.Quote(key) + ": stampede init shows the valid keys")
+}

@@ -1,0 +1,90 @@
+package sweeps
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/units"
+)
+
+// An Objective is what a level must meet: a bound on a figure, usually on a percentile of a phase's
+// times.
+type Objective struct{ metric.Bound }
+
+// ParseObjective parses "acquire.response.p99<50ms" as [metric.ParseBound] does.
+func ParseObjective(text string, phases []string) (Objective, error) {
+	b, err := metric.ParseBound(text, phases)
+	return Objective{b}, err
+}
+
+// Judge reports whether a run meets the objective. A run is undecided if it has too few
+// observations, or if its load generator or machine was short of CPU: then it measured that and not
+// the service.
+func (o Objective) Judge(r results.Run) Trial {
+	measured, known := o.Metric.Of(r)
+	lost := r.Generator.Lost()
+	switch short := shortOfCPU(r); {
+	case r.Safety.Violations > 0:
+		return Trial{Outcome: Missed, Why: "a safety violation invalidates the run"}
+	case short != "":
+		return Trial{Why: short}
+	case lost > 0:
+		return Trial{Outcome: Missed, Why: fmt.Sprintf("%s of %s arrivals were not served", units.Count(lost), units.Count(r.Generator.Offered))}
+	case !known:
+		return Trial{Why: fmt.Sprintf("%s observations are too few for %s, which needs %s", units.Count(o.Has(r)), o.Metric.Name, units.Count(o.Needs()))}
+	case !o.Op.Holds(measured, o.Limit):
+		return Trial{Outcome: Missed, Slack: o.slack(measured), Why: fmt.Sprintf("%s is %s", o.statistic(), o.Metric.Format(measured))}
+	}
+	return Trial{Outcome: Met, Slack: o.slack(measured)}
+}
+
+// shortOfCPU returns the text of the first doubt about a shortage of CPU, "" if there is none.
+func shortOfCPU(r results.Run) string {
+	for _, d := range r.Doubts {
+		if strings.HasPrefix(d.Code, "cpu") {
+			return d.Text
+		}
+	}
+	return ""
+}
+
+// leastShare is the smallest value of a figure that slack distinguishes, as a share of the limit.
+const leastShare = 1e-6
+
+// slack returns the distance to the limit. For times and rates, whose scatter is proportional to
+// their value, it is the distance of the logarithms.
+func (o Objective) slack(measured float64) float64 {
+	distance := o.Limit - measured
+	if o.Metric.Timed && o.Limit > 0 {
+		distance = -math.Log(max(measured/o.Limit, leastShare))
+	}
+	if o.Op == metric.Above || o.Op == metric.AtLeast {
+		return -distance
+	}
+	return distance
+}
+
+// statistic returns the last word of the figure: "p99".
+func (o Objective) statistic() string {
+	return o.Metric.Name[strings.LastIndex(o.Metric.Name, ".")+1:]
+}
+
+// Needs returns how many observations a run must have for the figure to be known.
+func (o Objective) Needs() int64 {
+	beyond := map[string]int64{"p50": 2, "p90": 10, "p99": 100, "p999": 1000}
+	return max(beyond[o.statistic()], 1) * metrics.Beyond
+}
+
+// Has returns how many observations of the figure a run has: those of its phase, since not every
+// round has one, or otherwise its rounds.
+func (o Objective) Has(r results.Run) int64 {
+	phase, _, _ := strings.Cut(o.Metric.Name, ".")
+	if l, ok := r.Latency[phase]; ok {
+		return l.Count
+	}
+	return r.Rounds
+}

@@ -1,0 +1,88 @@
+package systems
+
+// Commits of repositories that several rows were read from.
+const (
+	curator   = "88dee99a85921bd0f20955e1d7efbaf896fc17f3"
+	kazoo     = "4476a3b7338656c9a1ed89f255f20d80cb0f630b"
+	zookeeper = "53a78e36f99602162643303ab330377fc383b41f"
+	etcd      = "c34dc7ee0048fd2bcc44d50beff002e5e8069b69"
+)
+
+const curatorRecipes = "curator-recipes/src/main/java/org/apache/curator/framework/recipes/"
+
+func elections() []System {
+	return []System{
+		{Name: "kafka-controller", Product: "Apache Kafka with ZooKeeper, controller", Recipe: "election", Form: "one-node",
+			Source:  Source{"apache/kafka", "core/src/main/scala/kafka/controller/KafkaController.scala", "line 1546, elect", "1eb7644349cb07139d6a3c1ad1986979647cac99"},
+			Does:    "every broker watches /controller; when it is deleted, every broker reads it and tries to create it",
+			Differs: "a broker watches before it creates, so the new node can notify it once more; it reads the node twice more; the controller also writes its epoch",
+			Members: "3 to hundreds: every broker", Newest: "no: Kafka 4.0 removed ZooKeeper; read at 4.0.0-SNAPSHOT of 2024-10-25"},
+		{Name: "hadoop-failover", Product: "Apache Hadoop, HDFS NameNode and YARN ResourceManager failover", Recipe: "election", Form: "one-node",
+			Source:  Source{"apache/hadoop", "hadoop-common-project/hadoop-common/src/main/java/org/apache/hadoop/ha/ActiveStandbyElector.java", "monitorLockNodeAsync, processWatchEvent", "401a0ee38d3ee12fd714c13c87004d36a0baa674"},
+			Does:    "every standby watches the lock node by exists; when it is deleted, every standby tries to create it",
+			Differs: "the active one watches its own node too, and writes a second node to fence its predecessor",
+			Members: "2 or 3", Usual: 3, Newest: "n/a: only the commit below was read"},
+		{Name: "hbase-master", Product: "Apache HBase, active master", Recipe: "election", Form: "one-node",
+			Source:  Source{"apache/hbase", "hbase-server/src/main/java/org/apache/hadoop/hbase/master/ActiveMasterManager.java", "handleMasterNodeChange, blockUntilBecomingActiveMaster", "2f432981973696eeab255d2f5f2c80930c786ebd"},
+			Does:    "every backup master watches the master's node; when it is deleted, every backup master tries to create it",
+			Differs: "a backup master watches before it creates, so the new node can notify it once more, and reads the node with get",
+			Members: "2 or 3", Usual: 3, Newest: "n/a: only the commit below was read"},
+		{Name: "helix-controller", Product: "Apache Helix, cluster controller", Recipe: "election", Form: "one-node",
+			Source:  Source{"apache/helix", "helix-core/src/main/java/org/apache/helix/manager/zk/DistributedLeaderElection.java", "line 130, tryCreateController; the watch: ZKHelixManager.java, line 669", "0902505fdaa3ab1af9009d2c034eb3758f0185fd"},
+			Does:    "every controller watches the children of the leader's parent node; at each change there, every controller tries to create the leader's node",
+			Differs: "the watch is on the parent, so the new node can notify every controller once more; a controller that loses the race reads the leader's node twice more; the leader also writes a history node",
+			Members: "2 or 3 for each cluster", Usual: 3, Newest: "yes: read at 2026-07-09"},
+		{Name: "pulsar-leader", Product: "Apache Pulsar, leader of the brokers", Recipe: "election", Form: "one-node",
+			Source:  Source{"apache/pulsar", "pulsar-metadata/src/main/java/org/apache/pulsar/metadata/coordination/impl/LeaderElectionImpl.java", "handlePathNotification, elect", "085e7b8f428f5df5ff58d9fadb9c5fab380abb43"},
+			Does:    "when the leader's node is deleted, every broker reads it and tries to create it",
+			Differs: "the notification comes from one persistent recursive watch on / in each broker, so the new node notifies every broker too, and no read renews a watch",
+			Members: "3 to hundreds: every broker", Newest: "n/a: only the commit below was read"},
+		{Name: "patroni-leader", Product: "Patroni on ZooKeeper, PostgreSQL primary", Recipe: "election", Form: "one-node",
+			Source:  Source{"patroni/patroni", "patroni/dcs/zookeeper.py", "lines 254 and 309, attempt_to_acquire_leader", "de6b22c800a4e5edb351482f0bf64415271003f6"},
+			Does:    "every member watches the leader's node by get; when it is deleted, the members whose data is recent enough try to create it",
+			Differs: "a member that is woken reads the whole state of its cluster and asks the other members before it creates",
+			Members: "2 to 5", Usual: 5, Newest: "yes: read at 2026-07-24"},
+		{Name: "mesos-master", Product: "Apache Mesos, leading master", Recipe: "election", Form: "children-watch",
+			Source:  Source{"apache/mesos", "src/zookeeper/group.cpp", "line 730, GroupProcess::cache", "c1b42f79d157aa900be5cbb0c1023f1479962aa7"},
+			Does:    "every master creates a sequential node, and every master, agent and framework lists all nodes with a watch after each change",
+			Differs: "the leader keeps its watch up to date as well; agents and frameworks watch and do not stand for election",
+			Members: "3 or 5 masters; agents and frameworks watch too, up to thousands", Newest: "yes: read at 2024-08-23, when development had ended"},
+		{Name: "solr-overseer", Product: "Apache Solr, overseer and shard leaders", Recipe: "election", Form: "predecessor",
+			Source:  Source{"apache/solr", "solr/core/src/java/org/apache/solr/cloud/LeaderElector.java", "checkIfIamLeader", "a24c4815b4c854274890906af9df01d415ca791b"},
+			Does:    "every candidate creates a sequential node, lists without a watch, and watches the node before its own by get",
+			Differs: "the leader also writes a node with its address",
+			Members: "every node for the overseer, every replica for a shard", Newest: "n/a: only the commit below was read"},
+		{Name: "druid-coordinator", Product: "Apache Druid, coordinator and overlord", Recipe: "election", Form: "predecessor",
+			Source:  Source{"apache/druid", "server/src/main/java/org/apache/druid/curator/discovery/CuratorDruidLeaderSelector.java", "createNewLeaderLatch", "17215cd6776b3f893d7a2410f50cced1991c7eeb"},
+			Does:    "every candidate starts Curator's LeaderLatch",
+			Differs: "see curator-leader-latch",
+			Members: "2 or 3", Usual: 3, Newest: "n/a: only the commit below was read"},
+		{Name: "storm-nimbus", Product: "Apache Storm, Nimbus", Recipe: "election", Form: "predecessor",
+			Source:  Source{"apache/storm", "storm-server/src/main/java/org/apache/storm/zookeeper/LeaderElectorImp.java", "line 44", "73da988d9ac3f2c9b83ec224bc54edb038654f75"},
+			Does:    "every candidate starts Curator's LeaderLatch",
+			Differs: "see curator-leader-latch",
+			Members: "2 or 3", Usual: 3, Newest: "yes: read at 2026-07-01"},
+		{Name: "curator-leader-latch", Product: "Apache Curator, LeaderLatch", Recipe: "election", Form: "predecessor",
+			Source:  Source{"apache/curator", curatorRecipes + "leader/LeaderLatch.java", "line 601, checkLeadership", curator},
+			Does:    "every candidate creates a sequential node, lists without a watch, and watches the node before its own by get",
+			Members: "as the application has", Newest: "yes: read at 2026-07-20"},
+		{Name: "zookeeper-leader-election", Product: "Apache ZooKeeper, LeaderElectionSupport", Recipe: "election", Form: "predecessor",
+			Source:  Source{"apache/zookeeper", "zookeeper-recipes/zookeeper-recipes-election/src/main/java/org/apache/zookeeper/recipes/leader/LeaderElectionSupport.java", "line 239", zookeeper},
+			Does:    "every candidate creates a sequential node, lists without a watch, and watches the node before its own by exists",
+			Differs: "a candidate reads the data of every node that it lists",
+			Members: "as the application has", Newest: "yes: read at 2026-07-17"},
+		{Name: "kazoo-election", Product: "kazoo, Election", Recipe: "election", Form: "predecessor",
+			Source:  Source{"python-zk/kazoo", "kazoo/recipe/election.py", "line 35", kazoo},
+			Does:    "the election is kazoo's Lock: see kazoo-lock",
+			Members: "as the application has", Newest: "yes: read at 2026-05-08"},
+		{Name: "etcd-election", Product: "etcd, Election of its package concurrency", Recipe: "election", Form: "concurrency",
+			Source:  Source{"etcd-io/etcd", "client/v3/concurrency/election.go", "line 69, Campaign", etcd},
+			Does:    "every candidate creates a key and waits until the last key before its own is deleted",
+			Members: "as the application has", Newest: "yes: read at 2026-08-20"},
+		{Name: "kubernetes-lease", Product: "Kubernetes client-go, leader election", Recipe: "election", Form: "poll", Emulated: true,
+			Source:  Source{"kubernetes/client-go", "tools/leaderelection/leaderelection.go", "line 259, acquire, and line 444, tryAcquireOrRenew", "32ce75a7d6bc6960fd048d3d1e3b34185418d8c8"},
+			Does:    "every candidate reads one object at an interval (2 s and up to 120 % more by default), and creates or updates it when its lease has run out",
+			Differs: "the leader renews its lease at the same interval, and a lease that runs out is updated, not deleted",
+			Members: "2 or 3 for each controller", Usual: 3, Newest: "yes: read at 2026-07-24"},
+	}
+}

@@ -1,0 +1,193 @@
+package workloads
+
+import (
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+)
+
+// A TurnTracker tracks the turns that a client takes one after the other: those that ended in the
+// window, and the one in progress. All methods accept a nil cycle, which tracks nothing.
+type TurnTracker struct {
+	mu      sync.Mutex
+	opened  time.Time // when the window opened; zero before
+	began   time.Time // when the turn in progress began; zero without one; only the client itself sets it
+	since   time.Time // when its work was due; zero while the client pauses or waits; only the client itself sets it
+	ended   time.Time // when the turn ends, if the client has read the clock; used by the client only
+	turns   metrics.Turns
+	longest time.Duration // the longest time from when a turn's work was due until the turn ended
+}
+
+// Begin records that a turn begins. It has no effect after end, which begins the next turn.
+func (c *TurnTracker) Begin() {
+	if c == nil || !c.since.IsZero() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.began.IsZero() {
+		c.began = time.Now()
+	}
+	c.since = c.began
+}
+
+// Began returns when the turn in progress began. Only the client itself may call it.
+func (c *TurnTracker) Began() time.Time {
+	if c == nil {
+		return time.Now()
+	}
+	return c.began
+}
+
+// EndsAt sets the time at which the turn ends, for a client that has just read the clock.
+func (c *TurnTracker) EndsAt(now time.Time) {
+	if c != nil {
+		c.ended = now
+	}
+}
+
+// rest records that the client has no work yet.
+func (c *TurnTracker) rest() { c.due(time.Time{}) }
+
+// due records that the client has had work since the given time.
+func (c *TurnTracker) due(since time.Time) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since = since
+}
+
+// Stop records that no turn is in progress: the turn failed, or the client takes no more turns.
+func (c *TurnTracker) Stop() {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.began, c.since, c.ended = time.Time{}, time.Time{}, time.Time{}
+}
+
+// End records that the turn has ended and the next one begins. A client may have read the clock
+// before the window opened and call end afterwards: that turn ended before the window.
+func (c *TurnTracker) End() {
+	if c == nil {
+		return
+	}
+	now := c.ended
+	if c.ended = (time.Time{}); now.IsZero() {
+		now = time.Now()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.opened.IsZero() && !now.Before(c.opened) {
+		c.turns.Add(now.Sub(c.began).Seconds(), now.Sub(later(c.began, c.opened)).Seconds())
+		if !c.since.IsZero() {
+			c.longest = max(c.longest, now.Sub(c.since))
+		}
+	}
+	c.began, c.since = now, now
+}
+
+func (c *TurnTracker) open(now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opened, c.turns, c.longest = now, metrics.Turns{}, 0
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// turnTrackers holds the trackers of the streams of all clients of a run.
+type turnTrackers struct {
+	mu     sync.Mutex
+	opened time.Time // when the window opened; zero before
+	all    map[trackerKey]*TurnTracker
+}
+
+type trackerKey struct{ slot, lane int }
+
+// of returns the cycle of one stream of one slot. It outlives the slot's sessions. It is nil where
+// turns are not tracked.
+func (c *turnTrackers) of(slot, lane int) *TurnTracker {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := trackerKey{slot, lane}
+	if c.all[key] == nil {
+		c.all[key] = &TurnTracker{opened: c.opened}
+	}
+	return c.all[key]
+}
+
+// open records that the window opens.
+func (c *turnTrackers) open() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opened = time.Now()
+	for _, one := range c.all {
+		one.open(c.opened)
+	}
+}
+
+// A turnsSnapshot is a snapshot of the turns of all clients at a moment of the window.
+type turnsSnapshot struct {
+	turns   metrics.Turns
+	longest time.Duration   // of the turns that ended
+	window  time.Duration   // time since the window opened
+	open    time.Duration   // time spent within the window in turns that had not ended
+	ages    []time.Duration // ages of the turns in progress whose work was due
+	clients int             // clients that had a turn
+}
+
+// snapshot takes a snapshot of all cycles.
+func (c *turnTrackers) snapshot() (s turnsSnapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, one := range c.all {
+		one.add(&s)
+	}
+	s.window = time.Since(c.opened) // no turn has spent more time in the window than this
+	return s
+}
+
+func (c *TurnTracker) add(s *turnsSnapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now() // under the lock, so that no turn begins after it
+	s.turns, s.longest = s.turns.With(c.turns), max(s.longest, c.longest)
+	if !c.began.IsZero() {
+		s.open += now.Sub(later(c.began, c.opened))
+	}
+	if !c.since.IsZero() {
+		s.ages = append(s.ages, now.Sub(c.since))
+	}
+	if c.turns.Count > 0 || !c.began.IsZero() {
+		s.clients++
+	}
+}
+
+// fill fills in the state of a closed loop when its window closed.
+func (s turnsSnapshot) fill(r *metrics.Record, together bool) {
+	r.Little = s.turns.Little(s.open.Seconds(), s.window.Seconds(), s.clients, together)
+	g := &r.Generator
+	g.Unfinished, g.Longest = int64(len(s.ages)), s.longest
+	for _, age := range s.ages {
+		g.Oldest = max(g.Oldest, age)
+		if age > overdue*s.longest {
+			g.Overdue++
+		}
+	}
+}
+
+// overdue is a factor: a turn in progress is overdue if it is older than this many times the
+// longest turn that ended.
+const overdue = 2

@@ -1,0 +1,34 @@
+package workloads
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/internal/bubble"
+)
+
+// TestTurnThatEndedBeforeTheWindowIsNotInIt covers a client that reads the clock when its turn
+// ends and calls end a little later. A turn that ended before the window opened does not belong to
+// the window, even if the window opened between the two. The part of the next turn within the
+// window counts from the opening.
+func TestTurnThatEndedBeforeTheWindowIsNotInIt(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		all := &turnTrackers{all: map[trackerKey]*TurnTracker{}}
+		c := all.of(0, 0)
+		c.Begin()
+		time.Sleep(time.Second)
+		c.EndsAt(time.Now())
+		time.Sleep(time.Second)
+		all.open()
+		c.End()
+		if got := all.snapshot(); got.turns.Count != 0 || got.open != 0 {
+			t.Errorf("%+v just after the window opened, want no turn and no time in one", got)
+		}
+		time.Sleep(3 * time.Second)
+		c.EndsAt(time.Now())
+		c.End()
+		if got := all.snapshot().turns; got.Count != 1 || got.Within != 3 || got.Sum != 4 {
+			t.Errorf("%+v, want one turn of 4 s, of which 3 s lie in the window", got)
+		}
+	})
+}
