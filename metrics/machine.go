@@ -19,6 +19,10 @@ type Machine struct {
 	// Waiting is the mean number of this process's threads that were ready to run and had no
 	// processor.
 	Waiting float64
+	// StartedResident is the memory of the processes that this one started, at the end of the window, and
+	// StartedWritten what they had the disk write in the window, both in bytes.
+	StartedResident int64
+	StartedWritten  int64
 }
 
 // A usage is a snapshot of the kernel's counters, in seconds.
@@ -29,7 +33,7 @@ type usage struct {
 	stolen  float64         // taken by the hypervisor for other machines
 	kernel  float64         // in interrupts, which belong to no program
 	self    float64         // this process
-	started float64         // its children and all their descendants
+	started family          // its children and all their descendants
 	waiting map[int]float64 // by thread of this process: time ready to run without a processor
 }
 
@@ -40,20 +44,36 @@ func readUsage() *usage {
 	if err != nil {
 		return nil
 	}
-	stat, err := proc.Stat()
+	stat, at, err := statNow(proc)
 	if err != nil {
 		return nil
 	}
 	all := stat.CPUTotal
 	u := usage{
-		at: time.Now(), cores: len(stat.CPU), idle: all.Idle + all.Iowait, stolen: all.Steal, kernel: all.IRQ + all.SoftIRQ,
+		at: at, cores: len(stat.CPU), idle: all.Idle + all.Iowait, stolen: all.Steal, kernel: all.IRQ + all.SoftIRQ,
 		self: cpuTime().Seconds(), waiting: threadsWaited(),
 	}
-	u.started, err = startedTime(proc)
+	u.started, err = startedBy(proc)
 	if err != nil {
 		return nil
 	}
 	return &u
+}
+
+// statNow returns the kernel's counters of processor time and when they were read. It reads them
+// again, up to ten times, if the reading was interrupted: the time in between would count as used
+// or as idle by mistake, on every processor.
+func statNow(proc procfs.FS) (stat procfs.Stat, at time.Time, err error) {
+	const prompt = 2 * time.Millisecond
+	for range 10 {
+		began := time.Now()
+		stat, err = proc.Stat()
+		at = time.Now()
+		if err != nil || at.Sub(began) <= prompt {
+			break
+		}
+	}
+	return stat, at, err
 }
 
 // since returns the usage between an earlier reading and u, or nil if either is missing.
@@ -67,7 +87,8 @@ func (u *usage) since(before *usage) *Machine {
 	}
 	m := Machine{Cores: u.cores, Stolen: max(u.stolen-before.stolen, 0) / took}
 	m.Busy = max(float64(u.cores)-m.Stolen-(u.idle-before.idle)/took, 0)
-	m.Started = max(u.started-before.started, 0) / took
+	m.Started = max(u.started.time-before.started.time, 0) / took
+	m.StartedResident, m.StartedWritten = u.started.resident, max(u.started.written-before.started.written, 0)
 	m.Others = max(m.Busy-m.Started-(u.self-before.self+u.kernel-before.kernel)/took, 0)
 	for id, waited := range u.waiting {
 		m.Waiting += (waited - before.waiting[id]) / took
@@ -75,27 +96,38 @@ func (u *usage) since(before *usage) *Machine {
 	return &m
 }
 
-// startedTime returns the processor time of all descendants of this process, including those
-// that have ended.
-func startedTime(proc procfs.FS) (float64, error) {
+// A family is what all descendants of this process use together.
+type family struct {
+	time     float64 // processor time in seconds, including that of processes that have ended
+	resident int64   // bytes
+	written  int64   // bytes that the disk was to write; of a process that has ended, nothing
+}
+
+// startedBy returns the usage of all descendants of this process.
+func startedBy(proc procfs.FS) (family, error) {
 	all, err := proc.AllProcs()
 	if err != nil {
-		return 0, err
+		return family{}, err
 	}
-	used, children := map[int]float64{}, map[int][]int{}
+	stats, children := map[int]procfs.ProcStat{}, map[int][]procfs.Proc{}
 	for _, p := range all {
 		s, err := p.Stat()
 		if err != nil {
 			continue // it has ended
 		}
-		used[s.PID] = s.CPUTime() + float64(s.CUTime+s.CSTime)/ticksPerSecond
-		children[s.PPID] = append(children[s.PPID], s.PID)
+		stats[s.PID] = s
+		children[s.PPID] = append(children[s.PPID], p)
 	}
-	sum := ended().Seconds()
+	sum := family{time: ended().Seconds()}
 	for next := children[os.Getpid()]; len(next) > 0; {
-		pid := next[0]
-		sum += used[pid]
-		next = append(next[1:], children[pid]...)
+		p := next[0]
+		s := stats[p.PID]
+		sum.time += s.CPUTime() + float64(s.CUTime+s.CSTime)/ticksPerSecond
+		sum.resident += int64(s.ResidentMemory())
+		if io, err := p.IO(); err == nil {
+			sum.written += int64(io.WriteBytes)
+		}
+		next = append(next[1:], children[p.PID]...)
 	}
 	return sum, nil
 }
