@@ -24,7 +24,7 @@ type File struct {
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Took is how long the whole command took.
 	Took time.Duration `json:"took_ns"`
-	// Skipped says, a line each, what was left out and why.
+	// Skipped has a line for each part that was left out, with the reason.
 	Skipped []string `json:"skipped,omitempty"`
 	// Scenario is the scenario file that it was run from, by its name without
 	// folder and suffix; left out otherwise.
@@ -34,8 +34,8 @@ type File struct {
 	Percentiles []float64 `json:"percentiles,omitempty"`
 	// Reference is what the scenario file sets beside the runs.
 	Reference *Reference `json:"reference,omitempty"`
-	// Gates are what was asked of the runs, and Verdict what follows from all of
-	// them; left out where nothing was asked.
+	// Gates are the judged thresholds, and Verdict follows from all of them; both are left out
+	// without thresholds.
 	Gates   []Gate  `json:"gates,omitempty"`
 	Verdict Verdict `json:"verdict,omitempty"`
 	Runs    []Run   `json:"runs"`

@@ -25,7 +25,7 @@ type Mix struct {
 	Retries int64 `json:"retries"`
 }
 
-// Preload describes the data on the service besides what was measured.
+// Preload describes the data that the service held beside the measured nodes.
 type Preload struct {
 	Nodes   int `json:"nodes"`
 	Watches int `json:"watches"` // on these; none fired

@@ -81,7 +81,7 @@ type Run struct {
 	Warnings  []Warning        `json:"warnings"`
 	Doubts    []Warning        `json:"doubts,omitzero"` // those of the warnings for which figures prove nothing; missing in older files
 	Intervals []Interval       `json:"intervals"`
-	// Faults are what was broken on purpose; left out where nothing was.
+	// Faults are the injected faults and their effects; left out without faults.
 	Faults *Breakage `json:"faults,omitempty"`
 }
 

@@ -34,7 +34,7 @@ type Sweep struct {
 	State string `json:"-"`
 }
 
-// An Estimate is a median over repetitions, or what was fitted, and its interval.
+// An Estimate is a median over repetitions, or a fitted parameter, with its interval.
 type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -75,7 +75,7 @@ type Curve struct {
 	URL    string `json:"url"`
 	Beside string `json:"beside,omitempty"` // the level of the second axis, e.g. "hold 1 ms"
 	// Growth are the exponents of the first axis by which costs grow, by the names
-	// of PerRound; what is 0 somewhere has none.
+	// of PerRound; a cost that is 0 at some level has none.
 	Growth map[string]Estimate `json:"growth"`
 	// GrowthFrom is the first level that Growth is fitted to.
 	GrowthFrom float64 `json:"growth_from,omitempty"`

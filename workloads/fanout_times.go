@@ -21,8 +21,8 @@ func (f *FanoutTimes) Reset() {
 	f.all = metrics.Fanout{}
 }
 
-// Add adds a write of which all watchers were notified: how long after the request the
-// acknowledgement and the notifications arrived, in ascending order, and how many watchers missed
+// Add adds a write whose watchers were all notified. The times, in ascending order, are those from the
+// request to the acknowledgement and to the notifications; missed is the number of watchers that missed
 // the write.
 func (f *FanoutTimes) Add(acknowledged time.Duration, notified []time.Duration, missed int) {
 	f.mu.Lock()

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A panel is a coordinate system and what is drawn in it.
+// A panel is a coordinate system and the marks drawn in it.
 type panel struct {
 	heading string // the part of the chart, "" if there is only one panel
 	x, y    axis
@@ -102,7 +102,7 @@ func (p panel) plot(found *[]tip) *plot.Plot {
 	return g
 }
 
-// marks returns what is drawn, from back to front.
+// marks returns the panel's marks, from back to front.
 func (p panel) marks() (all []plot.Plotter) {
 	for _, b := range p.bands {
 		all = append(all, b)

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
-// A Subject is the runs of base and candidate that differ only in what is compared.
+// A Subject is the runs of base and candidate with the same settings, except for the compared one.
 type Subject struct {
 	Name    string // "" if there is only one subject
 	Base    []results.Run

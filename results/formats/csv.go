@@ -60,7 +60,7 @@ func (t *sheet) known(head string, v float64, known bool) {
 	t.number(head, v)
 }
 
-// runs adds a row for each run, with what was run and all figures that any of the runs can have.
+// runs adds a row for each run, with its settings and all figures that any of the runs can have.
 func (t *sheet) runs(v results.Result) {
 	all := variants(v)
 	var phases []string
@@ -123,7 +123,7 @@ func column(f metric.Metric) string {
 	return f.Name
 }
 
-// identity adds what was run.
+// identity adds the recipe, the form and the settings of a run.
 func (t *sheet) identity(r results.Run) {
 	t.set("scenario", r.Scenario)
 	t.who(r.Recipe, r.Form, r.Family, r.Backend, r.Clients)

@@ -160,8 +160,8 @@ func list(w io.Writer, title string, lines []string) {
 	}
 }
 
-// marks matches the characters that are special anywhere in Markdown, and begins what is special at the
-// start of a line.
+// marks matches the characters that are special anywhere in Markdown, and begins those that are special
+// at the start of a line.
 var (
 	marks  = regexp.MustCompile("[\\\\`*_\\[\\]<>|~&#$]")
 	begins = regexp.MustCompile(`^(\d{0,9})([-+=.)])([-=\s]|$)`)

@@ -31,7 +31,7 @@ func significance(values []float64, at int) (step, p float64) {
 	return regress(clipped, at, correlation(residuals))
 }
 
-// clip moves outliers to the limit of what is no outlier.
+// clip moves outliers to the nearest value that is no outlier.
 func clip(values []float64, at int) []float64 {
 	clipped := slices.Clone(values)
 	var deviations []float64

@@ -33,14 +33,14 @@ func WriteText(w io.Writer, f results.Observation, o view.Options) error {
 	return err
 }
 
-// Heading says in one line what was observed.
+// Heading names the observed service and the extent of the traffic in one line.
 func Heading(f results.Observation) string {
 	return fmt.Sprintf("stampede observe · %s by %s · %s · %s, %s · %s requests%s", f.Backend, f.Source,
 		units.Duration(f.Observed.Duration), units.Plural(int(f.Observed.Traffic.Sessions), "session"),
 		units.Plural(f.Observed.Traffic.Clients, "client host"), units.Count(f.Observed.Traffic.Requests), losses(f))
 }
 
-// losses says what was not seen.
+// losses describes the traffic that was not analysed.
 func losses(f results.Observation) string {
 	var all []string
 	if f.Dropped+f.Observed.Traffic.GapBytes > 0 {

@@ -42,7 +42,7 @@ func (u USL) R2(levels []Level) float64 {
 const parameters = 3
 
 // Scale fits the law to the levels' median throughputs, by least squares of the relative
-// residuals. The error says what is missing.
+// residuals. The error names the missing measurements.
 func Scale(levels []Level) (USL, error) {
 	all := medians(levels)
 	if len(all) <= parameters {

@@ -80,7 +80,7 @@ func (c comparison) WriteTable(w io.Writer, o Options) error {
 	return err
 }
 
-// Heading says in one line what was compared.
+// Heading names base and candidate in one line.
 func (c comparison) Heading() string {
 	command := "stampede compare"
 	if c.Paired {

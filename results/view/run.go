@@ -36,7 +36,7 @@ type Options struct {
 	Saved string // the path that the file was saved to, "" if it was not saved
 }
 
-// WriteTable writes the file for people: what was run, the decision, the finding, the numbers, the
+// WriteTable writes the file for people: the heading, the decision, the finding, the numbers, the
 // warnings, and the command that repeats the run.
 func (f file) WriteTable(w io.Writer, o Options) error {
 	var b bytes.Buffer
@@ -131,7 +131,7 @@ func serverName(b results.Backend) string {
 	return b.Name
 }
 
-// Heading says in one line what was run.
+// Heading names the recipe, the backend and the duration in one line.
 func (f file) Heading() string {
 	parts := []string{"stampede run"}
 	if f.Scenario != "" {

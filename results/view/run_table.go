@@ -122,8 +122,8 @@ func Label(phase string) string {
 	return phase
 }
 
-// placeOf returns what was run and where, with the query of the backend's URL, since several backends
-// may be of the same kind.
+// placeOf returns the recipe and the backend of a run, with the query of the backend's URL, since
+// several backends may be of the same kind.
 func placeOf(r results.Run) string {
 	on := r.Backend.Name
 	if _, asked, ok := strings.Cut(r.Backend.URL, "?"); ok {

@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/results/units"
 )
 
-// heading says in one line what was swept.
+// heading names the recipe, the backend and the swept settings in one line.
 func (s sweep) Heading() string {
 	parts := append([]string{"stampede sweep"}, levels.Distinct(s.Runs, func(r results.Run) string { return r.Recipe })...)
 	parts = append(parts, levels.Distinct(s.Runs, func(r results.Run) string { return whereOf(r.Backend) })...)
@@ -79,7 +79,7 @@ func (s sweep) places() (all []string) {
 	return all
 }
 
-// WriteTable writes the sweep for people: what was swept, the finding, the medians of every level,
+// WriteTable writes the sweep for people: the heading, the finding, the medians of every level,
 // the curves fitted to them and the limits of each form.
 func (s sweep) WriteTable(w io.Writer, o Options) error {
 	var b bytes.Buffer

@@ -144,7 +144,7 @@ func filled(tables ...Table) []Table {
 	return slices.DeleteFunc(tables, func(t Table) bool { return len(t.Rows) == 0 })
 }
 
-// Heading says in one line what was counted.
+// Heading names the counted recipes and the backend in one line.
 func (r countReport) Heading() string {
 	var of []string
 	for _, s := range r.Settled {
@@ -204,7 +204,7 @@ func (t Table) writePlain(w io.Writer) {
 
 // A View is a result as text for people.
 type View interface {
-	// Heading says in one line what was measured.
+	// Heading names the measurement and the machine in one line.
 	Heading() string
 	// Findings says what the result shows, a sentence or two each.
 	Findings() []string

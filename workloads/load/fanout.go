@@ -26,7 +26,7 @@ type Watch func(ctx context.Context, c drivers.Conn, node string, e *Observer) e
 // with its own session, and a writer that is not a client sets it. In a closed loop the writer
 // sets the node when all watchers have been notified of the last write and watch again, and it has
 // thought. In an open loop it sets the node whenever an arrival is due, once the write before is
-// acknowledged. A round is one write of which all watchers have been notified.
+// acknowledged. A round is one write whose watchers have all been notified.
 func Fanouts(watch Watch) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
 		return &fanoutWorkload{

@@ -149,7 +149,7 @@ func (t *fanoutTracker) ended() (rounds int64) {
 	return rounds
 }
 
-// write returns a write of which a watcher may still be notified, or nil.
+// write returns the write of that number if a watcher may still be notified of it, and else nil.
 func (t *fanoutTracker) write(number int64) *fanoutWrite {
 	if len(t.open) == 0 || number < t.open[0].number || number > t.made {
 		return nil

@@ -20,8 +20,8 @@ type Storm struct {
 	// Hit applies the storm to one session. It returns when the session is usable again, which
 	// takes an answer from the service.
 	Hit func(ctx context.Context, s *workloads.Slot, path string) error
-	// Outcome describes what is wrong with the round's path after the storm, as an ordinary client
-	// sees it; "" if nothing is.
+	// Outcome describes a fault in the round's path after the storm, as an ordinary client sees it;
+	// "" if there is none.
 	Outcome func(ctx context.Context, c drivers.Conn, path string) (wrong string, err error)
 }
 

@@ -29,7 +29,7 @@ type Trial struct {
 // not rule a level out.
 const searchRuns = 3
 
-// A tally holds what is known about a level.
+// A tally holds the measurements of a level.
 type tally struct {
 	Trials
 	undecided  int

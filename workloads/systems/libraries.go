@@ -39,8 +39,8 @@ func (l Linear) String() string {
 	return text
 }
 
-// Libraries returns the counts of the libraries themselves. Each is a difference between two
-// runs, one of which has one turn more for each member, or one opening more of a barrier.
+// Libraries returns the counts of the libraries themselves. Each is the difference between two runs: the
+// second has one turn more for each member, or one opening more of a barrier.
 func Libraries() []Library {
 	const (
 		kazoo    = "kazoo 2.8.0"

@@ -31,7 +31,7 @@ const (
 )
 
 // A Mix holds the flags of raw operations, and of the nodes and watches that exist on the
-// service besides what is measured.
+// service beside the measured nodes.
 type Mix struct {
 	workloads.MixSettings // the parsed flags; check sets them
 	readsText             string
