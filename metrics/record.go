@@ -40,9 +40,11 @@ type Record struct {
 	Background *Record
 	Safety     Safety
 	Generator  Generator
-	// Server holds the server's own counters for the window, over all its clients; nil where it
-	// has none. LargestFanout is not limited to the window.
-	Server    *drivers.Counters
+	// Server holds what the server's own counters counted for all its clients; nil where it has
+	// none. They are read a little before and a little after the window, so ServerRounds has the
+	// rounds that ended between the two readings. LargestFanout is not limited to the window.
+	Server       *drivers.Counters
+	ServerRounds int64
 	Errors    map[string]int64 // by sentinel text
 	Warnings  []Warning
 	Doubts    []Warning // the warnings that make the figures unusable

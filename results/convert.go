@@ -66,7 +66,7 @@ func fromRecord(s Setting, r *metrics.Record, write writing) Run {
 		run.Storm = &Storm{Made: s.Made, Omitted: s.Omitted}
 	}
 	if n := r.Server; n != nil {
-		run.Server = &Server{Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}
+		run.Server = &Server{Rounds: r.ServerRounds, Notifications: n.Notifications, Reads: n.Reads, Writes: n.Writes}
 		if f := n.Fsyncs; f != nil {
 			run.Server.Fsyncs = &Fsyncs{Count: f.Count, TookNS: f.Took}
 		}

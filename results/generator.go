@@ -102,6 +102,9 @@ type Fsyncs struct {
 // Server has the server's own counts. Apache ZooKeeper counts
 // heartbeats among the reads.
 type Server struct {
+	// Rounds ended while the server counted, from a little before the window until a little after it;
+	// left out in older files, and then the rounds of the window are the nearest.
+	Rounds        int64 `json:"rounds,omitzero"`
 	Notifications int64 `json:"notifications"`
 	Reads         int64 `json:"reads"`
 	Writes        int64 `json:"writes"`

@@ -125,7 +125,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record := &metrics.Record{}
 	ramp := r.gather(ctx)
 	warmup := r.warmUp(ctx)
-	server := r.serverCounts(ctx)
+	server := r.readServer(ctx)
 	self := metrics.StartSampler()
 	meter.Begin()
 	all.begin()
@@ -145,7 +145,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	live.close(record)
 	record.Ramp, record.Warmup = ramp, warmup
 	meter.End()
-	record.Server = r.serverCounted(ctx, server)
+	r.countServer(ctx, server, record)
 
 	r.halt()
 	record.Background = r.background.finish()

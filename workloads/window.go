@@ -82,30 +82,39 @@ func (r *runner) reportProgress(elapsed time.Duration, first metrics.Lap, self *
 	r.plan.Progress(p)
 }
 
-// serverCounts returns the server's own counters, or nil if it has none.
-func (r *runner) serverCounts(ctx context.Context) *drivers.Counters {
-	w, ok := r.pool.Service.(drivers.ServerStats)
-	if !ok {
-		return nil
-	}
-	c, err := w.Counters(context.WithoutCancel(ctx))
-	if err != nil {
-		return nil
-	}
-	return &c
+// A serverReading has the server's own counters, and the rounds that had ended when they were read.
+type serverReading struct {
+	counters *drivers.Counters // nil if the server has none
+	rounds   int64
 }
 
-// serverCounted returns what the server has counted since before.
-func (r *runner) serverCounted(ctx context.Context, before *drivers.Counters) *drivers.Counters {
-	now := r.serverCounts(ctx)
-	if before == nil || now == nil {
-		return nil
+// readServer reads the server's own counters. The server reads them at some time between request and
+// reply, so the rounds are those at the middle.
+func (r *runner) readServer(ctx context.Context) serverReading {
+	w, ok := r.pool.Service.(drivers.ServerStats)
+	if !ok {
+		return serverReading{}
 	}
-	now.Notifications -= before.Notifications
-	now.Reads -= before.Reads
-	now.Writes -= before.Writes
-	now.Fsyncs = now.Fsyncs.Sub(before.Fsyncs)
-	return now
+	asked := r.all.Load()
+	c, err := w.Counters(context.WithoutCancel(ctx))
+	if err != nil {
+		return serverReading{}
+	}
+	return serverReading{&c, (asked + r.all.Load()) / 2}
+}
+
+// countServer sets the record's Server and ServerRounds to what was counted since the first reading.
+func (r *runner) countServer(ctx context.Context, first serverReading, record *metrics.Record) {
+	last := r.readServer(ctx)
+	if first.counters == nil || last.counters == nil {
+		return
+	}
+	c, before := last.counters, first.counters
+	c.Notifications -= before.Notifications
+	c.Reads -= before.Reads
+	c.Writes -= before.Writes
+	c.Fsyncs = c.Fsyncs.Sub(before.Fsyncs)
+	record.Server, record.ServerRounds = c, last.rounds-first.rounds
 }
 
 // warmSlices is the number of slices of the plan's warm-up.

@@ -133,3 +133,19 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// The server's counters are read a little before and after the window, so more rounds end between the
+// readings than in the window. A file without that number uses the rounds of the window.
+func TestServerCountsAreOfTheirOwnRounds(t *testing.T) {
+	r := full()
+	for rounds, want := range map[int64]float64{3800: 0.25, 0: 0.5} {
+		r.Server.Rounds = rounds
+		m, err := metric.Parse("server.fsyncs_per_round", []string{"acquire"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, known := m.Of(r); !known || v != want {
+			t.Errorf("%d rounds: %v fsyncs per round, known %v; want %v", rounds, v, known, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/stampede-bench/stampede/results"
@@ -30,10 +31,10 @@ func server() []Metric {
 	counts := func(what string, of func(results.Server) int64) Metric {
 		return Metric{"server." + what + "_per_round", PerRound, Less, false, what + " that a round cost, as the server counts, including those of other clients",
 			func(r results.Run) (float64, bool) {
-				if r.Server == nil || r.Rounds == 0 {
+				if r.Server == nil || serverRounds(r) == 0 {
 					return 0, false
 				}
-				return float64(of(*r.Server)) / float64(r.Rounds), true
+				return float64(of(*r.Server)) / float64(serverRounds(r)), true
 			}}
 	}
 	return []Metric{
@@ -50,7 +51,7 @@ func server() []Metric {
 			return float64(m.StartedResidentBytes)
 		})},
 		{"server.fsyncs_per_round", PerRound, Less, true, "times that the server had the disk confirm its log for a round", fsyncs(func(r results.Run, f results.Fsyncs) (float64, bool) {
-			return float64(f.Count) / float64(r.Rounds), true
+			return float64(f.Count) / float64(serverRounds(r)), true
 		})},
 		{"server.fsync_mean", Nanoseconds, Less, true, "how long the disk took to confirm the server's log, on average", fsyncs(func(_ results.Run, f results.Fsyncs) (float64, bool) {
 			return float64(f.TookNS) / float64(max(f.Count, 1)), f.TookNS > 0
@@ -72,9 +73,12 @@ func started(of func(results.Run, results.Machine) float64) func(results.Run) (f
 // fsyncs is known if the server tells, and rounds ended.
 func fsyncs(of func(results.Run, results.Fsyncs) (float64, bool)) func(results.Run) (float64, bool) {
 	return func(r results.Run) (float64, bool) {
-		if r.Server == nil || r.Server.Fsyncs == nil || r.Rounds == 0 {
+		if r.Server == nil || r.Server.Fsyncs == nil || serverRounds(r) == 0 {
 			return 0, false
 		}
 		return of(r, *r.Server.Fsyncs)
 	}
 }
+
+// serverRounds returns the rounds that ended while the server counted.
+func serverRounds(r results.Run) int64 { return cmp.Or(r.Server.Rounds, r.Rounds) }
