@@ -94,6 +94,9 @@ func serving(t testing.TB, serve func(*net.TCPConn)) string {
 		for {
 			c, err := l.Accept()
 			if err != nil {
+				if !errors.Is(err, net.ErrClosed) {
+					t.Error(err)
+				}
 				return
 			}
 			going.Go(func() { defer c.Close(); serve(c.(*net.TCPConn)) })
@@ -374,13 +377,28 @@ func TestManyConnections(t *testing.T) {
 	}
 }
 
+// echo sends back what it receives, through a buffer: io.Copy between two sockets takes a pipe for each
+// copy in progress, and so twice the descriptors.
+func echo(c *net.TCPConn) {
+	buffer := make([]byte, 512)
+	for {
+		n, err := c.Read(buffer)
+		if n > 0 {
+			c.Write(buffer[:n])
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
 // ends is the environment variable that makes the test's process the two ends of the connections.
 const ends = "STAMPEDE_TEST_BOTH_ENDS"
 
 // bothEnds serves an echo, whose address it prints, reads the proxy's address, opens n connections
 // there, each of which must echo a byte while all are open, and holds them until its input ends.
 func bothEnds(t *testing.T, n int) {
-	fmt.Println(serving(t, func(c *net.TCPConn) { io.Copy(c, c) }))
+	fmt.Println(serving(t, echo))
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Scan()
 	conns := make([]net.Conn, n)
@@ -396,6 +414,7 @@ func bothEnds(t *testing.T, n int) {
 		conns[i] = c
 	}
 	for i, c := range conns {
+		c.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, err := io.ReadFull(c, make([]byte, 1)); err != nil {
 			t.Fatalf("connection %d: %v", i, err)
 		}
