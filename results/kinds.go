@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 )
 
 // KindRun is the kind of a plain File. Such a file has no kind field: a result without a kind
@@ -36,6 +37,23 @@ func KindOf(v Result) string {
 		return KindCalibration
 	}
 	return KindRun
+}
+
+// StartOf returns when the measurement of a result began; the zero time for a calibration.
+func StartOf(v Result) time.Time {
+	switch r := v.(type) {
+	case File:
+		return r.Started
+	case Sweep:
+		return r.Started
+	case CountReport:
+		return r.Started
+	case Comparison:
+		return r.Started
+	case Observation:
+		return r.Started
+	}
+	return time.Time{}
 }
 
 // ReadAny reads a result of any of the Kinds, of this schema or an older one. The error is one

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,31 +80,61 @@ func (a *app) history(figures []string, f historyFlags) error {
 	return nil
 }
 
-// savedRuns returns the results of runs and sweeps in a folder or in a file with a result in each line, in
-// the order of their time. It leaves out other kinds of results.
+// savedRuns returns the saved results of runs and sweeps, in the order of their time. It leaves out other
+// kinds of results.
 func (a *app) savedRuns(path string) (files []results.File, err error) {
-	var all []results.Result
-	if strings.HasSuffix(path, ".jsonl") {
-		if all, err = archive.ReadLines(path); err != nil {
-			return nil, cli.Usage(err)
-		}
-	} else if all, err = a.inFolder(archive.Folder(path)); err != nil {
+	all, err := a.savedResults(path)
+	if err != nil {
 		return nil, err
 	}
-	for _, v := range all {
-		switch v := v.(type) {
+	for _, e := range all {
+		switch v := e.Result.(type) {
 		case results.File:
 			files = append(files, v)
 		case results.Sweep:
 			files = append(files, v.File)
 		}
 	}
-	slices.SortStableFunc(files, func(x, y results.File) int { return x.Started.Compare(y.Started) })
 	return files, nil
 }
 
+// savedResults returns the results in a folder, or in a file with a result in each line, in the order of
+// their time.
+func (a *app) savedResults(path string) (all []archive.Entry, err error) {
+	if strings.HasSuffix(path, ".jsonl") {
+		all, err = inLines(path)
+	} else {
+		all, err = a.inFolder(archive.Folder(path))
+	}
+	slices.SortStableFunc(all, func(x, y archive.Entry) int {
+		return results.StartOf(x.Result).Compare(results.StartOf(y.Result))
+	})
+	return all, err
+}
+
+// inLines reads the results of a file with a result in each line. A result without an id is named by its line.
+func inLines(path string) (all []archive.Entry, err error) {
+	lines, err := archive.ReadLines(path)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	for i, v := range lines {
+		id := fmt.Sprintf("line-%d", i+1)
+		switch v := v.(type) {
+		case results.File:
+			id = cmp.Or(v.ID, id)
+		case results.Sweep:
+			id = cmp.Or(v.ID, id)
+		case results.Observation:
+			id = cmp.Or(v.ID, id)
+		}
+		all = append(all, archive.Entry{ID: id, Result: v})
+	}
+	return all, nil
+}
+
 // inFolder reads the saved results. A file that cannot be read does not hide the others.
-func (a *app) inFolder(folder archive.Folder) (all []results.Result, err error) {
+func (a *app) inFolder(folder archive.Folder) (all []archive.Entry, err error) {
 	ids, err := folder.IDs()
 	if err != nil {
 		return nil, cli.Usage(err)
@@ -114,7 +145,7 @@ func (a *app) inFolder(folder archive.Folder) (all []results.Result, err error) 
 			fmt.Fprintf(a.err, "stampede: %v\n", err)
 			continue
 		}
-		all = append(all, v)
+		all = append(all, archive.Entry{ID: id, Result: v})
 	}
 	return all, nil
 }

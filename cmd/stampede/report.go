@@ -1,6 +1,10 @@
 package main
 
 import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
@@ -8,10 +12,11 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/report"
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	var folder string
+	var folder, site string
 	var output outputs.Flags
 	var percentiles string
 	cmd := &cobra.Command{
@@ -20,15 +25,22 @@ func (a *app) reportCommand() *cobra.Command {
 		Short:   "Show a saved result again, in any format",
 		Long: `Report writes a saved run, or the file of a run, sweep, count or comparison, in any
 format that the command itself supports. It runs nothing. RESULT is @ for the last
-run (the default), @-1 for the one before, an id or the beginning of one, or a path.`,
+run (the default), @-1 for the one before, an id or the beginning of one, or a path.
+
+With --history it writes a folder of pages about all saved results: each figure over
+time with its changes, the newest comparison, and the report of each result.`,
 		Example: `  stampede report
   stampede report @-1 -o json=before.json
-  stampede report sweep.json -o csv=sweep.csv -o markdown`,
+  stampede report sweep.json -o csv=sweep.csv -o markdown
+  stampede report --history .stampede/runs -o html=site`,
 		Args:              oneResult,
 		ValidArgsFunction: completeRuns(&folder),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
+			}
+			if site != "" {
+				return a.reportHistory(site, args, output)
 			}
 			return a.reportOn(archive.Folder(folder), append(args, archive.Last)[0], output, percentiles)
 		},
@@ -36,6 +48,7 @@ run (the default), @-1 for the one before, an id or the beginning of one, or a p
 	spec.RegisterFolder(cmd, &folder)
 	spec.RegisterPercentiles(cmd.Flags(), &percentiles)
 	output.Register(cmd, "")
+	cmd.Flags().StringVar(&site, "history", "", "`PATH` of a folder of saved runs, or of a file .jsonl: write pages about all of them to -o html=FOLDER")
 	return cmd
 }
 
@@ -70,6 +83,32 @@ func (a *app) reportOn(folder archive.Folder, name string, output outputs.Flags,
 	}
 	defer outs.Discard()
 	return outs.Write(v, path)
+}
+
+// reportHistory writes a folder of pages about all saved results.
+func (a *app) reportHistory(path string, args []string, output outputs.Flags) error {
+	if len(args) > 0 {
+		return cli.Usagef("--history reports on all results, got %q too", args[0])
+	}
+	folder, ok := "", false
+	if len(output.Formats) == 1 {
+		folder, ok = strings.CutPrefix(output.Formats[0], "html=")
+	}
+	if !ok || folder == "" {
+		return cli.Usagef("--history writes several pages: give them a folder, -o html=FOLDER, and no other output")
+	}
+	all, err := a.savedResults(path)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return cli.Flagf("history", "no results in %s", path)
+	}
+	if err := report.WriteSite(folder, all); err != nil {
+		return cli.Usagef("-o html=%s: cannot write there: %v", folder, cli.WithoutPath(err))
+	}
+	fmt.Fprintf(a.err, "stampede: %d results in %s\n", len(all), filepath.Join(folder, "index.html"))
+	return nil
 }
 
 func oneResult(cmd *cobra.Command, args []string) error {

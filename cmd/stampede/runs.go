@@ -139,7 +139,7 @@ func (a *app) exportRuns(folder archive.Folder, path string) error {
 	}
 	var text bytes.Buffer
 	for _, v := range slices.Backward(all) { // the folder has the newest first
-		if err := archive.WriteLine(&text, v); err != nil {
+		if err := archive.WriteLine(&text, v.Result); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,12 @@ import (
 	"github.com/stampede-bench/stampede/results"
 )
 
+// An Entry is a saved result with its id.
+type Entry struct {
+	ID     string
+	Result results.Result
+}
+
 // WriteLine writes the result as one line of JSON.
 func WriteLine(w io.Writer, r results.Result) error {
 	var text, line bytes.Buffer

@@ -21,7 +21,7 @@ func (s *Series) WriteTable(w io.Writer) error {
 		first.Time.Format("2006-01-02"), last.Time.Format("2006-01-02"), s.Metric.Format(last.Value), s.blocks())
 	changes := s.Analyze()
 	for _, c := range changes {
-		text += "  " + s.describe(c) + "\n"
+		text += "  " + s.Describe(c) + "\n"
 	}
 	switch {
 	case len(changes) == 0 && !s.Exact() && len(s.Points) < 2*fewest:
@@ -33,20 +33,21 @@ func (s *Series) WriteTable(w io.Writer) error {
 	return err
 }
 
-// describe describes a change: "regression −9.8 % from 2026-11-12, result 20261112-…".
-func (s *Series) describe(c Change) string {
+// Describe describes a change: "regression −9.8 % from 2026-11-12, result 20261112-…".
+func (s *Series) Describe(c Change) string {
 	from := s.Points[c.At]
 	kind, size := "step", "from 0 to "+s.Metric.Format(from.Value)
 	if !math.IsInf(c.Size, 0) {
-		size = strings.ReplaceAll(fmt.Sprintf("%+.1f %%", 100*c.Size), "-", "−")
+		size = c.Percent()
 	}
 	if c.Drift() {
 		kind = "drift"
 	}
-	return fmt.Sprintf("%s: %s of %s from %s on, result %s", s.verdict(c), kind, size, from.Time.Format("2006-01-02 15:04"), from.ID)
+	return fmt.Sprintf("%s: %s of %s from %s on, result %s", s.Verdict(c), kind, size, from.Time.Format("2006-01-02 15:04"), from.ID)
 }
 
-func (s *Series) verdict(c Change) string {
+// Verdict returns regression, improvement, or change if neither direction of the figure is better.
+func (s *Series) Verdict(c Change) string {
 	switch {
 	case s.Worse(c):
 		return "regression"
@@ -54,6 +55,14 @@ func (s *Series) verdict(c Change) string {
 		return "change"
 	}
 	return "improvement"
+}
+
+// Percent returns the size as a signed percentage: "−9.8 %". It is "new" if the value was 0 before.
+func (c Change) Percent() string {
+	if math.IsInf(c.Size, 0) {
+		return "new"
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%+.1f %%", 100*c.Size), "-", "−")
 }
 
 // shown is how many of the last values blocks shows.

@@ -13,7 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/results/view"
 )
 
-//go:embed page.html page.css
+//go:embed page.html page.css site.html
 var files embed.FS
 
 // A page is the content of a report, from top to bottom.

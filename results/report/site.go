@@ -1,0 +1,210 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/charts"
+	"github.com/stampede-bench/stampede/results/history"
+)
+
+// WriteSite writes pages into a folder: index.html, with the figures of the history over time, and the
+// report of each result that has one. It creates the folder if it is missing, and replaces the pages of an earlier
+// site. Entries are in the order of their time.
+func WriteSite(folder string, all []archive.Entry) error {
+	i, err := indexOf(all)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for _, e := range all {
+		if err := writePage(folder, e.ID+".html", func(w io.Writer) error { return Write(w, e.Result) }); err != nil {
+			return err
+		}
+	}
+	return writePage(folder, "index.html", i.write)
+}
+
+// writePage writes a page completely or not at all.
+func writePage(folder, name string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(folder, ".stampede-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after the rename, as it should
+	err = write(f)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return os.Rename(f.Name(), filepath.Join(folder, name))
+}
+
+// An index is the content of the first page of a site, from top to bottom.
+type index struct {
+	Heading  string
+	Verdict  badge
+	Findings []string
+	Newest   *row // the newest comparison
+	Subjects []subject
+	Rows     []row // the newest result first
+	Light    template.CSS
+	Dark     template.CSS
+	Style    template.CSS
+}
+
+// A subject is the history of one kind of run on one machine.
+type subject struct {
+	Name, Machine string
+	Charts        []charts.Chart
+	Changes       []change
+}
+
+// A change is a row of the table of changes, the newest first.
+type change struct {
+	Badge  badge
+	Figure string
+	Size   string
+	From   time.Time
+	ID     string
+}
+
+// A row is a result in the list of all results.
+type row struct {
+	Badge   badge
+	Started time.Time
+	ID      string
+	Heading string
+	Finding string
+}
+
+func indexOf(all []archive.Entry) (i index, err error) {
+	var runs history.Collection
+	for _, e := range all {
+		switch r := e.Result.(type) {
+		case results.File:
+			r.ID = e.ID
+			err = runs.Add(r)
+		case results.Sweep:
+			r.File.ID = e.ID
+			err = runs.Add(r.File)
+		}
+		if err != nil {
+			return i, fmt.Errorf("result %s: %w", e.ID, err)
+		}
+		r := rowOf(e)
+		i.Rows = append(i.Rows, r)
+		if _, is := e.Result.(results.Comparison); is {
+			i.Newest = &r
+		}
+	}
+	slices.Reverse(i.Rows)
+	i.decide(runs.Series)
+	i.addSubjects(runs.Series)
+	i.Heading = fmt.Sprintf("stampede history · %s", counted(len(all), "result"))
+	if n := len(i.Rows); n > 0 {
+		i.Heading += fmt.Sprintf(" · %s to %s", i.Rows[n-1].Started.Format(time.DateOnly), i.Rows[0].Started.Format(time.DateOnly))
+	}
+	style, err := files.ReadFile("page.css")
+	if err != nil {
+		return i, fmt.Errorf("read the site's style: %w", err)
+	}
+	i.Style = template.CSS(string(style) + charts.TipStyle)
+	i.Light, i.Dark = template.CSS(charts.Variables(false)), template.CSS(charts.Variables(true))
+	return i, nil
+}
+
+// decide sets the verdict and the findings by the newest change of each figure.
+func (i *index) decide(all []*history.Series) {
+	var worse, better []string
+	for _, s := range all {
+		changes := s.Analyze()
+		if len(changes) == 0 {
+			continue
+		}
+		switch newest := changes[len(changes)-1]; s.Verdict(newest) {
+		case "regression":
+			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", s.Metric.Name, s.Subject, newest.Percent(), s.Points[newest.At].Time.Format(time.DateOnly)))
+		case "improvement":
+			better = append(better, s.Metric.Name)
+		}
+	}
+	of := counted(len(all), "figure")
+	switch {
+	case len(worse) > 0:
+		i.Verdict = badgeOf(results.Regression)
+		i.Findings = append([]string{fmt.Sprintf("The newest change is for the worse in %d of %s.", len(worse), of)}, worse...)
+	case len(better) > 0:
+		i.Verdict = badgeOf(results.Improvement)
+		i.Findings = []string{fmt.Sprintf("The newest change is for the better in %d of %s.", len(better), of)}
+	case len(all) > 0:
+		i.Verdict = badgeOf(results.Pass)
+		i.Findings = []string{fmt.Sprintf("None of %s changed.", of)}
+	default:
+		i.Verdict = badgeOf("")
+		i.Findings = []string{"No run in this history has a figure to follow."}
+	}
+}
+
+func (i *index) addSubjects(all []*history.Series) {
+	for _, s := range all {
+		at := slices.IndexFunc(i.Subjects, func(o subject) bool { return o.Name == s.Subject && o.Machine == s.Machine })
+		if at < 0 {
+			at = len(i.Subjects)
+			i.Subjects = append(i.Subjects, subject{Name: s.Subject, Machine: s.Machine})
+		}
+		to := &i.Subjects[at]
+		to.Charts = append(to.Charts, charts.History(s))
+		for _, c := range s.Analyze() {
+			from := s.Points[c.At]
+			to.Changes = append(to.Changes, change{badgeOfChange(s.Verdict(c)), s.Metric.Name, c.Percent(), from.Time, from.ID})
+		}
+		slices.SortStableFunc(to.Changes, func(a, b change) int { return b.From.Compare(a.From) })
+	}
+}
+
+// badgeOfChange returns the badge of a change: a change that is neither good nor bad has none of the
+// verdicts.
+func badgeOfChange(verdict string) badge {
+	if verdict == "change" {
+		return badge{"Change", "none", "○"}
+	}
+	return badgeOf(results.Verdict(verdict))
+}
+
+// rowOf describes a result as its own page does.
+func rowOf(e archive.Entry) row {
+	p := pageOf(e.Result)
+	return row{p.Verdict, results.StartOf(e.Result).UTC(), e.ID, p.Heading, cmp.Or(append(p.Findings, "")[0], "n/a")}
+}
+
+// counted returns "1 result" or "2 results".
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+func (i index) write(w io.Writer) error {
+	t, err := template.New("site.html").Funcs(template.FuncMap{"svg": svg, "names": names, "day": func(t time.Time) string { return t.Format("2006-01-02 15:04") }}).ParseFS(files, "site.html")
+	if err != nil {
+		return fmt.Errorf("read the site's template: %w", err)
+	}
+	return t.Execute(w, i)
+}
