@@ -51,6 +51,7 @@ test: deps ## go test -short with one ZooKeeper and one etcd, in some minutes; e
 check: deps ## all tests under the race detector, faults on ensembles, linters, the gate, fuzzing; half an hour
 	$(GO) build -o $(PLAIN) ./cmd/stampede
 	$(GO) test -count=1 -timeout=30m $(SIMULATED)
+	$(GO) test -count=1 -timeout=10m -run '^TestWatchersAreNotifiedExactlyOnce$$' ./workloads/catalog
 	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m ./...
 	$(MAKE) soak SOAK=3 RECIPES=all
 	$(MAKE) lint

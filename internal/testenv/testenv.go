@@ -36,8 +36,9 @@ func SkipIfShort(t testing.TB) {
 // Long is the reason given for a skipped long test.
 const Long = "long test, left to make check"
 
-// SkipIfRaced skips a simulation in one goroutine. There the race detector can find nothing and
-// makes it ten times slower: make check runs it without the detector.
+// SkipIfRaced skips a test that the race detector makes ten times slower: a simulation in one goroutine,
+// or one of as many sessions as the machine carries. The check target of the Makefile must run it without
+// the detector, which TestCheckRunsWhatTheRaceDetectorSkips verifies.
 func SkipIfRaced(t testing.TB) {
 	t.Helper()
 	if raced {
@@ -45,5 +46,5 @@ func SkipIfRaced(t testing.TB) {
 	}
 }
 
-// Simulation is the reason given for a skipped simulation.
-const Simulation = "simulation in one goroutine, run without the race detector"
+// Simulation is the reason given for a test skipped under the race detector.
+const Simulation = "too slow under the race detector: make check runs it without"
