@@ -45,10 +45,10 @@ type Record struct {
 	// rounds that ended between the two readings. LargestFanout is not limited to the window.
 	Server       *drivers.Counters
 	ServerRounds int64
-	Errors    map[string]int64 // by sentinel text
-	Warnings  []Warning
-	Doubts    []Warning // the warnings that make the figures unusable
-	Intervals []Interval
+	Errors       map[string]int64 // by sentinel text
+	Warnings     []Warning
+	Doubts       []Warning // the warnings that make the figures unusable
+	Intervals    []Interval
 	// The faults injected in the window, and the clients' recoveries.
 	Breaks     []Break
 	Recoveries []Recovery
