@@ -64,6 +64,9 @@ func newZooKeeper(t Tap, joined bool) *zookeeper {
 func (z *zookeeper) FromClient(at time.Time, p []byte) {
 	z.at = at
 	z.dialogue.FromClient(p)
+	if n := z.dialogue.Refused(); n > 0 {
+		z.tap.Gap(at, n)
+	}
 }
 
 func (z *zookeeper) FromServer(at time.Time, p []byte) {

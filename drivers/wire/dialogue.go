@@ -21,9 +21,20 @@ type Dialogue struct {
 // already: then its first packets do not open a session.
 func NewDialogue(probe drivers.Probe, joined bool) *Dialogue {
 	d := &Dialogue{seed: maphash.MakeSeed()}
-	d.tap.probe, d.tap.pending.paths = probe, true
+	d.tap.probe, d.tap.pending.paths, d.tap.pending.limit = probe, true, maxPending
 	d.tap.out.opened, d.tap.in.opened = joined, joined
 	return d
+}
+
+// maxPending is how many requests without a reply a Dialogue keeps. Clients have far fewer in flight.
+const maxPending = 1 << 16
+
+// Refused returns how many bytes of requests were not decoded since the last call, because too many
+// requests had no reply.
+func (d *Dialogue) Refused() int64 {
+	n := d.tap.refused
+	d.tap.refused = 0
+	return n
 }
 
 // Session returns the server's response when the session was opened or resumed, without its

@@ -37,6 +37,7 @@ type Tap struct {
 	mu      sync.Mutex // guards what follows, and is held while the probe is called
 	out     outbound
 	pending ring
+	refused int64 // bytes of requests that the ring had no room for
 	cut     bool
 	session ConnectResponse
 	resumes bool // the client asked to resume a session

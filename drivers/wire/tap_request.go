@@ -97,6 +97,10 @@ func (t *Tap) request(payload []byte, size int) {
 		t.out.parts = decodeParts(t.out.parts[:0], &d)
 		m.Parts = t.out.parts
 	}
+	if m.Op != drivers.OpPing && t.pending.full() {
+		t.refused += int64(size)
+		return
+	}
 	if m.Op != drivers.OpPing {
 		t.pending.push(h.Xid, &m)
 	}

@@ -8,6 +8,7 @@ type ring struct {
 	slots      []pending // length is a power of two
 	head, tail uint      // slots[head:tail], modulo the length
 	paths      bool      // keep the paths of reads that arm no watch, too
+	limit      uint      // how many it keeps, 0 for any number
 	lossy      bool      // replies may be missing: one answers all requests before its own
 }
 
@@ -22,6 +23,9 @@ type pending struct {
 }
 
 func (r *ring) at(i uint) *pending { return &r.slots[i&uint(len(r.slots)-1)] }
+
+// full reports whether the ring keeps no further request.
+func (r *ring) full() bool { return r.limit > 0 && r.tail-r.head >= r.limit }
 
 func (r *ring) push(xid int32, m *drivers.Message) {
 	if r.tail-r.head == uint(len(r.slots)) {

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"bytes"
 	"time"
 
 	"golang.org/x/net/http2"
@@ -43,17 +44,32 @@ func (d *decoder) FromServer(at time.Time, p []byte) { d.decode(at, &d.replies, 
 // decode takes bytes of one direction. From the first error on, all bytes are a gap.
 func (d *decoder) decode(at time.Time, h *half, p []byte, frame func(http2.Frame)) {
 	d.at = at
-	if !d.undecodable && h.take(p, frame) == nil {
+	if !d.undecodable && h.take(p, frame) == nil && !d.undecodable {
 		return
 	}
-	d.undecodable = true
+	d.giveUp()
 	d.tap.Gap(at, int64(len(p)))
 }
 
 func (d *decoder) Lost(at time.Time, _ bool, bytes int64) {
-	d.undecodable = true
+	d.giveUp()
 	d.tap.Gap(at, bytes)
 }
+
+// giveUp decodes nothing more, and keeps nothing.
+func (d *decoder) giveUp() {
+	d.undecodable = true
+	d.requests.buf, d.replies.buf = new(bytes.Buffer), new(bytes.Buffer)
+	clear(d.streams)
+}
+
+// maxStreams is how many streams of a connection, and maxCreating how many unconfirmed watches of a
+// stream, a decoder keeps. At the first one beyond it gives the connection up: the replies
+// could not be told apart.
+const (
+	maxStreams  = 1 << 12
+	maxCreating = 1 << 16
+)
 
 func (d *decoder) End(at time.Time) { d.tap.Close(at) }
 

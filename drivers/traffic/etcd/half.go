@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"bytes"
+	"errors"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -18,9 +19,12 @@ type half struct {
 const (
 	frameHeader  = 9 // bytes
 	maxFrame     = 1<<24 - 1
-	headerTable  = 4096    // the default size of HTTP/2, which etcd's clients and servers keep
-	keptCapacity = 4 << 10 // of a buffer between two pieces
+	headerTable  = 4096         // the default size of HTTP/2, which etcd's clients and servers keep
+	maxHeld      = 2 * maxFrame // bytes of headers whose end has not come
+	keptCapacity = 4 << 10      // of a buffer between two pieces
 )
+
+var errTooLarge = errors.New("headers without an end")
 
 func newHalf(skip int) half {
 	h := half{skip: skip, buf: new(bytes.Buffer)}
@@ -41,6 +45,9 @@ func (h *half) take(p []byte, frame func(http2.Frame)) error {
 			return err
 		}
 		frame(f)
+	}
+	if h.buf.Len() > maxHeld {
+		return errTooLarge
 	}
 	if h.buf.Len() == 0 && h.buf.Cap() > keptCapacity {
 		*h.buf = bytes.Buffer{}

@@ -26,7 +26,11 @@ type stream struct {
 func (d *decoder) asked(f http2.Frame) {
 	switch f := f.(type) {
 	case *http2.MetaHeadersFrame:
-		if method := f.PseudoValue("path"); method != "" {
+		switch method := f.PseudoValue("path"); {
+		case method == "":
+		case len(d.streams) >= maxStreams:
+			d.undecodable = true
+		default:
 			d.streams[f.StreamID] = &stream{method: method}
 		}
 	case *http2.DataFrame:

@@ -28,6 +28,10 @@ func (d *decoder) watchRequest(s *stream, m *drivers.Message, payload []byte, wh
 			if len(c.RangeEnd) > 0 {
 				w.op = drivers.OpWatchTree
 			}
+			if len(s.watches.creating) >= maxCreating {
+				d.undecodable = true
+				return
+			}
 			s.watches.creating = append(s.watches.creating, w)
 			m.Op, m.Path, m.Watch = w.op, w.key, true
 		}
