@@ -37,10 +37,12 @@ type Notified struct {
 
 // NewListening returns a Meter that reports causes to the listener. It has no window and no time
 // line, and takes the time of each packet from now, which may be the time at which the packet was
-// captured.
-func NewListening(listener Listener, now func() time.Time) *Meter {
+// captured. It keeps about as many writes, and as many notifications without a cause, as limit
+// says: see bounds.
+func NewListening(listener Listener, now func() time.Time, limit int) *Meter {
 	m := NewMeter()
 	m.now, m.ledger.listener, m.ledger.timeline = now, listener, nil
+	m.ledger.bounds.limit = limit
 	return m
 }
 

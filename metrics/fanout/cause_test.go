@@ -22,7 +22,7 @@ func (h *heard) Complete(t Trigger) { h.complete = append(h.complete, t) }
 // listening returns a Meter with a listener, and a writer and two watchers of it.
 func listening() (m *Meter, h *heard, writer, first, second wire) {
 	h = new(heard)
-	m = NewListening(h, func() time.Time { return time.Unix(1, 0) }) // a time from a capture
+	m = NewListening(h, func() time.Time { return time.Unix(1, 0) }, 1<<14) // a time from a capture
 	return m, h, wire{m.Session()}, wire{m.Session()}, wire{m.Session()}
 }
 

@@ -15,6 +15,7 @@ type changeKey struct {
 // watch fires once.
 type foreignTrigger struct {
 	trigger
+	serial        int64 // in the order of their first notifications
 	after, before int64
 	notified      map[*sessionState]struct{}
 }
@@ -32,10 +33,14 @@ func (l *ledger) assignForeign(n *notification) {
 			return
 		}
 	}
-	f := &foreignTrigger{before: unbounded, notified: map[*sessionState]struct{}{}}
+	l.foreigners++
+	f := &foreignTrigger{serial: l.foreigners, before: unbounded, notified: map[*sessionState]struct{}{}}
 	l.notify(&f.trigger, n)
 	f.include(n, after)
 	l.foreign[c] = append(l.foreign[c], f)
+	if limit := int64(l.bounds.limit); limit > 0 && l.foreigners%limit == 0 { // no write may come that prunes
+		l.boundForeign()
+	}
 }
 
 func (f *foreignTrigger) include(n *notification, after int64) {

@@ -17,7 +17,11 @@ func (f *inFlight) send() serial {
 	return f.next() - 1
 }
 
+// complete records that a request has been answered, or that nobody waits for its reply.
 func (f *inFlight) complete(n serial) {
+	if n < f.first {
+		return // nobody has waited for it
+	}
 	f.answered[n-f.first] = true
 	for len(f.answered) > 0 && f.answered[0] {
 		f.answered = f.answered[1:]

@@ -40,6 +40,9 @@ type ledger struct {
 	follower   *follower // nil unless a write is followed
 	timeline   *timeline // nil if there is a listener
 	listener   Listener  // nil except for an observer
+	foreigners int64     // number of foreign triggers so far
+	open       int       // notifications since the latest reply of their sessions
+	bounds     bounds
 }
 
 // smallestBatch is the smallest number of new writes after which prune runs again.
@@ -75,6 +78,7 @@ func (l *ledger) asked(s *sessionState, op drivers.Op) {
 		l.opening(s)
 		return
 	}
+	l.boundWrites()
 	s.closing = op == drivers.OpClose
 	s.writes = append(s.writes, l.inFlight.send())
 }
@@ -220,7 +224,9 @@ func (l *ledger) notified(s *sessionState, m *drivers.Message, at time.Time) {
 	}
 	n.armed.fired = append(n.armed.fired, n)
 	s.open = append(s.open, n)
+	l.open++
 	s.hasOpen.Store(true)
 	l.waiting = append(l.waiting, n)
 	l.resolve()
+	l.boundNotifications()
 }

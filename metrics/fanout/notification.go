@@ -40,6 +40,7 @@ func (l *ledger) bound(s *sessionState, pos int64) {
 			l.assignForeign(n)
 		}
 	}
+	l.open -= len(s.open)
 	s.open = s.open[:0]
 	s.hasOpen.Store(false)
 }

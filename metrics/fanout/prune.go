@@ -12,14 +12,9 @@ import "slices"
 // position too, so idle sessions do not delay pruning for long.
 func (l *ledger) prune() {
 	l.pruned = l.completeUpTo()
-	for len(l.order) > 0 && l.order[0].pos <= l.pruned {
-		w := l.order[0]
-		l.order[0] = nil
-		l.order = l.order[1:]
-		for _, t := range w.tables {
-			l.trim(t)
-		}
-		l.release(w)
+	l.dropPruned()
+	if l.boundKept() {
+		l.dropPruned()
 	}
 	for c, triggers := range l.foreign {
 		triggers = slices.DeleteFunc(triggers, func(f *foreignTrigger) bool {
@@ -35,8 +30,23 @@ func (l *ledger) prune() {
 			l.foreign[c] = triggers
 		}
 	}
+	l.boundForeign()
+	l.boundUnreported()
 	// Checking every session is expensive: run again only after as many new writes.
 	l.batch = len(l.order) + max(smallestBatch, len(l.sessions))
+}
+
+// dropPruned drops the writes up to the position pruned.
+func (l *ledger) dropPruned() {
+	for len(l.order) > 0 && l.order[0].pos <= l.pruned {
+		w := l.order[0]
+		l.order[0] = nil
+		l.order = l.order[1:]
+		for _, t := range w.tables {
+			l.trim(t)
+		}
+		l.release(w)
+	}
 }
 
 // completeUpTo returns the position up to which every connected session has received its notifications

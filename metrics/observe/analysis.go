@@ -17,10 +17,21 @@ type Limits struct {
 	Watches  int // standing watches; further ones are counted only
 	Changes  int // writes whose notifications may still come
 	Paths    int // paths whose pattern is remembered
+
+	// What is beyond the following is counted only: see Traffic.
+	Connections int // open connections; of further ones messages are counted
+	Sessions    int // sessions that have not ended; of further ones messages are counted
+	Children    int // ephemeral and sequential nodes that exist
+	Lines       int // nodes with sequential children
+	Requests    int // requests without a reply, over all connections
+	Waiting     int // writes and notifications whose effect or cause may still be seen; the oldest are decided early
 }
 
 // DefaultLimits take some hundred megabytes at most.
-var DefaultLimits = Limits{Patterns: 512, Watches: 1 << 20, Changes: 1 << 14, Paths: 1 << 16}
+var DefaultLimits = Limits{
+	Patterns: 512, Watches: 1 << 20, Changes: 1 << 14, Paths: 1 << 16,
+	Connections: 1 << 17, Sessions: 1 << 17, Children: 1 << 16, Lines: 1 << 14, Requests: 1 << 20, Waiting: 1 << 19,
+}
 
 // An Analysis adds up what it observes. It is a traffic.Observer. Its methods may be called from
 // any goroutine.
@@ -43,6 +54,10 @@ type Analysis struct {
 	oldest   []*change // in the order of their first notification, some complete
 	largest  []Change
 	watches  int
+	children int       // that are kept
+	followed int       // open connections that are followed
+	requests int       // without a reply
+	idled    time.Time // when empty lines were last dropped
 }
 
 // totals are the counts over all patterns and sessions.
@@ -56,6 +71,7 @@ type totals struct {
 	rearms                         int64
 	gaps, gapBytes                 int64
 	unfollowed                     int64 // watches beyond the limit
+	beyond                         Beyond
 	triggers, foreign, largest     int64
 	fanout                         *hdrhistogram.Histogram
 	latency                        [drivers.OpFlush + 1]*hdrhistogram.Histogram
@@ -70,7 +86,7 @@ func New(l Limits) *Analysis {
 	}
 	a.all.clients = map[string]struct{}{}
 	a.all.fanout = hdrhistogram.New(1, largestFanout, digits)
-	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now })
+	a.meter = fanout.NewListening(listener{a}, func() time.Time { return a.now }, l.Waiting)
 	return a
 }
 
@@ -98,7 +114,13 @@ func (a *Analysis) Open(c traffic.Connection) traffic.Tap {
 	if c.Joined {
 		a.all.joined++
 	}
-	return &tap{a: a, c: c}
+	t := &tap{a: a, c: c}
+	if t.out = a.followed >= a.limits.Connections; t.out {
+		a.all.beyond.Connections++
+	} else {
+		a.followed++
+	}
+	return t
 }
 
 // A place is a path with its pattern.
@@ -127,14 +149,14 @@ func (a *Analysis) lookUp(path []byte) *place {
 }
 
 func (a *Analysis) newPlace(path string) *place {
-	if len(a.paths) >= a.limits.Paths {
-		clear(a.paths)
-	}
 	p := &place{path: path}
 	if up := above(path); up != "" {
 		p.parent = a.lookUp([]byte(up))
 	}
 	p.pattern = a.pattern(Fold(path), p.parent)
+	if len(a.paths) >= a.limits.Paths { // counted after the nodes above it have been entered
+		clear(a.paths)
+	}
 	a.paths[path] = p
 	return p
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,6 +28,7 @@ type child struct {
 	turn    bool  // its owner has found no other ahead of it
 	entered bool  // its owner has set the line's node
 	leaving bool  // its owner has asked to delete it
+	kept    bool  // it counts among the children that are kept
 }
 
 // maxGone is how many removed children a line remembers: a list that is answered before the
@@ -43,33 +45,88 @@ func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
 	if m.Mode == 0 || p.parent == nil {
 		return
 	}
-	if m.Mode&drivers.Sequential == 0 { // a single node for which clients race
-		s.children[p.path] = &child{line: &line{place: p}, place: p, owner: s, pos: m.Pos, own: true, turn: true}
+	if old := s.children[p.path]; old != nil { // its removal was not seen
+		delete(s.children, p.path)
+		a.remove(old, m.Pos)
+	}
+	if a.children >= a.limits.Children {
+		a.all.beyond.Nodes++
 		return
 	}
-	l := a.lines[p.parent.path]
+	if m.Mode&drivers.Sequential == 0 { // a single node for which clients race
+		s.children[p.path] = a.keep(&child{line: &line{place: p}, place: p, owner: s, pos: m.Pos, own: true, turn: true})
+		return
+	}
+	p.parent.pattern.lined = true
+	l := a.line(p.parent)
 	if l == nil {
-		l = &line{place: p.parent}
-		a.lines[p.parent.path] = l
-		p.parent.pattern.lined = true
+		a.all.beyond.Nodes++
+		return
 	}
 	name := strings.ToLower(p.path[len(p.parent.path):])
 	c := &child{line: l, place: p, owner: s, pos: m.Pos, own: m.Mode&drivers.Ephemeral != 0, reads: strings.Contains(name, "read")}
 	i, _ := slices.BinarySearchFunc(l.live, c, func(x, y *child) int { return int(min(max(x.pos-y.pos, -1), 1)) })
-	l.live = slices.Insert(l.live, i, c)
+	l.live = slices.Insert(l.live, i, a.keep(c))
 	if c.own {
 		s.children[p.path] = c
+	}
+}
+
+// line returns the line of the node's children, nil if there are too many lines.
+func (a *Analysis) line(p *place) *line {
+	if l := a.lines[p.path]; l != nil {
+		return l
+	}
+	if len(a.lines) >= a.limits.Lines {
+		a.dropEmptyLines()
+	}
+	if len(a.lines) >= a.limits.Lines {
+		return nil
+	}
+	l := &line{place: p}
+	a.lines[p.path] = l
+	return l
+}
+
+// dropEmptyLines drops the lines in which no child stands. It looks at all lines, so it does that
+// no more often than expire.
+func (a *Analysis) dropEmptyLines() {
+	if a.now.Sub(a.idled) < sweepInterval {
+		return
+	}
+	a.idled = a.now
+	maps.DeleteFunc(a.lines, func(_ string, l *line) bool { return len(l.live) == 0 })
+}
+
+// keep counts a child among those that are kept, until release.
+func (a *Analysis) keep(c *child) *child {
+	c.kept = true
+	a.children++
+	return c
+}
+
+func (a *Analysis) release(c *child) {
+	if c.kept {
+		c.kept = false
+		a.children--
 	}
 }
 
 // deleted removes the node. s is nil if the session that deleted it is not known.
 func (a *Analysis) deleted(s *session, pos int64, p *place) {
 	if s != nil {
-		if c := s.children[p.path]; c != nil && c.line.place == p {
+		if c := s.children[p.path]; c != nil && c.line.place.path == p.path {
 			delete(s.children, p.path)
+			a.release(c)
 		}
 	}
-	delete(a.lines, p.path)
+	if l := a.lines[p.path]; l != nil {
+		delete(a.lines, p.path)
+		for _, c := range l.live { // their removal was not seen
+			delete(c.owner.children, c.place.path)
+			a.release(c)
+		}
+	}
 	if p.parent == nil {
 		return
 	}
@@ -93,10 +150,13 @@ func (a *Analysis) deleted(s *session, pos int64, p *place) {
 		}
 	}
 	delete(c.owner.children, p.path)
-	l.remove(c, pos)
+	a.remove(c, pos)
 }
 
-func (l *line) remove(c *child, pos int64) {
+// remove takes the child out of its line.
+func (a *Analysis) remove(c *child, pos int64) {
+	a.release(c)
+	l := c.line
 	i := slices.Index(l.live, c)
 	if i < 0 {
 		return

@@ -49,8 +49,21 @@ type Traffic struct {
 	StandingNow   int   `json:"standing_watches"`
 	Unfollowed    int64 `json:"unfollowed_watches"` // beyond the number that is kept
 
+	Beyond Beyond `json:"beyond_limits"`
+
 	Gaps     int64 `json:"gaps"` // places at which bytes were not decoded
 	GapBytes int64 `json:"gap_bytes"`
+}
+
+// Beyond is what was observed beyond the limits of what is kept, besides watches. It is counted, and nothing else
+// is known of it.
+type Beyond struct {
+	Connections int64 `json:"connections"` // their messages are counted
+	Sessions    int64 `json:"sessions"`    // their messages are counted
+	Nodes       int64 `json:"nodes"`       // ephemeral or sequential nodes whose order is not followed
+	Requests    int64 `json:"requests"`    // their latency and the effect of their replies are not known
+	// Early are changes, writes and notifications that were decided before everything was known of them.
+	Early int64 `json:"decided_early"`
 }
 
 // A Place is a path pattern, with the form that was recognised there.
@@ -124,8 +137,9 @@ func (t *totals) traffic(a *Analysis) Traffic {
 		Resumed: t.resumed, Ended: t.ended, Lost: t.lost, Messages: t.messages, Requests: t.requests,
 		Reads: t.reads, Writes: t.writes, FailedWrites: t.failed, Notifications: t.notifications, Rearms: t.rearms,
 		Changes: t.triggers, UnseenWriters: t.foreign, StandingNow: a.watches, Unfollowed: t.unfollowed,
-		Gaps: t.gaps, GapBytes: t.gapBytes,
+		Gaps: t.gaps, GapBytes: t.gapBytes, Beyond: t.beyond,
 	}
+	r.Beyond.Early += a.meter.Early()
 	if t.triggers > 0 {
 		r.FanoutP50, r.FanoutMax = t.fanout.ValueAtQuantile(50), t.largest
 	}
@@ -158,7 +172,7 @@ func (a *Analysis) report() (places []Place) {
 			places = append(places, placeOf(Form{}, []*pattern{p}))
 		}
 	}
-	if len(a.others.watchers) > 0 || a.others.changes > 0 {
+	if o := a.others; len(o.watchers) > 0 || o.changes > 0 || o.polls > 0 || o.notifications() > 0 {
 		places = append(places, placeOf(Form{}, []*pattern{a.others}))
 	}
 	slices.SortStableFunc(places, func(x, y Place) int {

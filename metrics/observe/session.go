@@ -70,12 +70,16 @@ func (a *Analysis) newSession(c traffic.Connection) *session {
 	return s
 }
 
-// session returns the session of a connection, which may have had others before.
+// session returns the session of a connection, which may have had others before, and nil if there are too
+// many.
 func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	if known := a.sessions[s.ID]; known != nil && s.ID != 0 {
 		known.client, known.over = c.Client, false
 		a.all.resumed++
 		return known
+	}
+	if a.crowded() {
+		return nil
 	}
 	n := a.newSession(c)
 	n.id, n.timeout = s.ID, s.Timeout
@@ -83,7 +87,19 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	return n
 }
 
+// crowded reports whether no further session is followed, and counts the one that is not.
+func (a *Analysis) crowded() bool {
+	if len(a.byMeter) < a.limits.Sessions {
+		return false
+	}
+	a.all.beyond.Sessions++
+	return true
+}
+
 func (a *Analysis) anonymous(c traffic.Connection) *session {
+	if a.crowded() {
+		return nil
+	}
 	s := a.newSession(c)
 	s.anonymous = true
 	return s
@@ -122,12 +138,14 @@ func (a *Analysis) end(s *session) {
 		a.disarm(s, k)
 	}
 	for _, c := range s.children {
-		c.line.remove(c, 0)
+		a.remove(c, 0)
 	}
 	delete(a.byMeter, s.probe)
 	if a.sessions[s.id] == s {
 		delete(a.sessions, s.id)
 	}
+	// Removed children and items of queues refer to their owner.
+	s.watches, s.children, s.voted, s.races, s.polls, s.unassigned, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
@@ -135,7 +153,7 @@ func (s *session) closed(a *Analysis, pos int64) {
 	a.all.ended++
 	s.settle(a)
 	for _, c := range s.children {
-		c.line.remove(c, pos)
+		a.remove(c, pos)
 	}
 	clear(s.children)
 	for k := range s.watches {

@@ -3,6 +3,7 @@ package observe
 import (
 	"errors"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -16,11 +17,15 @@ type tap struct {
 	s       *session  // nil until it is known
 	opening []message // the packets that open the session, while it is not known
 	asked   []request // without an answer
+	out     bool      // it is not followed: its messages are only counted
 }
 
 // maxAsked is how many requests without an answer a tap keeps: of further ones the latency and
 // the path of the answer are not known.
 const maxAsked = 4096
+
+// maxOpening is how many packets a tap keeps that open a session. Two do so.
+const maxOpening = 8
 
 type message struct {
 	at time.Time
@@ -40,11 +45,22 @@ func (t *tap) Session(at time.Time, s traffic.Session) {
 	t.a.mu.Lock()
 	defer t.a.mu.Unlock()
 	t.a.at(at)
-	t.attach(t.a.session(s, t.c))
+	if !t.out {
+		t.attach(t.a.session(s, t.c))
+	}
 }
 
-// attach says which session the connection serves.
+// attach says which session the connection serves, nil if that is not followed.
 func (t *tap) attach(s *session) {
+	if s == nil {
+		t.out, t.opening = true, nil
+		t.a.followed--
+		return
+	}
+	if t.s != nil {
+		t.s.connections--
+		t.s.left = t.a.now
+	}
 	t.s = s
 	s.connections++
 	for _, o := range t.opening {
@@ -62,13 +78,17 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	if m.Kind != drivers.Cut {
 		t.a.all.messages++
 	}
-	if t.s == nil && m.Op == drivers.OpOpen {
+	if t.s == nil && !t.out && m.Op == drivers.OpOpen && len(t.opening) < maxOpening {
 		m.Path = nil
 		t.opening = append(t.opening, message{at, m})
 		return
 	}
-	if t.s == nil {
+	if t.s == nil && !t.out {
 		t.attach(t.a.anonymous(t.c))
+	}
+	t.a.all.count(&m)
+	if t.out {
+		return
 	}
 	switch m.Kind {
 	case drivers.Request:
@@ -84,7 +104,6 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 
 func (t *tap) request(m *drivers.Message) {
 	a := t.a
-	a.all.requests++
 	r := request{op: m.Op, at: a.now, after: t.s.notifications}
 	switch {
 	case len(m.Parts) > 0:
@@ -96,19 +115,67 @@ func (t *tap) request(m *drivers.Message) {
 		t.s.asked(a, m, r.place)
 	}
 	switch {
-	case m.Op == drivers.OpRearm:
-		a.all.rearms++
 	case m.Op.IsRead():
-		a.all.reads++
 		t.s.reads++
 	case m.Op.IsWrite():
-		a.all.writes++
 		t.s.writes++
 	}
-	if m.Op != drivers.OpPing && len(t.asked) < maxAsked {
-		t.asked = append(t.asked, r)
+	if m.Op != drivers.OpPing && !t.await(r) {
+		return // the meter would wait for the reply to a write, too
 	}
 	t.s.probe.Message(*m)
+}
+
+// await keeps the request until it is answered, unless there are too many.
+func (t *tap) await(r request) bool {
+	if len(t.asked) >= maxAsked || t.a.requests >= t.a.limits.Requests {
+		t.a.all.beyond.Requests++
+		return false
+	}
+	t.a.requests++
+	t.asked = append(t.asked, r)
+	return true
+}
+
+// count adds a message to the totals, also one of a connection that is not followed.
+func (t *totals) count(m *drivers.Message) {
+	switch {
+	case m.Kind == drivers.Request:
+		t.requests++
+		switch {
+		case m.Op == drivers.OpRearm:
+			t.rearms++
+		case m.Op.IsRead():
+			t.reads++
+		case m.Op.IsWrite():
+			t.writes++
+		}
+	case m.Kind == drivers.Reply && m.Op.IsWrite() && m.Err != nil:
+		t.failed++
+	case m.Kind == drivers.Notification && m.Event != 0 && len(m.Path) > 0:
+		t.notifications++
+	}
+}
+
+// bounded returns the reply as the meter gets it: without the watch or the owner of a node that
+// would be beyond the limits.
+func (t *tap) bounded(m drivers.Message) drivers.Message {
+	a := t.a
+	_, again := t.s.watches[watchKey{string(m.Path), m.Op == drivers.OpChildren || m.Op == drivers.OpWatchTree}]
+	if m.Watch && a.watches >= a.limits.Watches && !again {
+		m.Watch = false
+		if m.Op.IsWatch() {
+			m.Op = drivers.OpOther
+		}
+	}
+	if a.children >= a.limits.Children {
+		m.Mode &^= drivers.Ephemeral
+		m.Parts = slices.Clone(m.Parts)
+		for i := range m.Parts {
+			m.Parts[i].Mode &^= drivers.Ephemeral
+		}
+	}
+	return m
 }
 
 // asked returns the place of a request. The number that a sequential create will get is part of
@@ -126,14 +193,9 @@ func (t *tap) reply(m *drivers.Message) {
 	if known {
 		t.a.all.record(m.Op, t.a.now.Sub(r.at))
 	}
-	t.s.probe.Message(*m)
-	switch {
-	case m.Op == drivers.OpClose:
+	t.s.probe.Message(t.bounded(*m))
+	if m.Op == drivers.OpClose {
 		t.s.closed(t.a, m.Pos)
-	case m.Op.IsWrite():
-		if m.Err != nil {
-			t.a.all.failed++
-		}
 	}
 	for p := range parts(m) {
 		if !m.Op.IsWrite() || p.Op.IsWrite() { // a read of what the transaction wrote polls nothing
@@ -173,6 +235,7 @@ func (t *tap) answer(op drivers.Op) (request, bool) {
 	for i, r := range t.asked {
 		if r.op == op {
 			t.asked = append(t.asked[:i], t.asked[i+1:]...)
+			t.a.requests--
 			return r, true
 		}
 	}
@@ -183,7 +246,6 @@ func (t *tap) notification(m *drivers.Message) {
 	if m.Event == 0 || len(m.Path) == 0 {
 		return
 	}
-	t.a.all.notifications++
 	t.s.notified(t.a, m, t.a.place(m.Path))
 	t.s.probe.Message(*m)
 }
@@ -204,13 +266,18 @@ func (t *tap) Close(at time.Time) {
 	t.a.at(at)
 	t.a.all.open--
 	defer t.a.expire()
+	if !t.out {
+		t.a.followed--
+	}
+	t.a.requests -= len(t.asked)
+	t.asked = nil
 	if t.s == nil {
 		return
 	}
 	t.s.connections--
 	t.s.probe.Message(drivers.Message{Kind: drivers.Cut})
 	t.s.left = at
-	if t.s.anonymous || t.s.over {
+	if t.s.connections == 0 && (t.s.anonymous || t.s.over) { // else another connection still serves it
 		t.a.end(t.s)
 	}
 }

@@ -89,7 +89,8 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 	if l := a.lines[p.parent.path]; l != nil {
 		for _, c := range l.live {
 			if c.place.path == p.path && (c.owner.over || c.owner.connections == 0) {
-				l.remove(c, pos)
+				delete(c.owner.children, p.path)
+				a.remove(c, pos)
 				return
 			}
 		}
@@ -267,6 +268,7 @@ func (a *Analysis) flushOldest() {
 		a.oldest[0], a.oldest = nil, a.oldest[1:]
 		if !c.counted {
 			delete(a.changes, c.trigger)
+			a.all.beyond.Early++
 			a.flush(c)
 			return
 		}

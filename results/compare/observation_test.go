@@ -89,6 +89,7 @@ func TestCountsThatAreNotExact(t *testing.T) {
 		"gap":     func(o *results.Observation) { o.Observed.Traffic.GapBytes = 1 },
 		"joined":  func(o *results.Observation) { o.Observed.Traffic.Joined = 1 },
 		"watches": func(o *results.Observation) { o.Observed.Traffic.Unfollowed = 1 },
+		"beyond":  func(o *results.Observation) { o.Observed.Traffic.Beyond.Nodes = 1 },
 	} {
 		base, other := observations(1, 1, 1e6), observations(1, 1, 2e6)
 		spoil(&other[0])

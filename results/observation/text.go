@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/results/view"
@@ -55,10 +56,28 @@ func losses(f results.Observation) string {
 	if n := f.Observed.Traffic.Unfollowed; n > 0 {
 		all = append(all, units.Plural(int(n), "watch")+" not followed")
 	}
+	all = append(all, beyond(f.Observed.Traffic.Beyond)...)
 	if len(all) == 0 {
 		return ""
 	}
 	return " · " + strings.Join(all, ", ")
+}
+
+// beyond says what was observed beyond the limits of what is kept.
+func beyond(b observe.Beyond) (all []string) {
+	for _, of := range []struct {
+		n         int64
+		one, then string
+	}{
+		{b.Connections, "connection", " not followed"}, {b.Sessions, "session", " not followed"},
+		{b.Nodes, "node", " not followed"}, {b.Requests, "request", " not followed"},
+		{b.Early, "change", " or notifications decided early"},
+	} {
+		if of.n > 0 {
+			all = append(all, units.Plural(int(of.n), of.one)+of.then)
+		}
+	}
+	return all
 }
 
 // Findings returns one sentence for each herd, and otherwise one for the whole.
