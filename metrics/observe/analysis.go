@@ -72,6 +72,9 @@ type totals struct {
 	gaps, gapBytes                 int64
 	unfollowed                     int64 // watches beyond the limit
 	beyond                         Beyond
+	mostSessions                   int64
+	churn                          Churn
+	rearming                       rearmings
 	triggers, foreign, largest     int64
 	fanout                         *hdrhistogram.Histogram
 	latency                        [drivers.OpFlush + 1]*hdrhistogram.Histogram

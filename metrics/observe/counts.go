@@ -31,8 +31,9 @@ type pattern struct {
 	readsAfter int64
 	lostAfter  int64
 
-	polls     int64 // reads that repeat an earlier one though nothing was notified
-	unchanged int64 // those of them that are known to have returned the same
+	polls     int64                   // reads that repeat an earlier one though nothing was notified
+	unchanged int64                   // those of them that are known to have returned the same
+	interval  *hdrhistogram.Histogram // between such a read and the one before, nil without one
 
 	ahead     ahead
 	keptLists int64 // of a queue: items taken without a new list
@@ -95,6 +96,14 @@ func (p *pattern) changed(n int64) {
 	p.changes++
 	_ = p.fanout.RecordValue(min(n, largestFanout)) // in range
 	p.largest = max(p.largest, n)
+}
+
+// polledAfter adds a read that returned the same as the one that long before.
+func (p *pattern) polledAfter(d time.Duration) {
+	if p.interval == nil {
+		p.interval = newDurations()
+	}
+	recordDuration(p.interval, d)
 }
 
 // sessions counts different sessions, up to a bound.

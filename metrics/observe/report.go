@@ -22,6 +22,10 @@ type Report struct {
 	Largest    []Change    `json:"largest"`
 	Operations []Operation `json:"operations"`
 	Watchers   []Watcher   `json:"watchers"` // the sessions with most watches, at most ten
+	// Standing are the patterns with most armed watches at the end, at most ten.
+	Standing []Standing `json:"standing"`
+	Churn    Churn      `json:"churn"`
+	Rearming Rearming   `json:"rearming"`
 }
 
 // Traffic is the sum over all connections.
@@ -90,6 +94,7 @@ type Place struct {
 	FailedWrites int64  `json:"failed_writes"`
 	PollsSame    int64  `json:"polls_unchanged"` // reads that repeated an earlier one and returned the same
 	Polls        int64  `json:"polls"`
+	PollEvery    *int64 `json:"poll_interval_p50_ns"` // between a read and the one before that returned the same
 	LatencyP90   *int64 `json:"latency_p90_ns"`
 	OfPatterns   int    `json:"patterns"` // path patterns that belong to the place
 }
@@ -117,10 +122,10 @@ const maxWatchers = 10
 func (a *Analysis) Report() Report {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	watchers := a.watchers() // finish ends watches
+	watchers, standing := a.watchers(), a.standing() // finish ends watches
 	a.finish()
 	r := a.reportNow()
-	r.Watchers = watchers
+	r.Watchers, r.Standing = watchers, standing
 	return r
 }
 
@@ -128,6 +133,7 @@ func (a *Analysis) reportNow() Report {
 	return Report{
 		Duration: a.now.Sub(a.from), Traffic: a.all.traffic(a), Places: a.report(),
 		Largest: slices.Clone(a.largest), Operations: a.all.operations(), Watchers: a.watchers(),
+		Churn: a.all.churn.report(a), Rearming: a.all.rearming.report,
 	}
 }
 
@@ -214,7 +220,7 @@ func beside(groups map[string]group, g group) (all []group) {
 func placeOf(f Form, of []*pattern) Place {
 	r := Place{OfPatterns: len(of)}
 	fanout, settled := hdrhistogram.New(1, largestFanout, digits), newDurations()
-	latency, watchers := newDurations(), sessions{}
+	latency, polled, watchers := newDurations(), newDurations(), sessions{}
 	var useful, wasted, most int64
 	known := f.Name != ""
 	for i, p := range of {
@@ -244,6 +250,7 @@ func placeOf(f Form, of []*pattern) Place {
 		}
 		fanout.Merge(orEmpty(p.fanout))
 		settled.Merge(orEmpty(p.settle))
+		polled.Merge(orEmpty(p.interval))
 		u, w, ok := f.kind.useful(p)
 		useful, wasted, known = useful+u, wasted+w, known && ok
 	}
@@ -251,6 +258,7 @@ func placeOf(f Form, of []*pattern) Place {
 	if r.Changes > 0 {
 		r.FanoutP50 = fanout.ValueAtQuantile(50)
 	}
+	r.PollEvery = quantile(polled, 50)
 	r.SettledP90, r.LatencyP90 = quantile(settled, 90), quantile(latency, 90)
 	if known {
 		r.Useful, r.Wasted = &useful, &wasted

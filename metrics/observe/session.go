@@ -20,10 +20,12 @@ type session struct {
 	over        bool // it was closed
 	connections int
 	left        time.Time // end of its latest connection
+	opened      time.Time // zero if that was not observed
+	rearming    rearming
 	probe       *fanout.Session
 
 	reads, writes, notifications int64
-	watches                      map[watchKey]time.Time
+	watches                      map[watchKey]standingWatch
 	children                     map[string]*child // ephemeral nodes, by path
 	voted                        map[string]bool   // nodes of which it has set a child
 	races                        map[string]bool   // single ephemeral nodes that it could not create, because another session had
@@ -40,11 +42,18 @@ type watchKey struct {
 	children bool
 }
 
+// A standingWatch is a watch that is armed.
+type standingWatch struct {
+	at      time.Time
+	pattern *pattern
+}
+
 // A poll is a read that armed no watch.
 type poll struct {
 	digest        uint64
 	notifications int64 // of the session, at the read
 	writes        int64
+	at            time.Time
 }
 
 // maxPolls is how many paths are remembered for each session to find polling.
@@ -58,12 +67,13 @@ const maxRaces = 32
 
 func (a *Analysis) newSession(c traffic.Connection) *session {
 	s := &session{
-		client: c.Client, probe: a.meter.Session(), watches: map[watchKey]time.Time{}, children: map[string]*child{},
+		client: c.Client, probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, children: map[string]*child{},
 		polls: map[string]poll{}, unassigned: map[int64]*wake{}, voted: map[string]bool{}, races: map[string]bool{},
 	}
 	a.byMeter[s.probe] = s
 	a.all.sessions++
 	s.serial = a.all.sessions
+	a.all.mostSessions = max(a.all.mostSessions, int64(len(a.byMeter)))
 	if host, _, err := net.SplitHostPort(c.Client); err == nil && len(a.all.clients) < maxSessions {
 		a.all.clients[host] = struct{}{}
 	}
@@ -76,6 +86,7 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	if known := a.sessions[s.ID]; known != nil && s.ID != 0 {
 		known.client, known.over = c.Client, false
 		a.all.resumed++
+		known.rearming = rearming{since: a.now}
 		return known
 	}
 	if a.crowded() {
@@ -83,6 +94,10 @@ func (a *Analysis) session(s traffic.Session, c traffic.Connection) *session {
 	}
 	n := a.newSession(c)
 	n.id, n.timeout = s.ID, s.Timeout
+	if !s.Resumed {
+		n.opened = a.now
+		a.all.churn.Opened++
+	}
 	a.sessions[s.ID] = n
 	return n
 }
@@ -151,6 +166,7 @@ func (a *Analysis) end(s *session) {
 func (s *session) closed(a *Analysis, pos int64) {
 	s.over = true
 	a.all.ended++
+	a.all.churn.closed(a.now, s)
 	s.settle(a)
 	for _, c := range s.children {
 		a.remove(c, pos)
@@ -273,28 +289,30 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 		a.arm(s, watchKey{p.path, m.Op == drivers.OpChildren}, p)
 		return
 	}
-	s.polled(m, p)
+	s.polled(a, m, p)
 }
 
 // polled counts a read without a watch that repeats the session's last one though it was not
 // notified meanwhile and wrote nothing.
-func (s *session) polled(m *drivers.Message, p *place) {
+func (s *session) polled(a *Analysis, m *drivers.Message, p *place) {
 	last, again := s.polls[p.path]
 	if again && last.notifications == s.notifications && last.writes == s.writes {
 		p.pattern.polls++
 		if m.Digest != 0 && last.digest == m.Digest {
 			p.pattern.unchanged++
+			p.pattern.polledAfter(a.now.Sub(last.at))
 		}
 	}
 	if !again && len(s.polls) >= maxPolls {
 		clear(s.polls)
 	}
-	s.polls[p.path] = poll{digest: m.Digest, notifications: s.notifications, writes: s.writes}
+	s.polls[p.path] = poll{digest: m.Digest, notifications: s.notifications, writes: s.writes, at: a.now}
 }
 
 // arm enters a watch.
 func (a *Analysis) arm(s *session, k watchKey, p *place) {
 	if _, again := s.watches[k]; again {
+		s.rearmedOne(a)
 		return
 	}
 	if a.watches >= a.limits.Watches {
@@ -302,16 +320,16 @@ func (a *Analysis) arm(s *session, k watchKey, p *place) {
 		return
 	}
 	a.watches++
-	s.watches[k] = a.now
+	s.watches[k] = standingWatch{a.now, p.pattern}
 	p.pattern.standing++
 	p.pattern.mostStanding = max(p.pattern.mostStanding, p.pattern.standing)
 	p.pattern.watchers.add(s)
 }
 
 func (a *Analysis) disarm(s *session, k watchKey) {
-	if _, ok := s.watches[k]; ok {
+	if w, ok := s.watches[k]; ok {
 		delete(s.watches, k)
 		a.watches--
-		a.place([]byte(k.path)).pattern.standing--
+		w.pattern.standing--
 	}
 }

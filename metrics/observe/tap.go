@@ -115,6 +115,8 @@ func (t *tap) request(m *drivers.Message) {
 		t.s.asked(a, m, r.place)
 	}
 	switch {
+	case m.Op == drivers.OpRearm:
+		t.s.rearmedAll(a)
 	case m.Op.IsRead():
 		t.s.reads++
 	case m.Op.IsWrite():

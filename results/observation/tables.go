@@ -11,10 +11,12 @@ import (
 )
 
 // Tables returns the numbers of the observation: its places, the changes that woke most sessions, the
-// operations and, if it was asked for, the projection.
+// operations, the numbers of further findings and, if it was asked for, the projection.
 func Tables(f results.Observation) (all []view.Table) {
 	for _, t := range []view.Table{
-		places(f.Observed.Places), largest(f.Observed.Largest), operations(f.Observed.Operations), projection(f.Projected, f.Observed.Places),
+		places(f.Observed.Places), largest(f.Observed.Largest), operations(f.Observed.Operations),
+		polls(f.Observed.Places), rearmed(f.Observed.Rearming), sessions(f.Observed.Churn), standingWatches(f.Observed.Standing),
+		projection(f.Projected, f.Observed.Places),
 	} {
 		if len(t.Rows)+len(t.Notes) > 0 {
 			all = append(all, t)

@@ -80,7 +80,8 @@ func beyond(b observe.Beyond) (all []string) {
 	return all
 }
 
-// Findings returns one sentence for each herd, and otherwise one for the whole.
+// Findings returns sentences for each herd and for what else costs the servers, and otherwise one for the
+// whole.
 func Findings(f results.Observation) (all []string) {
 	for _, p := range f.Observed.Places {
 		if p.Form == nil || !p.Form.Herd || p.FanoutMax < 2 {
@@ -93,12 +94,10 @@ func Findings(f results.Observation) (all []string) {
 			all = append(all, fmt.Sprintf("  With the form %q a change would wake %s.", p.Form.Instead, units.Count(p.Form.Wakes)))
 		}
 	}
-	for _, p := range f.Observed.Places {
-		if p.PollsSame >= 10 && p.PollsSame*2 > p.Requests {
-			all = append(all, fmt.Sprintf("POLLING: %s of %s requests for %s repeat a read that returned the same as before.",
-				units.Count(p.PollsSame), units.Count(p.Requests), p.Path))
-		}
-	}
+	all = append(all, polling(f.Observed)...)
+	all = append(all, rearmStorm(f.Observed)...)
+	all = append(all, churn(f.Observed)...)
+	all = append(all, standing(f.Observed)...)
 	for _, p := range f.Observed.Places {
 		if p.Form == nil && p.FanoutMax > 1 && 2*p.FanoutMax >= int64(p.Sessions) {
 			all = append(all, fmt.Sprintf("NOT KNOWN: one change of %s wakes up to %s of %s; its form is not recognised.",

@@ -1,0 +1,138 @@
+package observe
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/traffic"
+)
+
+var start = time.Unix(1000, 0)
+
+// connect opens a connection of the session that long after the start.
+func connect(a *Analysis, id int64, after time.Duration) traffic.Tap {
+	t := a.Open(traffic.Connection{ID: uint64(id), Client: "192.0.2.1:5", At: start.Add(after)})
+	t.Session(start.Add(after), traffic.Session{ID: id, Timeout: 10 * time.Second})
+	return t
+}
+
+// ask sends a request and its reply that long after the start.
+func ask(t traffic.Tap, after time.Duration, m drivers.Message) {
+	for _, m.Kind = range []drivers.MessageKind{drivers.Request, drivers.Reply} {
+		t.Message(start.Add(after), m)
+	}
+}
+
+func watch(t traffic.Tap, after time.Duration, path string) {
+	ask(t, after, drivers.Message{Op: drivers.OpGet, Path: []byte(path), Watch: true, Pos: 1})
+}
+
+// TestRearmsAfterReconnects lets three of five sessions reconnect at once and set their four watches
+// again, the first with two packets and the third one by one. The fourth comes later, and the fifth asks
+// again only after more than a second.
+func TestRearmsAfterReconnects(t *testing.T) {
+	a := New(DefaultLimits)
+	for id := range int64(5) {
+		c := connect(a, id+1, 0)
+		for i := range 4 {
+			watch(c, 0, fmt.Sprintf("/v/%d", i))
+		}
+		c.Close(start.Add(time.Second))
+	}
+	rearm := func(c traffic.Tap, after time.Duration) { ask(c, after, drivers.Message{Op: drivers.OpRearm, Pos: 1}) }
+	first, second, third := connect(a, 1, 2*time.Second), connect(a, 2, 2*time.Second), connect(a, 3, 2*time.Second)
+	rearm(first, 2100*time.Millisecond)
+	rearm(first, 2200*time.Millisecond)
+	rearm(second, 2300*time.Millisecond)
+	for i := range 4 {
+		watch(third, 2400*time.Millisecond, fmt.Sprintf("/v/%d", i))
+	}
+	rearm(connect(a, 4, 4*time.Second), 4100*time.Millisecond)
+	watch(connect(a, 5, 5*time.Second), 6500*time.Millisecond, "/v/0")
+	if got, want := a.Report().Rearming, (Rearming{Reconnects: 4, Watches: 16, MostReconnects: 3, MostWatches: 12}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestChurnCountsShortSessions opens six sessions one after the other, of which four are closed after a
+// second and one after its time-out of ten; the sixth stays.
+func TestChurnCountsShortSessions(t *testing.T) {
+	a := New(DefaultLimits)
+	at := time.Duration(0)
+	for id := range int64(6) {
+		c := connect(a, id+1, at)
+		at += time.Second
+		if id == 4 {
+			at += 9 * time.Second
+		}
+		if id < 5 {
+			ask(c, at, drivers.Message{Op: drivers.OpClose, Pos: 1})
+			c.Close(start.Add(at))
+		}
+	}
+	resumed := a.Open(traffic.Connection{ID: 9, Client: "192.0.2.1:5", At: start.Add(at)})
+	resumed.Session(start.Add(at), traffic.Session{ID: 99, Timeout: 10 * time.Second, Resumed: true}) // it began before
+	ask(resumed, at, drivers.Message{Op: drivers.OpClose, Pos: 1})
+	if got, want := a.Report().Churn, (Churn{Opened: 6, Closed: 5, ShortLived: 4, MostAtOnce: 2}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestPollingHasAnInterval reads a node every two seconds, of which one read returns something else.
+func TestPollingHasAnInterval(t *testing.T) {
+	a := New(DefaultLimits)
+	c := connect(a, 1, 0)
+	for i := range 21 {
+		digest := uint64(1)
+		if i > 10 {
+			digest = 2
+		}
+		ask(c, time.Duration(i)*2*time.Second, drivers.Message{Op: drivers.OpGet, Path: []byte("/flag"), Pos: 1, Digest: digest})
+	}
+	for _, p := range a.Report().Places {
+		if p.Path == "/flag" {
+			if p.Polls != 20 || p.PollsSame != 19 || p.PollEvery == nil || time.Duration(*p.PollEvery).Round(100*time.Millisecond) != 2*time.Second {
+				t.Errorf("%d polls, %d of them unchanged, every %v; want 20, 19, 2 s", p.Polls, p.PollsSame, p.PollEvery)
+			}
+			return
+		}
+	}
+	t.Error("no row for /flag")
+}
+
+// TestStandingWatchesHaveAnAge arms watches on two patterns; those that have fired stand no longer.
+func TestStandingWatchesHaveAnAge(t *testing.T) {
+	a := New(DefaultLimits)
+	c := connect(a, 1, 0)
+	for i := range 5 {
+		watch(c, time.Duration(i)*time.Minute, fmt.Sprintf("/item/%d", i))
+	}
+	watch(c, 5*time.Minute, "/flag")
+	c.Message(start.Add(6*time.Minute), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte("/item/0")})
+	ask(c, 10*time.Minute, drivers.Message{Op: drivers.OpPing, Pos: 1})
+	got := a.Report().Standing
+	if len(got) != 2 || got[0].Path != "/item/#" || got[0].Watches != 4 || got[0].Oldest != 9*time.Minute ||
+		got[0].AgeP50.Round(10*time.Second) != 7*time.Minute || got[1] != (Standing{"/flag", 1, 5 * time.Minute, 5 * time.Minute}) {
+		t.Errorf("got %+v, want 4 watches on /item/#, 7m at the median and 9m at most, and one on /flag of 5m", got)
+	}
+}
+
+// TestNothingIsFoundInAQuietTrace is a session that reads a node once and is closed after its time-out.
+func TestNothingIsFoundInAQuietTrace(t *testing.T) {
+	a := New(DefaultLimits)
+	c := connect(a, 1, 0)
+	ask(c, 0, drivers.Message{Op: drivers.OpGet, Path: []byte("/flag"), Pos: 1, Digest: 1})
+	ask(c, time.Minute, drivers.Message{Op: drivers.OpClose, Pos: 1})
+	c.Close(start.Add(time.Minute))
+	r := a.Report()
+	if r.Rearming != (Rearming{}) || r.Churn != (Churn{Opened: 1, Closed: 1, MostAtOnce: 1}) || len(r.Standing) > 0 {
+		t.Errorf("got %+v, %+v and %+v; want no watches armed again, no short session and no watch", r.Rearming, r.Churn, r.Standing)
+	}
+	for _, p := range r.Places {
+		if p.Polls != 0 || p.PollEvery != nil {
+			t.Errorf("%s is polled", p.Path)
+		}
+	}
+}
