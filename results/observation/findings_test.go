@@ -43,6 +43,20 @@ func TestFindingsInWords(t *testing.T) {
 	}
 }
 
+// TestHeadingSaysWhatWasLeftOut checks that each count of what is beyond the limits is in the first line, and
+// that the line says nothing of it otherwise.
+func TestHeadingSaysWhatWasLeftOut(t *testing.T) {
+	r := costly()
+	if got := observation.Heading(results.Observation{Observed: r}); strings.Contains(got, "followed") || strings.Contains(got, "early") {
+		t.Errorf("nothing was left out, got %q", got)
+	}
+	r.Traffic.Beyond = observe.Beyond{Connections: 1, Sessions: 2, Nodes: 3, Requests: 4, Early: 5}
+	want := "1 connection not followed, 2 sessions not followed, 3 nodes not followed, 4 requests not followed, 5 changes or notifications decided early"
+	if got := observation.Heading(results.Observation{Observed: r}); !strings.HasSuffix(got, " · "+want) {
+		t.Errorf("got %q, want it to end with %q", got, want)
+	}
+}
+
 // TestNothingIsFoundBelowAThreshold spoils one condition of each finding after the other.
 func TestNothingIsFoundBelowAThreshold(t *testing.T) {
 	for name, c := range map[string]struct {
