@@ -1,8 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -112,21 +112,25 @@ func (a *app) savedResults(path string) (all []archive.Entry, err error) {
 	return all, err
 }
 
-// inLines reads the results of a file with a result in each line. A result without an id is named by its line.
+// inLines reads the results of a file with a result in each line. A result without an id that can name a
+// file is named by its line.
 func inLines(path string) (all []archive.Entry, err error) {
 	lines, err := archive.ReadLines(path)
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
 	for i, v := range lines {
-		id := fmt.Sprintf("line-%d", i+1)
+		id := ""
 		switch v := v.(type) {
 		case results.File:
-			id = cmp.Or(v.ID, id)
+			id = v.ID
 		case results.Sweep:
-			id = cmp.Or(v.ID, id)
+			id = v.ID
 		case results.Observation:
-			id = cmp.Or(v.ID, id)
+			id = v.ID
+		}
+		if id == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
+			id = fmt.Sprintf("line-%d", i+1)
 		}
 		all = append(all, archive.Entry{ID: id, Result: v})
 	}

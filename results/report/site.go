@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"html/template"
@@ -14,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/charts"
 	"github.com/stampede-bench/stampede/results/history"
+	"github.com/stampede-bench/stampede/results/units"
 )
 
 // WriteSite writes pages into a folder: index.html, with the figures of the history over time, and the
@@ -37,22 +39,11 @@ func WriteSite(folder string, all []archive.Entry) error {
 
 // writePage writes a page completely or not at all.
 func writePage(folder, name string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(folder, ".stampede-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails after the rename, as it should
-	err = write(f)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err != nil {
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
 	}
-	return os.Rename(f.Name(), filepath.Join(folder, name))
+	return archive.Replace(filepath.Join(folder, name), text.Bytes())
 }
 
 // An index is the content of the first page of a site, from top to bottom.
@@ -116,7 +107,7 @@ func indexOf(all []archive.Entry) (i index, err error) {
 	slices.Reverse(i.Rows)
 	i.decide(runs.Series)
 	i.addSubjects(runs.Series)
-	i.Heading = fmt.Sprintf("stampede history · %s", counted(len(all), "result"))
+	i.Heading = fmt.Sprintf("stampede history · %s", units.Plural(len(all), "result"))
 	if n := len(i.Rows); n > 0 {
 		i.Heading += fmt.Sprintf(" · %s to %s", i.Rows[n-1].Started.Format(time.DateOnly), i.Rows[0].Started.Format(time.DateOnly))
 	}
@@ -144,7 +135,7 @@ func (i *index) decide(all []*history.Series) {
 			better = append(better, s.Metric.Name)
 		}
 	}
-	of := counted(len(all), "figure")
+	of := units.Plural(len(all), "figure")
 	switch {
 	case len(worse) > 0:
 		i.Verdict = badgeOf(results.Regression)
@@ -191,14 +182,6 @@ func badgeOfChange(verdict string) badge {
 func rowOf(e archive.Entry) row {
 	p := pageOf(e.Result)
 	return row{p.Verdict, results.StartOf(e.Result).UTC(), e.ID, p.Heading, cmp.Or(append(p.Findings, "")[0], "n/a")}
-}
-
-// counted returns "1 result" or "2 results".
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 func (i index) write(w io.Writer) error {

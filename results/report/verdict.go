@@ -91,7 +91,7 @@ func trust(f results.File) (all []remark) {
 	}
 	switch {
 	case violations > 0:
-		all = append(all, remark{bad, fmt.Sprintf("%s in %s checks: the figures of these runs are void.", plural(int(violations), "safety violation"), units.Count(checked))})
+		all = append(all, remark{bad, fmt.Sprintf("%s in %s checks: the figures of these runs are void.", units.Plural(int(violations), "safety violation"), units.Count(checked))})
 	case checked > 0:
 		all = append(all, remark{good, fmt.Sprintf("No safety violation in %s checks.", units.Count(checked))})
 	}
@@ -125,16 +125,9 @@ func warnings(runs []results.Run) (lines []string) {
 	for _, kind := range kinds {
 		line := first[kind]
 		if n := others[kind]; n > 0 {
-			line += fmt.Sprintf(" (and %s more)", plural(n, "run"))
+			line += fmt.Sprintf(" (and %s more)", units.Plural(n, "run"))
 		}
 		lines = append(lines, line)
 	}
 	return lines
-}
-
-func plural(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
 }

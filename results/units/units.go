@@ -53,6 +53,7 @@ func Chosen(share float64) string {
 	return strconv.FormatFloat(math.Round(1e4*share)/100, 'f', -1, 64) + " %"
 }
 
+// Plural formats a number with its noun: "1 run", "2 runs".
 func Plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
