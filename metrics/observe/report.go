@@ -70,6 +70,9 @@ type Beyond struct {
 	Early int64 `json:"decided_early"`
 }
 
+// Any reports whether anything was beyond the limits.
+func (b Beyond) Any() bool { return b != Beyond{} }
+
 // A Place is a path pattern, with the form that was recognised there.
 type Place struct {
 	Path string `json:"path"` // the pattern, of the watched nodes

@@ -195,7 +195,7 @@ func losses(all []results.Observation) string {
 			return o.ID + " has connections that were open before it began"
 		case t.Unfollowed > 0:
 			return o.ID + " has not followed all watches"
-		case t.Beyond != (observe.Beyond{}):
+		case t.Beyond.Any():
 			return o.ID + " has not followed all that it observed"
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/observation"
 	"github.com/stampede-bench/stampede/results/units"
@@ -42,7 +41,7 @@ func seen(o results.Observation) (all []remark) {
 	missed(o.PacketsDropped, fmt.Sprintf("The kernel dropped %d packets: counts are too low.", o.PacketsDropped))
 	missed(uint64(o.Observed.Traffic.Joined), fmt.Sprintf("Of %d connections the beginning was not seen.", o.Observed.Traffic.Joined))
 	missed(uint64(o.Observed.Traffic.Unfollowed), fmt.Sprintf("Of %d watches it is not known what they caused.", o.Observed.Traffic.Unfollowed))
-	if b := o.Observed.Traffic.Beyond; b != (observe.Beyond{}) {
+	if b := o.Observed.Traffic.Beyond; b.Any() {
 		missed(1, fmt.Sprintf("More was observed than is kept: %d connections, %d sessions, %d nodes and %d requests were not followed, and %d changes or notifications were decided early.",
 			b.Connections, b.Sessions, b.Nodes, b.Requests, b.Early))
 	}
