@@ -47,6 +47,9 @@ type Plan struct {
 	Faults faults.Schedule
 	// Bin is the bin width of the herd's timeline; 0 means metrics.DefaultBin.
 	Bin time.Duration
+	// AwaitWindow, if set, is called after the warm-up, while the clients go on. The window opens when it
+	// returns.
+	AwaitWindow func(context.Context)
 	// Progress, if set, is called a few times a second.
 	Progress func(Progress)
 	// Watch, if set, is called with the running run when its window opens; see Live.
@@ -125,6 +128,9 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record := &metrics.Record{}
 	ramp := r.gather(ctx)
 	warmup := r.warmUp(ctx)
+	if r.plan.AwaitWindow != nil {
+		r.plan.AwaitWindow(ctx)
+	}
 	server := r.readServer(ctx)
 	self := metrics.StartSampler()
 	meter.Begin()

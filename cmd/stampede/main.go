@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/duet"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
@@ -45,7 +46,7 @@ func collectSeldom() {
 func execute(forms []workloads.Form, args []string) int {
 	ctx, interrupt, stop := signals()
 	defer stop()
-	a := &app{forms: forms, out: cli.NewScreen(os.Stdout), err: cli.NewScreen(os.Stderr), interrupt: interrupt}
+	a := &app{forms: forms, out: cli.NewScreen(os.Stdout), err: cli.NewScreen(os.Stderr), interrupt: interrupt, window: duet.FromEnvironment()}
 	cmd := a.root()
 	cmd.SetArgs(args)
 	return a.report(ctx, cmd.ExecuteContext(ctx))
@@ -59,6 +60,8 @@ type app struct {
 	interrupt func()
 	// observers follow every run of the command.
 	observers []observer
+	// window is where the run of one side of a duet waits for the other; nil in all other processes.
+	window *duet.Gate
 	// used holds the services that have done a run: their servers are warm.
 	used map[drivers.Service]bool
 }

@@ -16,6 +16,9 @@ import (
 func (a *app) runOnce(ctx context.Context, f *spec.Flags, s drivers.Service, form workloads.Form, clients, nth int, observers ...observer) (*results.Run, error) {
 	p := f.Plan(s, form, clients, nth)
 	a.warm(&p)
+	if a.window != nil {
+		observers = append(observers, a.waitAtGate(&p))
+	}
 	setting := f.Recorded(p)
 	setting.Ceiling = noise.File(spec.SavedNoise).Ceiling(results.ThisHost(), setting.Backend.Client)
 	record, err := a.drive(ctx, observedRun{p, setting}, observers)
