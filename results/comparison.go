@@ -28,15 +28,18 @@ type Comparison struct {
 	Base Variant `json:"base"`
 	New  Variant `json:"new"`
 	// Paired: the i-th runs of base and candidate were done one right
-	// after the other.
-	Paired  bool `json:"paired"`
-	Planned int  `json:"planned,omitempty"` // pairs; the most of a sequential comparison
+	// after the other, or at the same time in a duet.
+	Paired bool `json:"paired"`
+	// Duet is about runs of base and candidate at the same time; left out where they took turns.
+	Duet    *Duet `json:"duet,omitempty"`
+	Planned int   `json:"planned,omitempty"` // pairs; the most of a sequential comparison
 	// UntilSure is about a sequential comparison; left out where the number of pairs
 	// was fixed.
 	UntilSure *UntilSure `json:"until_sure,omitempty"`
 	// NewFirst says of each pair whether the candidate ran first, as the seed drew it:
 	// of the levels of a pair one after the other. Older files have base, new, new,
-	// base, and so on.
+	// base, and so on. In a duet it says whether the candidate began on the first half of the
+	// processors, and both runs of a pair have the same place in the order of the runs.
 	NewFirst []bool `json:"new_first,omitempty"`
 	// Needed is how many runs base and candidate each need to show anything about as many
 	// figures, in a comparison of saved runs; left out where there are enough.
@@ -56,6 +59,20 @@ type Comparison struct {
 	// difference.
 	Quantiles []Quantile `json:"quantiles,omitempty"`
 	Verdict   Verdict    `json:"verdict"` // "" where nothing is decided
+}
+
+// A Duet says on which processors the runs of a pair were done at the same time. Base began on the first
+// half and the candidate on the second, or the other way round where new_first is true, and they
+// exchanged the halves in the middle of the window.
+type Duet struct {
+	Processors [2][]int   `json:"processors"` // of the two halves, as the kernel numbers them
+	Pairs      []DuetPair `json:"pairs"`      // as many as in new_first, in that order
+}
+
+// A DuetPair says how well the windows of a pair coincided.
+type DuetPair struct {
+	ApartNS   time.Duration `json:"apart_ns"`   // from the opening of the first window to that of the second
+	SwappedNS time.Duration `json:"swapped_ns"` // from the opening of the second window until the halves were exchanged
 }
 
 // An UntilSure says when a sequential comparison was judged, and why it ended. Its intervals, p and

@@ -49,7 +49,8 @@ type Run struct {
 	// Warmup is what came before the window and was thrown away; missing in older files.
 	Warmup *Warmup `json:"warmup,omitempty"`
 	// Order is the place of the run in the order in which the command did its runs, from 1;
-	// missing in older files. Which form comes first is drawn from the seed.
+	// missing in older files. Which form comes first is drawn from the seed. The two runs of a pair
+	// of a duet have the same place.
 	Order int `json:"order,omitempty"`
 	// RampNS is how long the clients were asked to take to arrive, before the
 	// warm-up; left out: as long as their number called for.

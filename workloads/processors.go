@@ -8,12 +8,13 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
+// MostForeign is the share of the machine's processors that programs outside the run may use.
+const MostForeign = 0.15
+
 // The limits above which the measured times may not be the service's own.
 const (
 	// full is the share of the machine's processors in use above which threads wait for one.
 	full = 0.85
-	// foreign is the share of the processors that programs outside the run may use.
-	foreign = 0.15
 	// late is how late timers may be, as a share of the measured times.
 	late = 0.5
 	// leastLate is the lateness that the kernel and the runtime explain without a shortage: on an
@@ -36,7 +37,7 @@ func generatorDoubts(m *metrics.Record) (all []metrics.Warning) {
 	g, cores := m.Generator, float64(metrics.Cores())
 	doubt(g.CPUCores > full*cores, metrics.ClientBound, metrics.Numbers{"generator_cores": g.CPUCores, "machine_cores": cores})
 	if c := g.Machine; c != nil {
-		doubt(c.Busy > full*float64(c.Cores) && more(m, c.Others, foreign), metrics.Others, metrics.Numbers{
+		doubt(c.Busy > full*float64(c.Cores) && more(m, c.Others, MostForeign), metrics.Others, metrics.Numbers{
 			"others_cores": c.Others, "machine_cores": float64(c.Cores), "generator_cores": g.CPUCores, "started_cores": c.Started,
 			"waiting_share": c.Waiting / max(c.Waiting+g.CPUCores, 1e-9)})
 		doubt(more(m, c.Stolen, stolen), metrics.Stolen, metrics.Numbers{"stolen_cores": c.Stolen, "machine_cores": float64(c.Cores)})

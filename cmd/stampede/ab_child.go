@@ -22,11 +22,27 @@ import (
 // SIGTERM.
 const childGrace = 20 * time.Second
 
+// A childRun is one run by another process: another stampede binary, or this one.
+type childRun struct {
+	*exec.Cmd
+	program        string // for errors; "" for this program
+	stdout, stderr bytes.Buffer
+}
+
 // runBinary runs another stampede binary for one run and reads its result.
 func (s variant) runBinary(ctx context.Context, f spec.Flags) (*results.Run, error) {
-	child := exec.CommandContext(ctx, s.binary, childArguments(f, s.form.Recipe)...)
-	var stdout, stderr bytes.Buffer
-	child.Stdout, child.Stderr, child.Env = &stdout, &stderr, childEnvironment(f)
+	child := s.child(ctx, s.binary, f)
+	ended := child.Run()
+	if ctx.Err() != nil {
+		return nil, workloads.ErrInterrupted
+	}
+	return child.result(ended)
+}
+
+// child returns the command of one run by a program, which is not started. It ends with the context.
+func (s variant) child(ctx context.Context, program string, f spec.Flags) *childRun {
+	child := &childRun{Cmd: exec.CommandContext(ctx, program, childArguments(f, s.form.Recipe)...), program: s.binary}
+	child.Stdout, child.Stderr, child.Env = &child.stdout, &child.stderr, childEnvironment(f)
 	// The child has its own process group, so that an interruption from the terminal reaches only
 	// this process, which passes it on once: a second signal would kill the child before it removes
 	// its nodes.
@@ -37,25 +53,33 @@ func (s variant) runBinary(ctx context.Context, f spec.Flags) (*results.Run, err
 	child.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	child.Cancel = func() error { return child.Process.Signal(syscall.SIGTERM) }
 	child.WaitDelay = childGrace
-	ended := child.Run()
-	if ctx.Err() != nil {
-		return nil, workloads.ErrInterrupted
-	}
+	return child
+}
+
+// result reads the result of a child that has ended in this way.
+func (c *childRun) result(ended error) (*results.Run, error) {
 	var exit *exec.ExitError
 	if errors.As(ended, &exit) && exit.ExitCode() >= cli.ExitViolation && exit.ExitCode() <= cli.ExitThreshold {
 		ended = nil // the run completed; the exit code is its verdict
 	}
 	if ended != nil {
-		return nil, fmt.Errorf("%s: %w: %s", s.binary, ended, lastLine(stderr.String()))
+		return nil, c.failed(fmt.Errorf("%w: %s", ended, lastLine(c.stderr.String())))
 	}
-	file, err := results.Read(&stdout)
+	file, err := results.Read(&c.stdout)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.binary, err)
+		return nil, c.failed(err)
 	}
 	if len(file.Runs) != 1 {
-		return nil, fmt.Errorf("%s: %d runs in its result, want one", s.binary, len(file.Runs))
+		return nil, c.failed(fmt.Errorf("%d runs in its result, want one", len(file.Runs)))
 	}
 	return &file.Runs[0], nil
+}
+
+func (c *childRun) failed(err error) error {
+	if c.program == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", c.program, err)
 }
 
 func childArguments(f spec.Flags, recipe string) []string {

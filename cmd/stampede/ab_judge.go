@@ -32,6 +32,9 @@ type comparison struct {
 // findNoise looks up the noise floors of this machine.
 func (j *comparison) findNoise() error {
 	j.floors = map[string]noise.Floor{}
+	if j.duet != nil {
+		return nil // calibrate measures runs by turns
+	}
 	for level := range j.levels() {
 		floor, known, err := noise.File(j.flags.noise).Find(results.ThisHost(), j.variants[0].setting(level))
 		if err != nil {
@@ -70,7 +73,7 @@ func (j *comparison) announce(gated int) {
 	if j.flags.untilSure {
 		most = "at most "
 	}
-	fmt.Fprintf(j.err, "stampede: %s%d interleaved pairs, %d runs%s\n", most, j.flags.pairs, j.runs(), j.takes())
+	fmt.Fprintf(j.err, "stampede: %s%d %s, %d runs%s\n", most, j.flags.pairs, j.kindOfPairs(), j.runs(), j.takes())
 	w := tabwriter.NewWriter(j.err, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "  base\t%s\n  candidate\t%s\n", j.variants[0].label, j.variants[1].label)
 	var names []string
@@ -84,7 +87,10 @@ func (j *comparison) announce(gated int) {
 	fmt.Fprintf(w, "  decides\t%s\n", strings.Join(names, ", "))
 	fmt.Fprintf(w, "  regression\tworse by at least %s, and by at least the noise floor if one is known\n", units.Rate(100*j.flags.effect)+" %")
 	known := j.calibrated()
-	if known == "" {
+	switch {
+	case j.duet != nil:
+		known = "no noise floor: stampede calibrate measures that of runs by turns"
+	case known == "":
 		known = "no noise floor known for this machine and setting: stampede calibrate measures it"
 	}
 	fmt.Fprintf(w, "  noise\t%s\n", known)
@@ -135,6 +141,7 @@ func (j *comparison) begin() {
 	head := results.New(tool(), nil, nil, j.flags.Seed)
 	j.file.Schema, j.file.Kind, j.file.ID, j.file.Started = head.Schema, results.KindComparison, head.ID+"ab", head.Started
 	j.file.Tool, j.file.Host, j.file.Seed, j.file.Paired, j.file.Planned = head.Tool, head.Host, head.Seed, true, j.flags.pairs
+	j.file.Duet = j.duet
 	j.file.Base.Label, j.file.New.Label = j.variants[0].label, j.variants[1].label
 	if j.flags.untilSure {
 		j.file.UntilSure = &results.UntilSure{Looks: j.looks}

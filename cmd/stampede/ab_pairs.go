@@ -27,6 +27,7 @@ type pairedRuns struct {
 	variants [2]variant
 	progress *progress
 	services map[string]reachedService // by sharedBy: variants with the same key share a service
+	duet     *results.Duet             // nil if the runs of a pair take turns
 	hide     func()                    // stops showing the runs as metrics and on the page
 }
 
@@ -83,7 +84,7 @@ func (d *pairedRuns) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, s := range d.variants {
-		if _, there := d.services[s.sharedBy()]; there || s.binary != "" {
+		if _, there := d.services[s.sharedBy()]; there || d.inProcessOfItsOwn(s) {
 			continue
 		}
 		d.progress.note("opening %s", s.source.Name)
@@ -94,7 +95,7 @@ func (d *pairedRuns) open(ctx context.Context) (err error) {
 		d.services[s.sharedBy()] = service
 	}
 	for _, s := range d.variants {
-		if s.binary != "" {
+		if d.inProcessOfItsOwn(s) {
 			continue
 		}
 		if why := d.services[s.sharedBy()].lacks(s.form.Form); why != "" {
@@ -148,24 +149,35 @@ func (d *pairedRuns) extend(ctx context.Context, nth int, subjects []compare.Sub
 		if level == 0 && !deadline.IsZero() && time.Now().After(deadline) {
 			return nil
 		}
-		order := [2]int{0, 1}
-		if orders[i] {
-			order = [2]int{1, 0}
-		}
-		var runs [2]results.Run
-		for place, variant := range order {
-			run, err := d.measure(ctx, d.variants[variant], level, seed)
-			if err != nil {
-				return err
-			}
-			run.Order = 2*(nth*len(orders)+i) + place + 1
-			runs[variant] = *run
-			d.progress.done(1)
+		runs, err := d.pair(ctx, level, seed, orders[i], nth*len(orders)+i)
+		if err != nil {
+			return err
 		}
 		subjects[level].Base = append(subjects[level].Base, runs[0])
 		subjects[level].New = append(subjects[level].New, runs[1])
 	}
 	return nil
+}
+
+// pair does the two runs of a pair, which is the nth of all, counted from 0.
+func (d *pairedRuns) pair(ctx context.Context, level int, seed uint64, newFirst bool, nth int) (runs [2]results.Run, err error) {
+	if d.duet != nil {
+		return d.together(ctx, level, seed, newFirst, nth)
+	}
+	order := [2]int{0, 1}
+	if newFirst {
+		order = [2]int{1, 0}
+	}
+	for place, variant := range order {
+		run, err := d.measure(ctx, d.variants[variant], level, seed)
+		if err != nil {
+			return runs, err
+		}
+		run.Order = 2*nth + place + 1
+		runs[variant] = *run
+		d.progress.done(1)
+	}
+	return runs, nil
 }
 
 // measure does one run of a variant. It returns no run if the run is interrupted.
@@ -204,7 +216,12 @@ func (d *pairedRuns) takes() string {
 		if s.flags.WindowRounds() > 0 {
 			return ""
 		}
-		all += time.Duration(d.flags.pairs*d.levels()) * (s.flags.Run.Warmup + s.flags.Run.Duration)
+		each := time.Duration(d.flags.pairs*d.levels()) * (s.flags.Run.Warmup + s.flags.Run.Duration)
+		if d.duet != nil {
+			all = max(all, each)
+		} else {
+			all += each
+		}
 	}
 	return fmt.Sprintf(": about %v", all.Round(time.Second))
 }

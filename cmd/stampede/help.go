@@ -5,7 +5,7 @@ import "github.com/stampede-bench/stampede/cmd/stampede/cli"
 // flagGroups returns the groups in which help shows the flags of commands that have many.
 func flagGroups() []cli.FlagGroup {
 	return []cli.FlagGroup{
-		{Title: "What to run", Flags: []string{"file", "form", "clients", "groups", "repeat", "levels", "servers", "pairs", "ceiling", "seed", "resume"}},
+		{Title: "What to run", Flags: []string{"file", "form", "clients", "groups", "repeat", "levels", "servers", "pairs", "duet", "ceiling", "seed", "resume"}},
 		{Title: "Service", Flags: []string{"backend", "namespace", "connect-timeout", "max-sessions", "user", "password-file",
 			"tls-ca", "tls-cert", "tls-key", "tls-server-name"}},
 		{Title: "Other programs' traffic (observe)", Flags: []string{"listen", "listen-cert", "listen-key", "listen-client-ca",

@@ -86,6 +86,9 @@ func (c comparison) Heading() string {
 	if c.Paired {
 		command = "stampede ab"
 	}
+	if c.Duet != nil {
+		command += " --duet"
+	}
 	parts := []string{command}
 	if c.Paired {
 		parts = append(parts, c.length(), fmt.Sprintf("seed %d", c.Seed), c.Took.Round(time.Second).String())
@@ -248,6 +251,9 @@ func (c comparison) notes() (lines []string) {
 	if len(gated) > 0 {
 		lines = append(lines, "minimum effect: "+c.minima(gated))
 	}
+	if c.Duet != nil {
+		lines = append(lines, together(*c.Duet))
+	}
 	if line := c.notOfTheMedians(); line != "" {
 		lines = append(lines, line)
 	}
@@ -270,6 +276,25 @@ func (c comparison) notes() (lines []string) {
 		lines = append(lines, "noise: "+c.Calibrated)
 	}
 	return lines
+}
+
+// together says how the two runs of a pair took place at the same time.
+func together(d results.Duet) string {
+	text := fmt.Sprintf("duet: both runs of a pair at the same time, one on %s and one on %s, exchanged in the middle of the window",
+		processors(d.Processors[0]), processors(d.Processors[1]))
+	if len(d.Pairs) == 0 {
+		return text
+	}
+	apart := slices.MaxFunc(d.Pairs, func(x, y results.DuetPair) int { return cmp.Compare(x.ApartNS, y.ApartNS) }).ApartNS
+	return text + fmt.Sprintf("; windows opened at most %s apart", units.Duration(apart))
+}
+
+// processors names processors.
+func processors(numbers []int) string {
+	if len(numbers) == 1 {
+		return fmt.Sprintf("processor %d", numbers[0])
+	}
+	return "processors " + units.Numbers(numbers)
 }
 
 // notOfTheMedians explains why the change of a paired comparison differs from that of the two medians

@@ -69,6 +69,14 @@ func TestComparisonThatIsWorse(t *testing.T) {
 	wantComparison(t, c, "comparison-worse.txt")
 }
 
+func TestComparisonOfADuet(t *testing.T) {
+	c := compared(2, mixed()...)
+	c.Command = append(c.Command, "--duet")
+	c.Duet = &results.Duet{Processors: [2][]int{{0, 2}, {1, 3}}, Pairs: []results.DuetPair{
+		{ApartNS: 180 * time.Microsecond, SwappedNS: 507 * time.Millisecond}, {ApartNS: 2400 * time.Microsecond, SwappedNS: 501 * time.Millisecond}}}
+	wantComparison(t, c, "comparison-duet.txt")
+}
+
 func TestComparisonOfFiles(t *testing.T) {
 	c := compared(4, differs("rounds_per_s", "/s", 620, 630, -0.04, 0.06, results.Inconclusive), differs("handoff.response.p50", "ns", 1e6, 1.5e6, 0.3, 0.7, results.Regression))
 	c.Paired, c.Planned, c.Command = false, 0, []string{"stampede", "compare", "a.json", "--", "b.json"}
