@@ -41,6 +41,9 @@ func autocorrelated(random *rand.Rand) func() float64 {
 	}
 }
 
+// quiet is no noise at all.
+func quiet(*rand.Rand) func() float64 { return func() float64 { return 0 } }
+
 // normal is normal noise with a standard deviation of 8 %, independent for each run.
 func normal(random *rand.Rand) func() float64 {
 	return func() float64 { return 0.08 * random.NormFloat64() }
@@ -71,6 +74,11 @@ type experiment struct {
 	orders func(seed uint64, pairs int) []bool
 	rules  compare.Rules
 	looks  []int // the pairs after which a sequential comparison is judged; nil if it is judged once
+
+	duet bool    // both runs of a pair meet the same noise, at the same time
+	own  float64 // the standard deviation of further noise that each run has alone
+	// taken is the standard deviation of what one run of a duet takes from the other in a pair.
+	taken float64
 }
 
 func newExperiment(of noise) experiment {
@@ -81,19 +89,26 @@ func newExperiment(of noise) experiment {
 func (e experiment) subject(seed uint64) compare.Subject {
 	random := rand.New(rand.NewPCG(seed, 7))
 	machines := [3]func() float64{e.noise(random), e.noise(random), e.noise(random)}
-	run := func(truth float64) results.Run {
-		logs := [3]float64{machines[0]()}
+	moment := func() (logs [3]float64) {
+		logs[0] = machines[0]()
 		for i := range logs {
 			logs[i] = logs[0]
 			if e.apart && i > 0 {
 				logs[i] = machines[i]()
 			}
 		}
-		return timed(logs, truth, random)
+		return logs
 	}
+	run := func(truth float64) results.Run { return timed(e.alone(moment(), 0, random), truth, random) }
 	s := compare.Subject{Metrics: compare.Default([]string{"handoff"})}
 	for _, newFirst := range e.orders(seed, e.pairs) {
 		var base, other results.Run
+		if e.duet {
+			logs, taken := moment(), e.taken*random.NormFloat64()
+			s.Base = append(s.Base, timed(e.alone(logs, taken, random), 0, random))
+			s.New = append(s.New, timed(e.alone(logs, -taken, random), math.Log1p(e.change), random))
+			continue
+		}
 		if newFirst {
 			other = run(math.Log1p(e.change))
 			base = run(0)
@@ -104,6 +119,17 @@ func (e experiment) subject(seed uint64) compare.Subject {
 		s.Base, s.New = append(s.Base, base), append(s.New, other)
 	}
 	return s
+}
+
+// alone adds to the noise of a moment what one run has alone.
+func (e experiment) alone(logs [3]float64, taken float64, random *rand.Rand) [3]float64 {
+	if e.own > 0 {
+		taken += e.own * random.NormFloat64()
+	}
+	for i := range logs {
+		logs[i] += taken
+	}
+	return logs
 }
 
 // timed returns a run whose times are all multiplied by the exponential of noise and truth. Its
