@@ -36,7 +36,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check race soak fuzz lint bench bench-servers aa twins docs lab lab-down deps
+.PHONY: help run test check race soak fuzz lint bench bench-servers aa duet-power twins docs lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -84,6 +84,9 @@ bench-servers: deps ## compare the native server with Apache ZooKeeper and with 
 
 aa: ## ab with base and candidate the same, TIMES (20) times, a minute each; fails if more than one in 20 is a regression; ARGS=… are flags of ab
 	@scripts/aa $(ARGS)
+
+duet-power: ## what pairs by turns and ab --duet find of known differences on this machine, TIMES (5) times, in MINUTES (60) at most
+	@scripts/duet-power $(ARGS)
 
 twins: ## the differences between each naive form and the recipe of the same name
 	@for recipe in recipes/*.go; do \

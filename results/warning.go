@@ -32,6 +32,7 @@ const (
 	NothingInCommon   = "nothing-in-common"  // no run of one of them has a counterpart in the other
 	IdentityBroken    = "identity-broken"    // a count breaks an identity that holds under any schedule
 	LowPower          = "low-power"          // the comparison could well miss a change of the minimum effect
+	WindowsApart      = "windows-apart"      // in a duet, the windows of some pairs coincided badly
 	SafetyViolated    = "safety-violated"    // a form violated safety, so the calibration was not kept
 )
 

@@ -121,6 +121,9 @@ func ofComparison(code string, w metrics.Warning) string {
 			text += fmt.Sprintf("; it takes about %.0f %s, or longer runs", needed, names["unit"])
 		}
 		return text
+	case WindowsApart:
+		return fmt.Sprintf("windows apart: in %.0f of %.0f pairs the windows opened more than %.0f %% of their length apart, up to %v: noise of that time does not cancel",
+			n["apart"], n["pairs"], 100*n["limit_share"], short(n["most_ns"]))
 	case SafetyViolated:
 		return "safety violation: nothing was saved"
 	}

@@ -86,7 +86,7 @@ servers at once change what is measured: each side has half of the machine.`,
   stampede ab zookeeper: 'zookeeper:?client=go-zookeeper' --clients 8,32
   stampede ab hold=0 hold=1ms --pairs 20
   stampede ab lock/predecessor lock/one-node --until-sure --max-time 2m
-  stampede ab hold=1ms hold=1.1ms --duet --metric rounds_per_s
+  stampede ab lock/predecessor lock/one-node --duet
   stampede ab ./stampede-main ./stampede --metric handoff.p99 --inconclusive fail`,
 		Args:              twoVariants,
 		ValidArgsFunction: a.completeVariants,

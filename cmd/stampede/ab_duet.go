@@ -15,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/compare"
 	"github.com/stampede-bench/stampede/workloads"
 )
 
@@ -51,6 +52,14 @@ func (d *pairedRuns) playTogether(asked *pflag.FlagSet) error {
 
 // inProcessOfItsOwn reports whether each run of the variant is done by a process of its own.
 func (d *pairedRuns) inProcessOfItsOwn(s variant) bool { return d.duet != nil || s.binary != "" }
+
+// apart warns about pairs that did not take place at the same time.
+func (j *comparison) apart() []results.Warning {
+	if j.duet == nil {
+		return nil
+	}
+	return compare.Apart(*j.duet, j.variants[0].flags.Run.Duration)
+}
 
 // kindOfPairs says how the runs of a pair follow each other.
 func (d *pairedRuns) kindOfPairs() string {

@@ -22,8 +22,10 @@ import (
 func TestAbDuetMeasuresInTheSameSeconds(t *testing.T) {
 	needsTwoProcessors(t)
 	const window = 200 * time.Millisecond
-	const bound = 100 * time.Millisecond // on a machine that runs other tests; on an idle one it is below 1 ms
-	c, _ := ab(t, "lock/predecessor", "lock/one-node", "--duet", "--metric", "notifications_per_round",
+	// The bound holds for most pairs on a machine that runs other tests; on an idle one they are within a
+	// few ms. Windows that do not wait for each other open half a second apart.
+	const bound = 100 * time.Millisecond
+	c, _ := ab(t, "lock/predecessor", "lock/one-node warmup=500ms", "--duet", "--metric", "notifications_per_round",
 		"--pairs", "6", "--clients", "4", "--hold", "0", "--warmup", "0", "--duration", window.String(), "--seed", "3")
 	if c.Duet == nil || len(c.Duet.Pairs) != 6 || len(c.NewFirst) != 6 || len(c.Base.Runs) != 6 || len(c.New.Runs) != 6 {
 		t.Fatalf("%+v, %d orders, %d and %d runs", c.Duet, len(c.NewFirst), len(c.Base.Runs), len(c.New.Runs))
@@ -32,12 +34,12 @@ func TestAbDuetMeasuresInTheSameSeconds(t *testing.T) {
 	if len(halves[0]) == 0 || len(halves[0]) != len(halves[1]) || slices.ContainsFunc(halves[0], func(p int) bool { return slices.Contains(halves[1], p) }) {
 		t.Errorf("processors %v", halves)
 	}
+	var apart, longer, late []time.Duration
 	for i, p := range c.Duet.Pairs {
 		base, other := c.Base.Runs[i], c.New.Runs[i]
-		if p.ApartNS > bound || (base.DurationNS-other.DurationNS).Abs() > bound {
-			t.Errorf("pair %d: windows of %v and %v opened %v apart, want at most %v", i+1, base.DurationNS, other.DurationNS, p.ApartNS, bound)
-		}
-		if p.SwappedNS < (window-p.ApartNS)/2 || p.SwappedNS > window/2+bound {
+		apart, late = append(apart, p.ApartNS), append(late, p.SwappedNS-window/2)
+		longer = append(longer, (base.DurationNS - other.DurationNS).Abs())
+		if p.SwappedNS < (window-p.ApartNS)/2 {
 			t.Errorf("pair %d: processors exchanged after %v of %v", i+1, p.SwappedNS, window)
 		}
 		if base.Order != i+1 || other.Order != i+1 || base.Seed != other.Seed {
@@ -50,6 +52,11 @@ func TestAbDuetMeasuresInTheSameSeconds(t *testing.T) {
 			if e := r.Cost.Expected; r.Rounds == 0 || e == nil || slices.ContainsFunc(e.Identities, func(i results.Identity) bool { return !i.Holds }) {
 				t.Errorf("pair %d: %d rounds of %s, %+v", i+1, r.Rounds, r.Form, e)
 			}
+		}
+	}
+	for what, of := range map[string][]time.Duration{"windows opened apart by": apart, "windows differed by": longer, "processors were exchanged late by": late} {
+		if slices.Sort(of); of[len(of)/2] > bound {
+			t.Errorf("%s %v, want at most %v in half of the pairs", what, of, bound)
 		}
 	}
 	if change := c.Changes[0]; !change.Exact || change.Verdict != results.Regression || change.Base > 1.1 {

@@ -197,7 +197,7 @@ func (j *comparison) finish(outs outputs.List, args []string, broken error) erro
 	j.file.Command = spec.PairCommand("ab", args, j.flags.given, j.flags.Seed)
 	unlawful := append(compare.Unlawful("BASE", j.file.Base.Runs), compare.Unlawful("NEW", j.file.New.Runs)...)
 	j.file.Warnings = slices.Concat(unlawful, compare.Doubted("BASE", j.file.Base.Runs), compare.Doubted("NEW", j.file.New.Runs),
-		j.underpowered(), []results.Warning{})
+		j.apart(), j.underpowered(), []results.Warning{})
 	switch {
 	case broken == nil && len(unlawful) > 0:
 		j.file.Verdict = results.Worst(compare.Verdict(j.file.Changes), results.Regression)

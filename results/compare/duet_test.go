@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
@@ -70,6 +71,19 @@ func TestDuetCanBeWorse(t *testing.T) {
 	duet.duet = true
 	if a, b := turns.detectable(), duet.detectable(); b < 2*a {
 		t.Errorf("by turns %s is detectable and by a duet %s, want at least twice as much", percent(a), percent(b))
+	}
+}
+
+// Pairs whose windows opened more than a tenth of a window apart are counted, those at the limit are not.
+func TestWindowsApart(t *testing.T) {
+	d := results.Duet{Pairs: []results.DuetPair{{ApartNS: time.Millisecond}, {ApartNS: 100 * time.Millisecond}}}
+	if got := compare.Apart(d, time.Second); got != nil {
+		t.Errorf("%+v, want no warning", got)
+	}
+	d.Pairs = append(d.Pairs, results.DuetPair{ApartNS: 101 * time.Millisecond}, results.DuetPair{ApartNS: 153 * time.Millisecond})
+	got := compare.Apart(d, time.Second)
+	if len(got) != 1 || got[0].Code != results.WindowsApart || got[0].Numbers["apart"] != 2 || got[0].Numbers["pairs"] != 4 || got[0].Numbers["most_ns"] != 153e6 {
+		t.Errorf("%+v", got)
 	}
 }
 
