@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestCompareSuitesScript checks that scripts/compare-suites fails where a test's outcome with the
+// proxy is none of those without it, and names the test.
+func TestCompareSuitesScript(t *testing.T) {
+	for name, c := range map[string]struct {
+		outcomes map[string]string // the content of each file
+		code     int
+		says     []string
+		silent   string
+	}{
+		"the same": {
+			outcomes: map[string]string{"a.without.1": "passed\tx\nfailed\ty y\nskipped\tz\n", "a.with.1": "failed\ty y\nskipped\tz\npassed\tx\n"},
+			says:     []string{"a native 1 1 1 1 1 1 1"}, silent: "differs",
+		},
+		"another outcome": {
+			outcomes: map[string]string{"a.without.1": "passed\tx\npassed\ty y\n", "a.with.1": "passed\tx\nfailed\ty y\n"},
+			code:     1, says: []string{"a native 1 2 0 0 1 1 0", "differs: a y y: without passed, with failed"},
+		},
+		"a test that did not run": {
+			outcomes: map[string]string{"a.without.1": "passed\tx\npassed\ty\n", "a.with.1": "passed\tx\n"},
+			code:     1, says: []string{"differs: a y: without passed, with absent"},
+		},
+		"an outcome that both have in some run": {
+			outcomes: map[string]string{
+				"a.without.1": "passed\tx\n", "a.with.1": "failed\tx\n",
+				"a.without.2": "passed\tx\n", "a.with.2": "passed\tx\n",
+			},
+			says: []string{"a native 1 1 0 0 0 1 0", "a native 2 1 0 0 1 0 0"}, silent: "differs",
+		},
+		"an outcome that differs in every run": {
+			outcomes: map[string]string{
+				"a.without.1": "passed\tx\n", "a.with.1": "failed\tx\n",
+				"a.without.2": "passed\tx\n", "a.with.2": "failed\tx\n",
+			},
+			code: 1, says: []string{"differs: a x: without passed passed, with failed failed"},
+		},
+		"one of two suites": {
+			outcomes: map[string]string{
+				"a.without.1": "passed\tx\n", "a.with.1": "failed\tx\n", "b.without.1": "passed\tx\n", "b.with.1": "passed\tx\n",
+			},
+			code: 1, says: []string{"differs: a x: without passed, with failed", "b native 1 1 0 0 1 0 0"}, silent: "differs: b",
+		},
+		"no test": {outcomes: map[string]string{"a.without.1": "", "a.with.1": ""}, code: 1, says: []string{"a native 1 0 0 0 0 0 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			for file, text := range c.outcomes {
+				if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			compare := exec.CommandContext(t.Context(), "bash", "../../scripts/compare-suites", folder)
+			compare.Env = append(os.Environ(), "SERVER=native")
+			out, err := compare.CombinedOutput()
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			if got := compare.ProcessState.ExitCode(); got != c.code {
+				t.Errorf("exit code %d, want %d: %s", got, c.code, out)
+			}
+			said := strings.Join(strings.Fields(string(out)), " ")
+			for _, want := range c.says {
+				if !strings.Contains(said, want) {
+					t.Errorf("no %q in: %s", want, out)
+				}
+			}
+			if c.silent != "" && strings.Contains(said, c.silent) {
+				t.Errorf("%q in: %s", c.silent, out)
+			}
+		})
+	}
+}
