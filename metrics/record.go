@@ -99,8 +99,8 @@ type Counts struct {
 	Rearms        int64 // requests that arm watches again after a connect
 	BytesIn       int64 // bytes of replies and notifications, except flushes
 	BytesOut      int64 // bytes of requests, except flushes
-	Useful        int64 // notifications that were the last before a phase completed
-	Wasted        int64 // all other notifications that came during a phase
+	Useful        int64 // notifications that led to the end of a phase: the last that the client had taken notice of
+	Wasted        int64 // the earlier ones of the phase
 	Cuts          int64 // connections that broke before a request to close the session
 }
 

@@ -60,7 +60,7 @@ type followed struct {
 //
 // While a follower is active, each notification is marked so that its outcome can be determined
 // later, which costs an allocation. Without a follower, a notification costs a comparison with
-// nil, and its outcome an atomic load: compare BenchmarkHerd with BenchmarkHerdFollowed.
+// nil: compare BenchmarkHerd with BenchmarkHerdFollowed.
 func (m *Meter) Follow() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -114,7 +114,7 @@ func (l *ledger) mark(n *notification) {
 	}
 	n.wakeup = &wakeup{session: n.state.session}
 	n.wakeup.outcome.Store(int32(Pending))
-	n.state.latest.Store(n.wakeup)
+	n.state.session.phase.follow(n.wakeup)
 }
 
 // add receives every notification whose write is known. The number of notifications before the
@@ -159,10 +159,9 @@ func (f *follower) halve() {
 	f.kept, f.every = half, 2*f.every
 }
 
-// setOutcome records the outcome of the session's latest notification.
-func (s *sessionState) setOutcome(o Outcome) {
-	if w := s.latest.Load(); w != nil {
+// is records the outcome, unless the notification is not followed.
+func (w *wakeup) is(o Outcome) {
+	if w != nil {
 		w.outcome.Store(int32(o))
-		s.latest.Store(nil)
 	}
 }

@@ -31,7 +31,6 @@ func (m *Meter) SetBin(bin time.Duration) { m.ledger.timeline = newTimeline(bin)
 func (m *Meter) Session() *Session {
 	s := &Session{meter: m}
 	s.state = newSessionState(s)
-	s.woken.Store(outsidePhase)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ledger.listener == nil { // else the number of sessions is not bounded

@@ -30,12 +30,8 @@ type Session struct {
 
 	parked atomic.Pointer[table] // table of the watch that the last reply armed, until it fires
 
-	woken  atomic.Int64 // notifications in the open phase, or outsidePhase
-	useful atomic.Int64
-	wasted atomic.Int64
+	phase phase
 }
-
-const outsidePhase = -1
 
 // watched counts the answered reads of one kind that requested a watch.
 type watched struct {
@@ -55,35 +51,14 @@ func (w *watched) count(err error) {
 
 // PhaseBegin records that the client begins a phase. A phase that is still open was given up,
 // so its last notification was wasted.
-func (s *Session) PhaseBegin() {
-	if s.woken.Swap(0) > 0 {
-		s.wasted.Add(1)
-		s.state.setOutcome(Wasted)
-	}
-}
+func (s *Session) PhaseBegin() { s.phase.begin() }
 
-// PhaseEnd records that the phase is complete, so its last notification was useful.
-func (s *Session) PhaseEnd() {
-	if s.woken.Swap(outsidePhase) > 0 {
-		s.useful.Add(1)
-		s.state.setOutcome(Useful)
-	}
-}
+// PhaseEnd records that the phase is complete, so its last notification was useful. Notifications of
+// changes of data or children that came after the client's last read do not belong to the phase.
+func (s *Session) PhaseEnd() { s.phase.end() }
 
-// wake counts a notification in the open phase. An earlier notification of the phase, if any,
-// has turned out to be wasted. It is counted here, not at the end of the phase, because a
-// starving client never ends its phase.
-func (s *Session) wake() {
-	for n := s.woken.Load(); n != outsidePhase; n = s.woken.Load() {
-		if s.woken.CompareAndSwap(n, n+1) {
-			if n > 0 {
-				s.wasted.Add(1)
-				s.state.setOutcome(Wasted)
-			}
-			return
-		}
-	}
-}
+// Heeded records that the client has used the notifications that have come, without a read.
+func (s *Session) Heeded() { s.phase.read() }
 
 // Quiet reports whether no request is in flight and the last reply armed a watch that has not
 // fired. As far as the wire shows, the client is parked then, even if it waits inside a client
@@ -153,6 +128,9 @@ func (s *Session) reply(m *drivers.Message) {
 	if m.Op != drivers.OpFlush {
 		s.bytesIn.Add(int64(m.Size))
 	}
+	if m.Op.IsRead() {
+		s.phase.read()
+	}
 	armed := s.record(m)
 	asked := contract(m.Op)
 	if armed != nil || asked && s.parked.Load() != nil {
@@ -195,7 +173,7 @@ func (s *Session) notification(m *drivers.Message) {
 	s.bytesIn.Add(int64(m.Size))
 	s.notified.Add(1)
 	s.meter.countAt(notificationEvent, at)
-	s.wake()
+	s.phase.notified(m.Event == drivers.Created || m.Event == drivers.Deleted)
 	s.meter.mu.Lock()
 	defer s.meter.mu.Unlock()
 	s.meter.ledger.notified(s.state, m, at)
@@ -231,10 +209,9 @@ func (s *Session) counts() metrics.Counts {
 		Rearms:        sent(drivers.OpRearm),
 		BytesIn:       s.bytesIn.Load(),
 		BytesOut:      s.bytesOut.Load(),
-		Useful:        s.useful.Load(),
-		Wasted:        s.wasted.Load(),
 		Cuts:          s.cuts.Load(),
 	}
+	c.Useful, c.Wasted = s.phase.counts()
 	c.Reads = c.Lists + sent(drivers.OpExists) + sent(drivers.OpGet)
 	c.Writes = sent(drivers.OpCreate) + sent(drivers.OpDelete) + sent(drivers.OpSet) + sent(drivers.OpMulti)
 	c.RPCs = c.Reads + c.Writes + c.Syncs + sent(drivers.OpOpen) +

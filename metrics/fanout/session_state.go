@@ -5,9 +5,8 @@ import "sync/atomic"
 // A sessionState is the ledger's state of one session. Meter.mu guards all of it except the
 // atomics.
 type sessionState struct {
-	last    atomic.Int64           // position of the latest reply
-	hasOpen atomic.Bool            // whether open is not empty
-	latest  atomic.Pointer[wakeup] // notification whose outcome the follower wants to know, else nil
+	last    atomic.Int64 // position of the latest reply
+	hasOpen atomic.Bool  // whether open is not empty
 
 	session    *Session // the session whose state this is
 	connected  bool

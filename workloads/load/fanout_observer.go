@@ -69,6 +69,7 @@ func (e *Observer) Arm(once bool) {
 // Notified records that a notification has just arrived.
 func (e *Observer) Notified() {
 	at := time.Now()
+	e.slot.Marks.Heeded()
 	e.slot.Marks.PhaseEnd()
 	e.slot.Marks.PhaseBegin()
 	t := e.tracker
