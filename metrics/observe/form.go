@@ -50,7 +50,7 @@ func (k kind) useful(p *pattern) (useful, wasted int64, known bool) {
 		return w[acted] + w[read], w[waited], true
 	case news:
 		for _, w := range p.woken {
-			useful += w[acted] + w[read] + w[waited]
+			useful += w[acted] + w[read] + w[waited] + w[unread]
 		}
 		return useful, 0, true
 	}
@@ -59,7 +59,7 @@ func (k kind) useful(p *pattern) (useful, wasted int64, known bool) {
 	case items:
 		counted = []standing{waiting, outside}
 	case meets:
-		counted = []standing{waiting, turned, outside}
+		counted = []standing{waiting, turned, leaving}
 	}
 	for _, standing := range counted {
 		w := p.woken[standing]

@@ -183,13 +183,13 @@ func (l lineGroup) childrenWatch() Form {
 	evidence := fmt.Sprintf("%d sessions have a node in the line and watch all of it", sessions)
 	// A holder of a lock leaves most notifications unread, a member of a group reads all.
 	first := l.dir.woken[turned]
-	switch turnedBack := first[waited]; {
+	switch heeded := first[acted] + first[read] + first[waited]; {
 	case l.dir.op(drivers.OpSet).requests > 0:
 		return Form{Name: "double barrier, children watch", Forms: []string{"double-barrier/children-watch"}, Herd: true, Instead: "ready", kind: meets,
 			Evidence: fmt.Sprintf("%d sessions have a node and watch all nodes, to enter and to leave", sessions)}
 	case l.shared:
 		return Form{Name: "shared lock, children watch", Forms: []string{"shared-lock/children-watch"}, Herd: true, Instead: "nearest", Wakes: 1, kind: turns, Evidence: evidence + ", readers and writers"}
-	case turnedBack*4 > first[acted]+first[read]+first[waited]:
+	case heeded*4 > heeded+first[unread]:
 		return Form{Name: "group, children watch", Forms: []string{"group/children-watch"}, kind: news, Evidence: evidence + ", also those that are first in it"}
 	}
 	return Form{Name: "lock or election, children watch", Forms: []string{"lock/children-watch", "election/children-watch"}, Herd: true,

@@ -35,8 +35,8 @@ func (a *Analysis) retained(t *testing.T) {
 		}
 		watches += len(s.watches)
 		unassigned += len(s.unassigned)
-		if len(s.polls) > maxPolls || len(s.voted) > maxVoted || len(s.races) > maxRaces {
-			t.Fatalf("a session keeps %d polls, %d votes and %d races", len(s.polls), len(s.voted), len(s.races))
+		if len(s.polls) > maxPolls || len(s.waits) > maxWaits || len(s.races) > maxRaces {
+			t.Fatalf("a session keeps %d polls, %d votes and %d races", len(s.polls), len(s.waits), len(s.races))
 		}
 	}
 	children = len(lines)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -39,6 +40,7 @@ const maxGone = 64
 type listing struct {
 	line *line
 	pos  int64
+	at   time.Time
 }
 
 func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
@@ -198,25 +200,22 @@ func (c *child) first(pos int64) bool {
 
 // takeTurn judges the session's latest list: if no other is ahead of its own node, the session has
 // its turn, and its latest notification led to it.
-func (s *session) takeTurn(a *Analysis) bool {
+func (s *session) takeTurn(a *Analysis) {
 	l := s.lists
 	if l == nil {
-		return false
+		return
 	}
 	s.lists = nil
-	c := s.own(l.line)
-	if c == nil && s.open != nil && l.line.left(s, l.pos) {
-		s.finish(a, acted)
-		return true
+	c, w := s.own(l.line), s.waits[l.line.place.path]
+	switch {
+	case c == nil && w != nil && l.line.left(s, l.pos):
+		s.endWait(a, w)
+	case c != nil && !c.turn && c.first(l.pos):
+		c.turn = true
+		if w != nil {
+			w.stage, w.turned = turned, l.at
+		}
 	}
-	if c == nil || c.turn || !c.first(l.pos) {
-		return false
-	}
-	c.turn = true
-	if s.open != nil {
-		s.finish(a, acted)
-	}
-	return true
 }
 
 // left reports whether the session had a child in the line and all children were gone at pos: it

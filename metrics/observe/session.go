@@ -27,7 +27,10 @@ type session struct {
 	reads, writes, notifications int64
 	watches                      map[watchKey]standingWatch
 	children                     map[string]*child // ephemeral nodes, by path
-	voted                        map[string]bool   // nodes of which it has set a child
+	waits                        map[string]*wait  // by the node at which it waits
+	other                        wait              // for anything else
+	newest                       *wait             // nil if it is over
+	before                       string            // node of the wait before the newest
 	races                        map[string]bool   // single ephemeral nodes that it could not create, because another session had
 	stock                        stock
 	lists                        *listing        // its latest list of a line
@@ -59,16 +62,13 @@ type poll struct {
 // maxPolls is how many paths are remembered for each session to find polling.
 const maxPolls = 32
 
-// maxVoted is how many nodes are remembered for each session of which it has set a child.
-const maxVoted = 32
-
 // maxRaces is how many nodes are remembered for each session that it could not create.
 const maxRaces = 32
 
 func (a *Analysis) newSession(c traffic.Connection) *session {
 	s := &session{
 		client: c.Client, probe: a.meter.Session(), watches: map[watchKey]standingWatch{}, children: map[string]*child{},
-		polls: map[string]poll{}, unassigned: map[int64]*wake{}, voted: map[string]bool{}, races: map[string]bool{},
+		polls: map[string]poll{}, unassigned: map[int64]*wake{}, waits: map[string]*wait{}, races: map[string]bool{},
 	}
 	a.byMeter[s.probe] = s
 	a.all.sessions++
@@ -160,7 +160,7 @@ func (a *Analysis) end(s *session) {
 		delete(a.sessions, s.id)
 	}
 	// Removed children and items of queues refer to their owner.
-	s.watches, s.children, s.voted, s.races, s.polls, s.unassigned, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil
+	s.watches, s.children, s.waits, s.races, s.polls, s.unassigned, s.lists, s.probe = nil, nil, nil, nil, nil, nil, nil, nil
 }
 
 func (s *session) closed(a *Analysis, pos int64) {
@@ -192,12 +192,36 @@ func (s *session) asked(a *Analysis, m *drivers.Message, p *place) {
 	}
 	if c := s.children[p.path]; c != nil && m.Op == drivers.OpDelete {
 		c.leaving = true
-	}
-	if m.Op == drivers.OpSet && p.parent != nil && a.lines[p.path] == nil {
-		if len(s.voted) >= maxVoted {
-			clear(s.voted)
+		if w := s.waits[c.line.place.path]; w != nil {
+			s.takeTurn(a)
+			w.enters(a, s, leaving)
 		}
-		s.voted[p.parent.path] = true // the notification of its own vote comes before the reply
+	}
+	s.beginsToWait(a, m, p)
+}
+
+// beginsToWait begins the wait that a request begins, and ends those in which the session had its turn: it uses it. Notifications that it causes itself come before the reply.
+func (s *session) beginsToWait(a *Analysis, m *drivers.Message, p *place) {
+	if m.Op.IsWrite() {
+		s.takeTurn(a)
+		for _, w := range s.waits {
+			if w.stage == turned {
+				w.goesOn(a, s)
+			}
+		}
+	}
+	if p.parent == nil {
+		return
+	}
+	switch m.Op {
+	case drivers.OpCreate:
+		if m.Mode == drivers.Ephemeral|drivers.Sequential {
+			s.begin(a, p.parent, waiting)
+		}
+	case drivers.OpSet:
+		if a.lines[p.path] == nil && a.lines[p.parent.path] == nil {
+			s.begin(a, p.parent, voted)
+		}
 	}
 }
 
@@ -218,7 +242,7 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 			s.open.lost++
 		}
 	case m.Op.IsWrite():
-		s.wrote(a, m, p, r)
+		s.wrote(a, m, p)
 	case m.Op.IsRead():
 		s.read(a, m, p)
 	case m.Op.IsWatch() && m.Err == nil:
@@ -231,12 +255,12 @@ func (s *session) answered(a *Analysis, m *drivers.Message, p *place, r request)
 }
 
 // wrote records a write.
-func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r request) {
+func (s *session) wrote(a *Analysis, m *drivers.Message, p *place) {
 	s.takeTurn(a)
-	if s.open != nil && !s.causedItself(m, p, r) {
+	if s.open != nil {
 		s.open.rest = a.now
-		s.finish(a, acted)
 	}
+	s.other.enters(a, s, waiting)
 	switch m.Op {
 	case drivers.OpCreate:
 		delete(s.races, p.path)
@@ -249,19 +273,14 @@ func (s *session) wrote(a *Analysis, m *drivers.Message, p *place, r request) {
 	}
 }
 
-// causedItself reports whether the latest notification came of the write itself, which is a vote or
-// gives up the session's place in a line. It comes before the reply, and the session did not act
-// upon it.
-func (s *session) causedItself(m *drivers.Message, p *place, r request) bool {
-	own := s.open.standing == voted || m.Op == drivers.OpDelete && s.children[p.path] != nil
-	return own && r.after < s.notifications
-}
-
 // set records that the session has set the node of its line: it is in.
 func (s *session) set(a *Analysis, p *place) {
 	if l := a.lines[p.path]; l != nil {
 		if c := s.own(l); c != nil {
 			c.entered = true
+			if w := s.waits[p.path]; w != nil {
+				w.enters(a, s, inside)
+			}
 		}
 	}
 }
@@ -270,15 +289,20 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 	if m.Err != nil {
 		p.pattern.ops[m.Op].failed++
 	}
-	if s.open != nil {
-		s.open.read(a, m)
-		if w := s.open; missing(m) && w.event == drivers.Deleted && w.place.path == p.path && w.lost == 0 {
-			s.finish(a, acted) // it waited for the node to go
-		}
+	in := s.waitFor(p)
+	gone := false // whether what it waited for is
+	if w := s.open; w != nil {
+		w.read(a, m)
+		gone = missing(m) && w.event == drivers.Deleted && w.place.path == p.path && w.lost == 0
+	}
+	in.answered(a, s)
+	if gone && in == &s.other {
+		in.goesOn(a, s)
 	}
 	l := a.lines[p.path]
 	if m.Op == drivers.OpChildren && m.Err == nil && l != nil {
-		s.lists = &listing{line: l, pos: m.Pos}
+		s.takeTurn(a)
+		s.lists = &listing{line: l, pos: m.Pos, at: a.now}
 		s.stock.listed(p)
 	}
 	if m.Op == drivers.OpGet {

@@ -37,7 +37,6 @@ type request struct {
 	op    drivers.Op
 	at    time.Time
 	place *place // nil for a transaction
-	after int64  // how many notifications the session had got
 }
 
 // Session reports the session of the connection.
@@ -104,7 +103,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 
 func (t *tap) request(m *drivers.Message) {
 	a := t.a
-	r := request{op: m.Op, at: a.now, after: t.s.notifications}
+	r := request{op: m.Op, at: a.now}
 	switch {
 	case len(m.Parts) > 0:
 		for p := range parts(m) {

@@ -16,6 +16,7 @@ const (
 	acted  outcome = iota // wrote, or had its turn, or asked for nothing more
 	waited                // asked again and waited again
 	read                  // read what had changed, and watches on
+	unread                // went on without it: it was waiting for something else, or for nothing
 	outcomes
 )
 
@@ -28,6 +29,7 @@ const (
 	inside                  // it has set the line's node, and waits for nothing
 	outside                 // it has no node in the line
 	voted                   // it has set a sibling of the node that changed
+	leaving                 // it gives its node up, or has
 	standings
 )
 
@@ -48,19 +50,22 @@ type wake struct {
 	outcome  outcome
 }
 
-// notified begins a wake. What came of the one before is decided now.
+// tells reports whether the notification tells what has become of a node, so that it need not be read.
+func (w *wake) tells() bool { return w.event == drivers.Created || w.event == drivers.Deleted }
+
+// notified begins a wake.
 func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
-	if s.open != nil && s.open.standing == voted && s.open.place.parent == p.parent {
-		s.finish(a, waited) // one more vote
-	}
-	s.settle(a)
+	s.takeTurn(a)
 	s.notifications++
 	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
+	s.waitsElsewhere(a, m, p)
+	in := s.waitFor(p)
+	in.notified(a, s, w)
 	s.open = w
 	s.unassigned[s.notifications] = w
 	p.pattern.events[m.Event]++
 	if m.Event == drivers.Created && p.pattern.ops[drivers.OpWatchNode].requests == 0 && !s.races[p.path] { // what it waited for exists
-		s.finish(a, acted)
+		in.goesOn(a, s)
 	}
 	for _, k := range []watchKey{{p.path, false}, {p.path, true}} {
 		if m.Event == drivers.Deleted || k.children == (m.Event == drivers.ChildrenChanged) {
@@ -99,8 +104,8 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 
 // standing returns the session's own place where it is notified.
 func (s *session) standing(a *Analysis, p *place) standing {
-	if p.parent != nil && s.voted[p.parent.path] {
-		return voted
+	if w := s.waitFor(p); w != &s.other {
+		return w.stage
 	}
 	if c := s.children[p.path]; c != nil && c.turn {
 		return turned
@@ -135,26 +140,29 @@ func (w *wake) read(a *Analysis, m *drivers.Message) {
 	}
 }
 
-// settle decides what came of the session's latest notification.
-func (s *session) settle(a *Analysis) {
-	turned := s.takeTurn(a)
-	if s.open == nil || turned {
-		return
-	}
-	w := s.open
+// superseded returns the outcome of a notification after which the session has read, and was notified again.
+func (s *session) superseded(w *wake) outcome {
 	switch {
 	case w.rearmed, s.races[w.place.path]: // it has not created the node since
-		s.finish(a, waited)
+		return waited
 	case w.fresh:
-		s.finish(a, read)
-	default:
-		s.finish(a, acted)
+		return read
 	}
+	return w.done()
 }
 
-func (s *session) finish(a *Analysis, o outcome) {
-	w := s.open
-	s.open = nil
+// done returns the outcome of a notification after which the session waits no more.
+func (w *wake) done() outcome {
+	if w.reads == 0 && !w.tells() {
+		return unread
+	}
+	return acted
+}
+
+func (s *session) finish(a *Analysis, w *wake, o outcome) {
+	if s.open == w {
+		s.open = nil
+	}
 	w.ended, w.outcome = true, o
 	p := w.pattern
 	p.woken[w.standing][o]++
