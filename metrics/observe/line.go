@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 )
@@ -14,6 +13,7 @@ import (
 type line struct {
 	place *place
 	live  []*child
+	told  int      // those of live whose removal a notification has told
 	gone  []*child // the latest that were removed
 }
 
@@ -24,6 +24,7 @@ type child struct {
 	owner   *session
 	pos     int64 // of the create
 	removed int64 // position of the removal, 0 if that is not known
+	told    bool  // a notification has told its removal, which is still to be answered
 	reads   bool  // its name says that it is a reader's
 	own     bool  // it is ephemeral
 	turn    bool  // its owner has found no other ahead of it
@@ -40,7 +41,6 @@ const maxGone = 64
 type listing struct {
 	line *line
 	pos  int64
-	at   time.Time
 }
 
 func (a *Analysis) created(s *session, m *drivers.Message, p *place) {
@@ -164,11 +164,36 @@ func (a *Analysis) remove(c *child, pos int64) {
 		return
 	}
 	l.live = slices.Delete(l.live, i, i+1)
+	if c.told {
+		l.told--
+	}
 	c.removed = pos
 	l.gone = append(l.gone, c)
 	if len(l.gone) > maxGone {
 		l.gone = slices.Delete(l.gone, 0, len(l.gone)-maxGone)
 	}
+}
+
+// tell records that a notification has told the removal of the node. The reply to the request that removed it may
+// come later. pos is 0 if the notification has none.
+func (l *line) tell(path string, pos int64) {
+	i := slices.IndexFunc(l.live, func(c *child) bool { return c.place.path == path })
+	if i < 0 || l.live[i].told {
+		return
+	}
+	l.live[i].told, l.live[i].removed = true, pos
+	l.told++
+}
+
+// toldBy reports whether a notification has told that the child was removed at position pos or before.
+func (c *child) toldBy(pos int64) bool { return c.told && c.removed > 0 && c.removed <= pos }
+
+// present returns the children whose removal is neither answered nor told.
+func (l *line) present() []*child {
+	if l.told == 0 {
+		return l.live
+	}
+	return slices.DeleteFunc(slices.Clone(l.live), func(c *child) bool { return c.told })
 }
 
 // own returns the session's ephemeral child in the line, nil if it has none.
@@ -186,7 +211,7 @@ func (s *session) own(l *line) *child {
 func (c *child) first(pos int64) bool {
 	ahead := func(o *child) bool { return o != c && o.own && o.pos < c.pos && !(c.reads && o.reads) }
 	for _, o := range c.line.live {
-		if ahead(o) {
+		if ahead(o) && !o.toldBy(pos) {
 			return false
 		}
 	}
@@ -213,7 +238,7 @@ func (s *session) takeTurn(a *Analysis) {
 	case c != nil && !c.turn && c.first(l.pos):
 		c.turn = true
 		if w != nil {
-			w.stage, w.turned = turned, l.at
+			w.stage = turned
 		}
 	}
 }
@@ -222,13 +247,18 @@ func (s *session) takeTurn(a *Analysis) {
 // has waited for the others to leave.
 func (l *line) left(s *session, pos int64) bool {
 	had := false
+	for _, c := range l.live {
+		if !c.toldBy(pos) {
+			return false
+		}
+	}
 	for _, c := range l.gone {
 		if c.removed > pos {
 			return false
 		}
 		had = had || c.owner == s
 	}
-	return had && len(l.live) == 0
+	return had
 }
 
 // lookAhead counts for which place in a line the session watches.
@@ -241,19 +271,19 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 		return
 	}
 	f := &p.pattern.ahead
-	own := s.own(l)
-	i := slices.IndexFunc(l.live, func(c *child) bool { return c.place.path == p.path })
+	own, live := s.own(l), l.present()
+	i := slices.IndexFunc(live, func(c *child) bool { return c.place.path == p.path })
 	switch {
 	case i < 0:
 		f.missing++
-	case own == l.live[i]:
+	case own == live[i]:
 		f.own++
-	case own == nil:
+	case own == nil, own.told:
 		f.none++
 	default:
-		j := slices.Index(l.live, own)
+		j := slices.Index(live, own)
 		blocking := 0 // between the two
-		for _, c := range l.live[min(i, j)+1 : max(i, j)] {
+		for _, c := range live[min(i, j)+1 : max(i, j)] {
 			if !(own.reads && c.reads) {
 				blocking++
 			}
@@ -265,7 +295,7 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 			f.only++
 		case blocking == 0:
 			f.next++
-		case i == 0 || lowestBlocking(l, own) == i:
+		case i == 0 || lowestBlocking(live, own) == i:
 			f.lowest++
 		default:
 			f.other++
@@ -274,6 +304,6 @@ func (s *session) lookAhead(a *Analysis, m *drivers.Message, p *place) {
 }
 
 // lowestBlocking returns the index of the lowest child for which own may have to wait.
-func lowestBlocking(l *line, own *child) int {
-	return slices.IndexFunc(l.live, func(c *child) bool { return !(own.reads && c.reads) })
+func lowestBlocking(live []*child, own *child) int {
+	return slices.IndexFunc(live, func(c *child) bool { return !(own.reads && c.reads) })
 }

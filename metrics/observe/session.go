@@ -302,7 +302,7 @@ func (s *session) read(a *Analysis, m *drivers.Message, p *place) {
 	l := a.lines[p.path]
 	if m.Op == drivers.OpChildren && m.Err == nil && l != nil {
 		s.takeTurn(a)
-		s.lists = &listing{line: l, pos: m.Pos, at: a.now}
+		s.lists = &listing{line: l, pos: m.Pos}
 		s.stock.listed(p)
 	}
 	if m.Op == drivers.OpGet {

@@ -1,20 +1,15 @@
 package observe
 
-import (
-	"time"
-
-	"github.com/stampede-bench/stampede/drivers"
-)
+import "github.com/stampede-bench/stampede/drivers"
 
 // A wait is one turn of a session in a line, or its part in one vote, from the request that begins it. While it
 // lasts, each notification is judged by what the session does next: it has waited again if another notification
 // follows that it reads after.
 type wait struct {
-	dir    *place // the node whose children the line or the votes are
-	stage  standing
-	turned time.Time // when it had its turn
-	last   *wake     // the latest notification after which the session has read something
-	newer  []*wake   // those after that, oldest first
+	dir   *place // the node whose children the line or the votes are
+	stage standing
+	last  *wake   // the latest notification that the session has taken notice of
+	newer []*wake // those after that, oldest first
 }
 
 // maxWaits is how many waits of one session are followed, and maxNewer how many notifications of one wait
@@ -65,17 +60,21 @@ func (s *session) waitFor(p *place) *wait {
 
 // notified adds a notification.
 func (w *wait) notified(a *Analysis, s *session, n *wake) {
-	if w.stage == turned && w.last != nil && w.last.standing == waiting {
-		w.goesOn(a, s)
+	if w.stage == turned && w.last != nil && w.last.standing == waiting && w == s.waitAt(w.last.place) {
+		w.goesOn(a, s) // it led to the turn
 	}
 	if len(w.newer) == maxNewer {
 		s.finish(a, w.newer[0], waited)
 		w.newer = w.newer[1:]
 	}
 	w.newer = append(w.newer, n)
+	if n.tells() && (w.stage != voted || w != s.waitAt(n.place)) { // the removal of a site is no vote
+		w.answered(a, s)
+	}
 }
 
-// answered records a reply to a read: the session has taken notice of all notifications before it.
+// answered records a reply to a read, or a notification that needs none: the session has taken notice of all
+// notifications before it.
 func (w *wait) answered(a *Analysis, s *session) {
 	if len(w.newer) == 0 {
 		return
@@ -102,12 +101,8 @@ func (w *wait) again(a *Analysis, s *session) {
 	}
 }
 
-// goesOn ends what the session has done so far: the latest notification after which it has read led to it. Without a
-// read, only the creation or the removal of a node can have done so.
+// goesOn ends what the session has done so far: the latest notification that it has taken notice of led to it.
 func (w *wait) goesOn(a *Analysis, s *session) {
-	if end := len(w.newer) - 1; end >= 0 && w.newer[end].tells() && w.stage != voted {
-		w.answered(a, s)
-	}
 	if w.last != nil {
 		s.finish(a, w.last, acted)
 		w.last = nil
@@ -123,12 +118,16 @@ func (w *wait) enters(a *Analysis, s *session, next standing) {
 	w.newer, w.stage = nil, next
 }
 
-// waitsElsewhere records a notification of a watch that the session has armed since it had its turn: the turn only
-// let it wait for something else.
+// waitsElsewhere records a notification of a watch that the session has armed since the latest notification in a
+// line: even if that led to the turn, the turn only let the session wait for something else.
 func (s *session) waitsElsewhere(a *Analysis, m *drivers.Message, p *place) {
 	armed, ok := s.watches[watchKey{p.path, m.Event == drivers.ChildrenChanged}]
+	if !ok {
+		return
+	}
 	for _, w := range s.waits {
-		if ok && w.stage == turned && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.turned) {
+		inLine := w.stage == waiting || w.stage == turned
+		if inLine && w.last != nil && w != s.waitAt(p) && !armed.at.Before(w.last.at) {
 			w.again(a, s)
 		}
 	}

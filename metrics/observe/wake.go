@@ -57,6 +57,9 @@ func (w *wake) tells() bool { return w.event == drivers.Created || w.event == dr
 func (s *session) notified(a *Analysis, m *drivers.Message, p *place) {
 	s.takeTurn(a)
 	s.notifications++
+	if w := s.waits[p.path]; w != nil && m.Event == drivers.Deleted { // where it waited is gone
+		s.endWait(a, w)
+	}
 	w := &wake{pattern: p.pattern, place: p, event: m.Event, at: a.now, rest: a.now, standing: s.standing(a, p)}
 	s.waitsElsewhere(a, m, p)
 	in := s.waitFor(p)
@@ -85,8 +88,8 @@ func (a *Analysis) fired(s *session, k watchKey) {
 	}
 }
 
-// deletedUnseen removes a node whose removal was seen by its notification only: its owner has
-// closed, or has no connection and has expired.
+// deletedUnseen records the removal of a node that a notification tells. It removes the node if no reply will: its owner
+// has closed, or has no connection and has expired.
 func (a *Analysis) deletedUnseen(pos int64, p *place) {
 	if p.parent == nil {
 		return
@@ -99,6 +102,7 @@ func (a *Analysis) deletedUnseen(pos int64, p *place) {
 				return
 			}
 		}
+		l.tell(p.path, pos)
 	}
 }
 
@@ -109,6 +113,9 @@ func (s *session) standing(a *Analysis, p *place) standing {
 	}
 	if c := s.children[p.path]; c != nil && c.turn {
 		return turned
+	}
+	if p.path == s.before {
+		return outside
 	}
 	l := a.lines[p.path]
 	if l == nil && p.parent != nil {
