@@ -66,7 +66,7 @@ type Comparison struct {
 // exchanged the halves in the middle of the window.
 type Duet struct {
 	Processors [2][]int   `json:"processors"` // of the two halves, as the kernel numbers them
-	Pairs      []DuetPair `json:"pairs"`      // as many as in new_first, in that order
+	Pairs      []DuetPair `json:"pairs"`      // the complete ones, in the order of new_first
 }
 
 // A DuetPair says how well the windows of a pair coincided.

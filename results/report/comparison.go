@@ -15,6 +15,9 @@ func ofComparison(c results.Comparison) page {
 	if c.Calibrated != "" {
 		p.Facts = append(p.Facts, fact{"Noise floor", c.Calibrated})
 	}
+	if c.Duet != nil {
+		p.Facts = append(p.Facts, fact{"Duet", view.Together(*c.Duet)})
+	}
 	if c.Interrupted {
 		p.Trust = append(p.Trust, remark{badge{"mind", "unsure", "!"}, "The command was interrupted: there are fewer pairs than planned, and the verdict is open."})
 	}

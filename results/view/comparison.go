@@ -252,7 +252,7 @@ func (c comparison) notes() (lines []string) {
 		lines = append(lines, "minimum effect: "+c.minima(gated))
 	}
 	if c.Duet != nil {
-		lines = append(lines, together(*c.Duet))
+		lines = append(lines, "duet: "+Together(*c.Duet))
 	}
 	if line := c.notOfTheMedians(); line != "" {
 		lines = append(lines, line)
@@ -278,9 +278,9 @@ func (c comparison) notes() (lines []string) {
 	return lines
 }
 
-// together says how the two runs of a pair took place at the same time.
-func together(d results.Duet) string {
-	text := fmt.Sprintf("duet: both runs of a pair at the same time, one on %s and one on %s, exchanged in the middle of the window",
+// Together says how the two runs of a pair took place at the same time.
+func Together(d results.Duet) string {
+	text := fmt.Sprintf("both runs of a pair at the same time, one on %s and one on %s, exchanged in the middle of the window",
 		processors(d.Processors[0]), processors(d.Processors[1]))
 	if len(d.Pairs) == 0 {
 		return text
