@@ -86,7 +86,9 @@ func (l *line) pass(from, to net.Conn, d *direction) {
 		}
 		switch {
 		case errors.Is(err, io.EOF):
-			closeWrite(to)
+			if closeWrite(to) != nil {
+				l.abort()
+			}
 			return
 		case err != nil:
 			l.abort()
@@ -101,11 +103,15 @@ func (l *line) abort() {
 	reset(l.rawServer)
 }
 
-// closeWrite ends one direction of a connection.
-func closeWrite(c net.Conn) {
-	if half, ok := c.(interface{ CloseWrite() error }); ok {
-		half.CloseWrite()
+// closeWrite ends one direction of a connection. With TLS that can only be said after the handshake, which a client
+// that closes at once does not wait for.
+func closeWrite(c net.Conn) error {
+	if t, ok := c.(*tls.Conn); ok {
+		if err := t.Handshake(); err != nil {
+			return err
+		}
 	}
+	return c.(interface{ CloseWrite() error }).CloseWrite()
 }
 
 // reset closes a connection so that the peer gets a reset and no ordinary end.

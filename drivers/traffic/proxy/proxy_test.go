@@ -180,26 +180,88 @@ func TestResets(t *testing.T) {
 	})
 }
 
-// TestSlowReader lets the server read nothing. The proxy must not take in more than its two
-// buffers and what the sockets hold.
-func TestSlowReader(t *testing.T) {
-	read := make(chan struct{})
-	p := in(t, serving(t, func(c *net.TCPConn) { c.SetReadBuffer(64 << 10); <-read; io.Copy(io.Discard, c) }), Options{})
+// TestServerEndsFirst ends the server's direction; the client must see that, and what it sends then must arrive.
+func TestServerEndsFirst(t *testing.T) {
+	arrived := make(chan string, 1)
+	p := in(t, serving(t, func(c *net.TCPConn) {
+		c.Write([]byte("no more"))
+		c.CloseWrite()
+		got, _ := io.ReadAll(c)
+		arrived <- string(got)
+	}), Options{})
 	c := dial(t, p)
-	written, all := make(chan int), 32<<20
-	go func() {
-		n, _ := c.Write(make([]byte, all))
-		written <- n
-	}()
-	select {
-	case n := <-written:
-		t.Errorf("%d bytes were taken in though the server reads nothing", n)
-	case <-time.After(300 * time.Millisecond): // the sender is blocked, or slow: either is right
+	if got, err := io.ReadAll(c); err != nil || string(got) != "no more" {
+		t.Errorf("got %q (%v), want all that the server sent", got, err)
 	}
-	close(read)
-	if n := <-written; n != all {
-		t.Errorf("%d bytes were sent after the server began to read, want %d", n, all)
+	c.Write([]byte("this still"))
+	c.CloseWrite()
+	if got := <-arrived; got != "this still" {
+		t.Errorf("the server got %q after it had ended its direction, want %q", got, "this still")
 	}
+}
+
+// inFlight is how many bytes can be on their way through a proxy to a reader that reads nothing: what the four sockets
+// hold at most, and the proxy's buffer.
+func inFlight(t *testing.T) int {
+	sum := 2 * bufferSize
+	for _, side := range []string{"rmem", "wmem"} {
+		limits, err := os.ReadFile("/proc/sys/net/ipv4/tcp_" + side)
+		if err != nil {
+			t.Skipf("this system does not say how much a socket holds: %v", err)
+		}
+		var least, usual, most int
+		if _, err := fmt.Sscan(string(limits), &least, &usual, &most); err != nil {
+			t.Fatal(err)
+		}
+		sum += 2 * most
+	}
+	return sum
+}
+
+// TestSlowReader lets one side read nothing. The other must be held up before it has sent more than the sockets and
+// the proxy's buffer hold, and all must arrive in the end.
+func TestSlowReader(t *testing.T) {
+	const patience = 300 * time.Millisecond // a sender that is only slow sends less
+	most := inFlight(t)
+	all := 2 * most
+	send := func(c *net.TCPConn, direction string, heldUp chan<- struct{}) {
+		data := make([]byte, all)
+		c.SetWriteDeadline(time.Now().Add(patience))
+		n, err := c.Write(data)
+		if n > most || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: %d bytes were taken in (%v) though nothing is read, want at most %d", direction, n, err, most)
+		}
+		close(heldUp)
+		c.SetWriteDeadline(time.Time{})
+		c.Write(data[n:])
+		c.CloseWrite()
+	}
+	t.Run("server", func(t *testing.T) {
+		heldUp, got := make(chan struct{}), make(chan int64, 1)
+		p := in(t, serving(t, func(c *net.TCPConn) {
+			<-heldUp
+			n, _ := io.Copy(io.Discard, c)
+			got <- n
+		}), Options{})
+		c := dial(t, p)
+		send(c, "to the server", heldUp)
+		if n := <-got; n != int64(all) {
+			t.Errorf("%d bytes arrived, want %d", n, all)
+		}
+	})
+	t.Run("client", func(t *testing.T) {
+		heldUp, sent := make(chan struct{}), make(chan struct{})
+		p := in(t, serving(t, func(c *net.TCPConn) {
+			defer close(sent)
+			send(c, "to the client", heldUp)
+		}), Options{})
+		c := dial(t, p)
+		<-heldUp
+		if n, err := io.Copy(io.Discard, c); n != int64(all) || err != nil {
+			t.Errorf("%d bytes arrived (%v), want %d", n, err, all)
+		}
+		<-sent
+	})
 }
 
 // TestLateAnalysis holds the analysis while more requests pass than its queue holds. All must be
@@ -301,7 +363,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestTLSOnEitherSide connects with TLS to a proxy that connects with TLS to a server.
+// TestTLSOnEitherSide connects with and without TLS to proxies that connect with and without TLS to a server, which
+// echoes what it gets. A client that closes at once must end the connection to the server, too.
 func TestTLSOnEitherSide(t *testing.T) {
 	dir := t.TempDir()
 	security := backendtest.Authority(t, dir)
@@ -315,23 +378,49 @@ func TestTLSOnEitherSide(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := &tls.Config{Certificates: []tls.Certificate{pair}}
-	address := serving(t, func(c *net.TCPConn) {
+	plain := serving(t, func(c *net.TCPConn) { io.Copy(c, c); c.CloseWrite() })
+	secure := serving(t, func(c *net.TCPConn) {
 		s := tls.Server(c, own)
-		got, _ := io.ReadAll(s)
-		s.Write(got)
-		s.Close()
+		io.Copy(s, s)
+		s.CloseWrite()
 	})
-	p, err := Listen([]string{"127.0.0.1:0"}, []Server{{address, client}},
-		Options{TLS: own, Protocol: traffic.ZooKeeper(), Observer: new(record)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	c := tls.Client(dial(t, p), client)
-	c.Write([]byte("hello"))
-	c.CloseWrite()
-	if got, err := io.ReadAll(c); err != nil || string(got) != "hello" {
-		t.Errorf("got %q (%v), want hello", got, err)
+	for _, test := range []struct {
+		name   string
+		server Server
+		before *tls.Config // of the proxy for its clients
+	}{
+		{name: "none", server: Server{Address: plain}},
+		{name: "before the proxy", server: Server{Address: plain}, before: own},
+		{name: "behind the proxy", server: Server{secure, client}},
+		{name: "both", server: Server{secure, client}, before: own},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p, err := Listen([]string{"127.0.0.1:0"}, []Server{test.server}, Options{TLS: test.before, Protocol: traffic.ZooKeeper(), Observer: new(record)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			for _, sent := range []string{"hello", ""} {
+				var c interface {
+					io.ReadWriter
+					CloseWrite() error
+				} = dial(t, p)
+				if test.before != nil {
+					s := tls.Client(dial(t, p), client)
+					if err := s.Handshake(); err != nil {
+						t.Fatal(err)
+					}
+					c = s
+				}
+				if sent != "" {
+					io.WriteString(c, sent)
+				}
+				c.CloseWrite()
+				if got, err := io.ReadAll(c); err != nil || string(got) != sent {
+					t.Errorf("got %q (%v), want %q", got, err, sent)
+				}
+			}
+		})
 	}
 }
 
