@@ -122,6 +122,7 @@ func (a *app) observeCapture(ctx context.Context, f observeFlags, scheme string,
 		file.Source = "capture file"
 	}
 	file.PacketsDropped, file.Observed = stats.Dropped, seen.Report()
+	file.Observed.Traffic.Beyond.Connections += int64(stats.Ignored)
 	return err
 }
 

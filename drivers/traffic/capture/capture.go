@@ -28,6 +28,9 @@ type Stats struct {
 	Joined      uint64 // connections that were open before the capture began
 	Lost        int64  // bytes of connections that were missing, or not decoded because bytes were missing
 	Dropped     uint64 // packets that the kernel dropped, because the capture was late
+	// Ignored is how many connections were not followed, because too many were open. Those that were open
+	// before the capture began count as one.
+	Ignored uint64
 }
 
 // An assembly puts packets together to the streams of connections.
@@ -41,6 +44,8 @@ type assembly struct {
 	decoded   []gopacket.LayerType
 	contexts  []context
 	flushed   time.Time // when missing segments were last given up
+	open      int       // connections that the assembler keeps
+	most      int       // how many it may keep: maxOpen, except in tests
 	reused    bool      // the latest segment opens a new connection between ports that another one has had
 }
 
@@ -65,8 +70,15 @@ const (
 // patience is how long, in the capture's time, segments wait for one that is missing.
 const patience = time.Second
 
-// forgotten is how long a connection carries nothing until it is forgotten.
-const forgotten = time.Hour
+// forgotten is how long a connection carries nothing until it is forgotten, and forgottenEarly how long when
+// half of the connections that can be kept are open: a scan opens many and says nothing on them.
+const (
+	forgotten      = time.Hour
+	forgottenEarly = time.Minute
+)
+
+// maxOpen is how many connections are kept. The assembler takes some 500 bytes for each.
+const maxOpen = 100_000
 
 // newAssembly returns an assembly of packets that begin with the given link layer, or with IP if
 // it is zero.
@@ -74,7 +86,7 @@ func newAssembly(link gopacket.LayerType, o Options) (*assembly, error) {
 	if len(o.Ports) == 0 {
 		return nil, errors.New("capture: no port of a server is given")
 	}
-	a := &assembly{options: o}
+	a := &assembly{options: o, most: maxOpen}
 	a.assembler = reassembly.NewAssembler(reassembly.NewStreamPool(a))
 	a.assembler.MaxBufferedPagesPerConnection = maxPages
 	a.assembler.MaxBufferedPagesTotal = maxAllPages
@@ -155,7 +167,11 @@ func (a *assembly) flush(now time.Time) {
 		return
 	}
 	a.flushed = now
-	a.assembler.FlushWithOptions(reassembly.FlushOptions{T: now.Add(-patience), TC: now.Add(-forgotten)})
+	silent := forgotten
+	if a.open > a.most/2 {
+		silent = forgottenEarly
+	}
+	a.assembler.FlushWithOptions(reassembly.FlushOptions{T: now.Add(-patience), TC: now.Add(-silent)})
 }
 
 // end reports the end of all connections.

@@ -303,3 +303,34 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportMetric(float64(len(packets)*b.N)/b.Elapsed().Seconds(), "packets/s")
 	b.ReportMetric(0, "ns/op")
 }
+
+// TestSilentConnectionsAreBounded opens more connections than an assembly keeps, as a scan does, and says nothing on
+// them. Those beyond the limit are counted, and when the others have been silent for long enough there is room again.
+func TestSilentConnectionsAreBounded(t *testing.T) {
+	const most, opened = 10, 25
+	a, err := newAssembly(layers.LayerTypeEthernet, Options{Ports: []uint16{port}, Protocol: traffic.ZooKeeper(), Observer: new(record)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.most = most
+	at := time.Unix(1_700_000_000, 0)
+	open := func(client layers.TCPPort) {
+		c := &conversation{tb: t, client: client, next: map[bool]uint32{}}
+		c.segment(true, layers.TCP{SYN: true}, nil)
+		for _, p := range c.packets {
+			a.packet(p, gopacket.CaptureInfo{Timestamp: at, CaptureLength: len(p), Length: len(p)})
+		}
+	}
+	for i := range opened {
+		open(layers.TCPPort(10000 + i))
+	}
+	if a.open != most || a.stats.Connections != most || a.stats.Ignored != opened-most {
+		t.Errorf("%d kept, %d connections and %d ignored, want %d, %d and %d", a.open, a.stats.Connections, a.stats.Ignored, most, most, opened-most)
+	}
+	at = at.Add(forgottenEarly + patience)
+	open(20000) // is ignored, and lets the silent ones be forgotten
+	open(20001)
+	if a.open != 1 || a.stats.Connections != most+1 {
+		t.Errorf("%d kept of %d connections after a minute, want 1 of %d", a.open, a.stats.Connections, most+1)
+	}
+}

@@ -35,6 +35,11 @@ func (a *assembly) New(network, _ gopacket.Flow, tcp *layers.TCP, ac reassembly.
 	if !tcp.SYN && len(tcp.Payload) == 0 {
 		return nil // the rest of a connection that has ended, or one that carries nothing yet
 	}
+	if a.open >= a.most {
+		a.ignore(tcp)
+		return nil
+	}
+	a.open++
 	s := &stream{assembly: a, clientFirst: a.isServer(tcp.DstPort), last: ac.GetCaptureInfo().Timestamp}
 	from := net.JoinHostPort(network.Src().String(), strconv.Itoa(int(tcp.SrcPort)))
 	to := net.JoinHostPort(network.Dst().String(), strconv.Itoa(int(tcp.DstPort)))
@@ -51,6 +56,17 @@ func (a *assembly) New(network, _ gopacket.Flow, tcp *layers.TCP, ac reassembly.
 		ID: a.stats.Connections, Client: from, Server: to, At: s.last, Joined: joined,
 	}), joined)
 	return s
+}
+
+// ignore counts a connection that is not followed. The assembler asks about each of its packets again.
+func (a *assembly) ignore(tcp *layers.TCP) {
+	a.stats.Lost += int64(len(tcp.Payload))
+	switch {
+	case tcp.SYN && !tcp.ACK:
+		a.stats.Ignored++
+	case !tcp.SYN:
+		a.stats.Ignored = max(a.stats.Ignored, 1)
+	}
 }
 
 // direction returns the direction that the assembler means. It takes the first packet's sender for
@@ -137,6 +153,7 @@ func (s *stream) report(at time.Time, fromClient bool, state *direction) {
 // ReassemblyComplete implements [reassembly.Stream].
 func (s *stream) ReassemblyComplete(reassembly.AssemblerContext) bool {
 	s.close()
+	s.assembly.open--
 	return true
 }
 
