@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -207,7 +206,7 @@ func inFlight(t *testing.T) int {
 	for _, side := range []string{"rmem", "wmem"} {
 		limits, err := os.ReadFile("/proc/sys/net/ipv4/tcp_" + side)
 		if err != nil {
-			t.Skipf("this system does not say how much a socket holds: %v", err)
+			backendtest.Lacking(t, fmt.Errorf("this system does not say how much a socket holds: %w", err))
 		}
 		var least, usual, most int
 		if _, err := fmt.Sscan(string(limits), &least, &usual, &most); err != nil {
@@ -361,18 +360,7 @@ func TestAddresses(t *testing.T) {
 // TestTLSOnEitherSide connects with and without TLS to proxies that connect with and without TLS to a server, which
 // echoes what it gets. A client that closes at once must end the connection to the server, too.
 func TestTLSOnEitherSide(t *testing.T) {
-	dir := t.TempDir()
-	security := backendtest.Authority(t, dir)
-	client, err := security.TLSConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	client.ServerName = "127.0.0.1"
-	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.pem"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	own := &tls.Config{Certificates: []tls.Certificate{pair}}
+	own, client := certified(t)
 	plain := serving(t, func(c *net.TCPConn) { io.Copy(c, c); c.CloseWrite() })
 	secure := serving(t, func(c *net.TCPConn) {
 		s := tls.Server(c, own)
