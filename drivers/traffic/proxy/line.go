@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
@@ -25,10 +26,10 @@ type line struct {
 func newLine(p *Proxy, client, server net.Conn, s Server) *line {
 	l := &line{proxy: p, client: client, server: server, rawClient: client, rawServer: server}
 	if p.options.TLS != nil {
-		l.client = tls.Server(client, p.options.TLS)
+		l.client = tls.Server(patient{client}, p.options.TLS)
 	}
 	if s.TLS != nil {
-		l.server = tls.Client(server, s.TLS)
+		l.server = tls.Client(patient{server}, s.TLS)
 	}
 	l.connection = traffic.Connection{
 		ID:     p.last.Add(1),
@@ -113,6 +114,12 @@ func closeWrite(c net.Conn) error {
 	}
 	return c.(interface{ CloseWrite() error }).CloseWrite()
 }
+
+// patient is a connection below TLS that waits for its reader. crypto/tls gives the end of a direction five seconds, and
+// a reader may be slower than that.
+type patient struct{ net.Conn }
+
+func (patient) SetWriteDeadline(time.Time) error { return nil }
 
 // reset closes a connection so that the peer gets a reset and no ordinary end.
 func reset(c net.Conn) {
