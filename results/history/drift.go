@@ -20,6 +20,10 @@ func drifts(values []float64, steps []Change) (all []Change) {
 	return all
 }
 
+// positive is by how much the criterion of a line must be less than that of steps: a step that few values follow
+// looks like the beginning of a line. From 2 on such a difference is called positive evidence (Kass and Raftery, 1995).
+const positive = 3
+
 // explain returns the steps from first to last, or one drift instead of them.
 func explain(values []float64, steps []Change, first, last int) []Change {
 	from, to := 0, len(values)
@@ -35,7 +39,7 @@ func explain(values []float64, steps []Change, first, last int) []Change {
 		places = append(places, s.At-from)
 	}
 	begin, size, line := ramp(part)
-	if line >= criterion(part, levels(part, places), 2*len(places)+1) {
+	if line+positive >= criterion(part, levels(part, places), 2*len(places)+1) {
 		return steps[first : last+1]
 	}
 	drift := steps[first]
