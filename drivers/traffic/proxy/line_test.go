@@ -6,8 +6,9 @@ import (
 	"io"
 	"net"
 	"testing"
-	"testing/synctest"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/bubble"
 )
 
 // TestEndWaitsForASlowReader ends the direction to a client with TLS that reads nothing for a minute. The end must
@@ -17,7 +18,7 @@ func TestEndWaitsForASlowReader(t *testing.T) {
 	own.SessionTicketsDisabled = true // the handshake would wait for a client that reads them
 	now := time.Now()
 	trusting.Time = func() time.Time { return now } // the test's own clock is before the certificate
-	synctest.Test(t, func(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
 		near, far := net.Pipe() // holds nothing: each write waits for its reader
 		l := newLine(&Proxy{options: Options{TLS: own}}, pipe{near}, pipe{near}, Server{})
 		client := tls.Client(far, trusting)
