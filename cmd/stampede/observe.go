@@ -36,6 +36,7 @@ type observeFlags struct {
 	outputs    outputs.Flags
 	saving     spec.Saving
 	metrics    string // address for Prometheus
+	page       string // address of the page that shows the report so far
 	capture    captureFlags
 }
 
@@ -91,7 +92,8 @@ nor shown.`,
 	f.outputs.Register(cmd, results.KindObservation)
 	f.capture.register(cmd)
 	spec.RegisterMetrics(flags, &f.metrics)
-	for _, name := range []string{"listen", "env", "threshold", "for", "project", spec.MetricsFlag} {
+	flags.StringVar(&f.page, pageFlag, "", "`HOST:PORT` of a page that shows what was observed so far, e.g. 127.0.0.1:8080 (default: none)")
+	for _, name := range []string{"listen", "env", "threshold", "for", "project", spec.MetricsFlag, pageFlag} {
 		cli.Complete(cmd, name, func() []string { return nil })
 	}
 	return cmd
@@ -111,9 +113,9 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 	file.Backend, file.Projected = checked.target.String(), f.project
 	var failed error
 	if f.capture.given() {
-		failed = a.observeCapture(ctx, f, checked.target.Scheme(), &file)
+		failed = a.observeCapture(ctx, f, checked, &file)
 	} else {
-		failed = a.observeProxy(ctx, f, command, checked.target, &file)
+		failed = a.observeProxy(ctx, f, command, checked, &file)
 	}
 	if file.Source == "" {
 		return failed // nothing was observed
@@ -134,14 +136,14 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 }
 
 // observeProxy observes through a proxy.
-func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string, target backends.Target, file *results.Observation) error {
-	w, err := a.openTapped(ctx, f, target)
+func (a *app) observeProxy(ctx context.Context, f observeFlags, command []string, c checkedObserve, file *results.Observation) error {
+	w, err := a.openTapped(ctx, f, c.target)
 	if err != nil {
 		return err
 	}
 	defer w.close()
 	missed := func() int64 { return w.proxy.Stats().Dropped }
-	stop, err := a.followTraffic(ctx, f, w.seen, target.Scheme(), missed)
+	stop, err := a.follow(ctx, f, c.target.Scheme(), following{from(*file, "proxy"), c.thresholds, w.seen, missed})
 	if err != nil {
 		return err
 	}

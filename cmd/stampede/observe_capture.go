@@ -105,22 +105,23 @@ func (c *captureFlags) options(scheme string, seen *observe.Analysis) capture.Op
 
 // observeCapture observes captured packets: of a file to its end, of an interface until --for or
 // Ctrl-C.
-func (a *app) observeCapture(ctx context.Context, f observeFlags, scheme string, file *results.Observation) error {
+func (a *app) observeCapture(ctx context.Context, f observeFlags, c checkedObserve, file *results.Observation) error {
 	seen := observe.New(observe.DefaultLimits)
-	stop, err := a.followTraffic(ctx, f, seen, scheme, func() int64 { return 0 })
+	source := "interface"
+	if f.capture.file != "" {
+		source = "capture file"
+	}
+	stop, err := a.follow(ctx, f, c.target.Scheme(), following{from(*file, source), c.thresholds, seen, func() int64 { return 0 }})
 	if err != nil {
 		return err
 	}
 	defer stop()
-	options := f.capture.options(scheme, seen)
+	options := f.capture.options(c.target.Scheme(), seen)
 	stats, err := f.capture.read(options, func() { await(ctx, f.length) })
 	if err != nil && stats.Packets == 0 {
 		return cli.Usage(err)
 	}
-	file.Source = "interface"
-	if f.capture.file != "" {
-		file.Source = "capture file"
-	}
+	file.Source = source
 	file.PacketsDropped, file.Observed = stats.Dropped, seen.Report()
 	file.Observed.Traffic.Beyond.Connections += int64(stats.Ignored)
 	return err

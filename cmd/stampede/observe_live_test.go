@@ -127,3 +127,27 @@ func TestAnObservationIsExportedWithoutSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestAnObservationIsShownWhileItLasts checks that the page of an observation has the paths, the form and the thresholds
+// so far, and no password that passed by.
+func TestAnObservationIsShownWhileItLasts(t *testing.T) {
+	const script = "stampede run lock --form one-node --clients 4 --rounds 20 --backend zookeeper://{address} -q -o json=run.json"
+	o := observing(t, script, []string{"STAMPEDE_USER=planted-user", "STAMPEDE_PASSWORD=planted-secret"}, "--page", "127.0.0.1:0", "--threshold", "fanout.max <= 1000")
+	url := o.url(t, "live page:")
+	page := fetched(t, t.Context(), url)
+	for _, part := range []string{"The observation is in progress", "native: by proxy", "/lock", "lock or election, one node", "fanout.max &lt;= 1000", `src="refresh.js"`} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page has no %q", part)
+		}
+	}
+	if strings.Contains(page, "planted") {
+		t.Error("the page has a secret")
+	}
+	if script := fetched(t, t.Context(), url+"/refresh.js"); !strings.Contains(script, "fetch(") {
+		t.Errorf("got %q, want the page's script", script)
+	}
+	o.end(t)
+	if strings.Contains(o.read.String(), "anyone who can reach it") {
+		t.Error("a page for this machine alone is announced as one for all")
+	}
+}

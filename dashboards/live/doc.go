@@ -11,4 +11,7 @@
 // with all clients that it notified. If it showed all clients notified in the meantime, both
 // forms would look alike: when releases follow each other quickly, every client has been
 // notified by one of them.
+//
+// A [Report] is a second kind of page. It shows the report of an observation in progress, which has no
+// forms to be compared and lasts as long as the observed program.
 package live

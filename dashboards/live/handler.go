@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/results/charts"
 )
 
-//go:embed page.html page.css page.js cells.js icon.svg
+//go:embed page.html page.css page.js cells.js refresh.js icon.svg
 var files embed.FS
 
 // policy allows the page to load its own files and nothing from elsewhere.
@@ -45,7 +45,7 @@ func (p *Page) Handler(host string) (http.Handler, error) {
 	}
 	mux.HandleFunc("GET /events", p.events)
 	mux.HandleFunc("POST /stop", p.stop)
-	return guard(host, http.NewCrossOriginProtection().Handler(mux)), nil
+	return guard(host, policy, http.NewCrossOriginProtection().Handler(mux)), nil
 }
 
 func text(kind string, content []byte) http.Handler {
@@ -68,10 +68,10 @@ func (p *Page) stop(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// guard refuses requests for a host name that is not ours. Otherwise a page from elsewhere,
+// guard adds the policy to each reply, and refuses requests for a host name that is not ours. Otherwise a page from elsewhere,
 // whose name resolves to this server (DNS rebinding), would count as the same origin. That is
 // not possible with an IP address.
-func guard(host string, next http.Handler) http.Handler {
+func guard(host, policy string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := hostOf(r.Host)
 		if _, err := netip.ParseAddr(asked); err != nil && asked != "localhost" && asked != host {

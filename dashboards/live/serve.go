@@ -13,13 +13,21 @@ type Endpoint struct {
 	URL string
 	// Local says that only this machine can reach the endpoint.
 	Local bool
-	page  *Page
+	page  Content
 	http  *http.Server
 	done  chan error
 }
 
+// A Content is what an endpoint shows: a [Page] or a [Report].
+type Content interface {
+	// Handler returns a handler for requests to the given host name or to any IP address.
+	Handler(host string) (http.Handler, error)
+	// Close tells viewers that the command is over.
+	Close()
+}
+
 // Serve serves the page at an address until Close.
-func Serve(addr string, p *Page) (*Endpoint, error) {
+func Serve(addr string, p Content) (*Endpoint, error) {
 	handler, err := p.Handler(hostOf(addr))
 	if err != nil {
 		return nil, err

@@ -37,6 +37,7 @@ type page struct {
 	Style    template.CSS
 	Light    template.CSS
 	Dark     template.CSS
+	Script   string // that keeps a report of work in progress up to date, "" if the work is over
 }
 
 // A remark says how far the numbers can be trusted.
@@ -49,8 +50,14 @@ type remark struct {
 type fact struct{ Name, Value string }
 
 // Write writes the report of a result: a File, a Sweep, a CountReport, a Comparison or an Observation.
-func Write(w io.Writer, result results.Result) error {
+func Write(w io.Writer, result results.Result) error { return write(w, result, "") }
+
+// WriteSoFar writes the report of an observation in progress. Its page loads a script, which is to keep it up to date.
+func WriteSoFar(w io.Writer, o results.Observation, script string) error { return write(w, o, script) }
+
+func write(w io.Writer, result results.Result, script string) error {
 	p := pageOf(result)
+	p.Script = script
 	all := charts.Of(result)
 	p.First, p.Rest = all[:min(2, len(all))], all[min(2, len(all)):]
 	if err := p.embed(result); err != nil {
