@@ -1,7 +1,6 @@
 package results
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,14 +19,22 @@ func WriteJSON(w io.Writer, v Result) error {
 	return e.Encode(v)
 }
 
-// Read reads a file of this schema or an older one. The error is one line.
+// Read reads a file with runs of their own, that of a run or a sweep, of this schema or an older
+// one. It rejects other kinds: decoded as a File they would look like a run without any runs. The
+// error is one line.
 func Read(r io.Reader) (File, error) {
 	text, err := readSchema(r)
 	if err != nil {
 		return File{}, err
 	}
-	if kind, err := kindOf(text); err != nil || kind == KindObservation {
-		return File{}, cmp.Or(err, errors.New("the file of an observation: want that of a run"))
+	kind, err := kindOf(text)
+	switch {
+	case err != nil:
+		return File{}, err
+	case kind == KindObservation:
+		return File{}, errors.New("the file of an observation: want that of a run")
+	case kind != KindRun && kind != KindSweep:
+		return File{}, fmt.Errorf("the file of a %s: want that of a run", kind)
 	}
 	return parse[File](text)
 }

@@ -138,14 +138,26 @@ func TestReadAny(t *testing.T) {
 	}
 }
 
-// An observation has no runs, so it is not read as a file of runs.
-func TestAnObservationIsNoRun(t *testing.T) {
-	var b bytes.Buffer
-	if err := results.WriteJSON(&b, results.NewObservation(results.Tool{})); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := results.Read(&b); err == nil || err.Error() != "the file of an observation: want that of a run" {
-		t.Errorf("error %v", err)
+// TestReadRefusesOtherKinds checks that a file without runs of its own is not read as a run without
+// any runs, and that a sweep, which has runs, is read.
+func TestReadRefusesOtherKinds(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"observation":        {`{"schema": 3, "kind": "observation"}`, "the file of an observation: want that of a run"},
+		"comparison":         {`{"schema": 3, "kind": "comparison"}`, "the file of a comparison: want that of a run"},
+		"count":              {`{"schema": 3, "kind": "count"}`, "the file of a count: want that of a run"},
+		"count without kind": {`{"schema": 1, "settled": []}`, "the file of a count: want that of a run"},
+		"sweep":              {`{"schema": 3, "kind": "sweep", "runs": []}`, ""},
+		"run without runs":   {`{"schema": 3, "runs": []}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if _, err := results.Read(strings.NewReader(c.text)); err != nil {
+				got = err.Error()
+			}
+			if got != c.want {
+				t.Errorf("error %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 
