@@ -29,6 +29,8 @@ func Of(result results.Result) []Chart {
 		return ofCount(r)
 	case results.Comparison:
 		return ofComparison(r)
+	case results.Observation:
+		return ofObservation(r)
 	}
 	return nil
 }
