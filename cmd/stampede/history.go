@@ -31,7 +31,8 @@ or in a slow drift. A figure that has noise needs five results before a change a
 five after it; an exact count changes at the first result that differs. Changes of
 less than 1 % are not shown. Without a FIGURE it shows throughput, the median of the
 recipe's main phase, and the reads, writes and notifications per round. Figures are
-named as in thresholds.`,
+named as in thresholds. A change that stampede history accept accepts is shown with
+its reason, and is no regression.`,
 		Example: `  stampede history
   stampede history rounds_per_s acquire.p99 --fail-on-regression
   stampede history --save history.jsonl`,
@@ -45,9 +46,15 @@ named as in thresholds.`,
 			return a.history(figures, f)
 		},
 	}
-	cmd.Flags().StringVar(&f.path, "save", spec.SavedRuns, "`PATH` of the folder of saved runs, or of a file .jsonl with a result in each line")
-	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse")
+	registerHistory(cmd, &f.path)
+	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse, and not accepted")
+	cmd.AddCommand(a.historyAcceptCommand())
 	return cmd
+}
+
+// registerHistory adds the flag for where the history is.
+func registerHistory(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVar(path, "save", spec.SavedRuns, "`PATH` of the folder of saved runs, or of a file .jsonl with a result in each line")
 }
 
 func (a *app) history(figures []string, f historyFlags) error {
@@ -55,11 +62,9 @@ func (a *app) history(figures []string, f historyFlags) error {
 	if err != nil {
 		return err
 	}
-	all := history.Collection{Figures: figures}
-	for _, file := range files {
-		if err := all.Add(file); err != nil {
-			return cli.Usage(err)
-		}
+	all, err := collect(files, figures, f.path)
+	if err != nil {
+		return err
 	}
 	if len(all.Series) == 0 {
 		fmt.Fprintf(a.err, "stampede: no run in %s has such a figure\n", f.path)
@@ -78,6 +83,20 @@ func (a *app) history(figures []string, f historyFlags) error {
 		return cli.Finding(cli.ExitRegression, "the newest change of a figure is a regression")
 	}
 	return nil
+}
+
+// collect returns the series of figures in results that were saved at the path.
+func collect(files []results.File, figures []string, path string) (all history.Collection, err error) {
+	all.Figures = figures
+	if all.Accepted, err = accepted(path); err != nil {
+		return all, err
+	}
+	for _, file := range files {
+		if err := all.Add(file); err != nil {
+			return all, cli.Usage(err)
+		}
+	}
+	return all, nil
 }
 
 // savedRuns returns the saved results of runs and sweeps, in the order of their time. It leaves out other

@@ -104,7 +104,11 @@ func (a *app) reportHistory(path string, args []string, output outputs.Flags) er
 	if len(all) == 0 {
 		return cli.Flagf("history", "no results in %s", path)
 	}
-	if err := report.WriteSite(folder, all); err != nil {
+	accepted, err := accepted(path)
+	if err != nil {
+		return err
+	}
+	if err := report.WriteSite(folder, all, accepted); err != nil {
 		return cli.Usagef("-o html=%s: cannot write there: %v", folder, cli.WithoutPath(err))
 	}
 	fmt.Fprintf(a.err, "stampede: %d results in %s\n", len(all), filepath.Join(folder, "index.html"))

@@ -17,6 +17,8 @@ type Series struct {
 	Machine string
 	Metric  metric.Metric
 	Points  []Point // in the order of their time
+	// Acceptances are those of changes of the figure.
+	Acceptances []Acceptance
 }
 
 // A Point is the figure in one result: the median over its repetitions.
@@ -28,8 +30,9 @@ type Point struct {
 
 // A Collection is the series of several results. Add results in the order of their time.
 type Collection struct {
-	Figures []string // the names of the figures to follow; none: the default ones of each recipe
-	Series  []*Series
+	Figures  []string // the names of the figures to follow; none: the default ones of each recipe
+	Accepted []Acceptance
+	Series   []*Series
 }
 
 // Default returns the figures that a history follows unless others are named: throughput, the median of
@@ -112,6 +115,11 @@ func (c *Collection) find(is, on string, m metric.Metric) *Series {
 		}
 	}
 	s := &Series{Subject: is, Machine: on, Metric: m}
+	for _, a := range c.Accepted {
+		if a.Figure == m.Name {
+			s.Acceptances = append(s.Acceptances, a)
+		}
+	}
 	c.Series = append(c.Series, s)
 	return s
 }

@@ -43,12 +43,19 @@ func (s *Series) Describe(c Change) string {
 	if c.Drift() {
 		kind = "drift"
 	}
-	return fmt.Sprintf("%s: %s of %s from %s on, result %s", s.Verdict(c), kind, size, from.Time.Format("2006-01-02 15:04"), from.ID)
+	text := fmt.Sprintf("%s: %s of %s from %s on, result %s", s.Verdict(c), kind, size, from.Time.Format("2006-01-02 15:04"), from.ID)
+	if a, accepted := s.Accepted(c); accepted {
+		text += ": " + a.Reason
+	}
+	return text
 }
 
-// Verdict returns regression, improvement, or change if neither direction of the figure is better.
+// Verdict returns regression, accepted, improvement, or change if neither direction of the figure is better.
 func (s *Series) Verdict(c Change) string {
+	_, accepted := s.Accepted(c)
 	switch {
+	case s.Worse(c) && accepted:
+		return "accepted"
 	case s.Worse(c):
 		return "regression"
 	case s.Metric.Better == metric.Neither:
@@ -87,8 +94,8 @@ func (s *Series) blocks() string {
 	return b.String()
 }
 
-// Regressed reports whether the newest change of the series is for the worse.
+// Regressed reports whether the newest change of the series is for the worse, and not accepted.
 func (s *Series) Regressed() bool {
 	changes := s.Analyze()
-	return len(changes) > 0 && s.Worse(changes[len(changes)-1])
+	return len(changes) > 0 && s.Verdict(changes[len(changes)-1]) == "regression"
 }

@@ -21,8 +21,8 @@ import (
 // WriteSite writes pages into a folder: index.html, with the figures of the history over time, and the
 // report of each result that has one. It creates the folder if it is missing, and replaces the pages of an earlier
 // site. Entries are in the order of their time.
-func WriteSite(folder string, all []archive.Entry) error {
-	i, err := indexOf(all)
+func WriteSite(folder string, all []archive.Entry, accepted []history.Acceptance) error {
+	i, err := indexOf(all, accepted)
 	if err != nil {
 		return err
 	}
@@ -84,8 +84,8 @@ type row struct {
 	Finding string
 }
 
-func indexOf(all []archive.Entry) (i index, err error) {
-	var runs history.Collection
+func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err error) {
+	runs := history.Collection{Accepted: accepted}
 	for _, e := range all {
 		switch r := e.Result.(type) {
 		case results.File:
@@ -123,6 +123,7 @@ func indexOf(all []archive.Entry) (i index, err error) {
 // decide sets the verdict and the findings by the newest change of each figure.
 func (i *index) decide(all []*history.Series) {
 	var worse, better []string
+	accepted := 0
 	for _, s := range all {
 		changes := s.Analyze()
 		if len(changes) == 0 {
@@ -131,6 +132,8 @@ func (i *index) decide(all []*history.Series) {
 		switch newest := changes[len(changes)-1]; s.Verdict(newest) {
 		case "regression":
 			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", s.Metric.Name, s.Subject, newest.Percent(), s.Points[newest.At].Time.Format(time.DateOnly)))
+		case "accepted":
+			accepted++
 		case "improvement":
 			better = append(better, s.Metric.Name)
 		}
@@ -143,6 +146,9 @@ func (i *index) decide(all []*history.Series) {
 	case len(better) > 0:
 		i.Verdict = badgeOf(results.Improvement)
 		i.Findings = []string{fmt.Sprintf("The newest change is for the better in %d of %s.", len(better), of)}
+	case accepted > 0:
+		i.Verdict = badgeOf(results.Pass)
+		i.Findings = []string{fmt.Sprintf("The newest change is accepted in %d of %s.", accepted, of)}
 	case len(all) > 0:
 		i.Verdict = badgeOf(results.Pass)
 		i.Findings = []string{fmt.Sprintf("None of %s changed.", of)}
@@ -172,8 +178,11 @@ func (i *index) addSubjects(all []*history.Series) {
 // badgeOfChange returns the badge of a change: a change that is neither good nor bad has none of the
 // verdicts.
 func badgeOfChange(verdict string) badge {
-	if verdict == "change" {
+	switch verdict {
+	case "change":
 		return badge{"Change", "none", "○"}
+	case "accepted":
+		return badge{"Accepted", "none", "○"}
 	}
 	return badgeOf(results.Verdict(verdict))
 }

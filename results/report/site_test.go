@@ -46,7 +46,7 @@ func saved(n, slower int) (all []archive.Entry) {
 func parsed(t *testing.T, all []archive.Entry) (folder string, root *html.Node) {
 	t.Helper()
 	folder = filepath.Join(t.TempDir(), "site")
-	if err := WriteSite(folder, all); err != nil {
+	if err := WriteSite(folder, all, nil); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.Open(filepath.Join(folder, "index.html"))
@@ -123,7 +123,7 @@ func TestSiteWhereAPageCannotBe(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(folder, "taken.html"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := WriteSite(folder, []archive.Entry{{ID: "taken", Result: resulttest.Lock()}}); err == nil {
+	if err := WriteSite(folder, []archive.Entry{{ID: "taken", Result: resulttest.Lock()}}, nil); err == nil {
 		t.Error("a folder was replaced by a page")
 	}
 	left, err := os.ReadDir(folder)
@@ -161,7 +161,7 @@ func TestSiteInABrowser(t *testing.T) {
 func BenchmarkSite(b *testing.B) {
 	all := saved(200, 150)
 	for b.Loop() {
-		if err := WriteSite(b.TempDir(), all); err != nil {
+		if err := WriteSite(b.TempDir(), all, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
