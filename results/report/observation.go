@@ -26,6 +26,18 @@ func ofObservation(o results.Observation) page {
 	return p
 }
 
+// seenSoFar returns the remarks of an observation in progress. What a capture has lost is known at its end.
+func seenSoFar(o results.Observation) []remark {
+	all := seen(o)
+	if last := &all[len(all)-1]; o.Source != "proxy" && last.Text == allSeen {
+		*last = remark{badge{"none", "none", "○"}, "Whether packets were lost is known when the capture ends."}
+	}
+	return all
+}
+
+// allSeen says that nothing is missing.
+const allSeen = "All traffic was seen and analysed."
+
 // seen returns remarks about the traffic that was not seen, and about the thresholds.
 func seen(o results.Observation) (all []remark) {
 	if len(o.Gates) == 0 {
@@ -46,7 +58,7 @@ func seen(o results.Observation) (all []remark) {
 			b.Connections, b.Sessions, b.Nodes, b.Requests, b.Early))
 	}
 	if len(all) == 0 || len(o.Gates) == 0 && len(all) == 1 {
-		all = append(all, remark{badge{"holds", "good", "✓"}, "All traffic was seen and analysed."})
+		all = append(all, remark{badge{"holds", "good", "✓"}, allSeen})
 	}
 	return all
 }

@@ -48,3 +48,28 @@ func TestObservation(t *testing.T) {
 		t.Error("the page does not say that packets were dropped")
 	}
 }
+
+// The page of an observation in progress loads its script, and claims nothing about a capture that only its end can tell.
+func TestObservationInProgress(t *testing.T) {
+	for source, claim := range map[string]string{"proxy": allSeen, "interface": "Whether packets were lost is known when the capture ends."} {
+		o := watched()
+		o.Source = source
+		var page strings.Builder
+		if err := WriteSoFar(&page, o, "refresh.js"); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{claim, `<script src="refresh.js" defer></script>`, `id="progress"`} {
+			if !strings.Contains(page.String(), want) {
+				t.Errorf("by %s: the page has no %q", source, want)
+			}
+		}
+	}
+	o := watched()
+	o.Source, o.Observed.Traffic.GapBytes = "interface", 100
+	if all := seenSoFar(o); len(all) != 1 || !strings.Contains(all[0].Text, "100 B of traffic were not analysed") {
+		t.Errorf("a gap is not told: %+v", all)
+	}
+	if page, _ := written(t, watched()); strings.Contains(page, "refresh.js") || strings.Contains(page, "progress") {
+		t.Error("a report that is complete loads the script")
+	}
+}

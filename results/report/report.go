@@ -57,6 +57,9 @@ func WriteSoFar(w io.Writer, o results.Observation, script string) error { retur
 
 func write(w io.Writer, result results.Result, script string) error {
 	p := pageOf(result)
+	if o, is := result.(results.Observation); is && script != "" {
+		p.Trust = seenSoFar(o)
+	}
 	p.Script = script
 	all := charts.Of(result)
 	p.First, p.Rest = all[:min(2, len(all))], all[min(2, len(all)):]
