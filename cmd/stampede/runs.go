@@ -21,26 +21,34 @@ import (
 
 func (a *app) runsCommand() *cobra.Command {
 	var folder string
+	var only runFilter
 	cmd := &cobra.Command{
 		Use:   "runs",
 		Short: "List the saved runs, the newest first",
 		Long: `Runs lists the results that stampede run and stampede observe saved, the newest first,
 each with its id, start, size, settings and finding. Other commands take an id, the
 unambiguous beginning of one, @ for the last run, @-1 for the one before it, and so on.`,
+		Example: `  stampede runs
+  stampede runs --kind observation --since 7d`,
 		Args: cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			return a.listRuns(archive.Folder(folder))
+			return a.listRuns(archive.Folder(folder), only)
 		},
 	}
 	spec.RegisterFolder(cmd, &folder)
-	cmd.AddCommand(a.runsExportCommand())
+	only.register(cmd)
+	cmd.AddCommand(a.runsExportCommand(), a.runsPruneCommand())
 	return cmd
 }
 
-func (a *app) listRuns(folder archive.Folder) error {
+func (a *app) listRuns(folder archive.Folder, only runFilter) error {
+	admits, err := only.admits()
+	if err != nil {
+		return err
+	}
 	ids, err := folder.IDs()
 	if err != nil {
 		return err
@@ -49,15 +57,15 @@ func (a *app) listRuns(folder archive.Folder) error {
 		fmt.Fprintf(a.err, "stampede: no run is saved in %s\n", folder)
 	}
 	for i, id := range ids {
-		if err := a.listRun(folder.Path(id), id, i); err != nil {
+		if err := a.listRun(folder.Path(id), id, i, admits); err != nil {
 			fmt.Fprintf(a.err, "stampede: %v\n", err)
 		}
 	}
 	return nil
 }
 
-// listRun prints a line for a saved run; back is how many runs before the last one it is.
-func (a *app) listRun(path, id string, back int) error {
+// listRun prints a line for a saved run that is admitted; back is how many runs before the last one it is.
+func (a *app) listRun(path, id string, back int, admits func(results.Result) bool) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -65,6 +73,9 @@ func (a *app) listRun(path, id string, back int) error {
 	v, err := archive.ReadAny(path)
 	if err != nil {
 		return err
+	}
+	if !admits(v) {
+		return nil
 	}
 	name := archive.Last
 	if back > 0 {
