@@ -1,6 +1,8 @@
 package results
 
 import (
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -15,10 +17,11 @@ type File struct {
 	Schema  int       `json:"schema"`
 	ID      string    `json:"id"`      // of the start and the recipes, e.g. "20261121-093105-022871-lock"; ids sort by time
 	Started time.Time `json:"started"` // UTC
-	Tool    Tool      `json:"tool"`
-	Host    Host      `json:"host"`
-	Command []string  `json:"command"` // that does the same again, credentials redacted
-	Seed    uint64    `json:"seed"`
+	Marks
+	Tool    Tool     `json:"tool"`
+	Host    Host     `json:"host"`
+	Command []string `json:"command"` // that does the same again, credentials redacted
+	Seed    uint64   `json:"seed"`
 	// Interrupted: the command was ended early; the last run may be shorter
 	// than asked for, and others may be missing.
 	Interrupted bool `json:"interrupted,omitempty"`
@@ -43,6 +46,32 @@ type File struct {
 	// clients, with their intervals; left out where nothing was repeated, and missing in
 	// older files.
 	Summary []Level `json:"summary,omitempty"`
+}
+
+// New starts the file of a command that runs the recipes.
+func New(tool Tool, command, recipes []string, seed uint64) File {
+	now := time.Now().UTC()
+	return File{
+		Schema:  Schema,
+		ID:      id(now, recipes),
+		Started: now,
+		Tool:    tool,
+		Host:    ThisHost(),
+		Command: command,
+		Seed:    seed,
+		Runs:    []Run{},
+	}
+}
+
+// id returns an identifier that is unique as long as no two commands start in the same microsecond.
+// Identifiers sort by start time.
+func id(at time.Time, recipes []string) string {
+	const many = 3
+	about := strings.Join(recipes, "-")
+	if len(recipes) > many {
+		about = fmt.Sprintf("%d-recipes", len(recipes))
+	}
+	return strings.ReplaceAll(at.Format("20060102-150405.000000-"), ".", "-") + about
 }
 
 // A Tool is the stampede that did it.

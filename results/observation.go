@@ -17,10 +17,11 @@ type Observation struct {
 	Kind    string    `json:"kind"` // KindObservation
 	ID      string    `json:"id"`
 	Started time.Time `json:"started"` // UTC
-	Tool    Tool      `json:"tool"`
-	Host    Host      `json:"host"`
-	Backend string    `json:"backend"` // URL, without credentials
-	Source  string    `json:"source"`  // "proxy", "capture file" or "interface"
+	Marks
+	Tool    Tool   `json:"tool"`
+	Host    Host   `json:"host"`
+	Backend string `json:"backend"` // URL, without credentials
+	Source  string `json:"source"`  // "proxy", "capture file" or "interface"
 	// Program is the program around which traffic was observed, and Exit its exit code; null
 	// without one.
 	Program *string `json:"program"`

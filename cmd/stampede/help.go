@@ -8,7 +8,7 @@ func flagGroups() []cli.FlagGroup {
 		{Title: "What to run", Flags: []string{"file", "form", "clients", "groups", "repeat", "levels", "servers", "pairs", "duet", "ceiling", "seed", "resume"}},
 		{Title: "Service", Flags: []string{"backend", "namespace", "connect-timeout", "max-sessions", "user", "password-file",
 			"tls-ca", "tls-cert", "tls-key", "tls-server-name"}},
-		{Title: "Other programs' traffic (observe)", Flags: []string{"listen", "listen-cert", "listen-key", "listen-client-ca",
+		{Title: "Other programs' traffic (observe)", Flags: []string{"listen", "listen-cert", "listen-key", "listen-client-ca", "page",
 			"env", "for", "project", "pcap", "interface", "port"}},
 		{Title: "Length", Flags: []string{"duration", "rounds", "warmup", "ramp", "until-sure", "max-time"}},
 		{Title: "Load", Flags: []string{"hold", "think", "rate", "arrival", "late-limit", "background"}},
@@ -18,6 +18,6 @@ func flagGroups() []cli.FlagGroup {
 		{Title: "Faults", Flags: []string{"fault", "nemesis"}},
 		{Title: "Verdict", Flags: []string{"threshold", "abort-on", "baseline", "noise", "inconclusive", "metric", "all", "minimum-effect",
 			"confirm", "slo", "worse-by", "fail-on-regression"}},
-		{Title: "Output", Flags: []string{"output", "color", "percentiles", "bin", "save", "no-save", "quiet", "trace", "metrics-addr"}},
+		{Title: "Output", Flags: []string{"output", "color", "percentiles", "bin", "save", "no-save", "subject", "tag", "quiet", "trace", "metrics-addr"}},
 	}
 }

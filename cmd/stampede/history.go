@@ -18,6 +18,7 @@ import (
 // A historyFlags holds the flags of stampede history.
 type historyFlags struct {
 	path string
+	tags []string
 	fail bool
 }
 
@@ -47,6 +48,8 @@ its reason, and is no regression.`,
 		},
 	}
 	registerHistory(cmd, &f.path)
+	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "only results with a tag `NAME=VALUE`; repeatable")
+	cli.Complete(cmd, "tag", func() []string { return nil })
 	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse, and not accepted")
 	cmd.AddCommand(a.historyAcceptCommand())
 	return cmd
@@ -58,10 +61,15 @@ func registerHistory(cmd *cobra.Command, path *string) {
 }
 
 func (a *app) history(figures []string, f historyFlags) error {
+	tags, err := results.ParseTags(f.tags)
+	if err != nil {
+		return cli.Flagf("tag", "%v", err)
+	}
 	files, err := a.savedRuns(f.path)
 	if err != nil {
 		return err
 	}
+	files = slices.DeleteFunc(files, func(file results.File) bool { return !file.Have(tags) })
 	all, err := collect(files, figures, f.path)
 	if err != nil {
 		return err

@@ -110,6 +110,7 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 	}
 	defer outs.Discard()
 	file := results.NewObservation(tool())
+	file.Marks = f.saving.Marks()
 	file.Backend, file.Projected = checked.target.String(), f.project
 	var failed error
 	if f.capture.given() {

@@ -34,6 +34,7 @@ func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs
 	if file.Percentiles, err = spec.ParsePercentiles(f.Percentiles); err != nil {
 		return err
 	}
+	file.Marks = f.Saving.Marks()
 	outs, err := f.Output.Open(results.KindRun, a.out)
 	if err != nil {
 		return err

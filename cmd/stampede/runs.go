@@ -29,7 +29,8 @@ func (a *app) runsCommand() *cobra.Command {
 each with its id, start, size, settings and finding. Other commands take an id, the
 unambiguous beginning of one, @ for the last run, @-1 for the one before it, and so on.`,
 		Example: `  stampede runs
-  stampede runs --kind observation --since 7d`,
+  stampede runs --kind observation --since 7d
+  stampede runs --tag branch=main`,
 		Args: cli.NoSuchCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
@@ -91,6 +92,9 @@ func (a *app) listRun(path, id string, back int, admits func(results.Result) boo
 	}
 	if l.verdict != "" {
 		when += " · " + string(l.verdict)
+	}
+	for _, word := range results.MarksOf(v).Words() {
+		when += " · " + word
 	}
 	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, units.Bytes(info.Size()), l.about, l.headline)
 	return err

@@ -20,8 +20,10 @@ import (
 
 // A runFilter says which saved results are meant.
 type runFilter struct {
-	kind string
-	age  string // the greatest age
+	kind    string
+	age     string // the greatest age
+	subject string
+	tags    []string
 }
 
 // savedKinds are the kinds of results that are saved.
@@ -30,8 +32,12 @@ func savedKinds() []string { return []string{results.KindRun, results.KindObserv
 func (f *runFilter) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.kind, "kind", "", "only results of a `KIND`: "+strings.Join(savedKinds(), " or "))
 	cmd.Flags().StringVar(&f.age, "since", "", "only results that are not older than an `AGE` such as 36h or 30d")
+	cmd.Flags().StringVar(&f.subject, "subject", "", "only results of the `NAME` that --subject gave them")
+	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "only results with a tag `NAME=VALUE`; repeatable")
 	cli.Complete(cmd, "kind", savedKinds)
-	cli.Complete(cmd, "since", func() []string { return nil })
+	for _, name := range []string{"since", "subject", "tag"} {
+		cli.Complete(cmd, name, func() []string { return nil })
+	}
 }
 
 // admits returns a function that reports whether a result is meant.
@@ -47,8 +53,14 @@ func (f *runFilter) admits() (func(results.Result) bool, error) {
 		}
 		since = time.Now().Add(-age)
 	}
+	tags, err := results.ParseTags(f.tags)
+	if err != nil {
+		return nil, cli.Flagf("tag", "%v", err)
+	}
 	return func(r results.Result) bool {
-		return (f.kind == "" || results.KindOf(r) == f.kind) && !results.StartOf(r).Before(since)
+		marks := results.MarksOf(r)
+		return (f.kind == "" || results.KindOf(r) == f.kind) && !results.StartOf(r).Before(since) &&
+			(f.subject == "" || marks.Subject == f.subject) && marks.Have(tags)
 	}, nil
 }
 

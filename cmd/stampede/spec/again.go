@@ -56,7 +56,7 @@ func FileCommand(asked *pflag.FlagSet, f Flags) []string {
 // those that say what happens to the results.
 func Changed(flags *pflag.FlagSet) (words []string) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if slices.Contains([]string{MetricsFlag, ListenFlag, "output", "color", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
+		if slices.Contains([]string{MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", "resume", "seed"}, f.Name) || f.Value.String() == f.DefValue {
 			return
 		}
 		words = append(words, cli.FlagWords(f)...)

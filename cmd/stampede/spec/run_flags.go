@@ -120,7 +120,7 @@ func (f *Flags) WindowRounds() int64 {
 // ofResult lists the flags of run that say what happens to the result. A scenario file cannot set
 // them; it has a seed of its own.
 func ofResult() []string {
-	return []string{"file", MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "quiet", "percentiles", "seed"}
+	return []string{"file", MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", "percentiles", "seed"}
 }
 
 // OfCommand lists the flags that are not settings of a scenario. A scenario states its thresholds

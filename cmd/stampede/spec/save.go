@@ -13,16 +13,28 @@ import (
 // SavedRuns is the default folder of saved results.
 const SavedRuns = ".stampede/runs"
 
-// A Saving says whether and where results are saved for later commands.
+// A Saving says whether and where results are saved for later commands, and with which marks.
 type Saving struct {
-	folder string
-	off    bool
+	folder  string
+	off     bool
+	subject string
+	tags    []string
 }
 
 // Register adds the flags.
 func (s *Saving) Register(cmd *cobra.Command) {
 	RegisterFolder(cmd, &s.folder)
 	cmd.Flags().BoolVar(&s.off, "no-save", false, "do not save the result")
+	cmd.Flags().StringVar(&s.subject, "subject", "", "`NAME` in the result of what is measured, such as a commit")
+	cmd.Flags().StringArrayVar(&s.tags, "tag", nil, "`NAME=VALUE` in the result, such as branch=main; repeatable")
+	cli.Complete(cmd, "subject", func() []string { return nil })
+	cli.Complete(cmd, "tag", func() []string { return nil })
+}
+
+// Marks returns the marks of the results. Check has found them valid.
+func (s *Saving) Marks() results.Marks {
+	tags, _ := results.ParseTags(s.tags)
+	return results.Marks{Subject: s.subject, Tags: tags}
 }
 
 // RegisterFolder adds the flag for the folder of saved runs.
@@ -30,8 +42,11 @@ func RegisterFolder(cmd *cobra.Command, folder *string) {
 	cmd.Flags().StringVar(folder, "save", SavedRuns, "`FOLDER` of saved runs")
 }
 
-// Check checks, before anything runs, that a result can be saved.
+// Check checks, before anything runs, the tags, and that a result can be saved.
 func (s *Saving) Check() error {
+	if _, err := results.ParseTags(s.tags); err != nil {
+		return cli.Flagf("tag", "%v", err)
+	}
 	if s.off {
 		return nil
 	}

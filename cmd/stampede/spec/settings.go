@@ -20,7 +20,7 @@ func notSettings() map[string]string {
 	return map[string]string{
 		"backend": field, "clients": field, "form": field, "reads": field, "seed": field,
 		"threshold": judges, "baseline": judges, "noise": judges, "inconclusive": judges,
-		"output": shows, "color": shows, "save": shows, "no-save": shows, "quiet": shows, "percentiles": shows,
+		"output": shows, "color": shows, "save": shows, "no-save": shows, "subject": field, "tag": field, "quiet": shows, "percentiles": shows,
 		"repeat":          field,
 		"connect-timeout": refuses, "max-sessions": refuses,
 		"abort-on":      "it ends the command early, which the result says",
