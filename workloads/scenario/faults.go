@@ -22,9 +22,14 @@ type Faults struct {
 // most is the number of faults that are reported for one file.
 const most = 10
 
+// oneLine writes the line breaks of a value as a reader of YAML would type them.
+var oneLine = strings.NewReplacer("\n", `\n`, "\r", `\r`)
+
 // Add adds a fault, once: a setting of the whole file would repeat its fault for every scenario.
+// A value may have several lines; its fault has one.
 func (f *Faults) Add(line int, format string, args ...any) {
-	if fault := (Fault{max(line, 1), fmt.Sprintf(format, args...)}); !slices.Contains(f.All, fault) {
+	text := oneLine.Replace(fmt.Sprintf(format, args...))
+	if fault := (Fault{max(line, 1), text}); !slices.Contains(f.All, fault) {
 		f.All = append(f.All, fault)
 	}
 }

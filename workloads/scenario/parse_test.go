@@ -122,7 +122,8 @@ func FuzzParse(f *testing.F) {
 		text, _ := scenario.Shipped(name)
 		f.Add(string(text))
 	}
-	for _, text := range []string{"", "---\n", "a: &a [*a]", "version: 1\n<<: {a: b}", "version: 1\nscenarios: {a: {? {b: c} : d}}", "\x00", "%YAML 9"} {
+	for _, text := range []string{"", "---\n", "a: &a [*a]", "version: 1\n<<: {a: b}", "version: 1\nscenarios: {a: {? {b: c} : d}}", "\x00", "%YAML 9",
+		"version: 1\nseed: \"1\\n0\"", "version: 1\nscenarios: {a: {clients: \"1\\r\\n0\"}}"} {
 		f.Add(text)
 	}
 	line := regexp.MustCompile(`^f\.yaml:(\d+: .|  ?and \d+ more$| and \d+ more$)`)
