@@ -13,10 +13,11 @@ const KindComparison = "comparison"
 // A Comparison compares a base with a candidate: runs in interleaved
 // pairs, or saved files.
 type Comparison struct {
-	Schema  int           `json:"schema"`
-	Kind    string        `json:"kind"` // KindComparison
-	ID      string        `json:"id"`
-	Started time.Time     `json:"started"` // UTC
+	Schema  int       `json:"schema"`
+	Kind    string    `json:"kind"` // KindComparison
+	ID      string    `json:"id"`
+	Started time.Time `json:"started"` // UTC
+	Marks
 	Tool    Tool          `json:"tool"`
 	Host    Host          `json:"host"`
 	Command []string      `json:"command"`

@@ -14,10 +14,13 @@ const KindCount = "count"
 // everything at rest between any two steps.
 type CountReport struct {
 	Schema  int       `json:"schema"`
-	Kind    string    `json:"kind"`    // KindCount; "" in older files
-	Started time.Time `json:"started"` // UTC
-	Tool    Tool      `json:"tool"`
-	Skipped []string  `json:"skipped,omitempty"` // a line each: what was left out and why
+	Kind    string    `json:"kind"`         // KindCount; "" in older files
+	ID      string    `json:"id,omitempty"` // as that of a File; left out in older files
+	Started time.Time `json:"started"`      // UTC
+	Marks
+	Tool    Tool     `json:"tool"`
+	Host    Host     `json:"host,omitzero"`     // left out in older files
+	Skipped []string `json:"skipped,omitempty"` // a line each: what was left out and why
 	// Command does the same again, with credentials redacted; nil in older files.
 	Command []string  `json:"command,omitempty"`
 	Settled []Settled `json:"settled"`
@@ -91,7 +94,8 @@ func (s Settled) Differs() bool {
 
 // NewCount starts a report.
 func NewCount(t Tool) CountReport {
-	return CountReport{Schema: Schema, Kind: KindCount, Started: time.Now().UTC(), Tool: t, Settled: []Settled{}}
+	head := New(t, nil, []string{KindCount}, 0)
+	return CountReport{Schema: Schema, Kind: KindCount, ID: head.ID, Started: head.Started, Tool: t, Host: head.Host, Settled: []Settled{}}
 }
 
 // WriteJSON writes the report.

@@ -56,6 +56,23 @@ func StartOf(v Result) time.Time {
 	return time.Time{}
 }
 
+// IDOf returns the id of a result; "" for a calibration and for counts of older versions.
+func IDOf(v Result) string {
+	switch r := v.(type) {
+	case File:
+		return r.ID
+	case Sweep:
+		return r.ID
+	case CountReport:
+		return r.ID
+	case Comparison:
+		return r.ID
+	case Observation:
+		return r.ID
+	}
+	return ""
+}
+
 // ReadAny reads a result of any of the Kinds, of this schema or an older one. The error is one
 // line.
 func ReadAny(r io.Reader) (Result, error) {

@@ -22,6 +22,10 @@ func MarksOf(r Result) Marks {
 		return r.Marks
 	case Sweep:
 		return r.File.Marks
+	case CountReport:
+		return r.Marks
+	case Comparison:
+		return r.Marks
 	case Observation:
 		return r.Marks
 	}

@@ -99,6 +99,7 @@ servers at once change what is measured: each side has half of the machine.`,
 		},
 	}
 	f.pairFlags.register(a, cmd, defaultPairs, results.KindComparison)
+	f.Saving.Register(cmd)
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.metric, "metric", nil, "`METRIC` to judge, repeatable (default: rounds_per_s, p50 and p99 of the recipe's main phase, notifications_per_round)")
 	flags.BoolVar(&f.all, "all", false, "show all figures, those that are not judged in parentheses")
@@ -225,6 +226,9 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 	j := &comparison{pairedRuns: d, flags: f, metrics: metrics, looks: looks}
 	if err := j.findNoise(); err != nil {
 		return cli.Usage(err)
+	}
+	if err := f.Saving.Check(); err != nil {
+		return err
 	}
 	outs, err := f.Output.Open(results.KindComparison, a.out)
 	if err != nil {

@@ -140,6 +140,7 @@ func (j *comparison) run(ctx context.Context) (err error) {
 func (j *comparison) begin() {
 	head := results.New(tool(), nil, nil, j.flags.Seed)
 	j.file.Schema, j.file.Kind, j.file.ID, j.file.Started = head.Schema, results.KindComparison, head.ID+"ab", head.Started
+	j.file.Marks = j.flags.Saving.Marks()
 	j.file.Tool, j.file.Host, j.file.Seed, j.file.Paired, j.file.Planned = head.Tool, head.Host, head.Seed, true, j.flags.pairs
 	j.file.Duet = j.duet
 	j.file.Base.Label, j.file.New.Label = j.variants[0].label, j.variants[1].label
@@ -206,7 +207,7 @@ func (j *comparison) finish(outs outputs.List, args []string, broken error) erro
 	default:
 		j.file.Changes = j.undecided()
 	}
-	if err := outs.Write(j.file, ""); err != nil {
+	if err := j.saveAndWrite(&j.flags.Saving, outs, j.file); err != nil {
 		return err
 	}
 	return decided(j.file.Verdict, j.file.Runs(), j.flags.inconclusive == spec.Fail)

@@ -49,7 +49,7 @@ same run always gives the same file, so that it can be put under version control
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			return a.updateBaseline(archive.Folder(folder), append(args, archive.Last)[0], path)
+			return a.updateBaseline(archive.Folder(folder), append(args, lastRun)[0], path)
 		},
 	}
 	spec.RegisterFolder(cmd, &folder)

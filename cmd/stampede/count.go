@@ -26,6 +26,7 @@ type countFlags struct {
 	items  int
 	trace  bool
 	output outputs.Flags
+	saving spec.Saving
 	given  []string // the flags that differ from their defaults, as words of a command line
 }
 
@@ -59,6 +60,7 @@ Without --backend it uses a server inside this process, and takes no time.`,
 	flags.IntVar(&f.items, "items", 4, "number of items in a queue when the first client arrives")
 	flags.BoolVar(&f.trace, "trace", false, "print each step: which client wrote, which clients it woke, and which of them proceeded or waited again")
 	f.output.Register(cmd, results.KindCount)
+	f.saving.Register(cmd)
 	return cmd
 }
 
@@ -84,6 +86,9 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 	if f.items < 0 {
 		return cli.Flagf("items", "%d: must be 0 or more", f.items)
 	}
+	if err := f.saving.Check(); err != nil {
+		return err
+	}
 	outs, err := f.output.Open(results.KindCount, a.out)
 	if err != nil {
 		return err
@@ -98,13 +103,14 @@ func (a *app) count(ctx context.Context, recipes []string, f countFlags) error {
 		Duration: cli.Counted(len(f.Clients)*len(forms), "short run"),
 	})
 	t := counter{app: a, flags: f, report: results.NewCount(tool())}
+	t.report.Marks = f.saving.Marks()
 	t.report.Command = slices.Concat([]string{"stampede", "count"}, recipes, f.given)
 	for _, s := range sources {
 		if err := t.countOn(ctx, s, forms); err != nil {
 			return interrupted(ctx, f.Explained(s, err))
 		}
 	}
-	if err := outs.Write(t.report, ""); err != nil {
+	if err := a.saveAndWrite(&f.saving, outs, t.report); err != nil {
 		return err
 	}
 	return t.verdict()

@@ -39,7 +39,9 @@ func long(test func(*testing.T)) func(*testing.T) {
 // stampede returns what the program writes to standard output.
 func stampede(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("stampede", args...).Output()
+	c := exec.Command("stampede", args...)
+	c.Env = append(os.Environ(), "STAMPEDE_SAVE="+t.TempDir())
+	out, err := c.Output()
 	if err != nil {
 		t.Fatalf("stampede %q: %v", args, err)
 	}

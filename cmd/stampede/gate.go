@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -22,7 +24,8 @@ func (a *app) gateCommand() *cobra.Command {
 		Short: "Judge a saved run by thresholds or against a baseline",
 		Long: `Gate judges a saved run, or a result file, by other thresholds or against a baseline;
 without either, by the thresholds that it was run with. It runs nothing and does not
-change the saved run. RUN is named as for report; the exit codes are those of run.`,
+change the saved run. RUN is named as for report, and is the last run if it is not
+given; the exit codes are those of run.`,
 		Example: `  stampede gate --threshold 'predecessor.handoff.p99 < 0.5 * one-node.handoff.p99'
   stampede gate run.json --baseline .stampede/baseline.json`,
 		Args:              oneResult,
@@ -31,7 +34,7 @@ change the saved run. RUN is named as for report; the exit codes are those of ru
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
-			return a.gate(archive.Folder(folder), append(args, archive.Last)[0], g, output)
+			return a.gate(archive.Folder(folder), append(args, lastRun)[0], g, output)
 		},
 	}
 	g.RegisterJudging(cmd)
@@ -58,7 +61,7 @@ func (a *app) gate(folder archive.Folder, name string, g spec.Judging, output ou
 		return err
 	}
 	if len(asked.Thresholds)+len(undone) == 0 {
-		return cli.Usagef("%s was run without thresholds: give --threshold or --baseline", name)
+		return cli.Usagef("%s was run without thresholds: give --threshold or --baseline", cmp.Or(name, path))
 	}
 	outs, err := output.Open(results.KindRun, a.out)
 	if err != nil {
@@ -72,15 +75,41 @@ func (a *app) gate(folder archive.Folder, name string, g spec.Judging, output ou
 	return a.conclude(asked, f, outs)
 }
 
+// lastRun is the name of the newest saved result that is a run or a sweep.
+const lastRun = ""
+
 // find reads a saved run, or a result file.
 func find(folder archive.Folder, name string) (path string, f results.File, err error) {
-	if path, err = folder.Find(name); err != nil {
+	if name == lastRun {
+		path, err = findLastRun(folder)
+	} else {
+		path, err = folder.Find(name)
+	}
+	if err != nil {
 		return "", f, cli.Usage(err)
 	}
 	if f, err = archive.Read(path); err != nil {
 		return "", f, cli.Usage(err)
 	}
 	return path, f, nil
+}
+
+func findLastRun(folder archive.Folder) (path string, err error) {
+	ids, err := folder.IDs()
+	if err != nil {
+		return "", err
+	}
+	for _, id := range ids {
+		path := folder.Path(id)
+		v, err := archive.ReadAny(path)
+		if err != nil {
+			return "", err
+		}
+		if kind := results.KindOf(v); kind == results.KindRun || kind == results.KindSweep {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("no run is saved in %s", folder)
 }
 
 // askedBefore returns the thresholds by which a file was judged. It also returns the gates for

@@ -26,19 +26,24 @@ func (a *app) historyCommand() *cobra.Command {
 	var f historyFlags
 	cmd := &cobra.Command{
 		Use:   "history [FIGURE...]",
-		Short: "Show when figures changed, in the saved runs",
+		Short: "Show when figures changed, in the saved results",
 		Long: `History shows, for each kind of run and each machine, when a figure changed: in a step
 or in a slow drift. A figure that has noise needs five results before a change and
 five after it; an exact count changes at the first result that differs. Changes of
 less than 1 % are not shown. Without a FIGURE it shows throughput, the median of the
-recipe's main phase, and the reads, writes and notifications per round. Figures are
-named as in thresholds. A change that stampede history accept accepts is shown with
+recipe's main phase, and the reads, writes and notifications per round, and of the
+results of stampede count all counts. Figures are named as in thresholds; those of
+counts are count.notifications, count.reads, count.writes and count.largest_fanout. A change that stampede history accept accepts is shown with
 its reason, and is no regression.`,
 		Example: `  stampede history
   stampede history rounds_per_s acquire.p99 --fail-on-regression
   stampede history --save history.jsonl`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return a.metricWords(), cobra.ShellCompDirectiveNoFileComp
+			words := a.metricWords()
+			for _, f := range history.CountMetrics() {
+				words = append(words, f.Name+"\t"+f.About)
+			}
+			return words, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, figures []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
@@ -57,7 +62,7 @@ its reason, and is no regression.`,
 
 // registerHistory adds the flag for where the history is.
 func registerHistory(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVar(path, "save", spec.SavedRuns, "`PATH` of the folder of saved runs, or of a file .jsonl with a result in each line")
+	cmd.Flags().StringVar(path, "save", spec.SavedRuns, "`PATH` of the folder of saved results, or of a file .jsonl with a result in each line")
 }
 
 func (a *app) history(figures []string, f historyFlags) error {
@@ -65,17 +70,17 @@ func (a *app) history(figures []string, f historyFlags) error {
 	if err != nil {
 		return cli.Flagf("tag", "%v", err)
 	}
-	files, err := a.savedRuns(f.path)
+	saved, err := a.savedResults(f.path)
 	if err != nil {
 		return err
 	}
-	files = slices.DeleteFunc(files, func(file results.File) bool { return !file.Have(tags) })
-	all, err := collect(files, figures, f.path)
+	saved = slices.DeleteFunc(saved, func(e archive.Entry) bool { return !results.MarksOf(e.Result).Have(tags) })
+	all, err := collect(saved, figures, f.path)
 	if err != nil {
 		return err
 	}
 	if len(all.Series) == 0 {
-		fmt.Fprintf(a.err, "stampede: no run in %s has such a figure\n", f.path)
+		fmt.Fprintf(a.err, "stampede: no result in %s has such a figure\n", f.path)
 	}
 	regressed := false
 	for i, s := range all.Series {
@@ -94,35 +99,17 @@ func (a *app) history(figures []string, f historyFlags) error {
 }
 
 // collect returns the series of figures in results that were saved at the path.
-func collect(files []results.File, figures []string, path string) (all history.Collection, err error) {
+func collect(saved []archive.Entry, figures []string, path string) (all history.Collection, err error) {
 	all.Figures = figures
 	if all.Accepted, err = accepted(path); err != nil {
 		return all, err
 	}
-	for _, file := range files {
-		if err := all.Add(file); err != nil {
+	for _, e := range saved {
+		if err := all.Add(e.ID, e.Result); err != nil {
 			return all, cli.Usage(err)
 		}
 	}
 	return all, nil
-}
-
-// savedRuns returns the saved results of runs and sweeps, in the order of their time. It leaves out other
-// kinds of results.
-func (a *app) savedRuns(path string) (files []results.File, err error) {
-	all, err := a.savedResults(path)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range all {
-		switch v := e.Result.(type) {
-		case results.File:
-			files = append(files, v)
-		case results.Sweep:
-			files = append(files, v.File)
-		}
-	}
-	return files, nil
 }
 
 // savedResults returns the results in a folder, or in a file with a result in each line, in the order of
@@ -147,15 +134,7 @@ func inLines(path string) (all []archive.Entry, err error) {
 		return nil, cli.Usage(err)
 	}
 	for i, v := range lines {
-		id := ""
-		switch v := v.(type) {
-		case results.File:
-			id = v.ID
-		case results.Sweep:
-			id = v.ID
-		case results.Observation:
-			id = v.ID
-		}
+		id := results.IDOf(v)
 		if id == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
 			id = fmt.Sprintf("line-%d", i+1)
 		}

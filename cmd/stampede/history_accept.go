@@ -25,7 +25,7 @@ func (a *app) historyAcceptCommand() *cobra.Command {
 		Short: "Accept a change of a figure, with a reason",
 		Long: `Accept records that a change of a figure is known and meant. History and its site show
 it as accepted, with the reason, and --fail-on-regression passes it. RESULT is the id that
-history shows for the change. The file is accepted.jsonl in the folder of saved runs, or
+history shows for the change. The file is accepted.jsonl in the folder of saved results, or
 beside a history in one file: to take an acceptance back, delete its line.`,
 		Example: `  stampede history accept rounds_per_s 20261121-101500-lock --reason 'fsync is on now'`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -52,11 +52,11 @@ beside a history in one file: to take an acceptance back, delete its line.`,
 
 // accept records the acceptance of a change that is there.
 func (a *app) accept(path string, of history.Acceptance) error {
-	files, err := a.savedRuns(path)
+	saved, err := a.savedResults(path)
 	if err != nil {
 		return err
 	}
-	all, err := collect(files, []string{of.Figure}, path)
+	all, err := collect(saved, []string{of.Figure}, path)
 	if err != nil {
 		return err
 	}

@@ -122,12 +122,8 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 		return failed // nothing was observed
 	}
 	file.Gates, file.Verdict = observation.Judge(checked.thresholds, file.Observed)
-	kept, unsaved := f.saving.KeepObservation(file)
-	if err := outs.Write(file, kept); err != nil {
+	if err := a.saveAndWrite(&f.saving, outs, file); err != nil {
 		return err
-	}
-	if unsaved != nil {
-		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
 	}
 	err = outcome(file, failed)
 	if len(command) == 0 && ctx.Err() != nil {

@@ -23,9 +23,9 @@ func (a *app) reportCommand() *cobra.Command {
 		Use:     "report [RESULT]",
 		Aliases: []string{"show"},
 		Short:   "Show a saved result again, in any format",
-		Long: `Report writes a saved run, or the file of a run, sweep, count or comparison, in any
-format that the command itself supports. It runs nothing. RESULT is @ for the last
-run (the default), @-1 for the one before, an id or the beginning of one, or a path.
+		Long: `Report writes a saved result, or the file of one, in any format that the command itself
+supports. It runs nothing. RESULT is @ for the last result (the default), @-1 for the
+one before, an id or the beginning of one, or a path.
 
 With --history it writes a folder of pages about all saved results: each figure over
 time with its changes, the newest comparison, and the report of each result.`,
@@ -48,7 +48,7 @@ time with its changes, the newest comparison, and the report of each result.`,
 	spec.RegisterFolder(cmd, &folder)
 	spec.RegisterPercentiles(cmd.Flags(), &percentiles)
 	output.Register(cmd, "")
-	cmd.Flags().StringVar(&site, "history", "", "`PATH` of a folder of saved runs, or of a file .jsonl: write pages about all of them to -o html=FOLDER")
+	cmd.Flags().StringVar(&site, "history", "", "`PATH` of a folder of saved results, or of a file .jsonl: write pages about all of them to -o html=FOLDER")
 	return cmd
 }
 

@@ -60,12 +60,8 @@ func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs
 	b.file.Interrupted = runErr != nil
 	levels.Summarize(&b.file)
 	asked.Judge(&b.file, b.abort.fired)
-	saved, unsaved := f.Saving.Keep(b.file)
-	if err := outs.Write(b.file, saved); err != nil {
+	if err := a.saveAndWrite(&f.Saving, outs, b.file); err != nil {
 		return err
-	}
-	if unsaved != nil {
-		fmt.Fprintf(a.err, "stampede: warning: %v\n", unsaved)
 	}
 	if broken { // the runs before the failure have been written
 		return runErr

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stampede-bench/stampede/results/units"
@@ -24,10 +25,11 @@ func (a *app) runsCommand() *cobra.Command {
 	var only runFilter
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "List the saved runs, the newest first",
-		Long: `Runs lists the results that stampede run and stampede observe saved, the newest first,
-each with its id, start, size, settings and finding. Other commands take an id, the
-unambiguous beginning of one, @ for the last run, @-1 for the one before it, and so on.`,
+		Short: "List the saved results, the newest first",
+		Long: `Runs lists the results that stampede run, sweep, count, ab and observe saved, the newest
+first, each with its id, start, size, settings and finding. Other commands take an id,
+the unambiguous beginning of one, @ for the last result, @-1 for the one before it, and
+so on.`,
 		Example: `  stampede runs
   stampede runs --kind observation --since 7d
   stampede runs --tag branch=main`,
@@ -55,7 +57,7 @@ func (a *app) listRuns(folder archive.Folder, only runFilter) error {
 		return err
 	}
 	if len(ids) == 0 {
-		fmt.Fprintf(a.err, "stampede: no run is saved in %s\n", folder)
+		fmt.Fprintf(a.err, "stampede: no result is saved in %s\n", folder)
 	}
 	for i, id := range ids {
 		if err := a.listRun(folder.Path(id), id, i, admits); err != nil {
@@ -65,7 +67,7 @@ func (a *app) listRuns(folder archive.Folder, only runFilter) error {
 	return nil
 }
 
-// listRun prints a line for a saved run that is admitted; back is how many runs before the last one it is.
+// listRun prints a line for a saved result that is admitted; back is how many results before the last one it is.
 func (a *app) listRun(path, id string, back int, admits func(results.Result) bool) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -113,11 +115,16 @@ func lineOf(v results.Result) (runLine, error) {
 	case results.Observation:
 		return runLine{v.Started, false, v.Verdict, observation.Heading(v), observation.Findings(v)[0]}, nil
 	case results.Sweep:
-		return lineOf(v.File)
+		return runLine{v.Started, v.Interrupted, v.Verdict, "sweep · " + view.About(v.File), view.Of(v).Findings()[0]}, nil
+	case results.Comparison:
+		return runLine{v.Started, v.Interrupted, v.Verdict, "comparison · " + v.Base.Label + " → " + v.New.Label, view.Of(v).Findings()[0]}, nil
+	case results.CountReport:
+		said := view.Of(v)
+		return runLine{v.Started, false, "", strings.TrimPrefix(said.Heading(), "stampede "), said.Findings()[0]}, nil
 	case results.File:
 		return runLine{v.Started, v.Interrupted, v.Verdict, view.About(v), view.Headline(v)}, nil
 	}
-	return runLine{}, fmt.Errorf("it is a %s; want a run or an observation", results.KindOf(v))
+	return runLine{}, fmt.Errorf("it is a %s; want one of %s", results.KindOf(v), strings.Join(results.Kinds(), ", "))
 }
 
 func (a *app) runsExportCommand() *cobra.Command {

@@ -26,15 +26,12 @@ type runFilter struct {
 	tags    []string
 }
 
-// savedKinds are the kinds of results that are saved.
-func savedKinds() []string { return []string{results.KindRun, results.KindObservation} }
-
 func (f *runFilter) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.kind, "kind", "", "only results of a `KIND`: "+strings.Join(savedKinds(), " or "))
+	cmd.Flags().StringVar(&f.kind, "kind", "", "only results of a `KIND`: "+strings.Join(results.Kinds(), ", "))
 	cmd.Flags().StringVar(&f.age, "since", "", "only results that are not older than an `AGE` such as 36h or 30d")
 	cmd.Flags().StringVar(&f.subject, "subject", "", "only results of the `NAME` that --subject gave them")
 	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "only results with a tag `NAME=VALUE`; repeatable")
-	cli.Complete(cmd, "kind", savedKinds)
+	cli.Complete(cmd, "kind", results.Kinds)
 	for _, name := range []string{"since", "subject", "tag"} {
 		cli.Complete(cmd, name, func() []string { return nil })
 	}
@@ -42,8 +39,8 @@ func (f *runFilter) register(cmd *cobra.Command) {
 
 // admits returns a function that reports whether a result is meant.
 func (f *runFilter) admits() (func(results.Result) bool, error) {
-	if f.kind != "" && !slices.Contains(savedKinds(), f.kind) {
-		return nil, cli.Usage(suggest.Unknown("choice for --kind", f.kind, savedKinds()))
+	if f.kind != "" && !slices.Contains(results.Kinds(), f.kind) {
+		return nil, cli.Usage(suggest.Unknown("choice for --kind", f.kind, results.Kinds()))
 	}
 	var since time.Time
 	if f.age != "" {

@@ -74,6 +74,7 @@ continues it.`,
 func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	f.Selection.RegisterOthers(a.forms, cmd, []string{"native:"})
 	f.RegisterFixed(cmd, 2*time.Second, results.KindSweep)
+	f.Saving.Register(cmd)
 	f.axes.register(cmd)
 	flags := cmd.Flags()
 	spec.RegisterPercentiles(flags, &f.Percentiles)
@@ -159,6 +160,9 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := f.Saving.Check(); err != nil {
+		return err
+	}
 	outs, err := f.Output.Open(results.KindSweep, a.out)
 	if err != nil {
 		return err
@@ -234,6 +238,7 @@ func (s *sweep) begin(recipes []string) (err error) {
 	if s.file.Percentiles, err = spec.ParsePercentiles(f.Percentiles); err != nil {
 		return err
 	}
+	s.file.Marks = f.Saving.Marks()
 	if f.slo != "" {
 		s.file.Objective = s.objective.String()
 	}

@@ -125,8 +125,8 @@ func (s *sweep) run(ctx context.Context, c sweeps.Cell) (results.Run, error) {
 	return *run, nil
 }
 
-// finish analyses the runs and writes the result. It saves an interrupted sweep, so that it can be
-// resumed.
+// finish analyses the runs and writes the result. It saves a complete sweep among the results. It
+// writes an interrupted one to a file of its own, from which --resume continues it.
 func (s *sweep) finish(outs outputs.List, broken error) error {
 	s.progress.clear()
 	if broken != nil && len(s.file.Runs) == 0 {
@@ -134,7 +134,9 @@ func (s *sweep) finish(outs outputs.List, broken error) error {
 	}
 	s.file.Interrupted = broken != nil
 	levels.Analyse(&s.file)
+	write := func() error { return s.saveAndWrite(&s.flags.Saving, outs, s.file) }
 	if broken != nil {
+		write = func() error { return outs.Write(s.file, "") }
 		saved := outs.JSONPath()
 		s.file.State = cmp.Or(saved, s.flags.resume, s.file.ID+".sweep.json")
 		if saved == "" {
@@ -143,7 +145,7 @@ func (s *sweep) finish(outs outputs.List, broken error) error {
 			}
 		}
 	}
-	if err := outs.Write(s.file, ""); err != nil {
+	if err := write(); err != nil {
 		return err
 	}
 	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) {

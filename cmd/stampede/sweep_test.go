@@ -62,7 +62,7 @@ func newFake(t *testing.T, runs int, line string) *sweep {
 	var f sweepFlags
 	cmd := &cobra.Command{}
 	f.registerAll(a, cmd)
-	if err := cmd.ParseFlags(strings.Fields(line)); err != nil {
+	if err := cmd.ParseFlags(append(strings.Fields(line), "--no-save")); err != nil {
 		t.Fatal(err)
 	}
 	f.given = spec.Changed(cmd.Flags())

@@ -103,15 +103,15 @@ func TestFindSaysWhatIsWrong(t *testing.T) {
 		in         archive.Folder
 		name, want string
 	}{
-		{f, "2026112", `"2026112" begins 3 saved runs in FOLDER: give more of it`},
-		{f, "2027", `"2027" is no saved run in FOLDER, and no file`},
-		{f, "", `"" is no saved run in FOLDER, and no file`},
-		{f, "@-3", "@-3: the oldest run saved in FOLDER is @-2"},
-		{f, "@1", `"@1": want @ for the last run, @-1 for the one before it`},
-		{f, "@+0", `"@+0": want @ for the last run, @-1 for the one before it`},
-		{f, "@last", `"@last": want @ for the last run, @-1 for the one before it`},
-		{saved(t, "a"), "@-1", "@-1: the oldest run saved in FOLDER is @"},
-		{none, "@", "@: no run is saved in FOLDER"},
+		{f, "2026112", `"2026112" begins 3 saved results in FOLDER: give more of it`},
+		{f, "2027", `"2027" is no saved result in FOLDER, and no file`},
+		{f, "", `"" is no saved result in FOLDER, and no file`},
+		{f, "@-3", "@-3: the oldest result saved in FOLDER is @-2"},
+		{f, "@1", `"@1": want @ for the last result, @-1 for the one before it`},
+		{f, "@+0", `"@+0": want @ for the last result, @-1 for the one before it`},
+		{f, "@last", `"@last": want @ for the last result, @-1 for the one before it`},
+		{saved(t, "a"), "@-1", "@-1: the oldest result saved in FOLDER is @"},
+		{none, "@", "@: no result is saved in FOLDER"},
 	} {
 		_, err := c.in.Find(c.name)
 		if want := strings.ReplaceAll(c.want, "FOLDER", string(c.in)); err == nil || err.Error() != want {

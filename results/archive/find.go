@@ -30,11 +30,11 @@ func (f Folder) Find(name string) (string, error) {
 	begin := slices.DeleteFunc(ids, func(id string) bool { return name == "" || !strings.HasPrefix(id, name) })
 	switch len(begin) {
 	case 0:
-		return "", fmt.Errorf("%q is no saved run in %s, and no file", name, f)
+		return "", fmt.Errorf("%q is no saved result in %s, and no file", name, f)
 	case 1:
 		return f.Path(begin[0]), nil
 	}
-	return "", fmt.Errorf("%q begins %d saved runs in %s: give more of it", name, len(begin), f)
+	return "", fmt.Errorf("%q begins %d saved results in %s: give more of it", name, len(begin), f)
 }
 
 // back returns the path of the result the given number of places before the newest: "" or "-1".
@@ -43,14 +43,14 @@ func (f Folder) back(name, back string, ids []string) (string, error) {
 	if back != "" {
 		var err error
 		if n, err = strconv.Atoi(back); err != nil || n > 0 || back[0] != '-' {
-			return "", fmt.Errorf("%q: want @ for the last run, @-1 for the one before it", name)
+			return "", fmt.Errorf("%q: want @ for the last result, @-1 for the one before it", name)
 		}
 	}
 	if len(ids) == 0 {
-		return "", fmt.Errorf("%s: no run is saved in %s", name, f)
+		return "", fmt.Errorf("%s: no result is saved in %s", name, f)
 	}
 	if n <= -len(ids) {
-		return "", fmt.Errorf("%s: the oldest run saved in %s is @%s", name, f, oldest(len(ids)))
+		return "", fmt.Errorf("%s: the oldest result saved in %s is @%s", name, f, oldest(len(ids)))
 	}
 	return f.Path(ids[-n]), nil
 }

@@ -45,16 +45,34 @@ func Default(phases []string) []string {
 	return append(names, "whole.notifications_per_round", "whole.reads_per_round", "whole.writes_per_round")
 }
 
-// Add adds the figures of a result. It leaves out runs that were interrupted, and runs that violated
-// safety.
-func (c *Collection) Add(f results.File) error {
+// Add adds the figures of a result with the id: of the runs of a run or a sweep, and of what a count
+// counted. The runs of a sweep, which is in one process with other levels, have series of their own.
+// Other kinds of results have no figures. Add leaves out results that were interrupted, and runs that
+// violated safety.
+func (c *Collection) Add(id string, r results.Result) error {
+	switch r := r.(type) {
+	case results.File:
+		r.ID = id
+		return c.addFile(r, "")
+	case results.Sweep:
+		r.File.ID = id
+		return c.addFile(r.File, "sweep: ")
+	case results.CountReport:
+		r.ID = id
+		c.addCounts(r)
+	}
+	return nil
+}
+
+// addFile adds the runs of a file, to series whose subjects have the prefix.
+func (c *Collection) addFile(f results.File, prefix string) error {
 	if f.Interrupted {
 		return nil
 	}
 	groups := map[string][]results.Run{}
 	var subjects []string
 	for _, r := range f.Runs {
-		is := subject(r)
+		is := prefix + subject(r)
 		if r.Safety.Violations > 0 {
 			continue
 		}
@@ -77,6 +95,9 @@ func (c *Collection) addRuns(f results.File, is string, runs []results.Run) erro
 		names = Default(runs[0].Phases)
 	}
 	for _, name := range names {
+		if isCount(name) {
+			continue
+		}
 		m, err := metric.Parse(name, runs[0].Phases)
 		if err != nil && len(c.Figures) > 0 && phaseOfAnother(name, runs[0].Phases) {
 			continue
@@ -91,8 +112,7 @@ func (c *Collection) addRuns(f results.File, is string, runs []results.Run) erro
 			}
 		}
 		if len(values) > 0 {
-			s := c.find(is, machine(f.Host), m)
-			s.Points = append(s.Points, Point{f.ID, f.Started, median(values)})
+			c.add(is, machine(f.Host), m, Point{f.ID, f.Started, median(values)})
 		}
 	}
 	return nil
@@ -106,6 +126,12 @@ func phaseOfAnother(name string, phases []string) bool {
 	}
 	_, err := metric.Parse(phase+"."+statistic, []string{phase})
 	return err == nil
+}
+
+// add adds a point to the series of the metric, of a kind of run on a machine.
+func (c *Collection) add(is, on string, m metric.Metric, p Point) {
+	s := c.find(is, on, m)
+	s.Points = append(s.Points, p)
 }
 
 func (c *Collection) find(is, on string, m metric.Metric) *Series {
@@ -146,6 +172,9 @@ func machine(h results.Host) string { return fmt.Sprintf("%d × %s, %s", h.Cores
 // results. A count that depends on the order in which clients come differs from result to result, and is
 // analysed as a figure that has noise.
 func (s *Series) Exact() bool {
+	if isCount(s.Metric.Name) {
+		return true
+	}
 	if s.Metric.Timed || !strings.HasPrefix(s.Metric.Name, "whole.") {
 		return false
 	}

@@ -25,7 +25,7 @@ func TestSeriesByMachine(t *testing.T) {
 	for i := range 10 {
 		f := result(i, 100, 200)
 		f.Host.Cores = 2 + i%2
-		if err := c.Add(f); err != nil {
+		if err := c.Add(f.ID, f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestCountChangesAtTheFirstDifference(t *testing.T) {
 		if i == 11 {
 			writes = 210
 		}
-		if err := c.Add(result(i, 100, writes)); err != nil {
+		if err := c.Add(fmt.Sprint("r", i), result(i, 100, writes)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestStepOfARate(t *testing.T) {
 		if i >= 25 {
 			rate *= 0.9
 		}
-		if err := c.Add(result(i, rate, 200)); err != nil {
+		if err := c.Add(fmt.Sprint("r", i), result(i, rate, 200)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +78,7 @@ func TestVoidRunsAreLeftOut(t *testing.T) {
 	unsafe, partial := result(1, 100, 200), result(2, 100, 200)
 	unsafe.Runs[0].Safety.Violations, partial.Interrupted = 1, true
 	for _, f := range []results.File{unsafe, partial} {
-		if err := c.Add(f); err != nil {
+		if err := c.Add(f.ID, f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -86,7 +86,7 @@ func TestVoidRunsAreLeftOut(t *testing.T) {
 		t.Errorf("%d series", len(c.Series))
 	}
 	unknown := Collection{Figures: []string{"rounds_per_z"}}
-	if err := unknown.Add(result(3, 100, 200)); err == nil {
+	if err := unknown.Add(fmt.Sprint("r", 3), result(3, 100, 200)); err == nil {
 		t.Error("no error for an unknown figure")
 	}
 }
@@ -95,7 +95,7 @@ func TestVoidRunsAreLeftOut(t *testing.T) {
 func TestTable(t *testing.T) {
 	c := Collection{Figures: []string{"whole.writes_per_round"}}
 	for i, writes := range []int64{200, 200, 200, 200, 200, 300, 300, 300, 300} {
-		if err := c.Add(result(i, 100, writes)); err != nil {
+		if err := c.Add(fmt.Sprint("r", i), result(i, 100, writes)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -112,7 +112,7 @@ func TestTable(t *testing.T) {
 	if !c.Series[0].Regressed() {
 		t.Error("no regression")
 	}
-	if err := c.Add(result(9, 100, 200)); err != nil {
+	if err := c.Add(fmt.Sprint("r", 9), result(9, 100, 200)); err != nil {
 		t.Fatal(err)
 	}
 	if c.Series[0].Regressed() {

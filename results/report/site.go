@@ -87,15 +87,7 @@ type row struct {
 func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err error) {
 	runs := history.Collection{Accepted: accepted}
 	for _, e := range all {
-		switch r := e.Result.(type) {
-		case results.File:
-			r.ID = e.ID
-			err = runs.Add(r)
-		case results.Sweep:
-			r.File.ID = e.ID
-			err = runs.Add(r.File)
-		}
-		if err != nil {
+		if err := runs.Add(e.ID, e.Result); err != nil {
 			return i, fmt.Errorf("result %s: %w", e.ID, err)
 		}
 		r := rowOf(e)
@@ -154,7 +146,7 @@ func (i *index) decide(all []*history.Series) {
 		i.Findings = []string{fmt.Sprintf("None of %s changed.", of)}
 	default:
 		i.Verdict = badgeOf("")
-		i.Findings = []string{"No run in this history has a figure to follow."}
+		i.Findings = []string{"No result in this history has a figure to follow."}
 	}
 }
 

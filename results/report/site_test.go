@@ -107,8 +107,8 @@ func TestSiteWithoutAChange(t *testing.T) {
 }
 
 func TestSiteOfOtherResults(t *testing.T) {
-	_, root := parsed(t, []archive.Entry{{ID: "count", Result: resulttest.Count()}})
-	if got, want := words(find(root, atom.H1)[0]), "No run in this history has a figure to follow."; got != want {
+	_, root := parsed(t, []archive.Entry{{ID: "ab", Result: resulttest.Comparison()}})
+	if got, want := words(find(root, atom.H1)[0]), "No result in this history has a figure to follow."; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -30,6 +30,9 @@ func (r countReport) WriteTable(w io.Writer, o Options) error {
 	}
 	fmt.Fprintln(w)
 	writeLines(w, "skipped: ", r.Skipped)
+	if o.Saved != "" {
+		fmt.Fprintf(w, "  saved: %s\n", o.Saved)
+	}
 	writeCommand(w, r.Command)
 	return nil
 }

@@ -13,7 +13,8 @@ import (
 // SavedRuns is the default folder of saved results.
 const SavedRuns = ".stampede/runs"
 
-// A Saving says whether and where results are saved for later commands, and with which marks.
+// A Saving says whether and where results are saved for later commands, and with which marks. The zero
+// value saves nothing.
 type Saving struct {
 	folder  string
 	off     bool
@@ -37,9 +38,9 @@ func (s *Saving) Marks() results.Marks {
 	return results.Marks{Subject: s.subject, Tags: tags}
 }
 
-// RegisterFolder adds the flag for the folder of saved runs.
+// RegisterFolder adds the flag for the folder of saved results.
 func RegisterFolder(cmd *cobra.Command, folder *string) {
-	cmd.Flags().StringVar(folder, "save", SavedRuns, "`FOLDER` of saved runs")
+	cmd.Flags().StringVar(folder, "save", SavedRuns, "`FOLDER` of saved results")
 }
 
 // Check checks, before anything runs, the tags, and that a result can be saved.
@@ -50,32 +51,38 @@ func (s *Saving) Check() error {
 	if s.off {
 		return nil
 	}
+	if s.folder == "" {
+		return cli.Flagf("save", `"": name a folder, or use --no-save`)
+	}
 	if err := archive.Folder(s.folder).Writable(); err != nil {
 		return cli.Flagf("save", "%s: cannot write there: %w: name another folder, or use --no-save", s.folder, cli.WithoutPath(err))
 	}
 	return nil
 }
 
-// Keep saves the result unless it has no runs, and returns the name by which later commands find
-// it, or "" if it is not saved. The caller still shows a result that could not be saved.
-func (s *Saving) Keep(f results.File) (name string, err error) {
-	if len(f.Runs) == 0 {
+// Keep saves the result, and returns the name by which later commands find it, or "" if results
+// are not to be saved or nothing was measured. The caller still shows a result that could not be
+// saved.
+func (s *Saving) Keep(r results.Result) (name string, err error) {
+	if s.off || s.folder == "" || empty(r) {
 		return "", nil
 	}
-	return s.keep(f.ID, f)
-}
-
-// KeepObservation saves the observation as Keep does a run.
-func (s *Saving) KeepObservation(o results.Observation) (name string, err error) {
-	return s.keep(o.ID, o)
-}
-
-func (s *Saving) keep(id string, r results.Result) (name string, err error) {
-	if s.off {
-		return "", nil
-	}
+	id := results.IDOf(r)
 	if err := archive.Folder(s.folder).Save(id, r); err != nil {
 		return "", fmt.Errorf("not saved: %w: name another folder with --save, or use --no-save", err)
 	}
 	return archive.Last + " " + id, nil
+}
+
+// empty reports whether a command ended before it measured anything.
+func empty(r results.Result) bool {
+	switch r := r.(type) {
+	case results.File:
+		return len(r.Runs) == 0
+	case results.Comparison:
+		return len(r.Runs()) == 0
+	case results.CountReport:
+		return len(r.Settled) == 0
+	}
+	return false
 }

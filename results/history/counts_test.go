@@ -1,0 +1,65 @@
+package history
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/stampede-bench/stampede/results"
+)
+
+// counted returns a result of stampede count.
+func counted(n int, reads int64) results.CountReport {
+	return results.CountReport{Started: time.Date(2026, 11, 1, 0, n, 0, 0, time.UTC), Host: results.Host{Cores: 2 + n%2},
+		Settled: []results.Settled{
+			{Recipe: "lock", Form: "one-node", Clients: 8, Backend: results.Backend{URL: "native:"}, Parameters: map[string]int64{"q": 1},
+				Reads: results.Exact{Counted: reads}},
+			{Recipe: "lock", Form: "unsafe", Clients: 8, Safety: results.Safety{Violations: 1}},
+		}}
+}
+
+// TestCountsAreFollowed checks that a count of another result is a change at once, on whatever machine.
+func TestCountsAreFollowed(t *testing.T) {
+	for _, c := range []struct {
+		figures []string
+		series  int
+	}{{nil, 4}, {[]string{"count.reads"}, 1}, {[]string{"rounds_per_s", "count.reads"}, 1}, {[]string{"rounds_per_s"}, 0}} {
+		all := Collection{Figures: c.figures}
+		for i, reads := range []int64{28, 28, 29, 29} {
+			if err := all.Add(fmt.Sprint("c", i), counted(i, reads)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(all.Series) != c.series {
+			t.Errorf("%v: %d series, want %d", c.figures, len(all.Series), c.series)
+		}
+		for _, s := range all.Series {
+			if s.Metric.Name != "count.reads" {
+				continue
+			}
+			if changes := s.Analyze(); s.Subject != "count: lock/one-node on native:, 8 clients, q = 1" || len(changes) != 1 || changes[0].At != 2 || !s.Worse(changes[0]) {
+				t.Errorf("%s: changes %+v", s.Subject, changes)
+			}
+		}
+	}
+}
+
+// TestKindsHaveSeriesOfTheirOwn checks that the runs of a sweep are not in the series of runs, that both
+// leave out the figures of counts, and that a comparison has no figures.
+func TestKindsHaveSeriesOfTheirOwn(t *testing.T) {
+	all := Collection{Figures: []string{"rounds_per_s", "count.reads"}}
+	for i, r := range []results.Result{result(0, 100, 200), results.Sweep{File: result(1, 50, 200)}, result(2, 100, 200), results.Comparison{}} {
+		if err := all.Add(fmt.Sprint("r", i), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string]int{}
+	for _, s := range all.Series {
+		got[s.Subject] = len(s.Points)
+	}
+	if diff := cmp.Diff(map[string]int{"lock/predecessor on native:, 8 clients": 2, "sweep: lock/predecessor on native:, 8 clients": 1}, got); diff != "" {
+		t.Error(diff)
+	}
+}
