@@ -85,7 +85,7 @@ func (p *recipePage) stories() {
 	}
 	for _, flags := range commands {
 		args := append([]string{"count", p.recipe}, strings.Fields(flags)...)
-		text, _, _ := strings.Cut(strings.TrimPrefix(inTurn(p.t, args), "\n"), "\n  repeat with: ")
+		text, _, _ := strings.Cut(strings.TrimPrefix(inTurn(p.t, args), "\n"), "\n  saved: ")
 		p.printf("\n```console\n$ stampede %s\n%s```\n", strings.Join(args, " "), text)
 	}
 }
