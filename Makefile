@@ -82,7 +82,7 @@ bench: ## all benchmarks, without the tests
 bench-servers: deps ## compare the native server with Apache ZooKeeper and with floors, in some minutes
 	$(GO) run ./internal/serverbench
 
-aa: ## ab with base and candidate the same, TIMES (20) times, a minute each; fails if more than one in 20 is a regression; ARGS=… are flags of ab
+aa: ## what ab finds of a candidate that is the base, and of one that is 10 % slower, TIMES (20) comparisons of each; ARGS=… are flags of ab
 	@scripts/aa $(ARGS)
 
 duet-power: ## what pairs by turns and ab --duet find of known differences on this machine, TIMES (5) times, in MINUTES (60) at most
