@@ -13,6 +13,9 @@ import (
 //go:embed *.schema.json
 var schemas embed.FS
 
+// Kinds returns the kinds of results that have a schema: those that are saved, and histories.
+func Kinds() []string { return append(results.Kinds(), results.KindHistory) }
+
 // Schema returns the schema of results of the kind, false if there is no such kind.
 func Schema(kind string) (text []byte, ok bool) {
 	text, err := schemas.ReadFile(File(kind))

@@ -26,13 +26,14 @@ func types() map[string]reflect.Type {
 		results.KindComparison: reflect.TypeFor[results.Comparison](),
 
 		results.KindObservation: reflect.TypeFor[results.Observation](),
+		results.KindHistory:     reflect.TypeFor[results.History](),
 	}
 }
 
 // The published schemas match the types.
 func TestSchemasAreThoseOfTheTypes(t *testing.T) {
 	t.Chdir("..") // the root, where the generator finds the comments
-	for _, kind := range results.Kinds() {
+	for _, kind := range Kinds() {
 		got, path := generate(t, kind), "docs/"+File(kind)
 		golden.Compare(t, path, got)
 	}
@@ -103,7 +104,7 @@ func allowNull(of jsonschema.Definitions, typ reflect.Type, seen map[reflect.Typ
 
 // Every published definition has a description.
 func TestSchemasAreDescribed(t *testing.T) {
-	for _, kind := range results.Kinds() {
+	for _, kind := range Kinds() {
 		text, _ := Schema(kind)
 		var s jsonschema.Schema
 		if err := json.Unmarshal(text, &s); err != nil {
@@ -126,6 +127,7 @@ func TestResultsAreValid(t *testing.T) {
 		results.NewCount(results.Tool{}),
 		results.Comparison{Schema: results.Schema, Kind: results.KindComparison},
 		results.NewObservation(results.Tool{}),
+		results.History{Schema: results.Schema, Kind: results.KindHistory},
 	} {
 		var b bytes.Buffer
 		if err := results.WriteJSON(&b, v); err != nil {
@@ -134,7 +136,7 @@ func TestResultsAreValid(t *testing.T) {
 		if err := validate(t, results.KindOf(v), b.Bytes()); err != nil {
 			t.Errorf("a %s is not valid: %v", results.KindOf(v), err)
 		}
-		for _, other := range results.Kinds()[1:] {
+		for _, other := range Kinds()[1:] {
 			if other != results.KindOf(v) && validate(t, other, b.Bytes()) == nil {
 				t.Errorf("a %s is valid as a %s", results.KindOf(v), other)
 			}
@@ -149,7 +151,7 @@ func TestSchemasReject(t *testing.T) {
 		"runs of no kind":  `{"schema": 1, "runs": 3}`,
 		"a word as a time": `{"schema": 1, "took_ns": "long"}`,
 	} {
-		for _, kind := range results.Kinds() {
+		for _, kind := range Kinds() {
 			if validate(t, kind, []byte(text)) == nil {
 				t.Errorf("%s is valid as a %s", name, kind)
 			}

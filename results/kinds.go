@@ -12,12 +12,12 @@ import (
 const KindRun = "run"
 
 // A Result is a result of any kind: a File, a Sweep, a CountReport, a Comparison, an
-// Observation or a Calibration.
+// Observation, a Calibration or a History.
 type Result interface {
 	WriteJSON(w io.Writer) error
 }
 
-// Kinds returns the kinds of results that ReadAny reads. A calibration is not one of them.
+// Kinds returns the kinds of results that ReadAny reads. Calibrations and histories are not among them.
 func Kinds() []string {
 	return []string{KindRun, KindSweep, KindCount, KindComparison, KindObservation}
 }
@@ -35,11 +35,13 @@ func KindOf(v Result) string {
 		return KindObservation
 	case Calibration:
 		return KindCalibration
+	case History:
+		return KindHistory
 	}
 	return KindRun
 }
 
-// StartOf returns when the measurement of a result began; the zero time for a calibration.
+// StartOf returns when the measurement of a result began; the zero time for a calibration or a history.
 func StartOf(v Result) time.Time {
 	switch r := v.(type) {
 	case File:
@@ -56,7 +58,7 @@ func StartOf(v Result) time.Time {
 	return time.Time{}
 }
 
-// IDOf returns the id of a result; "" for a calibration and for counts of older versions.
+// IDOf returns the id of a result; "" for a calibration, a history, and for counts of older versions.
 func IDOf(v Result) string {
 	switch r := v.(type) {
 	case File:
@@ -95,6 +97,8 @@ func ReadAny(r io.Reader) (Result, error) {
 		return parse[Comparison](text)
 	case KindObservation:
 		return parse[Observation](text)
+	case KindCalibration, KindHistory:
+		return nil, fmt.Errorf("the file of a %s: want that of a result", kind)
 	}
 	return nil, fmt.Errorf("a result of kind %q, which this stampede does not know; use a newer one", kind)
 }

@@ -5,10 +5,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
@@ -17,9 +19,10 @@ import (
 
 // A historyFlags holds the flags of stampede history.
 type historyFlags struct {
-	path string
-	tags []string
-	fail bool
+	path   string
+	tags   []string
+	fail   bool
+	output outputs.Flags
 }
 
 func (a *app) historyCommand() *cobra.Command {
@@ -32,15 +35,17 @@ or in a slow drift. A figure that has noise needs five results before a change a
 five after it; an exact count changes at the first result that differs. Changes of
 less than 1 % are not shown. Without a FIGURE it shows throughput, the median of the
 recipe's main phase, and the reads, writes and notifications per round, and of the
-results of stampede count all counts. Figures are named as in thresholds; those of
-counts are count.notifications, count.reads, count.writes and count.largest_fanout. A change that stampede history accept accepts is shown with
+results of stampede count all counts, and for each path of an observation the largest
+fan-out, the notifications per change and the share of wasted wake-ups. Figures are
+named as in thresholds, those of counts count.notifications and so on. A change that stampede history accept accepts is shown with
 its reason, and is no regression.`,
 		Example: `  stampede history
   stampede history rounds_per_s acquire.p99 --fail-on-regression
-  stampede history --save history.jsonl`,
+  stampede history --save history.jsonl
+  stampede history -o table -o svg=charts -o json=history.json`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			words := a.metricWords()
-			for _, f := range history.CountMetrics() {
+			for _, f := range history.OtherMetrics() {
 				words = append(words, f.Name+"\t"+f.About)
 			}
 			return words, cobra.ShellCompDirectiveNoFileComp
@@ -55,6 +60,7 @@ its reason, and is no regression.`,
 	registerHistory(cmd, &f.path)
 	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, "only results with a tag `NAME=VALUE`; repeatable")
 	cli.Complete(cmd, "tag", func() []string { return nil })
+	f.output.Register(cmd, results.KindHistory)
 	cmd.Flags().BoolVar(&f.fail, "fail-on-regression", false, "exit with 98 if the newest change of a figure is for the worse, and not accepted")
 	cmd.AddCommand(a.historyAcceptCommand())
 	return cmd
@@ -70,6 +76,11 @@ func (a *app) history(figures []string, f historyFlags) error {
 	if err != nil {
 		return cli.Flagf("tag", "%v", err)
 	}
+	outs, err := f.output.Open(results.KindHistory, a.out)
+	if err != nil {
+		return err
+	}
+	defer outs.Discard()
 	saved, err := a.savedResults(f.path)
 	if err != nil {
 		return err
@@ -82,17 +93,12 @@ func (a *app) history(figures []string, f historyFlags) error {
 	if len(all.Series) == 0 {
 		fmt.Fprintf(a.err, "stampede: no result in %s has such a figure\n", f.path)
 	}
-	regressed := false
-	for i, s := range all.Series {
-		if i > 0 {
-			fmt.Fprintln(a.out)
-		}
-		if err := s.WriteTable(a.out); err != nil {
-			return err
-		}
-		regressed = regressed || s.Regressed()
+	h := all.History()
+	h.Made, h.Tool = time.Now().UTC(), tool()
+	if err := outs.Write(h, ""); err != nil {
+		return err
 	}
-	if f.fail && regressed {
+	if f.fail && h.Verdict == results.Regression {
 		return cli.Finding(cli.ExitRegression, "the newest change of a figure is a regression")
 	}
 	return nil

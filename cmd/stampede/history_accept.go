@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/history"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 func (a *app) historyAcceptCommand() *cobra.Command {
@@ -61,19 +62,19 @@ func (a *app) accept(path string, of history.Acceptance) error {
 		return err
 	}
 	var places []string
-	for _, s := range all.Series {
-		for _, c := range s.Analyze() {
-			if from := s.Points[c.At]; from.ID != of.Result {
-				places = append(places, from.ID)
+	for _, t := range all.History().Figures {
+		for _, c := range t.Changes {
+			if from := t.Points[c.At]; from.Result != of.Result {
+				places = append(places, from.Result)
 				continue
 			}
-			if old, already := s.Accepted(c); already {
-				return cli.Usagef("the change of %s at %s is accepted already: %s", of.Figure, of.Result, old.Reason)
+			if c.Reason != "" {
+				return cli.Usagef("the change of %s at %s is accepted already: %s", of.Figure, of.Result, c.Reason)
 			}
 			if err := appendAcceptance(path, of); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.out, "accepted: %s: %s\n", of.Figure, s.Describe(c))
+			fmt.Fprintf(a.out, "accepted: %s: %s\n", of.Figure, view.DescribeChange(t, c))
 			return nil
 		}
 	}

@@ -11,13 +11,13 @@ import (
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "schema [run|sweep|count|comparison|observation]",
+		Use:   "schema [run|sweep|count|comparison|observation|history]",
 		Short: "Print the JSON Schema of what -o json writes",
 		Long: `Schema prints the JSON Schema of runs, or of another kind of results, with a
 description of every property, for programs that read results.`,
 		Example: `  stampede schema > result.schema.json
   stampede schema count`,
-		ValidArgs: results.Kinds(),
+		ValidArgs: docs.Kinds(),
 		RunE:      func(_ *cobra.Command, args []string) error { return a.schema(args) },
 	}
 }
@@ -29,7 +29,7 @@ func (a *app) schema(args []string) error {
 	kind := append(args, results.KindRun)[0]
 	text, ok := docs.Schema(kind)
 	if !ok {
-		return cli.Usage(suggest.Unknown("kind of results", kind, results.Kinds()))
+		return cli.Usage(suggest.Unknown("kind of results", kind, docs.Kinds()))
 	}
 	_, err := a.out.Write(text)
 	return err

@@ -64,9 +64,9 @@ const rules = `
 	results/view:                  results results/levels results/stats results/units metrics internal/printable
 	results/metric:                results results/units metrics internal/suggest
 	results/archive:               results
-	results/history:               results results/metric
+	results/history:               results results/metric metrics/observe
 	results/resulttest:            results results/levels results/stats metrics drivers
-	results/charts:                metrics/observe results results/history results/metric results/levels results/stats results/units results/view
+	results/charts:                metrics/observe results results/metric results/levels results/stats results/units results/view
 	results/compare:               results results/metric results/stats results/units metrics metrics/observe internal/suggest
 	results/noise:                 results results/archive results/stats
 	results/report:                results results/archive results/history results/charts results/observation results/units results/view

@@ -31,6 +31,8 @@ func Of(result results.Result) []Chart {
 		return ofComparison(r)
 	case results.Observation:
 		return ofObservation(r)
+	case results.History:
+		return trends(r)
 	}
 	return nil
 }

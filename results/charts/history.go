@@ -9,85 +9,94 @@ import (
 
 	"gonum.org/v1/plot"
 
-	"github.com/stampede-bench/stampede/results/history"
+	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/metric"
 	"github.com/stampede-bench/stampede/results/stats"
 	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
-// History draws a figure from result to result: a thin line through the results, a thick one at the
+// Trend draws a figure from result to result: a thin line through the results, a thick one at the
 // median between changes, and a rule at each change.
-func History(s *history.Series) Chart {
-	changes := s.Analyze()
-	all := line{name: "", look: nth(0, muted), joined: true, thin: true, marked: len(s.Points) <= mostMarked}
-	for i, v := range s.Points {
+func Trend(t results.Trend) Chart {
+	write := func(v float64) string { return units.Value(v, t.Unit) }
+	all := line{name: "", look: nth(0, muted), joined: true, thin: true, marked: len(t.Points) <= mostMarked}
+	for i, v := range t.Points {
 		all.at = append(all.at, point{x: float64(i), y: v.Value})
 	}
 	all = all.saying(func(p point) string {
-		of := s.Points[int(p.x)]
-		return fmt.Sprintf("%s, %s: %s", of.Time.Format("2006-01-02 15:04"), of.ID, s.Metric.Format(of.Value))
+		of := t.Points[int(p.x)]
+		return fmt.Sprintf("%s, %s: %s", of.Started.Format("2006-01-02 15:04"), strings.Join(append([]string{of.Result}, of.Words()...), ", "), write(of.Value))
 	})
-	p := panel{height: tall, lines: append([]line{all}, between(s, changes)...)}
-	about := []string{fmt.Sprintf("%d results, first %s, last %s", len(s.Points), s.Metric.Format(s.Points[0].Value), s.Metric.Format(s.Points[len(s.Points)-1].Value))}
-	for _, c := range changes {
-		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: c.Percent()})
-		about = append(about, s.Describe(c))
+	p := panel{height: tall, lines: append([]line{all}, between(t)...)}
+	about := []string{fmt.Sprintf("%d results, first %s, last %s", len(t.Points), write(t.Points[0].Value), write(t.Points[len(t.Points)-1].Value))}
+	for _, c := range t.Changes {
+		p.rules = append(p.rules, rule{x: float64(c.At) - 0.5, name: view.SizeOf(c)})
+		about = append(about, view.DescribeChange(t, c))
 	}
-	p.x, p.y = alongResults(s), near(s.Metric.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(s.Metric.Unit))
-	c := Chart{Name: slug(s.Subject, s.Machine, s.Metric.Name), Title: s.Metric.Name, panels: []panel{p}}
+	p.x, p.y = alongResults(t.Points), near(t.About, valuesOf(p.lines, func(p point) float64 { return p.y }), writer(metric.Unit(t.Unit)))
+	c := Chart{Name: slug(t.Of, t.Machine, t.Figure), Title: t.Figure, panels: []panel{p}}
 	c.Caption = "The thick line is the median between changes. The vertical axis need not begin at 0."
-	c.About = c.Title + " of " + s.Subject + ". " + strings.Join(about, "; ") + "."
+	c.About = c.Title + " of " + t.Of + ". " + strings.Join(about, "; ") + "."
 	return c
+}
+
+// trends returns a chart of each figure.
+func trends(h results.History) (all []Chart) {
+	for _, t := range h.Figures {
+		c := Trend(t)
+		c.Title += " of " + t.Of
+		all = append(all, c)
+	}
+	return all
 }
 
 // mostMarked is the greatest number of results whose points do not cover each other.
 const mostMarked = 60
 
 // between returns a line for each level between changes, and for each drift.
-func between(s *history.Series, changes []history.Change) (lines []line) {
-	add := func(x0, y0, x1, y1 float64) {
-		lines = append(lines, line{look: look{ink: recipe}, joined: true, at: []point{{x: x0 - 0.5, y: y0}, {x: x1 - 0.5, y: y1}}})
+func between(t results.Trend) (lines []line) {
+	add := func(from int, before float64, to int, after float64) {
+		lines = append(lines, line{look: look{ink: recipe}, joined: true,
+			at: []point{{x: float64(from) - 0.5, y: before}, {x: float64(to) - 0.5, y: after}}})
 	}
-	from := 0
-	level := func(to int) {
+	level := func(from, to int) {
+		if from == to {
+			return
+		}
 		var values []float64
-		for _, p := range s.Points[from:to] {
+		for _, p := range t.Points[from:to] {
 			values = append(values, p.Value)
 		}
-		if len(values) > 0 {
-			m := stats.Median(values).Value
-			add(float64(from), m, float64(to), m)
-		}
+		m := stats.Median(values).Value
+		add(from, m, to, m)
 	}
-	for _, c := range changes {
-		level(c.At)
+	from := 0
+	for _, c := range t.Changes {
+		level(from, c.At)
 		from = c.At
-		if c.Drift() {
-			before := s.Points[max(0, c.At-1)].Value
-			if n := len(lines); n > 0 {
-				before = lines[n-1].at[1].y
-			}
-			add(float64(c.At), before, float64(c.To+1), before*(1+c.Size))
+		if c.Drift {
+			add(c.At, c.Before, c.To+1, c.After)
 			from = c.To + 1
 		}
 	}
-	level(len(s.Points))
+	level(from, len(t.Points))
 	return lines
 }
 
 // alongResults returns the horizontal axis of a history, with a date at a few of the results.
-func alongResults(s *history.Series) axis {
-	n := len(s.Points)
+func alongResults(points []results.TrendPoint) axis {
+	n := len(points)
 	a := axis{label: "result", low: -0.5, high: float64(n) - 0.5}
 	layout := "2006-01-02"
-	if s.Points[n-1].Time.Sub(s.Points[0].Time) < 48*time.Hour {
+	if points[n-1].Started.Sub(points[0].Started) < 48*time.Hour {
 		layout = "15:04"
-		a.label = s.Points[0].Time.Format("2006-01-02")
+		a.label = points[0].Started.Format("2006-01-02")
 	}
 	last := ""
 	for i := range min(n, 4) {
 		at := i * (n - 1) / max(1, min(n, 4)-1)
-		if date := s.Points[at].Time.Format(layout); date != last {
+		if date := points[at].Started.Format(layout); date != last {
 			a.ticks, last = append(a.ticks, plot.Tick{Value: float64(at), Label: date}), date
 		}
 	}

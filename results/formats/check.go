@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // A check is one condition on a result, with its outcome.
@@ -51,6 +52,8 @@ func checks(v results.Result) []check {
 		return ofCount(v)
 	case results.Comparison:
 		return ofComparison(v)
+	case results.History:
+		return ofHistory(v)
 	}
 	return nil
 }
@@ -68,6 +71,8 @@ func verdictOf(v results.Result) results.Verdict {
 		all = append(all, v.Verdict)
 	case results.Comparison:
 		all = append(all, v.Verdict)
+	case results.History:
+		return v.Verdict // an improvement of one figure outweighs those that did not change
 	}
 	return results.Worst(all...)
 }
@@ -224,5 +229,18 @@ func worst(all []check) []check {
 		}
 		return 1
 	})
+	return all
+}
+
+// ofHistory checks that the newest change of each figure is not for the worse.
+func ofHistory(h results.History) (all []check) {
+	for _, t := range h.Figures {
+		c := check{suite: t.Of, recipe: "stampede", form: "history", subject: t.Of, name: t.Figure, verdict: results.Pass}
+		if newest := t.Newest(); newest != nil && newest.Verdict != "" {
+			c.verdict = newest.Verdict
+			c.why = view.DescribeChange(t, *newest)
+		}
+		all = append(all, c)
+	}
 	return all
 }

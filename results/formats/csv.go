@@ -11,9 +11,11 @@ import (
 
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
-// writeCSV writes a row for each run, each exact count or each change. Unknown values are empty.
+// writeCSV writes a row for each run, each exact count, each change, or each value of a history. Unknown
+// values are empty.
 func writeCSV(w io.Writer, v results.Result, _ Options) error {
 	t := sheet{}
 	switch v := v.(type) {
@@ -21,6 +23,8 @@ func writeCSV(w io.Writer, v results.Result, _ Options) error {
 		t.counts(v)
 	case results.Comparison:
 		t.changes(v)
+	case results.History:
+		t.values(v)
 	default:
 		t.runs(v)
 	}
@@ -90,6 +94,40 @@ func (t *sheet) runs(v results.Result) {
 	}
 	if len(t.heads) == 0 {
 		t.heads = []string{"id", "started"}
+	}
+}
+
+// values adds a row for each value of each figure of a history. The columns of a change are filled where
+// one begins.
+func (t *sheet) values(h results.History) {
+	for _, f := range h.Figures {
+		for i, p := range f.Points {
+			t.begin()
+			t.set("figure", f.Figure)
+			t.set("unit", f.Unit)
+			t.set("of", f.Of)
+			t.set("machine", f.Machine)
+			t.set("result", p.Result)
+			t.set("started", p.Started.UTC().Format(time.RFC3339))
+			t.set("subject", p.Subject)
+			t.set("tags", strings.Join(results.Marks{Tags: p.Tags}.Words(), " "))
+			t.number("value", p.Value)
+			change, share := "", (*float64)(nil)
+			for _, c := range f.Changes {
+				if c.At == i {
+					change, share = view.ChangeWord(c), c.Size
+				}
+			}
+			t.set("change", change)
+			if share != nil {
+				t.number("change_share", *share)
+			} else {
+				t.set("change_share", "")
+			}
+		}
+	}
+	if len(t.heads) == 0 {
+		t.heads = []string{"figure"}
 	}
 }
 

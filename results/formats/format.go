@@ -34,17 +34,18 @@ type Options struct {
 
 // All returns the formats, those for people first.
 func All() []Format {
-	everything := append(results.Kinds(), results.KindCalibration)
-	all := results.Kinds()
-	measured := []string{results.KindRun, results.KindSweep, results.KindCount, results.KindComparison}
+	everything := append(results.Kinds(), results.KindCalibration, results.KindHistory)
+	pages := results.Kinds()
+	all := append(results.Kinds(), results.KindHistory)
+	tabular := []string{results.KindRun, results.KindSweep, results.KindCount, results.KindComparison, results.KindHistory}
 	runs := []string{results.KindRun, results.KindSweep, results.KindComparison}
 	return []Format{
 		{"table", "people at a terminal", everything, writeTable, nil},
-		{"html", "people with a browser: one page with tables and charts", all, writeHTML, nil},
-		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", measured, nil, charts.Files},
+		{"html", "people with a browser: one page with tables and charts", pages, writeHTML, nil},
+		{"svg", "papers, slides: svg=FOLDER gets a file for each chart", tabular, nil, charts.Files},
 		{"markdown", "pull requests, wikis", all, writeMarkdown, nil},
 		{"json", "programs, later reports", everything, writeJSON, nil},
-		{"csv", "spreadsheets, data frames: a row for each run", measured, writeCSV, nil},
+		{"csv", "spreadsheets, data frames: a row for each run", tabular, writeCSV, nil},
 		{"junit", "CI systems that show tests", all, writeJUnit, nil},
 		{"github", "GitHub Actions: annotations, step summary", all, writeGitHub, nil},
 		{"bench", "benchstat: the Go benchmark format", runs, writeBench, nil},

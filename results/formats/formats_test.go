@@ -11,13 +11,14 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
 // samples returns results of every kind.
 func samples() map[string]results.Result {
 	return map[string]results.Result{
 		"gated": gated(), "odd": odd(), "violated": violated(), "interrupted": interrupted(), "empty": empty(),
-		"swept": swept(), "counted": counted(), "compared": compared(),
+		"swept": swept(), "counted": counted(), "compared": compared(), "history": resulttest.History(),
 	}
 }
 

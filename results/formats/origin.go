@@ -26,7 +26,9 @@ func originOf(v results.Result) origin {
 	case results.Sweep:
 		return originOf(v.File)
 	case results.CountReport:
-		return origin{started: v.Started, tool: v.Tool}
+		return origin{id: v.ID, started: v.Started, tool: v.Tool, host: v.Host}
+	case results.History:
+		return origin{started: v.Made, tool: v.Tool}
 	case results.Comparison:
 		return origin{v.ID, v.Started, v.Tool, v.Host, v.Seed}
 	}

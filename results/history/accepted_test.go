@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/metric"
 )
 
@@ -27,12 +28,12 @@ func stepped(accepted ...Acceptance) *Series {
 func TestAcceptedChangeIsNoRegression(t *testing.T) {
 	for result, accepted := range map[string]bool{"": false, "r12": true, "r14": true, "r20": false, "r2": false} {
 		s := stepped(Acceptance{Figure: "rounds_per_s", Result: result, Reason: "meant"})
-		changes := s.Analyze()
+		changes := s.Trend().Changes
 		if len(changes) != 1 {
 			t.Fatalf("%d changes, want 1", len(changes))
 		}
-		if s.Regressed() == accepted || strings.HasSuffix(s.Describe(changes[0]), ": meant") != accepted {
-			t.Errorf("accepted at %q: regressed %v, %q", result, s.Regressed(), s.Describe(changes[0]))
+		if c := changes[0]; (c.Verdict == results.Pass) != accepted || (c.Verdict == results.Regression) == accepted || (c.Reason == "meant") != accepted {
+			t.Errorf("accepted at %q: %+v", result, c)
 		}
 	}
 }

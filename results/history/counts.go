@@ -27,9 +27,12 @@ func countFigures() []countFigure {
 	}
 }
 
-// CountMetrics returns the figures of counts.
-func CountMetrics() (all []metric.Metric) {
+// OtherMetrics returns the figures that are not of runs: those of counts and of observations.
+func OtherMetrics() (all []metric.Metric) {
 	for _, f := range countFigures() {
+		all = append(all, f.Metric)
+	}
+	for _, f := range observedFigures() {
 		all = append(all, f.Metric)
 	}
 	return all
@@ -40,7 +43,7 @@ func isCount(name string) bool {
 	return slices.ContainsFunc(countFigures(), func(f countFigure) bool { return f.Name == name })
 }
 
-// anyMachine stands for the machine of a count, which depends on the form alone.
+// anyMachine stands for the machine of figures that do not depend on it.
 const anyMachine = "any machine"
 
 // addCounts adds those counts that the collection follows; all of them unless figures were named.
@@ -51,7 +54,7 @@ func (c *Collection) addCounts(r results.CountReport) {
 		}
 		for _, f := range countFigures() {
 			if len(c.Figures) == 0 || slices.Contains(c.Figures, f.Name) {
-				c.add(countSubject(s), anyMachine, f.Metric, Point{r.ID, r.Started, float64(f.of(s).Counted)})
+				c.add(countSubject(s), anyMachine, f.Metric, Point{r.ID, r.Started, r.Marks, float64(f.of(s).Counted)})
 			}
 		}
 	}

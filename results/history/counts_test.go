@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
 )
 
@@ -39,7 +40,7 @@ func TestCountsAreFollowed(t *testing.T) {
 			if s.Metric.Name != "count.reads" {
 				continue
 			}
-			if changes := s.Analyze(); s.Subject != "count: lock/one-node on native:, 8 clients, q = 1" || len(changes) != 1 || changes[0].At != 2 || !s.Worse(changes[0]) {
+			if changes := s.Analyze(); s.Subject != "count: lock/one-node on native:, 8 clients, q = 1" || len(changes) != 1 || changes[0].At != 2 || !s.worse(changes[0]) {
 				t.Errorf("%s: changes %+v", s.Subject, changes)
 			}
 		}
@@ -61,5 +62,38 @@ func TestKindsHaveSeriesOfTheirOwn(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int{"lock/predecessor on native:, 8 clients": 2, "sweep: lock/predecessor on native:, 8 clients": 1}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestObservationsAreFollowed checks that each path that changed is followed on all machines together, and
+// that an observation without wake-ups has no share of wasted ones.
+func TestObservationsAreFollowed(t *testing.T) {
+	var all Collection
+	for i, max := range []int64{3, 3, 8} {
+		program, wasted, useful := "go", int64(1), int64(3)
+		o := results.Observation{Started: time.Date(2026, 11, 1, 0, i, 0, 0, time.UTC), Host: results.Host{Cores: i}, Backend: "native:", Program: &program,
+			Observed: observe.Report{Places: []observe.Place{
+				{Path: "/locks/*", Changes: 10, FanoutMax: max, Notifications: 20, Wasted: &wasted, Useful: &useful},
+				{Path: "/config", Changes: 2, FanoutMax: 1, Notifications: 2},
+				{Path: "/quiet"},
+			}}}
+		if err := all.Add(fmt.Sprint("o", i), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string]float64{}
+	for _, s := range all.Series {
+		got[s.Subject+": "+s.Metric.Name] = s.Points[2].Value
+	}
+	want := map[string]float64{
+		"observe go on native:, /locks/*: fanout.max": 8, "observe go on native:, /locks/*: notifications_per_change": 2,
+		"observe go on native:, /locks/*: wasted":    0.25,
+		"observe go on native:, /config: fanout.max": 1, "observe go on native:, /config: notifications_per_change": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if c := all.Series[0].Trend(); c.Machine != "any machine" || c.Newest() == nil || c.Newest().Verdict != results.Regression || c.Newest().At != 2 {
+		t.Errorf("%+v", c)
 	}
 }

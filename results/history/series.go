@@ -19,20 +19,23 @@ type Series struct {
 	Points  []Point // in the order of their time
 	// Acceptances are those of changes of the figure.
 	Acceptances []Acceptance
+	observed    bool // of an observation
 }
 
 // A Point is the figure in one result: the median over its repetitions.
 type Point struct {
 	ID    string // of the result
 	Time  time.Time
+	Marks results.Marks
 	Value float64
 }
 
 // A Collection is the series of several results. Add results in the order of their time.
 type Collection struct {
-	Figures  []string // the names of the figures to follow; none: the default ones of each recipe
+	Figures  []string // the names of the figures to follow; none: the default ones of each kind of result
 	Accepted []Acceptance
 	Series   []*Series
+	results  int
 }
 
 // Default returns the figures that a history follows unless others are named: throughput, the median of
@@ -45,11 +48,12 @@ func Default(phases []string) []string {
 	return append(names, "whole.notifications_per_round", "whole.reads_per_round", "whole.writes_per_round")
 }
 
-// Add adds the figures of a result with the id: of the runs of a run or a sweep, and of what a count
-// counted. The runs of a sweep, which is in one process with other levels, have series of their own.
-// Other kinds of results have no figures. Add leaves out results that were interrupted, and runs that
-// violated safety.
+// Add adds the figures of a result with the id: of the runs of a run or a sweep, of what a count
+// counted, and of the paths of an observation. The runs of a sweep, which alternate with other levels,
+// have series of their own. Other kinds of results have no figures. Add leaves out results that were
+// interrupted, and runs that violated safety.
 func (c *Collection) Add(id string, r results.Result) error {
+	c.results++
 	switch r := r.(type) {
 	case results.File:
 		r.ID = id
@@ -60,6 +64,9 @@ func (c *Collection) Add(id string, r results.Result) error {
 	case results.CountReport:
 		r.ID = id
 		c.addCounts(r)
+	case results.Observation:
+		r.ID = id
+		c.addObservation(r)
 	}
 	return nil
 }
@@ -95,7 +102,7 @@ func (c *Collection) addRuns(f results.File, is string, runs []results.Run) erro
 		names = Default(runs[0].Phases)
 	}
 	for _, name := range names {
-		if isCount(name) {
+		if isCount(name) || isObserved(name) && !isOfRuns(name, runs[0].Phases) {
 			continue
 		}
 		m, err := metric.Parse(name, runs[0].Phases)
@@ -112,10 +119,16 @@ func (c *Collection) addRuns(f results.File, is string, runs []results.Run) erro
 			}
 		}
 		if len(values) > 0 {
-			c.add(is, machine(f.Host), m, Point{f.ID, f.Started, median(values)})
+			c.add(is, machine(f.Host), m, Point{f.ID, f.Started, f.Marks, median(values)})
 		}
 	}
 	return nil
+}
+
+// isOfRuns reports whether the name is that of a figure of runs with these phases.
+func isOfRuns(name string, phases []string) bool {
+	_, err := metric.Parse(name, phases)
+	return err == nil
 }
 
 // phaseOfAnother reports whether the name is a latency of a phase that these runs do not have.
@@ -124,14 +137,14 @@ func phaseOfAnother(name string, phases []string) bool {
 	if !found || slices.Contains(phases, phase) {
 		return false
 	}
-	_, err := metric.Parse(phase+"."+statistic, []string{phase})
-	return err == nil
+	return isOfRuns(phase+"."+statistic, []string{phase})
 }
 
 // add adds a point to the series of the metric, of a kind of run on a machine.
-func (c *Collection) add(is, on string, m metric.Metric, p Point) {
+func (c *Collection) add(is, on string, m metric.Metric, p Point) *Series {
 	s := c.find(is, on, m)
 	s.Points = append(s.Points, p)
+	return s
 }
 
 func (c *Collection) find(is, on string, m metric.Metric) *Series {
@@ -168,14 +181,14 @@ func subject(r results.Run) string {
 // machine describes a machine. Its kernel may change: a history should reveal what that costs.
 func machine(h results.Host) string { return fmt.Sprintf("%d × %s, %s", h.Cores, h.CPU, h.OS) }
 
-// Exact reports whether the figure is an exact count: one of whole rounds that rarely differs between
-// results. A count that depends on the order in which clients come differs from result to result, and is
+// Exact reports whether the figure is an exact count: one at rest, or one of whole rounds or of an
+// observation that rarely differs between results. A count that depends on the order in which clients come differs from result to result, and is
 // analysed as a figure that has noise.
 func (s *Series) Exact() bool {
 	if isCount(s.Metric.Name) {
 		return true
 	}
-	if s.Metric.Timed || !strings.HasPrefix(s.Metric.Name, "whole.") {
+	if s.Metric.Timed || !strings.HasPrefix(s.Metric.Name, "whole.") && !s.observed {
 		return false
 	}
 	differ := 0
@@ -236,8 +249,8 @@ func differences(values []float64) (all []Change) {
 	return all
 }
 
-// Worse reports whether a change of the series is for the worse.
-func (s *Series) Worse(c Change) bool {
+// worse reports whether a change of the series is for the worse.
+func (s *Series) worse(c Change) bool {
 	switch s.Metric.Better {
 	case metric.Less:
 		return c.Size > 0

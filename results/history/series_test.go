@@ -3,9 +3,10 @@ package history
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/results"
 )
@@ -48,7 +49,7 @@ func TestCountChangesAtTheFirstDifference(t *testing.T) {
 		}
 	}
 	changes := c.Series[0].Analyze()
-	if len(changes) != 1 || changes[0].At != 11 || !c.Series[0].Worse(changes[0]) || !c.Series[0].Exact() {
+	if len(changes) != 1 || changes[0].At != 11 || !c.Series[0].worse(changes[0]) || !c.Series[0].Exact() {
 		t.Errorf("changes %+v", changes)
 	}
 }
@@ -67,7 +68,7 @@ func TestStepOfARate(t *testing.T) {
 	}
 	s := c.Series[0]
 	changes := s.Analyze()
-	if len(changes) != 1 || changes[0].At != 25 || changes[0].Drift() || !s.Worse(changes[0]) || changes[0].Size > -0.08 || changes[0].Size < -0.12 {
+	if len(changes) != 1 || changes[0].At != 25 || changes[0].Drift() || !s.worse(changes[0]) || changes[0].Size > -0.08 || changes[0].Size < -0.12 {
 		t.Errorf("changes %+v", changes)
 	}
 }
@@ -91,31 +92,65 @@ func TestVoidRunsAreLeftOut(t *testing.T) {
 	}
 }
 
-// TestTable checks what the table says of a regression and that only the newest change counts as one.
-func TestTable(t *testing.T) {
+// TestTheNewestChangeDecides checks the levels around a change, and that only the newest change of a figure counts
+// as a regression.
+func TestTheNewestChangeDecides(t *testing.T) {
 	c := Collection{Figures: []string{"whole.writes_per_round"}}
 	for i, writes := range []int64{200, 200, 200, 200, 200, 300, 300, 300, 300} {
 		if err := c.Add(fmt.Sprint("r", i), result(i, 100, writes)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want := `whole.writes_per_round · lock/predecessor on native:, 8 clients
-  2 × a, linux
-  9 results, 2026-11-01 to 2026-11-01 · last 3.00
-  ▁▁▁▁▁████
-  regression: step of +50.0 % from 2026-11-01 00:05 on, result r5
-`
-	var b strings.Builder
-	if err := c.Series[0].WriteTable(&b); err != nil || b.String() != want {
-		t.Errorf("error %v, table\n%s", err, b.String())
+	h := c.History()
+	half := 0.5
+	want := []results.TrendChange{{At: 5, To: 5, Seen: 6, Before: 2, After: 3, Size: &half, Verdict: results.Regression}}
+	if diff := cmp.Diff(want, h.Figures[0].Changes); diff != "" || h.Verdict != results.Regression || h.Results != 9 {
+		t.Errorf("verdict %s of %d results, changes (-want +got):\n%s", h.Verdict, h.Results, diff)
 	}
-	if !c.Series[0].Regressed() {
-		t.Error("no regression")
-	}
-	if err := c.Add(fmt.Sprint("r", 9), result(9, 100, 200)); err != nil {
+	if err := c.Add("r9", result(9, 100, 200)); err != nil {
 		t.Fatal(err)
 	}
-	if c.Series[0].Regressed() {
-		t.Error("the newest change is an improvement, and counts as a regression")
+	if h := c.History(); h.Verdict != results.Improvement || h.Figures[0].Newest().Before != 3 {
+		t.Errorf("verdict %s, newest change %+v", h.Verdict, h.Figures[0].Newest())
+	}
+}
+
+// TestLevelsOfADrift checks where a drift begins and ends, and that the step after it begins there.
+func TestLevelsOfADrift(t *testing.T) {
+	c := Collection{Figures: []string{"rounds_per_s"}}
+	for i := range 60 {
+		rate := 1000 * (1 + 0.002*float64(i*7%11-5))
+		rate *= 1 + 0.006*float64(max(i-10, 0))
+		if err := c.Add(fmt.Sprint("r", i), result(i, rate, 200)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changes := c.History().Figures[0].Changes
+	if len(changes) == 0 || !changes[0].Drift || changes[0].Before < 980 || changes[0].Before > 1020 {
+		t.Fatalf("changes %+v", changes)
+	}
+	last := changes[len(changes)-1]
+	if last.Verdict != results.Improvement || last.After < 1250 || last.After > 1340 {
+		t.Errorf("it ends at %+v", last)
+	}
+	for i := 1; i < len(changes); i++ {
+		if changes[i].At <= changes[i-1].To {
+			t.Errorf("change %d begins before the end of the one before it: %+v", i, changes)
+		}
+	}
+}
+
+// TestTooFewResults says how many results a figure that has noise needs; a count needs no more.
+func TestTooFewResults(t *testing.T) {
+	c := Collection{Figures: []string{"rounds_per_s", "whole.writes_per_round"}}
+	if err := c.Add("r0", result(0, 100, 200)); err != nil {
+		t.Fatal(err)
+	}
+	h := c.History()
+	if h.Verdict != results.Pass || h.Figures[0].Needed != 10 || h.Figures[1].Needed != 0 || h.Figures[0].Changes == nil {
+		t.Errorf("%+v", h)
+	}
+	if none := (&Collection{}).History(); none.Verdict != "" || none.Figures == nil {
+		t.Errorf("an empty history is %+v", none)
 	}
 }

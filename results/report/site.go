@@ -16,6 +16,7 @@ import (
 	"github.com/stampede-bench/stampede/results/charts"
 	"github.com/stampede-bench/stampede/results/history"
 	"github.com/stampede-bench/stampede/results/units"
+	"github.com/stampede-bench/stampede/results/view"
 )
 
 // WriteSite writes pages into a folder: index.html, with the figures of the history over time, and the
@@ -97,8 +98,9 @@ func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err e
 		}
 	}
 	slices.Reverse(i.Rows)
-	i.decide(runs.Series)
-	i.addSubjects(runs.Series)
+	h := runs.History()
+	i.Verdict, i.Findings = badgeOf(h.Verdict), view.Of(h).Findings()
+	i.addSubjects(h.Figures)
 	i.Heading = fmt.Sprintf("stampede history · %s", units.Plural(len(all), "result"))
 	if n := len(i.Rows); n > 0 {
 		i.Heading += fmt.Sprintf(" · %s to %s", i.Rows[n-1].Started.Format(time.DateOnly), i.Rows[0].Started.Format(time.DateOnly))
@@ -112,71 +114,33 @@ func indexOf(all []archive.Entry, accepted []history.Acceptance) (i index, err e
 	return i, nil
 }
 
-// decide sets the verdict and the findings by the newest change of each figure.
-func (i *index) decide(all []*history.Series) {
-	var worse, better []string
-	accepted := 0
-	for _, s := range all {
-		changes := s.Analyze()
-		if len(changes) == 0 {
-			continue
-		}
-		switch newest := changes[len(changes)-1]; s.Verdict(newest) {
-		case "regression":
-			worse = append(worse, fmt.Sprintf("%s of %s: %s since %s.", s.Metric.Name, s.Subject, newest.Percent(), s.Points[newest.At].Time.Format(time.DateOnly)))
-		case "accepted":
-			accepted++
-		case "improvement":
-			better = append(better, s.Metric.Name)
-		}
-	}
-	of := units.Plural(len(all), "figure")
-	switch {
-	case len(worse) > 0:
-		i.Verdict = badgeOf(results.Regression)
-		i.Findings = append([]string{fmt.Sprintf("The newest change is for the worse in %d of %s.", len(worse), of)}, worse...)
-	case len(better) > 0:
-		i.Verdict = badgeOf(results.Improvement)
-		i.Findings = []string{fmt.Sprintf("The newest change is for the better in %d of %s.", len(better), of)}
-	case accepted > 0:
-		i.Verdict = badgeOf(results.Pass)
-		i.Findings = []string{fmt.Sprintf("The newest change is accepted in %d of %s.", accepted, of)}
-	case len(all) > 0:
-		i.Verdict = badgeOf(results.Pass)
-		i.Findings = []string{fmt.Sprintf("None of %s changed.", of)}
-	default:
-		i.Verdict = badgeOf("")
-		i.Findings = []string{"No result in this history has a figure to follow."}
-	}
-}
-
-func (i *index) addSubjects(all []*history.Series) {
-	for _, s := range all {
-		at := slices.IndexFunc(i.Subjects, func(o subject) bool { return o.Name == s.Subject && o.Machine == s.Machine })
+func (i *index) addSubjects(all []results.Trend) {
+	for _, t := range all {
+		at := slices.IndexFunc(i.Subjects, func(o subject) bool { return o.Name == t.Of && o.Machine == t.Machine })
 		if at < 0 {
 			at = len(i.Subjects)
-			i.Subjects = append(i.Subjects, subject{Name: s.Subject, Machine: s.Machine})
+			i.Subjects = append(i.Subjects, subject{Name: t.Of, Machine: t.Machine})
 		}
 		to := &i.Subjects[at]
-		to.Charts = append(to.Charts, charts.History(s))
-		for _, c := range s.Analyze() {
-			from := s.Points[c.At]
-			to.Changes = append(to.Changes, change{badgeOfChange(s.Verdict(c)), s.Metric.Name, c.Percent(), from.Time, from.ID})
+		to.Charts = append(to.Charts, charts.Trend(t))
+		for _, c := range t.Changes {
+			from := t.Points[c.At]
+			to.Changes = append(to.Changes, change{badgeOfChange(c), t.Figure, view.SizeOf(c), from.Started, from.Result})
 		}
 		slices.SortStableFunc(to.Changes, func(a, b change) int { return b.From.Compare(a.From) })
 	}
 }
 
-// badgeOfChange returns the badge of a change: a change that is neither good nor bad has none of the
-// verdicts.
-func badgeOfChange(verdict string) badge {
-	switch verdict {
-	case "change":
+// badgeOfChange returns the badge of a change: a change that is neither good nor bad, or that was accepted, has
+// none of the verdicts.
+func badgeOfChange(c results.TrendChange) badge {
+	switch c.Verdict {
+	case "":
 		return badge{"Change", "none", "○"}
-	case "accepted":
+	case results.Pass:
 		return badge{"Accepted", "none", "○"}
 	}
-	return badgeOf(results.Verdict(verdict))
+	return badgeOf(c.Verdict)
 }
 
 // rowOf describes a result as its own page does.

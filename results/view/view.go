@@ -227,6 +227,8 @@ func Of(r results.Result) View {
 		return comparison{r}
 	case results.Calibration:
 		return calibration{r}
+	case results.History:
+		return history{r}
 	}
 	return file{r.(results.File)}
 }
@@ -238,4 +240,5 @@ type (
 	countReport struct{ results.CountReport }
 	comparison  struct{ results.Comparison }
 	calibration struct{ results.Calibration }
+	history     struct{ results.History }
 )

@@ -1,0 +1,73 @@
+package results
+
+import (
+	"io"
+	"time"
+)
+
+// KindHistory is the kind of a History.
+const KindHistory = "history"
+
+// A History says how figures went from result to result, and when they changed. It is made from
+// saved results and is not saved itself.
+type History struct {
+	Schema  int       `json:"schema"`
+	Kind    string    `json:"kind"` // KindHistory
+	Made    time.Time `json:"made"` // UTC
+	Tool    Tool      `json:"tool"`
+	Results int       `json:"results"` // that were read
+	// Verdict follows from the newest change of each figure: regression if one is for the worse and not
+	// accepted, otherwise improvement if one is for the better, otherwise pass; "" without figures.
+	Verdict Verdict `json:"verdict"`
+	Figures []Trend `json:"figures"`
+}
+
+// A Trend is one figure of one kind of run, from result to result, the oldest first.
+type Trend struct {
+	Figure  string `json:"figure"`  // as thresholds name it
+	About   string `json:"about"`   // the figure in a few words
+	Unit    string `json:"unit"`    // "ns", "B", "/s", "/round", "share", ""
+	Of      string `json:"of"`      // the kind of run: its form, backend, clients and settings
+	Machine string `json:"machine"` // "any machine" for a figure that does not depend on it
+	// Exact: the figure is a count, of which the first result that differs is a change.
+	Exact bool `json:"exact"`
+	// Needed is the number of results that can show a change; left out where there are as many.
+	Needed  int           `json:"results_needed,omitempty"`
+	Points  []TrendPoint  `json:"points"`
+	Changes []TrendChange `json:"changes"`
+}
+
+// A TrendPoint is a figure in one result: the median over its repetitions.
+type TrendPoint struct {
+	Result  string    `json:"result"`  // its id
+	Started time.Time `json:"started"` // UTC
+	Marks
+	Value float64 `json:"value"`
+}
+
+// A TrendChange is a change of a figure.
+type TrendChange struct {
+	Drift bool `json:"drift"` // it was slow; otherwise it was a step
+	At    int  `json:"at"`    // the place in points of the first value after the step, or of the drift
+	To    int  `json:"to"`    // the last place of a drift; at for a step
+	// Seen is the number of points that showed the change for the first time.
+	Seen   int     `json:"seen"`
+	Before float64 `json:"before"` // the median since the change before
+	After  float64 `json:"after"`  // the median until the next change; of a drift, where it ended
+	// Size is the estimated change as a share of the value before, so that 0.1 is 10 % more; null if that was 0.
+	Size *float64 `json:"change_share"`
+	// Verdict is regression, improvement, pass if it is accepted, or "" if neither direction is better.
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason,omitempty"` // for which the change was accepted
+}
+
+// Newest returns the newest change, or nil if there is none.
+func (t Trend) Newest() *TrendChange {
+	if len(t.Changes) == 0 {
+		return nil
+	}
+	return &t.Changes[len(t.Changes)-1]
+}
+
+// WriteJSON writes the history.
+func (h History) WriteJSON(w io.Writer) error { return WriteJSON(w, h) }

@@ -1,0 +1,93 @@
+package history
+
+import (
+	"math"
+	"slices"
+
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/metric"
+)
+
+// History returns the series as a result. The caller sets what it knows of the tool and the time.
+func (c *Collection) History() results.History {
+	h := results.History{Schema: results.Schema, Kind: results.KindHistory, Results: c.results, Figures: []results.Trend{}}
+	for _, s := range c.Series {
+		h.Figures = append(h.Figures, s.Trend())
+	}
+	h.Verdict = verdict(h.Figures)
+	return h
+}
+
+// verdict decides by the newest change of each figure.
+func verdict(all []results.Trend) results.Verdict {
+	newest := func(v results.Verdict) bool {
+		return slices.ContainsFunc(all, func(t results.Trend) bool { c := t.Newest(); return c != nil && c.Verdict == v })
+	}
+	switch {
+	case len(all) == 0:
+		return ""
+	case newest(results.Regression):
+		return results.Regression
+	case newest(results.Improvement):
+		return results.Improvement
+	}
+	return results.Pass
+}
+
+// Trend returns the series with its changes.
+func (s *Series) Trend() results.Trend {
+	t := results.Trend{Figure: s.Metric.Name, About: s.Metric.About, Unit: string(s.Metric.Unit), Of: s.Subject, Machine: s.Machine,
+		Exact: s.Exact(), Changes: []results.TrendChange{}}
+	for _, p := range s.Points {
+		t.Points = append(t.Points, results.TrendPoint{Result: p.ID, Started: p.Time, Marks: p.Marks, Value: p.Value})
+	}
+	changes := s.Analyze()
+	if len(changes) == 0 && !t.Exact && len(s.Points) < 2*fewest {
+		t.Needed = 2 * fewest
+	}
+	from, level := 0, s.Points[0].Value // since the last change
+	for i, c := range changes {
+		until := len(s.Points)
+		if i+1 < len(changes) {
+			until = changes[i+1].At
+		}
+		if c.At > from {
+			level = s.level(from, c.At)
+		}
+		change := results.TrendChange{Drift: c.Drift(), At: c.At, To: c.To, Seen: c.Seen, Before: level}
+		from, level = c.At, s.level(c.At, until)
+		if c.Drift() {
+			from, level = c.To+1, change.Before*(1+c.Size)
+		}
+		change.After = level
+		if !math.IsInf(c.Size, 0) {
+			change.Size = &c.Size
+		}
+		change.Verdict, change.Reason = s.judge(c)
+		t.Changes = append(t.Changes, change)
+	}
+	return t
+}
+
+// level returns the median of the points from one place to another.
+func (s *Series) level(from, to int) float64 {
+	var values []float64
+	for _, p := range s.Points[from:to] {
+		values = append(values, p.Value)
+	}
+	return median(values)
+}
+
+// judge returns the verdict on a change, and the reason for which it was accepted.
+func (s *Series) judge(c Change) (results.Verdict, string) {
+	accepted, is := s.Accepted(c)
+	switch {
+	case s.worse(c) && is:
+		return results.Pass, accepted.Reason
+	case s.worse(c):
+		return results.Regression, ""
+	case s.Metric.Better == metric.Neither:
+		return "", accepted.Reason
+	}
+	return results.Improvement, accepted.Reason
+}
