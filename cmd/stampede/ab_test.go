@@ -50,7 +50,7 @@ func TestAbFindsASlowdown(t *testing.T) {
 func ab(t *testing.T, base, other string, flags ...string) (results.Comparison, int) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ab.json")
-	cmd := exec.CommandContext(t.Context(), "stampede", append([]string{"ab", base, other, "--quiet", "-o", "json=" + file}, flags...)...)
+	cmd := exec.CommandContext(t.Context(), "stampede", append([]string{"ab", base, other, "--no-save", "--quiet", "-o", "json=" + file}, flags...)...)
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {

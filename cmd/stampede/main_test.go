@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/docs"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
@@ -33,7 +34,7 @@ import (
 func TestMain(m *testing.M) {
 	etcdtest.Plain()
 	reexec.Dispatch(backends.Roles())
-	testscript.Main(m, map[string]func(){
+	testscript.Main(tidy{m}, map[string]func(){
 		"stampede": main,
 		// stampede with one more form, which is broken.
 		"broken-stampede": func() { os.Exit(execute(append(catalog.Forms(), freeForAll()), os.Args[1:])) },
@@ -47,6 +48,18 @@ func TestMain(m *testing.M) {
 			}
 		},
 	})
+}
+
+// tidy fails tests that save results in the folder of the code, where a commit would take them along.
+type tidy struct{ *testing.M }
+
+func (m tidy) Run() int {
+	code := m.M.Run()
+	if left, _ := filepath.Glob(filepath.Join(spec.SavedRuns, "*")); len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "tests left results behind: %q\n", left)
+		return 1
+	}
+	return code
 }
 
 func TestScripts(t *testing.T) { runScripts(t, "script", nil) }

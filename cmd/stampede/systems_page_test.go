@@ -261,7 +261,7 @@ func countedSystems(t *testing.T) systemCounts {
 	for sel, names := range forms {
 		file := filepath.Join(t.TempDir(), "count.json")
 		running.Go(func() error {
-			args := []string{"count", sel.recipe, "--form", strings.Join(names, ","), "--clients", "8,64", "-o", "json=" + file}
+			args := []string{"count", sel.recipe, "--form", strings.Join(names, ","), "--clients", "8,64", "--no-save", "-o", "json=" + file}
 			if sel.backend != "" {
 				args = append(args, "--backend", sel.backend)
 			}
