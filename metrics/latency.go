@@ -68,6 +68,7 @@ type Lap struct {
 	Phase         string
 	Count         int64
 	P50, P90, P99 time.Duration // 0 if there are too few observations
+	Times         *hdrhistogram.Histogram
 }
 
 // Lap returns a summary of the observations since the previous Lap.
@@ -85,7 +86,7 @@ func (l *Latency) Lap() Lap {
 		v, _ := Percentile(since, percentile)
 		return time.Duration(v)
 	}
-	return Lap{l.name, since.TotalCount(), at(50), at(90), at(99)}
+	return Lap{l.name, since.TotalCount(), at(50), at(90), at(99), since}
 }
 
 // Reset discards all observations, at the end of the warm-up.

@@ -32,7 +32,7 @@ func TestLatency(t *testing.T) {
 
 func TestLap(t *testing.T) {
 	l := NewLatency("acquire")
-	if lap := l.Lap(); lap != (Lap{Phase: "acquire"}) {
+	if lap := l.Lap(); lap.Phase != "acquire" || lap.Count != 0 || lap.P50 != 0 || lap.Times.TotalCount() != 0 {
 		t.Errorf("an empty lap has %+v", lap)
 	}
 	for range 999 {

@@ -19,6 +19,14 @@ func (l Little) Holds() bool {
 	return math.Abs(l.InProgress-l.Ended) <= max(l.Error, tolerated*l.InProgress)
 }
 
+// Warnings returns the warning that the law does not hold, if it does not. A nil Little has none.
+func (l *Little) Warnings() []Warning {
+	if l == nil || l.Holds() {
+		return nil
+	}
+	return []Warning{{Code: LittlesLaw, Numbers: Numbers{"in_progress": l.InProgress, "ended": l.Ended, "error": l.Error}}}
+}
+
 // Turns sums up the turns of a closed loop that ended in a window. Times are in seconds.
 type Turns struct {
 	Count               int64

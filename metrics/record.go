@@ -58,6 +58,7 @@ type Record struct {
 const (
 	OfLoad     = "load"       // the load that the warning is about: Background; "" is the recipe
 	Background = "background" // the load that runs beside the recipe
+	OfAgent    = "agent"      // the agent that the warning is about; "" is the whole run
 	Cause      = "cause"      // of a Bystanders warning: the code that a load of its own would have
 )
 
@@ -77,6 +78,8 @@ type Phase struct {
 	Name     string
 	Service  *hdrhistogram.Histogram
 	Response *hdrhistogram.Histogram
+	// Error is how far each time can be wrong, where times begin on one machine and end on another.
+	Error time.Duration
 }
 
 // Counts are sums over all sessions. Two Counts of one run, both from Meter.Counts, can be
@@ -205,4 +208,7 @@ type Interval struct {
 	Notifications int64
 	Reads         int64
 	Writes        int64
+	// Times are the response times of the percentiles; nil except in a part of a run that several
+	// processes share.
+	Times *hdrhistogram.Histogram
 }

@@ -29,6 +29,7 @@ type Pool struct {
 	base         string
 	watchers     []drivers.Conn // the sessions of the preload
 	nodes        int            // approximate number of nodes in the subtree
+	part         *Part          // nil unless other processes have some of the run's sessions
 	Slots        []*Slot
 	turns        *turnTrackers
 	faults       *activeFaults // nil in a run without faults
@@ -40,11 +41,14 @@ func newPool(p Plan) *Pool {
 	// etcd answers a serializable read from whichever member is asked, with that member's data.
 	reads := p.Service.Info().Reads
 	s.ReadsLag, s.ReadsFresh = reads == "serializable", reads == "linearizable"
+	if p.Part != nil {
+		s.steps = p.Part.Steps
+	}
 	var patience time.Duration
 	if p.faulty {
 		patience = faultsSessionTimeout
 	}
-	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s), Meter: fanout.NewMeter(),
+	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s), Meter: fanout.NewMeter(), part: p.Part,
 		namespace: s.namespace(), seed: p.Seed, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
 		faults: newActiveFaults(p), adminTimeout: patience, turns: &turnTrackers{all: make(map[trackerKey]*TurnTracker)}}
 }
@@ -57,16 +61,24 @@ func NewSettledPool(service drivers.Service, form Form, w Workload, s Settings) 
 // open creates the subtree and opens a session for each of the plan's clients, and for their
 // leader if they have one. The caller must call Close whether or not open fails.
 func (c *Pool) open(ctx context.Context, p Plan) error {
-	if err := c.Prepare(ctx, p.Clients); err != nil {
+	if err := c.stage(ctx, p); err != nil {
+		return err
+	}
+	return c.OpenSessions(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p })
+}
+
+// stage creates the subtree and what the plan has on the service before its clients arrive.
+func (c *Pool) stage(ctx context.Context, p Plan) error {
+	if err := c.Prepare(ctx, p.Clients); err != nil || c.part != nil {
 		return err
 	}
 	if err := c.preload(ctx, p.Preload); err != nil {
 		return fmt.Errorf("preload: %w", err)
 	}
-	return c.OpenSessions(ctx, p.Clients, func(_ int, p drivers.Probe) drivers.Probe { return p })
+	return nil
 }
 
-// Prepare creates the subtree and the nodes that n clients share.
+// Prepare creates the subtree and the nodes that n clients share, unless another process has.
 func (c *Pool) Prepare(ctx context.Context, n int) error {
 	err := c.retry(func() (err error) {
 		admin, err := c.Service.Dial(ctx, drivers.Options{Probe: heartbeats{c.Meter.Session()}, SessionTimeout: c.adminTimeout})
@@ -77,6 +89,9 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 	})
 	if err != nil {
 		return err
+	}
+	if c.part != nil {
+		return c.instances.setup(ctx, builtConn{c.admin}, c.part.Base, n)
 	}
 	if c.base, err = c.namespace.MakeBase(ctx, c.admin); err != nil {
 		return err
@@ -90,14 +105,20 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 // OpenSessions opens the sessions. tap wraps the probe of each.
 func (c *Pool) OpenSessions(ctx context.Context, n int, tap func(i int, p drivers.Probe) drivers.Probe) error {
 	c.Slots = c.instances.slots(n)
+	if c.part != nil {
+		c.Slots = c.Slots[c.part.First:][:c.part.Count]
+	}
 	c.faults.prepare(c)
 	lags := c.Service.Info().Lags()
 	return parallel.ForEach(len(c.Slots), func(i int) error {
 		s := c.Slots[i]
 		s.lags = lags
+		if c.part != nil {
+			i += c.part.First
+		}
 		s.number, s.trackers, s.Tracker = i, c.turns, c.turns.of(i, 0)
 		s.Marks, s.Rand = c.Meter.Session(), rand.New(rand.NewPCG(c.seed, uint64(i)))
-		s.probe, s.service = tap(i, s.Marks), c.Service
+		s.probe, s.service = c.part.tapped(i, tap(i, s.Marks)), c.Service
 		return c.retry(func() error { return s.Open(ctx) })
 	})
 }

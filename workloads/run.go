@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -50,6 +51,9 @@ type Plan struct {
 	// AwaitWindow, if set, is called after the warm-up, while the clients go on. The window opens when it
 	// returns.
 	AwaitWindow func(context.Context)
+	// Part, if set, makes this run one part of a run that several processes share. Clients is then
+	// their number in all processes.
+	Part *Part
 	// Progress, if set, is called a few times a second.
 	Progress func(Progress)
 	// Watch, if set, is called with the running run when its window opens; see Live.
@@ -121,6 +125,7 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.rounds, abandon = context.WithCancel(r.rounds)
 	defer abandon()
 	start := meter.Counts()
+	r.meet(ctx, SessionsOpen)
 	r.openLoop()
 	clients := r.startClients()
 	r.background.start(r)
@@ -157,7 +162,9 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	record.Background = r.background.finish()
 	r.interrupted = ctx.Err() != nil
 	r.awaitEnd(clients, abandon, record)
+	r.meet(ctx, RoundsEnded)
 	r.awaitNotifications(ctx)
+	r.meet(ctx, NotificationsIn)
 	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()
 	record.Disturbed = record.Whole.Cuts > 0 || len(r.errors) > 0 || r.cut
 	record.Herd = meter.Herd()
@@ -167,4 +174,16 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.pool.faults.fill(record)
 	r.warn(record)
 	return record
+}
+
+// verify checks the identities of a run's results in tests and panics if one is broken. So each
+// test that produces a result checks them, also a test that runs the command. For users a broken
+// identity is a doubt.
+func verify(r *metrics.Record) {
+	if !testing.Testing() {
+		return
+	}
+	if err := r.Identities(); err != nil {
+		panic("identity broken: " + err.Error())
+	}
 }

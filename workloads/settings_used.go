@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
@@ -30,6 +31,10 @@ func (f Form) Uses() []string {
 	f.New(s)
 	return slices.Sorted(maps.Keys(s.used))
 }
+
+// Steps returns where the workload records the steps of its clients, or nil if no other process needs
+// them.
+func (s Settings) Steps() *check.Steps { return s.steps }
 
 // HoldTime returns how long a holder keeps what it acquired.
 func (s Settings) HoldTime() time.Duration {

@@ -104,9 +104,5 @@ func turnsInProgress(m *metrics.Record) (doubts, warnings []metrics.Warning) {
 			warnings = append(warnings, w)
 		}
 	}
-	if l := m.Little; l != nil && !l.Holds() {
-		warnings = append(warnings, metrics.Warning{Code: metrics.LittlesLaw,
-			Numbers: metrics.Numbers{"in_progress": l.InProgress, "ended": l.Ended, "error": l.Error}})
-	}
-	return doubts, warnings
+	return doubts, append(warnings, m.Little.Warnings()...)
 }

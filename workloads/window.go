@@ -40,6 +40,9 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 		i, d := metrics.Interval{Start: from, Rounds: done - rounds}, now.Sub(last)
 		first := r.pool.instances[0].Lap() // all instances share it
 		i.P50, i.P90, i.P99 = first.P50, first.P90, first.P99
+		if r.plan.Part != nil {
+			i.Times = first.Times
+		}
 		i.Notifications, i.Reads, i.Writes = d.Notifications, d.Reads, d.Writes
 		live.lap(i)
 		last, from, rounds = now, elapsed, done
@@ -92,7 +95,7 @@ type serverReading struct {
 // reply, so the rounds are those at the middle.
 func (r *runner) readServer(ctx context.Context) serverReading {
 	w, ok := r.pool.Service.(drivers.ServerStats)
-	if !ok {
+	if !ok || r.plan.Part != nil { // else the server counts what other processes do, too
 		return serverReading{}
 	}
 	asked := r.all.Load()

@@ -48,14 +48,14 @@ func defaultLockTerms() lockTerms {
 // something that all want, whatever the recipe calls it.
 func lockWorkloads(open opener[Lock], words lockTerms) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return newLockWorkload(s, open, words, words.acquire)
+		return exclusiveWorkload{newLockWorkload(s, open, words, words.acquire)}
 	}
 }
 
 // newLockWorkload creates the workload of a lock with these steps before the release. Progress
 // reports show the first step.
 func newLockWorkload(s workloads.Settings, open opener[Lock], words lockTerms, steps ...string) *lockWorkload {
-	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words,
+	w := &lockWorkload{holdTime: s.HoldTime(), think: s.ThinkTime(), polls: s.Polls, open: open, terms: words, recorded: s.Steps(),
 		handoff: s.Latency(words.handoff), release: s.Latency(words.release)}
 	for _, step := range steps {
 		w.steps = append(w.steps, s.Latency(step))
@@ -79,6 +79,7 @@ type lockWorkload struct {
 
 	exclusion        check.Exclusion
 	operations       check.Operations
+	recorded         *check.Steps   // nil unless other processes have clients of this lock
 	queue            *metrics.Queue // which clients asked, and which were granted
 	steps            []*metrics.Latency
 	handoff, release *metrics.Latency
@@ -226,7 +227,8 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	}
 	h := &check.Hold{Client: c.slot, Shared: c.shares, DisturbancesBefore: c.slot.Disturbances()}
 	c.ask()
-	if c.recorded() {
+	c.recorded.Asked(c.slot.Index)
+	if c.inHistory() {
 		h.Call = c.operations.LockRequested(c.slot.Index)
 	}
 	c.slot.Marks.PhaseBegin()
@@ -235,11 +237,13 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	c.slot.Marks.PhaseEnd()
 	if err != nil {
 		c.queue.GaveUp(c.slot.Index)
+		c.recorded.GaveUp(c.slot.Index)
 		return nil, fmt.Errorf("%s: %w", c.terms.acquire, err)
 	}
 	c.queue.Granted(c.slot.Index)
 	c.slot.Served(now)
 	h.Token = c.lock.Token()
+	c.recorded.Granted(c.slot.Index, h.Token)
 	if handoff, ok := c.exclusion.Granted(h, now); ok {
 		c.handoff.Record(handoff, handoff)
 	}
@@ -249,9 +253,9 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	return held, nil
 }
 
-// recorded reports whether the client's holds are recorded for the history check: in a run with
+// inHistory reports whether the client's holds are recorded for the history check: in a run with
 // faults, for a lock that one client holds at a time until it releases it.
-func (c *lockClient) recorded() bool { return c.slot.HasFaults() && !c.shared && !c.deposable }
+func (c *lockClient) inHistory() bool { return c.slot.HasFaults() && !c.shared && !c.deposable }
 
 func (c *lockClient) ask() {
 	if c.shares {
@@ -266,6 +270,7 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	c.hold = nil
 	began := time.Now()
 	c.exclusion.Releasing(h, c.queue.Waiting(), began)
+	c.recorded.Releasing(c.slot.Index)
 	release := c.operations.ReleaseCalled(h.Call)
 	err := c.lock.Release(ctx)
 	took := time.Since(began)
@@ -274,6 +279,7 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 		h.Deposed, err = true, nil
 	}
 	c.exclusion.Released(h)
+	c.recorded.Released(c.slot.Index, h.Disturbed())
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.terms.release, err)
 	}

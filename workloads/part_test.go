@@ -1,0 +1,152 @@
+package workloads_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	. "github.com/stampede-bench/stampede/workloads/runtest"
+)
+
+// A meeting is where the parts of a run wait for each other.
+type meeting struct {
+	mu    sync.Mutex
+	size  int
+	there map[workloads.Point]int
+	all   map[workloads.Point]chan struct{}
+	order []workloads.Point // in which all had come
+}
+
+func newMeeting(size int) *meeting {
+	m := &meeting{size: size, there: map[workloads.Point]int{}, all: map[workloads.Point]chan struct{}{}}
+	for _, p := range []workloads.Point{workloads.SessionsOpen, workloads.RoundsEnded, workloads.NotificationsIn} {
+		m.all[p] = make(chan struct{})
+	}
+	return m
+}
+
+func (m *meeting) meet(ctx context.Context, at workloads.Point) error {
+	m.mu.Lock()
+	if m.there[at]++; m.there[at] == m.size {
+		m.order = append(m.order, at)
+		close(m.all[at])
+	}
+	m.mu.Unlock()
+	select {
+	case <-m.all[at]:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestPartsOfALock runs one lock with its clients in two parts, as two processes would.
+func TestPartsOfALock(t *testing.T) {
+	InBubble(t, func(t *testing.T, s drivers.Service) {
+		plan := LockPlan(s, Predecessor)
+		plan.LeastRounds = 0
+		site, err := workloads.NewSite(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := site.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		met, origin := newMeeting(2), time.Now()
+		now := func() time.Duration { return time.Since(origin) }
+		parts := []*workloads.Part{{First: 0, Count: 2}, {First: 2, Count: plan.Clients - 2}}
+		records := make([]*metrics.Record, len(parts))
+		tapped := map[int]bool{}
+		var mu sync.Mutex
+		var running sync.WaitGroup
+		for i, p := range parts {
+			p.Base, p.Steps, p.Meet = site.Base(), check.NewSteps(now), met.meet
+			p.Probe = func(session int, probe drivers.Probe) drivers.Probe {
+				mu.Lock()
+				defer mu.Unlock()
+				tapped[session] = true
+				return probe
+			}
+			own := plan
+			own.Part = p
+			running.Go(func() {
+				var err error
+				if records[i], err = workloads.Run(t.Context(), own); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		running.Wait()
+		if t.Failed() {
+			return
+		}
+		if want := []workloads.Point{workloads.SessionsOpen, workloads.RoundsEnded, workloads.NotificationsIn}; !slices.Equal(met.order, want) {
+			t.Errorf("the parts met at %v, want %v", met.order, want)
+		}
+		if len(tapped) != plan.Clients {
+			t.Errorf("sessions %v are tapped, want all %d", tapped, plan.Clients)
+		}
+		var rounds, notifications int64
+		var steps []check.TimedStep
+		for i, r := range records {
+			rounds, notifications = rounds+r.WholeRounds, notifications+r.Whole.Notifications
+			for client, served := range r.Fairness.Served {
+				own := client >= parts[i].First && client < parts[i].First+parts[i].Count
+				if own != (served > 0) {
+					t.Errorf("part %d served client %d %d times", i, client, served)
+				}
+			}
+			for _, s := range parts[i].Steps.All() {
+				steps = append(steps, check.TimedStep{Step: s, Earliest: s.At, Latest: s.At})
+			}
+		}
+		if want := rounds - 1; notifications < want-int64(plan.Clients) || notifications > want {
+			t.Errorf("%d notifications in %d rounds, want about one for each", notifications, rounds)
+		}
+		judge, ok := plan.Form.Divide(plan.Settings)
+		if !ok {
+			t.Fatal("a lock is not divisible")
+		}
+		merged := *records[0]
+		judge.Judge(&merged, steps, check.Window{End: time.Hour})
+		if s := merged.Safety; s.Checked != rounds || s.Violations > 0 || !s.Tokens {
+			t.Errorf("%+v, want %d checks and no violation", s, rounds)
+		}
+		for _, p := range merged.Phases {
+			if n := p.Service.TotalCount(); p.Name == "handoff" && n < rounds-int64(plan.Clients) {
+				t.Errorf("%d hand-offs in %d rounds", n, rounds)
+			}
+		}
+	})
+}
+
+// TestAPartThatCannotMeetFails ends a part whose other part is gone.
+func TestAPartThatCannotMeetFails(t *testing.T) {
+	InBubble(t, func(t *testing.T, s drivers.Service) {
+		plan := LockPlan(s, Predecessor)
+		site, err := workloads.NewSite(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer site.Close()
+		gone := errors.New("gone")
+		plan.Part = &workloads.Part{Count: plan.Clients, Base: site.Base(), Meet: func(_ context.Context, at workloads.Point) error {
+			if at == workloads.RoundsEnded {
+				return gone
+			}
+			return nil
+		}}
+		if _, err := workloads.Run(t.Context(), plan); !errors.Is(err, gone) {
+			t.Errorf("got %v, want %v", err, gone)
+		}
+	})
+}
