@@ -48,7 +48,7 @@ type ledger struct {
 // smallestBatch is the smallest number of new writes after which prune runs again.
 const smallestBatch = 256
 
-func newLedger() ledger {
+func newLedger(now func() time.Time) ledger {
 	return ledger{
 		nodes:    map[string]*node{},
 		sessions: map[*sessionState]struct{}{},
@@ -56,7 +56,7 @@ func newLedger() ledger {
 		foreign:  map[changeKey][]*foreignTrigger{},
 		batch:    smallestBatch,
 		totals:   newTotals(),
-		timeline: newTimeline(metrics.DefaultBin),
+		timeline: newTimeline(now, metrics.DefaultBin),
 	}
 }
 

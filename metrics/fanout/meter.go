@@ -19,13 +19,29 @@ type Meter struct {
 }
 
 // NewMeter returns a Meter whose window has not begun.
-func NewMeter() *Meter {
-	return &Meter{now: time.Now, ledger: newLedger()}
+func NewMeter() *Meter { return NewMeterAt(time.Now) }
+
+// NewMeterAt returns a Meter with a clock of its own, for packets of the past.
+func NewMeterAt(now func() time.Time) *Meter { return &Meter{now: now, ledger: newLedger(now)} }
+
+// Postpone makes all notifications that come from now on wait for their assignment to a write, until
+// resume is called. A caller whose sessions do not share a clock may report a notification before
+// the request of its write.
+func (m *Meter) Postpone() (resume func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.ledger.inFlight.send()
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.ledger.inFlight.complete(n)
+		m.ledger.resolve()
+	}
 }
 
 // SetBin sets the width of the time line's bins, in place of metrics.DefaultBin. It must be called
 // before the first call of Session.
-func (m *Meter) SetBin(bin time.Duration) { m.ledger.timeline = newTimeline(bin) }
+func (m *Meter) SetBin(bin time.Duration) { m.ledger.timeline = newTimeline(m.now, bin) }
 
 // Session returns the Probe of one more client session.
 func (m *Meter) Session() *Session {
@@ -57,7 +73,7 @@ func (m *Meter) Counts() metrics.Counts {
 func (m *Meter) Begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.ledger.window = window{begin: time.Now()}
+	m.ledger.window = window{begin: m.now()}
 	m.ledger.totals = newTotals()
 	m.ledger.timeline.reset()
 }
@@ -67,7 +83,7 @@ func (m *Meter) Begin() {
 func (m *Meter) End() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.ledger.window.end = time.Now()
+	m.ledger.window.end = m.now()
 }
 
 // Herd describes the notifications of the writes in the window. Call it at the end of a run: it
@@ -76,7 +92,7 @@ func (m *Meter) End() {
 func (m *Meter) Herd() metrics.Herd {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.ledger.herd()
+	return m.ledger.herd(m.now())
 }
 
 // SoFar describes the complete triggers of a run in progress. It assigns no notifications and

@@ -32,6 +32,7 @@ const never = int64(unbounded)
 // A timeline draws lines. Counting takes no lock and allocates nothing. Meter.mu guards
 // everything except slots and due.
 type timeline struct {
+	now   func() time.Time
 	epoch time.Time
 	slot  time.Duration
 	slots [timelineSlots]atomic.Uint64
@@ -41,8 +42,8 @@ type timeline struct {
 	drawn   metrics.Timeline
 }
 
-func newTimeline(bin time.Duration) *timeline {
-	t := &timeline{epoch: time.Now(), slot: bin / slotsPerBin}
+func newTimeline(now func() time.Time, bin time.Duration) *timeline {
+	t := &timeline{now: now, epoch: now(), slot: bin / slotsPerBin}
 	t.reset()
 	return t
 }
@@ -80,7 +81,7 @@ func (t *timeline) count(slot int64, what int) {
 // later than that.
 func (t *timeline) trigger(moment time.Time) {
 	slot := t.at(moment)
-	if t.begin(slot) <= t.at(time.Now())-timelineSlots {
+	if t.begin(slot) <= t.at(t.now())-timelineSlots {
 		return // its slots have been overwritten
 	}
 	t.pending = append(t.pending, slot)

@@ -104,7 +104,7 @@ func (l *ledger) assignAll() {
 
 // herd assigns every notification and sums up all triggers, including those that are not
 // complete.
-func (l *ledger) herd() metrics.Herd {
+func (l *ledger) herd(now time.Time) metrics.Herd {
 	l.assignAll()
 	complete := l.totals
 	defer func() { l.totals = complete }()
@@ -117,7 +117,7 @@ func (l *ledger) herd() metrics.Herd {
 			l.count(&f.trigger, true)
 		}
 	}
-	l.draw(l.timeline.at(time.Now()))
+	l.draw(l.timeline.at(now))
 	all := l.soFar()
 	all.Timeline = l.timeline.drawn
 	return all
