@@ -89,6 +89,11 @@ const rules = `
 	workloads/runtest:             workloads workloads/recipe workloads/load workloads/namespace recipes metrics drivers drivers/backends internal/bubble
 	workloads/catalog:             workloads workloads/systems workloads/recipe workloads/load workloads/settled workloads/costmodel recipes naive drivers internal/suggest
 	workloads/recipetest:          workloads/... metrics drivers internal/bubble
+	agents/clock:
+	agents/journal:                metrics metrics/fanout drivers
+	agents/merge:                  metrics
+	agents/control:                recipes drivers drivers/backends drivers/etcd
+	agents:                        agents/... workloads workloads/check workloads/namespace metrics drivers drivers/backends
 	metrics/export:                metrics metrics/observe drivers/server
 	dashboards/live:               metrics metrics/fanout results results/charts results/units results/view
 	workloads/sweeps:              metrics results results/metric results/stats results/units
@@ -98,7 +103,7 @@ const rules = `
 	cmd/stampede/cli:              internal/suggest internal/printable drivers results/units
 	cmd/stampede/outputs:          cmd/stampede/cli internal/suggest results results/view results/formats
 	cmd/stampede/spec/spectest:    cmd/stampede/cli
-	cmd/stampede/spec:             cmd/stampede/cli internal/suggest cmd/stampede/outputs drivers/... metrics results/... workloads/...
+	cmd/stampede/spec:             cmd/stampede/cli internal/suggest cmd/stampede/outputs drivers/... metrics results/... workloads/... agents
 	cmd/...:                       ...
 	examples/...:                  ...
 `
@@ -114,6 +119,8 @@ const testRules = `
 	metrics/observe:               drivers/... workloads/... metrics internal/golden internal/testenv
 	metrics/fanout:                internal/bubble
 	metrics/export:                metrics/fanout metrics/observe drivers/... workloads/...
+	agents:                        drivers/... workloads/... internal/testenv
+	agents/...:                    drivers/... internal/bubble internal/golden internal/testenv
 	dashboards/live:               drivers internal/browser internal/bubble internal/testenv
 	dashboards:                    metrics/export metrics/observe drivers/... workloads/... internal/testenv
 	results:                       drivers/... results/levels results/resulttest internal/golden
@@ -137,5 +144,6 @@ const nevers = `
 	metrics/fanout:                recipes naive workloads/... results dashboards/... cmd/...
 	metrics:                       recipes naive workloads/... results dashboards/... cmd/...
 	results:                       recipes naive workloads/... dashboards/... cmd/...
-	workloads:                     recipes naive results dashboards/... cmd/...
+	workloads:                     recipes naive results dashboards/... cmd/... agents/...
+	agents:                        naive results dashboards/... cmd/...
 `

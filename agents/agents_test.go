@@ -1,0 +1,396 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/agents/control"
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/catalog"
+	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+)
+
+// A stage has a coordinator and its agents, all in this process, each with its own session and clock.
+type stage struct {
+	plane  func(t *testing.T) drivers.Service // the control plane
+	fleet  *Fleet
+	agents []*Agent
+	ended  []chan error // what Run returned, by agent
+}
+
+// newStage starts the agents a1, a2 and so on.
+func newStage(t *testing.T, n int) *stage {
+	t.Helper()
+	m, err := control.Start(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return newStageOn(t, n, func(t *testing.T) drivers.Service {
+		t.Helper()
+		s, err := control.Protected(m.URL(), m.Token())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+}
+
+// newStageOn is newStage with another control plane.
+func newStageOn(t *testing.T, n int, plane func(*testing.T) drivers.Service) *stage {
+	t.Helper()
+	s := &stage{plane: plane}
+	for i := range n {
+		a := &Agent{Agent: control.Agent{Name: fmt.Sprintf("a%d", i+1), Version: "test"}, Plane: s.connect(t), Forms: catalog.Forms()}
+		ended := make(chan error, 1)
+		s.agents, s.ended = append(s.agents, a), append(s.ended, ended)
+		go func() {
+			err := a.Run(context.Background())
+			a.Plane.Close()
+			ended <- err
+		}()
+	}
+	var err error
+	s.fleet, err = Gather(t.Context(), s.connect(t), Options{Agents: n, Version: "test", Address: "127.0.0.1:0", Present: func(int) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.fleet.Close() })
+	return s
+}
+
+func (s *stage) connect(t *testing.T) *control.Plane {
+	t.Helper()
+	p, err := control.Connect(t.Context(), s.plane(t), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// planOf returns a short plan of a form of the catalogue.
+func planOf(t *testing.T, s drivers.Service, form string, clients int) workloads.Plan {
+	t.Helper()
+	all := catalog.Forms()
+	i := slices.IndexFunc(all, func(f workloads.Form) bool { return f.String() == form })
+	if i < 0 {
+		t.Fatalf("there is no form %s", form)
+	}
+	p := workloads.Plan{
+		Service: all[i].On(s), Form: all[i], Clients: clients, Warmup: 50 * time.Millisecond, Duration: 300 * time.Millisecond, Seed: 1,
+		Settings: workloads.Settings{Hold: time.Millisecond, Namespace: "/agents"},
+	}
+	p.Settings.Mix = workloads.MixSettings{Reads: 0.5, Keys: 10, Size: 10}
+	return p
+}
+
+// nothingLeft fails the test if a run has left nodes on the service.
+func nothingLeft(t *testing.T, s drivers.Service) {
+	t.Helper()
+	c, err := s.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	left, err := namespace.Clean(t.Context(), c, "/agents", true)
+	if err != nil || len(left) > 0 {
+		t.Errorf("the run has left %v, %v", left, err)
+	}
+}
+
+// TestOneRunOfSeveralAgents divides runs among three agents. Counts, fan-out and safety must be those of
+// one process: they are known from the cost model and the form.
+func TestOneRunOfSeveralAgents(t *testing.T) {
+	testenv.SkipIfShort(t)
+	const clients = 8
+	for _, b := range backends.List() {
+		t.Run(b.Scheme, func(t *testing.T) {
+			service := backendtest.Own(t, b.Scheme+":")
+			s := newStage(t, 3)
+			for form, largest := range map[string]int64{"lock/predecessor": 1, "lock/one-node": clients - 1, "election/predecessor": 1, "mix/default": 0} {
+				if form == "mix/default" {
+					form = mixForm()
+				}
+				p := planOf(t, service, form, clients)
+				r, parts, err := s.fleet.Run(t.Context(), p)
+				if err != nil {
+					t.Fatalf("%s: %v", form, err)
+				}
+				checkRun(t, p, r, largest)
+				sessions := 0
+				for _, c := range parts {
+					sessions += c.Sessions
+				}
+				if len(parts) != 3 || sessions != clients {
+					t.Errorf("%s: %d agents had %d sessions, want 3 with %d", form, len(parts), sessions, clients)
+				}
+			}
+			nothingLeft(t, service)
+		})
+	}
+}
+
+// mixForm returns the name of the catalogue's mix.
+func mixForm() string {
+	all := catalog.Forms()
+	return all[slices.IndexFunc(all, func(f workloads.Form) bool { return f.Recipe == "mix" })].String()
+}
+
+// checkRun checks what is known of a run that was not disturbed.
+func checkRun(t *testing.T, p workloads.Plan, r *metrics.Record, largest int64) {
+	t.Helper()
+	if r.Rounds == 0 || r.Safety.Violations > 0 || r.Safety.Checked == 0 || len(r.Intervals) == 0 {
+		t.Errorf("%v: %d rounds, safety %+v, %d intervals", p.Form, r.Rounds, r.Safety, len(r.Intervals))
+	}
+	if r.Herd.Largest != largest || r.Herd.Foreign > 0 || r.Herd.Triggers == 0 != (largest == 0) {
+		t.Errorf("%v: the largest of %d fan-outs is %d, %d triggers of strangers; want %d and 0", p.Form, r.Herd.Triggers, r.Herd.Largest, r.Herd.Foreign, largest)
+	}
+	model, ok := costmodel.Of(p.Form.Recipe, p.Form.Name)
+	if !ok || r.Disturbed {
+		return
+	}
+	for _, i := range model.Identities {
+		if left, right, holds := i.Check(r.Whole, r.WholeRounds); !holds {
+			t.Errorf("%v: %s gives %d and %d", p.Form, i.Formula, left, right)
+		}
+	}
+	if p.Form.Family == workloads.Load {
+		return
+	}
+	if r.Safety.Checked != r.WholeRounds {
+		t.Errorf("%v: %d grants were checked in %d rounds", p.Form, r.Safety.Checked, r.WholeRounds)
+	}
+	var served int64
+	for _, n := range r.Fairness.Served {
+		served += n
+	}
+	if len(r.Fairness.Served) != p.Clients || served == 0 {
+		t.Errorf("%v: %d clients were served %d times", p.Form, len(r.Fairness.Served), served)
+	}
+	for _, phase := range r.Phases {
+		if n := phase.Service.TotalCount(); n == 0 || phase.Name != "handoff" && phase.Name != "failover" && phase.Error > 0 {
+			t.Errorf("%v: %d times of %s, wrong by up to %v", p.Form, n, phase.Name, phase.Error)
+		}
+	}
+}
+
+// TestTimesAreWithinTheirError compares times of agents on the coordinator's clock with the truth, which is
+// known since all clocks here are of one machine.
+func TestTimesAreWithinTheirError(t *testing.T) {
+	s := newStage(t, 2)
+	for _, a := range s.agents {
+		began := a.now()
+		time.Sleep(100 * time.Millisecond) // the clocks exchange times meanwhile
+		var from, to, truth time.Duration  // the truth lies between two readings of the agent's clock
+		for range 1000 {
+			before := a.now()
+			at := s.fleet.clock.CoordinatorNow().Since()
+			if after := a.now(); to == 0 || after-before < to-from {
+				from, to, truth = before, after, at
+			}
+		}
+		line, err := timelineOf(a.offset, began, a.now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		earliest, _ := line.at(from)
+		_, latest := line.at(to)
+		if truth < earliest || truth > latest {
+			t.Errorf("%s: %v is between %v and %v of the agent's clock, which are %v to %v", a.Name, truth, from, to, earliest, latest)
+		}
+		if e := line.error(); e <= 0 || e > 50*time.Millisecond {
+			t.Errorf("%s: times are wrong by up to %v", a.Name, e)
+		}
+		if off := line.linear()(from) - line.middle(from); off.Abs() > 2*line.error() {
+			t.Errorf("%s: the line is %v off", a.Name, off)
+		}
+	}
+}
+
+// running starts a run that lasts until it is disturbed, and returns when its window is open.
+func (s *stage) running(t *testing.T, service drivers.Service) (ended chan error) {
+	t.Helper()
+	p := planOf(t, service, "lock/predecessor", 6)
+	p.Duration = time.Minute
+	ended = make(chan error, 1)
+	go func() {
+		_, _, err := s.fleet.Run(context.Background(), p)
+		ended <- err
+	}()
+	var opens time.Duration
+	if err := s.fleet.plane.GetJSON(t.Context(), assignment{Number: 1}.document(window), &opens); err != nil {
+		t.Fatal(err)
+	}
+	return ended
+}
+
+func TestALostAgentEndsTheRun(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 3)
+	ended := s.running(t, service)
+	s.agents[1].Plane.Close() // as if it had died
+	if err := <-ended; !errors.Is(err, ErrAgentLost) || !strings.Contains(err.Error(), "a2") {
+		t.Errorf("the run ended with %v, want that a2 is lost", err)
+	}
+	if err := <-s.ended[1]; !errors.Is(err, ErrCutOff) {
+		t.Errorf("the agent ended with %v, want %v", err, ErrCutOff)
+	}
+	nothingLeft(t, service)
+}
+
+// TestTheControlPlaneLosesItsLeader kills the leader of an ensemble that is the control plane. It is no loss
+// for the run.
+func TestTheControlPlaneLosesItsLeader(t *testing.T) {
+	testenv.SkipIfShort(t)
+	service := backendtest.Own(t, "native:")
+	ensemble := backendtest.Own(t, "etcd:?servers=3").(drivers.Ensemble)
+	s := newStageOn(t, 2, func(*testing.T) drivers.Service { return kept{ensemble} })
+	p := planOf(t, service, "lock/predecessor", 6)
+	p.Duration = 3 * time.Second
+	ended := make(chan error, 1)
+	go func() {
+		r, _, err := s.fleet.Run(context.Background(), p)
+		if err == nil && (r.Duration < p.Duration || r.Safety.Violations > 0) {
+			err = fmt.Errorf("it lasted %v, with %d violations", r.Duration, r.Safety.Violations)
+		}
+		ended <- err
+	}()
+	var opens time.Duration
+	if err := s.fleet.plane.GetJSON(t.Context(), assignment{Number: 1}.document(window), &opens); err != nil {
+		t.Fatal(err)
+	}
+	members := ensemble.Members()
+	leader := slices.IndexFunc(members, func(m drivers.Member) bool {
+		leads, err := m.Leads(t.Context())
+		return err == nil && leads
+	})
+	if err := members[leader].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	defer members[leader].Restart(context.Background())
+	if err := <-ended; err != nil {
+		t.Errorf("the run ended with %v", err)
+	}
+	nothingLeft(t, service)
+}
+
+// kept is a service that outlives those who close it.
+type kept struct{ drivers.Service }
+
+func (kept) Close() error { return nil }
+
+func TestALostCoordinatorEndsItsAgents(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 2)
+	s.running(t, service)
+	s.fleet.plane.Close() // as if it had died
+	for i, ended := range s.ended {
+		if err := <-ended; !errors.Is(err, ErrCoordinatorLost) {
+			t.Errorf("agent %d ended with %v, want %v", i+1, err, ErrCoordinatorLost)
+		}
+	}
+	nothingLeft(t, service)
+}
+
+// TestAFailureOfOneAgentEndsTheRun has an agent that does not know the form.
+func TestAFailureOfOneAgentEndsTheRun(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 2)
+	s.agents[1].Forms = nil
+	_, _, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 4))
+	if want := "agent a2: form lock/predecessor is unknown here"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	nothingLeft(t, service)
+	s.agents[1].Forms = catalog.Forms()
+	if r, _, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 4)); err != nil || r.Rounds == 0 {
+		t.Errorf("the next run: %v", err)
+	}
+}
+
+func TestAnInterruptedRunEndsOnAllAgents(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	p := planOf(t, service, "lock/predecessor", 4)
+	p.Duration = time.Minute
+	go func() {
+		var opens time.Duration
+		if err := s.agents[0].Plane.GetJSON(ctx, assignment{Number: 1}.document(window), &opens); err != nil {
+			t.Error(err)
+		}
+		cancel()
+	}()
+	r, parts, err := s.fleet.Run(ctx, p)
+	if !errors.Is(err, workloads.ErrInterrupted) || r == nil || len(parts) != 2 || r.Duration > 30*time.Second {
+		t.Errorf("got %+v of %d agents, %v, want what was measured until then, and %v", r, len(parts), err, workloads.ErrInterrupted)
+	}
+	nothingLeft(t, service)
+	s.fleet.Close()
+	for i, ended := range s.ended {
+		if err := <-ended; err != nil {
+			t.Errorf("agent %d ended with %v", i+1, err)
+		}
+	}
+}
+
+func TestOtherVersionsDoNotJoin(t *testing.T) {
+	s := newStage(t, 1)
+	a := &Agent{Agent: control.Agent{Name: "old", Version: "0.1"}, Plane: s.connect(t)}
+	defer a.Plane.Close()
+	if err := a.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "the coordinator is stampede test, and this agent is 0.1") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTheServiceUnderTestIsNoControlPlane uses one etcd for both.
+func TestTheServiceUnderTestIsNoControlPlane(t *testing.T) {
+	s := newStage(t, 1)
+	if _, _, err := s.fleet.Run(t.Context(), planOf(t, s.plane(t), "lock/predecessor", 2)); err == nil || !strings.Contains(err.Error(), "the control plane is the service under test") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatCannotBeDivided(t *testing.T) {
+	service := backendtest.InProcess(t)
+	for _, form := range catalog.Forms() {
+		p := workloads.Plan{Form: form, Service: service}
+		divisible := form.Recipe == "lock" || form.Recipe == "election" || form.Recipe == "mix"
+		if err := Supports(p); (err == nil) != divisible {
+			t.Errorf("%v: %v", form, err)
+		}
+	}
+	p := planOf(t, service, "lock/predecessor", 2)
+	p.Rounds = 5
+	if err := Supports(p); err == nil || !strings.Contains(err.Error(), "--rounds") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDivide(t *testing.T) {
+	for _, c := range []struct {
+		sessions int
+		want     string
+	}{
+		{9, "[{a 0 3} {b 3 3} {c 6 3}]"}, {8, "[{a 0 2} {b 2 3} {c 5 3}]"}, {2, "[{b 0 1} {c 1 1}]"}, {0, "[]"},
+	} {
+		if got := fmt.Sprint(divide(c.sessions, []string{"a", "b", "c"})); got != c.want {
+			t.Errorf("%d sessions are divided as %s, want %s", c.sessions, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,291 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+)
+
+// start runs a member for the test.
+func start(t *testing.T) *Member {
+	t.Helper()
+	m, err := Start(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return m
+}
+
+// connect opens a session with the member.
+func connect(t *testing.T, m *Member) *Plane {
+	t.Helper()
+	s, err := Protected(m.URL(), m.Token())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return connectTo(t, s)
+}
+
+func connectTo(t *testing.T, s drivers.Service) *Plane {
+	t.Helper()
+	p, err := Connect(t.Context(), s, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { p.Close() })
+	return p
+}
+
+func TestOnlyTheTokenOpensTheControlPlane(t *testing.T) {
+	m := start(t)
+	connect(t, m)
+	wrongPassword, wrongCertificate := m.Token(), m.Token()
+	wrongPassword.password[0]++
+	wrongCertificate.fingerprint[0]++
+	for name, token := range map[string]Token{"password": wrongPassword, "certificate": wrongCertificate} {
+		s, err := Protected(m.URL(), token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, err := Connect(t.Context(), s, time.Minute); err == nil {
+			p.Close()
+			t.Errorf("a wrong %s is accepted", name)
+		} else if strings.Contains(err.Error(), token.String()) || strings.Contains(err.Error(), token.secret()) {
+			t.Errorf("the error has the secret in it: %v", err)
+		}
+	}
+	plain, err := Given(strings.Replace(m.URL(), "/stampede", "/x", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := Connect(t.Context(), plain, time.Minute); err == nil {
+		p.Close()
+		t.Error("a client without a token is accepted")
+	}
+}
+
+func TestTokenText(t *testing.T) {
+	token := newToken([]byte("certificate"))
+	if got, err := ParseToken(token.String()); err != nil || got != token || len(token.String()) != 64 {
+		t.Errorf("%q is read as %v, %v", token, got, err)
+	}
+	for _, text := range []string{"", "abc", token.String()[1:], token.String() + "AAAA", "!" + token.String()[1:]} {
+		if _, err := ParseToken(text); err == nil {
+			t.Errorf("%q is read", text)
+		}
+	}
+}
+
+func TestDocumentsOfAnySize(t *testing.T) {
+	m := start(t)
+	writer, reader := connect(t, m), connect(t, m)
+	for name, size := range map[string]int{"empty": 0, "small": 10, "one-piece": pieceSize, "several": 3*pieceSize + 1} {
+		text := bytes.Repeat([]byte{byte(size), 7}, size)[:size]
+		got := make(chan []byte)
+		go func() { // it waits for the document
+			text, err := reader.Get(t.Context(), name)
+			if err != nil {
+				t.Error(err)
+			}
+			got <- text
+		}()
+		if err := writer.Put(t.Context(), name, text); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(<-got, text) {
+			t.Errorf("%s: another document is read", name)
+		}
+	}
+}
+
+func TestMembers(t *testing.T) {
+	m := start(t)
+	coordinator, a, b, again := connect(t, m), connect(t, m), connect(t, m), connect(t, m)
+	if err := coordinator.Lead(t.Context(), Coordinator{Version: "1", Clock: "here"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Lead(t.Context(), Coordinator{}); !errors.Is(err, ErrCoordinated) {
+		t.Errorf("a second coordinator gets %v", err)
+	}
+	if c, err := a.AwaitCoordinator(t.Context()); err != nil || c.Version != "1" || c.Clock != "here" {
+		t.Errorf("the coordinator is read as %+v, %v", c, err)
+	}
+	for p, name := range map[*Plane]string{a: "a", b: "b"} {
+		if err := p.Join(t.Context(), Agent{Name: name, Processors: 3}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := again.Join(t.Context(), Agent{Name: "a"}); err == nil || !strings.Contains(err.Error(), `the name "a"`) {
+		t.Errorf("a second agent of the same name gets %v", err)
+	}
+	var seen []int
+	agents, err := coordinator.AwaitAgents(t.Context(), 2, func(n int) { seen = append(seen, n) })
+	if err != nil || len(agents) != 2 || agents[0].Processors != 3 || !slices.Equal(seen, []int{2}) {
+		t.Errorf("got agents %+v, counted %v, %v", agents, seen, err)
+	}
+	a.Close()
+	if err := coordinator.AwaitLoss(t.Context(), "a"); err != nil {
+		t.Error(err)
+	}
+	coordinator.Close()
+	if err := b.AwaitEnd(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMeet(t *testing.T) {
+	m := start(t)
+	const n = 3
+	var met sync.WaitGroup
+	early := make(chan struct{}, n)
+	planes := []*Plane{connect(t, m), connect(t, m), connect(t, m)}
+	for _, p := range planes[1:] {
+		met.Go(func() {
+			if err := p.Meet(t.Context(), "here", n); err != nil {
+				t.Error(err)
+			}
+			early <- struct{}{}
+		})
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	select {
+	case <-early:
+		t.Error("two of three have met")
+	case <-short.Done():
+	}
+	if err := planes[0].Meet(t.Context(), "here", n); err != nil {
+		t.Error(err)
+	}
+	met.Wait()
+}
+
+// TestLeftoversAreRemoved starts a coordinator after another one that was killed.
+func TestLeftoversAreRemoved(t *testing.T) {
+	m := start(t)
+	first := connect(t, m)
+	if err := first.Lead(t.Context(), Coordinator{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(first.Put(t.Context(), "run-1.assignment", []byte("old")), first.Meet(t.Context(), "run-1.warm", 1)); err != nil {
+		t.Fatal(err)
+	}
+	first.Close()
+	second := connect(t, m)
+	if err := second.Lead(t.Context(), Coordinator{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{documents, barriers} {
+		if left, err := second.conn.Children(t.Context(), dir, nil); err != nil || len(left) > 0 {
+			t.Errorf("%s has %v, %v", dir, left, err)
+		}
+	}
+}
+
+// TestItRecognizesItself compares the control plane with services that may be under test.
+func TestItRecognizesItself(t *testing.T) {
+	m := start(t)
+	own, err := Protected(m.URL(), m.Token())
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere, err := Protected(strings.Replace(m.URL(), "/stampede", "/bench", 1), m.Token())
+	if err != nil {
+		t.Fatal(err)
+	}
+	native := backendtest.Own(t, "native:")
+	address, err := backends.Address(native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name         string
+		plane, other drivers.Service
+		want         bool
+	}{
+		{"itself", own, own, true},
+		{"another prefix of the same etcd", own, elsewhere, true},
+		{"another etcd", own, backendtest.Own(t, "etcd:"), false},
+		{"another kind", own, native, false},
+		{"the same address", given(t, address), native, true},
+		{"another path of the same address", given(t, strings.Replace(address, "?", "/?", 1)), native, true},
+		{"another server", given(t, address), backendtest.InProcess(t), false},
+	} {
+		p, err := Connect(t.Context(), c.plane, time.Minute)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got, err := p.Is(t.Context(), c.other); err != nil || got != c.want {
+			t.Errorf("%s: got %v, %v, want %v", c.name, got, err, c.want)
+		}
+		p.Close()
+	}
+}
+
+func given(t *testing.T, url string) drivers.Service {
+	t.Helper()
+	s, err := Given(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestMain(m *testing.M) { backendtest.Main(m) }
+
+// TestDirectoriesOfKilledMembersAreRemoved leaves a directory as a killed process does, and one in use.
+func TestDirectoriesOfKilledMembersAreRemoved(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	killed, lock, err := newDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.Close()
+	used, inUse, err := newDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inUse.Close()
+	third, lock, err := newDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer lock.Close()
+	for dir, want := range map[string]bool{killed: false, used: true, third: true} {
+		if _, err := os.Stat(dir); (err == nil) != want {
+			t.Errorf("%s is there: %v, want %v", dir, err == nil, want)
+		}
+	}
+}
+
+func TestStates(t *testing.T) {
+	m := start(t)
+	agent, coordinator := connect(t, m), connect(t, m)
+	var got int
+	if told, err := coordinator.Ask(t.Context(), "a", &got); told || err != nil {
+		t.Errorf("before it has told anything: %v, %v", told, err)
+	}
+	for _, want := range []int{5, 6} {
+		if err := agent.Tell(t.Context(), "a", want); err != nil {
+			t.Fatal(err)
+		}
+		if told, err := coordinator.Ask(t.Context(), "a", &got); !told || err != nil || got != want {
+			t.Errorf("got %d, %v, %v, want %d", got, told, err, want)
+		}
+	}
+}

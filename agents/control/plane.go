@@ -1,0 +1,307 @@
+package control
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/recipes"
+)
+
+// A Plane is the session of one process with the control plane.
+type Plane struct {
+	service drivers.Service
+	session drivers.Conn
+	conn    drivers.Conn // the session, with reads that survive a broken connection
+}
+
+// The nodes of a control plane.
+const (
+	root        = "/stampede-agents"
+	coordinator = root + "/coordinator" // while there is a coordinator
+	members     = root + "/members"     // an ephemeral node of each agent
+	documents   = root + "/documents"
+	barriers    = root + "/barriers"
+	states      = root + "/states" // how far each agent is
+)
+
+// Lease is how long the control plane keeps a process as a member without hearing from it.
+const Lease = 5 * time.Second
+
+// Connect opens the session. It gives up after the given time. It closes the service with the Plane, also
+// if it fails.
+func Connect(ctx context.Context, s drivers.Service, patience time.Duration) (_ *Plane, err error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	p := &Plane{service: s}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("connect to the control plane: %w", err)
+			p.Close()
+		}
+	}()
+	if p.session, err = s.Dial(ctx, drivers.Options{SessionTimeout: Lease}); err != nil {
+		return nil, err
+	}
+	p.conn = drivers.Steady(p.session)
+	for _, node := range []string{root, members, documents, barriers, states} {
+		if err := p.create(ctx, node, nil, 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Close ends the session.
+func (p *Plane) Close() error {
+	var err error
+	if p.session != nil {
+		err = p.session.Close()
+	}
+	return errors.Join(err, p.service.Close())
+}
+
+// Lost returns a channel that is closed when the process is no longer a member, by the control plane's
+// rules: it may have been cut off.
+func (p *Plane) Lost() <-chan struct{} { return p.conn.Done() }
+
+func (p *Plane) create(ctx context.Context, node string, data []byte, mode drivers.Mode) error {
+	return drivers.Repeat(func() error {
+		_, err := p.conn.Create(ctx, node, data, mode)
+		return err
+	})
+}
+
+// A Coordinator is what agents know of their coordinator.
+type Coordinator struct {
+	Version string   // of stampede
+	Clock   string   // address of its clock
+	Key     [16]byte // of the exchanges with its clock
+}
+
+// ErrCoordinated means that the control plane has a coordinator already.
+var ErrCoordinated = errors.New("another stampede uses this control plane: wait until it has ended, or use another path")
+
+// Lead makes this process the coordinator until the session ends.
+func (p *Plane) Lead(ctx context.Context, c Coordinator) error {
+	if err := p.empty(ctx); err != nil {
+		return err
+	}
+	err := p.create(ctx, coordinator, encode(c), drivers.Ephemeral)
+	if errors.Is(err, drivers.ErrNodeExists) {
+		return ErrCoordinated
+	}
+	return err
+}
+
+// AwaitCoordinator waits until there is a coordinator.
+func (p *Plane) AwaitCoordinator(ctx context.Context) (c Coordinator, err error) {
+	text, err := p.await(ctx, coordinator)
+	if err != nil {
+		return c, err
+	}
+	return c, decode(text, &c)
+}
+
+// AwaitEnd returns when the coordinator's session has ended.
+func (p *Plane) AwaitEnd(ctx context.Context) error { return p.awaitGone(ctx, coordinator) }
+
+// An Agent is what the coordinator knows of an agent.
+type Agent struct {
+	Name       string
+	Host       string
+	Version    string // of stampede
+	Processors int
+}
+
+// Join makes this process an agent until the session ends.
+func (p *Plane) Join(ctx context.Context, a Agent) error {
+	err := p.create(ctx, members+"/"+a.Name, encode(a), drivers.Ephemeral)
+	if errors.Is(err, drivers.ErrNodeExists) {
+		return fmt.Errorf("another agent has the name %q: choose one with --name", a.Name)
+	}
+	return err
+}
+
+// AwaitAgents waits until there are n agents, and returns those that joined first, in the order in which
+// they joined. see is called with their present number whenever that has changed.
+func (p *Plane) AwaitAgents(ctx context.Context, n int, see func(present int)) ([]Agent, error) {
+	for before := -1; ; {
+		var changed drivers.Wait
+		all, err := p.conn.Children(ctx, members, changed.Fire)
+		if err != nil {
+			return nil, err
+		}
+		if len(all) != before {
+			see(len(all))
+		}
+		if before = len(all); before >= n {
+			agents, err := p.agents(ctx, all)
+			if err != nil || len(agents) >= n {
+				return agents[:min(n, len(agents))], err
+			}
+		}
+		if _, err := changed.Await(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// agents returns those that have not left meanwhile.
+func (p *Plane) agents(ctx context.Context, all []drivers.Child) (agents []Agent, err error) {
+	joined := map[string]int64{}
+	for _, c := range all {
+		text, stat, err := p.conn.Get(ctx, members+"/"+c.Name, nil)
+		if errors.Is(err, drivers.ErrNoNode) {
+			continue
+		}
+		var a Agent
+		if err = errors.Join(err, decode(text, &a)); err != nil {
+			return nil, err
+		}
+		joined[a.Name], agents = stat.Created, append(agents, a)
+	}
+	sortBy(agents, func(a Agent) int64 { return joined[a.Name] })
+	return agents, nil
+}
+
+// Tell replaces what this agent last told of its state.
+func (p *Plane) Tell(ctx context.Context, name string, state any) error {
+	node := states + "/" + name
+	_, err := p.conn.Set(ctx, node, encode(state), drivers.AnyVersion)
+	if errors.Is(err, drivers.ErrNoNode) {
+		err = p.create(ctx, node, encode(state), drivers.Ephemeral)
+	}
+	return err
+}
+
+// Ask returns what an agent last told of its state, and false if it has told nothing.
+func (p *Plane) Ask(ctx context.Context, name string, state any) (bool, error) {
+	text, _, err := p.conn.Get(ctx, states+"/"+name, nil)
+	if errors.Is(err, drivers.ErrNoNode) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, decode(text, state)
+}
+
+// AwaitLoss returns when the agent is no longer a member.
+func (p *Plane) AwaitLoss(ctx context.Context, name string) error {
+	return p.awaitGone(ctx, members+"/"+name)
+}
+
+// Meet waits until n processes have come to the point, a name.
+func (p *Plane) Meet(ctx context.Context, point string, n int) error {
+	dir := barriers + "/" + point
+	if err := p.create(ctx, dir, nil, 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
+		return err
+	}
+	_, err := recipes.NewDoubleBarrier(p.conn, dir, n).Enter(ctx)
+	return err
+}
+
+// await returns the data of a node once it exists.
+func (p *Plane) await(ctx context.Context, node string) ([]byte, error) {
+	for {
+		var created drivers.Wait
+		_, exists, err := p.conn.Exists(ctx, node, created.Fire)
+		if err != nil {
+			return nil, err
+		}
+		if exists {
+			text, _, err := p.conn.Get(ctx, node, nil)
+			if !errors.Is(err, drivers.ErrNoNode) {
+				return text, err
+			}
+			continue // it has gone meanwhile
+		}
+		if _, err := created.Await(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// awaitGone returns when the node does not exist.
+func (p *Plane) awaitGone(ctx context.Context, node string) error {
+	for {
+		var gone drivers.Wait
+		_, exists, err := p.conn.Exists(ctx, node, gone.Fire)
+		if err != nil || !exists {
+			return err
+		}
+		if _, err := gone.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// empty removes what an earlier coordinator left.
+func (p *Plane) empty(ctx context.Context) error {
+	if _, exists, err := p.conn.Exists(ctx, coordinator, nil); err != nil || exists {
+		return err
+	}
+	for _, node := range []string{documents, barriers} {
+		if err := p.removeBelow(ctx, node); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Plane) removeBelow(ctx context.Context, node string) error {
+	all, err := p.conn.Children(ctx, node, nil)
+	for _, c := range all {
+		child := path.Join(node, c.Name)
+		if err = p.removeBelow(ctx, child); err == nil {
+			err = p.conn.Delete(ctx, child, drivers.AnyVersion)
+		}
+		if err != nil && !errors.Is(err, drivers.ErrNoNode) {
+			return err
+		}
+	}
+	if errors.Is(err, drivers.ErrNoNode) {
+		return nil
+	}
+	return err
+}
+
+// A clusterConn is a session that knows the identity of the servers' cluster.
+type clusterConn interface {
+	Cluster(ctx context.Context) (uint64, error)
+}
+
+// Is reports whether the service is the control plane's own: they have a server in common, belong to one
+// cluster, or show the same nodes.
+func (p *Plane) Is(ctx context.Context, s drivers.Service) (bool, error) {
+	if backends.ShareServer(p.service, s) {
+		return true, nil
+	}
+	c, err := s.Dial(ctx, drivers.Options{})
+	if err != nil {
+		return false, err
+	}
+	defer c.Close()
+	ours, clustered := p.session.(clusterConn)
+	theirs, clusteredToo := c.(clusterConn)
+	switch {
+	case clustered != clusteredToo:
+		return false, nil // they are of different kinds
+	case clustered:
+		a, err := ours.Cluster(ctx)
+		b, errToo := theirs.Cluster(ctx)
+		return a == b, errors.Join(err, errToo)
+	}
+	mark := fmt.Sprintf("%s/mark-%s", root, rand.Text())
+	if err := p.create(ctx, mark, nil, drivers.Ephemeral); err != nil {
+		return false, err
+	}
+	_, same, err := c.Exists(ctx, mark, nil)
+	return same, errors.Join(err, p.conn.Delete(ctx, mark, drivers.AnyVersion))
+}

@@ -1,0 +1,15 @@
+// Package agents runs one load from several processes, on one machine or many, and makes one result of
+// it.
+//
+// A coordinator has a [Fleet] of agents. For each run it creates the run's subtree on the service, gives
+// each agent a contiguous part of the sessions, and merges what the agents hand in. Both use a control
+// plane, package control, which is never the service under test.
+//
+// Counts and histograms of the parts are added. What only all clients together show is found from what
+// the agents recorded: the fan-out of each write from the journals of their packets, and safety, fairness
+// and hand-offs from the steps of their clients. Each agent estimates the coordinator's clock, so these
+// times have an error, which is part of the result.
+//
+// An agent runs no load that nobody coordinates: it stops when the coordinator's membership ends, and
+// when its own does.
+package agents
