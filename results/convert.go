@@ -106,7 +106,10 @@ func phases(all []metrics.Phase, write writing) (names []string, of map[string]L
 }
 
 func latency(p metrics.Phase, write writing) Latency {
-	l := Latency{Service: write(p.Service), Response: write(p.Response)}
+	l := Latency{Service: write(p.Service), Response: write(p.Response), ErrorNS: p.Error}
+	for _, d := range []*Distribution{l.Service, l.Response} {
+		d.omitBelow(int64(2 * p.Error))
+	}
 	if p.Service != nil {
 		l.Count = p.Service.TotalCount()
 	}
@@ -124,6 +127,18 @@ func DistributionOf(h *hdrhistogram.Histogram) *Distribution {
 	encoded, _ := h.Encode(hdrhistogram.V2CompressedEncodingCookieBase)
 	d.HDR = string(encoded)
 	return d
+}
+
+// omitBelow leaves out the percentiles that are less than the least that is known.
+func (d *Distribution) omitBelow(least int64) {
+	if d == nil {
+		return
+	}
+	for _, p := range []**int64{&d.P50, &d.P90, &d.P99, &d.P999} {
+		if *p != nil && **p < least {
+			*p = nil
+		}
+	}
 }
 
 // quantiles returns the percentiles that have enough observations. It returns nil for a histogram
@@ -198,6 +213,13 @@ func SafetyOf(s metrics.Safety) Safety {
 		TokensRefused: s.TokensRefused, Tokens: s.Tokens, Details: append([]string{}, s.Details...),
 		Weaker: s.Weaker,
 	}
+}
+
+// GeneratorOf describes the load generator of one agent, which made the record.
+func GeneratorOf(r *metrics.Record) Generator {
+	g := generator(r.Generator, DistributionOf)
+	g.RequestsPerS = perSecond(r.Counts.RPCs, r.Duration)
+	return g
 }
 
 func generator(g metrics.Generator, write writing) Generator {

@@ -85,6 +85,21 @@ type Generator struct {
 	Wakes *Distribution `json:"wakes_ns,omitempty"`
 }
 
+// An Agent is one of the processes that shared the clients of a run.
+type Agent struct {
+	Name       string `json:"name"`
+	Host       string `json:"host"`
+	Processors int    `json:"processors"` // that its process may use
+	Sessions   int    `json:"sessions"`
+	// Generator describes its part of the load.
+	Generator Generator `json:"generator"`
+	// ClockErrorNS is how far its times can be wrong on the coordinator's clock, at most. Latencies from a
+	// client of one agent to a client of another have the errors of both. ClockDriftPPM is how much slower
+	// its clock ran than the coordinator's, in millionths.
+	ClockErrorNS  time.Duration `json:"clock_error_ns"`
+	ClockDriftPPM float64       `json:"clock_drift_ppm"`
+}
+
 // Lost returns the number of arrivals of an open loop that have no response time.
 func (g Generator) Lost() int64 {
 	if g.Offered == 0 {

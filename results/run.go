@@ -72,6 +72,8 @@ type Run struct {
 	Little    *Little            `json:"littles_law,omitempty"` // of a closed loop in which rounds ended; not in older files
 	Safety    Safety             `json:"safety"`
 	Generator Generator          `json:"generator"`
+	// Agents are the processes that shared the clients; left out where one process had all of them.
+	Agents []Agent `json:"agents,omitempty"`
 	// Server is the server's own account of the window, others' doings
 	// included; left out where it keeps none.
 	Server *Server `json:"server,omitempty"`
@@ -127,6 +129,10 @@ type Latency struct {
 	Count    int64         `json:"count"`
 	Service  *Distribution `json:"service_ns,omitempty"`
 	Response *Distribution `json:"response_ns,omitempty"`
+	// ErrorNS is how far each time can be wrong, where times begin with one agent and end with another,
+	// which have clocks of their own. Percentiles below twice the error are null. It is left out where
+	// one process measured.
+	ErrorNS time.Duration `json:"error_ns,omitempty"`
 }
 
 // A Distribution sums up a histogram. A percentile with fewer than ten

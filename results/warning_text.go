@@ -22,10 +22,13 @@ func sentence(w metrics.Warning) string {
 	return framed(w, text)
 }
 
-// framed returns the sentence with the variant or the client that the warning is about.
+// framed returns the sentence with the variant, the client or the agent that the warning is about.
 func framed(w metrics.Warning, text string) string {
 	if client := w.Names["client"]; client != "" {
 		return fmt.Sprintf("client %s: %s; nothing was kept", client, text)
+	}
+	if agent := w.Names[metrics.OfAgent]; agent != "" {
+		return fmt.Sprintf("agent %s: %s", agent, text)
 	}
 	if runs := w.Numbers["runs_of_side"]; runs > 0 {
 		return fmt.Sprintf("%s: %.0f of %.0f runs: %s", variantOf(w), w.Numbers["runs_affected"], runs, text)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/stampede-bench/stampede/agents"
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/duet"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
@@ -64,6 +65,8 @@ type app struct {
 	window *duet.Gate
 	// used holds the services that have done a run: their servers are warm.
 	used map[drivers.Service]bool
+	// fleet has the agents among which runs are divided; nil if this process has all clients.
+	fleet *agents.Fleet
 }
 
 func (a *app) root() *cobra.Command {
@@ -107,7 +110,7 @@ func (a *app) addCommands(root *cobra.Command) {
 		{"Measure:", []*cobra.Command{a.runCommand(), a.countCommand(), a.sweepCommand(), a.observeCommand(), a.abCommand(), a.calibrateCommand()}},
 		{"Judge:", []*cobra.Command{a.gateCommand(), a.baselineCommand(), a.compareCommand(), a.historyCommand()}},
 		{"Results and scenario files:", []*cobra.Command{a.runsCommand(), a.reportCommand(), a.schemaCommand(), a.initCommand(), a.validateCommand()}},
-		{"Services:", []*cobra.Command{a.listCommand(), a.serveCommand(), a.cleanCommand()}},
+		{"Services:", []*cobra.Command{a.listCommand(), a.serveCommand(), a.cleanCommand(), a.agentCommand()}},
 	}
 	for _, g := range groups {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})

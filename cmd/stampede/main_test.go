@@ -24,6 +24,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/cluster/reexec"
 	"github.com/stampede-bench/stampede/drivers/etcd/etcdtest"
+	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads"
@@ -63,6 +64,12 @@ func (m tidy) Run() int {
 }
 
 func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
+
+// TestAgentScripts runs the scripts of agents, with the address of a control plane in $CONTROL.
+func TestAgentScripts(t *testing.T) {
+	testenv.SkipIfShort(t)
+	runScripts(t, "agents", map[string]string{"CONTROL": backendtest.Native(t, server.Options{})})
+}
 
 // TestSecureScripts runs the scripts for servers with TLS. They have the address in $ADDRESS, a
 // certificate in $CA and $CERT, a server's in $SERVER_CERT, another authority's in $OTHER_CA and $OTHER_CERT, and the node

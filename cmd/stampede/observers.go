@@ -29,13 +29,7 @@ type observedRun struct {
 // drive executes the plan while the command's observers, and those of this run, follow it.
 func (a *app) drive(ctx context.Context, run observedRun, ofRun []observer) (*metrics.Record, error) {
 	all, p := slices.Concat(a.observers, ofRun), run.plan
-	p.Progress = func(now workloads.Progress) {
-		for _, o := range all {
-			if o.progress != nil {
-				o.progress(now)
-			}
-		}
-	}
+	p.Progress = progressOf(all)
 	if slices.ContainsFunc(all, func(o observer) bool { return o.begin != nil }) {
 		p.Watch = func(l *workloads.Live) {
 			for _, o := range all {
@@ -52,6 +46,17 @@ func (a *app) drive(ctx context.Context, run observedRun, ofRun []observer) (*me
 		}
 	}
 	return record, err
+}
+
+// progressOf returns what reports the progress of a run to the observers.
+func progressOf(all []observer) func(workloads.Progress) {
+	return func(now workloads.Progress) {
+		for _, o := range all {
+			if o.progress != nil {
+				o.progress(now)
+			}
+		}
+	}
 }
 
 // exporting returns the observer that exports runs as metrics.

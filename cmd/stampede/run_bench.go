@@ -25,6 +25,9 @@ func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs
 	if err := f.Saving.Check(); err != nil {
 		return err
 	}
+	if err := f.CheckAgents(jobs); err != nil {
+		return err
+	}
 	for _, j := range jobs {
 		if j.Flags.Repeat < 1 {
 			return cli.Flagf("repeat", "%d: must be at least 1", j.Flags.Repeat)
@@ -45,12 +48,16 @@ func (a *app) perform(ctx context.Context, f spec.Flags, file results.File, jobs
 		return err
 	}
 	defer hide()
+	b := &bench{app: a, progress: newProgress(a.err, f.Quiet), file: file, abort: abortConditions{asked.Aborts, nil}}
+	dismiss, err := a.gather(ctx, f.Agents, f.ConnectTimeout, b.progress)
+	if err != nil {
+		return err
+	}
 	for _, j := range jobs {
 		j.Flags.Announce(a.err, j.Sources, j.Flags.Announcement(len(j.Chosen)))
 	}
-	b := &bench{app: a, progress: newProgress(a.err, f.Quiet), file: file, abort: abortConditions{asked.Aborts, nil}}
 	began := time.Now()
-	runErr := b.runAll(ctx, jobs)
+	runErr := errors.Join(b.runAll(ctx, jobs), dismiss())
 	b.file.Took = time.Since(began)
 	b.progress.clear()
 	broken := runErr != nil && !errors.Is(runErr, workloads.ErrInterrupted)

@@ -21,6 +21,9 @@ func (a *app) runOnce(ctx context.Context, f *spec.Flags, s drivers.Service, for
 	}
 	setting := f.Recorded(p)
 	setting.Ceiling = noise.File(spec.SavedNoise).Ceiling(results.ThisHost(), setting.Backend.Client)
+	if a.fleet != nil {
+		return a.runOnAgents(ctx, p, setting, observers)
+	}
 	record, err := a.drive(ctx, observedRun{p, setting}, observers)
 	if record == nil {
 		return nil, interrupted(ctx, err)

@@ -42,8 +42,8 @@ func TestAddressOpensTheSameService(t *testing.T) {
 
 func TestAddressKeepsTheSettings(t *testing.T) {
 	for url, want := range map[string][]string{
-		"zookeeper://127.0.0.1:1,127.0.0.1:2/a?clients=leader": {"zookeeper://127.0.0.1:1,127.0.0.1:2/a?", "client=lean", "clients=leader"},
-		"etcd://127.0.0.1:1/b": {"etcd://127.0.0.1:1/b"},
+		"zookeeper://127.0.0.1:1,127.0.0.1:2/a?clients=leader":        {"zookeeper://127.0.0.1:1,127.0.0.1:2/a?", "client=lean", "clients=leader"},
+		"etcd://127.0.0.1:1/b":                                        {"etcd://127.0.0.1:1/b"},
 		"native://127.0.0.1:1?client=go-zookeeper&session-timeout=3s": {"native://127.0.0.1:1?", "client=go-zookeeper", "session-timeout=3s"},
 	} {
 		got, err := backends.Address(open(t, url))

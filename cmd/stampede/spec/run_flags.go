@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,6 +37,7 @@ type Flags struct {
 	File        string
 	Percentiles string
 	Repeat      int
+	Agents      Agents
 	MetricsAddr string
 	Listen      string
 }
@@ -49,6 +51,7 @@ func (f *Flags) Register(forms []workloads.Form, cmd *cobra.Command) {
 	f.RegisterFixed(cmd, 1800*time.Millisecond, results.KindRun)
 	RegisterPercentiles(flags, &f.Percentiles)
 	flags.IntVar(&f.Repeat, "repeat", 1, "number of repetitions of all runs; with at least 6 every figure has a 95 % interval")
+	f.Agents.register(flags)
 	f.Saving.Register(cmd)
 	f.Judging.register(cmd)
 }
@@ -80,6 +83,9 @@ func (f *Flags) check() error {
 		if err := cli.CheckDuration(name, d, 0); err != nil {
 			return err
 		}
+	}
+	if err := f.Agents.check(); err != nil {
+		return err
 	}
 	if f.Run.Rounds < 0 {
 		return cli.Flagf("rounds", "%d: must be positive, or 0 to go by --duration", f.Run.Rounds)
@@ -124,9 +130,9 @@ func ofResult() []string {
 }
 
 // OfCommand lists the flags that are not settings of a scenario. A scenario states its thresholds
-// in another form.
+// in another form, and says nothing of the machines that run it.
 func OfCommand() []string {
-	return append(ofResult(), "threshold", "abort-on", "baseline", "noise", "inconclusive")
+	return slices.Concat(ofResult(), []string{"threshold", "abort-on", "baseline", "noise", "inconclusive"}, agentFlags())
 }
 
 // Defaults returns the flags of run with their default values.

@@ -13,16 +13,23 @@ import (
 
 // Plan returns the plan of the nth run of the command.
 func (f *Flags) Plan(s drivers.Service, form workloads.Form, clients, nth int) workloads.Plan {
-	p := f.Run
-	p.Service, p.Form, p.Clients, p.Seed, p.Rounds = form.On(s), form, clients, RunSeed(f.Seed, nth), f.WindowRounds()
-	p.Settings.Namespace, p.Settings.Readers, p.Settings.Mix = f.Namespace, f.Readers, f.Mix.MixSettings
-	p.Preload, p.Background, p.Open, p.Faults = f.Mix.preload, f.background.Background, f.Load.open, f.faults.schedule
+	p := f.draft(form, clients)
+	p.Service, p.Seed = form.On(s), RunSeed(f.Seed, nth)
 	if f.faults.nemesis > 0 {
 		p.Faults = append(slices.Clone(p.Faults), p.Nemesis(f.Seed, f.faults.nemesis)...)
 	}
 	if len(p.Faults) == 0 { // faults are scheduled within the requested duration
 		p.LeastRounds, p.DurationLimit = LeastRounds, f.durationLimit()
 	}
+	return p
+}
+
+// draft returns what a plan says before its service is known.
+func (f *Flags) draft(form workloads.Form, clients int) workloads.Plan {
+	p := f.Run
+	p.Form, p.Clients, p.Rounds = form, clients, f.WindowRounds()
+	p.Settings.Namespace, p.Settings.Readers, p.Settings.Mix = f.Namespace, f.Readers, f.Mix.MixSettings
+	p.Preload, p.Background, p.Open, p.Faults = f.Mix.preload, f.background.Background, f.Load.open, f.faults.schedule
 	return p
 }
 

@@ -25,6 +25,7 @@ func notSettings() map[string]string {
 		"connect-timeout": refuses, "max-sessions": refuses,
 		"abort-on":      "it ends the command early, which the result says",
 		"password-file": "it goes with user",
+		"control":       "it goes with agents", "control-listen": "it goes with agents",
 	}
 }
 

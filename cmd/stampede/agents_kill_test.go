@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/agents/control"
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/lean"
+	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+)
+
+// killedRuns is how many runs of agents lose a process; the variable KILLS overrides it.
+const killedRuns = 2
+
+// TestRunsOfAgentsSurviveNoKill kills an agent or the coordinator of a run at any moment. All other processes
+// end by themselves, and nothing of the run is left on the service.
+func TestRunsOfAgentsSurviveNoKill(t *testing.T) {
+	testenv.SkipIfShort(t)
+	rounds := killedRuns
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
+		rounds = n
+	}
+	_, addr := startServe(t, "127.0.0.1:0")
+	var longest time.Duration
+	for i := range rounds {
+		f := startFleet(t, addr, 3)
+		time.Sleep(time.Duration(rand.Int64N(int64(4 * time.Second)))) // any moment
+		victim := f.all[i%len(f.all)]
+		if err := victim.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		killed := time.Now()
+		f.wait()
+		longest = max(longest, time.Since(killed))
+		if victim != f.coordinator && !strings.Contains(f.errors.String(), "lost, and the clients that it ran with it") {
+			t.Errorf("run %d: the coordinator does not name the lost agent: %s", i+1, f.errors.String())
+		}
+		wantNoRun(t, addr)
+	}
+	t.Logf("%d runs: the last process ended at most %v after the kill, %v after the end of the lease", rounds, longest, longest-control.Lease)
+}
+
+// A fleetProcess is a coordinator and its agents, as processes.
+type fleetProcess struct {
+	coordinator *exec.Cmd
+	all         []*exec.Cmd // the agents, and the coordinator
+	errors      *bytes.Buffer
+	read        chan struct{} // closed when the coordinator has written all
+}
+
+var joinLine = regexp.MustCompile(`stampede (agent --join \S+ --token \S+)\n`)
+
+// startFleet starts a long run of agents on the service, and returns when all agents have joined.
+func startFleet(t *testing.T, addr string, agents int) *fleetProcess {
+	t.Helper()
+	f := &fleetProcess{errors: new(bytes.Buffer), read: make(chan struct{})}
+	f.coordinator = exec.CommandContext(t.Context(), "stampede", "run", "lock", "--form", "predecessor", "--clients", "6",
+		"--duration", "1m", "--backend", "native://"+addr, "--no-save", "--agents", strconv.Itoa(agents))
+	f.coordinator.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	out, err := f.coordinator.StderrPipe()
+	if err == nil {
+		err = f.coordinator.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	var words []string
+	for words == nil {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := joinLine.FindStringSubmatch(line); found != nil {
+			words = strings.Fields(found[1])
+		}
+	}
+	go func() {
+		defer close(f.read)
+		_, _ = io.Copy(f.errors, lines)
+	}()
+	for i := range agents {
+		f.all = append(f.all, startAgent(t, append(words, "--name", fmt.Sprintf("a%d", i+1))))
+	}
+	f.all = append(f.all, f.coordinator)
+	return f
+}
+
+// startAgent starts an agent, and returns when it has joined.
+func startAgent(t *testing.T, words []string) *exec.Cmd {
+	t.Helper()
+	a := exec.CommandContext(t.Context(), "stampede", words...)
+	out, err := a.StderrPipe()
+	if err == nil {
+		err = a.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	if line, err := lines.ReadString('\n'); err != nil || !strings.Contains(line, "has joined") {
+		t.Fatalf("an agent wrote %q, %v", line, err)
+	}
+	go io.Copy(io.Discard, lines)
+	return a
+}
+
+// wait waits until all processes have ended.
+func (f *fleetProcess) wait() {
+	<-f.read
+	for _, p := range f.all {
+		_ = p.Wait() // its exit code depends on when it was disturbed
+	}
+}
+
+// wantNoRun fails the test if a run has left nodes on the service.
+func wantNoRun(t *testing.T, addr string) {
+	t.Helper()
+	s, err := lean.New(ensemble.Config{Servers: []string{addr}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Dial(t.Context(), drivers.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if left, err := namespace.Clean(t.Context(), c, namespace.Default, true); err != nil || len(left) > 0 {
+		t.Errorf("left on the service: %v, %v", left, err)
+	}
+}

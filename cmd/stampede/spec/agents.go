@@ -1,0 +1,60 @@
+package spec
+
+import (
+	"github.com/spf13/pflag"
+
+	"github.com/stampede-bench/stampede/agents"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+)
+
+// Agents holds the flags that divide the clients of each run among agents.
+type Agents struct {
+	Count   int    // 0: this process has all clients
+	Control string // URL of the control plane; "": this process runs one
+	Listen  string // HOST:PORT of what this process runs for the agents
+}
+
+// agentFlags lists the flags of Agents.
+func agentFlags() []string { return []string{"agents", "control", "control-listen"} }
+
+func (a *Agents) register(flags *pflag.FlagSet) {
+	flags.IntVar(&a.Count, "agents", 0, "number of agents (stampede agent) among which the clients of each run are divided (default: this process has all of them)")
+	flags.StringVar(&a.Control, "control", "", "`URL` of a running service for the coordination with the agents, such as etcd://host:2379/bench (default: an etcd member in this process)")
+	flags.StringVar(&a.Listen, "control-listen", "127.0.0.1:0", "`HOST:PORT` of this machine by which agents reach this process; port 0 is any that is free")
+}
+
+func (a *Agents) check() error {
+	switch {
+	case a.Count < 0:
+		return cli.Flagf("agents", "%d: must be positive", a.Count)
+	case a.Count == 0 && a.Control != "":
+		return cli.Flagf("control", "is for runs with --agents")
+	}
+	return nil
+}
+
+// CheckAgents returns an error if runs of the jobs cannot be divided as f says.
+func (f *Flags) CheckAgents(jobs []Job) error {
+	switch {
+	case f.Agents.Count == 0:
+		return nil
+	case f.Listen != "":
+		return cli.Flagf(ListenFlag, "shows what this process runs, not what its agents do: leave it out with --agents")
+	case f.MetricsAddr != "":
+		return cli.Flagf(MetricsFlag, "shows what this process runs, not what its agents do: leave it out with --agents")
+	case !f.Security.IsZero():
+		return cli.Flagf("agents", ": agents use no TLS and no credentials yet")
+	}
+	for _, j := range jobs {
+		for _, form := range j.Chosen {
+			p := j.Flags.draft(form.Form, 1)
+			if j.Flags.faults.nemesis > 0 {
+				return cli.Flagf("nemesis", ": faults cannot be injected into the clients of agents yet")
+			}
+			if err := agents.Supports(p); err != nil {
+				return cli.Flagf("agents", ": %w", err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,43 @@
+package view
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/internal/golden"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/resulttest"
+)
+
+// divided returns a run of two agents, whose hand-offs are wrong by up to the given error.
+func divided(clients int, handoff, wrong time.Duration) results.Run {
+	phase := func(name string, d, e time.Duration) metrics.Phase {
+		return metrics.Phase{Name: name, Service: resulttest.Spread(1000, d), Response: resulttest.Spread(1000, d), Error: e}
+	}
+	run := results.FromRecord(results.Setting{Recipe: "lock", Form: "predecessor", Family: "recipe", Backend: resulttest.Native(), Clients: clients, Hold: time.Millisecond},
+		&metrics.Record{
+			Duration: 2 * time.Second, Rounds: 1000, Counts: metrics.Counts{Notifications: 1000, Reads: 3000, Writes: 2000, RPCs: 5000, Useful: 1000},
+			Phases: []metrics.Phase{phase("acquire", 12*time.Millisecond, 0), phase("handoff", handoff, wrong), phase("release", time.Millisecond, 0)},
+			Safety: metrics.Safety{Checked: 1000, Tokens: true},
+		})
+	lag := results.DistributionOf(resulttest.Spread(2000, 300*time.Microsecond))
+	run.Agents = []results.Agent{
+		{Name: "east", Host: "host1", Processors: 8, Sessions: clients / 2, ClockErrorNS: wrong / 2,
+			Generator: results.Generator{CPUCores: 0.31, RequestsPerS: 1250, Lag: lag}},
+		{Name: "west\n", Host: "host2", Processors: 1, Sessions: clients - clients/2, ClockErrorNS: wrong / 2,
+			Generator: results.Generator{CPUCores: 0.94, RequestsPerS: 1250}},
+	}
+	return run
+}
+
+// TestAgentsAreNamed has runs in which all hand-offs, or only the longest, take longer than twice their error.
+func TestAgentsAreNamed(t *testing.T) {
+	var b bytes.Buffer
+	f := resulttest.FileOf(divided(8, 2*time.Millisecond, 60*time.Microsecond), divided(10_000, 2*time.Millisecond, 1500*time.Microsecond))
+	if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	golden.Compare(t, "testdata/agents.txt", b.Bytes())
+}
