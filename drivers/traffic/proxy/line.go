@@ -1,12 +1,15 @@
 package proxy
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
 	"net"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
@@ -57,6 +60,10 @@ func (l *line) direction(e event) *direction {
 // run passes bytes in both directions until both have ended.
 func (l *line) run() {
 	a := l.proxy.analysis
+	if l.shakeHands() != nil {
+		l.abort()
+		return
+	}
 	l.observed = a.open(l)
 	requests, replies := l.direction(fromClient), l.direction(fromServer)
 	var other sync.WaitGroup
@@ -68,6 +75,20 @@ func (l *line) run() {
 	if l.observed {
 		a.end(l, requests.lost+replies.lost)
 	}
+}
+
+// shakeHands does the TLS handshakes of both sides, at the same time. A peer that does not take part keeps
+// both connections for no longer than the proxy waits.
+func (l *line) shakeHands() error {
+	ctx, cancel := context.WithTimeout(l.proxy.ctx, l.proxy.patience)
+	defer cancel()
+	sides, ctx := errgroup.WithContext(ctx)
+	for _, side := range []net.Conn{l.client, l.server} {
+		if t, ok := side.(*tls.Conn); ok {
+			sides.Go(func() error { return t.HandshakeContext(ctx) })
+		}
+	}
+	return sides.Wait()
 }
 
 // bufferSize is how many bytes are passed on at once. Most requests and replies are smaller.
@@ -104,16 +125,8 @@ func (l *line) abort() {
 	reset(l.rawServer)
 }
 
-// closeWrite ends one direction of a connection. With TLS that can only be said after the handshake, which a client
-// that closes at once does not wait for.
-func closeWrite(c net.Conn) error {
-	if t, ok := c.(*tls.Conn); ok {
-		if err := t.Handshake(); err != nil {
-			return err
-		}
-	}
-	return c.(interface{ CloseWrite() error }).CloseWrite()
-}
+// closeWrite ends one direction of a connection.
+func closeWrite(c net.Conn) error { return c.(interface{ CloseWrite() error }).CloseWrite() }
 
 // patient is a connection below TLS that waits for its reader. crypto/tls gives the end of a direction five seconds, and
 // a reader may be slower than that.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -20,10 +21,10 @@ func TestEndWaitsForASlowReader(t *testing.T) {
 	trusting.Time = func() time.Time { return now } // the test's own clock is before the certificate
 	bubble.Test(t, func(t *testing.T) {
 		near, far := net.Pipe() // holds nothing: each write waits for its reader
-		l := newLine(&Proxy{options: Options{TLS: own}}, pipe{near}, pipe{near}, Server{})
+		l := newLine(&Proxy{options: Options{TLS: own}, ctx: t.Context(), patience: patience}, pipe{near}, pipe{near}, Server{})
 		client := tls.Client(far, trusting)
 		ended := make(chan error, 1)
-		go func() { ended <- closeWrite(l.client) }()
+		go func() { ended <- cmp.Or(l.shakeHands(), closeWrite(l.client)) }()
 		must(t, client.Handshake())
 		time.Sleep(time.Minute)
 		client.SetReadDeadline(time.Now().Add(time.Minute))

@@ -38,6 +38,7 @@ type Proxy struct {
 	listeners []net.Listener
 	analysis  *analysis
 	last      atomic.Uint64 // the last connection's ID
+	patience  time.Duration // how long a server may take to accept, and a peer to do its TLS handshake
 	ctx       context.Context
 	stop      context.CancelFunc
 	running   sync.WaitGroup
@@ -53,7 +54,15 @@ func Listen(addresses []string, servers []Server, o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Proxy{options: o, lines: make(map[*line]bool), analysis: newAnalysis(o)}
+	return listen(addresses, servers, o, patience)
+}
+
+// patience is longer than an honest peer takes.
+const patience = 10 * time.Second
+
+// listen is Listen with another patience.
+func listen(addresses []string, servers []Server, o Options, patience time.Duration) (*Proxy, error) {
+	p := &Proxy{options: o, lines: make(map[*line]bool), analysis: newAnalysis(o), patience: patience}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	for _, a := range addresses {
 		l, err := net.Listen("tcp", a)
@@ -146,7 +155,7 @@ const retry = 5 * time.Millisecond
 // connect connects a client to its server and passes bytes between them until both directions
 // have ended.
 func (p *Proxy) connect(client net.Conn, s Server) {
-	var d net.Dialer
+	d := net.Dialer{Timeout: p.patience}
 	server, err := d.DialContext(p.ctx, "tcp", s.Address)
 	if err != nil {
 		reset(client) // as a server that refuses
