@@ -27,7 +27,8 @@ type Limits struct {
 	Waiting     int // writes and notifications whose effect or cause may still be seen; the oldest are decided early
 }
 
-// DefaultLimits take some hundred megabytes at most.
+// DefaultLimits take some hundred megabytes at most with paths of 100 bytes, and some gigabytes with the longest
+// paths that are followed.
 var DefaultLimits = Limits{
 	Patterns: 512, Watches: 1 << 20, Changes: 1 << 14, Paths: 1 << 16,
 	Connections: 1 << 17, Sessions: 1 << 17, Children: 1 << 16, Lines: 1 << 14, Requests: 1 << 20, Waiting: 1 << 19,
@@ -153,8 +154,10 @@ func (a *Analysis) lookUp(path []byte) *place {
 
 func (a *Analysis) newPlace(path string) *place {
 	p := &place{path: path}
-	if up := above(path); up != "" {
-		p.parent = a.lookUp([]byte(up))
+	if up := above(path); up != "" { // a part of the same text
+		if p.parent = a.paths[up]; p.parent == nil {
+			p.parent = a.newPlace(up)
+		}
 	}
 	p.pattern = a.pattern(Fold(path), p.parent)
 	if len(a.paths) >= a.limits.Paths { // counted after the nodes above it have been entered

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,6 +106,35 @@ func TestHostilePaths(t *testing.T) {
 	}
 	if got := a.others.ops[drivers.OpGet].requests; got != hostile { // the nodes above the first path take all rows
 		t.Errorf("the row for other patterns has %d reads, want %d", got, hostile)
+	}
+}
+
+// TestLongPathsAreNotFollowed names paths of 64 KB with 32,000 nodes above each. Nothing is kept of them, and all
+// that has no such path is followed as before.
+func TestLongPathsAreNotFollowed(t *testing.T) {
+	a := New(tight())
+	s, writer := newScript(a, 1), newScript(a, 2)
+	deep := []byte(strings.Repeat("/a", 32_000))
+	both := []drivers.Part{{Op: drivers.OpSet, Path: deep}, {Op: drivers.OpSet, Path: []byte("/v")}}
+	s.call(drivers.Message{Op: drivers.OpGet, Path: []byte("/v"), Watch: true, Pos: 1})
+	for pos := range int64(20) {
+		s.call(drivers.Message{Op: drivers.OpGet, Path: deep, Watch: true, Pos: pos + 2})
+		s.call(drivers.Message{Op: drivers.OpWatchTree, Path: deep, Watch: true, Pos: pos + 2})
+		writer.call(drivers.Message{Op: drivers.OpCreate, Mode: drivers.Ephemeral | drivers.Sequential, Path: deep, Pos: pos + 2})
+		s.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.Created, Path: deep})
+		a.retained(t)
+	}
+	writer.call(drivers.Message{Op: drivers.OpMulti, Parts: both, Pos: 30})
+	s.Message(time.Unix(10, 0), drivers.Message{Kind: drivers.Notification, Event: drivers.DataChanged, Path: []byte("/v"), Pos: 30})
+	if len(a.paths) > 3 || a.watches != 0 || a.children != 0 || a.requests != 0 || len(both[0].Path) == 0 {
+		t.Errorf("%d paths, %d watches, %d nodes and %d requests are kept", len(a.paths), a.watches, a.children, a.requests)
+	}
+	r := a.Report()
+	if got, want := r.Traffic.Beyond.Paths, int64(20*7+2); got != want || r.Traffic.Reads != 21 || r.Traffic.Writes != 21 || r.Traffic.Notifications != 21 {
+		t.Errorf("%d messages had too long a path, want %d; %d reads, %d writes, %d notifications", got, want, r.Traffic.Reads, r.Traffic.Writes, r.Traffic.Notifications)
+	}
+	if r.Traffic.Changes != 1 {
+		t.Errorf("%d changes, want the one of /v", r.Traffic.Changes)
 	}
 }
 

@@ -66,6 +66,7 @@ type Beyond struct {
 	Sessions    int64 `json:"sessions"`    // their messages are counted
 	Nodes       int64 `json:"nodes"`       // ephemeral or sequential nodes whose order is not followed
 	Requests    int64 `json:"requests"`    // their latency and the effect of their replies are not known
+	Paths       int64 `json:"paths"`       // messages that named too long a path; they are counted
 	// Early are changes, writes and notifications that were decided before everything was known of them.
 	Early int64 `json:"decided_early"`
 }

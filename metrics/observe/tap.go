@@ -89,6 +89,7 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	if t.out {
 		return
 	}
+	m = t.a.shortened(m)
 	switch m.Kind {
 	case drivers.Request:
 		t.request(&m)
@@ -99,6 +100,41 @@ func (t *tap) Message(at time.Time, m drivers.Message) {
 	case drivers.Cut:
 		t.s.probe.Message(m)
 	}
+}
+
+// maxPath is the length of the longest path that is followed. Every service takes longer ones, but no program
+// is known to use them, and of a hostile one each watch and each node above would keep its text.
+const maxPath = 1024
+
+// numbered is more than the length of the text that a service adds to the name of a sequential node.
+const numbered = 64
+
+// shortened returns the message without the paths that are too long to be followed. What concerns them is
+// only counted. A request and its reply stay of one kind.
+func (a *Analysis) shortened(m drivers.Message) drivers.Message {
+	long := func(path []byte, op drivers.Op, mode drivers.Mode) bool {
+		n := len(path)
+		if m.Kind == drivers.Request && op == drivers.OpCreate && mode&drivers.Sequential != 0 {
+			n += numbered
+		}
+		return n > maxPath
+	}
+	longPart := func(p drivers.Part) bool { return long(p.Path, p.Op, p.Mode) }
+	if long(m.Path, m.Op, m.Mode) {
+		a.all.beyond.Paths++
+		m.Path, m.Watch = nil, false
+		if m.Op.IsWrite() || m.Op.IsWatch() {
+			m.Op = drivers.OpOther
+		}
+	}
+	if slices.ContainsFunc(m.Parts, longPart) {
+		a.all.beyond.Paths++
+		m.Parts = slices.DeleteFunc(slices.Clone(m.Parts), longPart)
+		if len(m.Parts) == 0 {
+			m.Op = drivers.OpOther
+		}
+	}
+	return m
 }
 
 func (t *tap) request(m *drivers.Message) {

@@ -50,8 +50,8 @@ func TestHeadingSaysWhatWasLeftOut(t *testing.T) {
 	if got := observation.Heading(results.Observation{Observed: r}); strings.Contains(got, "followed") || strings.Contains(got, "early") {
 		t.Errorf("nothing was left out, got %q", got)
 	}
-	r.Traffic.Beyond = observe.Beyond{Connections: 1, Sessions: 2, Nodes: 3, Requests: 4, Early: 5}
-	want := "1 connection not followed, 2 sessions not followed, 3 nodes not followed, 4 requests not followed, 5 changes or notifications decided early"
+	r.Traffic.Beyond = observe.Beyond{Connections: 1, Sessions: 2, Nodes: 3, Requests: 4, Early: 5, Paths: 6}
+	want := "1 connection not followed, 2 sessions not followed, 3 nodes not followed, 4 requests not followed, 6 messages with too long a path, 5 changes or notifications decided early"
 	if got := observation.Heading(results.Observation{Observed: r}); !strings.HasSuffix(got, " · "+want) {
 		t.Errorf("got %q, want it to end with %q", got, want)
 	}

@@ -71,6 +71,7 @@ func beyond(b observe.Beyond) (all []string) {
 	}{
 		{b.Connections, "connection", " not followed"}, {b.Sessions, "session", " not followed"},
 		{b.Nodes, "node", " not followed"}, {b.Requests, "request", " not followed"},
+		{b.Paths, "message", " with too long a path"},
 		{b.Early, "change", " or notifications decided early"},
 	} {
 		if of.n > 0 {

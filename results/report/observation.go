@@ -54,8 +54,8 @@ func seen(o results.Observation) (all []remark) {
 	missed(uint64(o.Observed.Traffic.Joined), fmt.Sprintf("Of %d connections the beginning was not seen.", o.Observed.Traffic.Joined))
 	missed(uint64(o.Observed.Traffic.Unfollowed), fmt.Sprintf("Of %d watches it is not known what they caused.", o.Observed.Traffic.Unfollowed))
 	if b := o.Observed.Traffic.Beyond; b.Any() {
-		missed(1, fmt.Sprintf("More was observed than is kept: %d connections, %d sessions, %d nodes and %d requests were not followed, and %d changes or notifications were decided early.",
-			b.Connections, b.Sessions, b.Nodes, b.Requests, b.Early))
+		missed(1, fmt.Sprintf("More was observed than is kept: %d connections, %d sessions, %d nodes and %d requests were not followed, %d messages had too long a path, and %d changes or notifications were decided early.",
+			b.Connections, b.Sessions, b.Nodes, b.Requests, b.Paths, b.Early))
 	}
 	if len(all) == 0 || len(o.Gates) == 0 && len(all) == 1 {
 		all = append(all, remark{badge{"holds", "good", "✓"}, allSeen})
