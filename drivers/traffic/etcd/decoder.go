@@ -10,11 +10,13 @@ import (
 	"github.com/stampede-bench/stampede/drivers/traffic"
 )
 
-// Protocol is etcd's protocol.
+// Protocol is etcd's protocol. All connections together keep at most maxUnfinished bytes of what is not
+// complete: a connection that would keep more is given up.
 func Protocol() traffic.Protocol {
+	shared := new(budget)
 	return traffic.Protocol{
 		Name:   "etcd",
-		Decode: func(t traffic.Tap, joined bool) traffic.Decoder { return newDecoder(t, joined) },
+		Decode: func(t traffic.Tap, joined bool) traffic.Decoder { return newDecoder(t, joined, shared) },
 	}
 }
 
@@ -25,11 +27,15 @@ type decoder struct {
 	streams           map[uint32]*stream
 	at                time.Time
 	undecodable       bool
+	budget            *budget
+	inStreams         int   // bytes that the streams keep
+	taken             int64 // of the budget
 }
 
-func newDecoder(t traffic.Tap, joined bool) *decoder {
+func newDecoder(t traffic.Tap, joined bool, b *budget) *decoder {
 	return &decoder{
-		tap: t, streams: make(map[uint32]*stream), undecodable: joined,
+		budget: b,
+		tap:    t, streams: make(map[uint32]*stream), undecodable: joined,
 		requests: newHalf(len(preface)), replies: newHalf(0),
 	}
 }
@@ -44,7 +50,7 @@ func (d *decoder) FromServer(at time.Time, p []byte) { d.decode(at, &d.replies, 
 // decode takes bytes of one direction. From the first error on, all bytes are a gap.
 func (d *decoder) decode(at time.Time, h *half, p []byte, frame func(http2.Frame)) {
 	d.at = at
-	if !d.undecodable && h.take(p, frame) == nil && !d.undecodable {
+	if !d.undecodable && h.take(p, frame) == nil && !d.undecodable && d.account() {
 		return
 	}
 	d.giveUp()
@@ -61,6 +67,8 @@ func (d *decoder) giveUp() {
 	d.undecodable = true
 	d.requests.buf, d.replies.buf = new(bytes.Buffer), new(bytes.Buffer)
 	clear(d.streams)
+	d.inStreams = 0
+	d.account()
 }
 
 // maxStreams is how many streams of a connection, and maxCreating how many unconfirmed watches of a
@@ -71,6 +79,9 @@ const (
 	maxCreating = 1 << 16
 )
 
-func (d *decoder) End(at time.Time) { d.tap.Close(at) }
+func (d *decoder) End(at time.Time) {
+	d.giveUp()
+	d.tap.Close(at)
+}
 
 func (d *decoder) tell(m drivers.Message) { d.tap.Message(d.at, m) }

@@ -20,6 +20,8 @@ type stream struct {
 	parts    []drivers.Part
 	waiting  bool // the call has no answer yet
 	watches  watches
+	keys     int // bytes of the keys of call and parts
+	kept     int // bytes in all, as the budget knows
 }
 
 // asked handles a frame of the client.
@@ -36,6 +38,7 @@ func (d *decoder) asked(f http2.Frame) {
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
 			s.up.take(f.Data(), func(payload []byte, whole bool) { d.request(s, payload, whole) })
+			d.update(s)
 		}
 	case *http2.RSTStreamFrame:
 		d.end(f.StreamID, errCanceled)
@@ -52,6 +55,7 @@ func (d *decoder) answered(f http2.Frame) {
 	case *http2.DataFrame:
 		if s := d.streams[f.StreamID]; s != nil {
 			s.down.take(f.Data(), func(payload []byte, whole bool) { d.reply(s, payload, whole) })
+			d.update(s)
 		}
 	case *http2.RSTStreamFrame:
 		d.end(f.StreamID, errCanceled)
@@ -77,6 +81,7 @@ func (d *decoder) end(id uint32, err error) {
 		return
 	}
 	delete(d.streams, id)
+	d.inStreams -= s.kept
 	if !s.waiting {
 		return
 	}
@@ -100,6 +105,10 @@ func (d *decoder) request(s *stream, payload []byte, whole bool) {
 			if r := k.request(); proto.Unmarshal(payload, r) == nil {
 				s.call = inLine(calls.Of(r))
 				s.parts = partsOf(r)
+				s.keys = len(s.call.Key)
+				for _, p := range s.parts {
+					s.keys += len(p.Path)
+				}
 			}
 		}
 		s.waiting = true

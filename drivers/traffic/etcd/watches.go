@@ -11,6 +11,7 @@ import (
 // watches are the watches of one stream.
 type watches struct {
 	creating []watch // requested and not confirmed; the server confirms in order
+	keys     int     // bytes of their keys
 }
 
 // A watch covers one key, or all keys of a range.
@@ -33,6 +34,7 @@ func (d *decoder) watchRequest(s *stream, m *drivers.Message, payload []byte, wh
 				return
 			}
 			s.watches.creating = append(s.watches.creating, w)
+			s.watches.keys += len(w.key)
 			m.Op, m.Path, m.Watch = w.op, w.key, true
 		}
 	}
@@ -51,6 +53,7 @@ func (d *decoder) watchReply(s *stream, m *drivers.Message, payload []byte, whol
 	if creating := s.watches.creating; r.Created && len(creating) > 0 {
 		m.Op, m.Path, m.Watch = creating[0].op, creating[0].key, true
 		s.watches.creating = creating[1:]
+		s.watches.keys -= len(creating[0].key)
 	}
 	if len(r.Events) == 0 {
 		d.tell(*m)
