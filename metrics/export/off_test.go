@@ -66,29 +66,41 @@ func watching(c *export.Collector, is bool) func(*workloads.Live) {
 
 // allocations returns the allocations of an operation: the difference between a long run and a
 // short one. Other activity of the process only adds allocations, and more on a busy machine,
-// so the smallest of several runs of each counts.
+// so the run with the fewest of several counts.
 func allocations(t *testing.T, s drivers.Service, watch func(*workloads.Live), more int) float64 {
-	const short, long = 1000, 401_000
-	least := [2]uint64{math.MaxUint64, math.MaxUint64}
-	for range 3 {
-		for i, rounds := range []int64{short, long} {
-			least[i] = min(least[i], mallocs(t, s, rounds, watch, more))
-		}
-	}
-	return (float64(least[1]) - float64(least[0])) / (long - short)
+	short, long := fewestAllocations(t, s, 1000, watch, more), fewestAllocations(t, s, 401_000, watch, more)
+	return (float64(long.mallocs) - float64(short.mallocs)) / float64(long.operations-short.operations)
 }
 
-// mallocs returns the allocations of a run.
-func mallocs(t *testing.T, s drivers.Service, rounds int64, watch func(*workloads.Live), more int) uint64 {
+// A cost is what a whole run did. Its operations include those before its window opened, which
+// a busy machine prolongs.
+type cost struct {
+	mallocs    uint64
+	operations int64
+}
+
+// fewestAllocations returns the cost of the run with the fewest allocations.
+func fewestAllocations(t *testing.T, s drivers.Service, rounds int64, watch func(*workloads.Live), more int) cost {
+	least := cost{mallocs: math.MaxUint64}
+	for range 3 {
+		if c := costOf(t, s, rounds, watch, more); c.mallocs < least.mallocs {
+			least = c
+		}
+	}
+	return least
+}
+
+func costOf(t *testing.T, s drivers.Service, rounds int64, watch func(*workloads.Live), more int) cost {
 	p := counting(s, rounds, watch)
 	p.Form.New = func(workloads.Settings) workloads.Workload { return newCounter(more) }
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if _, err := workloads.Run(t.Context(), p); err != nil {
+	r, err := workloads.Run(t.Context(), p)
+	if err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
-	return after.Mallocs - before.Mallocs
+	return cost{after.Mallocs - before.Mallocs, r.WholeRounds}
 }
 
 // counted runs one client for the given number of rounds.
