@@ -158,17 +158,20 @@ func TestSimulation(t *testing.T) {
 
 func share(n int) string { return fmt.Sprintf("%.1f %%", float64(n)/5) }
 
-// TestPageHasTheTable checks that docs/history.md shows the table that TestSimulation holds against the code.
-func TestPageHasTheTable(t *testing.T) {
-	table, err := os.ReadFile("testdata/simulation.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+// TestPageHasTheTables checks that docs/history.md shows the tables that TestSimulation and TestBound hold
+// against the code.
+func TestPageHasTheTables(t *testing.T) {
 	page, err := os.ReadFile("../../docs/history.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(page, table) {
-		t.Error("docs/history.md does not have the table of testdata/simulation.md")
+	for _, file := range []string{"testdata/simulation.md", "testdata/bound.md"} {
+		table, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(page, table) {
+			t.Errorf("docs/history.md does not have the table of %s", file)
+		}
 	}
 }
