@@ -29,7 +29,7 @@ type Agent struct {
 	Joined func()
 	Runs   func(form string, sessions int)
 
-	clock  clock.Clock
+	clock  func() clock.Moment // nil: one that starts with Run
 	offset *clock.Estimator
 }
 
@@ -110,11 +110,13 @@ const exchangeEvery = 10 * time.Millisecond
 
 // startClock estimates the coordinator's clock from now on, until end is called.
 func (a *Agent) startClock(ctx context.Context, c control.Coordinator) (end func(), err error) {
-	a.clock = clock.StartClock()
+	if a.clock == nil {
+		a.clock = clock.StartClock().Now
+	}
 	if a.offset, err = clock.NewEstimator(clock.DefaultMaxDrift); err != nil {
 		return nil, err
 	}
-	peer, err := clock.Dial(ctx, c.Clock, c.Key, a.clock.Now)
+	peer, err := clock.Dial(ctx, c.Clock, c.Key, a.clock)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +141,7 @@ func (a *Agent) startClock(ctx context.Context, c control.Coordinator) (end func
 	}, nil
 }
 
-func (a *Agent) now() time.Duration { return a.clock.Now().Since() }
+func (a *Agent) now() time.Duration { return a.clock().Since() }
 
 // takePart runs the agent's share and hands in its report, also of a failure.
 func (a *Agent) takePart(ctx context.Context, work assignment, s share) error {
@@ -274,7 +276,7 @@ func (p *part) awaitWindow(ctx context.Context) error {
 	if err := a.Plane.GetJSON(ctx, p.work.document(window), &opens); err != nil {
 		return err
 	}
-	now, err := a.offset.At(a.clock.Now())
+	now, err := a.offset.At(a.clock())
 	if err != nil {
 		return err
 	}
