@@ -24,6 +24,9 @@ type Agent struct {
 	control.Agent
 	Plane *control.Plane
 	Forms []workloads.Form
+	// Security is how the agent connects to a service that needs TLS or credentials. If it is zero, the
+	// coordinator says how.
+	Security drivers.Security
 	// Joined, if set, is called when the agent waits for its first run, and Runs before each run, with the
 	// form and the number of sessions.
 	Joined func()
@@ -58,6 +61,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer end()
+	a.Secured = !a.Security.IsZero()
 	if err := a.Plane.Join(ctx, a.Agent); err != nil {
 		return caused(ctx, err)
 	}
@@ -172,7 +176,11 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 			cancel(errAborted)
 		}
 	}()
-	plan, err := work.plan(ctx, a.Forms)
+	security, err := a.security(ctx, work)
+	if err != nil {
+		return report{}, err
+	}
+	plan, err := work.plan(ctx, a.Forms, security)
 	if err != nil {
 		return report{}, err
 	}
