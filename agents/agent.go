@@ -24,12 +24,15 @@ type Agent struct {
 	control.Agent
 	Plane *control.Plane
 	Forms []workloads.Form
+	// Security is how the agent connects to a service that needs TLS or credentials. If it is zero, the
+	// coordinator says how.
+	Security drivers.Security
 	// Joined, if set, is called when the agent waits for its first run, and Runs before each run, with the
 	// form and the number of sessions.
 	Joined func()
 	Runs   func(form string, sessions int)
 
-	clock  clock.Clock
+	clock  func() clock.Moment // nil: one that starts with Run
 	offset *clock.Estimator
 }
 
@@ -58,6 +61,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer end()
+	a.Secured = !a.Security.IsZero()
 	if err := a.Plane.Join(ctx, a.Agent); err != nil {
 		return caused(ctx, err)
 	}
@@ -110,11 +114,13 @@ const exchangeEvery = 10 * time.Millisecond
 
 // startClock estimates the coordinator's clock from now on, until end is called.
 func (a *Agent) startClock(ctx context.Context, c control.Coordinator) (end func(), err error) {
-	a.clock = clock.StartClock()
+	if a.clock == nil {
+		a.clock = clock.StartClock().Now
+	}
 	if a.offset, err = clock.NewEstimator(clock.DefaultMaxDrift); err != nil {
 		return nil, err
 	}
-	peer, err := clock.Dial(ctx, c.Clock, c.Key, a.clock.Now)
+	peer, err := clock.Dial(ctx, c.Clock, c.Key, a.clock)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +145,7 @@ func (a *Agent) startClock(ctx context.Context, c control.Coordinator) (end func
 	}, nil
 }
 
-func (a *Agent) now() time.Duration { return a.clock.Now().Since() }
+func (a *Agent) now() time.Duration { return a.clock().Since() }
 
 // takePart runs the agent's share and hands in its report, also of a failure.
 func (a *Agent) takePart(ctx context.Context, work assignment, s share) error {
@@ -170,7 +176,11 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 			cancel(errAborted)
 		}
 	}()
-	plan, err := work.plan(ctx, a.Forms)
+	security, err := a.security(ctx, work)
+	if err != nil {
+		return report{}, err
+	}
+	plan, err := work.plan(ctx, a.Forms, security)
 	if err != nil {
 		return report{}, err
 	}
@@ -274,7 +284,7 @@ func (p *part) awaitWindow(ctx context.Context) error {
 	if err := a.Plane.GetJSON(ctx, p.work.document(window), &opens); err != nil {
 		return err
 	}
-	now, err := a.offset.At(a.clock.Now())
+	now, err := a.offset.At(a.clock())
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,12 @@ type stage struct {
 // newStage starts the agents a1, a2 and so on.
 func newStage(t *testing.T, n int) *stage {
 	t.Helper()
+	return newStageOn(t, n, member(t))
+}
+
+// member starts an etcd member, and returns what connects to it.
+func member(t *testing.T) func(*testing.T) drivers.Service {
+	t.Helper()
 	m, err := control.Start(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -41,22 +47,29 @@ func newStage(t *testing.T, n int) *stage {
 			t.Error(err)
 		}
 	})
-	return newStageOn(t, n, func(t *testing.T) drivers.Service {
+	return func(t *testing.T) drivers.Service {
 		t.Helper()
 		s, err := control.Protected(m.URL(), m.Token())
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
-	})
+	}
 }
 
 // newStageOn is newStage with another control plane.
 func newStageOn(t *testing.T, n int, plane func(*testing.T) drivers.Service) *stage {
 	t.Helper()
+	return newStageWith(t, n, plane, func(*Agent) {})
+}
+
+// newStageWith is newStageOn with agents that are changed before they join.
+func newStageWith(t *testing.T, n int, plane func(*testing.T) drivers.Service, change func(*Agent)) *stage {
+	t.Helper()
 	s := &stage{plane: plane}
 	for i := range n {
 		a := &Agent{Agent: control.Agent{Name: fmt.Sprintf("a%d", i+1), Version: "test"}, Plane: s.connect(t), Forms: catalog.Forms()}
+		change(a)
 		ended := make(chan error, 1)
 		s.agents, s.ended = append(s.agents, a), append(s.ended, ended)
 		go func() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -14,6 +15,7 @@ import (
 type assignment struct {
 	Number  int    // of the run, from 1
 	Service string // URL
+	Secured bool   // the service needs TLS or credentials
 	Form    string // such as "lock/predecessor"
 	Base    string // of the run's subtree
 
@@ -55,12 +57,15 @@ func (a assignment) of(agent string) (share, bool) {
 }
 
 // plan opens the service and returns the plan of the larger run. The caller closes the plan's service.
-func (a assignment) plan(ctx context.Context, forms []workloads.Form) (workloads.Plan, error) {
+func (a assignment) plan(ctx context.Context, forms []workloads.Form, s drivers.Security) (workloads.Plan, error) {
 	i := slices.IndexFunc(forms, func(f workloads.Form) bool { return f.String() == a.Form })
 	if i < 0 {
 		return workloads.Plan{}, fmt.Errorf("form %s is unknown here", a.Form)
 	}
 	target, err := backends.Parse(a.Service)
+	if err == nil {
+		target, err = target.With(backends.Options{Security: s})
+	}
 	if err != nil {
 		return workloads.Plan{}, err
 	}
@@ -79,6 +84,7 @@ func assign(p workloads.Plan, number int, base string, shares []share) (a assign
 	if a.Service, err = backends.Address(p.Service); err != nil {
 		return a, err
 	}
+	a.Secured = !backends.Security(p.Service).IsZero()
 	a.Number, a.Form, a.Base, a.Shares = number, p.Form.String(), base, shares
 	a.Clients, a.Groups, a.Settings = p.Clients, p.Groups, p.Settings
 	a.Ramp, a.Warmup, a.WarmupLimit, a.Duration, a.Cold, a.Seed, a.Bin = p.Ramp, p.Warmup, p.WarmupLimit, p.Duration, p.Cold, p.Seed, p.Bin

@@ -95,11 +95,14 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 	if err != nil {
 		return nil, nil, err
 	}
-	f.runs++
-	a, err := assign(p, f.runs, site.Base(), divide(workloads.SessionCount(p.Form.New(p.Settings), p.Clients), f.names()))
+	a, err := assign(p, f.runs+1, site.Base(), divide(workloads.SessionCount(p.Form.New(p.Settings), p.Clients), f.names()))
+	if err == nil {
+		err = f.entrust(ctx, p, a)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
+	f.runs++ // from now on the agents know of it
 	return f.run(ctx, p, a)
 }
 

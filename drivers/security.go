@@ -27,6 +27,30 @@ type Security struct {
 	// user.
 	User     string
 	Password Secret
+	// Contents, where it has any, is used in place of the files.
+	Contents Contents
+}
+
+// Contents are what the files of a Security contain.
+type Contents struct{ CA, Cert, Key Secret }
+
+// WithContents returns the security with the contents of its files, for a process on a machine that has none of
+// them.
+func (s Security) WithContents() (Security, error) {
+	for _, f := range []struct {
+		name    string
+		content *Secret
+	}{{s.CA, &s.Contents.CA}, {s.Cert, &s.Contents.Cert}, {s.Key, &s.Contents.Key}} {
+		if f.name == "" || f.name == SystemCA {
+			continue
+		}
+		text, err := contentOr(*f.content, f.name)
+		if err != nil {
+			return Security{}, err
+		}
+		*f.content = Secret(text)
+	}
+	return s, nil
 }
 
 // SystemCA is the CA of a Security that trusts the authorities that this machine trusts.
@@ -63,7 +87,7 @@ func (s Security) TLSConfig() (*tls.Config, error) {
 	}
 	cfg := &tls.Config{ServerName: s.ServerName, MinVersion: tls.VersionTLS12}
 	if s.CA != "" && s.CA != SystemCA {
-		pem, err := os.ReadFile(s.CA)
+		pem, err := contentOr(s.Contents.CA, s.CA)
 		if err != nil {
 			return nil, fmt.Errorf("certificate authority: %w", err)
 		}
@@ -73,13 +97,34 @@ func (s Security) TLSConfig() (*tls.Config, error) {
 		}
 	}
 	if s.Cert != "" {
-		pair, err := tls.LoadX509KeyPair(s.Cert, s.Key)
+		pair, err := s.pair()
 		if err != nil {
 			return nil, fmt.Errorf("client certificate %s, key %s: %w", s.Cert, s.Key, err)
 		}
 		cfg.Certificates = []tls.Certificate{pair}
 	}
 	return cfg, nil
+}
+
+// pair returns the client's certificate and its key.
+func (s Security) pair() (tls.Certificate, error) {
+	cert, err := contentOr(s.Contents.Cert, s.Cert)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	key, err := contentOr(s.Contents.Key, s.Key)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	return tls.X509KeyPair(cert, key)
+}
+
+// contentOr returns the content, or that of the file if there is none.
+func contentOr(content Secret, file string) ([]byte, error) {
+	if content != "" {
+		return []byte(content), nil
+	}
+	return os.ReadFile(file)
 }
 
 // A Secret is a string that does not print: all formatting and encoding yields Redacted,

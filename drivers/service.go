@@ -85,6 +85,13 @@ type Expirer interface {
 	Expire(ctx context.Context, c Conn) error
 }
 
+// A Holder is a Service that can tell whether its servers keep a session that was opened through another
+// Service: then both have the same servers, whatever their addresses, paths and clients. The session goes
+// on, but its connection may break.
+type Holder interface {
+	Holds(ctx context.Context, c Conn) (bool, error)
+}
+
 // A MultiClient is a Service on which several client libraries can open sessions, for the forms
 // that only one of them ships.
 type MultiClient interface {

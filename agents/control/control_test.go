@@ -3,6 +3,7 @@ package control
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // start runs a member for the test.
@@ -199,6 +201,7 @@ func TestLeftoversAreRemoved(t *testing.T) {
 
 // TestItRecognizesItself compares the control plane with services that may be under test.
 func TestItRecognizesItself(t *testing.T) {
+	testenv.SkipIfShort(t)
 	m := start(t)
 	own, err := Protected(m.URL(), m.Token())
 	if err != nil {
@@ -208,33 +211,128 @@ func TestItRecognizesItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	native := backendtest.Own(t, "native:")
-	address, err := backends.Address(native)
+	native, etcd := backendtest.Own(t, "native:"), backendtest.Own(t, "etcd:")
+	address := addressOf(t, native)
+	for _, c := range []struct {
+		name string
+		comparison
+	}{
+		{"itself", comparison{own, own, true}},
+		{"another prefix of the same etcd", comparison{own, elsewhere, true}},
+		{"another etcd", comparison{own, etcd, false}},
+		{"the same etcd", comparison{given(t, addressOf(t, etcd)), given(t, localhost(addressOf(t, etcd))), true}},
+		{"another kind", comparison{own, native, false}},
+		{"another kind, the other way", comparison{given(t, address), etcd, false}},
+		{"the same address", comparison{given(t, address), native, true}},
+		{"another path of the same address", comparison{given(t, strings.Replace(address, "?", "/?", 1)), native, true}},
+		{"another address of the same server", comparison{given(t, address), given(t, localhost(address)), true}},
+		{"another client of the same server", comparison{given(t, address), given(t, strings.Replace(localhost(address), "=lean", "=go-zookeeper", 1)), true}},
+		{"another server", comparison{given(t, address), backendtest.InProcess(t), false}},
+	} {
+		c.compare(t, c.name)
+	}
+}
+
+// TestItRecognizesItselfOnZooKeeper has two real ZooKeepers.
+func TestItRecognizesItselfOnZooKeeper(t *testing.T) {
+	testenv.SkipIfShort(t)
+	one := addressOf(t, backendtest.Own(t, "zookeeper:"))
+	other := backendtest.SecureZooKeeper(t)
+	other.Protect(t, "/bench", "ann", "hunter2")
+	nobody := other.Security
+	nobody.ServerName = "127.0.0.1" // under any address
+	security := nobody
+	security.User, security.Password = "ann", "hunter2"
+	plane := connectTo(t, given(t, one))
+	below := "/" + rand.Text()
+	if err := plane.create(t.Context(), below, nil, 0); err != nil {
+		t.Fatal(err)
+	}
+	chroot := strings.Replace(localhost(one), "?", below+"?", 1)
+	secure := "zookeeper://" + other.Address
+	for _, c := range []struct {
+		name string
+		comparison
+	}{
+		{"another address", comparison{given(t, one), given(t, localhost(one)), true}},
+		{"another address and chroot", comparison{given(t, one), given(t, chroot), true}},
+		{"the other way", comparison{given(t, chroot), given(t, one), true}},
+		{"another client", comparison{given(t, one), given(t, strings.Replace(chroot, "=lean", "=go-zookeeper", 1)), true}},
+		{"another ZooKeeper", comparison{given(t, one), secured(t, secure, security), false}},
+		{"another ZooKeeper, the other way", comparison{secured(t, secure, security), given(t, one), false}},
+		{"a node of another user", comparison{secured(t, secure, nobody), secured(t, localhost(secure)+"/bench", security), true}},
+		{"a native server", comparison{given(t, one), backendtest.Own(t, "native:"), false}},
+	} {
+		c.compare(t, c.name)
+	}
+}
+
+// TestItRecognizesEtcdWithoutPermissions has a user who may not see the nodes of the control plane, and two
+// members whose clusters have the same id.
+func TestItRecognizesEtcdWithoutPermissions(t *testing.T) {
+	testenv.SkipIfShort(t)
+	secure := backendtest.SecureEtcd(t)
+	secure.ProtectKeys(t, "/bench", "ann", "hunter2")
+	as := func(user, password, url string) drivers.Service {
+		s := secure.Security
+		s.User, s.Password, s.ServerName = user, drivers.Secret(password), "127.0.0.1"
+		return secured(t, url, s)
+	}
+	m := start(t)
+	own, err := Protected(m.URL(), m.Token())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		name         string
-		plane, other drivers.Service
-		want         bool
-	}{
-		{"itself", own, own, true},
-		{"another prefix of the same etcd", own, elsewhere, true},
-		{"another etcd", own, backendtest.Own(t, "etcd:"), false},
-		{"another kind", own, native, false},
-		{"the same address", given(t, address), native, true},
-		{"another path of the same address", given(t, strings.Replace(address, "?", "/?", 1)), native, true},
-		{"another server", given(t, address), backendtest.InProcess(t), false},
-	} {
-		p, err := Connect(t.Context(), c.plane, time.Minute)
-		if err != nil {
-			t.Fatalf("%s: %v", c.name, err)
-		}
-		if got, err := p.Is(t.Context(), c.other); err != nil || got != c.want {
-			t.Errorf("%s: got %v, %v, want %v", c.name, got, err, c.want)
-		}
-		p.Close()
+	bench := as("ann", "hunter2", "etcd://"+secure.Address+"/bench")
+	comparison{as("root", "toor", localhost("etcd://"+secure.Address+"/plane")), bench, true}.compare(t, "another user")
+	comparison{own, bench, false}.compare(t, "a cluster with the same id")
+}
+
+// A comparison compares a control plane with a service.
+type comparison struct {
+	plane, other drivers.Service
+	want         bool
+}
+
+func (c comparison) compare(t *testing.T, name string) {
+	t.Helper()
+	p, err := Connect(t.Context(), c.plane, time.Minute)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
 	}
+	defer p.Close()
+	if got, err := p.Is(t.Context(), c.other); err != nil || got != c.want {
+		t.Errorf("%s: got %v, %v, want %v", name, got, err, c.want)
+	}
+}
+
+func addressOf(t *testing.T, s drivers.Service) string {
+	t.Helper()
+	url, err := backends.Address(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+// localhost returns the URL with another name for the same machine.
+func localhost(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
+
+// secured returns the service at a URL with TLS and credentials.
+func secured(t *testing.T, url string, s drivers.Security) drivers.Service {
+	t.Helper()
+	target, err := backends.Parse(url)
+	if err == nil {
+		target, err = target.With(backends.Options{Security: s})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return service
 }
 
 func given(t *testing.T, url string) drivers.Service {

@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"path"
@@ -117,6 +116,7 @@ type Agent struct {
 	Host       string
 	Version    string // of stampede
 	Processors int
+	Secured    bool // it has TLS settings or credentials of its own for the service under test
 }
 
 // Join makes this process an agent until the session ends.
@@ -272,36 +272,20 @@ func (p *Plane) removeBelow(ctx context.Context, node string) error {
 	return err
 }
 
-// A clusterConn is a session that knows the identity of the servers' cluster.
-type clusterConn interface {
-	Cluster(ctx context.Context) (uint64, error)
-}
-
-// Is reports whether the service is the control plane's own: they have a server in common, belong to one
-// cluster, or show the same nodes.
+// Is reports whether the service is the control plane's own: they have a server in common, or the service
+// keeps the sessions of the control plane.
 func (p *Plane) Is(ctx context.Context, s drivers.Service) (bool, error) {
 	if backends.ShareServer(p.service, s) {
 		return true, nil
 	}
-	c, err := s.Dial(ctx, drivers.Options{})
+	holder, ok := s.(drivers.Holder)
+	if !ok {
+		return false, nil // a service of this process
+	}
+	session, err := p.service.Dial(ctx, drivers.Options{SessionTimeout: Lease})
 	if err != nil {
 		return false, err
 	}
-	defer c.Close()
-	ours, clustered := p.session.(clusterConn)
-	theirs, clusteredToo := c.(clusterConn)
-	switch {
-	case clustered != clusteredToo:
-		return false, nil // they are of different kinds
-	case clustered:
-		a, err := ours.Cluster(ctx)
-		b, errToo := theirs.Cluster(ctx)
-		return a == b, errors.Join(err, errToo)
-	}
-	mark := fmt.Sprintf("%s/mark-%s", root, rand.Text())
-	if err := p.create(ctx, mark, nil, drivers.Ephemeral); err != nil {
-		return false, err
-	}
-	_, same, err := c.Exists(ctx, mark, nil)
-	return same, errors.Join(err, p.conn.Delete(ctx, mark, drivers.AnyVersion))
+	defer session.Close()
+	return holder.Holds(ctx, session)
 }

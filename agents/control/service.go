@@ -24,13 +24,23 @@ func Given(target string) (drivers.Service, error) {
 }
 
 // Protected returns the service of a [Member], by its URL and its token.
-func Protected(target string, t Token) (*etcd.Service, error) {
+func Protected(target string, t Token) (drivers.Service, error) {
 	place, found := strings.CutPrefix(target, "etcd://")
 	host, prefix, hasPrefix := strings.Cut(place, "/")
 	if !found || !hasPrefix || host == "" || prefix == "" {
 		return nil, fmt.Errorf("control plane %q: want the address that stampede run --agents printed, such as etcd://host:2379/stampede", target)
 	}
-	return etcd.New(etcd.Config{
+	s, err := etcd.New(etcd.Config{
 		Endpoints: []string{host}, Prefix: "/" + prefix, TLS: t.tls(), Username: user, Password: drivers.Secret(t.secret()),
 	})
+	if err != nil {
+		return nil, err
+	}
+	return protected{s, t}, nil
+}
+
+// A protected is the service of a [Member].
+type protected struct {
+	*etcd.Service
+	token Token
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stampede-bench/stampede/agents"
 	"github.com/stampede-bench/stampede/agents/control"
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 )
@@ -21,6 +22,7 @@ import (
 type agentFlags struct {
 	join, token, name string
 	patience          time.Duration
+	security          spec.Security
 }
 
 func (a *app) agentCommand() *cobra.Command {
@@ -33,7 +35,11 @@ its clients until that command has ended. It needs no inbound port. It stops its
 within seconds when that command dies or when it is cut off from it.
 
 stampede run --agents prints the line that starts an agent. With --control, agents can
-be started before it.`,
+be started before it.
+
+If the service under test needs TLS or credentials, that command gives them to its agents,
+encrypted. The flags for them here take precedence. With --control they are required, as
+no secret is given over a control plane that others can read.`,
 		Example: `  stampede agent --join etcd://10.0.0.5:2379/bench --name $(hostname)`,
 		Args:    cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -48,6 +54,7 @@ be started before it.`,
 	flags.StringVar(&f.token, "token", "", "`TOKEN` that stampede run --agents prints; none with --control")
 	flags.StringVar(&f.name, "name", "", "`NAME` of this agent in results (default: the host's name and the process number)")
 	flags.DurationVar(&f.patience, "connect-timeout", time.Minute, "longest time to wait for the control plane, which may start later")
+	f.security.Register(flags)
 	for _, name := range []string{"join", "token", "name"} {
 		cli.Complete(cmd, name, func() []string { return nil })
 	}
@@ -70,13 +77,17 @@ func (a *app) joinRuns(ctx context.Context, f agentFlags) error {
 	if strings.ContainsAny(f.name, "/ \t\r\n") || len(f.name) > 100 {
 		return cli.Flagf("name", "%q: want a name without spaces and slashes, of at most 100 characters", f.name)
 	}
+	security, err := f.ownSecurity()
+	if err != nil {
+		return err
+	}
 	plane, err := control.Connect(ctx, service, f.patience)
 	if err != nil {
 		return interrupted(ctx, err)
 	}
 	agent := agents.Agent{
 		Agent: control.Agent{Name: f.name, Host: host, Version: versionLine(), Processors: metrics.Cores()},
-		Plane: plane, Forms: a.forms,
+		Plane: plane, Forms: a.forms, Security: security,
 		Joined: func() { fmt.Fprintf(a.err, "stampede: agent %s has joined\n", f.name) },
 		Runs: func(form string, sessions int) {
 			fmt.Fprintf(a.err, "stampede: agent %s runs %s with %s\n", f.name, form, cli.Counted(sessions, "session"))
@@ -84,6 +95,14 @@ func (a *app) joinRuns(ctx context.Context, f agentFlags) error {
 	}
 	err = agent.Run(ctx)
 	return errors.Join(interrupted(ctx, err), plane.Close())
+}
+
+// ownSecurity returns what the flags say of the service under test.
+func (f agentFlags) ownSecurity() (s drivers.Security, err error) {
+	if !f.security.Given() {
+		return s, nil
+	}
+	return f.security.Load()
 }
 
 func (f agentFlags) service() (drivers.Service, error) {

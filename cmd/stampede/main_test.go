@@ -72,8 +72,8 @@ func TestAgentScripts(t *testing.T) {
 }
 
 // TestSecureScripts runs the scripts for servers with TLS. They have the address in $ADDRESS, a
-// certificate in $CA and $CERT, a server's in $SERVER_CERT, another authority's in $OTHER_CA and $OTHER_CERT, and the node
-// /bench, which belongs to the user ann with the password hunter2.
+// certificate in $CA and $CERT, a server's in $SERVER_CERT, another authority's in $OTHER_CA and $OTHER_CERT, the node
+// /bench, which belongs to the user ann with the password hunter2, and the address of a control plane in $CONTROL.
 func TestSecureScripts(t *testing.T) {
 	testenv.SkipIfShort(t)
 	t.Run("zookeeper", func(t *testing.T) {
@@ -92,7 +92,7 @@ func runSecureScripts(t *testing.T, folder string, s backendtest.Secure) {
 	runScripts(t, folder, map[string]string{
 		"ADDRESS": s.Address, "CA": s.Security.CA, "CERT": s.Security.Cert,
 		"SERVER_CERT": filepath.Join(filepath.Dir(s.Security.CA), "server.pem"),
-		"OTHER_CA":    s.Stranger.CA, "OTHER_CERT": s.Stranger.Cert,
+		"OTHER_CA":    s.Stranger.CA, "OTHER_CERT": s.Stranger.Cert, "CONTROL": backendtest.Native(t, server.Options{}),
 	})
 }
 

@@ -11,13 +11,21 @@ import (
 )
 
 // Address returns the URL by which another process opens sessions like those of an opened service,
-// also on servers that were started for it.
+// also on servers that were started for it. It needs the service's [Security] as well.
 func Address(s drivers.Service) (string, error) {
 	o, ok := s.(interface{ openedTarget() opened })
 	if !ok {
 		return "", fmt.Errorf("%s: no other process can reach it", s.Info().URL)
 	}
 	return o.openedTarget().address()
+}
+
+// Security returns the TLS settings and the credentials of an opened service.
+func Security(s drivers.Service) drivers.Security {
+	if o, ok := s.(interface{ openedTarget() opened }); ok {
+		return o.openedTarget().target.security
+	}
+	return drivers.Security{}
 }
 
 // ShareServer reports whether two opened services have a server in common, by its address.
@@ -35,8 +43,8 @@ func (s *etcdService) openedTarget() opened { return s.opened }
 
 func (o opened) address() (string, error) {
 	t := o.target
-	if !t.security.IsZero() || t.encrypted {
-		return "", errors.New("a service with TLS or credentials can be used by this process only")
+	if t.encrypted {
+		return "", errors.New("a service that was started with TLS can be used by this process only: name a service by its address")
 	}
 	query := url.Values{}
 	set := func(k Key, value string) {

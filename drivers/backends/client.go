@@ -93,6 +93,7 @@ type zooKeeperService interface {
 	drivers.Service
 	drivers.ServerStats
 	Expire(ctx context.Context, c drivers.Conn) error
+	Holds(ctx context.Context, c drivers.Conn) (bool, error)
 }
 
 // A zooKeeper is a service that speaks ZooKeeper's protocol, as its URL configures it.

@@ -190,12 +190,3 @@ func (c *Conn) watched(ctx context.Context, q *query, call drivers.Watch) error 
 	}
 	return nil
 }
-
-// Cluster returns the id of the cluster that the session is with.
-func (c *Conn) Cluster(ctx context.Context) (uint64, error) {
-	members, err := c.library.MemberList(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return members.Header.ClusterId, nil
-}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
@@ -249,6 +250,29 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 	defer admin.Close()
 	expired := Conn{library: admin.(*Conn).library, lease: lease{id: c.lease.id}}
 	return expired.revoke(ctx)
+}
+
+// Holds reports whether the cluster keeps the lease of a session, which may have been opened at other
+// endpoints or with another prefix. The ids of clusters do not tell: clusters of one member with default
+// settings all have the same.
+func (s *Service) Holds(ctx context.Context, conn drivers.Conn) (bool, error) {
+	c, ok := conn.(*Conn)
+	if !ok {
+		return false, nil // of another kind of service
+	}
+	asking, err := s.Dial(ctx, drivers.Options{})
+	if err != nil {
+		return false, err
+	}
+	defer asking.Close()
+	found, err := asking.(*Conn).library.TimeToLive(ctx, clientv3.LeaseID(c.lease.id))
+	if errors.Is(err, rpctypes.ErrPermissionDenied) { // to see the nodes of a lease that it keeps
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return found.TTL > 0, nil
 }
 
 // Close does nothing: the service was given by addresses.

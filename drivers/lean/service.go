@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // Config says where a ZooKeeper service is.
@@ -63,10 +64,14 @@ func (s *Service) Expire(ctx context.Context, conn drivers.Conn) error {
 	if !ok {
 		return fmt.Errorf("expire: a %T is no session of %s", conn, s.Name())
 	}
+	return s.Ensemble.Expire(ctx, c.Granted())
+}
+
+// Granted returns what the service granted when it opened the session.
+func (c *Conn) Granted() wire.ConnectResponse {
 	c.mu.Lock()
-	session := c.session
-	c.mu.Unlock()
-	return s.Ensemble.Expire(ctx, session)
+	defer c.mu.Unlock()
+	return c.session
 }
 
 // Close does nothing: the service was given by addresses.

@@ -8,6 +8,7 @@ const rules = `
 	internal/golden:
 	internal/browser:
 	internal/bubble:
+	internal/hosts:
 	internal/testenv:
 	internal/testrun:              drivers/... internal/testenv
 	internal/imports:
@@ -119,8 +120,8 @@ const testRules = `
 	metrics/observe:               drivers/... workloads/... metrics internal/golden internal/testenv
 	metrics/fanout:                internal/bubble
 	metrics/export:                metrics/fanout metrics/observe drivers/... workloads/...
-	agents:                        drivers/... workloads/... internal/testenv
-	agents/...:                    drivers/... internal/bubble internal/golden internal/testenv
+	agents:                        drivers/... workloads/... internal/hosts internal/testenv
+	agents/...:                    drivers/... internal/bubble internal/golden internal/hosts internal/testenv
 	dashboards/live:               drivers internal/browser internal/bubble internal/testenv
 	dashboards:                    metrics/export metrics/observe drivers/... workloads/... internal/testenv
 	results:                       drivers/... results/levels results/resulttest internal/golden

@@ -42,8 +42,6 @@ func (f *Flags) CheckAgents(jobs []Job) error {
 		return cli.Flagf(ListenFlag, "shows what this process runs, not what its agents do: leave it out with --agents")
 	case f.MetricsAddr != "":
 		return cli.Flagf(MetricsFlag, "shows what this process runs, not what its agents do: leave it out with --agents")
-	case !f.Security.IsZero():
-		return cli.Flagf("agents", ": agents use no TLS and no credentials yet")
 	}
 	for _, j := range jobs {
 		for _, form := range j.Chosen {

@@ -24,7 +24,8 @@ type Security struct {
 	Flags *pflag.FlagSet
 }
 
-func (s *Security) register(flags *pflag.FlagSet) {
+// Register adds the flags to a command.
+func (s *Security) Register(flags *pflag.FlagSet) {
 	s.Flags = flags
 	RegisterTLS(flags, &s.Security)
 	flags.StringVar(&s.User, "user", "", "`NAME` to connect as: ZooKeeper's digest, or a user of etcd")
@@ -51,6 +52,11 @@ func (s *Security) load(needed bool) (drivers.Security, error) {
 		s.Security, s.PasswordFile = drivers.Security{}, ""
 		return s.Security, nil
 	}
+	return s.Load()
+}
+
+// Load checks the flags and reads the files.
+func (s *Security) Load() (drivers.Security, error) {
 	if err := s.readPassword(); err != nil {
 		return drivers.Security{}, err
 	}
@@ -101,6 +107,11 @@ func (s *Security) Arguments() (line []string) {
 		line = append(line, "--password-file", s.PasswordFile)
 	}
 	return line
+}
+
+// Given reports whether a flag says how to connect. The variable with the password alone does not.
+func (s *Security) Given() bool {
+	return s.TLS() || s.User != "" || s.PasswordFile != ""
 }
 
 // summary describes the authentication and the transport without naming the user.

@@ -44,7 +44,7 @@ func (t *Targets) Register(cmd *cobra.Command, backend []string) {
 	flags.StringArrayVarP(&t.Backend, "backend", "b", backend, "`URL` of a service, repeatable; see stampede list")
 	flags.StringVar(&t.Namespace, "namespace", namespace.Default, "`PATH` of the node below which all nodes are created")
 	flags.DurationVar(&t.ConnectTimeout, "connect-timeout", 10*time.Second, "longest time to wait for a service to answer")
-	t.Security.register(flags)
+	t.Security.Register(flags)
 	cli.Complete(cmd, "backend", BackendWords)
 }
 
