@@ -14,10 +14,11 @@ type Agents struct {
 	Listen  string // HOST:PORT of what this process runs for the agents
 }
 
-// agentFlags lists the flags of Agents.
-func agentFlags() []string { return []string{"agents", "control", "control-listen"} }
+// AgentFlags lists the flags of Agents.
+func AgentFlags() []string { return []string{"agents", "control", "control-listen"} }
 
-func (a *Agents) register(flags *pflag.FlagSet) {
+// Register adds the flags.
+func (a *Agents) Register(flags *pflag.FlagSet) {
 	flags.IntVar(&a.Count, "agents", 0, "number of agents (stampede agent) among which the clients of each run are divided (default: this process has all of them)")
 	flags.StringVar(&a.Control, "control", "", "`URL` of a running service for the coordination with the agents, such as etcd://host:2379/bench (default: an etcd member in this process)")
 	flags.StringVar(&a.Listen, "control-listen", "127.0.0.1:0", "`HOST:PORT` of this machine by which agents reach this process; port 0 is any that is free")
