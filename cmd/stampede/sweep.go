@@ -80,7 +80,7 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	f.axes.register(cmd)
 	flags := cmd.Flags()
 	spec.RegisterPercentiles(flags, &f.Percentiles)
-	f.Agents.Register(flags)
+	f.Agents.Register(cmd)
 	flags.IntVar(&f.repeat, "repeat", 3, "number of runs at each level; with --slo, of runs that confirm the answer, at least 2")
 	flags.Float64Var(&f.worseBy, "worse-by", 2, "how many times worse the naive form must be for a crossover")
 	flags.StringVar(&f.slo, "slo", "", "search the highest --rate, or --clients, that meets an `OBJECTIVE` such as acquire.response.p99<50ms")

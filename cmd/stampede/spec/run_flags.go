@@ -51,7 +51,7 @@ func (f *Flags) Register(forms []workloads.Form, cmd *cobra.Command) {
 	f.RegisterFixed(cmd, 1800*time.Millisecond, results.KindRun)
 	RegisterPercentiles(flags, &f.Percentiles)
 	flags.IntVar(&f.Repeat, "repeat", 1, "number of repetitions of all runs; with at least 6 every figure has a 95 % interval")
-	f.Agents.Register(flags)
+	f.Agents.Register(cmd)
 	f.Saving.Register(cmd)
 	f.Judging.register(cmd)
 }
