@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/stampede-bench/stampede/agents/clock"
@@ -185,8 +184,8 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		return report{}, err
 	}
 	defer func() {
-		if whole.Err() != nil { // nobody else may be left who does it
-			removeBase(plan, work.Base)
+		if whole.Err() != nil {
+			removeBase(plan, work.Base, context.Cause(whole))
 		}
 		if e := plan.Service.Close(); err == nil {
 			err = e
@@ -227,41 +226,9 @@ func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func()) {
 			p.cancel(err)
 		}
 	}
-	var latest atomic.Pointer[state]
-	plan.Progress = func(now workloads.Progress) {
-		latest.Store(&state{Run: p.work.Number, Elapsed: now.Elapsed, Rounds: now.Rounds, Errors: now.Errors, CPUCores: now.CPUCores})
-	}
-	return p.tell(ctx, &latest)
-}
-
-// A state is how far a part of a run is.
-type state struct {
-	Run            int // its number
-	Elapsed        time.Duration
-	Rounds, Errors int64
-	CPUCores       float64
-}
-
-// tellEvery is the time between two states that an agent tells.
-const tellEvery = 500 * time.Millisecond
-
-// tell tells the coordinator the latest state, until end is called.
-func (p *part) tell(ctx context.Context, latest *atomic.Pointer[state]) (end func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		for ctx.Err() == nil {
-			workloads.Sleep(ctx, tellEvery)
-			if s := latest.Swap(nil); s != nil {
-				_ = p.agent.Plane.Tell(ctx, p.agent.Name, s) // it is only shown
-			}
-		}
-	}()
-	return func() {
-		cancel()
-		<-ended
-	}
+	t := &teller{state: state{Run: p.work.Number}}
+	plan.Progress = t.add
+	return p.tell(ctx, t)
 }
 
 // notifies reports whether writes of the run can wake clients.
@@ -269,8 +236,14 @@ func notifies(p workloads.Plan) bool {
 	return p.Form.Family != workloads.Load || p.Settings.Mix.Watchers > 0
 }
 
+// meet returns when the other agents have come to the point too, or the coordinator has ended the run, so that
+// what was measured until then is handed in.
 func (p *part) meet(ctx context.Context, at workloads.Point) error {
-	return p.agent.Plane.Meet(ctx, p.work.document(string(at)), len(p.work.Shares))
+	err := p.agent.Plane.Meet(ctx, p.work.document(string(at)), len(p.work.Shares))
+	if context.Cause(ctx) == errAborted {
+		return nil
+	}
+	return err
 }
 
 // awaitWindow waits until all clients are warm, and then for the time at which all agents open the
@@ -310,15 +283,32 @@ func (p *part) report(m *metrics.Record, began time.Duration) (r report, err err
 	return r, err
 }
 
-// removeTime bounds how long an agent whose run has no coordinator any more removes the run's nodes.
+// removeTime bounds how long an agent that does not hear from its coordinator waits until the session with which
+// that made the run's nodes has ended, and removes them.
 const removeTime = 20 * time.Second
 
-// removeBase removes the run's subtree. Other agents may do so at the same time.
-func removeBase(p workloads.Plan, base string) {
+// removeBase removes the run's subtree if nobody else may be left who does it. Other agents may do so at the same
+// time. An agent that has been cut off does not know whether the coordinator has gone, or goes on with other agents:
+// only the service does.
+func removeBase(p workloads.Plan, base string, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()
-	if c, err := p.Service.Dial(ctx, drivers.Options{}); err == nil {
-		_ = namespace.Path(p.Settings.Namespace).RemoveBase(ctx, c, base) // stampede clean removes what is left
-		c.Close()
+	c, err := p.Service.Dial(ctx, drivers.Options{})
+	if err != nil {
+		return // stampede clean removes what is left
+	}
+	defer c.Close()
+	in := namespace.Path(p.Settings.Namespace)
+	switch why {
+	case ErrCoordinatorLost:
+	case ErrCutOff:
+		err = in.AwaitEnd(ctx, c, base)
+	default: // the user has ended this agent
+		if alive, failed := in.IsAlive(ctx, c, base); alive || failed != nil {
+			return
+		}
+	}
+	if err == nil {
+		_ = in.RemoveBase(ctx, c, base)
 	}
 }

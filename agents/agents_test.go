@@ -245,25 +245,17 @@ func (s *stage) running(t *testing.T, service drivers.Service) (ended chan error
 		_, _, err := s.fleet.Run(context.Background(), p)
 		ended <- err
 	}()
+	s.awaitWindow(t)
+	return ended
+}
+
+// awaitWindow returns when the agents know when the window of the first run opens.
+func (s *stage) awaitWindow(t *testing.T) {
+	t.Helper()
 	var opens time.Duration
 	if err := s.fleet.plane.GetJSON(t.Context(), assignment{Number: 1}.document(window), &opens); err != nil {
 		t.Fatal(err)
 	}
-	return ended
-}
-
-func TestALostAgentEndsTheRun(t *testing.T) {
-	service := backendtest.Own(t, "native:")
-	s := newStage(t, 3)
-	ended := s.running(t, service)
-	s.agents[1].Plane.Close() // as if it had died
-	if err := <-ended; !errors.Is(err, ErrAgentLost) || !strings.Contains(err.Error(), "a2") {
-		t.Errorf("the run ended with %v, want that a2 is lost", err)
-	}
-	if err := <-s.ended[1]; !errors.Is(err, ErrCutOff) {
-		t.Errorf("the agent ended with %v, want %v", err, ErrCutOff)
-	}
-	nothingLeft(t, service)
 }
 
 // TestTheControlPlaneLosesItsLeader kills the leader of an ensemble that is the control plane. It is no loss

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/stampede-bench/stampede/agents/clock"
@@ -21,6 +20,7 @@ type Fleet struct {
 	agents []control.Agent
 	clock  clock.Clock
 	peer   net.PacketConn // where the clock answers
+	goesOn bool           // runs go on without agents that are lost
 	runs   int
 }
 
@@ -29,13 +29,15 @@ type Options struct {
 	Agents  int
 	Version string // of stampede
 	Address string // of the coordinator's clock, host:port, which agents can reach; port 0 chooses a free one
+	// GoesOn makes runs go on without an agent that is lost, and later runs do without it.
+	GoesOn bool
 	// Present is called with the number of agents whenever it has changed.
 	Present func(n int)
 }
 
 // Gather makes this process the coordinator, and waits until there are enough agents.
 func Gather(ctx context.Context, plane *control.Plane, o Options) (_ *Fleet, err error) {
-	f := &Fleet{plane: plane, clock: clock.StartClock()}
+	f := &Fleet{plane: plane, clock: clock.StartClock(), goesOn: o.GoesOn}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -75,15 +77,15 @@ func (f *Fleet) awaitLeave(ctx context.Context) {
 	}
 }
 
-// ErrAgentLost is the error of a run that ended because an agent died or was cut off.
-var ErrAgentLost = errors.New("lost, and the clients that it ran with it")
-
 // Run executes the plan on the agents and returns the merged measurements, and what each agent did.
 func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _ []Contribution, err error) {
 	if err := Supports(p); err != nil {
 		return nil, nil, err
 	}
 	if err := f.separate(ctx, p); err != nil {
+		return nil, nil, err
+	}
+	if err := f.dropAbsent(ctx); err != nil {
 		return nil, nil, err
 	}
 	site, err := workloads.NewSite(ctx, p)
@@ -104,6 +106,28 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 	}
 	f.runs++ // from now on the agents know of it
 	return f.run(ctx, p, a)
+}
+
+// dropAbsent forgets the agents that have been lost, if runs go on without them.
+func (f *Fleet) dropAbsent(ctx context.Context) error {
+	if !f.goesOn {
+		return nil
+	}
+	var left []control.Agent
+	for _, a := range f.agents {
+		present, err := f.plane.IsPresent(ctx, a.Name)
+		if err != nil {
+			return err
+		}
+		if present {
+			left = append(left, a)
+		}
+	}
+	if len(left) == 0 {
+		return fmt.Errorf("agent %s: %w: no agent is left", f.agents[0].Name, ErrAgentLost)
+	}
+	f.agents = left
+	return nil
 }
 
 func (f *Fleet) names() (names []string) {
@@ -136,6 +160,15 @@ func Supports(p workloads.Plan) error {
 	return nil
 }
 
+// SupportsLoss returns an error if the plan's run cannot go on without an agent that is lost: if the other clients
+// would wait for those of the agent, or if what is missing with it could be taken for a violation.
+func SupportsLoss(p workloads.Plan) error {
+	if !slices.Contains([]string{"lock", "election", "mix"}, p.Form.Recipe) {
+		return fmt.Errorf("%s cannot go on without some of its clients: want a lock, an election or a mix", p.Form.Recipe)
+	}
+	return nil
+}
+
 // separate returns an error if the control plane is the service under test.
 func (f *Fleet) separate(ctx context.Context, p workloads.Plan) error {
 	same, err := f.plane.Is(ctx, p.Service)
@@ -145,117 +178,13 @@ func (f *Fleet) separate(ctx context.Context, p workloads.Plan) error {
 	return err
 }
 
-// run assigns the parts, and waits for the reports. If the context ends, it returns what was measured until
-// then, with workloads.ErrInterrupted.
-func (f *Fleet) run(ctx context.Context, p workloads.Plan, a assignment) (*metrics.Record, []Contribution, error) {
-	watched, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	for _, s := range a.Shares {
-		go func() {
-			if err := f.plane.AwaitLoss(watched, s.Agent); err == nil {
-				cancel(fmt.Errorf("agent %s: %w", s.Agent, ErrAgentLost))
-			}
-		}()
-	}
-	if err := f.plane.PutJSON(watched, a.document(assigned), a); err != nil {
-		return nil, nil, caused(watched, err)
-	}
-	opened := make(chan time.Duration, 1)
-	go func() {
-		if at, err := f.openWindow(watched, a); err == nil {
-			opened <- at
-			f.follow(watched, p, a, at)
-		}
-	}()
-	reports, err := f.reports(watched, a, cancel)
-	if err != nil {
-		reports = f.abort(a)
-	}
-	select {
-	case at := <-opened:
-		if err != nil && (ctx.Err() == nil || len(reports) < len(a.Shares)) {
-			return nil, nil, f.ended(ctx, err)
-		}
-		record, parts, failed := f.combine(p, a, reports, at)
-		if failed != nil {
-			return nil, nil, failed
-		}
-		return record, parts, f.ended(ctx, err)
-	default:
-		return nil, nil, f.ended(ctx, err)
-	}
-}
-
-// ended returns the error of a run: an interruption if the caller has ended it.
-func (f *Fleet) ended(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return workloads.ErrInterrupted
-	}
-	return err
-}
-
-// followEvery is the time between two reports of a run's progress.
-const followEvery = 500 * time.Millisecond
-
-// follow reports the progress of all agents together, until the context ends.
-func (f *Fleet) follow(ctx context.Context, p workloads.Plan, a assignment, opens time.Duration) {
-	for p.Progress != nil {
-		workloads.Sleep(ctx, followEvery)
-		now := workloads.Progress{Measuring: true, Elapsed: max(f.clock.CoordinatorNow().Since()-opens, 0)}
-		for _, s := range a.Shares {
-			var of state
-			if told, err := f.plane.Ask(ctx, s.Agent, &of); err == nil && told && of.Run == a.Number {
-				now.Rounds, now.Errors, now.CPUCores = now.Rounds+of.Rounds, now.Errors+of.Errors, now.CPUCores+of.CPUCores
-			}
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		p.Progress(now)
-	}
-}
-
-// lead is the time from the moment when all clients are warm to the opening of the window: enough for
-// each agent to learn when that is.
-const lead = 200 * time.Millisecond
-
-// openWindow tells the agents when the window opens, once their clients are warm.
-func (f *Fleet) openWindow(ctx context.Context, a assignment) (opens time.Duration, err error) {
-	if err := f.plane.Meet(ctx, a.document(warm), len(a.Shares)+1); err != nil {
-		return 0, err
-	}
-	opens = f.clock.CoordinatorNow().Since() + lead
-	return opens, f.plane.PutJSON(ctx, a.document(window), opens)
-}
-
-// reports collects the reports of all agents. The first failure ends the run.
-func (f *Fleet) reports(ctx context.Context, a assignment, cancel context.CancelCauseFunc) ([]report, error) {
-	all := make([]report, len(a.Shares))
-	var wait sync.WaitGroup
-	for i, s := range a.Shares {
-		wait.Go(func() {
-			text, err := f.plane.Get(ctx, a.report(s.Agent))
-			if err == nil {
-				all[i], err = decodeReport(text)
-			}
-			if err == nil && all[i].Failure != "" {
-				err = errors.New(all[i].Failure)
-			}
-			if err != nil {
-				cancel(fmt.Errorf("agent %s: %w", s.Agent, err))
-			}
-		})
-	}
-	wait.Wait()
-	return all, context.Cause(ctx)
-}
-
 // abortTime bounds how long the agents of an aborted run have to close their sessions.
 const abortTime = 30 * time.Second
 
 // abort ends the run on all agents, waits until they have closed their sessions, and returns the reports of
 // those that have measured something.
-func (f *Fleet) abort(a assignment) (reports []report) {
+func (f *Fleet) abort(a assignment) map[string]report {
+	reports := map[string]report{}
 	ctx, cancel := context.WithTimeout(context.Background(), abortTime)
 	defer cancel()
 	if f.plane.Put(ctx, a.document(aborted), nil) != nil {
@@ -273,7 +202,7 @@ func (f *Fleet) abort(a assignment) (reports []report) {
 			continue
 		}
 		if r, err := decodeReport(text); err == nil && r.Failure == "" {
-			reports = append(reports, r)
+			reports[s.Agent] = r
 		}
 	}
 	return reports

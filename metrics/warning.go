@@ -34,6 +34,8 @@ const (
 	Abandoned   = "abandoned"   // rounds were cut off: identities are not checked; a doubt where they did not end in time
 	Bystanders  = "bystanders"  // the background load skipped arrivals, or had work unfinished at the end
 
+	AgentLost = "agent-lost" // an agent was lost: what its sessions did is in no count
+
 	NotWarm                = "not-warm"                 // throughput was still rising when the window opened
 	BackgroundSessionsLost = "background-sessions-lost" // the background load lost sessions
 )

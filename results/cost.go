@@ -47,6 +47,8 @@ type Expected struct {
 	// NotificationsPerRound is what a round costs at rest with all clients there;
 	// left out where the model does not determine it.
 	NotificationsPerRound *float64 `json:"notifications_per_round,omitempty"`
+	// Invalid is the code of the warning that says why the identities prove nothing; Identities is empty then.
+	Invalid string `json:"invalid,omitempty"`
 }
 
 // An Identity is something that holds of a form's counts under any schedule.

@@ -91,13 +91,23 @@ type Agent struct {
 	Host       string `json:"host"`
 	Processors int    `json:"processors"` // that its process may use
 	Sessions   int    `json:"sessions"`
+	// Lost says when the agent was lost; left out if it was not. What its sessions did is in no figure of the
+	// run, and its generator and its clock are not known.
+	Lost *AgentLoss `json:"lost,omitempty"`
 	// Generator describes its part of the load.
-	Generator Generator `json:"generator"`
+	Generator Generator `json:"generator,omitzero"`
 	// ClockErrorNS is how far its times can be wrong on the coordinator's clock, at most. Latencies from a
 	// client of one agent to a client of another have the errors of both. ClockDriftPPM is how much slower
 	// its clock ran than the coordinator's, in millionths.
-	ClockErrorNS  time.Duration `json:"clock_error_ns"`
-	ClockDriftPPM float64       `json:"clock_drift_ppm"`
+	ClockErrorNS  time.Duration `json:"clock_error_ns,omitzero"`
+	ClockDriftPPM float64       `json:"clock_drift_ppm,omitzero"`
+}
+
+// AgentLoss is the loss of an agent that died or was cut off.
+type AgentLoss struct {
+	NoticedNS   time.Duration `json:"noticed_ns"`    // from the window's beginning; 0 if before
+	LastHeardNS time.Duration `json:"last_heard_ns"` // how long the window had been open when it last told of its progress
+	Rounds      int64         `json:"rounds"`        // that it had told of by then
 }
 
 // Lost returns the number of arrivals of an open loop that have no response time.

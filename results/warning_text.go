@@ -72,6 +72,12 @@ func ofRounds(code string, w metrics.Warning) string {
 		}
 		return fmt.Sprintf("%.0f turns were in progress when the window closed and would have taken %v more: they were abandoned, and identities are not checked",
 			n["unfinished"], rounded(n["remaining_ns"], time.Second))
+	case metrics.AgentLost:
+		when := "before the window opened"
+		if ns := n["noticed_ns"]; ns > 0 {
+			when = fmt.Sprintf("%v after the window opened", rounded(ns, 100*time.Millisecond))
+		}
+		return fmt.Sprintf("lost %s: what its %.0f sessions did, %.0f rounds or more, is in no figure, so that identities are invalid", when, n["sessions"], n["rounds"])
 	case metrics.Skipped:
 		return fmt.Sprintf("%.0f of %.0f %sarrivals found no client free before the end: the response times are lower bounds", n["skipped"], n["offered"], whose)
 	case metrics.Unfinished:

@@ -27,6 +27,10 @@ func TestEveryWarningHasItsSentence(t *testing.T) {
 			metrics.Numbers{"busy_share": 0.9, "generator_cores": 0.9, "machine_cores": 2, "started_cores": 0.6}, nil),
 
 		"throughput still rose after a warm-up of 1.3s: the server may be faster than this":                                                       warning(metrics.NotWarm, metrics.Numbers{"warmup_ns": 1.26e9}, nil),
+		"agent a2: lost 3.2s after the window opened: what its 4 sessions did, 340 rounds or more, is in no figure, so that identities are invalid": warning(metrics.AgentLost,
+			metrics.Numbers{"noticed_ns": 3.21e9, "sessions": 4, "rounds": 340}, metrics.Names{metrics.OfAgent: "a2"}),
+		"agent a2: lost before the window opened: what its 4 sessions did, 0 rounds or more, is in no figure, so that identities are invalid": warning(metrics.AgentLost,
+			metrics.Numbers{"noticed_ns": 0, "sessions": 4, "rounds": 0}, metrics.Names{metrics.OfAgent: "a2"}),
 		"rounds did not end in time and were abandoned: counts are not of whole rounds":                                                           warning(metrics.Abandoned, nil, nil),
 		"9 turns were in progress when the window closed and would have taken 15s more: they were abandoned, and identities are not checked":      warning(metrics.Abandoned, metrics.Numbers{"unfinished": 9, "remaining_ns": 14.6e9}, nil),
 		"1 of 100 arrivals found no client free before the end: the response times are lower bounds":                                              warning(metrics.Skipped, metrics.Numbers{"skipped": 1, "offered": 100}, nil),

@@ -59,6 +59,16 @@ func (p *Plane) Get(ctx context.Context, name string) (text []byte, err error) {
 	return text, nil
 }
 
+// Find is Get of a document that may not be there: it does not wait.
+func (p *Plane) Find(ctx context.Context, name string) (text []byte, found bool, err error) {
+	_, exists, err := p.conn.Exists(ctx, documents+"/"+name, nil)
+	if err != nil || !exists {
+		return nil, false, err
+	}
+	text, err = p.Get(ctx, name)
+	return text, err == nil, err
+}
+
 func pieceOf(name string, i int) string { return fmt.Sprintf("%s/%s.%d", documents, name, i) }
 
 // PutJSON is Put of a value in JSON.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
-	"github.com/stampede-bench/stampede/recipes"
 )
 
 // A Plane is the session of one process with the control plane.
@@ -197,14 +196,10 @@ func (p *Plane) AwaitLoss(ctx context.Context, name string) error {
 	return p.awaitGone(ctx, members+"/"+name)
 }
 
-// Meet waits until n processes have come to the point, a name.
-func (p *Plane) Meet(ctx context.Context, point string, n int) error {
-	dir := barriers + "/" + point
-	if err := p.create(ctx, dir, nil, 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
-		return err
-	}
-	_, err := recipes.NewDoubleBarrier(p.conn, dir, n).Enter(ctx)
-	return err
+// IsPresent reports whether the agent is a member.
+func (p *Plane) IsPresent(ctx context.Context, name string) (bool, error) {
+	_, exists, err := p.conn.Exists(ctx, members+"/"+name, nil)
+	return exists, err
 }
 
 // await returns the data of a node once it exists.

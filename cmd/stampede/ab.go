@@ -101,6 +101,7 @@ servers at once change what is measured: each side has half of the machine.`,
 	f.pairFlags.register(a, cmd, defaultPairs, results.KindComparison)
 	f.Saving.Register(cmd)
 	flags := cmd.Flags()
+	f.Agents.Register(cmd)
 	flags.StringArrayVar(&f.metric, "metric", nil, "`METRIC` to judge, repeatable (default: rounds_per_s, p50 and p99 of the recipe's main phase, notifications_per_round)")
 	flags.BoolVar(&f.all, "all", false, "show all figures, those that are not judged in parentheses")
 	flags.StringVar(&f.minimum, "minimum-effect", "5%", "smallest change that matters: a `SHARE` such as 5% or 0.05")
@@ -204,6 +205,9 @@ func (a *app) ab(cmd *cobra.Command, args []string, f abFlags) error {
 	}
 	d, err := a.newPairedRuns(cmd.Flags(), args, f.pairFlags)
 	if err != nil {
+		return err
+	}
+	if err := d.checkAgents(f.duet); err != nil {
 		return err
 	}
 	if f.duet {

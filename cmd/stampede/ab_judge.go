@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/stampede-bench/stampede/agents"
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
@@ -32,8 +33,8 @@ type comparison struct {
 // findNoise looks up the noise floors of this machine.
 func (j *comparison) findNoise() error {
 	j.floors = map[string]noise.Floor{}
-	if j.duet != nil {
-		return nil // calibrate measures runs by turns
+	if j.duet != nil || j.flags.Agents.Count > 0 {
+		return nil // calibrate measures runs by turns, of one process
 	}
 	for level := range j.levels() {
 		floor, known, err := noise.File(j.flags.noise).Find(results.ThisHost(), j.variants[0].setting(level))
@@ -90,6 +91,8 @@ func (j *comparison) announce(gated int) {
 	switch {
 	case j.duet != nil:
 		known = "no noise floor: stampede calibrate measures that of runs by turns"
+	case j.flags.Agents.Count > 0:
+		known = "no noise floor: stampede calibrate measures that of runs of one process"
 	case known == "":
 		known = "no noise floor known for this machine and setting: stampede calibrate measures it"
 	}
@@ -191,7 +194,8 @@ func (j *comparison) askedAgain(subjects []compare.Subject, regressed []results.
 // verdict.
 func (j *comparison) finish(outs outputs.List, args []string, broken error) error {
 	j.progress.clear()
-	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) {
+	lost := errors.Is(broken, agents.ErrAgentLost) && len(j.file.Base.Runs) > 0
+	if broken != nil && !errors.Is(broken, workloads.ErrInterrupted) && !lost {
 		return broken
 	}
 	j.file.Interrupted = broken != nil
@@ -209,6 +213,9 @@ func (j *comparison) finish(outs outputs.List, args []string, broken error) erro
 	}
 	if err := j.saveAndWrite(&j.flags.Saving, outs, j.file); err != nil {
 		return err
+	}
+	if lost { // the pairs before the loss have been written
+		return broken
 	}
 	return decided(j.file.Verdict, j.file.Runs(), j.flags.inconclusive == spec.Fail)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -29,6 +30,7 @@ type pairedRuns struct {
 	services map[string]reachedService // by sharedBy: variants with the same key share a service
 	duet     *results.Duet             // nil if the runs of a pair take turns
 	hide     func()                    // stops showing the runs as metrics and on the page
+	dismiss  func() error              // the agents
 }
 
 // newPairedRuns checks everything that can be checked before anything is started.
@@ -77,10 +79,26 @@ func (d *pairedRuns) subject(level int) string {
 // runs returns the number of runs in a set of pairs.
 func (d *pairedRuns) runs() int { return 2 * d.flags.pairs * d.levels() }
 
+// checkAgents checks that the runs can be divided among agents, if they are to be.
+func (d *pairedRuns) checkAgents(duet bool) error {
+	base, other := d.variants[0], d.variants[1]
+	switch {
+	case d.flags.Agents.Count == 0:
+	case duet:
+		return cli.Flagf("agents", "and --duet: give one of them, since the runs of a duet take place on two halves of this machine")
+	case base.binary != "":
+		return cli.Flagf("agents", "and %s: give one of them, since runs of other programs are not divided among agents", base.binary)
+	}
+	return d.flags.CheckAgents([]spec.Job{base.job(), other.job()})
+}
+
 // open opens the services of base and candidate, only one if they can share it, and starts to show the runs
-// as metrics and on the page if flags ask for that.
+// as metrics and on the page if flags ask for that. It waits for the agents first, if there are to be any.
 func (d *pairedRuns) open(ctx context.Context) (err error) {
 	if d.hide, err = d.observeRuns(ctx, &d.flags.Flags); err != nil {
+		return err
+	}
+	if d.dismiss, err = d.gather(ctx, d.flags.Agents, d.flags.ConnectTimeout, d.progress); err != nil {
 		return err
 	}
 	for _, s := range d.variants {
@@ -113,6 +131,9 @@ func (d *pairedRuns) close() (err error) {
 		if e := s.Close(); err == nil {
 			err = e
 		}
+	}
+	if d.dismiss != nil {
+		err = errors.Join(err, d.dismiss())
 	}
 	return err
 }

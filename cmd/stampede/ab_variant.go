@@ -178,6 +178,11 @@ func (a *app) variantFlags(s variantWords, asked *pflag.FlagSet) (*spec.Flags, e
 	return f, nil
 }
 
+// job returns the variant as a job of stampede run.
+func (s variant) job() spec.Job {
+	return spec.Job{Flags: s.flags, Chosen: []catalog.Choice{s.form}, Sources: []spec.Source{s.source}}
+}
+
 // sharedBy returns a key: variants with the same key share one service.
 func (s variant) sharedBy() string {
 	return fmt.Sprintf("%s %s %q", s.source.Name, s.flags.Reads, s.flags.Security.Arguments())

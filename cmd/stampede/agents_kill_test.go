@@ -36,7 +36,7 @@ func TestRunsOfAgentsSurviveNoKill(t *testing.T) {
 	_, addr := startServe(t, "127.0.0.1:0")
 	var longest time.Duration
 	for i := range rounds {
-		f := startFleet(t, addr, 3)
+		f := startFleet(t, addr, 3, "--duration", "1m")
 		time.Sleep(time.Duration(rand.Int64N(int64(4 * time.Second)))) // any moment
 		victim := f.all[i%len(f.all)]
 		if err := victim.Process.Kill(); err != nil {
@@ -63,12 +63,12 @@ type fleetProcess struct {
 
 var joinLine = regexp.MustCompile(`stampede (agent --join \S+ --token \S+)\n`)
 
-// startFleet starts a long run of agents on the service, and returns when all agents have joined.
-func startFleet(t *testing.T, addr string, agents int) *fleetProcess {
+// startFleet starts a run of agents on the service with the flags, and returns when all agents have joined.
+func startFleet(t *testing.T, addr string, agents int, flags ...string) *fleetProcess {
 	t.Helper()
 	f := &fleetProcess{errors: new(bytes.Buffer), read: make(chan struct{})}
-	f.coordinator = exec.CommandContext(t.Context(), "stampede", "run", "lock", "--form", "predecessor", "--clients", "6",
-		"--duration", "1m", "--backend", "native://"+addr, "--no-save", "--agents", strconv.Itoa(agents))
+	f.coordinator = exec.CommandContext(t.Context(), "stampede", append([]string{"run", "lock", "--form", "predecessor", "--clients", "6",
+		"--backend", "native://" + addr, "--no-save", "--agents", strconv.Itoa(agents)}, flags...)...)
 	f.coordinator.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
 	out, err := f.coordinator.StderrPipe()
 	if err == nil {

@@ -10,7 +10,7 @@ func flagGroups() []cli.FlagGroup {
 			"tls-ca", "tls-cert", "tls-key", "tls-server-name"}},
 		{Title: "Other programs' traffic (observe)", Flags: []string{"listen", "listen-cert", "listen-key", "listen-client-ca", "page",
 			"env", "for", "project", "pcap", "interface", "port"}},
-		{Title: "Many machines", Flags: []string{"agents", "control", "control-listen"}},
+		{Title: "Many machines", Flags: []string{"agents", "control", "control-listen", "on-agent-loss"}},
 		{Title: "Length", Flags: []string{"duration", "rounds", "warmup", "ramp", "until-sure", "max-time"}},
 		{Title: "Load", Flags: []string{"hold", "think", "rate", "arrival", "late-limit", "background"}},
 		{Title: "Single recipes", Flags: []string{"readers", "revoke-every", "abort-rate", "producers", "backlog", "priorities", "ephemeral-items", "polls", "items"}},

@@ -65,10 +65,15 @@ func (m tidy) Run() int {
 
 func TestScripts(t *testing.T) { runScripts(t, "script", nil) }
 
-// TestAgentScripts runs the scripts of agents, with the address of a control plane in $CONTROL.
+// TestAgentScripts runs the scripts of agents, each with the address of a control plane of its own in a variable:
+// $CONTROL for agents.txtar, $CONTROL_COMMANDS for commands.txtar, and so on.
 func TestAgentScripts(t *testing.T) {
 	testenv.SkipIfShort(t)
-	runScripts(t, "agents", map[string]string{"CONTROL": backendtest.Native(t, server.Options{})})
+	planes := map[string]string{"CONTROL": backendtest.Native(t, server.Options{})}
+	for _, script := range []string{"COMMANDS", "LOSS", "FAULTS"} {
+		planes["CONTROL_"+script] = backendtest.Native(t, server.Options{})
+	}
+	runScripts(t, "agents", planes)
 }
 
 // TestSecureScripts runs the scripts for servers with TLS. They have the address in $ADDRESS, a

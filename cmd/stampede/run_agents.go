@@ -35,7 +35,7 @@ func (a *app) gather(ctx context.Context, f spec.Agents, patience time.Duration,
 		return nil, interrupted(ctx, err)
 	}
 	a.fleet, err = agents.Gather(ctx, plane, agents.Options{
-		Agents: f.Count, Version: versionLine(), Address: net.JoinHostPort(host, "0"),
+		Agents: f.Count, GoesOn: f.OnLoss == spec.Continue, Version: versionLine(), Address: net.JoinHostPort(host, "0"),
 		Present: func(n int) { p.note("waiting for agents: %d of %d", n, f.Count) },
 	})
 	if err != nil {
@@ -81,10 +81,18 @@ func (a *app) runOnAgents(ctx context.Context, p workloads.Plan, s results.Setti
 	s.Ceiling, s.Expected = 0, spec.Expected(p.Form, p, record)
 	run := results.FromRecord(s, record)
 	for _, c := range parts {
-		run.Agents = append(run.Agents, results.Agent{
-			Name: c.Name, Host: c.Host, Processors: c.Processors, Sessions: c.Sessions,
-			Generator: results.GeneratorOf(c.Record), ClockErrorNS: c.ClockError, ClockDriftPPM: c.ClockDrift,
-		})
+		run.Agents = append(run.Agents, agentOf(c))
 	}
 	return &run, err
+}
+
+// agentOf returns an agent's part in a run as the result has it.
+func agentOf(c agents.Contribution) results.Agent {
+	a := results.Agent{Name: c.Name, Host: c.Host, Processors: c.Processors, Sessions: c.Sessions}
+	if l := c.Lost; l != nil {
+		a.Lost = &results.AgentLoss{NoticedNS: l.Noticed, LastHeardNS: l.Heard, Rounds: l.Rounds}
+		return a
+	}
+	a.Generator, a.ClockErrorNS, a.ClockDriftPPM = results.GeneratorOf(c.Record), c.ClockError, c.ClockDrift
+	return a
 }

@@ -32,6 +32,9 @@ func (a *app) runFile(cmd *cobra.Command, recipes []string, f spec.Flags) error 
 	if err != nil {
 		return a.reported(err)
 	}
+	if err := takeAgents(&f, file, jobs); err != nil {
+		return a.reported(err)
+	}
 	var chosen []catalog.Choice
 	for _, j := range jobs {
 		chosen = append(chosen, j.Chosen...)

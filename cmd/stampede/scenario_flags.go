@@ -23,7 +23,7 @@ func (a *app) scenarioKeys() []scenario.Key {
 	}}}
 	_, flags := spec.Defaults(a.forms)
 	flags.VisitAll(func(f *pflag.Flag) {
-		if !slices.Contains(spec.OfCommand(), f.Name) {
+		if !slices.Contains(spec.OfCommand(), f.Name) || slices.Contains(spec.AgentFlags(), f.Name) {
 			_, list := f.Value.(pflag.SliceValue)
 			keys = append(keys, scenario.Key{Name: f.Name, List: list, Instead: instead(f.Name), Check: checks(f)})
 		}
@@ -56,6 +56,26 @@ func checks(f *pflag.Flag) func(string) error {
 		}
 		return nil
 	}
+}
+
+// takeAgents sets the flags of the agents, which do all runs of a file, to those of its jobs.
+func takeAgents(f *spec.Flags, file scenario.File, jobs []spec.Job) error {
+	f.Agents = jobs[0].Flags.Agents
+	faults := scenario.Faults{Name: file.Name}
+	for i, j := range jobs {
+		if j.Flags.Agents == f.Agents {
+			continue
+		}
+		for _, name := range spec.AgentFlags() {
+			if line := file.Scenarios[i].LineOf(name); len(file.Scenarios[i].Values(name)) > 0 {
+				faults.Add(line, "%s: the same agents do all runs of a file: write it once, above scenarios:", name)
+			}
+		}
+		if faults.Err() == nil { // the first scenario has the setting, and this one has not
+			faults.Add(1, "agents: the same agents do all runs of a file: write it once, above scenarios:")
+		}
+	}
+	return faults.Err()
 }
 
 // bind returns the flags with the settings of a scenario. Flags that were given take precedence.

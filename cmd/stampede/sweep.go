@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -78,6 +80,7 @@ func (f *sweepFlags) registerAll(a *app, cmd *cobra.Command) {
 	f.axes.register(cmd)
 	flags := cmd.Flags()
 	spec.RegisterPercentiles(flags, &f.Percentiles)
+	f.Agents.Register(cmd)
 	flags.IntVar(&f.repeat, "repeat", 3, "number of runs at each level; with --slo, of runs that confirm the answer, at least 2")
 	flags.Float64Var(&f.worseBy, "worse-by", 2, "how many times worse the naive form must be for a crossover")
 	flags.StringVar(&f.slo, "slo", "", "search the highest --rate, or --clients, that meets an `OBJECTIVE` such as acquire.response.p99<50ms")
@@ -173,8 +176,12 @@ func (a *app) sweep(ctx context.Context, recipes []string, f sweepFlags) error {
 		return err
 	}
 	defer hide()
+	dismiss, err := a.gather(ctx, s.flags.Agents, s.flags.ConnectTimeout, s.progress)
+	if err != nil {
+		return err
+	}
 	s.flags.Announce(a.err, s.sources, s.flags.plan(s.levels, len(s.forms)))
-	return s.finish(outs, s.on(ctx))
+	return s.finish(outs, errors.Join(s.on(ctx), dismiss()))
 }
 
 // newSweep checks everything that can be checked before anything is started.
@@ -203,6 +210,9 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 	}
 	first := s.at[s.levels[0]]
 	if err := spec.CheckUsed(f.Security.Flags, first.Chosen); err != nil {
+		return nil, err
+	}
+	if err := first.Flags.CheckAgents(slices.Collect(maps.Values(s.at))); err != nil {
 		return nil, err
 	}
 	s.forms, s.sources, f.Flags = first.Chosen, first.Sources, first.Flags

@@ -25,6 +25,8 @@ func (m Metric) DoubtedBy(code string) bool {
 	switch {
 	case strings.HasPrefix(m.Name, "generator.") || strings.HasPrefix(m.Name, "machine.") || strings.HasPrefix(m.Name, "rate."):
 		return false // doubts are derived from them
+	case code == metrics.AgentLost:
+		return m.Name != "safety.violations" // a violation among the other agents' clients is one
 	case code == metrics.Abandoned:
 		return m.Timed || m.Unit == PerRound
 	case code == metrics.Bystanders:

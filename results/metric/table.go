@@ -135,7 +135,7 @@ func wasted(r results.Run) (float64, bool) {
 }
 
 func broken(r results.Run) (float64, bool) {
-	if r.Cost.Expected == nil {
+	if r.Cost.Expected == nil || r.Cost.Expected.Invalid != "" {
 		return 0, false
 	}
 	n := 0

@@ -41,3 +41,22 @@ func TestAgentsAreNamed(t *testing.T) {
 	}
 	golden.Compare(t, "testdata/agents.txt", b.Bytes())
 }
+
+// TestALostAgentIsNamed has a run that lost an agent, and one that did not.
+func TestALostAgentIsNamed(t *testing.T) {
+	lost := divided(16, 2*time.Millisecond, 60*time.Microsecond)
+	lost.Agents[1] = results.Agent{Name: "west", Host: "host2", Processors: 1, Sessions: 8, Lost: &results.AgentLoss{NoticedNS: 3 * time.Second}}
+	w := results.WarningOf(metrics.Warning{Code: metrics.AgentLost, Names: metrics.Names{metrics.OfAgent: "west"},
+		Numbers: metrics.Numbers{"noticed_ns": 3e9, "sessions": 8, "rounds": 340}})
+	lost.Warnings, lost.Doubts = []results.Warning{w}, []results.Warning{w}
+	lost.Cost.Expected = &results.Expected{Identities: []results.Identity{}, Invalid: metrics.AgentLost}
+	whole := divided(8, 2*time.Millisecond, 60*time.Microsecond)
+	whole.Cost.Expected = &results.Expected{Identities: []results.Identity{{Formula: "notifications = K", Left: 1, Right: 1, Holds: true}}}
+	for name, f := range map[string]results.File{"lost_agent": resulttest.FileOf(lost), "lost_agent_later": resulttest.FileOf(whole, lost)} {
+		var b bytes.Buffer
+		if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		golden.Compare(t, "testdata/"+name+".txt", b.Bytes())
+	}
+}

@@ -108,6 +108,9 @@ func agents(runs []results.Run) (lines []string) {
 	late := map[string]int64{}
 	for _, r := range runs {
 		for _, a := range r.Agents {
+			if a.Lost != nil { // a warning says so
+				continue
+			}
 			m, known := most[a.Name]
 			if !known {
 				names, m = append(names, a.Name), a
@@ -165,9 +168,12 @@ func writeIdentities(w io.Writer, runs []results.Run, o Options) {
 // identities says in how many runs the identities of the counts hold, and which ones are broken.
 // An identity holds under any schedule.
 func identities(runs []results.Run) (lines []string) {
-	var rows, hold int
+	var rows, hold, invalid int
 	var broken []string
 	for _, r := range runs {
+		if e := r.Cost.Expected; e != nil && e.Invalid != "" {
+			invalid++
+		}
 		if r.Cost.Expected == nil || len(r.Cost.Expected.Identities) == 0 {
 			continue
 		}
@@ -184,14 +190,22 @@ func identities(runs []results.Run) (lines []string) {
 			hold++
 		}
 	}
-	if rows == 0 {
-		return nil
-	}
 	noun := "row"
-	if runs[0].Repetition > 0 {
+	if rows+invalid > 0 && runs[0].Repetition > 0 {
 		noun = "run"
 	}
-	return append([]string{fmt.Sprintf("identities hold in %d of %s", hold, units.Plural(rows, noun))}, broken...)
+	without := fmt.Sprintf("identities are invalid in %s: the counts of a lost agent are missing", units.Plural(invalid, noun))
+	switch {
+	case rows+invalid == 0:
+		return nil
+	case rows == 0:
+		return []string{without}
+	}
+	lines = []string{fmt.Sprintf("identities hold in %d of %s", hold, units.Plural(rows, noun))}
+	if invalid > 0 {
+		lines[0] += "; they " + strings.TrimPrefix(without, "identities ")
+	}
+	return append(lines, broken...)
 }
 
 // countCommand returns the command that counts at rest what the runs measured under load.

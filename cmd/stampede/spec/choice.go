@@ -20,7 +20,8 @@ type Selection struct {
 	Readers     int
 	Reads       string
 	maxSessions int
-	further     int // sessions besides those of the clients
+	further     int  // sessions besides those of the clients
+	elsewhere   bool // agents have the sessions, whose machines may allow more of them than this one
 	Quiet       bool
 }
 

@@ -28,6 +28,7 @@ func NewJob(forms []workloads.Form, recipes []string, f Flags) (_ Job, err error
 		return Job{}, err
 	}
 	f.further, f.divisible = f.furtherSessions(), f.faults.divide()
+	f.elsewhere = f.Agents.Count > 0
 	chosen, sources, err := f.Selection.Resolve(forms, recipes)
 	if err != nil {
 		return Job{}, err

@@ -51,7 +51,7 @@ func (f *Flags) Register(forms []workloads.Form, cmd *cobra.Command) {
 	f.RegisterFixed(cmd, 1800*time.Millisecond, results.KindRun)
 	RegisterPercentiles(flags, &f.Percentiles)
 	flags.IntVar(&f.Repeat, "repeat", 1, "number of repetitions of all runs; with at least 6 every figure has a 95 % interval")
-	f.Agents.register(flags)
+	f.Agents.Register(cmd)
 	f.Saving.Register(cmd)
 	f.Judging.register(cmd)
 }
@@ -129,10 +129,10 @@ func ofResult() []string {
 	return []string{"file", MetricsFlag, ListenFlag, "output", "color", "save", "no-save", "subject", "tag", "quiet", "percentiles", "seed"}
 }
 
-// OfCommand lists the flags that are not settings of a scenario. A scenario states its thresholds
-// in another form, and says nothing of the machines that run it.
+// OfCommand lists the flags that are not settings of one run. A scenario states its thresholds in
+// another form.
 func OfCommand() []string {
-	return slices.Concat(ofResult(), []string{"threshold", "abort-on", "baseline", "noise", "inconclusive"}, agentFlags())
+	return slices.Concat(ofResult(), []string{"threshold", "abort-on", "baseline", "noise", "inconclusive"}, AgentFlags())
 }
 
 // Defaults returns the flags of run with their default values.

@@ -51,9 +51,12 @@ func (f *Flags) Recorded(p workloads.Plan) results.Setting {
 
 // Expected returns the counts that the form must have under any schedule. It returns nil for a
 // disturbed run: the counts hold for whole, undisturbed rounds, and a lost reply costs one more
-// read.
+// read. If an agent was lost, the identities are invalid.
 func Expected(form workloads.Form, p workloads.Plan, r *metrics.Record) *results.Expected {
 	model, ok := costmodel.Of(form.Recipe, form.Name)
+	if ok && slices.ContainsFunc(r.Doubts, func(w metrics.Warning) bool { return w.Code == metrics.AgentLost }) {
+		return &results.Expected{Identities: []results.Identity{}, Invalid: metrics.AgentLost}
+	}
 	if !ok || r.Disturbed {
 		return nil
 	}

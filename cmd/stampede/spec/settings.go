@@ -26,6 +26,7 @@ func notSettings() map[string]string {
 		"abort-on":      "it ends the command early, which the result says",
 		"password-file": "it goes with user",
 		"control":       "it goes with agents", "control-listen": "it goes with agents",
+		"on-agent-loss": "the result names an agent that was lost",
 	}
 }
 

@@ -1,0 +1,157 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// An outcome is what a run returned.
+type outcome struct {
+	record *metrics.Record
+	parts  []Contribution
+	err    error
+}
+
+// start begins a run, and returns when its window is to open. told is closed when all agents have told of some
+// rounds.
+func (s *stage) start(t *testing.T, p workloads.Plan) (ended chan outcome, told chan struct{}) {
+	t.Helper()
+	ended, told = make(chan outcome, 1), make(chan struct{})
+	seconds := 0
+	p.Progress = func(now workloads.Progress) {
+		if now.Lap.Count > 0 {
+			if seconds++; seconds == 1 {
+				close(told)
+			}
+		}
+	}
+	go func() {
+		r, parts, err := s.fleet.Run(context.Background(), p)
+		ended <- outcome{r, parts, err}
+	}()
+	s.awaitWindow(t)
+	return ended, told
+}
+
+// lossOf returns the loss of the agent a2.
+func lossOf(parts []Contribution) *Loss {
+	i := slices.IndexFunc(parts, func(c Contribution) bool { return c.Name == "a2" })
+	return parts[i].Lost
+}
+
+// wantLoss fails the test unless a2 of three agents is marked as lost, and only that one.
+func wantLoss(t *testing.T, o outcome) {
+	t.Helper()
+	if o.record == nil || len(o.parts) != 3 {
+		t.Fatalf("got %+v of %d agents, %v, want a record of 3", o.record, len(o.parts), o.err)
+	}
+	for _, c := range o.parts {
+		if lost := c.Lost != nil; lost != (c.Name == "a2") || lost == (c.Record != nil) {
+			t.Errorf("agent %s: lost %+v, a record: %v", c.Name, c.Lost, c.Record != nil)
+		}
+	}
+	loss := lossOf(o.parts)
+	if loss == nil || loss.Rounds == 0 || loss.Heard < time.Second || loss.Noticed < loss.Heard {
+		t.Errorf("the loss is %+v, want rounds, and that it was noticed after a second or later", loss)
+	}
+	at := slices.IndexFunc(o.record.Doubts, func(w metrics.Warning) bool { return w.Code == metrics.AgentLost })
+	if at < 0 || o.record.Doubts[at].Names[metrics.OfAgent] != "a2" || o.record.Doubts[at].Numbers["sessions"] != 2 {
+		t.Errorf("the doubts are %+v, want that a2 was lost", o.record.Doubts)
+	}
+	r := o.record
+	if r.Rounds == 0 || r.Safety.Checked == 0 || r.Safety.Violations > 0 || !r.Disturbed {
+		t.Errorf("%d rounds, disturbed %v, safety %+v", r.Rounds, r.Disturbed, r.Safety)
+	}
+}
+
+func TestALostAgentEndsTheRun(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 3)
+	p := planOf(t, service, "lock/predecessor", 6)
+	p.Duration = time.Minute
+	ended, told := s.start(t, p)
+	<-told
+	s.agents[1].Plane.Close() // as if it had died
+	o := <-ended
+	if !errors.Is(o.err, ErrAgentLost) || !strings.Contains(o.err.Error(), "a2") {
+		t.Errorf("the run ended with %v, want that a2 is lost", o.err)
+	}
+	wantLoss(t, o)
+	if o.record.Duration > 30*time.Second {
+		t.Errorf("the run lasted %v", o.record.Duration)
+	}
+	if err := <-s.ended[1]; !errors.Is(err, ErrCutOff) {
+		t.Errorf("the agent ended with %v, want %v", err, ErrCutOff)
+	}
+	nothingLeft(t, service)
+}
+
+// TestARunGoesOnWithoutALostAgent also has a next run, which the agents that are left do.
+func TestARunGoesOnWithoutALostAgent(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 3)
+	s.fleet.goesOn = true
+	p := planOf(t, service, "lock/predecessor", 6)
+	p.Duration = 3 * time.Second
+	ended, told := s.start(t, p)
+	<-told
+	s.agents[1].Plane.Close()
+	o := <-ended
+	if o.err != nil {
+		t.Errorf("the run ended with %v", o.err)
+	}
+	wantLoss(t, o)
+	if o.record.Duration < p.Duration {
+		t.Errorf("the run lasted %v, want %v", o.record.Duration, p.Duration)
+	}
+	if n := len(o.record.Fairness.Served); n != 4 {
+		t.Errorf("%d clients were to be served, want the 4 of the agents that are left", n)
+	}
+	p.Duration = 300 * time.Millisecond
+	r, parts, err := s.fleet.Run(t.Context(), p)
+	if err != nil || len(parts) != 2 || len(r.Doubts) > 0 && r.Doubts[0].Code == metrics.AgentLost {
+		t.Fatalf("the next run had %d agents, %v", len(parts), err)
+	}
+	checkRun(t, p, r, 1)
+	nothingLeft(t, service)
+}
+
+// TestAnAgentIsLostBeforeTheWindow has agents that wait for the clients of one that is not there any more.
+func TestAnAgentIsLostBeforeTheWindow(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 3)
+	s.fleet.goesOn = true
+	s.agents[1].Runs = func(string, int) { s.agents[1].Plane.Close() }
+	r, parts, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 6))
+	if err != nil || len(parts) != 3 || lossOf(parts) == nil || lossOf(parts).Rounds != 0 || r.Rounds == 0 {
+		t.Errorf("got %d agents, %v, want that a2 was lost before a round of it had ended", len(parts), err)
+	}
+	nothingLeft(t, service)
+}
+
+func TestNoAgentIsLeft(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 2)
+	s.fleet.goesOn = true
+	p := planOf(t, service, "lock/predecessor", 4)
+	p.Duration = time.Minute
+	ended, _ := s.start(t, p)
+	for _, a := range s.agents {
+		a.Plane.Close()
+	}
+	if o := <-ended; o.record != nil || !errors.Is(o.err, ErrAgentLost) {
+		t.Errorf("got %+v, %v, want no record, and %v", o.record, o.err, ErrAgentLost)
+	}
+	if _, _, err := s.fleet.Run(t.Context(), p); !errors.Is(err, ErrAgentLost) || !strings.Contains(err.Error(), "no agent is left") {
+		t.Errorf("the next run: %v", err)
+	}
+	nothingLeft(t, service)
+}

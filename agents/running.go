@@ -1,0 +1,216 @@
+package agents
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// A Loss says when an agent was lost, and what of a run is missing with it.
+type Loss struct {
+	Noticed time.Duration // from the opening of the window; 0 if before
+	// The agent was last heard of in the window at Heard, when Rounds of its rounds had ended. They are in
+	// no count of the run.
+	Heard  time.Duration
+	Rounds int64
+}
+
+// ErrAgentLost is the error of a run that ended because an agent died or was cut off.
+var ErrAgentLost = errors.New("lost, and the clients that it ran with it")
+
+// A running is a run in progress.
+type running struct {
+	fleet  *Fleet
+	plan   workloads.Plan
+	work   assignment
+	cancel context.CancelCauseFunc // ends the run
+
+	mu       sync.Mutex
+	open     bool
+	opens    time.Duration // when the window opens, on the coordinator's clock
+	follower *follower
+	lost     map[string]Loss // by agent
+	absent   map[string]chan struct{}
+}
+
+func newRunning(f *Fleet, p workloads.Plan, a assignment, cancel context.CancelCauseFunc) *running {
+	first := ""
+	if phases := p.Form.Phases(); len(phases) > 0 {
+		first = phases[0]
+	}
+	r := &running{fleet: f, plan: p, work: a, cancel: cancel, follower: newFollower(first), lost: map[string]Loss{}, absent: map[string]chan struct{}{}}
+	for _, s := range a.Shares {
+		r.absent[s.Agent] = make(chan struct{})
+	}
+	return r
+}
+
+// run assigns the parts, and waits for the reports. If the context ends or an agent is lost, it returns what
+// was measured until then, with workloads.ErrInterrupted or ErrAgentLost.
+func (f *Fleet) run(ctx context.Context, p workloads.Plan, a assignment) (*metrics.Record, []Contribution, error) {
+	watched, cancel := context.WithCancelCause(ctx)
+	r := newRunning(f, p, a, cancel)
+	reports, err := r.do(watched)
+	if err != nil {
+		reports = f.abort(a)
+	}
+	return r.conclude(ctx, reports, err)
+}
+
+// do returns when all agents that are left have handed in their reports, or the run has failed.
+func (r *running) do(ctx context.Context) (map[string]report, error) {
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer r.cancel(nil)
+	for _, s := range r.work.Shares {
+		others.Go(func() { r.watch(ctx, s.Agent) })
+	}
+	if err := r.fleet.plane.PutJSON(ctx, r.work.document(assigned), r.work); err != nil {
+		return nil, caused(ctx, err)
+	}
+	others.Go(func() {
+		if r.openWindow(ctx) == nil {
+			r.follow(ctx)
+		}
+	})
+	return r.reports(ctx)
+}
+
+// watch waits until the agent is lost, and does what the fleet does then.
+func (r *running) watch(ctx context.Context, agent string) {
+	if r.fleet.plane.AwaitLoss(ctx, agent) != nil {
+		return // the run has ended
+	}
+	if left := r.lose(agent); !r.fleet.goesOn || left == 0 {
+		r.cancel(fmt.Errorf("agent %s: %w", agent, ErrAgentLost))
+		return
+	}
+	_ = r.fleet.plane.StandIn(ctx, r.work.document("")) // if the control plane is lost, other calls say so
+}
+
+// lose takes note that the agent is lost. It returns how many are left.
+func (r *running) lose(agent string) (left int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.follower.states[agent]
+	loss := Loss{Heard: s.Elapsed, Rounds: s.Rounds}
+	if r.open {
+		loss.Noticed = max(r.fleet.clock.CoordinatorNow().Since()-r.opens, 0)
+	}
+	r.lost[agent] = loss
+	close(r.absent[agent])
+	return len(r.present())
+}
+
+// present returns the agents that are not lost. The caller holds the lock.
+func (r *running) present() (names []string) {
+	for _, s := range r.work.Shares {
+		if _, lost := r.lost[s.Agent]; !lost {
+			names = append(names, s.Agent)
+		}
+	}
+	return names
+}
+
+// heard takes note of the state of an agent.
+func (r *running) heard(agent string, s state) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.follower.states[agent] = s
+}
+
+// lead is the time from the moment when all clients are warm to the opening of the window: enough for
+// each agent to learn when that is.
+const lead = 200 * time.Millisecond
+
+// openWindow tells the agents when the window opens, once their clients are warm.
+func (r *running) openWindow(ctx context.Context) error {
+	if err := r.fleet.plane.Meet(ctx, r.work.document(warm), len(r.work.Shares)+1); err != nil {
+		return err
+	}
+	opens := r.fleet.clock.CoordinatorNow().Since() + lead
+	if err := r.fleet.plane.PutJSON(ctx, r.work.document(window), opens); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open, r.opens = true, opens
+	return nil
+}
+
+// reports collects the reports of all agents that are not lost. The first failure ends the run.
+func (r *running) reports(ctx context.Context) (map[string]report, error) {
+	all := map[string]report{}
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for _, s := range r.work.Shares {
+		wait.Go(func() {
+			in, found, err := r.report(ctx, s.Agent)
+			if err == nil && found && in.Failure != "" {
+				err = errors.New(in.Failure)
+			}
+			if err != nil {
+				r.cancel(fmt.Errorf("agent %s: %w", s.Agent, err))
+			}
+			if found {
+				mu.Lock()
+				defer mu.Unlock()
+				all[s.Agent] = in
+			}
+		})
+	}
+	wait.Wait()
+	return all, context.Cause(ctx)
+}
+
+// report waits for the report of an agent. It is not found if the agent is lost before it has handed it in.
+func (r *running) report(ctx context.Context, agent string) (in report, found bool, err error) {
+	waits, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-r.absent[agent]:
+			cancel()
+		case <-waits.Done():
+		}
+	}()
+	text, err := r.fleet.plane.Get(waits, r.work.report(agent))
+	if err != nil && waits.Err() != nil && ctx.Err() == nil {
+		text, found, err = r.fleet.plane.Find(ctx, r.work.report(agent))
+		if err != nil || !found {
+			return in, false, err
+		}
+	}
+	if err == nil {
+		in, err = decodeReport(text)
+	}
+	return in, err == nil, err
+}
+
+// conclude returns what a run that has ended so has measured. An agent without a report is lost.
+func (r *running) conclude(ctx context.Context, reports map[string]report, err error) (*metrics.Record, []Contribution, error) {
+	interrupted := err != nil && ctx.Err() != nil
+	if interrupted {
+		err = workloads.ErrInterrupted
+	}
+	if !r.open || len(reports) == 0 || err != nil && !interrupted && !errors.Is(err, ErrAgentLost) {
+		return nil, nil, err
+	}
+	for _, s := range r.work.Shares {
+		if _, handedIn := reports[s.Agent]; handedIn {
+			delete(r.lost, s.Agent)
+		} else if _, known := r.lost[s.Agent]; !known {
+			r.lose(s.Agent)
+		}
+	}
+	record, parts, failed := r.fleet.combine(r.plan, r.work, reports, r.lost, r.opens)
+	if failed != nil {
+		return nil, nil, failed
+	}
+	return record, parts, err
+}
