@@ -134,6 +134,18 @@ func (f *Fleet) names() (names []string) {
 	return names
 }
 
+// Processors returns how many processors the agents' machines have together.
+func (f *Fleet) Processors() (n int) {
+	hosts := map[string]int{}
+	for _, a := range f.agents {
+		hosts[a.Host] = max(hosts[a.Host], a.Processors)
+	}
+	for _, of := range hosts {
+		n += of
+	}
+	return n
+}
+
 // member returns what is known of an agent.
 func (f *Fleet) member(name string) control.Agent {
 	return f.agents[slices.IndexFunc(f.agents, func(a control.Agent) bool { return a.Name == name })]
