@@ -163,8 +163,8 @@ func Supports(p workloads.Plan) error {
 		return errors.New("--rounds cannot be counted over agents yet: use --duration")
 	case p.Background.Clients > 0:
 		return errors.New("--background cannot be divided among agents yet")
-	case len(p.Faults) > 0:
-		return errors.New("faults cannot be injected into the clients of agents yet")
+	case p.Faults.OnHolder():
+		return errors.New("no process knows who the holder is: want a fault of client=1 or clients=25%, or of servers")
 	}
 	return nil
 }
