@@ -212,12 +212,17 @@ type part struct {
 	share   share
 	steps   *check.Steps
 	packets *journal.Journal
+	faults  *metrics.FaultLog // nil in a run without faults
 	cancel  context.CancelCauseFunc
 }
 
 // join makes the plan that of the part. The caller calls end when the run has ended.
 func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func()) {
 	plan.Part = &workloads.Part{First: p.share.First, Count: p.share.Count, Base: p.work.Base, Steps: p.steps, Meet: p.meet}
+	if p.work.Faulty {
+		plan.Part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions()}
+		p.faults = plan.Part.Faults.Log
+	}
 	if notifies(*plan) {
 		plan.Part.Probe = p.packets.Probe
 	}
@@ -275,6 +280,9 @@ func (p *part) report(m *metrics.Record, began time.Duration) (r report, err err
 		return r, err
 	}
 	r.Journal, r.Steps = packets.Bytes(), p.steps.All()
+	if p.faults != nil {
+		r.Faults, r.FaultsBegan = p.faults.Events(), p.agent.now()-time.Since(p.faults.Begun())
+	}
 	if r.Clock, err = timelineOf(p.agent.offset, began, p.agent.now()); err != nil {
 		return r, err
 	}

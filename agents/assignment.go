@@ -2,12 +2,14 @@ package agents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/workloads"
 )
 
@@ -26,6 +28,9 @@ type assignment struct {
 	Cold                          bool
 	Bin                           time.Duration
 	Seed                          uint64
+
+	Faulty bool     // faults are injected
+	Faults []string // those of clients, which their agents inject
 
 	Shares []share // of the agents that take part
 }
@@ -73,10 +78,35 @@ func (a assignment) plan(ctx context.Context, forms []workloads.Form, s drivers.
 	if err != nil {
 		return workloads.Plan{}, err
 	}
+	schedule, err := a.schedule()
+	if err != nil {
+		return workloads.Plan{}, errors.Join(err, service.Close())
+	}
 	return workloads.Plan{
+		Faults:  schedule,
 		Service: service, Form: forms[i], Clients: a.Clients, Groups: a.Groups, Settings: a.Settings,
 		Ramp: a.Ramp, Warmup: a.Warmup, WarmupLimit: a.WarmupLimit, Duration: a.Duration, Cold: a.Cold, Seed: a.Seed, Bin: a.Bin,
 	}, nil
+}
+
+// schedule returns the faults of clients.
+func (a assignment) schedule() (all faults.Schedule, err error) {
+	for _, text := range a.Faults {
+		f, err := faults.Parse(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// sessions returns the number of sessions of all agents.
+func (a assignment) sessions() (n int) {
+	for _, s := range a.Shares {
+		n += s.Count
+	}
+	return n
 }
 
 // assign returns the assignment of a plan.
@@ -88,6 +118,11 @@ func assign(p workloads.Plan, number int, base string, shares []share) (a assign
 	a.Number, a.Form, a.Base, a.Shares = number, p.Form.String(), base, shares
 	a.Clients, a.Groups, a.Settings = p.Clients, p.Groups, p.Settings
 	a.Ramp, a.Warmup, a.WarmupLimit, a.Duration, a.Cold, a.Seed, a.Bin = p.Ramp, p.Warmup, p.WarmupLimit, p.Duration, p.Cold, p.Seed, p.Bin
+	_, clients := p.Faults.Split()
+	a.Faulty = len(p.Faults) > 0
+	for _, f := range clients {
+		a.Faults = append(a.Faults, f.String())
+	}
 	return a, nil
 }
 

@@ -137,6 +137,18 @@ func (f *Fleet) names() (names []string) {
 	return names
 }
 
+// Processors returns how many processors the agents' machines have together.
+func (f *Fleet) Processors() (n int) {
+	hosts := map[string]int{}
+	for _, a := range f.agents {
+		hosts[a.Host] = max(hosts[a.Host], a.Processors)
+	}
+	for _, of := range hosts {
+		n += of
+	}
+	return n
+}
+
 // member returns what is known of an agent.
 func (f *Fleet) member(name string) control.Agent {
 	return f.agents[slices.IndexFunc(f.agents, func(a control.Agent) bool { return a.Name == name })]
@@ -154,8 +166,8 @@ func Supports(p workloads.Plan) error {
 		return errors.New("--rounds cannot be counted over agents yet: use --duration")
 	case p.Background.Clients > 0:
 		return errors.New("--background cannot be divided among agents yet")
-	case len(p.Faults) > 0:
-		return errors.New("faults cannot be injected into the clients of agents yet")
+	case p.Faults.OnHolder():
+		return errors.New("no process knows who the holder is: want a fault of client=1 or clients=25%, or of servers")
 	}
 	return nil
 }

@@ -112,5 +112,9 @@ func (r *running) progress(ctx context.Context) []workloads.Progress {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.follower.merge(max(r.fleet.clock.CoordinatorNow().Since()-r.opens, 0), r.present())
+	all := r.follower.merge(max(r.fleet.clock.CoordinatorNow().Since()-r.opens, 0), r.present())
+	for i := range all {
+		all[i].Elapsed = min(all[i].Elapsed, r.plan.Duration) // the window ends then, and the run later
+	}
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/agents/clock"
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 )
 
@@ -18,8 +19,11 @@ type report struct {
 	Record  []byte // as package merge encodes it
 	Journal []byte // as package journal encodes it; nil without one
 	Steps   []check.Step
-	Clock   timeline
-	Drift   float64 // of the clock, in millionths
+	Faults  metrics.FaultEvents // nothing in a run without faults
+	// FaultsBegan is when the window opened for them, on the agent's clock.
+	FaultsBegan time.Duration
+	Clock       timeline
+	Drift       float64 // of the clock, in millionths
 }
 
 func (r report) encode() ([]byte, error) {

@@ -35,6 +35,7 @@ type running struct {
 	opens    time.Duration // when the window opens, on the coordinator's clock
 	follower *follower
 	lost     map[string]Loss // by agent
+	faults   *metrics.FaultLog
 	absent   map[string]chan struct{}
 }
 
@@ -43,7 +44,7 @@ func newRunning(f *Fleet, p workloads.Plan, a assignment, cancel context.CancelC
 	if phases := p.Form.Phases(); len(phases) > 0 {
 		first = phases[0]
 	}
-	r := &running{fleet: f, plan: p, work: a, cancel: cancel, follower: newFollower(first), lost: map[string]Loss{}, absent: map[string]chan struct{}{}}
+	r := &running{fleet: f, plan: p, work: a, cancel: cancel, follower: newFollower(first), lost: map[string]Loss{}, faults: metrics.NewFaultLog(0), absent: map[string]chan struct{}{}}
 	for _, s := range a.Shares {
 		r.absent[s.Agent] = make(chan struct{})
 	}
@@ -75,6 +76,7 @@ func (r *running) do(ctx context.Context) (map[string]report, error) {
 	}
 	others.Go(func() {
 		if r.openWindow(ctx) == nil {
+			others.Go(func() { r.inject(ctx) })
 			r.follow(ctx)
 		}
 	})
@@ -212,5 +214,6 @@ func (r *running) conclude(ctx context.Context, reports map[string]report, err e
 	if failed != nil {
 		return nil, nil, failed
 	}
+	r.recoveries(record, reports)
 	return record, parts, err
 }

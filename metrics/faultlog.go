@@ -21,6 +21,7 @@ type FaultLog struct {
 	led     []time.Duration
 	errors  []failure
 	samples []sample
+	others  [][]sample // of other processes
 }
 
 // A fault is a break that began a fault, and the time when its injection was complete.
@@ -49,10 +50,20 @@ type sample struct {
 func NewFaultLog(clients int) *FaultLog { return &FaultLog{served: make([][]time.Duration, clients)} }
 
 // Begin opens the window.
-func (d *FaultLog) Begin() {
+func (d *FaultLog) Begin() { d.BeginAt(time.Now()) }
+
+// BeginAt opens the window at a moment, which may be still to come.
+func (d *FaultLog) BeginAt(when time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.begun = time.Now()
+	d.begun = when
+}
+
+// Begun returns when the window opened, zero if it has not.
+func (d *FaultLog) Begun() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.begun
 }
 
 // note calls f with the time since the window opened, if the window was open at when.
@@ -186,15 +197,18 @@ func (d *FaultLog) connections(from, until time.Duration) (noticed, reconnected 
 }
 
 // counted returns the wire counts between from and until, to the precision of the samples.
-func (d *FaultLog) counted(from, until time.Duration) Counts {
-	var at, begin Counts
-	for _, s := range d.samples {
-		if s.at <= from {
-			begin = s.counts
+func (d *FaultLog) counted(from, until time.Duration) (all Counts) {
+	for _, samples := range append([][]sample{d.samples}, d.others...) {
+		var at, begin Counts
+		for _, s := range samples {
+			if s.at <= from {
+				begin = s.counts
+			}
+			if at = s.counts; s.at >= until {
+				break
+			}
 		}
-		if at = s.counts; s.at >= until {
-			break
-		}
+		all = all.Add(at.Sub(begin))
 	}
-	return at.Sub(begin)
+	return all
 }

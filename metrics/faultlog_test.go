@@ -56,6 +56,56 @@ func outage() *metrics.FaultLog {
 	return d
 }
 
+// TestRecoveriesOfSeveralProcesses has the events of one log in two, one for each client. One of them has another
+// clock.
+func TestRecoveriesOfSeveralProcesses(t *testing.T) {
+	bubble.Test(t, func(t *testing.T) {
+		whole := outage()
+		const behind = 3 * time.Second // the clock of the second process
+		e := whole.Events()
+		parts := [2]metrics.FaultEvents{{Breaks: e.Breaks, Faults: e.Faults, Led: e.Led, Samples: e.Samples}, {}}
+		for _, b := range e.Breaks { // both have injected the faults
+			b.At -= behind
+			parts[1].Breaks = append(parts[1].Breaks, b)
+		}
+		for _, f := range e.Faults {
+			f.At, f.Done = f.At-behind, f.Done-behind
+			parts[1].Faults = append(parts[1].Faults, f)
+		}
+		for _, s := range e.Samples { // of other requests
+			parts[1].Samples = append(parts[1].Samples, metrics.SampleEvent{At: s.At - behind, Counts: metrics.Counts{Writes: 2 * s.Counts.Reads}})
+		}
+		parts[0].Served, parts[1].Served = e.Served[:1], make([][]time.Duration, 1)
+		for _, at := range e.Served[1] {
+			parts[1].Served[0] = append(parts[1].Served[0], at-behind)
+		}
+		for _, s := range e.States {
+			of := &parts[s.Client]
+			s.At -= time.Duration(s.Client) * behind
+			s.Client = 0
+			of.States = append(of.States, s)
+		}
+		for _, f := range e.Errors {
+			f.At -= behind
+			parts[1].Errors = append(parts[1].Errors, f)
+		}
+		merged := metrics.NewFaultLog(0)
+		for i, p := range parts {
+			merged.Add(p, func(at time.Duration) time.Duration { return at + time.Duration(i)*behind })
+		}
+		want := whole.Recoveries(20 * time.Second)
+		for i := range want {
+			want[i].Counts.Writes = 2 * want[i].Counts.Reads
+		}
+		if diff := cmp.Diff(want, merged.Recoveries(20*time.Second)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(whole.Breaks(), merged.Breaks()); diff != "" {
+			t.Errorf("breaks (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestRecoveries(t *testing.T) {
 	bubble.Test(t, func(t *testing.T) {
 		d := outage()

@@ -52,6 +52,8 @@ type Record struct {
 	// The faults injected in the window, and the clients' recoveries.
 	Breaks     []Break
 	Recoveries []Recovery
+	// FaultsError is how far times of these can be wrong, where several machines noted them.
+	FaultsError time.Duration
 }
 
 // The names of Names that stand for more than a word in the sentence.

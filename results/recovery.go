@@ -11,6 +11,8 @@ type Breakage struct {
 	Schedule []string   `json:"schedule"` // as asked for, a line each, e.g. "at=10s kill leader for=5s"
 	Done     []Break    `json:"done"`     // the faults, in order
 	Recovery []Recovery `json:"recovery"` // the recovery of the clients from each fault
+	// ErrorNS is how far times from a fault to what it did can be wrong; left out where one process noted both.
+	ErrorNS time.Duration `json:"error_ns,omitempty"`
 }
 
 // A Break is one injected fault.
@@ -59,7 +61,7 @@ func breakage(schedule []string, r *metrics.Record) *Breakage {
 	if len(schedule) == 0 {
 		return nil
 	}
-	b := &Breakage{Schedule: schedule}
+	b := &Breakage{Schedule: schedule, ErrorNS: r.FaultsError}
 	for _, done := range r.Breaks {
 		b.Done = append(b.Done, Break{done.At, done.What})
 	}

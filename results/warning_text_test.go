@@ -26,7 +26,7 @@ func TestEveryWarningHasItsSentence(t *testing.T) {
 		"the machine was 90 % busy: the generator used 0.9 of 2 cores and the servers it started 0.6; servers on a machine of their own may be faster": warning(metrics.Shared,
 			metrics.Numbers{"busy_share": 0.9, "generator_cores": 0.9, "machine_cores": 2, "started_cores": 0.6}, nil),
 
-		"throughput still rose after a warm-up of 1.3s: the server may be faster than this":                                                       warning(metrics.NotWarm, metrics.Numbers{"warmup_ns": 1.26e9}, nil),
+		"throughput still rose after a warm-up of 1.3s: the server may be faster than this": warning(metrics.NotWarm, metrics.Numbers{"warmup_ns": 1.26e9}, nil),
 		"agent a2: lost 3.2s after the window opened: what its 4 sessions did, 340 rounds or more, is in no figure, so that identities are invalid": warning(metrics.AgentLost,
 			metrics.Numbers{"noticed_ns": 3.21e9, "sessions": 4, "rounds": 340}, metrics.Names{metrics.OfAgent: "a2"}),
 		"agent a2: lost before the window opened: what its 4 sessions did, 0 rounds or more, is in no figure, so that identities are invalid": warning(metrics.AgentLost,

@@ -46,6 +46,7 @@ type activeFaults struct {
 	schedule faults.Schedule
 	service  drivers.Service
 	targets  faults.Subjects
+	shared   bool // with other processes, which have some of the clients
 	log      *metrics.FaultLog
 	cancel   context.CancelFunc
 	done     chan struct{} // closed when all faults have been undone
@@ -56,10 +57,10 @@ type activeFaults struct {
 }
 
 func newActiveFaults(p Plan) *activeFaults {
-	if len(p.Faults) == 0 {
+	if len(p.Faults) == 0 && (p.Part == nil || p.Part.Faults == nil) {
 		return nil
 	}
-	t := &activeFaults{schedule: p.Faults, service: p.Service, done: make(chan struct{}), isolated: make(map[int]bool)}
+	t := &activeFaults{schedule: p.Faults, service: p.Service, shared: p.Part != nil, done: make(chan struct{}), isolated: make(map[int]bool)}
 	t.targets.Seed = p.Seed
 	if e, ok := p.Service.(drivers.Ensemble); ok {
 		t.targets.Servers = e.Members()
@@ -73,9 +74,15 @@ func (t *activeFaults) prepare(c *Pool) {
 		return
 	}
 	t.log = metrics.NewFaultLog(len(c.Slots))
+	if c.part != nil {
+		t.log = c.part.Faults.Log
+	}
 	for i, s := range c.Slots {
 		s.faults = &clientFaults{number: i, log: t.log, throughLink: t.schedule.OnClients()}
 		t.targets.Clients = append(t.targets.Clients, &faultTarget{s, t.service})
+	}
+	if c.part != nil {
+		t.targets.Clients = amongOthers(t.targets.Clients, c.part.First, c.part.Faults.Sessions)
 	}
 	t.targets.Holder = c.holder
 }
@@ -105,18 +112,32 @@ func (t *activeFaults) begin(r *runner) {
 	t.log.Counted(r.pool.Meter.Counts())
 	go func() {
 		defer close(t.done)
-		err := t.schedule.Do(ctx, t.targets, func(d faults.Done) {
-			t.log.Broke(d.What, d.Began, d.Step == 0)
-			t.log.Counted(r.pool.Meter.Counts())
-			if len(d.Servers) > 0 {
-				t.recordIsolation(d)
-				t.watching.Go(func() { t.awaitLeader(ctx, d) })
-			}
-		})
-		if err != nil {
+		if err := t.do(ctx, func() { t.log.Counted(r.pool.Meter.Counts()) }); err != nil {
 			r.fail(err)
 		}
 	}()
+}
+
+// do injects the faults, and undoes them when the context ends. It calls told after each step.
+func (t *activeFaults) do(ctx context.Context, told func()) error {
+	return t.schedule.Do(ctx, t.targets, func(d faults.Done) {
+		t.log.Broke(d.What, d.Began, d.Step == 0)
+		told()
+		if len(d.Servers) > 0 {
+			t.recordIsolation(d)
+			t.watching.Go(func() { t.awaitLeader(ctx, d) })
+		}
+	})
+}
+
+// InjectFaults injects the plan's faults, which must be those of servers, into the plan's service, whose clients other
+// processes have. It undoes them when the context ends.
+func InjectFaults(ctx context.Context, p Plan, log *metrics.FaultLog) error {
+	t := newActiveFaults(p)
+	t.log = log
+	err := t.do(ctx, func() {})
+	t.watching.Wait()
+	return err
 }
 
 // recordIsolation records which members are isolated.
@@ -213,9 +234,9 @@ func (t *activeFaults) sample(c metrics.Counts) {
 	}
 }
 
-// fill fills in the faults and the recoveries from them.
+// fill fills in the faults and the recoveries from them, unless other processes have noted some of what happened.
 func (t *activeFaults) fill(r *metrics.Record) {
-	if t == nil {
+	if t == nil || t.shared {
 		return
 	}
 	r.Breaks, r.Recoveries = t.log.Breaks(), t.log.Recoveries(r.Duration)

@@ -18,8 +18,17 @@ type Part struct {
 	Steps *check.Steps
 	// Probe, if set, wraps the probe of each session.
 	Probe func(session int, p drivers.Probe) drivers.Probe
+	// Faults, if set, are those of the larger run.
+	Faults *PartFaults
 	// Meet returns when all processes have come to the point.
 	Meet func(context.Context, Point) error
+}
+
+// A PartFaults says that faults are injected into the larger run: those of the plan into the clients that it names, each
+// by its process, and others into the service.
+type PartFaults struct {
+	Log      *metrics.FaultLog // of what they do to this process's clients
+	Sessions int               // of the larger run
 }
 
 // A Point of a run is where the processes that share it wait for each other.
@@ -62,6 +71,11 @@ type Site struct{ pool *Pool }
 // NewSite creates the subtree and what the plan has on the service before its clients arrive. The
 // caller must call Close whether or not NewSite fails.
 func NewSite(ctx context.Context, p Plan) (*Site, error) {
+	if p.faulty = len(p.Faults) > 0; p.faulty {
+		if err := p.Faults.Check(p.powers()); err != nil {
+			return &Site{}, err
+		}
+	}
 	s := &Site{newPool(p)}
 	return s, s.pool.stage(ctx, p)
 }
@@ -70,7 +84,12 @@ func NewSite(ctx context.Context, p Plan) (*Site, error) {
 func (s *Site) Base() string { return s.pool.base }
 
 // Close removes the subtree.
-func (s *Site) Close() error { return s.pool.Close() }
+func (s *Site) Close() error {
+	if s.pool == nil {
+		return nil
+	}
+	return s.pool.Close()
+}
 
 // A builtConn is a session for the Setup of a workload whose nodes another process has created: it
 // writes nothing.

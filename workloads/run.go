@@ -80,7 +80,7 @@ var ErrInterrupted = errors.New("interrupted")
 // Run executes the plan and returns its measurements. With an error other than ErrInterrupted it
 // returns no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
-	if p.faulty = len(p.Faults) > 0; p.faulty {
+	if p.faulty = len(p.Faults) > 0 || p.Part != nil && p.Part.Faults != nil; p.faulty {
 		if err := p.Faults.Check(p.powers()); err != nil {
 			return nil, err
 		}

@@ -25,13 +25,14 @@ type progress struct {
 	redraw bool
 	quiet  bool
 	last   time.Time // when the last plain line was printed
+	cores  int       // of the machines that have the clients
 
 	planned, begun, ended int       // runs of a sweep: in all, done before it began, and done in all
 	since                 time.Time // when the sweep began
 }
 
 func newProgress(w io.Writer, quiet bool) *progress {
-	return &progress{w: w, quiet: quiet, redraw: cli.IsTerminal(w), last: time.Now()}
+	return &progress{w: w, quiet: quiet, redraw: cli.IsTerminal(w), last: time.Now(), cores: metrics.Cores()}
 }
 
 // redrawn replaces the line on the terminal by text.
@@ -57,7 +58,7 @@ func (p *progress) run(form workloads.Form, clients int, f spec.Flags, s workloa
 		of = fmt.Sprintf("%s of %s rounds", units.Count(s.Rounds), units.Count(f.Run.Rounds))
 	}
 	p.note("%s%v · %d clients · %s · %s rounds/s · %s · %s errors · client %.1f of %d cores",
-		p.ahead(), form, clients, of, units.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), lapTimes(s.Lap), units.Count(s.Errors), s.CPUCores, metrics.Cores())
+		p.ahead(), form, clients, of, units.Rate(float64(s.Rounds)/s.Elapsed.Seconds()), lapTimes(s.Lap), units.Count(s.Errors), s.CPUCores, p.cores)
 }
 
 // A lapPercentile is one percentile of a lap, 0 if the lap has too few observations for it.

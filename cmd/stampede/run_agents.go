@@ -42,6 +42,7 @@ func (a *app) gather(ctx context.Context, f spec.Agents, patience time.Duration,
 		end()
 		return nil, interrupted(ctx, err)
 	}
+	p.cores = a.fleet.Processors()
 	return func() error {
 		defer end()
 		return a.fleet.Close()

@@ -89,6 +89,15 @@ func writeRecoveries(w io.Writer, runs []results.Run) {
 		fmt.Fprintln(w)
 		g.write(w)
 	}
+	var most time.Duration
+	for _, r := range runs {
+		if r.Faults != nil {
+			most = max(most, r.Faults.ErrorNS)
+		}
+	}
+	if most > 0 {
+		fmt.Fprintf(w, "  several machines noted what the faults did: each time is known within ±%s\n", units.Duration(most))
+	}
 }
 
 // noEffect is the cell for a value that does not differ measurably from the time before the fault.

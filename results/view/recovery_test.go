@@ -2,6 +2,7 @@ package view
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 	"time"
 
@@ -94,6 +95,18 @@ func TestBeliefs(t *testing.T) {
 		r.Safety.BeliefOverlaps, r.Safety.Tokens = c.overlaps, c.tokens
 		if got := beliefs(r); got != c.want {
 			t.Errorf("got  %q\nwant %q", got, c.want)
+		}
+	}
+}
+
+// TestRecoveriesSayHowWellTheirTimesAreKnown has times of several machines.
+func TestRecoveriesSayHowWellTheirTimesAreKnown(t *testing.T) {
+	run := results.Run{Faults: &results.Breakage{ErrorNS: 40 * time.Microsecond, Recovery: []results.Recovery{{Break: results.Break{AtNS: time.Second, What: "kill member 1"}}}}}
+	for said, runs := range map[bool][]results.Run{true: {run}, false: {{Faults: &results.Breakage{}}, {}}} {
+		var b bytes.Buffer
+		writeRecoveries(&b, runs)
+		if got := strings.Contains(b.String(), "several machines noted what the faults did: each time is known within ±40.0 µs"); got != said {
+			t.Errorf("got %q", b.String())
 		}
 	}
 }

@@ -67,7 +67,7 @@ func (f *Flags) CheckAgents(jobs []Job) error {
 		for _, form := range j.Chosen {
 			p := j.Flags.draft(form.Form, 1)
 			if j.Flags.faults.nemesis > 0 {
-				return cli.Flagf("nemesis", ": faults cannot be injected into the clients of agents yet")
+				return cli.Flagf("nemesis", ": random faults are not injected with --agents yet: write them with --fault")
 			}
 			if err := agents.Supports(p); err != nil {
 				return cli.Flagf("agents", ": %w", err)

@@ -2,6 +2,7 @@ package faults
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -103,6 +104,23 @@ func (s Schedule) OnClients() bool {
 		}
 	}
 	return false
+}
+
+// Split returns the faults of servers and those of clients.
+func (s Schedule) Split() (servers, clients Schedule) {
+	for _, f := range s {
+		if f.Target.servers() {
+			servers = append(servers, f)
+		} else {
+			clients = append(clients, f)
+		}
+	}
+	return servers, clients
+}
+
+// OnHolder reports whether a fault concerns the client that holds what all compete for.
+func (s Schedule) OnHolder() bool {
+	return slices.ContainsFunc(s, func(f Fault) bool { return f.Target.word == holder })
 }
 
 // String returns one fault per line.

@@ -1,0 +1,104 @@
+package agents
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
+	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+)
+
+// withFaults returns a plan of the lock with faults.
+func withFaults(t *testing.T, p workloads.Plan, texts ...string) workloads.Plan {
+	t.Helper()
+	for _, text := range texts {
+		f, err := faults.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Faults = append(p.Faults, f)
+	}
+	return p
+}
+
+// whats returns the texts of breaks, in order.
+func whats(all []metrics.Break) (texts []string) {
+	for _, b := range all {
+		texts = append(texts, b.What)
+	}
+	return texts
+}
+
+// TestFaultsOfServers kills the leader of an ensemble, which agents cannot do.
+func TestFaultsOfServers(t *testing.T) {
+	testenv.SkipIfShort(t)
+	service := backendtest.Own(t, "etcd:?servers=3")
+	s := newStage(t, 2)
+	p := planOf(t, service, "lock/predecessor", 6)
+	p.Duration = 8 * time.Second
+	p = withFaults(t, p, "at=2s kill leader for=2s")
+	r, _, err := s.fleet.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Breaks) != 2 || !strings.HasPrefix(r.Breaks[0].What, "kill member") || !strings.HasPrefix(r.Breaks[1].What, "restart member") || len(r.Recoveries) != 1 {
+		t.Fatalf("breaks %+v and %d recoveries", r.Breaks, len(r.Recoveries))
+	}
+	if at := r.Breaks[0].At; at < 2*time.Second || at > 4*time.Second {
+		t.Errorf("the kill came after %v, want 2 s", at)
+	}
+	v := r.Recoveries[0]
+	if v.Led == nil || v.Noticed == nil || v.Disconnected == 0 || v.Before == 0 || v.Counts.RPCs == 0 {
+		t.Errorf("led %v, noticed %v, %d disconnected, %v grants/s before, %d requests", v.Led, v.Noticed, v.Disconnected, v.Before, v.Counts.RPCs)
+	}
+	if r.FaultsError <= 0 || r.FaultsError > 50*time.Millisecond {
+		t.Errorf("times are wrong by up to %v", r.FaultsError)
+	}
+	if r.Rounds == 0 || r.Safety.Violations > 0 || !r.Disturbed {
+		t.Errorf("%d rounds, safety %+v, disturbed %v", r.Rounds, r.Safety, r.Disturbed)
+	}
+	nothingLeft(t, service)
+}
+
+// TestFaultsOfClients injects faults into clients by number, of which each agent has some. All agents together do
+// what one process does.
+func TestFaultsOfClients(t *testing.T) {
+	testenv.SkipIfShort(t)
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 3)
+	p := planOf(t, service, "lock/predecessor", 6)
+	p.Duration = 6 * time.Second
+	p = withFaults(t, p, "at=1s cut client=1", "at=2s freeze client=6 for=1s", "at=4s expire clients=all")
+	r, _, err := s.fleet.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := workloads.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := whats(r.Breaks), whats(alone.Breaks); !slices.Equal(got, want) || len(got) != 4 {
+		t.Errorf("the agents did %q, one process %q", got, want)
+	}
+	if len(r.Recoveries) != 3 {
+		t.Fatalf("%d recoveries, want 3", len(r.Recoveries))
+	}
+	for i, v := range r.Recoveries {
+		w := alone.Recoveries[i]
+		if v.Disconnected != w.Disconnected || v.Lost != w.Lost {
+			t.Errorf("%s: %d were disconnected and %d sessions lost, in one process %d and %d", v.What, v.Disconnected, v.Lost, w.Disconnected, w.Lost)
+		}
+	}
+	if freeze := r.Recoveries[1]; freeze.LongestStall == nil || *freeze.LongestStall < time.Second {
+		t.Errorf("the longest stall in the freeze of 1 s is %v", freeze.LongestStall)
+	}
+	if r.Recoveries[2].Lost != 6 || r.Safety.Violations > 0 {
+		t.Errorf("%d sessions were lost, want 6; safety %+v", r.Recoveries[2].Lost, r.Safety)
+	}
+	nothingLeft(t, service)
+}
