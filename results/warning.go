@@ -46,6 +46,9 @@ func (w Warning) OfVariant(variant string, affected, runs int) Warning {
 	return w.with(metrics.Numbers{"runs_affected": float64(affected), "runs_of_side": float64(runs)}, metrics.Names{"side": variant})
 }
 
+// Agent returns the name of the agent that the warning is about, "" if it is about the whole run.
+func (w Warning) Agent() string { return w.Names[metrics.OfAgent] }
+
 // OfClient returns the warning about the measurement of a client library, which was not kept.
 func (w Warning) OfClient(client string) Warning { return w.with(nil, metrics.Names{"client": client}) }
 

@@ -71,20 +71,6 @@ func (r hostRun) result(t *testing.T) results.File {
 	return f
 }
 
-// wordsOfAgent returns the command line of an agent, which the coordinator prints.
-func wordsOfAgent(t *testing.T, lines *bufio.Reader) []string {
-	t.Helper()
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := joinLine.FindStringSubmatch(line); found != nil {
-			return strings.Fields(found[1])
-		}
-	}
-}
-
 // wantCountsOfOneProcess fails the test unless the counts are those of one process with 8 clients.
 func wantCountsOfOneProcess(t *testing.T, f results.File, agents int) {
 	t.Helper()

@@ -78,16 +78,7 @@ func startFleet(t *testing.T, addr string, agents int, flags ...string) *fleetPr
 		t.Fatal(err)
 	}
 	lines := bufio.NewReader(out)
-	var words []string
-	for words == nil {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if found := joinLine.FindStringSubmatch(line); found != nil {
-			words = strings.Fields(found[1])
-		}
-	}
+	words := wordsOfAgent(t, lines)
 	go func() {
 		defer close(f.read)
 		_, _ = io.Copy(f.errors, lines)
@@ -97,6 +88,20 @@ func startFleet(t *testing.T, addr string, agents int, flags ...string) *fleetPr
 	}
 	f.all = append(f.all, f.coordinator)
 	return f
+}
+
+// wordsOfAgent returns the command line of an agent, which the coordinator prints.
+func wordsOfAgent(t *testing.T, lines *bufio.Reader) []string {
+	t.Helper()
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := joinLine.FindStringSubmatch(line); found != nil {
+			return strings.Fields(found[1])
+		}
+	}
 }
 
 // startAgent starts an agent, and returns when it has joined.

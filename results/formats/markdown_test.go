@@ -10,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	tables "github.com/yuin/goldmark/extension/ast"
 	source "github.com/yuin/goldmark/text"
+
+	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
 // A document is GitHub Flavored Markdown as a parser sees it: the cells of its tables, and the rest of its
@@ -106,5 +108,14 @@ func TestMarkdownIsRead(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestMarkdownListsAgents finds the agents in a table below the results.
+func TestMarkdownListsAgents(t *testing.T) {
+	tables := read(t, written(t, "markdown", resulttest.Divided())).tables
+	agents := tables[len(tables)-1]
+	if len(agents) != 4 || strings.Join(agents[1], "; ") != "rack1-node07; node07.rack1.example.org; 42; 2\u202f390; 0.3 of 2 cores; 900 µs; ±38.2 µs; −12.3 ppm" {
+		t.Errorf("the agents are %q", agents)
 	}
 }

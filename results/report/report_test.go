@@ -19,7 +19,7 @@ import (
 
 func kinds() map[string]results.Result {
 	return map[string]results.Result{
-		"lock": resulttest.Lock(), "gated": resulttest.Gated(), "sweep": resulttest.Sweep(), "scaling": resulttest.Scaling(),
+		"lock": resulttest.Lock(), "divided": resulttest.Divided(), "gated": resulttest.Gated(), "sweep": resulttest.Sweep(), "scaling": resulttest.Scaling(),
 		"reads": resulttest.Reads(), "count": resulttest.Count(), "comparison": resulttest.Comparison(), "nothing": results.File{},
 	}
 }
@@ -195,6 +195,8 @@ func TestFirstScreen(t *testing.T) {
 		{resulttest.Lock(), []string{"○ No verdict", "With 128 clients a release wakes 115 in the naive form and 1 in the recipe", "times slower", "predecessor is the recipe",
 			"No thresholds were set", "✓ No safety violation in 32 000 checks", "✓ The identities between counts hold in 8 of 8 runs"}},
 		{resulttest.Gated(), []string{"✕ Fail", "! one-node with 128 clients: the clients kept <all> cores busy & may be what was measured"}},
+		{resulttest.Divided(), []string{"! one-node with 128 clients: agent rack1-node08: load generator short of CPU: 1 % of its timers fired 28ms late",
+			"! one-node with 128 clients: agent rack2-node01: load generator short of CPU: 1 % of its timers fired 31ms late"}},
 		{broken, []string{"▼ Regression", "✕ The identities between counts hold in only 7 of 8 runs"}},
 		{violated, []string{"✕ Fail", "SAFETY VIOLATED", "3 safety violations in 32 000 checks: the figures of these runs are void"}},
 		{interrupted, []string{"! The command was interrupted"}},
@@ -254,4 +256,23 @@ func TestThresholdsHaveTheirValues(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
 	}
+}
+
+// TestAgentsHaveATable finds the agents of a run, each with its figures, in a table of the report.
+func TestAgentsHaveATable(t *testing.T) {
+	_, root := written(t, resulttest.Divided())
+	for _, table := range find(root, atom.Table) {
+		text := words(table)
+		if !strings.Contains(text, "Agents: the largest value in any run") {
+			continue
+		}
+		for _, want := range []string{"agent", "host", "sessions", "requests/s", "CPU", "timers late p99", "clock error", "clock drift",
+			"rack1-node07", "node07.rack1.example.org", "0.3 of 2 cores", "900 µs", "±38.2 µs", "−12.3 ppm", "rack2-node01", "1.9 of 2 cores", "±612 µs", "+88.8 ppm"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in: %s", want, text)
+			}
+		}
+		return
+	}
+	t.Error("no table of agents")
 }

@@ -113,7 +113,7 @@ func warnings(runs []results.Run) (lines []string) {
 	first, others := map[string]string{}, map[string]int{}
 	for _, r := range runs {
 		for _, w := range r.Warnings {
-			kind := cmp.Or(w.Code, w.Text) // files of older versions have no codes
+			kind := cmp.Or(w.Code, w.Text) + w.Agent() // files of older versions have no codes
 			if _, known := first[kind]; known {
 				others[kind]++
 				continue

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
@@ -24,7 +26,7 @@ func divided(clients int, handoff, wrong time.Duration) results.Run {
 		})
 	lag := results.DistributionOf(resulttest.Spread(2000, 300*time.Microsecond))
 	run.Agents = []results.Agent{
-		{Name: "east", Host: "host1", Processors: 8, Sessions: clients / 2, ClockErrorNS: wrong / 2,
+		{Name: "east", Host: "host1", Processors: 8, Sessions: clients / 2, ClockErrorNS: wrong / 2, ClockDriftPPM: -12.34,
 			Generator: results.Generator{CPUCores: 0.31, RequestsPerS: 1250, Lag: lag}},
 		{Name: "west\n", Host: "host2", Processors: 1, Sessions: clients - clients/2, ClockErrorNS: wrong / 2,
 			Generator: results.Generator{CPUCores: 0.94, RequestsPerS: 1250}},
@@ -40,6 +42,15 @@ func TestAgentsAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "testdata/agents.txt", b.Bytes())
+	tables := (file{f}).Tables()
+	got := tables[len(tables)-1]
+	want := [][]string{
+		{"east", "host1", "5\u202f000", "1\u202f250", "0.3 of 8 cores", "900 µs", "±750 µs", "−12.3 ppm"},
+		{"west ", "host2", "5\u202f000", "1\u202f250", "0.9 of 1 core", "n/a", "±750 µs", "+0.0 ppm"},
+	}
+	if d := cmp.Diff(want, got.Rows); d != "" || got.Title != "Agents: the largest value in any run" || len(got.Columns) != len(want[0]) {
+		t.Errorf("%q with %d columns (-want +got):\n%s", got.Title, len(got.Columns), d)
+	}
 }
 
 // TestALostAgentIsNamed has a run that lost an agent, and one that did not.

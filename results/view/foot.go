@@ -101,41 +101,6 @@ func writeCommand(w io.Writer, command []string) {
 	}
 }
 
-// agents says for each agent of the runs how busy it was at most, and how well its clock is known.
-func agents(runs []results.Run) (lines []string) {
-	var names []string
-	most := map[string]results.Agent{}
-	late := map[string]int64{}
-	for _, r := range runs {
-		for _, a := range r.Agents {
-			if a.Lost != nil { // a warning says so
-				continue
-			}
-			m, known := most[a.Name]
-			if !known {
-				names, m = append(names, a.Name), a
-			}
-			m.Sessions, m.ClockErrorNS = max(m.Sessions, a.Sessions), max(m.ClockErrorNS, a.ClockErrorNS)
-			m.Generator.CPUCores = max(m.Generator.CPUCores, a.Generator.CPUCores)
-			m.Generator.RequestsPerS = max(m.Generator.RequestsPerS, a.Generator.RequestsPerS)
-			most[a.Name] = m
-			if lag := a.Generator.Lag; lag != nil && lag.P99 != nil {
-				late[a.Name] = max(late[a.Name], *lag.P99)
-			}
-		}
-	}
-	for _, name := range names {
-		a := most[name]
-		line := fmt.Sprintf("%s on %s: up to %s sessions, %s requests/s, %.1f of %s", oneLine(name), oneLine(a.Host),
-			units.Count(int64(a.Sessions)), units.Rate(a.Generator.RequestsPerS), a.Generator.CPUCores, units.Plural(a.Processors, "core"))
-		if n := late[name]; n > 0 {
-			line += fmt.Sprintf(", timers late by %s at p99", units.Duration(time.Duration(n)))
-		}
-		lines = append(lines, line+fmt.Sprintf(", clock known within ±%s", units.Duration(a.ClockErrorNS)))
-	}
-	return lines
-}
-
 // writeClockErrors says which times begin with one agent and end with another, and how far they can be
 // wrong at most.
 func writeClockErrors(w io.Writer, runs []results.Run) {

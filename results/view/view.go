@@ -110,7 +110,7 @@ func (f file) Findings() (lines []string) {
 	return lines
 }
 
-// Tables returns the numbers of all runs, in a table for each recipe and backend.
+// Tables returns the numbers of all runs, in a table for each recipe and backend, and one of the agents.
 func (f file) Tables() (all []Table) {
 	for _, runs := range byBackend(f.Runs) {
 		title := subjectOf(runs[0]) + " on " + serverName(runs[0].Backend)
@@ -126,7 +126,7 @@ func (f file) Tables() (all []Table) {
 			all = append(all, tabled("Faults and recovery: "+title, g, nil, nil))
 		}
 	}
-	return all
+	return append(all, agentTables(f.Runs)...)
 }
 
 // Tables returns the medians of all levels, in a table for each recipe and backend, the curves fitted
@@ -136,7 +136,7 @@ func (s sweep) Tables() (all []Table) {
 		title := rows[0].Recipe + " on " + serverName(rows[0].Backend)
 		all = append(all, tabled(title, s.table(rows), s.ranges(), s.warnings(rows)))
 	}
-	return append(all, filled(s.curves(), s.capacities())...)
+	return append(append(all, filled(s.curves(), s.capacities())...), agentTables(s.Runs)...)
 }
 
 // filled returns the tables that have rows.
