@@ -94,7 +94,7 @@ const rules = `
 	agents/journal:                metrics metrics/fanout drivers
 	agents/merge:                  metrics
 	agents/control:                recipes drivers drivers/backends drivers/etcd
-	agents:                        agents/... workloads workloads/check workloads/namespace metrics drivers drivers/backends
+	agents:                        agents/... workloads workloads/check workloads/namespace metrics drivers drivers/backends drivers/cluster/faults
 	metrics/export:                metrics metrics/observe drivers/server
 	dashboards/live:               metrics metrics/fanout results results/charts results/units results/view
 	workloads/sweeps:              metrics results results/metric results/stats results/units
