@@ -29,12 +29,12 @@ func (a *app) agentCommand() *cobra.Command {
 	var f agentFlags
 	cmd := &cobra.Command{
 		Use:   "agent --join URL",
-		Short: "Run a part of the clients of stampede run --agents",
-		Long: `Agent joins a stampede run --agents, on this machine or another, and runs a part of
-its clients until that command has ended. It needs no inbound port. It stops its load
-within seconds when that command dies or when it is cut off from it.
+		Short: "Run a part of the clients of stampede run, sweep or ab --agents",
+		Long: `Agent joins a stampede run, sweep or ab with --agents, on this machine or another, and
+runs a part of its clients until that command has ended. It needs no inbound port. It
+stops its load within seconds when that command dies or when it is cut off from it.
 
-stampede run --agents prints the line that starts an agent. With --control, agents can
+The command with --agents prints the line that starts an agent. With --control, agents can
 be started before it.
 
 If the service under test needs TLS or credentials, that command gives them to its agents,

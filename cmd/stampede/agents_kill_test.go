@@ -15,10 +15,14 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/agents/control"
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/lean"
 	"github.com/stampede-bench/stampede/internal/testenv"
+	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -29,12 +33,9 @@ const killedRuns = 2
 // end by themselves, and nothing of the run is left on the service.
 func TestRunsOfAgentsSurviveNoKill(t *testing.T) {
 	testenv.SkipIfShort(t)
-	rounds := killedRuns
-	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
-		rounds = n
-	}
 	_, addr := startServe(t, "127.0.0.1:0")
 	var longest time.Duration
+	rounds := numberOfKills()
 	for i := range rounds {
 		f := startFleet(t, addr, 3, "--duration", "1m")
 		time.Sleep(time.Duration(rand.Int64N(int64(4 * time.Second)))) // any moment
@@ -53,11 +54,77 @@ func TestRunsOfAgentsSurviveNoKill(t *testing.T) {
 	t.Logf("%d runs: the last process ended at most %v after the kill, %v after the end of the lease", rounds, longest, longest-control.Lease)
 }
 
+func numberOfKills() int {
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
+		return n
+	}
+	return killedRuns
+}
+
+// TestRunsOfAgentsSurviveALeader kills the leader of the ensemble that is the control plane, at any moment of a run. The
+// run completes, or its error names what was lost, and nothing of it is left on the service.
+func TestRunsOfAgentsSurviveALeader(t *testing.T) {
+	testenv.SkipIfShort(t)
+	_, addr := startServe(t, "127.0.0.1:0")
+	ensemble := backendtest.Own(t, "etcd:?servers=3").(drivers.Ensemble)
+	address, err := backends.Address(ensemble)
+	servers, _, _ := strings.Cut(address, "?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var longest time.Duration
+	completed, rounds := 0, numberOfKills()
+	for i := range rounds {
+		plane := fmt.Sprintf("%s/run-%d", servers, i)
+		f := startFleetOn(t, plane, addr, 3, "--duration", "3s", "-o", "json")
+		time.Sleep(time.Duration(rand.Int64N(int64(4 * time.Second)))) // any moment
+		leader := leaderOf(t, ensemble)
+		if err := leader.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		killed := time.Now()
+		f.wait()
+		longest = max(longest, time.Since(killed))
+		if err := leader.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wantNoRun(t, addr)
+		if f.coordinator.ProcessState.ExitCode() == cli.ExitOK {
+			completed++
+			r, err := results.Read(strings.NewReader(f.out.String()))
+			if err != nil || len(r.Runs) != 1 || r.Interrupted || r.Runs[0].DurationNS < 3*time.Second || r.Runs[0].Safety.Violations > 0 || len(r.Runs[0].Agents) != 3 {
+				t.Errorf("run %d: %+v, %v", i+1, r, err)
+			}
+		} else if told := f.errors.String(); !strings.Contains(told, "control plane") && !strings.Contains(told, "stampede: agent a") {
+			t.Errorf("run %d: the error does not name what was lost: %s", i+1, told)
+		}
+	}
+	if completed == 0 {
+		t.Errorf("none of %d runs completed", rounds)
+	}
+	t.Logf("%d of %d runs completed; the last process ended at most %v after the kill", completed, rounds, longest)
+}
+
+// leaderOf returns the leader of the ensemble, for which it waits.
+func leaderOf(t *testing.T, e drivers.Ensemble) drivers.Member {
+	t.Helper()
+	for {
+		for _, m := range e.Members() {
+			if leads, err := m.Leads(t.Context()); err == nil && leads {
+				return m
+			}
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("no member leads")
+		}
+	}
+}
+
 // A fleetProcess is a coordinator and its agents, as processes.
 type fleetProcess struct {
 	coordinator *exec.Cmd
-	all         []*exec.Cmd // the agents, and the coordinator
-	errors      *bytes.Buffer
+	all         []*exec.Cmd   // the agents, and the coordinator
+	out, errors *bytes.Buffer // of the coordinator
 	read        chan struct{} // closed when the coordinator has written all
 }
 
@@ -66,10 +133,26 @@ var joinLine = regexp.MustCompile(`stampede (agent --join \S+ --token \S+)\n`)
 // startFleet starts a run of agents on the service with the flags, and returns when all agents have joined.
 func startFleet(t *testing.T, addr string, agents int, flags ...string) *fleetProcess {
 	t.Helper()
-	f := &fleetProcess{errors: new(bytes.Buffer), read: make(chan struct{})}
+	f, lines := startCoordinator(t, addr, agents, flags)
+	f.join(t, lines, wordsOfAgent(t, lines), agents)
+	return f
+}
+
+// startFleetOn is startFleet with a control plane that is there already.
+func startFleetOn(t *testing.T, plane, addr string, agents int, flags ...string) *fleetProcess {
+	t.Helper()
+	f, lines := startCoordinator(t, addr, agents, append(flags, "--control", plane))
+	f.join(t, lines, []string{"agent", "--join", plane}, agents)
+	return f
+}
+
+// startCoordinator starts a run of agents on the service. The caller reads the lines of its standard error.
+func startCoordinator(t *testing.T, addr string, agents int, flags []string) (*fleetProcess, *bufio.Reader) {
+	t.Helper()
+	f := &fleetProcess{out: new(bytes.Buffer), errors: new(bytes.Buffer), read: make(chan struct{})}
 	f.coordinator = exec.CommandContext(t.Context(), "stampede", append([]string{"run", "lock", "--form", "predecessor", "--clients", "6",
 		"--backend", "native://" + addr, "--no-save", "--agents", strconv.Itoa(agents)}, flags...)...)
-	f.coordinator.Env = append(os.Environ(), "TMPDIR="+t.TempDir())
+	f.coordinator.Env, f.coordinator.Stdout = append(os.Environ(), "TMPDIR="+t.TempDir()), f.out
 	out, err := f.coordinator.StderrPipe()
 	if err == nil {
 		err = f.coordinator.Start()
@@ -77,8 +160,12 @@ func startFleet(t *testing.T, addr string, agents int, flags ...string) *fleetPr
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewReader(out)
-	words := wordsOfAgent(t, lines)
+	return f, bufio.NewReader(out)
+}
+
+// join starts the agents with the words, and returns when all have joined.
+func (f *fleetProcess) join(t *testing.T, lines *bufio.Reader, words []string, agents int) {
+	t.Helper()
 	go func() {
 		defer close(f.read)
 		_, _ = io.Copy(f.errors, lines)
@@ -87,7 +174,6 @@ func startFleet(t *testing.T, addr string, agents int, flags ...string) *fleetPr
 		f.all = append(f.all, startAgent(t, append(words, "--name", fmt.Sprintf("a%d", i+1))))
 	}
 	f.all = append(f.all, f.coordinator)
-	return f
 }
 
 // wordsOfAgent returns the command line of an agent, which the coordinator prints.
