@@ -36,6 +36,7 @@ const rules = `
 	drivers/cluster:               drivers drivers/cluster/reexec drivers/cluster/partition
 	drivers/server/tree:           drivers/wire
 	drivers/server/wal:            drivers/wire drivers/server/tree
+	drivers/server/raftlog:
 	drivers/server/certificates:
 	drivers/server/stats:          drivers/wire drivers/server/tree
 	drivers/server/fourletter:     drivers/wire drivers/server/stats internal/printable
