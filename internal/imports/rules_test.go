@@ -17,7 +17,7 @@ const rules = `
 	results/stats:
 	results/units:
 	internal/serverbench:          drivers/... internal/suggest internal/serverbench/floor recipes results results/units
-	internal/serverbench/floor:    drivers/wire drivers/server/wal
+	internal/serverbench/floor:    drivers/wire drivers/server/logfile
 
 	drivers:
 	drivers/wire:                  drivers
@@ -35,8 +35,11 @@ const rules = `
 	drivers/cluster/partition:     drivers/cluster/faults
 	drivers/cluster:               drivers drivers/cluster/reexec drivers/cluster/partition
 	drivers/server/tree:           drivers/wire
-	drivers/server/wal:            drivers/wire drivers/server/tree
-	drivers/server/raftlog:
+	drivers/server/codec:          drivers/wire drivers/server/tree
+	drivers/server/logfile:
+	drivers/server/logfile/disktest: drivers/server/logfile
+	drivers/server/wal:            drivers/wire drivers/server/tree drivers/server/codec drivers/server/logfile
+	drivers/server/raftlog:        drivers/server/logfile
 	drivers/server/certificates:
 	drivers/server/stats:          drivers/wire drivers/server/tree
 	drivers/server/fourletter:     drivers/wire drivers/server/stats internal/printable
