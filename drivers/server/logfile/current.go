@@ -73,7 +73,7 @@ func (d *Directory) checkWithoutCurrent(path string, logs []Name, format Format)
 		switch {
 		case err != nil:
 			return fmt.Errorf("%s: %w", l.Path, err)
-		case h.Version == 1:
+		case h.Frame.header == headerLengthOne:
 			ofOne = true
 		case size > int64(len(h.Bytes)):
 			return fmt.Errorf("%s: missing, and it would name the newest log: restore the file from a copy", path)

@@ -78,3 +78,6 @@ func PlaceOf(b []byte) int64 { return int64(binary.BigEndian.Uint64(b[placeAt:])
 
 func bodyLength(b []byte) int64 { return int64(binary.BigEndian.Uint32(b)) }
 func checksum(b []byte) uint32  { return crc32.Checksum(b[placeAt:], castagnoli) }
+
+// SetPlace changes the place of the batch b.
+func SetPlace(b []byte, place int64) { binary.BigEndian.PutUint64(b[placeAt:], uint64(place)) }

@@ -15,7 +15,7 @@ import (
 // A Format says what the files of one kind are.
 type Format struct {
 	Kind    string // in the first line, such as "log"
-	Version int    // of the files that are written; at least 2
+	Version int    // of the files that are written
 	Rules   int    // the rules by which transactions are applied
 	// Unmarked says that version 1, whose files have neither marks nor rules, can be read.
 	Unmarked bool
