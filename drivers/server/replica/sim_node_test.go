@@ -231,7 +231,8 @@ func (n *simNode) Apply(a *Applied) {
 	}
 	owner, open := n.m.state.Owner(a.Session)
 	for _, c := range slices.Clone(n.conns) {
-		if c.session == a.Session && c.generation != 0 && (!open || owner.Generation != c.generation) && !c.closing {
+		moved, ended := open && owner.Generation != c.generation, !open && !c.closing
+		if c.session == a.Session && c.generation != 0 && (moved || ended) {
 			c.sever()
 		}
 	}
