@@ -239,6 +239,7 @@ func (m *Member) Saved(a *Append, s *State) {
 // replace replaces the state by a later one. Clients cannot be told of what happened in between.
 func (m *Member) replace(s *State) {
 	m.state = s
+	m.service.on = true // so that the caller hears of it
 	m.service.suspend(m)
 	m.proposals.replaced(m)
 	m.leases.reset(m)

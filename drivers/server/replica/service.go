@@ -65,6 +65,10 @@ func (m *Member) handOver() {
 	}
 }
 
+// Pending returns the number and the bytes of what the member's clients have requested and what is not
+// applied.
+func (m *Member) Pending() (count, bytes int) { return len(m.proposals.queue), m.proposals.bytes }
+
 // A Status is what a member knows of the ensemble.
 type Status struct {
 	ID        uint64

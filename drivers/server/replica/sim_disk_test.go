@@ -26,6 +26,7 @@ func (d *simDisk) save(a *Append, sections [][]byte) {
 			panic(err)
 		}
 		d.sections = sections
+		clear(d.history) // some of it may have been replaced elsewhere
 	}
 	if a.State != nil {
 		d.unsynced = a.State
