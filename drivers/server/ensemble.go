@@ -49,6 +49,7 @@ type ensemble struct {
 	progress chan struct{} // closed and replaced when proposals were applied
 	waiters  bool          // a connection waits for progress
 	failed   error         // the reason why the server was closed
+	joining  bool          // until the file that says so is removed; used by keepTicking only
 }
 
 // memberTick is the interval of the member's ticks. With it, a leader is replaced within one to two
@@ -65,10 +66,13 @@ func NewMember(o Options, e Ensemble) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.Log.Dir(), err)
 	}
+	if x.joining, err = isJoining(e.Log); err != nil {
+		return nil, err
+	}
 	var boot [8]byte
 	rand.Read(boot[:])
 	x.member, err = replica.New(replica.Config{ID: e.ID, Members: slices.Sorted(maps.Keys(e.Addresses)), Storage: e.Log, State: state,
-		Boot: binary.BigEndian.Uint64(boot[:]), Handler: x})
+		Joining: x.joining, Boot: binary.BigEndian.Uint64(boot[:]), Handler: x})
 	if err != nil {
 		return nil, err
 	}
@@ -112,9 +116,11 @@ func (e *ensemble) adopt() {
 	}
 }
 
-func (e *ensemble) report(id uint64, err error) {
-	if e.settings.Report != nil {
-		e.settings.Report(fmt.Errorf("member %d: %w", id, err))
+func (e *ensemble) report(id uint64, err error) { e.reportError(fmt.Errorf("member %d: %w", id, err)) }
+
+func (e *ensemble) reportError(err error) {
+	if err != nil && e.settings.Report != nil {
+		e.settings.Report(err)
 	}
 }
 
@@ -161,7 +167,15 @@ func (e *ensemble) keepTicking() {
 	for {
 		select {
 		case now := <-tick.C:
-			e.do(func() { e.tick(now) })
+			joined := false
+			e.do(func() {
+				e.tick(now)
+				joined = e.joining && !e.member.Joining()
+			})
+			if joined {
+				e.joining = false
+				e.reportError(e.hasJoined())
+			}
 		case <-e.server.done:
 			e.peers.Close()
 			e.disk.close()

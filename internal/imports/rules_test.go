@@ -45,7 +45,7 @@ const rules = `
 	drivers/server/certificates:
 	drivers/server/stats:          drivers/wire drivers/server/tree
 	drivers/server/fourletter:     drivers/wire drivers/server/stats internal/printable
-	drivers/server:                drivers drivers/wire drivers/cluster drivers/server/tree drivers/server/wal drivers/server/raftlog drivers/server/replica drivers/server/peers drivers/server/certificates drivers/server/fourletter drivers/server/stats
+	drivers/server:                drivers drivers/wire drivers/cluster drivers/server/tree drivers/server/wal drivers/server/logfile drivers/server/raftlog drivers/server/replica drivers/server/peers drivers/server/certificates drivers/server/fourletter drivers/server/stats
 	drivers/ensemble:              drivers drivers/wire drivers/balancer
 	drivers/lean:                  drivers drivers/wire drivers/ensemble
 	drivers/zookeeper:             drivers drivers/wire drivers/cluster drivers/ensemble drivers/latch

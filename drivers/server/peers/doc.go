@@ -25,4 +25,5 @@
 //	6  nothing, sent every second, so that a broken connection is noticed
 //	7  a part of a snapshot
 //	8  the snapshot is stored
+//	9  a message of raft with a vote that counts only together with all others
 package peers

@@ -24,6 +24,7 @@ const (
 	nothing
 	snapshotPart
 	snapshotStored
+	weakVote
 )
 
 const (

@@ -37,8 +37,8 @@ func (p *Peers) arrived(l *link, from uint64) (all []replica.Message, err error)
 		}
 		x := replica.Message{From: from, To: p.config.ID}
 		switch kind {
-		case raftMessage:
-			x.Raft = &pb.Message{}
+		case raftMessage, weakVote:
+			x.Raft, x.Weak = &pb.Message{}, kind == weakVote
 			if err := proto.Unmarshal(payload, x.Raft); err != nil {
 				return all, err
 			}

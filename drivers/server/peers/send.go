@@ -134,7 +134,9 @@ func (s *sender) write(l *link) error {
 		kind := touch
 		var err error
 		if x.Raft != nil {
-			kind = raftMessage
+			if kind = raftMessage; x.Weak {
+				kind = weakVote
+			}
 			buf, err = proto.MarshalOptions{}.MarshalAppend(buf[:0], x.Raft)
 		} else {
 			buf = buf[:0]

@@ -54,7 +54,8 @@
 // Messages may be lost, late, doubled or out of order. Clocks may be wrong and run at
 // different speeds: that changes how long sessions live and how soon elections begin, and nothing else.
 //
-// A member whose directory was removed counts as failed until it has caught up, because it has
-// forgotten its votes and what it had confirmed. It makes the leader step down, if the leader relies on
-// entries that the member has lost, so that the next leader assumes nothing of it.
+// A member whose directory was removed, one at a time, loses nothing either. Until it has caught up its vote
+// counts only if all members agree, and it makes a leader step down that relies on entries which the
+// member has lost, so that the next leader assumes nothing of it. An ensemble whose members have all
+// been started for the first time, and stopped before they served, needs all of them to go on.
 package replica

@@ -19,6 +19,9 @@ type Config struct {
 	// State is the state of the last snapshot in the storage, or NewState without one. The member
 	// owns it.
 	State *State
+	// Joining is true if the log was empty when the member first started with it, until Member.Joining
+	// is false.
+	Joining bool
 	// Boot is a random number that no other start of any member has.
 	Boot uint64
 	// Handler is told of what the member applies.
@@ -57,8 +60,10 @@ type Handler interface {
 // A Message is a message between members.
 type Message struct {
 	From, To uint64
-	Raft     *pb.Message // nil in a Touch
-	// Touched are sessions whose clients the sender has heard of since its last Message with such.
+	Raft     *pb.Message // nil in a message with Touched
+	// Weak is set in a vote of a member that is joining.
+	Weak bool
+	// Touched are sessions whose clients the sender has heard of since its last such message.
 	Touched []int64
 }
 
@@ -98,6 +103,7 @@ type Member struct {
 	leases    leases
 	compare   comparison
 	service   service
+	votes     votes
 	elections int64
 	campaign  int // ticks until an early election, 0 without one
 }
@@ -130,6 +136,7 @@ func New(c Config) (*Member, error) {
 	m.leases.init(m)
 	m.compare.init(m)
 	m.reads.init(m)
+	m.votes.init(m)
 	return m, nil
 }
 
@@ -181,7 +188,14 @@ func (m *Member) Step(x Message) {
 		// what this member had.
 		m.node.Step(&pb.Message{Type: pb.MsgAppResp.Enum(), From: new(x.From), To: new(m.config.ID), Term: new(x.Raft.GetTerm() + 1)})
 	}
-	m.node.Step(x.Raft)
+	if isVote(x.Raft) {
+		for _, vote := range m.votes.arrived(x, len(m.config.Members)) {
+			m.node.Step(vote)
+		}
+	} else {
+		m.votes.asked(x.Raft)
+		m.node.Step(x.Raft)
+	}
 	m.drain()
 }
 
@@ -261,7 +275,8 @@ func (m *Member) Flush() {
 }
 
 func (m *Member) send(x *pb.Message) {
-	m.out.Messages = append(m.out.Messages, Message{From: m.config.ID, To: x.GetTo(), Raft: x})
+	m.votes.sent(x)
+	m.out.Messages = append(m.out.Messages, Message{From: m.config.ID, To: x.GetTo(), Raft: x, Weak: m.votes.isWeak(x)})
 }
 
 // drain carries out what raft is ready for.

@@ -34,7 +34,10 @@ func (s *service) tick(m *Member) {
 	s.leaderless, s.deposed = 0, false
 	if !s.on && !s.checking {
 		s.checking = true
-		m.reads.add(func() { s.on, s.checking = true, false })
+		m.reads.add(func() {
+			s.on, s.checking = true, false
+			m.votes.joining = false
+		})
 	}
 }
 

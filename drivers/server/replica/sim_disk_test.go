@@ -11,12 +11,13 @@ type simDisk struct {
 	sections [][]byte             // of the last snapshot
 	unsynced *pb.HardState        // saved without a sync
 	history  map[uint64]*pb.Entry // every entry ever saved
+	joining  bool
 	queue    []Append
 	busy     bool
 }
 
 func newDisk() *simDisk {
-	return &simDisk{MemoryStorage: raft.NewMemoryStorage(), history: map[uint64]*pb.Entry{}}
+	return &simDisk{MemoryStorage: raft.NewMemoryStorage(), history: map[uint64]*pb.Entry{}, joining: true}
 }
 
 // save makes an append durable.

@@ -46,14 +46,14 @@ func (n *simNode) start() {
 	}
 	state, err := n.disk.state()
 	if err != nil {
-		n.w.fail("node %d: %v", n.id, err)
+		n.w.fail("node %d: %w", n.id, err)
 	}
 	state.counter = n.w.oracle.counter
 	n.boots++
 	n.watches, n.received, n.shot = tree.NewWatches(), map[uint64][][]byte{}, nil
-	n.m, err = New(Config{ID: n.id, Members: n.ids, Storage: n.disk, State: state, Boot: n.w.r.Uint64(), Handler: n, CompareEvery: 16})
+	n.m, err = New(Config{ID: n.id, Members: n.ids, Storage: n.disk, State: state, Boot: n.w.r.Uint64(), Joining: n.disk.joining, Handler: n, CompareEvery: 16})
 	if err != nil {
-		n.w.fail("node %d: %v", n.id, err)
+		n.w.fail("node %d: %w", n.id, err)
 	}
 	n.pump()
 	n.tick()
@@ -125,7 +125,7 @@ func (n *simNode) pump() {
 	n.m.Flush()
 	out := n.m.Take()
 	if err := n.m.Err(); err != nil {
-		n.w.fail("node %d: %v", n.id, err)
+		n.w.fail("node %d: %w", n.id, err)
 	}
 	for _, x := range out.Messages {
 		n.w.note(x.From, x.To)
@@ -135,6 +135,7 @@ func (n *simNode) pump() {
 		}
 		n.w.deliver(x, nil)
 	}
+	n.disk.joining = n.m.Joining()
 	n.disk.queue = append(n.disk.queue, out.Appends...)
 	n.write()
 }
@@ -170,7 +171,7 @@ func (n *simNode) saved(a *Append) {
 	n.disk.save(a, sections)
 	state, err := ReadState(sectionsOf(sections))
 	if err != nil {
-		n.w.fail("node %d: %v", n.id, err)
+		n.w.fail("node %d: %w", n.id, err)
 	}
 	state.counter = n.w.oracle.counter
 	n.shot = nil
@@ -204,11 +205,11 @@ func (n *simNode) keep() {
 		return
 	}
 	if _, err := n.disk.CreateSnapshot(shot.Index, &pb.ConfState{Voters: n.ids}, nil); err != nil {
-		n.w.fail("node %d: %v", n.id, err)
+		n.w.fail("node %d: %w", n.id, err)
 	}
 	n.disk.sections = n.shown
 	if err := n.disk.Compact(shot.Index - min(shot.Index-1, uint64(n.w.r.IntN(20)))); err != nil && err != raft.ErrCompacted {
-		n.w.fail("node %d: %v", n.id, err)
+		n.w.fail("node %d: %w", n.id, err)
 	}
 }
 

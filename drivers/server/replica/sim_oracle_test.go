@@ -20,6 +20,7 @@ type oracle struct {
 	model   *State // what the entries in their order lead to
 	zxid    int64
 	wiped   bool
+	off     bool // checks nothing
 	opening map[int64]*simClient
 	closed  map[int64]time.Duration // sessions that ended
 	values  map[string]*applied     // writes that were applied
@@ -59,6 +60,9 @@ func newOracle(w *world) *oracle {
 
 // applied checks an entry that a node has applied.
 func (o *oracle) applied(n *simNode, a *Applied) {
+	if o.off {
+		return
+	}
 	s := n.m.state
 	got := &applied{index: s.index, term: s.term, digest: s.Digest(), zxid: a.Result.Zxid, err: errorOf(&a.Result)}
 	entries, err := n.disk.Entries(s.index, s.index+1, 1<<30)
@@ -193,6 +197,9 @@ func (o *oracle) follow(e *entry, got *applied) {
 	}
 	x := *e
 	a, effective := o.model.apply(got.index, got.term, &x)
+	if effective && o.model.Digest() != got.digest {
+		o.w.fail("entry %d: digest %x, and the model's is %x", got.index, got.digest, o.model.Digest())
+	}
 	if !effective || a.Result.Zxid != got.zxid || errorOf(&a.Result) != got.err {
 		o.w.fail("entry %d: a member has zxid %x and error %d, and the model %x and %d, effective %v", got.index, got.zxid, got.err, a.Result.Zxid, errorOf(&a.Result), effective)
 	}
@@ -225,14 +232,14 @@ func (o *oracle) read(n *simNode, p *simReply) {
 	if !n.m.Serving() {
 		o.w.fail("node %d answers a read after it lost its majority", n.id)
 	}
-	if p.zxid > o.zxid {
+	if p.zxid > o.zxid && !o.off {
 		o.w.fail("node %d shows zxid %x, which is not committed", n.id, p.zxid)
 	}
 }
 
 // expired is called when a client is told that its session has ended.
 func (o *oracle) expired(c *simClient) {
-	if _, ok := o.closed[c.session]; !ok {
+	if _, ok := o.closed[c.session]; !ok && !o.off {
 		o.w.fail("client %d: session %x has not expired", c.name, c.session)
 	}
 }
@@ -258,7 +265,7 @@ func (o *oracle) returned(c *simClient, x *simCall, p *simReply) {
 			op.value = p.data
 		}
 	}
-	if x.value == "" {
+	if x.value == "" || o.off {
 		return
 	}
 	was := o.values[x.value]

@@ -27,7 +27,6 @@ type world struct {
 	late    float64            // share of messages that arrive late
 	calm    time.Duration      // since when there are no faults, or never
 	healing *simNode           // a node whose disk was replaced, until it has caught up
-	target  uint64             // the index that it must reach
 	trace   uint64             // hash of everything that happened
 	stopped bool               // clients send no more
 }
@@ -57,10 +56,10 @@ func (e *events) Pop() any {
 }
 
 // A violation is what the checks found.
-type violation struct{ what string }
+type violation struct{ error }
 
 func (w *world) fail(format string, args ...any) {
-	panic(violation{fmt.Sprintf("at %v: ", w.now) + fmt.Sprintf(format, args...)})
+	panic(violation{fmt.Errorf("at %v: %w", w.now, fmt.Errorf(format, args...))})
 }
 
 func (w *world) after(d time.Duration, do func()) {
@@ -186,7 +185,7 @@ func (w *world) leader() *simNode {
 }
 
 func (w *world) crash(n *simNode) {
-	if w.healing != nil || n.m == nil {
+	if n.m == nil {
 		return
 	}
 	n.crash()
@@ -195,9 +194,6 @@ func (w *world) crash(n *simNode) {
 
 // isolate cuts a node off for a while, in one direction or both.
 func (w *world) isolate(n *simNode) {
-	if w.healing != nil {
-		return
-	}
 	which := 1 + w.r.IntN(3)
 	w.cutFor(w.between(300*time.Millisecond, 6*time.Second), func(from, to uint64) bool {
 		return which&1 != 0 && from == n.id || which&2 != 0 && to == n.id
@@ -206,9 +202,6 @@ func (w *world) isolate(n *simNode) {
 
 // cutOne cuts one link.
 func (w *world) cutOne(n *simNode) {
-	if w.healing != nil {
-		return
-	}
 	other := w.nodes[w.r.IntN(len(w.nodes))]
 	w.cutFor(w.between(300*time.Millisecond, 6*time.Second), func(from, to uint64) bool { return from == n.id && to == other.id })
 }
@@ -224,17 +217,15 @@ func (w *world) cutFor(d time.Duration, which func(from, to uint64) bool) {
 	}
 }
 
-// wipe replaces a node's disk by an empty one, which counts as a failure until the node has caught up.
+// wipe replaces a node's disk by an empty one. No other disk is lost until the node has caught up.
 func (w *world) wipe(n *simNode) {
-	if w.healing != nil || len(w.cut) > 0 {
+	if w.healing != nil || n.m == nil || n.disk.joining {
 		return
 	}
-	w.target = 0
-	for _, o := range w.nodes {
-		if o.m == nil || o.frozen > w.now || !o.m.Serving() {
+	for _, o := range w.nodes { // those that have never caught up are as good as empty
+		if o.disk.joining {
 			return
 		}
-		w.target = max(w.target, o.m.Status().Committed)
 	}
 	n.crash()
 	n.disk = newDisk()
@@ -247,7 +238,7 @@ func (w *world) wipe(n *simNode) {
 
 func (w *world) watchHealing() {
 	w.after(50*time.Millisecond, func() {
-		if n := w.healing; n.m != nil && n.m.state.index >= w.target && n.m.Serving() {
+		if n := w.healing; !n.disk.joining {
 			w.healing = nil
 			return
 		}
