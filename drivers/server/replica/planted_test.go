@@ -37,7 +37,7 @@ func plantedBugs() []plantedBug {
 			old: "	d.queue, d.busy, d.unsynced = nil, false, nil\n",
 			new: "	d.queue, d.busy, d.unsynced = nil, false, nil\n\tif h, _, _ := d.MemoryStorage.InitialState(); h != nil {\n\t\td.SetHardState(&pb.HardState{Commit: h.Commit})\n\t}\n"},
 		{name: "expire after a move", file: "state.go",
-			old: "return ok && o.Generation == e.Generation", new: "return ok"},
+			old: "return ok && o.Generation == e.Generation", new: "return ok && o.Generation > 0"},
 		{name: "a new leader gives no time-out", file: "leases.go",
 			old: "		l.until[id] = lease{until: m.now + o.lease()}\n", new: "		l.until[id] = lease{until: m.now + o.lease()/8}\n"},
 		{name: "ignore heartbeats of clients", file: "leases.go",

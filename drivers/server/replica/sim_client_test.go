@@ -22,6 +22,7 @@ type simClient struct {
 	value     int
 	armed     map[string]armed
 	connected time.Duration // since when
+	away      time.Duration // until when it does not connect
 	done      int           // writes acknowledged in the calm
 }
 
@@ -61,8 +62,9 @@ func (c *simClient) beat() {
 func (c *simClient) act() {
 	c.sleep()
 	switch {
-	case c.conn == nil:
+	case c.conn == nil && (c.w.stopped || c.w.now > c.away):
 		c.dial()
+	case c.conn == nil:
 	case len(c.asked) > 0 && c.w.now-c.asked[0].at > 2*time.Second:
 		c.conn.broken = true
 		c.conn.sever()
@@ -102,12 +104,23 @@ func (c *simClient) random() {
 		c.request(simRequest{op: opGet, path: key, watch: c.w.chance(0.3)})
 	case n < 85:
 		c.request(simRequest{op: opGet, path: fmt.Sprintf("/e%d", c.w.r.IntN(4)), watch: c.w.chance(0.7)})
-	case n < 99:
+	case n < 98:
 		c.request(simRequest{op: opSync})
 		c.request(simRequest{op: opGet, path: key})
 	case c.w.chance(0.5):
 		c.write(simRequest{op: opClose})
+	default:
+		c.vanish()
 	}
+}
+
+// vanish leaves the session alone for longer than its time-out, or a little shorter.
+func (c *simClient) vanish() {
+	x := c.conn
+	x.broken = true
+	x.sever()
+	c.lost(x)
+	c.away = c.w.now + c.w.between(simTimeout*3/4, simTimeout*2)*time.Millisecond
 }
 
 // write requests a write with a unique value.

@@ -246,6 +246,16 @@ func (w *world) watchHealing() {
 	})
 }
 
+// level reports whether all members have applied the same entries.
+func (w *world) level() bool {
+	for _, n := range w.nodes {
+		if n.m.state.index != w.nodes[0].m.state.index || n.m.Status().Committed != n.m.state.index {
+			return false
+		}
+	}
+	return true
+}
+
 // heal ends all faults.
 func (w *world) heal() {
 	clear(w.cut)

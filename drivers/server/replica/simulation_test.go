@@ -48,6 +48,12 @@ func schedule(w *world) {
 	w.run(13 * time.Second)
 	w.stopped = true
 	w.run(4 * time.Second)
+	for range 100 {
+		if w.level() {
+			break
+		}
+		w.run(100 * time.Millisecond)
+	}
 	if w.healing != nil {
 		w.fail("member %d did not catch up", w.healing.id)
 	}
