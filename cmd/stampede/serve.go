@@ -30,6 +30,7 @@ type serveFlags struct {
 	dataDir     string
 	durability  string
 	metricsAddr string
+	ensemble    serveEnsemble
 }
 
 // defaultListen is the server's default address.
@@ -48,18 +49,23 @@ With --tls-listen it serves over TLS, in addition to --listen or alone. It reloa
 certificate, key and authorities when their files change. A client's certificate is
 its identity in access lists: scheme x509, with the subject as ID.
 
+With --peers it is one member of an ensemble: three or five servers, one of which leads
+and each of which serves clients while a majority of them runs. A write is acknowledged
+when a majority has it on disk. The members are fixed.
+
 At an address that other machines can reach it accepts at most 60 connections from
 each address and answers only the four-letter words srvr and ruok, unless flags say
 otherwise.`,
 		Example: `  stampede serve --listen 127.0.0.1:2181 --data-dir /var/lib/stampede
-  stampede serve --tls-listen 0.0.0.0:2281 --tls-cert server.pem --tls-key server.pem --tls-client-ca ca.pem`,
+  stampede serve --tls-listen 0.0.0.0:2281 --tls-cert server.pem --tls-key server.pem --tls-client-ca ca.pem
+  stampede serve --id 1 --peers 1=a:2888,2=b:2888,3=c:2888 --peer-secret-file secret --data-dir /var/lib/stampede`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {
 				return err
 			}
 			f.listen = f.listenAddress()
-			f.tls.changed, f.limits.changed = cmd.Flags().Changed, isSet(cmd.Flags())
+			f.tls.changed, f.ensemble.changed, f.limits.changed = cmd.Flags().Changed, cmd.Flags().Changed, isSet(cmd.Flags())
 			return a.serve(cmd.Context(), f)
 		},
 	}
@@ -67,6 +73,7 @@ otherwise.`,
 	flags.StringVar(&f.listen, "listen", "", "`HOST:PORT` to serve on without TLS; port 0 is any that is free (default: "+defaultListen+", and none with --tls-listen)")
 	f.tls.register(cmd)
 	f.limits.register(cmd)
+	f.ensemble.register(cmd)
 	flags.DurationVar(&f.tick, "tick", server.DefaultTick, "unit of session time-outs")
 	flags.StringVar(&f.superDigest, "super-digest", "", "`USER:DIGEST` of the superuser; the digest is the base64 of the SHA-1 of user:password")
 	flags.StringVar(&f.dataDir, "data-dir", "", "`DIR` of the log of all changes, created if missing")
@@ -97,15 +104,11 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	}
 	o := f.limits.options(l.reachable())
 	o.Tick, o.SuperDigest = f.tick, f.superDigest
-	kept := "durability memory: the data ends with the process"
-	if f.dataDir != "" {
-		if o.Journal, err = wal.Open(f.dataDir); err != nil {
-			return errors.Join(fmt.Errorf("--data-dir: %w", err), l.Close())
-		}
-		defer o.Journal.Close()
-		kept = "durability fsync: it is in " + f.dataDir
+	s, kept, end, err := a.openServer(&f, o)
+	if err != nil {
+		return errors.Join(err, l.Close())
 	}
-	s := server.New(o)
+	defer end()
 	shown, err := a.expose(ctx, f.metricsAddr, export.Native(s))
 	if err != nil {
 		s.Close()
@@ -117,6 +120,25 @@ func (a *app) serve(ctx context.Context, f serveFlags) error {
 	return l.serve(ctx, s)
 }
 
+// openServer returns a server, what it says of its data, and a function to call when it has ended.
+func (a *app) openServer(f *serveFlags, o server.Options) (s *server.Server, kept string, end func() error, err error) {
+	kept = "durability fsync: it is in " + f.dataDir
+	switch {
+	case !f.ensemble.alone():
+		s, log, err := f.ensemble.open(o, f.dataDir, a.err)
+		if err != nil {
+			return nil, "", nil, err
+		}
+		return s, f.ensemble.String() + ", " + kept, log.Close, nil
+	case f.dataDir != "":
+		if o.Journal, err = wal.Open(f.dataDir); err != nil {
+			return nil, "", nil, fmt.Errorf("--data-dir: %w", err)
+		}
+		return server.New(o), kept, o.Journal.Close, nil
+	}
+	return server.New(o), "durability memory: the data ends with the process", func() error { return nil }, nil
+}
+
 func (f serveFlags) listenAddress() string {
 	if f.listen == "" && f.tls.listen == "" {
 		return defaultListen
@@ -124,7 +146,7 @@ func (f serveFlags) listenAddress() string {
 	return f.listen
 }
 
-func (f serveFlags) check() error {
+func (f *serveFlags) check() error {
 	if err := checkListen("listen", f.listen); err != nil {
 		return err
 	}
@@ -139,6 +161,9 @@ func (f serveFlags) check() error {
 	}
 	if f.superDigest != "" && !isDigest(f.superDigest) {
 		return cli.Flagf("super-digest", ": not a user, a colon and the base64 of a SHA-1")
+	}
+	if err := f.ensemble.check(f.dataDir); err != nil {
+		return err
 	}
 	return f.checkDurability()
 }

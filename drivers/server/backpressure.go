@@ -9,7 +9,7 @@ import "github.com/stampede-bench/stampede/drivers/wire"
 
 // lockFor locks the server when it can serve the request.
 func (c *conn) lockFor(payload []byte) {
-	if isWrite(payload) {
+	if isWrite(payload) || c.server.ensemble != nil {
 		c.lockForWrite()
 	} else {
 		c.server.mu.Lock()
@@ -35,25 +35,34 @@ func (c *conn) lockForWrite() {
 // noRoom returns nil if the journal has room for a write of c. Otherwise it returns a channel that
 // is closed when the caller should check again. The caller must hold the lock.
 func (c *conn) noRoom() <-chan struct{} {
-	if c.server.journal == nil {
+	switch {
+	case c.server.ensemble != nil:
+		return c.server.ensemble.noRoom(c)
+	case c.server.journal == nil:
 		return nil
 	}
 	return c.server.journal.Room(c.wrote)
 }
 
 // hasToWait reports whether the request has to wait for the disk. The caller must hold the lock.
-func (c *conn) hasToWait(payload []byte) bool { return isWrite(payload) && c.noRoom() != nil }
+func (c *conn) hasToWait(payload []byte) bool {
+	return (isWrite(payload) || c.server.ensemble != nil) && c.noRoom() != nil
+}
 
 // isWrite reports whether a packet requests a transaction.
 func isWrite(payload []byte) bool {
 	var h wire.RequestHeader
 	d := wire.NewDecoder(payload)
 	h.Decode(&d)
-	switch h.Op {
+	return d.Err() == nil && isWriteOp(h.Op)
+}
+
+func isWriteOp(op int32) bool {
+	switch op {
 	case wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL, wire.OpDelete,
 		wire.OpDeleteContainer, wire.OpSetData, wire.OpSetACL, wire.OpCheck, wire.OpMulti,
 		wire.OpReconfig, wire.OpCloseSession:
-		return d.Err() == nil
+		return true
 	}
 	return false
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/server/fourletter"
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/wal"
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/internal/bubble"
@@ -14,12 +15,12 @@ import (
 
 // A heldDisk confirms no write between hold and release.
 type heldDisk struct {
-	wal.System
+	logfile.System
 	gate chan chan struct{} // has one value: a channel that is closed while the disk is not held
 }
 
 type heldFile struct {
-	wal.File
+	logfile.File
 	disk *heldDisk
 }
 
@@ -31,7 +32,7 @@ func newHeldDisk() *heldDisk {
 	return d
 }
 
-func (d *heldDisk) Create(path string) (wal.File, error) {
+func (d *heldDisk) Create(path string) (logfile.File, error) {
 	f, err := d.System.Create(path)
 	return heldFile{f, d}, err
 }

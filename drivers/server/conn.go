@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/server/certificates"
+	"github.com/stampede-bench/stampede/drivers/server/replica"
 	"github.com/stampede-bench/stampede/drivers/server/stats"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
@@ -31,6 +32,10 @@ type conn struct {
 	wrote   int64  // zxid of its last write
 	waits   bool   // true while its next write waits for the disk
 	held    []byte // a write that was read and must wait for the disk
+
+	line        *replica.Line // in an ensemble; nil before the client asks for a session
+	established chan struct{} // closed when the ensemble has answered that, or the connection was left
+	closing     bool          // the client asked for the end of its session
 }
 
 const (
@@ -171,6 +176,7 @@ func (c *conn) next() (payload []byte, err error) {
 func (c *conn) leave() {
 	c.dropped = true
 	c.server.watches.Forget(&c.watcher)
+	c.leaveLine()
 	if c.session != nil {
 		c.session.conn, c.session = nil, nil
 	}

@@ -78,7 +78,10 @@ func (s *Server) endWithJournal() {
 
 // failure returns the error that closed the server, or nil.
 func (s *Server) failure() error {
-	if s.journal == nil {
+	switch {
+	case s.ensemble != nil:
+		return s.ensemble.failed
+	case s.journal == nil:
 		return nil
 	}
 	return s.journal.Err()

@@ -16,12 +16,7 @@ func (c *conn) writeMulti(h wire.RequestHeader, d *wire.Decoder, now time.Time) 
 	if err != wire.OK {
 		x.Op = refused(err)
 	}
-	r := c.apply(x)
-	start := c.beginReply(h.Xid, r.Err)
-	if r.Err == wire.OK {
-		c.packets = appendResults(c.packets, codes, r.Ops)
-	}
-	c.end(start)
+	c.commit(x, asked{xid: h.Xid, op: wire.OpMulti, codes: codes})
 }
 
 // decodeMulti reads the operations of a multi and the opcodes of their results.

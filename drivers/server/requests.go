@@ -1,8 +1,10 @@
 package server
 
 import (
+	"bytes"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers/server/replica"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -18,27 +20,47 @@ func (c *conn) serve(payload []byte, now time.Time) {
 	}
 	c.traffic.Asked(h)
 	c.server.work++
+	if c.mustWait(h.Op) {
+		c.hold(h, bytes.Clone(d.Rest()), now)
+		return
+	}
+	c.dispatch(h, &d, now)
+	c.traffic.Zxid = c.server.tree.Zxid()
+}
+
+// hold executes a request when the client's earlier ones are answered. rest is the request behind its
+// header.
+func (c *conn) hold(h wire.RequestHeader, rest []byte, now time.Time) {
+	c.line.Read(func() {
+		if !c.dropped {
+			d := wire.NewDecoder(rest)
+			c.dispatch(h, &d, now)
+		}
+	})
+}
+
+// dispatch executes a request. d is behind its header.
+func (c *conn) dispatch(h wire.RequestHeader, d *wire.Decoder, now time.Time) {
 	switch h.Op {
 	case wire.OpExists, wire.OpGetData, wire.OpGetChildren, wire.OpGetChildren2:
-		c.read(h, &d)
+		c.read(h, d)
 	case wire.OpCreate, wire.OpCreate2, wire.OpCreateContainer, wire.OpCreateTTL, wire.OpDelete,
 		wire.OpDeleteContainer, wire.OpSetData, wire.OpSetACL, wire.OpCheck:
-		c.write(h, &d, now)
+		c.write(h, d, now)
 	case wire.OpMulti:
-		c.writeMulti(h, &d, now)
+		c.writeMulti(h, d, now)
 	case wire.OpReconfig:
-		c.reconfig(h, &d, now)
+		c.reconfig(h, d, now)
 	case wire.OpPing:
 		c.server.stats.Reads++
 		c.answer(wire.XidPing, wire.OK)
 	case wire.OpCloseSession:
-		c.closeSession(h)
+		c.closeSession(h, now)
 	case wire.OpAuth:
-		c.auth(h, &d)
+		c.auth(h, d)
 	default:
-		c.serveRare(h, &d)
+		c.serveRare(h, d)
 	}
-	c.traffic.Zxid = c.server.tree.Zxid()
 }
 
 // serveRare serves infrequent requests.
@@ -74,14 +96,32 @@ func (c *conn) serveRare(h wire.RequestHeader, d *wire.Decoder) {
 func (c *conn) sync(h wire.RequestHeader, d *wire.Decoder) {
 	var r wire.Path
 	if r.Decode(d); d.Err() != nil {
-		c.answer(h.Xid, wire.ErrMarshalling)
+		c.malformed(h)
+		return
+	}
+	if c.line != nil {
+		c.syncEnsemble(h, r.Path)
 		return
 	}
 	c.reply(h, r)
 }
 
-func (c *conn) closeSession(h wire.RequestHeader) {
+func (c *conn) syncEnsemble(h wire.RequestHeader, path string) {
+	c.line.Sync(func() { c.reply(h, wire.Path{Path: path}) })
+}
+
+func (c *conn) closeSession(h wire.RequestHeader, now time.Time) {
 	c.server.stats.Writes++
+	if c.line != nil {
+		c.closing = true
+		c.line.Write(c.txn(tree.Op{Kind: tree.CloseSession}, now), func(r *replica.Applied) {
+			if r != nil {
+				c.answer(h.Xid, wire.OK)
+			}
+			c.leave()
+		})
+		return
+	}
 	c.wrote = c.server.closeSession(c.session.id).Zxid
 	c.answer(h.Xid, wire.OK)
 	c.leave()

@@ -39,7 +39,7 @@ type Options struct {
 // DefaultTick is the tick of Options whose Tick is 0. It is also ZooKeeper's default.
 const DefaultTick = 2 * time.Second
 
-// A Server is a standalone server that is compatible with ZooKeeper.
+// A Server is a server that is compatible with ZooKeeper, alone or a member of an ensemble.
 type Server struct {
 	tick        time.Duration
 	timeouts    [2]time.Duration // the shortest and the longest
@@ -52,6 +52,7 @@ type Server struct {
 	start       time.Time
 	done        chan struct{}  // closed by Close
 	live        sync.WaitGroup // what Close waits for
+	ensemble    *ensemble      // nil if the server is alone
 
 	mu        sync.Mutex // guards all below
 	tree      *tree.Tree
@@ -69,6 +70,18 @@ type Server struct {
 
 // New returns a server that is ready to serve. It runs until Close.
 func New(o Options) *Server {
+	s := prepare(o)
+	if s.journal != nil {
+		s.restore()
+		s.live.Go(s.endWithJournal)
+		s.live.Go(s.keepSnapshots)
+	}
+	s.live.Go(s.keepExpiring)
+	return s
+}
+
+// prepare returns a server without goroutines and without restored state.
+func prepare(o Options) *Server {
 	now := time.Now()
 	s := &Server{
 		tick:        cmp.Or(o.Tick, DefaultTick),
@@ -89,17 +102,15 @@ func New(o Options) *Server {
 		listeners:   map[net.Listener]bool{},
 	}
 	s.timeouts = [2]time.Duration{cmp.Or(o.MinTimeout, 2*s.tick), cmp.Or(o.MaxTimeout, 20*s.tick)}
-	if s.journal != nil {
-		s.restore()
-		s.live.Go(s.endWithJournal)
-		s.live.Go(s.keepSnapshots)
-	}
-	s.live.Go(s.keepExpiring)
 	return s
 }
 
-// unlock passes the queued packets to the connections' outboxes and releases the lock.
+// unlock passes the queued packets to the connections' outboxes and releases the lock. In an ensemble
+// it also passes on what the member wants sent and written.
 func (s *Server) unlock() {
+	if s.ensemble != nil {
+		s.ensemble.carryOut()
+	}
 	for _, c := range slices.Backward(s.queued) { // the last connection made the request and waits for its reply
 		c.handOver()
 	}

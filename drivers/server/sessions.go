@@ -69,6 +69,10 @@ func (s *Server) attach(c *conn, session *session, timeout time.Duration) {
 
 // heardOf extends a session. Sessions expire on the first tick after their timeout.
 func (s *Server) heardOf(session *session) {
+	if s.ensemble != nil {
+		s.ensemble.member.Touch(session.id)
+		return
+	}
 	session.expires = int64((time.Since(s.start)+session.timeout)/s.tick) + 1
 }
 
@@ -118,6 +122,9 @@ func (c *conn) answerConnect(payload []byte) bool {
 	d := wire.NewDecoder(payload)
 	r.Decode(&d)
 	s := c.server
+	if s.ensemble != nil {
+		return d.Err() == nil && c.join(&r)
+	}
 	if r.SessionID == 0 {
 		c.lockForWrite()
 	} else {

@@ -36,16 +36,20 @@ func (s *Server) state() fourletter.State {
 		Start: s.start, Zxid: s.tree.Zxid(), Nodes: int64(s.nodeCount()), Ephemerals: int64(size.Ephemerals), Bytes: size.Bytes,
 		Watches: int64(s.watches.Len()), Connections: int64(len(s.conns)), Sessions: int64(size.Sessions),
 		Outstanding: s.outstanding(), Syncs: syncs, SyncTime: syncTime, Counters: &s.stats, Clients: s.clients, OpenSessions: s.openSessions,
-		DataWatches: s.dataWatches, Configuration: s.configuration, ResetConnections: s.resetConnections,
+		DataWatches: s.dataWatches, Configuration: s.configuration, ResetConnections: s.resetConnections, Ensemble: s.ensemble.state(),
 	}
 }
 
 // nodeCount counts as ZooKeeper does, which has two entries for the root.
 func (s *Server) nodeCount() int { return s.tree.Size().Nodes + 1 }
 
-// outstanding returns the number of transactions that wait for the disk.
+// outstanding returns the number of transactions that wait for the disk or for other members.
 func (s *Server) outstanding() int64 {
-	if s.journal == nil {
+	switch {
+	case s.ensemble != nil:
+		count, _ := s.ensemble.member.Pending()
+		return int64(count)
+	case s.journal == nil:
 		return 0
 	}
 	_, transactions := s.journal.Pending()
@@ -54,7 +58,10 @@ func (s *Server) outstanding() int64 {
 
 // syncs returns how often the log was synced, and how long that took.
 func (s *Server) syncs() (count int64, took time.Duration) {
-	if s.journal == nil {
+	switch {
+	case s.ensemble != nil:
+		return s.ensemble.log.Syncs()
+	case s.journal == nil:
 		return 0, 0
 	}
 	return s.journal.Syncs()
@@ -82,8 +89,11 @@ func (s *Server) openSessions() []fourletter.Session {
 }
 
 func (s *Server) shown(x *session) fourletter.Session {
-	return fourletter.Session{ID: x.id, Timeout: x.timeout, Expires: s.start.Add(time.Duration(x.expires) * s.tick),
-		Ephemerals: s.tree.Ephemerals(x.id)}
+	expires := s.start.Add(time.Duration(x.expires) * s.tick)
+	if s.ensemble != nil {
+		expires = s.ensemble.expires(x)
+	}
+	return fourletter.Session{ID: x.id, Timeout: x.timeout, Expires: expires, Ephemerals: s.tree.Ephemerals(x.id)}
 }
 
 func (s *Server) dataWatches() iter.Seq2[string, int64] {
@@ -108,9 +118,13 @@ func (s *Server) configuration() fourletter.Configuration {
 			c.Port = a.Port
 		}
 	}
-	if s.journal != nil {
+	switch { // sizes are 0 if they are unknown
+	case s.ensemble != nil:
+		c.Dir = s.ensemble.log.Dir()
+		c.Snapshots, c.Logs, _ = s.ensemble.log.Size()
+	case s.journal != nil:
 		c.Dir = s.journal.Dir()
-		c.Snapshots, c.Logs, _ = s.journal.Size() // 0 if the sizes are unknown
+		c.Snapshots, c.Logs, _ = s.journal.Size()
 	}
 	return c
 }
@@ -119,4 +133,25 @@ func (s *Server) resetConnections() {
 	for c := range s.conns {
 		c.traffic.Reset()
 	}
+}
+
+// state returns what four-letter words show of the ensemble, nil without one. The caller holds the lock.
+func (e *ensemble) state() *fourletter.Ensemble {
+	if e == nil {
+		return nil
+	}
+	x := e.member.Status()
+	return &fourletter.Ensemble{Serving: e.member.Serving(), ID: x.ID, Role: x.Role, Leader: x.Leader, Term: x.Term,
+		Committed: x.Committed, Applied: x.Applied, Elections: x.Elections, Followers: x.Followers, Synced: x.Synced,
+		Members: e.settings.Addresses}
+}
+
+// expires returns when a session expires. Only the leader knows that; others know how long it has at
+// most.
+func (e *ensemble) expires(x *session) time.Time {
+	left, ok := e.member.Expires(x.id)
+	if !ok {
+		left = x.timeout
+	}
+	return time.Now().Add(left)
 }

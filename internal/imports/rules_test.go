@@ -18,7 +18,7 @@ const rules = `
 	results/stats:
 	results/units:
 	internal/serverbench:          drivers/... internal/suggest internal/serverbench/floor recipes results results/units
-	internal/serverbench/floor:    drivers/wire drivers/server/wal
+	internal/serverbench/floor:    drivers/wire drivers/server/logfile
 
 	drivers:
 	drivers/wire:                  drivers
@@ -36,11 +36,17 @@ const rules = `
 	drivers/cluster/partition:     drivers/cluster/faults
 	drivers/cluster:               drivers drivers/cluster/reexec drivers/cluster/partition
 	drivers/server/tree:           drivers/wire
-	drivers/server/wal:            drivers/wire drivers/server/tree
+	drivers/server/codec:          drivers/wire drivers/server/tree
+	drivers/server/logfile:
+	drivers/server/logfile/disktest: drivers/server/logfile
+	drivers/server/wal:            drivers/wire drivers/server/tree drivers/server/codec drivers/server/logfile
+	drivers/server/raftlog:        drivers/server/logfile
+	drivers/server/replica:        drivers/wire drivers/server/tree drivers/server/codec
+	drivers/server/peers:          drivers/server/replica
 	drivers/server/certificates:
 	drivers/server/stats:          drivers/wire drivers/server/tree
 	drivers/server/fourletter:     drivers/wire drivers/server/stats internal/printable
-	drivers/server:                drivers drivers/wire drivers/cluster drivers/server/tree drivers/server/wal drivers/server/certificates drivers/server/fourletter drivers/server/stats
+	drivers/server:                drivers drivers/wire drivers/cluster drivers/server/tree drivers/server/wal drivers/server/logfile drivers/server/raftlog drivers/server/replica drivers/server/peers drivers/server/certificates drivers/server/fourletter drivers/server/stats
 	drivers/ensemble:              drivers drivers/wire drivers/balancer
 	drivers/lean:                  drivers drivers/wire drivers/ensemble
 	drivers/zookeeper:             drivers drivers/wire drivers/cluster drivers/ensemble drivers/latch

@@ -2,9 +2,12 @@ package fourletter
 
 import (
 	"fmt"
+	"maps"
+	"net"
 	"os"
 	"os/user"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -13,8 +16,22 @@ func (s State) configuration() string {
 	c := s.Configuration()
 	return fmt.Sprintf("clientPort=%d\nsecureClientPort=%d\ndataDir=%s\ndataDirSize=%d\ndataLogDir=%s\ndataLogSize=%d\n"+
 		"tickTime=%d\nmaxClientCnxns=%d\nminSessionTimeout=%d\nmaxSessionTimeout=%d\n"+
-		"clientPortListenBacklog=-1\nserverId=0\n", c.Port, c.SecurePort, c.Dir, c.Snapshots, c.Dir, c.Logs,
-		c.Tick.Milliseconds(), c.MaxPerHost, c.MinTimeout.Milliseconds(), c.MaxTimeout.Milliseconds())
+		"clientPortListenBacklog=-1\n", c.Port, c.SecurePort, c.Dir, c.Snapshots, c.Dir, c.Logs,
+		c.Tick.Milliseconds(), c.MaxPerHost, c.MinTimeout.Milliseconds(), c.MaxTimeout.Milliseconds()) + s.Ensemble.membership()
+}
+
+// membership returns the part of "conf" about the ensemble.
+func (e *Ensemble) membership() string {
+	if e == nil {
+		return "serverId=0\n"
+	}
+	_, port, _ := net.SplitHostPort(e.Members[e.ID])
+	var b strings.Builder
+	fmt.Fprintf(&b, "serverId=%d\nquorumPort=%s\npeerType=0\nmembership: \n", e.ID, port)
+	for _, id := range slices.Sorted(maps.Keys(e.Members)) {
+		fmt.Fprintf(&b, "server.%d=%s:participant\n", id, e.Members[id])
+	}
+	return b.String()
 }
 
 // environment answers "envi", without the properties of Java.

@@ -18,6 +18,7 @@ type State struct {
 	Syncs                             int64 // of the log, since the server's start; 0 without a log
 	SyncTime                          time.Duration
 	Counters                          *stats.Counters
+	Ensemble                          *Ensemble // nil for a server that is alone
 
 	Clients       func() []Client
 	OpenSessions  func() []Session
@@ -25,6 +26,22 @@ type State struct {
 	Configuration func() Configuration
 	// ResetConnections resets the counters of all connections.
 	ResetConnections func()
+}
+
+// An Ensemble is what a member of an ensemble knows of it.
+type Ensemble struct {
+	Serving   bool // whether the member serves clients
+	ID        uint64
+	Role      string // "leader", "follower" or "candidate"
+	Leader    uint64 // 0 if the member knows of none
+	Term      uint64
+	Committed uint64 // index of the last committed entry that the member knows of
+	Applied   uint64
+	Elections int64             // leaders that the member has seen since its start
+	Members   map[uint64]string // addresses for other members
+	// Followers and Synced are the numbers of members that a leader hears of, and of those that have all
+	// but the latest entries.
+	Followers, Synced int
 }
 
 // A Client is a connection.

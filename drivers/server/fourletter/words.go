@@ -39,7 +39,17 @@ func Names() []string { return slices.Sorted(maps.Keys(answers)) }
 
 // Answer returns the answer to a word. Answers go to terminals, so control characters in watched
 // paths are escaped.
-func Answer(word string, s State) string { return printable.Text(answers[word](s)) }
+func Answer(word string, s State) string {
+	if s.Ensemble != nil && !s.Ensemble.Serving && needsService(word) {
+		return notServing
+	}
+	return printable.Text(answers[word](s))
+}
+
+// notServing is ZooKeeper's answer of a member that knows of no majority.
+const notServing = "This ZooKeeper instance is not currently serving requests\n"
+
+func needsService(word string) bool { return word != "ruok" && word != "conf" && word != "envi" }
 
 // Known reports whether there is an answer to the word.
 func Known(word string) bool { return answers[word] != nil }
@@ -82,7 +92,15 @@ func (s State) overview() string {
 	fmt.Fprintf(&b, "Latency min/avg/max: %d/%s/%d\n", l.Min, l.Mean(), l.Max)
 	fmt.Fprintf(&b, "Received: %d\nSent: %d\n", s.Counters.Received, s.Counters.Sent)
 	fmt.Fprintf(&b, "Connections: %d\nOutstanding: 0\n", s.Connections)
-	fmt.Fprintf(&b, "Zxid: 0x%x\nMode: standalone\n", s.Zxid)
+	fmt.Fprintf(&b, "Zxid: 0x%x\nMode: %s\n", s.Zxid, s.mode())
 	fmt.Fprintf(&b, "Node count: %d\n", s.Nodes)
 	return b.String()
+}
+
+// mode returns the server's role.
+func (s State) mode() string {
+	if s.Ensemble == nil {
+		return "standalone"
+	}
+	return s.Ensemble.Role
 }

@@ -37,6 +37,12 @@ func (t *Tree) Idle(now int64) []string {
 	return paths
 }
 
+// IsIdle reports whether Idle would return the path.
+func (t *Tree) IsIdle(path string, now int64) bool {
+	n := t.Find(path)
+	return n != nil && n.NumChildren() == 0 && t.mortal[n] != 0 && n.outlived(t.mortal[n], now)
+}
+
 func (n *Node) outlived(life, now int64) bool {
 	if life == untilEmpty {
 		return n.history().creates > 0

@@ -55,6 +55,9 @@ func bare() *Tree {
 // Zxid returns the zxid of the last transaction.
 func (t *Tree) Zxid() int64 { return t.zxid }
 
+// Skip makes the zxid of the next transaction greater than the zxid, unless it is already.
+func (t *Tree) Skip(zxid int64) { t.zxid = max(t.zxid, zxid) }
+
 // Size returns the size of the tree.
 func (t *Tree) Size() Size { return t.size }
 

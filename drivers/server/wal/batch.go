@@ -3,6 +3,7 @@ package wal
 import (
 	"encoding/binary"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 )
 
@@ -18,11 +19,11 @@ const digestLength = 8
 
 // newBatch returns an empty batch that uses the buffer.
 func newBatch(buf []byte, zxid int64) batch {
-	return batch{bytes: append(beginBatch(buf, zxid), make([]byte, digestLength)...)}
+	return batch{bytes: append(logfile.BeginBatch(buf, zxid), make([]byte, digestLength)...)}
 }
 
 func (b *batch) add(x *tree.Txn, r *tree.Result, digest uint64, scratch *[]byte) {
 	b.last = r.Zxid
 	b.bytes = appendRecord(b.bytes, x, r, scratch)
-	binary.BigEndian.PutUint64(b.bytes[batchHeader:], digest)
+	binary.BigEndian.PutUint64(b.bytes[logfile.HeaderLength:], digest)
 }

@@ -10,10 +10,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
+	"github.com/stampede-bench/stampede/drivers/server/logfile/disktest"
 )
 
 // firstLog is the name of a new server's log.
-var firstLog = filepath.Base(pathOf("", logKind, 1))
+var firstLog = filepath.Base(logfile.PathOf("", logfile.Log, 1))
 
 // A full disk fails the waiting callers and all later ones, and no snapshot contains transactions
 // that the log lacks.
@@ -33,7 +36,7 @@ func TestFullDisk(t *testing.T) {
 		<-j.Done()
 	}
 	save(j)
-	if snapshots, err := filesOf(j.Dir(), snapshotKind); err != nil || len(snapshots) > 0 {
+	if snapshots, err := logfile.List(j.Dir(), logfile.Snapshot); err != nil || len(snapshots) > 0 {
 		t.Errorf("%v, %v, want no snapshot", snapshots, err)
 	}
 }
@@ -74,7 +77,7 @@ func TestDamageIsRefused(t *testing.T) {
 				continue
 			}
 			write(t, dir, bad)
-			_, err := OpenOn(unsynced{}, dir)
+			_, err := OpenOn(disktest.Unsynced{}, dir)
 			if err == nil || !(strings.Contains(err.Error(), "damaged at byte") || strings.Contains(err.Error(), "not a log")) {
 				t.Fatalf("%s at byte %d: %v, want it refused as damaged", name, at, err)
 			}
@@ -104,7 +107,7 @@ func written(t *testing.T) (log []byte, ends []int) {
 // write makes the log the only and newest one.
 func write(t *testing.T, dir string, log []byte) {
 	t.Helper()
-	for name, b := range map[string][]byte{firstLog: log, currentName: fmt.Appendf(nil, currentLine, firstLog)} {
+	for name, b := range map[string][]byte{firstLog: log, "current": fmt.Appendf(nil, "stampede newest log %s\n", firstLog)} {
 		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -4,11 +4,13 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 )
 
 // A recorder records which directories were synced.
 type recorder struct {
-	System
+	logfile.System
 	synced []string
 }
 

@@ -27,50 +27,26 @@
 //	log-ZXID         batches of transactions, starting with the zxid
 //	snapshot-ZXID    the tree after the transaction with the zxid
 //
-// where zxids have sixteen hexadecimal digits. A new file is written under a
-// temporary name, synced and renamed; then its directory is synced. A snapshot is
-// due when the log has grown by a minimum length and by the length of the last
-// snapshot. The journal keeps two snapshots, and the log since the older one.
-//
-// Logs are continuous: the zxids in their names and batches reveal a gap. The
-// file current reveals that the newest log is missing: it names a log before the
-// log has its first batch.
+// with the names, the heading, the marks and the checksums of package logfile. A new file is written
+// under a temporary name, synced and renamed; then its directory is synced. A snapshot is due when the
+// log has grown by a minimum length and by the length of the last snapshot. The journal keeps two
+// snapshots, and the log since the older one.
 //
 // # Format
 //
-// A log or a snapshot begins with a line such as "stampede log 2 rules 1", the
-// file's mark (8 random bytes) and a CRC-32C of both. The line contains the
-// version of the format and the number of the rules by which the transactions were
-// applied ([tree.Rules]). Files of later versions or rules are refused. Version 1
-// had no rules, marks or results. Open reads such a directory once, writes the
-// recovered tree as a snapshot and begins a log of version 2.
+// Package logfile says what the files consist of, and what becomes of a damaged one. The rules in a
+// heading are [tree.Rules]. Version 1 had no rules, marks or results. Open reads such a directory once,
+// writes the recovered tree as a snapshot and begins a log of version 2.
 //
-// Batches follow. The header of a batch is the length of its body (4 bytes), a
-// CRC-32C of what follows the checksum (4), its place (8) and the mark (8). In a
-// log the place is the zxid of the first transaction, in a snapshot the number of
-// the batch. Numbers are big-endian.
+// The place of a log's batch is the zxid of its first transaction. The body of a batch is the digest of
+// the tree after the batch (8 bytes) and the records of its transactions. A record is a 1, the
+// transaction, and a checksum of its result; or, for a refused transaction, a 2 and the error: as in
+// ZooKeeper, a refused transaction takes a zxid, and nothing else of it is kept. Open applies the
+// transactions, and fails if a result or a digest differs from the recorded one.
 //
-// The body of a log's batch is the digest of the tree after the batch (8 bytes) and
-// the records of its transactions. A record is a 1, the transaction, and a checksum
-// of its result; or, for a refused transaction, a 2 and the error: as in ZooKeeper,
-// a refused transaction takes a zxid, and nothing else of it is kept. Open applies
-// the transactions, and fails if a result or a digest differs from the recorded one.
-//
-// # The end of the log
-//
-// A batch is written only after the previous one was confirmed. An incomplete batch
-// at the end of the newest log was therefore never confirmed, and Open drops it. A
-// damaged batch with a whole batch behind it was confirmed, and Open fails instead
-// of guessing its contents. Client data cannot look like a batch, because clients
-// do not know the mark. For this reason the log does not use etcd's format
-// (storage/wal), whose reader takes a zeroed length in the middle for the end of
-// the log, and cuts off everything behind a broken record that has an empty sector.
-//
-// A readable batch is not necessarily on disk. After a failed write, the operating
-// system may keep the data in memory, mark it as written, and confirm the next sync
-// without writing it (Rebello et al., "Can Applications Recover from fsync
-// Failures?", USENIX ATC 2020). Only the last batch can be affected. So Open copies
-// the newest log as it reads it, syncs the copy, and then replaces the log with it.
+// A batch is written only after the previous one was confirmed. After a failed sync, data can be readable
+// and not be on disk. So Open copies the newest log as it reads it, syncs the copy, and then replaces the
+// log with it.
 //
 // # Limits
 //

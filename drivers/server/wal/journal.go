@@ -2,29 +2,27 @@ package wal
 
 import (
 	"errors"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // A Journal is the durable state of one tree, opened by one server.
 type Journal struct {
-	dir    string
-	disk   Disk
-	lock   *os.File // held lock
+	dir    *logfile.Directory
 	limits limits
 	tree   *tree.Tree
 	isDue  chan struct{} // receives a value when a snapshot is due
 	done   chan struct{} // closed when the writer has ended
 
 	// Used by the writer only:
-	file  File  // the current log
-	frame frame // frame of its batches
-	size  int64 // its length in bytes
+	file  logfile.File  // the current log
+	frame logfile.Frame // frame of its batches
+	size  int64         // its length in bytes
 
 	durable  atomic.Int64 // zxid of the last transaction on disk
 	syncs    atomic.Int64 // how often the log was synced
@@ -55,13 +53,13 @@ func (j *Journal) Syncs() (count int64, took time.Duration) {
 }
 
 // Dir returns the data directory.
-func (j *Journal) Dir() string { return j.dir }
+func (j *Journal) Dir() string { return j.dir.Path }
 
 // Size returns the total size of the snapshots and of the logs in bytes.
 func (j *Journal) Size() (snapshots, logs int64, err error) {
-	snapshots, err = sizeOf(j.dir, snapshotKind)
+	snapshots, err = logfile.SizeOf(j.dir.Path, logfile.Snapshot)
 	if err == nil {
-		logs, err = sizeOf(j.dir, logKind)
+		logs, err = logfile.SizeOf(j.dir.Path, logfile.Log)
 	}
 	return snapshots, logs, err
 }
@@ -149,7 +147,7 @@ func (j *Journal) Close() error {
 	j.gathers.Signal()
 	j.mu.Unlock()
 	<-j.done
-	return errors.Join(j.file.Close(), j.lock.Close())
+	return errors.Join(j.file.Close(), j.dir.Close())
 }
 
 // fail stops the writer. The caller must hold the lock.

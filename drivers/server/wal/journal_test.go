@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile/disktest"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 )
 
@@ -26,25 +27,13 @@ func openShort(t *testing.T, dir string, logLength, snapshotAfter int64) *Journa
 
 func openLimited(t *testing.T, dir string, l limits) *Journal {
 	t.Helper()
-	j, err := openWith(unsynced{}, dir, l)
+	j, err := openWith(disktest.Unsynced{}, dir, l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { j.Close() })
 	return j
 }
-
-// An unsynced disk is fast: its syncs do nothing.
-type unsynced struct{ System }
-
-type unsyncedFile struct{ File }
-
-func (unsynced) Create(path string) (File, error) {
-	f, err := System{}.Create(path)
-	return unsyncedFile{f}, err
-}
-func (unsynced) SyncDirectory(string) error { return nil }
-func (unsyncedFile) Sync() error            { return nil }
 
 // do applies and awaits each transaction, so that each is a batch.
 func do(t *testing.T, j *Journal, x tree.Txn) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -63,7 +64,7 @@ func TestKilledWriter(t *testing.T) {
 			t.Fatalf("round %d, zxid %d (-want +got):\n%s", round, got.Zxid(), diff)
 		}
 	}
-	snapshots, err := filesOf(dir, snapshotKind)
+	snapshots, err := logfile.List(dir, logfile.Snapshot)
 	if err != nil || len(snapshots) != 2 || more == 0 {
 		t.Errorf("%d snapshots, %v, and %d times more than was known: the test tried too little", len(snapshots), err, more)
 	}
@@ -99,7 +100,7 @@ func killWriter(t *testing.T, dir string, lines int) (zxid int64) {
 // writeUntilKilled applies transactions, saves snapshots when they are due, and reports the durable
 // zxid.
 func writeUntilKilled(dir string) {
-	j, err := openWith(System{}, dir, limits{log: 4 << 10, snapshot: 16 << 10, batch: 512, record: 1 << 20, pending: 2 << 10, pendingOf: 10})
+	j, err := openWith(logfile.System{}, dir, limits{log: 4 << 10, snapshot: 16 << 10, batch: 512, record: 1 << 20, pending: 2 << 10, pendingOf: 10})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

@@ -9,12 +9,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile/disktest"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 )
 
-func openSim(t *testing.T, d *simDisk) *Journal {
+func openSim(t *testing.T, d *disktest.Disk) *Journal {
 	t.Helper()
-	j, err := OpenOn(d, d.dir)
+	j, err := OpenOn(d, d.Dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,16 +25,16 @@ func openSim(t *testing.T, d *simDisk) *Journal {
 // State that a server recovered and showed survives a loss of power, even if its sync had failed
 // and the system kept it in memory as if it were written.
 func TestRecoveredIsWrittenAgain(t *testing.T) {
-	d := newSimDisk(t, t.TempDir())
+	d := disktest.New(t, t.TempDir())
 	j := openSim(t, d)
 	x := history()
 	for i := range 3 {
 		do(t, j, x[i])
 	}
-	d.syncs = 0
+	d.Syncs = 0
 	r, _ := j.Apply(x[3])
-	if err := j.Await(r.Zxid); !errors.Is(err, errSync) {
-		t.Fatalf("got %v, want %v", err, errSync)
+	if err := j.Await(r.Zxid); !errors.Is(err, disktest.ErrSync) {
+		t.Fatalf("got %v, want %v", err, disktest.ErrSync)
 	}
 	j.Close()
 
@@ -45,7 +46,7 @@ func TestRecoveredIsWrittenAgain(t *testing.T) {
 	shown := pictureOf(j.Tree())
 	j.Close()
 
-	j = openSim(t, d.losePower(rand.New(rand.NewPCG(1, 1))))
+	j = openSim(t, d.LosePower(rand.New(rand.NewPCG(1, 1))))
 	defer j.Close()
 	if diff := cmp.Diff(shown, pictureOf(j.Tree())); diff != "" {
 		t.Errorf("what was shown and what is left (-want +got):\n%s", diff)
@@ -67,8 +68,8 @@ func TestPowerFailsAnywhere(t *testing.T) {
 			completed := false
 			for steps := 0; !completed; steps += stride {
 				dir, zxid := begin(t)
-				d := newSimDisk(t, dir)
-				d.steps = steps
+				d := disktest.New(t, dir)
+				d.Steps = steps
 				shown := zxid
 				completed = useSim(d, &shown)
 				wantShown(t, fmt.Sprint("power fails at step ", steps), d, zxid, shown)
@@ -81,8 +82,8 @@ func TestPowerFailsAnywhere(t *testing.T) {
 func TestSyncFailsAnywhere(t *testing.T) {
 	completed := false
 	for syncs := 0; !completed; syncs++ {
-		d := newSimDisk(t, t.TempDir())
-		d.syncs = syncs
+		d := disktest.New(t, t.TempDir())
+		d.Syncs = syncs
 		shown := int64(0)
 		completed = useSim(d, &shown)
 		wantShown(t, fmt.Sprint("sync ", syncs, " fails"), d, 0, shown)
@@ -90,9 +91,9 @@ func TestSyncFailsAnywhere(t *testing.T) {
 }
 
 // wantShown cuts the power and checks that all the state that was shown is recovered.
-func wantShown(t *testing.T, when string, d *simDisk, history, shown int64) {
+func wantShown(t *testing.T, when string, d *disktest.Disk, history, shown int64) {
 	t.Helper()
-	j := openSim(t, d.losePower(rand.New(rand.NewPCG(2, uint64(shown)))))
+	j := openSim(t, d.LosePower(rand.New(rand.NewPCG(2, uint64(shown)))))
 	defer j.Close()
 	if got := j.Tree().Zxid(); got < shown {
 		t.Fatalf("%s: zxid %d, and %d was shown", when, got, shown)
@@ -104,12 +105,12 @@ func wantShown(t *testing.T, when string, d *simDisk, history, shown int64) {
 
 // useSim begins logs, saves snapshots and reopens the journal. It returns true if nothing failed.
 // Clients may have seen everything up to the zxid shown.
-func useSim(d *simDisk, shown *int64) bool {
+func useSim(d *disktest.Disk, shown *int64) bool {
 	l := standard
 	l.log, l.snapshot = 300, 600
 	failed := false
 	for range 3 {
-		j, err := openWith(d, d.dir, l)
+		j, err := openWith(d, d.Dir, l)
 		if err != nil {
 			failed = true
 			continue

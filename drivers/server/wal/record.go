@@ -3,6 +3,7 @@ package wal
 import (
 	"hash/crc32"
 
+	"github.com/stampede-bench/stampede/drivers/server/codec"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -15,11 +16,13 @@ const (
 	refused
 )
 
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
 func appendRecord(b []byte, x *tree.Txn, r *tree.Result, scratch *[]byte) []byte {
 	if err := refusal(r); err != wire.OK {
 		return wire.AppendInt(append(b, refused), int32(err))
 	}
-	b = appendTxn(append(b, applied), x)
+	b = codec.AppendTxn(append(b, applied), x)
 	return wire.AppendInt(b, resultDigest(r, scratch))
 }
 
@@ -31,11 +34,11 @@ type record struct {
 	digest int32
 }
 
-// record reads the next record. It returns false if there is no valid one.
-func (r *reader) record() (x record, ok bool) {
+// readRecord reads the next record. It returns false if there is no valid one.
+func readRecord(r *codec.Decoder) (x record, ok bool) {
 	switch x.kind = r.Byte(); x.kind {
 	case applied:
-		x.txn, x.digest = r.txn(), r.Int()
+		x.txn, x.digest = r.Txn(), r.Int()
 	case refused:
 		x.txn.Op = tree.Op{Kind: tree.Refuse, Err: wire.Err(r.Int())}
 	default:
@@ -69,22 +72,4 @@ func appendOpResult(b []byte, r *tree.OpResult) []byte {
 }
 
 // recordLength returns the length of the transaction's record in bytes if it is applied.
-func recordLength(x *tree.Txn) int {
-	const ends, opening, digest = 1, 4 + wire.PasswordSize, 4
-	n := ends + 8 + 8 + 4 + opLength(&x.Op) + 4 + opening + digest
-	for i := range x.Who {
-		n += leastIdentity + len(x.Who[i].Scheme) + len(x.Who[i].ID)
-	}
-	for i := range x.Ops {
-		n += opLength(&x.Ops[i])
-	}
-	return n
-}
-
-func opLength(op *tree.Op) int {
-	n := leastOp + len(op.Path) + len(op.Data)
-	for i := range op.ACL {
-		n += leastACL + len(op.ACL[i].Scheme) + len(op.ACL[i].ID)
-	}
-	return n
-}
+func recordLength(x *tree.Txn) int { return 1 + codec.TxnLength(x) + 4 }

@@ -3,22 +3,15 @@ package wal
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 )
 
 // recover builds the tree, makes it durable, and opens the log for new transactions.
 func (j *Journal) recover() error {
-	if err := j.removeUnfinished(); err != nil {
-		return err
-	}
-	logs, err := filesOf(j.dir, logKind)
-	if err == nil {
-		err = j.checkCurrent(logs)
-	}
+	logs, err := j.dir.Logs(formatOf(logfile.Log))
 	if err == nil {
 		err = j.recoverSnapshot()
 	}
@@ -35,25 +28,30 @@ func (j *Journal) recover() error {
 // not necessarily on disk: after a failed sync of the last batch, the system may keep it in memory,
 // never write it, and still confirm the next sync. So the newest log is copied as it is read. The
 // older logs were confirmed when they were written.
-func (j *Journal) recoverLogs(logs []file) error {
+func (j *Journal) recoverLogs(logs []logfile.Name) error {
 	if len(logs) == 0 {
-		// The process that created the directory may have ended before it synced the name.
-		if err := j.disk.SyncDirectory(filepath.Dir(j.dir)); err != nil && !errors.Is(err, fs.ErrPermission) {
+		if err := j.dir.SyncParent(); err != nil {
 			return err
 		}
 		j.durable.Store(j.tree.Zxid())
 		return j.beginLog(j.tree.Zxid() + 1)
 	}
-	r := replay{journal: j, tree: j.tree}
-	if err := r.all(logs); err != nil {
+	r := replay{tree: j.tree}
+	read, err := j.dir.Replay(logs, formatOf(logfile.Log), r.batch)
+	if err != nil {
 		return err
 	}
+	newest := logs[len(logs)-1].Path
+	if read.Next <= j.tree.Zxid() {
+		err := fmt.Errorf("%s: zxid %d should follow, which the snapshot shows", newest, read.Next)
+		return errors.Join(err, read.Drop())
+	}
 	j.durable.Store(j.tree.Zxid())
-	j.sinceSnapshot = r.length
-	if r.copy == nil { // the log has version 1
+	j.sinceSnapshot = read.Length
+	if read.Copy == nil { // the log has version 1
 		return j.migrate()
 	}
-	return j.adopt(r.copy, r.frame, logs[len(logs)-1].path, r.end)
+	return j.adopt(read.Copy, read.Frame, newest, read.Size)
 }
 
 // migrate writes the tree of an old-version log as a snapshot and begins a new log.
@@ -73,7 +71,7 @@ func (j *Journal) migrate() (err error) {
 const migratedAtOnce = 1000 // nodes
 
 func (j *Journal) recoverSnapshot() error {
-	snapshots, err := filesOf(j.dir, snapshotKind)
+	snapshots, err := logfile.List(j.dir.Path, logfile.Snapshot)
 	if err != nil {
 		return err
 	}
@@ -84,9 +82,9 @@ func (j *Journal) recoverSnapshot() error {
 	}
 	last := snapshots[len(snapshots)-1]
 	if j.tree, err = readSnapshot(last); err != nil {
-		return fmt.Errorf("%s: %w: restore the file from a copy, or remove it and let the one before and the log do", last.path, err)
+		return fmt.Errorf("%s: %w: restore the file from a copy, or remove it and let the one before and the log do", last.Path, err)
 	}
-	info, err := os.Stat(last.path)
+	info, err := os.Stat(last.Path)
 	if err == nil {
 		j.snapshotSize = info.Size()
 	}
@@ -94,14 +92,14 @@ func (j *Journal) recoverSnapshot() error {
 }
 
 // logsSince returns the logs with the transactions after the zxid.
-func logsSince(zxid int64, logs []file) ([]file, error) {
+func logsSince(zxid int64, logs []logfile.Name) ([]logfile.Name, error) {
 	if len(logs) == 0 {
 		return nil, nil
 	}
-	if first := logs[0]; first.zxid > zxid+1 {
-		return nil, fmt.Errorf("%s: zxid %d should be before it, which is missing", first.path, zxid+1)
+	if first := logs[0]; first.Place > zxid+1 {
+		return nil, fmt.Errorf("%s: zxid %d should be before it, which is missing", first.Path, zxid+1)
 	}
-	for len(logs) > 1 && logs[1].zxid <= zxid+1 {
+	for len(logs) > 1 && logs[1].Place <= zxid+1 {
 		logs = logs[1:]
 	}
 	return logs, nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
+	"github.com/stampede-bench/stampede/drivers/server/logfile/disktest"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -33,8 +35,8 @@ func TestOtherRulesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		j.Close()
-		_, err := OpenOn(unsynced{}, dir)
-		if err == nil || !strings.HasPrefix(err.Error(), pathOf(dir, logKind, 1)+": "+want) {
+		_, err := OpenOn(disktest.Unsynced{}, dir)
+		if err == nil || !strings.HasPrefix(err.Error(), logfile.PathOf(dir, logfile.Log, 1)+": "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -54,7 +56,7 @@ func TestOtherStateIsRefused(t *testing.T) {
 		return images, more, nil
 	})
 	j.Close()
-	_, err := OpenOn(unsynced{}, dir)
+	_, err := OpenOn(disktest.Unsynced{}, dir)
 	if err == nil || !strings.Contains(err.Error(), "it shows another state than was written") {
 		t.Errorf("%v, want the snapshot refused", err)
 	}
@@ -81,7 +83,7 @@ func TestRefusedTakesFewBytes(t *testing.T) {
 		}
 	}
 	_, after, err := j.Size()
-	const each = batchHeader + digestLength + 1 + 4
+	const each = logfile.HeaderLength + digestLength + 1 + 4
 	if want := int64(5 * len(refused) * each); err != nil || after-before != want {
 		t.Errorf("refused transactions took %d bytes, %v, want %d", after-before, err, want)
 	}
@@ -136,7 +138,7 @@ func TestRecordLength(t *testing.T) {
 
 // Client data in a torn tail is not taken for a batch. Only a batch with the file's own mark is.
 func TestDataCannotForgeABatch(t *testing.T) {
-	mark := frame{header: batchHeader, mark: 0}
+	mark := logfile.NewHeading(formatOf(logfile.Log)).Frame
 	for _, known := range []bool{false, true} {
 		dir := t.TempDir()
 		j := open(t, dir)
@@ -146,14 +148,14 @@ func TestDataCannotForgeABatch(t *testing.T) {
 		}
 		var forged []byte
 		for place := range int64(5) {
-			b := append(beginBatch(nil, place), "body"...)
-			mark.end(b)
+			b := append(logfile.BeginBatch(nil, place), "body"...)
+			mark.End(b)
 			forged = append(forged, b...)
 		}
 		do(t, j, tree.Txn{Op: tree.Op{Kind: tree.SetData, Path: "/a", Data: forged, Version: tree.AnyVersion}})
 		j.Close()
-		shorten(t, pathOf(dir, logKind, 1))
-		j, err := OpenOn(unsynced{}, dir)
+		shorten(t, logfile.PathOf(dir, logfile.Log, 1))
+		j, err := OpenOn(disktest.Unsynced{}, dir)
 		switch {
 		case known && (err == nil || !strings.Contains(err.Error(), "damaged at byte")):
 			t.Errorf("%v, want a batch with the mark to be taken for one", err)
@@ -170,8 +172,8 @@ func TestDataCannotForgeABatch(t *testing.T) {
 
 // Two files have different marks.
 func TestMarksDiffer(t *testing.T) {
-	if one, two := newHeading(logKind), newHeading(logKind); one.frame == two.frame {
-		t.Errorf("two files have the mark %x", one.frame.mark)
+	if one, two := logfile.NewHeading(formatOf(logfile.Log)), logfile.NewHeading(formatOf(logfile.Log)); one.Frame == two.Frame {
+		t.Errorf("two files have the mark %x", one.Frame)
 	}
 }
 

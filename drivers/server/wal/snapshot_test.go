@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
+	"github.com/stampede-bench/stampede/drivers/server/logfile/disktest"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 )
 
@@ -51,7 +53,7 @@ func TestSnapshotAnywhere(t *testing.T) {
 		want := pictureOf(j.Tree())
 		j.Close()
 		for zxid := range min(at, len(history())-1) {
-			os.Remove(pathOf(dir, logKind, int64(zxid)+1)) // logs before the snapshot are not needed, except the newest
+			os.Remove(logfile.PathOf(dir, logfile.Log, int64(zxid)+1)) // logs before the snapshot are not needed, except the newest
 		}
 		if diff := cmp.Diff(want, pictureOf(open(t, dir).Tree())); diff != "" {
 			t.Fatalf("with a snapshot before transaction %d (-want +got):\n%s", at, diff)
@@ -82,13 +84,13 @@ func TestRetention(t *testing.T) {
 			}
 		}
 	}
-	snapshots, err := filesOf(dir, snapshotKind)
+	snapshots, err := logfile.List(dir, logfile.Snapshot)
 	if err != nil || len(snapshots) != 2 || saved < 5 {
 		t.Fatalf("%d snapshots, %v, of %d saved; want 2 of at least 5", len(snapshots), err, saved)
 	}
-	logs, err := filesOf(dir, logKind)
-	if err != nil || len(logs) < 3 || logs[0].zxid > snapshots[0].zxid+1 || logs[1].zxid <= snapshots[0].zxid+1 {
-		t.Errorf("logs %v, %v; want them from zxid %d on", logs, err, snapshots[0].zxid+1)
+	logs, err := logfile.List(dir, logfile.Log)
+	if err != nil || len(logs) < 3 || logs[0].Place > snapshots[0].Place+1 || logs[1].Place <= snapshots[0].Place+1 {
+		t.Errorf("logs %v, %v; want them from zxid %d on", logs, err, snapshots[0].Place+1)
 	}
 	inSnapshots, inLogs, err := j.Size()
 	if want := size(t, logs); err != nil || inLogs != want || inSnapshots != size(t, snapshots) {
@@ -97,7 +99,7 @@ func TestRetention(t *testing.T) {
 	// The previous snapshot serves if the last cannot be read.
 	want := pictureOf(j.Tree())
 	j.Close()
-	if err := os.Remove(snapshots[1].path); err != nil {
+	if err := os.Remove(snapshots[1].Path); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, pictureOf(open(t, dir).Tree())); diff != "" {
@@ -105,9 +107,9 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-func size(t *testing.T, files []file) (sum int64) {
+func size(t *testing.T, files []logfile.Name) (sum int64) {
 	for _, f := range files {
-		b, err := os.ReadFile(f.path)
+		b, err := os.ReadFile(f.Path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +127,7 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 	}
 	save(j)
 	j.Close()
-	path := pathOf(dir, snapshotKind, int64(len(history())))
+	path := logfile.PathOf(dir, logfile.Snapshot, int64(len(history())))
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +137,7 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 		if err := os.WriteFile(path, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := OpenOn(unsynced{}, dir)
+		_, err := OpenOn(disktest.Unsynced{}, dir)
 		if err == nil || !strings.HasPrefix(err.Error(), path+": ") {
 			t.Fatalf("%s: %v, want it refused", what, err)
 		}
@@ -159,44 +161,50 @@ func TestMissingLogIsRefused(t *testing.T) {
 		want  string
 	}{
 		"the first": {
-			func(t *testing.T, dir string) { remove(t, pathOf(dir, logKind, 1)) },
+			func(t *testing.T, dir string) { remove(t, logfile.PathOf(dir, logfile.Log, 1)) },
 			"log-0000000000000002: zxid 1 should be before it, which is missing",
 		},
 		"in the middle": {
-			func(t *testing.T, dir string) { remove(t, pathOf(dir, logKind, 4)) },
+			func(t *testing.T, dir string) { remove(t, logfile.PathOf(dir, logfile.Log, 4)) },
 			"log-0000000000000003: zxid 4 should follow, which is missing",
 		},
 		"torn in the middle": {
-			func(t *testing.T, dir string) { shorten(t, pathOf(dir, logKind, 4)) },
+			func(t *testing.T, dir string) { shorten(t, logfile.PathOf(dir, logfile.Log, 4)) },
 			"log-0000000000000004: damaged at byte 35, behind zxid 3, with more behind it: restore the file from a copy",
 		},
 		"the last, which a snapshot shows": {
 			func(t *testing.T, dir string) {
 				saveIn(t, dir)
-				shorten(t, pathOf(dir, logKind, 5))
+				shorten(t, logfile.PathOf(dir, logfile.Log, 5))
 			},
 			"log-0000000000000005: zxid 5 should follow, which the snapshot shows",
 		},
 		"of a later version": {
-			func(t *testing.T, dir string) { overwrite(t, pathOf(dir, logKind, 5), "stampede log 3 rules 1\n") },
+			func(t *testing.T, dir string) {
+				overwrite(t, logfile.PathOf(dir, logfile.Log, 5), "stampede log 3 rules 1\n")
+			},
 			`log-0000000000000005: of version 3 with rules 1, which a later program wrote: this one reads up to version 2 with rules 1`,
 		},
 		"of later rules": {
-			func(t *testing.T, dir string) { overwrite(t, pathOf(dir, logKind, 5), "stampede log 2 rules 2\n") },
+			func(t *testing.T, dir string) {
+				overwrite(t, logfile.PathOf(dir, logfile.Log, 5), "stampede log 2 rules 2\n")
+			},
 			`log-0000000000000005: of version 2 with rules 2, which a later program wrote: this one reads up to version 2 with rules 1`,
 		},
 		"no log": {
-			func(t *testing.T, dir string) { overwrite(t, pathOf(dir, logKind, 5), "stampede lag 2 rules 1\n") },
+			func(t *testing.T, dir string) {
+				overwrite(t, logfile.PathOf(dir, logfile.Log, 5), "stampede lag 2 rules 1\n")
+			},
 			`log-0000000000000005: not a log: it does not begin with "stampede log"`,
 		},
 		"the newest": {
-			func(t *testing.T, dir string) { remove(t, pathOf(dir, logKind, 5)) },
+			func(t *testing.T, dir string) { remove(t, logfile.PathOf(dir, logfile.Log, 5)) },
 			"log-0000000000000005: missing, and it is the newest log by DIR/current: restore the file from a copy",
 		},
 		"the newest, behind a snapshot": {
 			func(t *testing.T, dir string) {
 				saveIn(t, dir)
-				remove(t, pathOf(dir, logKind, 5))
+				remove(t, logfile.PathOf(dir, logfile.Log, 5))
 			},
 			"log-0000000000000005: missing, and it is the newest log by DIR/current: restore the file from a copy",
 		},
@@ -204,27 +212,27 @@ func TestMissingLogIsRefused(t *testing.T) {
 			func(t *testing.T, dir string) {
 				saveIn(t, dir)
 				for zxid := range int64(5) {
-					remove(t, pathOf(dir, logKind, zxid+1))
+					remove(t, logfile.PathOf(dir, logfile.Log, zxid+1))
 				}
 			},
 			"log-0000000000000005: missing, and it is the newest log by DIR/current: restore the file from a copy",
 		},
 		"what names the newest": {
-			func(t *testing.T, dir string) { remove(t, filepath.Join(dir, currentName)) },
+			func(t *testing.T, dir string) { remove(t, filepath.Join(dir, "current")) },
 			"current: missing, and it would name the newest log: restore the file from a copy",
 		},
 		"that and the logs": {
 			func(t *testing.T, dir string) {
 				saveIn(t, dir)
-				remove(t, filepath.Join(dir, currentName))
+				remove(t, filepath.Join(dir, "current"))
 				for zxid := range int64(5) {
-					remove(t, pathOf(dir, logKind, zxid+1))
+					remove(t, logfile.PathOf(dir, logfile.Log, zxid+1))
 				}
 			},
 			"snapshot-0000000000000005: zxid 6 and the log from there on should follow, which is missing: restore the file from a copy",
 		},
 		"what names the newest is damaged": {
-			func(t *testing.T, dir string) { overwrite(t, filepath.Join(dir, currentName), "stampede newest lag") },
+			func(t *testing.T, dir string) { overwrite(t, filepath.Join(dir, "current"), "stampede newest lag") },
 			`current: damaged: it must be "stampede newest log NAME\n" with the name of the newest log`,
 		},
 	} {
@@ -237,7 +245,7 @@ func TestMissingLogIsRefused(t *testing.T) {
 			j.Close()
 			test.spoil(t, dir)
 			before := names(t, dir)
-			_, err := OpenOn(unsynced{}, dir)
+			_, err := OpenOn(disktest.Unsynced{}, dir)
 			if want := filepath.Join(dir, strings.ReplaceAll(test.want, "DIR", dir)); err == nil || err.Error() != want {
 				t.Errorf("%v, want %s", err, want)
 			}
@@ -292,7 +300,7 @@ func TestUnfinishedSnapshots(t *testing.T) {
 	}
 	do(t, j, history()[1])
 	j.Close()
-	if err := os.WriteFile(pathOf(dir, snapshotKind, 9)+unfinished, []byte("stampede"), 0o600); err != nil {
+	if err := os.WriteFile(logfile.PathOf(dir, logfile.Snapshot, 9)+".unfinished", []byte("stampede"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := open(t, dir).Tree().Zxid(); got != 2 {
@@ -308,7 +316,7 @@ func TestFailedSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, dir)
 	do(t, j, history()[0])
-	if err := os.Mkdir(pathOf(dir, snapshotKind, 1)+unfinished, 0o700); err != nil {
+	if err := os.Mkdir(logfile.PathOf(dir, logfile.Snapshot, 1)+".unfinished", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	save(j)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
+	"github.com/stampede-bench/stampede/drivers/server/logfile/disktest"
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 )
 
@@ -18,7 +20,7 @@ func TestVersionOneIsMigrated(t *testing.T) {
 		dir := versionOne(t)
 		zxid := int64(len(history()))
 		if torn {
-			shorten(t, pathOf(dir, logKind, 16))
+			shorten(t, logfile.PathOf(dir, logfile.Log, 16))
 			zxid -= 1 // each batch has one transaction
 		}
 		want := pictureOf(after(zxid, zxid))
@@ -31,7 +33,7 @@ func TestVersionOneIsMigrated(t *testing.T) {
 			want = pictureOf(j.Tree())
 			j.Close()
 		}
-		for _, path := range []string{pathOf(dir, snapshotKind, zxid), pathOf(dir, logKind, zxid+1)} {
+		for _, path := range []string{logfile.PathOf(dir, logfile.Snapshot, zxid), logfile.PathOf(dir, logfile.Log, zxid+1)} {
 			b, err := os.ReadFile(path)
 			if kind, _, _ := strings.Cut(filepath.Base(path), "-"); err != nil || !strings.HasPrefix(string(b), "stampede "+kind+" 2 rules 1\n") {
 				t.Errorf("%s: %v and %.30q, want version 2 with rules 1", path, err, b)
@@ -44,14 +46,14 @@ func TestVersionOneIsMigrated(t *testing.T) {
 func TestDamagedVersionOneIsRefused(t *testing.T) {
 	for name, spoil := range map[string]func(dir string){
 		"log-0000000000000005: zxid 9 should follow": func(dir string) {
-			remove(t, pathOf(dir, snapshotKind, 9))
-			remove(t, pathOf(dir, logKind, 9))
+			remove(t, logfile.PathOf(dir, logfile.Snapshot, 9))
+			remove(t, logfile.PathOf(dir, logfile.Log, 9))
 		},
-		"log-000000000000000c: damaged at byte": func(dir string) { shorten(t, pathOf(dir, logKind, 12)) },
+		"log-000000000000000c: damaged at byte": func(dir string) { shorten(t, logfile.PathOf(dir, logfile.Log, 12)) },
 	} {
 		dir := versionOne(t)
 		spoil(dir)
-		if _, err := OpenOn(unsynced{}, dir); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := OpenOn(disktest.Unsynced{}, dir); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %s", err, name)
 		}
 	}

@@ -1,10 +1,11 @@
 package wal
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 )
 
 func (j *Journal) start() {
@@ -51,11 +52,11 @@ func (j *Journal) writeBatch(b []byte) error {
 		if err := j.file.Close(); err != nil {
 			return err
 		}
-		if err := j.beginLog(placeOf(b)); err != nil {
+		if err := j.beginLog(logfile.PlaceOf(b)); err != nil {
 			return err
 		}
 	}
-	j.frame.end(b)
+	j.frame.End(b)
 	n, err := j.file.Write(b)
 	j.size += int64(n)
 	if err != nil {
@@ -70,22 +71,19 @@ func (j *Journal) writeBatch(b []byte) error {
 
 // beginLog starts the log whose first transaction has the zxid.
 func (j *Journal) beginLog(zxid int64) error {
-	path := pathOf(j.dir, logKind, zxid)
-	f, h, err := j.begin(path, logKind)
+	path := logfile.PathOf(j.dir.Path, logfile.Log, zxid)
+	h := logfile.NewHeading(formatOf(logfile.Log))
+	f, err := j.dir.Begin(path, h.Bytes)
 	if err != nil {
 		return err
 	}
-	return j.adopt(f, h.frame, path, int64(len(h.bytes)))
+	return j.adopt(f, h.Frame, path, int64(len(h.Bytes)))
 }
 
 // adopt makes the file, which has size bytes, the current log.
-func (j *Journal) adopt(f File, frame frame, path string, size int64) error {
-	err := j.settle(f, path)
-	if err == nil {
-		err = j.writeCurrent(path)
-	}
-	if err != nil {
-		return errors.Join(err, f.Close())
+func (j *Journal) adopt(f logfile.File, frame logfile.Frame, path string, size int64) error {
+	if err := j.dir.Adopt(f, path); err != nil {
+		return err
 	}
 	j.file, j.frame, j.size = f, frame, size
 	return nil

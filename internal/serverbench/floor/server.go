@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/stampede-bench/stampede/drivers/server/wal"
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
@@ -33,7 +33,7 @@ func Run(ctx context.Context, args []string, ready func(addr string)) error {
 }
 
 // Create creates a file that is synced in the same way as the native server's log.
-func Create(path string) (wal.File, error) { return wal.System{}.Create(path) }
+func Create(path string) (logfile.File, error) { return logfile.System{}.Create(path) }
 
 // A Server serves connections of ZooKeeper clients.
 type Server struct {

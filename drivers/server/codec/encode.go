@@ -1,13 +1,12 @@
-package wal
+package codec
 
 import (
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
-// The append functions encode what the methods of reader decode.
-
-func appendTxn(b []byte, x *tree.Txn) []byte {
+// AppendTxn appends what Decoder.Txn reads.
+func AppendTxn(b []byte, x *tree.Txn) []byte {
 	b = wire.AppendLong(wire.AppendLong(b, x.Session), x.Time)
 	b = wire.AppendInt(b, int32(len(x.Who)))
 	for _, i := range x.Who {
@@ -40,11 +39,13 @@ func appendOpening(b []byte, o *tree.Opening) []byte {
 	return append(wire.AppendInt(b, o.Timeout), o.Password[:]...)
 }
 
-func appendSession(b []byte, s *tree.Session) []byte {
+// AppendSession appends what Decoder.Session reads.
+func AppendSession(b []byte, s *tree.Session) []byte {
 	return appendOpening(wire.AppendLong(b, s.ID), &s.Opening)
 }
 
-func appendImage(b []byte, i *tree.Image) []byte {
+// AppendImage appends what Decoder.Image reads.
+func AppendImage(b []byte, i *tree.Image) []byte {
 	b = wire.AppendBytes(wire.AppendString(b, i.Path), i.Data)
 	b = appendACL(b, i.ACL)
 	for _, v := range []int64{i.Czxid, i.Mzxid, i.Pzxid, i.Ctime, i.Mtime, i.Owner, i.Life} {
@@ -54,4 +55,25 @@ func appendImage(b []byte, i *tree.Image) []byte {
 		b = wire.AppendInt(b, v)
 	}
 	return b
+}
+
+// TxnLength returns the number of bytes that AppendTxn appends.
+func TxnLength(x *tree.Txn) int {
+	const opening = 4 + wire.PasswordSize
+	n := 8 + 8 + 4 + opLength(&x.Op) + 4 + opening
+	for i := range x.Who {
+		n += leastIdentity + len(x.Who[i].Scheme) + len(x.Who[i].ID)
+	}
+	for i := range x.Ops {
+		n += opLength(&x.Ops[i])
+	}
+	return n
+}
+
+func opLength(op *tree.Op) int {
+	n := leastOp + len(op.Path) + len(op.Data)
+	for i := range op.ACL {
+		n += leastACL + len(op.ACL[i].Scheme) + len(op.ACL[i].ID)
+	}
+	return n
 }

@@ -1,4 +1,4 @@
-package wal
+package disktest
 
 import (
 	"errors"
@@ -7,18 +7,20 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/stampede-bench/stampede/drivers/server/logfile"
 )
 
-// A simDisk keeps its files in a directory of the system, which shows what can be read, and tracks
+// A Disk keeps its files in a directory of the system, which shows what can be read, and tracks
 // what a loss of power would leave.
-type simDisk struct {
+type Disk struct {
 	t     *testing.T
-	dir   string
+	Dir   string
 	cache map[string]*inode // by path: the readable state
 	disk  map[string]*inode // the state after a loss of power
 	moves []func()          // changes of names that are not on disk yet
-	steps int               // steps until the power fails; negative means never
-	syncs int               // file syncs until one fails; negative means never
+	Steps int               // steps until the power fails; negative means never
+	Syncs int               // file syncs until one fails; negative means never
 }
 
 // An inode is a file, independent of its name.
@@ -28,14 +30,15 @@ type inode struct {
 	clean int // number of bytes of cache that the system will not write again
 }
 
+// The errors of a disk without power, and of a sync that failed.
 var (
-	errPower = errors.New("no power")
-	errSync  = errors.New("input/output error")
+	ErrPower = errors.New("no power")
+	ErrSync  = errors.New("input/output error")
 )
 
-// newSimDisk returns a disk with the directory's files.
-func newSimDisk(t *testing.T, dir string) *simDisk {
-	d := &simDisk{t: t, dir: dir, cache: map[string]*inode{}, disk: map[string]*inode{}, steps: -1, syncs: -1}
+// New returns a disk with the directory's files.
+func New(t *testing.T, dir string) *Disk {
+	d := &Disk{t: t, Dir: dir, cache: map[string]*inode{}, disk: map[string]*inode{}, Steps: -1, Syncs: -1}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -52,33 +55,33 @@ func newSimDisk(t *testing.T, dir string) *simDisk {
 	return d
 }
 
-func (d *simDisk) step() error {
-	if d.steps == 0 {
-		return errPower
+func (d *Disk) step() error {
+	if d.Steps == 0 {
+		return ErrPower
 	}
-	d.steps--
+	d.Steps--
 	return nil
 }
 
-// A simFile is an inode that is being written, with the system's file.
-type simFile struct {
-	File
+// A file is an inode that is being written, with the system's file.
+type file struct {
+	logfile.File
 	*inode
-	d *simDisk
+	d *Disk
 }
 
-func (d *simDisk) Create(path string) (File, error) {
+func (d *Disk) Create(path string) (logfile.File, error) {
 	if err := d.step(); err != nil {
 		return nil, err
 	}
-	f, err := System{}.Create(path)
+	f, err := logfile.System{}.Create(path)
 	n := &inode{}
 	d.cache[path] = n
 	d.moves = append(d.moves, func() { d.disk[path] = n })
-	return &simFile{f, n, d}, err
+	return &file{f, n, d}, err
 }
 
-func (d *simDisk) Rename(from, to string) error {
+func (d *Disk) Rename(from, to string) error {
 	if err := d.step(); err != nil {
 		return err
 	}
@@ -88,36 +91,36 @@ func (d *simDisk) Rename(from, to string) error {
 		d.disk[to] = d.disk[from]
 		delete(d.disk, from)
 	})
-	return System{}.Rename(from, to)
+	return logfile.System{}.Rename(from, to)
 }
 
-func (d *simDisk) Remove(path string) error {
+func (d *Disk) Remove(path string) error {
 	if err := d.step(); err != nil {
 		return err
 	}
 	delete(d.cache, path)
 	d.moves = append(d.moves, func() { delete(d.disk, path) })
-	return System{}.Remove(path)
+	return logfile.System{}.Remove(path)
 }
 
-func (d *simDisk) Mkdir(string) error { panic("not simulated") }
+func (d *Disk) Mkdir(string) error { panic("not simulated") }
 
-func (d *simDisk) SyncDirectory(path string) error {
-	if err := d.step(); err != nil || path != d.dir {
+func (d *Disk) SyncDirectory(path string) error {
+	if err := d.step(); err != nil || path != d.Dir {
 		return err
 	}
 	d.move(len(d.moves))
 	return nil
 }
 
-func (d *simDisk) move(n int) {
+func (d *Disk) move(n int) {
 	for _, move := range d.moves[:n] {
 		move()
 	}
 	d.moves = nil
 }
 
-func (f *simFile) Write(b []byte) (int, error) {
+func (f *file) Write(b []byte) (int, error) {
 	if err := f.d.step(); err != nil {
 		return 0, err
 	}
@@ -127,14 +130,14 @@ func (f *simFile) Write(b []byte) (int, error) {
 
 // Sync writes the bytes that are not clean. If it fails, all bytes become clean without being
 // written.
-func (f *simFile) Sync() error {
+func (f *file) Sync() error {
 	if err := f.d.step(); err != nil {
 		return err
 	}
 	from := f.clean
 	f.clean = len(f.cache)
-	if f.d.syncs--; f.d.syncs == -1 {
-		return errSync
+	if f.d.Syncs--; f.d.Syncs == -1 {
+		return ErrSync
 	}
 	f.write(from, len(f.cache))
 	return nil
@@ -145,9 +148,9 @@ func (n *inode) write(from, to int) {
 	copy(n.disk[from:to], n.cache[from:to])
 }
 
-// losePower leaves in the directory the files on disk and a random part, drawn from r, of the
+// LosePower leaves in the directory the files on disk and a random part, drawn from r, of the
 // unsynced changes. It returns the disk with them.
-func (d *simDisk) losePower(r *rand.Rand) *simDisk {
+func (d *Disk) LosePower(r *rand.Rand) *Disk {
 	d.t.Helper()
 	d.move(r.IntN(len(d.moves) + 1))
 	for path := range d.cache {
@@ -163,5 +166,5 @@ func (d *simDisk) losePower(r *rand.Rand) *simDisk {
 			d.t.Fatal(err)
 		}
 	}
-	return newSimDisk(d.t, d.dir)
+	return New(d.t, d.Dir)
 }

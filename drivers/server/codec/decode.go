@@ -1,4 +1,4 @@
-package wal
+package codec
 
 import (
 	"bytes"
@@ -14,10 +14,14 @@ const (
 	leastOp       = 1 + 1 + 4 + 4 + 4 + 8 + 4 + 4
 )
 
-// A reader decodes the body of a batch.
-type reader struct{ wire.Decoder }
+// A Decoder decodes what the append functions encode. After an error (see Err), it returns zero values.
+type Decoder struct{ wire.Decoder }
 
-func (r *reader) txn() tree.Txn {
+// NewDecoder returns a decoder of the bytes.
+func NewDecoder(b []byte) Decoder { return Decoder{wire.NewDecoder(b)} }
+
+// Txn reads a transaction.
+func (r *Decoder) Txn() tree.Txn {
 	x := tree.Txn{Session: r.Long(), Time: r.Long()}
 	for range r.Len(leastIdentity) {
 		x.Who = append(x.Who, tree.Identity{Scheme: r.String(), ID: r.String()})
@@ -30,7 +34,7 @@ func (r *reader) txn() tree.Txn {
 	return x
 }
 
-func (r *reader) op() tree.Op {
+func (r *Decoder) op() tree.Op {
 	op := tree.Op{Kind: tree.Kind(r.Byte()), Mode: tree.Mode(r.Byte())}
 	op.Path, op.Data = r.String(), bytes.Clone(r.Bytes())
 	op.ACL = r.acl()
@@ -38,14 +42,14 @@ func (r *reader) op() tree.Op {
 	return op
 }
 
-func (r *reader) acl() (acl []wire.ACL) {
+func (r *Decoder) acl() (acl []wire.ACL) {
 	for range r.Len(leastACL) {
 		acl = append(acl, wire.ACL{Perms: r.Int(), Scheme: r.String(), ID: r.String()})
 	}
 	return acl
 }
 
-func (r *reader) opening() (o tree.Opening) {
+func (r *Decoder) opening() (o tree.Opening) {
 	o.Timeout = r.Int()
 	for i := range o.Password {
 		o.Password[i] = r.Byte()
@@ -53,9 +57,11 @@ func (r *reader) opening() (o tree.Opening) {
 	return o
 }
 
-func (r *reader) session() tree.Session { return tree.Session{ID: r.Long(), Opening: r.opening()} }
+// Session reads a session.
+func (r *Decoder) Session() tree.Session { return tree.Session{ID: r.Long(), Opening: r.opening()} }
 
-func (r *reader) image() tree.Image {
+// Image reads a node.
+func (r *Decoder) Image() tree.Image {
 	i := tree.Image{Path: r.String(), Data: bytes.Clone(r.Bytes()), ACL: r.acl()}
 	for _, v := range []*int64{&i.Czxid, &i.Mzxid, &i.Pzxid, &i.Ctime, &i.Mtime, &i.Owner, &i.Life} {
 		*v = r.Long()

@@ -1,0 +1,229 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+
+	"github.com/stampede-bench/stampede/drivers/server/raftlog"
+	"github.com/stampede-bench/stampede/drivers/server/replica"
+)
+
+// A disk writes what a member appends to its log. One goroutine writes everything that has gathered
+// while it wrote the last time, with one sync.
+type disk struct {
+	ensemble *ensemble
+
+	mu       sync.Mutex
+	changed  *sync.Cond
+	queue    []replica.Append
+	writing  bool
+	closed   bool
+	received *raftlog.Received // a snapshot from another member
+}
+
+func newDisk(e *ensemble) *disk {
+	d := &disk{ensemble: e}
+	d.changed = sync.NewCond(&d.mu)
+	return d
+}
+
+func (d *disk) add(all []replica.Append) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue = append(d.queue, all...)
+	d.changed.Broadcast()
+}
+
+func (d *disk) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.closed = true
+	d.changed.Broadcast()
+}
+
+// take waits for appends and returns all. It returns nil when the server is closed.
+func (d *disk) take() (all []replica.Append) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.writing = false
+	d.changed.Broadcast()
+	for len(d.queue) == 0 && !d.closed {
+		d.changed.Wait()
+	}
+	if d.closed {
+		return nil
+	}
+	all, d.queue, d.writing = d.queue, nil, true
+	return all
+}
+
+// settle waits until everything that was added is written. It returns false if the server is closed.
+func (d *disk) settle() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for (d.writing || len(d.queue) > 0) && !d.closed {
+		d.changed.Wait()
+	}
+	return !d.closed
+}
+
+// run writes until the server is closed.
+func (d *disk) run() {
+	e := d.ensemble
+	for {
+		all := d.take()
+		if all == nil {
+			return
+		}
+		for len(all) > 0 {
+			n, state, err := d.write(all)
+			if err != nil {
+				e.do(func() { e.fail(fmt.Errorf("member %d: %w", e.settings.ID, err)) })
+				return
+			}
+			e.do(func() {
+				for i := range all[:n] {
+					e.member.Saved(&all[i], state)
+				}
+			})
+			all = all[n:]
+		}
+	}
+}
+
+// write writes appends up to the next snapshot, or a snapshot and its state.
+func (d *disk) write(all []replica.Append) (n int, _ *replica.State, err error) {
+	if all[0].Snapshot != nil {
+		state, err := d.install(&all[0])
+		return 1, state, err
+	}
+	var entries []*pb.Entry
+	var hard *pb.HardState
+	sync := false
+	for n < len(all) && all[n].Snapshot == nil {
+		a := &all[n]
+		entries = replaced(entries, a.Entries)
+		if a.State != nil {
+			hard = a.State
+		}
+		sync = sync || a.MustSync
+		n++
+	}
+	return n, nil, d.ensemble.log.Append(hard, entries, sync)
+}
+
+// replaced returns the entries after later ones have replaced those with the same or higher indexes.
+func replaced(entries, later []*pb.Entry) []*pb.Entry {
+	if len(entries) == 0 || len(later) == 0 {
+		return append(entries, later...)
+	}
+	first, next := entries[0].GetIndex(), later[0].GetIndex()
+	if next <= first {
+		return later
+	}
+	return append(entries[:next-first:next-first], later...)
+}
+
+// receive lets the member take a snapshot that another one sent.
+func (d *disk) receive(x replica.Message, got *raftlog.Received) error {
+	d.mu.Lock()
+	d.received = got
+	d.mu.Unlock()
+	d.ensemble.do(func() { d.ensemble.member.Step(x) })
+	if !d.settle() {
+		return errors.Join(errors.New("the server is closed"), got.Discard())
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.received == got { // the member did not need it
+		d.received = nil
+		return got.Discard()
+	}
+	return nil
+}
+
+// install replaces the log by a received snapshot and returns its state.
+func (d *disk) install(a *replica.Append) (*replica.State, error) {
+	d.mu.Lock()
+	got := d.received
+	d.received = nil
+	d.mu.Unlock()
+	if got == nil || got.Metadata().GetIndex() != a.Snapshot.GetMetadata().GetIndex() {
+		return nil, fmt.Errorf("snapshot of entry %d is missing", a.Snapshot.GetMetadata().GetIndex())
+	}
+	if err := d.ensemble.log.Install(got, a.State); err != nil {
+		return nil, err
+	}
+	state, err := lastState(d.ensemble.log)
+	if err != nil {
+		return nil, err
+	}
+	if len(a.Entries) > 0 {
+		err = d.ensemble.log.Append(nil, a.Entries, true)
+	}
+	return state, err
+}
+
+// keptEntries is the number of entries before a snapshot that the log keeps for members that are
+// a little behind.
+const keptEntries = 10_000
+
+// keepSnapshots saves a snapshot each time the log requests one.
+func (e *ensemble) keepSnapshots() {
+	for {
+		select {
+		case <-e.log.Due():
+			e.saveSnapshot()
+		case <-e.server.done:
+			return
+		}
+	}
+}
+
+// errAbandoned discards a snapshot.
+var errAbandoned = errors.New("snapshot abandoned")
+
+func (e *ensemble) saveSnapshot() {
+	var shot *replica.Snapshot
+	var of *replica.State
+	e.do(func() {
+		of = e.member.State()
+		shot = of.Snapshot()
+	})
+	if shot == nil || !e.disk.settle() { // the log must know that the entry is committed
+		return
+	}
+	err := e.log.SaveSnapshot(shot.Index, func(add func([]byte) error) error {
+		for {
+			section, err := e.section(shot, of)
+			if err != nil || section == nil {
+				return err
+			}
+			if err := add(section); err != nil {
+				return err
+			}
+		}
+	})
+	e.do(shot.End)
+	if err == nil && shot.Index > keptEntries {
+		err = e.log.Compact(shot.Index - keptEntries)
+	}
+	if err != nil && !errors.Is(err, errAbandoned) && !errors.Is(err, raft.ErrSnapOutOfDate) && !errors.Is(err, raft.ErrCompacted) {
+		e.do(func() { e.fail(fmt.Errorf("member %d: %w", e.settings.ID, err)) })
+	}
+}
+
+// section returns the next section of a snapshot of a state.
+func (e *ensemble) section(shot *replica.Snapshot, of *replica.State) (section []byte, err error) {
+	err = errAbandoned
+	e.do(func() {
+		if e.member.State() == of {
+			section, err = shot.Next(), nil
+		}
+	})
+	return section, err
+}

@@ -1,0 +1,140 @@
+package logfile
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// A Replay is what reading the logs of a directory has found.
+type Replay struct {
+	Next   int64 // the place of the batch that should follow
+	Length int64 // bytes read from all logs
+	Frame  Frame // of the newest log
+	// Copy is the copy of the newest log's whole batches if the log has the current version, or nil. It
+	// is under its temporary name: Directory.Adopt replaces the log with it.
+	Copy File
+	Size int64 // length of the copy in bytes
+
+	dir    *Directory
+	format Format
+	apply  Apply
+}
+
+// Apply takes the body of a batch. It returns the place of the next batch.
+type Apply func(version int, place int64, body []byte) (next int64, err error)
+
+// Replay passes the batches of the logs, which must be at least one, to apply. It drops an incomplete
+// batch at the end of the newest log. It fails if a log is missing or damaged, and then leaves no copy.
+func (d *Directory) Replay(logs []Name, format Format, apply Apply) (*Replay, error) {
+	r := &Replay{dir: d, format: format, apply: apply}
+	if err := r.all(logs); err != nil {
+		return nil, errors.Join(err, r.Drop())
+	}
+	return r, nil
+}
+
+// Drop removes the copy.
+func (r *Replay) Drop() error {
+	if r.Copy == nil {
+		return nil
+	}
+	return errors.Join(r.Copy.Close(), r.dir.RemoveUnfinished())
+}
+
+func (r *Replay) all(logs []Name) error {
+	for i, l := range logs {
+		if i > 0 && l.Place != r.Next {
+			return fmt.Errorf("%s: %s %d should follow, which is missing", logs[i-1].Path, r.format.Place, r.Next)
+		}
+		r.Next = l.Place
+		if err := r.open(l.Path, i == len(logs)-1); err != nil {
+			return fmt.Errorf("%s: %w", l.Path, err)
+		}
+	}
+	return nil
+}
+
+func (r *Replay) open(path string, newest bool) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	b, err := ReadFile(f, r.format)
+	if err != nil {
+		return err
+	}
+	if newest && b.Version == r.format.Version {
+		return r.newest(path, f, b)
+	}
+	return r.file(f, b, newest, io.Discard)
+}
+
+// newest replays the newest log and copies the whole batches.
+func (r *Replay) newest(path string, f *os.File, b *Reader) (err error) {
+	if r.Copy, err = r.dir.Begin(path, b.Bytes); err != nil {
+		return err
+	}
+	to := bufio.NewWriterSize(r.Copy, 1<<20)
+	if err := r.file(f, b, true, to); err != nil {
+		return err
+	}
+	r.Size, r.Frame = b.at, b.Frame
+	return to.Flush()
+}
+
+// file replays a log and copies its batches to to.
+func (r *Replay) file(f *os.File, b *Reader, newest bool, to io.Writer) error {
+	err := r.batches(b, to)
+	r.Length += b.at
+	switch {
+	case err == io.EOF:
+		return nil
+	case err == ErrBroken && newest:
+		return r.tail(f, b)
+	case err == ErrBroken:
+		return r.damaged(b.at)
+	}
+	return err
+}
+
+// batches applies the batches up to an error or io.EOF.
+func (r *Replay) batches(b *Reader, to io.Writer) error {
+	for {
+		body, err := b.Next(r.Next)
+		if err != nil {
+			return err
+		}
+		r.Next, err = r.apply(b.Version, r.Next, body)
+		if err == nil {
+			_, err = to.Write(b.buf)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// tail checks the data behind the last whole batch. It fails if that data contains a whole batch,
+// because then it is not just an interrupted write.
+func (r *Replay) tail(f *os.File, b *Reader) error {
+	if _, err := f.Seek(b.at, io.SeekStart); err != nil {
+		return err
+	}
+	torn, err := io.ReadAll(f)
+	if err != nil {
+		return err
+	}
+	if b.Frame.anywhere(torn, r.Next) {
+		return r.damaged(b.at)
+	}
+	return nil
+}
+
+func (r *Replay) damaged(at int64) error {
+	return fmt.Errorf("damaged at byte %d, behind %s %d, with more behind it: restore the file from a copy",
+		at, r.format.Place, r.Next-1)
+}

@@ -1,0 +1,169 @@
+package raftlog
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	pb "go.etcd.io/raft/v3/raftpb"
+)
+
+// The kinds of records, stored in their first byte.
+const (
+	memberRecord byte = iota + 1 // the member and its group
+	baseRecord                   // where the log begins
+	stateRecord                  // the HardState
+	entryRecord                  // one entry
+)
+
+// A position is the index and the term of an entry.
+type position struct{ index, term uint64 }
+
+// A base is the position before the first entry of a log.
+type base struct {
+	position
+	installed bool // by Install: earlier logs do not count
+}
+
+// A state is a HardState.
+type state struct{ term, vote, commit uint64 }
+
+func stateOf(s *pb.HardState) state { return state{s.GetTerm(), s.GetVote(), s.GetCommit()} }
+
+func (s state) hardState() *pb.HardState {
+	return &pb.HardState{Term: &s.term, Vote: &s.vote, Commit: &s.commit}
+}
+
+func appendNumbers(b []byte, numbers ...uint64) []byte {
+	for _, n := range numbers {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+func appendMember(b []byte, m Member) []byte {
+	return appendVoters(appendNumbers(append(b, memberRecord), m.ID), m.Voters)
+}
+
+func appendVoters(b []byte, voters []uint64) []byte {
+	return appendNumbers(appendNumbers(b, uint64(len(voters))), voters...)
+}
+
+func appendBase(b []byte, at base) []byte {
+	b = appendNumbers(append(b, baseRecord), at.index, at.term)
+	if at.installed {
+		return append(b, 1)
+	}
+	return append(b, 0)
+}
+
+func appendState(b []byte, s state) []byte {
+	return appendNumbers(append(b, stateRecord), s.term, s.vote, s.commit)
+}
+
+// entryOverhead is the length of an entry's record without the data.
+const entryOverhead = 1 + 8 + 8 + 1 + 4
+
+func appendEntry(b []byte, e *pb.Entry) []byte {
+	b = appendNumbers(append(b, entryRecord), e.GetIndex(), e.GetTerm())
+	b = append(b, byte(e.GetType()))
+	b = binary.BigEndian.AppendUint32(b, uint32(len(e.GetData())))
+	return append(b, e.GetData()...)
+}
+
+// A decoder reads records. After a record that is not whole, it returns zero values and failed is
+// true.
+type decoder struct {
+	rest   []byte
+	failed bool
+}
+
+func (d *decoder) bytes(n int) []byte {
+	if d.failed || n < 0 || n > len(d.rest) {
+		d.failed = true
+		return nil
+	}
+	b := d.rest[:n:n]
+	d.rest = d.rest[n:]
+	return b
+}
+
+func (d *decoder) byte() byte {
+	if b := d.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (d *decoder) number() uint64 {
+	if b := d.bytes(8); b != nil {
+		return binary.BigEndian.Uint64(b)
+	}
+	return 0
+}
+
+func (d *decoder) voters() (voters []uint64) {
+	n := d.number()
+	if n > uint64(len(d.rest))/8 {
+		d.failed = true
+		return nil
+	}
+	for range n {
+		voters = append(voters, d.number())
+	}
+	return voters
+}
+
+func (d *decoder) position() position { return position{d.number(), d.number()} }
+
+func (d *decoder) entry() *pb.Entry {
+	p := d.position()
+	kind := pb.EntryType(d.byte())
+	var data []byte
+	if b := d.bytes(4); b != nil {
+		data = append(data, d.bytes(int(binary.BigEndian.Uint32(b)))...)
+	}
+	return &pb.Entry{Term: &p.term, Index: &p.index, Type: &kind, Data: data}
+}
+
+// A sink takes the records of a batch.
+type sink interface {
+	member(Member) error
+	base(base) error
+	state(state)
+	entry(*pb.Entry) error
+}
+
+// records passes the records of a batch to the sink.
+func records(body []byte, to sink) error {
+	for d := (decoder{rest: body}); len(d.rest) > 0; {
+		var err error
+		switch kind := d.byte(); kind {
+		case memberRecord:
+			if m := (Member{d.number(), d.voters()}); !d.failed {
+				err = to.member(m)
+			}
+		case baseRecord:
+			if b := (base{d.position(), d.byte() != 0}); !d.failed {
+				err = to.base(b)
+			}
+		case stateRecord:
+			if s := (state{d.number(), d.number(), d.number()}); !d.failed {
+				to.state(s)
+			}
+		case entryRecord:
+			if e := d.entry(); !d.failed {
+				err = to.entry(e)
+			}
+		default:
+			err = fmt.Errorf("a record of the unknown kind %d: restore the file from a copy", kind)
+		}
+		if d.failed {
+			err = errors.New("an incomplete record: restore the file from a copy")
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

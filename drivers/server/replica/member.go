@@ -1,0 +1,381 @@
+package replica
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+)
+
+// A Config configures a member.
+type Config struct {
+	ID      uint64
+	Members []uint64 // the IDs of all members, which never change
+	// Storage holds the member's log. The member only reads it; what it must hold further is in
+	// Output.Appends.
+	Storage raft.Storage
+	// State is the state of the last snapshot in the storage, or NewState without one. The member
+	// owns it.
+	State *State
+	// Joining is true if the log was empty when the member first started with it, until Member.Joining
+	// is false.
+	Joining bool
+	// Boot is a random number that no other start of any member has.
+	Boot uint64
+	// Handler is told of what the member applies.
+	Handler Handler
+	// Logger logs elections and the like; nil logs nothing.
+	Logger raft.Logger
+	// CompareEvery is the number of entries after which members compare digests; 0 means 4096.
+	CompareEvery uint64
+}
+
+// The member's times in ticks.
+const (
+	heartbeatTicks = 1
+	// ElectionTicks is the number of ticks without the leader after which a member may call an
+	// election. A leader that has not heard of a majority for as long steps down.
+	ElectionTicks = 10
+	// retryTicks is the number of ticks without progress after which a member proposes again.
+	retryTicks = 2 * ElectionTicks
+)
+
+// longestTick is the most that one tick adds to the time by which sessions expire. A member that was
+// frozen has not heard of clients, so the time does not count.
+const longestTick = 250 * time.Millisecond
+
+// A Handler is told of what a member applies. Its methods are called during the calls of the member
+// and must not call the member's methods, except those that Line documents.
+type Handler interface {
+	// Apply reports a transaction that has changed the member's state. If the member's own client
+	// waits for it, the client's callback is called after it.
+	Apply(a *Applied)
+	// Suspend ends the service: the member knows of no majority, or its state was replaced by a later
+	// one. The caller ends the connections of all clients.
+	Suspend()
+}
+
+// A Message is a message between members.
+type Message struct {
+	From, To uint64
+	Raft     *pb.Message // nil in a message with Touched
+	// Weak is set in a vote of a member that is joining.
+	Weak bool
+	// Touched are sessions whose clients the sender has heard of since its last such message.
+	Touched []int64
+}
+
+// An Append is what must be written to the log. When it is on disk, the caller passes it to Saved.
+type Append struct {
+	State    *pb.HardState // nil if unchanged
+	Entries  []*pb.Entry   // they replace those with the same or higher indexes
+	Snapshot *pb.Snapshot  // replaces the log if it is not nil; only the metadata is set
+	// MustSync is false if it may be lost.
+	MustSync  bool
+	responses []*pb.Message
+}
+
+// Output is what the caller does for a member: it sends the messages, in any order and any number of
+// times, and writes the appends, in their order.
+type Output struct {
+	Messages []Message
+	Appends  []Append
+}
+
+// A Member is one member of an ensemble.
+type Member struct {
+	config  Config
+	node    *raft.RawNode
+	state   *State
+	handler Handler
+	out     Output
+	ticked  time.Duration // time of the last Tick
+	now     time.Duration // in which the member ran, see longestTick
+	wall    int64         // of the last Tick
+	soft    raft.SoftState
+	term    uint64
+	err     error
+
+	proposals proposals
+	reads     reads
+	leases    leases
+	compare   comparison
+	service   service
+	votes     votes
+	elections int64
+	campaign  int // ticks until an early election, 0 without one
+}
+
+// New starts a member at the state of its storage. The first Flush applies what the storage shows to be
+// committed.
+func New(c Config) (*Member, error) {
+	if !slices.Contains(c.Members, c.ID) {
+		return nil, fmt.Errorf("member %d is not among the members %d", c.ID, c.Members)
+	}
+	if c.CompareEvery == 0 {
+		c.CompareEvery = 4096
+	}
+	if c.Logger == nil {
+		c.Logger = silent{}
+	}
+	node, err := raft.NewRawNode(&raft.Config{
+		ID: c.ID, ElectionTick: ElectionTicks, HeartbeatTick: heartbeatTicks,
+		Storage: fixed{c.Storage, c.Members}, Applied: c.State.index, AsyncStorageWrites: true,
+		MaxSizePerMsg: 1 << 20, MaxCommittedSizePerReady: 4 << 20, MaxInflightMsgs: 256, MaxInflightBytes: 64 << 20,
+		MaxUncommittedEntriesSize: 256 << 20,
+		CheckQuorum:               true, PreVote: true, Logger: c.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &Member{config: c, node: node, state: c.State, handler: c.Handler}
+	m.term = node.BasicStatus().GetTerm()
+	m.proposals.init(m)
+	m.leases.init(m)
+	m.compare.init(m)
+	m.reads.init(m)
+	m.votes.init(m)
+	return m, nil
+}
+
+// fixed is a storage with members that never change.
+type fixed struct {
+	raft.Storage
+	members []uint64
+}
+
+func (f fixed) InitialState() (*pb.HardState, *pb.ConfState, error) {
+	h, _, err := f.Storage.InitialState()
+	return h, &pb.ConfState{Voters: f.members}, err
+}
+
+// State returns the member's state. It changes with the calls of the member's methods.
+func (m *Member) State() *State { return m.state }
+
+// Err returns the reason why the member must not continue, or nil.
+func (m *Member) Err() error { return m.err }
+
+// Tick reports the time: now never goes back and may begin anywhere, and wall is in milliseconds since
+// 1970. It is called at even intervals.
+func (m *Member) Tick(now time.Duration, wall int64) {
+	m.now += min(now-m.ticked, longestTick)
+	m.ticked, m.wall = now, wall
+	m.node.Tick()
+	if m.campaign > 0 {
+		if m.campaign--; m.campaign == 0 && m.soft.Lead == raft.None {
+			m.node.Campaign()
+		}
+	}
+	m.drain()
+	m.service.tick(m)
+	m.proposals.tick(m)
+	m.reads.tick()
+	m.leases.tick(m)
+	m.handOver()
+	m.Flush()
+}
+
+// Step takes a message from another member.
+func (m *Member) Step(x Message) {
+	if x.Raft == nil {
+		m.leases.touched(m, x.Touched)
+		return
+	}
+	if m.hasLost(x.Raft) {
+		// A message of the next term makes the leader step down. The next leader assumes nothing of
+		// what this member had.
+		m.node.Step(&pb.Message{Type: pb.MsgAppResp.Enum(), From: new(x.From), To: new(m.config.ID), Term: new(x.Raft.GetTerm() + 1)})
+	}
+	if isVote(x.Raft) {
+		for _, vote := range m.votes.arrived(x, len(m.config.Members)) {
+			m.node.Step(vote)
+		}
+	} else {
+		m.votes.asked(x.Raft)
+		m.node.Step(x.Raft)
+	}
+	m.drain()
+}
+
+// hasLost reports whether a heartbeat shows that the leader relies on entries that this member has
+// confirmed and does not have any more, because its directory was removed.
+func (m *Member) hasLost(x *pb.Message) bool {
+	if x.GetType() != pb.MsgHeartbeat || x.GetTerm() < m.term {
+		return false
+	}
+	last, err := m.config.Storage.LastIndex()
+	return err == nil && x.GetCommit() > last
+}
+
+// Lost reports that the connection to a member broke. If it is the leader, the member calls an
+// election without waiting for the leader's silence.
+//
+// Note: only members that lost the leader as well vote in it, so that a broken connection alone
+// deposes no leader. The members do it one after the other, so that they do not split the votes.
+func (m *Member) Lost(id uint64) {
+	if id != m.soft.Lead || id == m.config.ID {
+		m.node.ReportUnreachable(id)
+		return
+	}
+	m.node.ForgetLeader()
+	m.campaign = 1 + slices.Index(m.config.Members, m.config.ID)
+	m.drain()
+}
+
+// SnapshotSent reports whether a message with a snapshot reached the member.
+func (m *Member) SnapshotSent(to uint64, ok bool) {
+	status := raft.SnapshotFinish
+	if !ok {
+		status = raft.SnapshotFailure
+	}
+	m.node.ReportSnapshot(to, status)
+	m.drain()
+}
+
+// Saved reports that an Append is on disk. If it has a snapshot, s is the snapshot's state. Appends
+// are reported in their order.
+func (m *Member) Saved(a *Append, s *State) {
+	if a.Snapshot != nil {
+		m.replace(s)
+	}
+	for _, r := range a.responses {
+		if r.GetTo() == m.config.ID {
+			m.node.Step(r)
+		} else {
+			m.send(r)
+		}
+	}
+	m.drain()
+}
+
+// replace replaces the state by a later one. Clients cannot be told of what happened in between.
+func (m *Member) replace(s *State) {
+	m.state = s
+	m.service.on = true // so that the caller hears of it
+	m.service.suspend(m)
+	m.proposals.replaced(m)
+	m.leases.reset(m)
+	m.compare.reset()
+}
+
+// Take returns what there is to do since the last Take. Flush comes before it.
+func (m *Member) Take() Output {
+	out := m.out
+	m.out = Output{}
+	return out
+}
+
+// Flush proposes what clients have requested since the last Flush, in one message.
+func (m *Member) Flush() {
+	m.proposals.flush(m)
+	m.reads.flush(m)
+	m.drain()
+}
+
+func (m *Member) send(x *pb.Message) {
+	m.votes.sent(x)
+	m.out.Messages = append(m.out.Messages, Message{From: m.config.ID, To: x.GetTo(), Raft: x, Weak: m.votes.isWeak(x)})
+}
+
+// drain carries out what raft is ready for.
+func (m *Member) drain() {
+	for m.node.HasReady() {
+		ready := m.node.Ready()
+		if ready.HardState != nil && ready.HardState.GetTerm() != 0 {
+			m.term = ready.HardState.GetTerm()
+		}
+		if ready.SoftState != nil {
+			m.turn(*ready.SoftState)
+		}
+		for _, r := range ready.ReadStates {
+			m.reads.confirmed(r)
+		}
+		for _, x := range ready.Messages {
+			m.carryOut(x, &ready)
+		}
+	}
+	m.reads.serve(m.state.index)
+}
+
+func (m *Member) carryOut(x *pb.Message, ready *raft.Ready) {
+	switch x.GetTo() {
+	case raft.LocalAppendThread:
+		a := Append{Entries: x.GetEntries(), MustSync: ready.MustSync || len(x.GetResponses()) > 0, responses: x.GetResponses()}
+		if x.Term != nil {
+			a.State = &pb.HardState{Term: new(x.GetTerm()), Vote: new(x.GetVote()), Commit: new(x.GetCommit())}
+		}
+		if !raft.IsEmptySnap(x.GetSnapshot()) {
+			a.Snapshot = x.GetSnapshot()
+		}
+		m.out.Appends = append(m.out.Appends, a)
+	case raft.LocalApplyThread:
+		for _, e := range x.GetEntries() {
+			m.apply(e)
+		}
+		for _, r := range x.GetResponses() {
+			m.node.Step(r)
+		}
+	default:
+		m.send(x)
+	}
+}
+
+// turn reacts to another leader or another role.
+func (m *Member) turn(s raft.SoftState) {
+	was := m.soft
+	m.soft = s
+	if s.Lead != was.Lead && s.Lead != raft.None {
+		m.elections++
+		m.campaign = 0
+	}
+	if s.RaftState == raft.StateLeader && was.RaftState != raft.StateLeader {
+		m.leases.reset(m)
+	}
+	if was.RaftState == raft.StateLeader && s.RaftState != raft.StateLeader {
+		m.leases.stop()
+		m.service.deposed = true
+	}
+	m.proposals.again()
+	m.reads.again()
+}
+
+// leads reports whether the member is the leader.
+func (m *Member) leads() bool { return m.soft.RaftState == raft.StateLeader }
+
+func (m *Member) apply(x *pb.Entry) {
+	if m.err != nil {
+		return
+	}
+	if len(x.GetData()) == 0 { // of a new leader
+		m.state.index, m.state.term = x.GetIndex(), x.GetTerm()
+		return
+	}
+	e, err := decodeEntry(x.GetData())
+	if err != nil {
+		m.err = fmt.Errorf("entry %d of the log: %w", x.GetIndex(), err)
+		return
+	}
+	a, effective := m.state.apply(x.GetIndex(), x.GetTerm(), &e)
+	if effective {
+		m.applied(&e, &a)
+	}
+	m.compare.passed(m, x.GetIndex())
+}
+
+func (m *Member) applied(e *entry, a *Applied) {
+	switch e.Kind {
+	case Register:
+		m.proposals.registered(m, e)
+		return
+	case Compare:
+		m.err = m.compare.check(e)
+		return
+	}
+	m.leases.applied(m, a)
+	m.handler.Apply(a)
+	if e.Kind.proposed() && e.Origin == m.config.ID && e.Boot == m.config.Boot {
+		m.proposals.applied(m, e.Seq, a)
+	}
+}

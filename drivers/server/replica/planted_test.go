@@ -1,0 +1,125 @@
+package replica
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
+)
+
+// A plantedBug is a change of one file that makes a member wrong.
+type plantedBug struct {
+	name     string
+	file     string
+	old, new string
+	test     string // the test that finds it; "" means TestSimulation
+}
+
+func plantedBugs() []plantedBug {
+	return []plantedBug{
+		{name: "acknowledge before a majority has it", file: "line.go",
+			old: "Txn: x}, done)\n}\n\nfunc (l *Line) propose",
+			new: "Txn: x}, func(*Applied) {})\n\tdone(&Applied{Kind: Request, Result: tree.Result{Zxid: l.member.state.tree.Zxid()}})\n}\n\nfunc (l *Line) propose"},
+		{name: "sync on a deposed leader", file: "reads.go",
+			old: "			m.node.ReadIndex(",
+			new: "			if m.leads() {\n\t\t\t\tw.index = m.node.BasicStatus().GetCommit()\n\t\t\t\tcontinue\n\t\t\t}\n\t\t\tm.node.ReadIndex("},
+		{name: "sync does not wait", file: "reads.go",
+			old: " && r.waiting[0].index <= applied {", new: " && applied > 0 {"},
+		{name: "serve after the majority is lost", file: "service.go",
+			old: "		m.handler.Suspend()\n", new: ""},
+		{name: "skip a digest", file: "compare.go", test: "TestDivergenceStopsAMember",
+			old: "own.index != e.Index || own.digest", new: "true || own.digest"},
+		{name: "forget the HardState", file: "sim_disk_test.go",
+			old: "	d.queue, d.busy, d.unsynced = nil, false, nil\n",
+			new: "	d.queue, d.busy, d.unsynced = nil, false, nil\n\tif h, _, _ := d.MemoryStorage.InitialState(); h != nil {\n\t\td.SetHardState(&pb.HardState{Commit: h.Commit})\n\t}\n"},
+		{name: "expire after a move", file: "state.go",
+			old: "return ok && o.Generation == e.Generation", new: "return ok && o.Generation > 0"},
+		{name: "a new leader gives no time-out", file: "leases.go",
+			old: "		l.until[id] = lease{until: m.now + o.lease()}\n", new: "		l.until[id] = lease{until: m.now + o.lease()/8}\n"},
+		{name: "ignore heartbeats of clients", file: "leases.go",
+			old: "ok && !x.closing {", new: "false && !x.closing && ok {"},
+		{name: "count the time of a freeze", file: "member.go",
+			old: "m.now += min(now-m.ticked, longestTick)", new: "m.now += now - m.ticked"},
+		{name: "apply twice", file: "state.go",
+			old: "s.origins[e.Origin] != (origin{e.Boot, e.Seq - 1})", new: "s.origins[e.Origin].boot != e.Boot"},
+		{name: "do not propose again", file: "proposals.go",
+			old: "p.sent, p.asked, p.idle = 0, false, 0", new: "p.asked, p.idle = false, 0"},
+		{name: "reuse zxids after an election", file: "state.go",
+			old: "s.tree.Skip(int64(term) << 32)", new: "s.tree.Skip(1 << 32)"},
+		{name: "let the counter of zxids overflow", file: "state.go",
+			old: "return uint32(s.tree.Zxid()) < s.counter", new: "return true"},
+		{name: "drop the events of an expiry", file: "member.go",
+			old: "	m.handler.Apply(a)\n", new: "	if e.Kind == Expire {\n\t\ta.Events = nil\n\t}\n\tm.handler.Apply(a)\n"},
+		{name: "answer a read before the client's write", file: "line.go",
+			old: "	l.steps = append(l.steps, &step{ready: true, run: serve})\n	l.advance()\n", new: "	serve()\n"},
+		{name: "lose a move of a session", file: "state.go",
+			old: "			a.Result.Err = wire.OK\n			a.Owner = s.own(e.Session, Owner{e.Origin, s.index, e.Txn.Timeout})\n",
+			new: "			a.Result.Err = wire.OK\n			a.Owner = Owner{e.Origin, s.index, e.Txn.Timeout}\n"},
+		{name: "serve a former owner", file: "state.go",
+			old: "o.Member != e.Origin || o.Generation != e.Generation:", new: "o.Member == 0:"},
+		{name: "leave the owners out of a snapshot", file: "snapshot.go",
+			old: "	b = wire.AppendInt(b, int32(len(s.owners)))\n	for id, o := range s.owners {\n		b = appendOwner(b, id, o)\n	}\n",
+			new: "	b = wire.AppendInt(b, 0)\n"},
+		{name: "rely on what a replaced disk had", file: "member.go",
+			old: "	if m.hasLost(x.Raft) {", new: "	if false && m.hasLost(x.Raft) {"},
+	}
+}
+
+// TestPlantedBugsAreFound plants each bug in a copy of its file, and runs the test that must find it.
+func TestPlantedBugsAreFound(t *testing.T) {
+	testenv.SkipIfShort(t)
+	for _, b := range plantedBugs() {
+		t.Run(b.name, func(t *testing.T) {
+			test := "TestSimulation"
+			if b.test != "" {
+				test = b.test
+			}
+			out, err := b.run(t, test)
+			if err == nil {
+				t.Fatalf("%s passes", test)
+			}
+			found := strings.Contains(out, "--- FAIL: "+test) || strings.Contains(out, "panic: ")
+			if !found || strings.Contains(out, "[build failed]") {
+				t.Fatalf("%s found nothing:\n%s", test, out)
+			}
+			_, line, _ := strings.Cut(out, "SEED=")
+			line, _, _ = strings.Cut(line, "\n")
+			t.Log(line)
+		})
+	}
+}
+
+// run runs a test with the bug.
+func (b plantedBug) run(t *testing.T, test string) (string, error) {
+	t.Helper()
+	source, err := os.ReadFile(b.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(source), b.old); n != 1 {
+		t.Fatalf("%s: the code to change is there %d times, want once", b.file, n)
+	}
+	dir := t.TempDir()
+	changed := filepath.Join(dir, b.file)
+	file, err := filepath.Abs(b.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{changed: []byte(strings.Replace(string(source), b.old, b.new, 1)), filepath.Join(dir, "overlay"): overlay} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-count=1", "-overlay="+filepath.Join(dir, "overlay"), "-run=^"+test+"$", ".")
+	cmd.Env = append(os.Environ(), "SCHEDULES=3000", "SEED=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}

@@ -1,0 +1,142 @@
+package replica
+
+import (
+	"go.etcd.io/raft/v3"
+	pb "go.etcd.io/raft/v3/raftpb"
+)
+
+// proposals are what the member's clients wait for. A proposal that is lost, because the leader
+// changed or a message was lost, is proposed again. Each has a number, and all members apply the
+// numbers of a member in their order and each once, so that a proposal that arrives twice, or before
+// its predecessor, has no effect.
+type proposals struct {
+	queue  []proposal // not applied, in order; the first has the number done+1
+	done   uint64     // number of the last one applied
+	sent   int        // number of those in the queue that were proposed
+	bytes  int        // of those in the queue
+	live   bool       // this start of the member is registered
+	asked  bool       // to register it was proposed
+	idle   int        // ticks without progress
+	before uint64     // the start that it replaces
+}
+
+// A proposal is an entry and the function that takes its result.
+type proposal struct {
+	data []byte
+	done func(*Applied)
+}
+
+func (p *proposals) init(m *Member) {
+	p.before = m.state.origins[m.config.ID].boot
+}
+
+// add appends a proposal. The function gets the result, or nil if the result will never be known.
+func (p *proposals) add(m *Member, e *entry, done func(*Applied)) {
+	e.Origin, e.Boot, e.Seq = m.config.ID, m.config.Boot, p.done+uint64(len(p.queue))+1
+	data := e.append(make([]byte, 0, entryLength(e)))
+	p.queue = append(p.queue, proposal{data, done})
+	p.bytes += len(data)
+}
+
+// entryLength is at least the length of most entries.
+func entryLength(e *entry) int { return 192 + len(e.Txn.Path) + len(e.Txn.Data) + 64*len(e.Txn.Who) }
+
+// flush proposes what was not.
+func (p *proposals) flush(m *Member) {
+	if m.soft.Lead == raft.None {
+		return
+	}
+	if !p.live {
+		p.register(m)
+		return
+	}
+	for p.sent < len(p.queue) {
+		entries := p.next()
+		if !m.propose(entries) {
+			return
+		}
+		p.sent += len(entries)
+	}
+}
+
+// perMessage is the length in bytes at which another message begins.
+const perMessage = 1 << 20
+
+// next returns entries for one message.
+func (p *proposals) next() (entries []*pb.Entry) {
+	length := 0
+	for _, x := range p.queue[p.sent:] {
+		entries = append(entries, &pb.Entry{Data: x.data})
+		if length += len(x.data); length >= perMessage {
+			break
+		}
+	}
+	return entries
+}
+
+func (p *proposals) register(m *Member) {
+	if p.asked {
+		return
+	}
+	e := entry{Kind: Register, Origin: m.config.ID, Boot: m.config.Boot, Before: p.before}
+	p.asked = m.propose([]*pb.Entry{{Data: e.append(nil)}})
+}
+
+// propose reports whether raft took the entries, which does not mean that they will be committed.
+func (m *Member) propose(entries []*pb.Entry) bool {
+	return m.node.Step(&pb.Message{Type: pb.MsgProp.Enum(), From: new(m.config.ID), Entries: entries}) == nil
+}
+
+// registered reacts to a registration of any member.
+func (p *proposals) registered(m *Member, e *entry) {
+	if e.Origin != m.config.ID {
+		return
+	}
+	p.live = e.Boot == m.config.Boot
+	p.asked, p.before, p.idle = false, e.Boot, 0
+}
+
+// applied reports a proposal's result to the client that waits for it.
+func (p *proposals) applied(m *Member, seq uint64, a *Applied) {
+	if seq != p.done+1 || len(p.queue) == 0 {
+		return // the result was given up when the state was replaced
+	}
+	first := p.pop()
+	first.done(a)
+}
+
+func (p *proposals) pop() proposal {
+	first := p.queue[0]
+	p.queue[0] = proposal{}
+	p.queue = p.queue[1:]
+	p.bytes -= len(first.data)
+	p.done++
+	p.sent = max(p.sent-1, 0)
+	p.idle = 0
+	return first
+}
+
+// replaced gives up the results of what is applied in a state that another member sent.
+func (p *proposals) replaced(m *Member) {
+	o := m.state.origins[m.config.ID]
+	if p.live = o.boot == m.config.Boot; !p.live {
+		p.before, p.asked = o.boot, false
+		return
+	}
+	for p.done < o.seq && len(p.queue) > 0 {
+		p.pop().done(nil)
+	}
+}
+
+// again makes the next flush propose everything again.
+func (p *proposals) again() { p.sent, p.asked, p.idle = 0, false, 0 }
+
+func (p *proposals) tick(m *Member) {
+	if len(p.queue) == 0 && p.live {
+		p.idle = 0
+		return
+	}
+	if p.idle++; p.idle >= retryTicks {
+		p.again()
+	}
+}
