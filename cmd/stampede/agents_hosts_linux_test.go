@@ -23,6 +23,7 @@ type hostRun struct {
 	coordinator *exec.Cmd
 	joined      func(words []string) // called with the command line of an agent before one is started
 	agents      []*hosts.Host
+	running     func() // called when all agents have joined
 }
 
 // lockOf8 is the load of these runs.
@@ -49,19 +50,17 @@ func (r hostRun) result(t *testing.T) results.File {
 	var agents []*exec.Cmd
 	for i, h := range r.agents {
 		a := h.Command(t.Context(), "stampede", append(words, "--name", fmt.Sprintf("h%d", i+1))...)
-		a.Stderr = new(bytes.Buffer)
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
+		awaitJoined(t, a)
 		agents = append(agents, a)
 	}
+	r.running()
 	_, _ = io.Copy(io.Discard, lines)
 	if err := r.coordinator.Wait(); err != nil {
 		t.Fatalf("the coordinator: %v: %s", err, said.String())
 	}
 	for i, a := range agents {
 		if err := a.Wait(); err != nil {
-			t.Errorf("agent %d: %v: %s", i+1, err, a.Stderr)
+			t.Errorf("agent %d: %v", i+1, err)
 		}
 	}
 	f, err := results.Read(&out)
@@ -103,7 +102,7 @@ func wantCountsOfOneProcess(t *testing.T, f results.File, agents int) {
 func TestAgentsBehindSlowLinks(t *testing.T) {
 	testenv.SkipIfShort(t)
 	delays := []hosts.Delay{{}, {There: time.Millisecond, Back: time.Millisecond}, {There: 2 * time.Millisecond}, {Back: 3 * time.Millisecond}}
-	r := hostRun{}
+	r := hostRun{running: func() {}}
 	for i := range delays {
 		r.agents = append(r.agents, hosts.Start(t, time.Duration(1+i*100_000)*time.Second))
 	}
@@ -160,7 +159,16 @@ func TestAgentsOnThreeMachines(t *testing.T) {
 	coordinator.Plug(t, coordinator, "10.0.0.5/24")
 	service := hosts.Start(t, 9*time.Second)
 	service.Plug(t, coordinator, "10.0.0.9/24")
-	r := hostRun{joined: func([]string) {}}
+	r := hostRun{joined: func(words []string) {
+		if words[2] != "etcd://10.0.0.5:7000/stampede" {
+			t.Errorf("agents join %s, want that port", words[2])
+		}
+	}, running: func() {
+		sockets, err := coordinator.Command(t.Context(), "cat", "/proc/net/udp").Output()
+		if err != nil || !strings.Contains(string(sockets), "0500000A:1B58") { // 10.0.0.5:7000, little-endian
+			t.Errorf("the clock is not at the same port: %s, %v", sockets, err)
+		}
+	}}
 	for i := range 3 {
 		h := hosts.Start(t, time.Duration(i)*time.Hour+time.Second)
 		h.Plug(t, coordinator, fmt.Sprintf("10.0.0.%d/24", 11+i))
@@ -178,6 +186,6 @@ func TestAgentsOnThreeMachines(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	r.coordinator = coordinator.Command(t.Context(), "stampede",
-		lockOf8(len(r.agents), "native://10.0.0.9:2181", "--control-listen", "10.0.0.5:0")...)
+		lockOf8(len(r.agents), "native://10.0.0.9:2181", "--control-listen", "10.0.0.5:7000")...)
 	wantCountsOfOneProcess(t, r.result(t), len(r.agents))
 }

@@ -194,6 +194,13 @@ func wordsOfAgent(t *testing.T, lines *bufio.Reader) []string {
 func startAgent(t *testing.T, words []string) *exec.Cmd {
 	t.Helper()
 	a := exec.CommandContext(t.Context(), "stampede", words...)
+	awaitJoined(t, a)
+	return a
+}
+
+// awaitJoined starts an agent, and returns when it has joined.
+func awaitJoined(t *testing.T, a *exec.Cmd) {
+	t.Helper()
 	out, err := a.StderrPipe()
 	if err == nil {
 		err = a.Start()
@@ -206,7 +213,6 @@ func startAgent(t *testing.T, words []string) *exec.Cmd {
 		t.Fatalf("an agent wrote %q, %v", line, err)
 	}
 	go io.Copy(io.Discard, lines)
-	return a
 }
 
 // wait waits until all processes have ended.

@@ -34,7 +34,7 @@ func (a *Agents) Register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.IntVar(&a.Count, "agents", 0, "number of agents (stampede agent) among which the clients of each run are divided (default: this process has all of them)")
 	flags.StringVar(&a.Control, "control", "", "`URL` of a running service for the coordination with the agents, such as etcd://host:2379/bench (default: an etcd member in this process)")
-	flags.StringVar(&a.Listen, "control-listen", "127.0.0.1:0", "`HOST:PORT` of this machine by which agents reach this process; port 0 is any that is free")
+	flags.StringVar(&a.Listen, "control-listen", "127.0.0.1:0", "`HOST:PORT` of this machine by which agents reach this process, over TCP and UDP; port 0 is any that is free")
 	flags.StringVar(&a.OnLoss, "on-agent-loss", End, "what a run does that loses an agent: end with what was measured until then, or continue without that agent's clients")
 	cli.Complete(cmd, "on-agent-loss", lossOutcomes)
 }
