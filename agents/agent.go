@@ -11,11 +11,9 @@ import (
 	"github.com/stampede-bench/stampede/agents/control"
 	"github.com/stampede-bench/stampede/agents/journal"
 	"github.com/stampede-bench/stampede/agents/merge"
-	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
-	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // An Agent runs parts of the load of a coordinator.
@@ -67,14 +65,21 @@ func (a *Agent) Run(ctx context.Context) error {
 	if a.Joined != nil {
 		a.Joined()
 	}
+	var work assignment // the latest
+	defer func() {
+		if ctx.Err() != nil && work.Base != "" {
+			work.removeBase(context.Cause(ctx))
+		}
+	}()
 	for number := 1; ; number++ {
-		var work assignment
-		if err := a.Plane.GetJSON(ctx, assignment{Number: number}.document(assigned), &work); err != nil {
+		var next assignment
+		if err := a.Plane.GetJSON(ctx, assignment{Number: number}.document(assigned), &next); err != nil {
 			return caused(ctx, err)
 		}
-		if work.Form == "" { // there are no further runs
+		if next.Form == "" { // there are no further runs
 			return nil
 		}
+		work = next
 		if s, ok := work.of(a.Name); ok {
 			if err := a.takePart(ctx, work, s); err != nil {
 				return caused(ctx, err)
@@ -167,7 +172,6 @@ func (a *Agent) takePart(ctx context.Context, work assignment, s share) error {
 
 // measure runs the agent's share until it has ended, or the coordinator ends the run.
 func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report, err error) {
-	whole := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
@@ -184,9 +188,6 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		return report{}, err
 	}
 	defer func() {
-		if whole.Err() != nil {
-			removeBase(plan, work.Base, context.Cause(whole))
-		}
 		if e := plan.Service.Close(); err == nil {
 			err = e
 		}
@@ -289,34 +290,4 @@ func (p *part) report(m *metrics.Record, began time.Duration) (r report, err err
 	drift, err := p.agent.offset.Drift()
 	r.Drift = float64(drift.Mean)
 	return r, err
-}
-
-// removeTime bounds how long an agent that does not hear from its coordinator waits until the session with which
-// that made the run's nodes has ended, and removes them.
-const removeTime = 20 * time.Second
-
-// removeBase removes the run's subtree if nobody else may be left who does it. Other agents may do so at the same
-// time. An agent that has been cut off does not know whether the coordinator has gone, or goes on with other agents:
-// only the service does.
-func removeBase(p workloads.Plan, base string, why error) {
-	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
-	defer cancel()
-	c, err := p.Service.Dial(ctx, drivers.Options{})
-	if err != nil {
-		return // stampede clean removes what is left
-	}
-	defer c.Close()
-	in := namespace.Path(p.Settings.Namespace)
-	switch why {
-	case ErrCoordinatorLost:
-	case ErrCutOff:
-		err = in.AwaitEnd(ctx, c, base)
-	default: // the user has ended this agent
-		if alive, failed := in.IsAlive(ctx, c, base); alive || failed != nil {
-			return
-		}
-	}
-	if err == nil {
-		_ = in.RemoveBase(ctx, c, base)
-	}
 }

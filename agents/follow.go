@@ -45,6 +45,14 @@ func (f *follower) merge(elapsed time.Duration, agents []string) (all []workload
 	return all
 }
 
+// longest returns the longest age of the window that an agent has told.
+func (f *follower) longest() (age time.Duration) {
+	for _, s := range f.states {
+		age = max(age, s.Elapsed)
+	}
+	return age
+}
+
 // complete reports whether all agents have told the next second, or have had time to.
 func (f *follower) complete(elapsed time.Duration, agents []string) bool {
 	end := time.Duration(f.next+1) * time.Second
@@ -114,7 +122,7 @@ func (r *running) progress(ctx context.Context) []workloads.Progress {
 	defer r.mu.Unlock()
 	all := r.follower.merge(max(r.fleet.clock.CoordinatorNow().Since()-r.opens, 0), r.present())
 	for i := range all {
-		all[i].Elapsed = min(all[i].Elapsed, r.plan.Duration) // the window ends then, and the run later
+		all[i].Elapsed = min(all[i].Elapsed, max(r.plan.Duration, r.follower.longest())) // the window has ended, and the run has not
 	}
 	return all
 }

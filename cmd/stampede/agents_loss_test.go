@@ -54,6 +54,9 @@ func wantLostAgent(t *testing.T, file string, ended bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := conforms(results.KindRun, string(text)); err != nil {
+		t.Error(err)
+	}
 	f, err := results.Read(strings.NewReader(string(text)))
 	if err != nil || len(f.Runs) != 1 || f.Interrupted != ended {
 		t.Fatalf("%d runs, interrupted %v, %v", len(f.Runs), f.Interrupted, err)

@@ -157,21 +157,34 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: valid KIND FILE")
 	}
-	schema, ok := docs.Schema(args[0])
-	if !ok {
-		ts.Fatalf("no schema of kind %q", args[0])
-	}
-	about, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	ts.Check(err)
-	c := jsonschema.NewCompiler()
-	ts.Check(c.AddResource("schema.json", about))
-	compiled, err := c.Compile("schema.json")
-	ts.Check(err)
-	result, err := jsonschema.UnmarshalJSON(strings.NewReader(ts.ReadFile(args[1])))
-	ts.Check(err)
-	if err := compiled.Validate(result); (err != nil) != neg {
+	if err := conforms(args[0], ts.ReadFile(args[1])); (err != nil) != neg {
 		ts.Fatalf("%s as a %s: %v", args[1], args[0], err)
 	}
+}
+
+// conforms returns an error if a result does not conform to the published schema of its kind.
+func conforms(kind, text string) error {
+	schema, ok := docs.Schema(kind)
+	if !ok {
+		return fmt.Errorf("no schema of kind %q", kind)
+	}
+	about, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource("schema.json", about); err != nil {
+		return err
+	}
+	compiled, err := c.Compile("schema.json")
+	if err != nil {
+		return err
+	}
+	result, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(result)
 }
 
 // herding returns all forms, with the naive lock under the name of the recipe.

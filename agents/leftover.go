@@ -1,0 +1,61 @@
+package agents
+
+import (
+	"context"
+	"time"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/workloads/namespace"
+)
+
+const (
+	// removeTime bounds how long an agent that has lost its coordinator waits for the end of the session that made
+	// the run's nodes, and removes them.
+	removeTime = 20 * time.Second
+	// reachTime bounds how long it tries to reach the service, which may have gone too.
+	reachTime = 5 * time.Second
+)
+
+// removeBase removes the run's subtree, in an agent that leaves the run for the given reason, if nobody else may be
+// left who does it. Other agents may do so at the same time. stampede clean removes what is left nevertheless.
+func (a assignment) removeBase(why error) {
+	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
+	defer cancel()
+	target, err := backends.Parse(a.Service)
+	if err != nil {
+		return
+	}
+	service, err := target.Open(ctx)
+	if err != nil {
+		return
+	}
+	defer service.Close()
+	reach, cancel := context.WithTimeout(ctx, reachTime)
+	defer cancel()
+	c, err := service.Dial(reach, drivers.Options{})
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	in := namespace.Path(a.Settings.Namespace)
+	if in == "" {
+		in = namespace.Default
+	}
+	if coordinatorHasGone(ctx, c, in, a.Base, why) {
+		_ = in.RemoveBase(ctx, c, a.Base)
+	}
+}
+
+// coordinatorHasGone reports whether the coordinator, which removes the nodes of its runs, has gone. An agent that has
+// been cut off does not know whether the coordinator goes on with other agents: only the service does.
+func coordinatorHasGone(ctx context.Context, c drivers.Conn, in namespace.Path, base string, why error) bool {
+	switch why {
+	case ErrCoordinatorLost:
+		return true
+	case ErrCutOff:
+		return in.AwaitEnd(ctx, c, base) == nil
+	}
+	alive, err := in.IsAlive(ctx, c, base) // the user has ended this agent
+	return err == nil && !alive
+}
