@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -206,7 +207,7 @@ func (mute) Printf(string, ...any) {}
 
 func dialZK(t *testing.T, addr string) *zk.Conn {
 	t.Helper()
-	c, _, err := zk.Connect([]string{addr}, 30*time.Second, zk.WithLogger(mute{}))
+	c, _, err := zk.Connect(strings.Split(addr, ","), 30*time.Second, zk.WithLogger(mute{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
-var announced = regexp.MustCompile(`^serving on (127\.0\.0\.1:\d+), durability (memory: the data ends with the process|fsync: it is in .*)\n$`)
+var announced = regexp.MustCompile(`^serving on (127\.0\.0\.1:\d+), (member \d of 3, )?durability (memory: the data ends with the process|fsync: it is in .*)\n$`)
 
 // TestServeEndsOnSignal checks that either signal ends the server with success.
 func TestServeEndsOnSignal(t *testing.T) {

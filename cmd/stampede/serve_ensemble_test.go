@@ -1,0 +1,288 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/cmd/stampede/cli"
+	"github.com/stampede-bench/stampede/internal/testenv"
+)
+
+// leaderKills is how often the leader is killed; the variable KILLS overrides it.
+const leaderKills = 10
+
+// A servedEnsemble is three members, each a process.
+type servedEnsemble struct {
+	t       *testing.T
+	dir     string
+	peers   string
+	clients []string // addresses
+	members []*exec.Cmd
+}
+
+// startEnsemble starts an ensemble and waits until it has a leader.
+func startEnsemble(t *testing.T) *servedEnsemble {
+	t.Helper()
+	e := &servedEnsemble{t: t, dir: t.TempDir(), members: make([]*exec.Cmd, 3)}
+	if err := os.WriteFile(filepath.Join(e.dir, "secret"), bytes.Repeat([]byte("x"), 32), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var peers []string
+	for i := range e.members {
+		e.clients = append(e.clients, freeAddress(t))
+		peers = append(peers, fmt.Sprintf("%d=%s", i+1, freeAddress(t)))
+	}
+	e.peers = strings.Join(peers, ",")
+	for i := range e.members {
+		e.start(i)
+	}
+	e.leader()
+	return e
+}
+
+// freeAddress returns an address of this machine that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func (e *servedEnsemble) start(i int) {
+	e.t.Helper()
+	e.members[i], _ = startServe(e.t, e.clients[i], "--id", strconv.Itoa(i+1), "--peers", e.peers,
+		"--peer-secret-file", filepath.Join(e.dir, "secret"), "--data-dir", e.data(i))
+}
+
+func (e *servedEnsemble) data(i int) string { return filepath.Join(e.dir, strconv.Itoa(i+1)) }
+
+func (e *servedEnsemble) kill(i int) {
+	e.t.Helper()
+	if err := e.members[i].Process.Kill(); err != nil {
+		e.t.Fatal(err)
+	}
+	e.members[i].Wait()
+	e.members[i] = nil
+}
+
+// leader waits for a leader that serves.
+func (e *servedEnsemble) leader() int {
+	e.t.Helper()
+	return e.await("a leader", func(i int) bool { return strings.Contains(e.ask(i, "srvr"), "Mode: leader") })
+}
+
+// await waits until something is so at a member, and returns the member.
+func (e *servedEnsemble) await(what string, so func(i int) bool) int {
+	e.t.Helper()
+	for since := time.Now(); time.Since(since) < patience; {
+		for i, m := range e.members {
+			if m != nil && so(i) {
+				return i
+			}
+		}
+	}
+	e.t.Fatalf("no member has %s", what)
+	return 0
+}
+
+func (e *servedEnsemble) ask(i int, word string) string {
+	c, err := net.Dial("tcp", e.clients[i])
+	if err != nil {
+		return ""
+	}
+	defer c.Close()
+	c.Write([]byte(word))
+	var b bytes.Buffer
+	b.ReadFrom(c)
+	return b.String()
+}
+
+// TestEnsembleSurvivesKillsOfItsLeader checks that no acknowledged write is lost or applied twice, that no session
+// is lost, and that each watch fires once, while the leader is killed under load again and again.
+func TestEnsembleSurvivesKillsOfItsLeader(t *testing.T) {
+	testenv.SkipIfShort(t)
+	rounds := leaderKills
+	if n, err := strconv.Atoi(os.Getenv("KILLS")); err == nil {
+		rounds = n
+	}
+	e := startEnsemble(t)
+	c := newCrowd(t, strings.Join(e.clients, ","), 4)
+	watch := newEnsembleWatch(t, e)
+	for range rounds {
+		for range 1 + rand.IntN(400) {
+			c.awaitWrite(t)
+		}
+		leader := e.leader()
+		e.kill(leader)
+		watch.change()
+		for range 1 + rand.IntN(100) {
+			c.awaitWrite(t)
+		}
+		e.start(leader)
+	}
+	c.end(t)
+}
+
+// An ensembleWatch is a client that watches a node, and one that changes it.
+type ensembleWatch struct {
+	t       *testing.T
+	watcher *zk.Conn
+	writer  *zk.Conn
+}
+
+const watchedPath = "/watched"
+
+func newEnsembleWatch(t *testing.T, e *servedEnsemble) *ensembleWatch {
+	t.Helper()
+	w := &ensembleWatch{t, dialZK(t, strings.Join(e.clients, ",")), dialZK(t, strings.Join(e.clients, ","))}
+	if _, err := w.writer.Create(watchedPath, nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// change arms a watch, changes the node and checks that the watch fires once, or that the client reads
+// the change after it was told of a lost connection.
+func (w *ensembleWatch) change() {
+	w.t.Helper()
+	version, events := w.arm()
+	for {
+		_, err := w.writer.Set(watchedPath, nil, version)
+		if err == nil || err == zk.ErrBadVersion { // an unanswered try has changed it
+			break
+		}
+		if !isCut(err) {
+			w.t.Fatal(err)
+		}
+	}
+	select {
+	case e := <-events:
+		if e.Type != zk.EventNodeDataChanged && e.Err == nil {
+			w.t.Errorf("the watch fired with %+v", e)
+		}
+	case <-time.After(patience):
+		w.t.Error("the watch did not fire")
+	}
+	select {
+	case e, more := <-events:
+		if more {
+			w.t.Errorf("the watch fired again with %+v", e)
+		}
+	default:
+	}
+}
+
+func (w *ensembleWatch) arm() (version int32, events <-chan zk.Event) {
+	for {
+		_, stat, events, err := w.watcher.GetW(watchedPath)
+		if err == nil {
+			return stat.Version, events
+		}
+		if !isCut(err) {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+var applied = regexp.MustCompile(`zk_raft_applied\t(\d+)`)
+
+func (e *servedEnsemble) applied(i int) int {
+	found := applied.FindStringSubmatch(e.ask(i, "mntr"))
+	if found == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(found[1])
+	return n
+}
+
+// A member that starts with an empty directory gets everything, and keeps it when the others are
+// killed.
+func TestEnsembleFillsAnEmptyMember(t *testing.T) {
+	testenv.SkipIfShort(t)
+	e := startEnsemble(t)
+	conn := dialZK(t, strings.Join(e.clients, ","))
+	for i := range 500 {
+		path := fmt.Sprintf("/n%d", i)
+		for {
+			if _, err := conn.Create(path, make([]byte, 1000), 0, zk.WorldACL(zk.PermAll)); err == nil || err == zk.ErrNodeExists {
+				break
+			}
+		}
+		if i%250 == 249 {
+			leader := e.leader()
+			for _, m := range []int{leader, (leader + 1) % 3} {
+				e.kill(m)
+				if err := os.RemoveAll(e.data(m)); err != nil {
+					t.Fatal(err)
+				}
+				e.start(m)
+				want := e.applied(e.leader())
+				e.await("all entries", func(i int) bool { return i == m && e.applied(i) >= want })
+			}
+		}
+	}
+	for i := range e.clients {
+		one := dialZK(t, e.clients[i])
+		children, _, err := one.Children("/")
+		for since := time.Now(); isCut(err) && time.Since(since) < patience; {
+			children, _, err = one.Children("/")
+		}
+		if err != nil || len(children) != 501 {
+			t.Errorf("member %d has %d nodes, %v; want 501", i+1, len(children), err)
+		}
+	}
+}
+
+// Wrong settings are refused with one line, before anything is made.
+func TestServeEnsembleRefusesWrongSettings(t *testing.T) {
+	dir := t.TempDir()
+	short := filepath.Join(dir, "short")
+	if err := os.WriteFile(short, []byte("too short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const three = "1=a:1,2=b:1,3=c:1"
+	for _, c := range []struct{ flags, want string }{
+		{"--id 1", "--id: name all members of the ensemble with --peers"},
+		{"--peers " + three + " --data-dir DIR", "--id 0: must be one of --peers: 1, 2, 3"},
+		{"--id 4 --peers " + three + " --data-dir DIR", "--id 4: must be one of --peers: 1, 2, 3"},
+		{"--id 1 --peers " + three, "--peers: say where the member keeps its log with --data-dir"},
+		{"--id 1 --peers 1=a:1,2=b:1 --data-dir DIR", "2 members: must be an odd number, at least 3"},
+		{"--id 1 --peers 1=a:1,2=b:1,3=a:1 --data-dir DIR", "member 3 and a:1: numbers and addresses must differ"},
+		{"--id 1 --peers 1=a:1,2=b,3=c:1 --data-dir DIR", `member 2: "b" is not a host and a port such as host:2888`},
+		{"--id 1 --peers a:1,b:1,c:1 --data-dir DIR", `"a:1" is not a member such as 1=host:2888, with a number from 1 to 127`},
+		{"--id 1 --peers " + three + " --data-dir DIR --peer-secret-file DIR/none", "--peer-secret-file: open DIR/none: no such file"},
+		{"--id 1 --peers " + three + " --data-dir DIR --peer-secret-file DIR/short", "9 bytes: must be at least 16"},
+		{"--id 1 --peers " + three + " --data-dir DIR --peer-cert x --peer-key x", "with --peer-ca"},
+		{"--id 1 --peers " + three + " --data-dir DIR --peer-secret-file DIR/short --peer-ca x", "members use one of the two"},
+	} {
+		t.Run(c.flags, func(t *testing.T) {
+			args := strings.Fields(strings.ReplaceAll(c.flags, "DIR", dir))
+			cmd := exec.CommandContext(t.Context(), "stampede", append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			cmd.Run()
+			said := stderr.String()
+			if code := cmd.ProcessState.ExitCode(); code != cli.ExitUsage || !strings.Contains(said, strings.ReplaceAll(c.want, "DIR", dir)) {
+				t.Errorf("exit code %d and %q, want %d and %q", code, said, cli.ExitUsage, c.want)
+			}
+			if left, _ := os.ReadDir(dir); len(left) != 1 {
+				t.Errorf("left %v", left)
+			}
+		})
+	}
+}
