@@ -183,8 +183,11 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		}
 	}()
 	began := a.now()
-	p := &part{agent: a, work: work, share: s, steps: check.NewSteps(a.now), packets: journal.New(a.now), cancel: cancel}
-	end := p.join(ctx, &plan)
+	p := &part{agent: a, work: work, share: s, steps: check.NewSteps(a.now), packets: journal.New(a.now)}
+	end, err := p.join(ctx, &plan)
+	if err != nil {
+		return report{}, err
+	}
 	record, err := workloads.Run(ctx, plan)
 	end()
 	if errors.Is(err, workloads.ErrInterrupted) && record != nil && context.Cause(ctx) == errAborted {
@@ -203,25 +206,26 @@ type part struct {
 	share   share
 	steps   *check.Steps
 	packets *journal.Journal
-	cancel  context.CancelCauseFunc
 }
 
 // join makes the plan that of the part. The caller calls end when the run has ended.
-func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func()) {
-	plan.Part = &workloads.Part{First: p.share.First, Count: p.share.Count, Base: p.work.Base, Steps: p.steps, Meet: p.meet}
+func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func(), err error) {
+	board, err := p.agent.Plane.Board(ctx, p.work.document("board"), p.agent.Name, p.work.names())
+	if err != nil {
+		return nil, err
+	}
+	plan.Part = &workloads.Part{
+		First: p.share.First, Count: p.share.Count, Number: p.work.number(p.agent.Name), Of: len(p.work.Shares), Base: p.work.Base,
+		Steps: p.steps, Meet: p.meet, Post: board.Post, Receive: board.Receive, Window: p.awaitWindow,
+	}
 	if notifies(*plan) {
 		plan.Part.Probe = p.packets.Probe
-	}
-	plan.AwaitWindow = func(ctx context.Context) {
-		if err := p.awaitWindow(ctx); err != nil {
-			p.cancel(err)
-		}
 	}
 	var latest atomic.Pointer[state]
 	plan.Progress = func(now workloads.Progress) {
 		latest.Store(&state{Run: p.work.Number, Elapsed: now.Elapsed, Rounds: now.Rounds, Errors: now.Errors, CPUCores: now.CPUCores})
 	}
-	return p.tell(ctx, &latest)
+	return p.tell(ctx, &latest), nil
 }
 
 // A state is how far a part of a run is.
@@ -256,30 +260,25 @@ func (p *part) tell(ctx context.Context, latest *atomic.Pointer[state]) (end fun
 
 // notifies reports whether writes of the run can wake clients.
 func notifies(p workloads.Plan) bool {
-	return p.Form.Family != workloads.Load || p.Settings.Mix.Watchers > 0
+	return p.Form.Recipe != "mix" || p.Settings.Mix.Watchers > 0
 }
 
 func (p *part) meet(ctx context.Context, at workloads.Point) error {
 	return p.agent.Plane.Meet(ctx, p.work.document(string(at)), len(p.work.Shares))
 }
 
-// awaitWindow waits until all clients are warm, and then for the time at which all agents open the
-// window.
-func (p *part) awaitWindow(ctx context.Context) error {
+// awaitWindow waits until all clients are warm, and returns the time at which all agents open the window.
+func (p *part) awaitWindow(ctx context.Context) (time.Time, error) {
 	a := p.agent
 	if err := a.Plane.Meet(ctx, p.work.document(warm), len(p.work.Shares)+1); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	var opens time.Duration // on the coordinator's clock
 	if err := a.Plane.GetJSON(ctx, p.work.document(window), &opens); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	now, err := a.offset.At(a.clock.Now())
-	if err != nil {
-		return err
-	}
-	workloads.Sleep(ctx, opens-now.Middle().Since())
-	return nil
+	return time.Now().Add(opens - now.Middle().Since()), err
 }
 
 // report returns what the agent hands in.

@@ -122,71 +122,81 @@ func TestOneRunOfSeveralAgents(t *testing.T) {
 		t.Run(b.Scheme, func(t *testing.T) {
 			service := backendtest.Own(t, b.Scheme+":")
 			s := newStage(t, 3)
-			for form, largest := range map[string]int64{"lock/predecessor": 1, "lock/one-node": clients - 1, "election/predecessor": 1, "mix/default": 0} {
-				if form == "mix/default" {
-					form = mixForm()
-				}
-				p := planOf(t, service, form, clients)
-				r, parts, err := s.fleet.Run(t.Context(), p)
-				if err != nil {
-					t.Fatalf("%s: %v", form, err)
-				}
-				checkRun(t, p, r, largest)
-				sessions := 0
-				for _, c := range parts {
-					sessions += c.Sessions
-				}
-				if len(parts) != 3 || sessions != clients {
-					t.Errorf("%s: %d agents had %d sessions, want 3 with %d", form, len(parts), sessions, clients)
-				}
+			for _, form := range formsOn(t, service, b.Scheme) {
+				t.Run(form.String(), func(t *testing.T) {
+					p := planOf(t, service, form.String(), clients)
+					r, parts, err := s.fleet.Run(t.Context(), p)
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkRun(t, p, r)
+					sessions := 0
+					for _, c := range parts {
+						sessions += c.Sessions
+					}
+					if want := workloads.Sessions(p); len(parts) != 3 || sessions != want {
+						t.Errorf("%d agents had %d sessions, want 3 with %d", len(parts), sessions, want)
+					}
+					nothingLeft(t, service)
+				})
 			}
-			nothingLeft(t, service)
 		})
 	}
 }
 
-// mixForm returns the name of the catalogue's mix.
-func mixForm() string {
-	all := catalog.Forms()
-	return all[slices.IndexFunc(all, func(f workloads.Form) bool { return f.Recipe == "mix" })].String()
+// formsOn returns the forms that run on the service: all of them on the native server, and on others the first
+// form of each recipe and of each family.
+func formsOn(t *testing.T, s drivers.Service, scheme string) (forms []workloads.Form) {
+	t.Helper()
+	seen := map[string]bool{}
+	for _, f := range catalog.Forms() {
+		on := f.On(s)
+		if on == nil {
+			continue
+		}
+		c, err := on.Dial(t.Context(), drivers.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fits := f.Needs.MetBy(c)
+		c.Close()
+		kind := f.Recipe + " " + string(f.Family)
+		if fits && (scheme == "native" || !seen[kind]) {
+			forms = append(forms, f)
+		}
+		seen[kind] = true
+	}
+	return forms
 }
 
 // checkRun checks what is known of a run that was not disturbed.
-func checkRun(t *testing.T, p workloads.Plan, r *metrics.Record, largest int64) {
+func checkRun(t *testing.T, p workloads.Plan, r *metrics.Record) {
 	t.Helper()
-	if r.Rounds == 0 || r.Safety.Violations > 0 || r.Safety.Checked == 0 || len(r.Intervals) == 0 {
-		t.Errorf("%v: %d rounds, safety %+v, %d intervals", p.Form, r.Rounds, r.Safety, len(r.Intervals))
+	if r.Rounds == 0 || r.WholeRounds < r.Rounds || r.Safety.Violations > 0 || r.Safety.Checked == 0 || len(r.Intervals) == 0 {
+		t.Errorf("%d rounds of %d, safety %+v, %d intervals", r.Rounds, r.WholeRounds, r.Safety, len(r.Intervals))
 	}
-	if r.Herd.Largest != largest || r.Herd.Foreign > 0 || r.Herd.Triggers == 0 != (largest == 0) {
-		t.Errorf("%v: the largest of %d fan-outs is %d, %d triggers of strangers; want %d and 0", p.Form, r.Herd.Triggers, r.Herd.Largest, r.Herd.Foreign, largest)
-	}
-	model, ok := costmodel.Of(p.Form.Recipe, p.Form.Name)
-	if !ok || r.Disturbed {
+	if r.Disturbed {
+		t.Errorf("disturbed: %v, %+v", r.Errors, r.Warnings)
 		return
 	}
-	for _, i := range model.Identities {
-		if left, right, holds := i.Check(r.Whole, r.WholeRounds); !holds {
-			t.Errorf("%v: %s gives %d and %d", p.Form, i.Formula, left, right)
+	if model, ok := costmodel.Of(p.Form.Recipe, p.Form.Name); ok {
+		for _, i := range model.Identities {
+			if left, right, holds := i.Check(r.Whole, r.WholeRounds); !holds {
+				t.Errorf("%s gives %d and %d", i.Formula, left, right)
+			}
 		}
-	}
-	if p.Form.Family == workloads.Load {
-		return
-	}
-	if r.Safety.Checked != r.WholeRounds {
-		t.Errorf("%v: %d grants were checked in %d rounds", p.Form, r.Safety.Checked, r.WholeRounds)
-	}
-	var served int64
-	for _, n := range r.Fairness.Served {
-		served += n
-	}
-	if len(r.Fairness.Served) != p.Clients || served == 0 {
-		t.Errorf("%v: %d clients were served %d times", p.Form, len(r.Fairness.Served), served)
 	}
 	for _, phase := range r.Phases {
-		if n := phase.Service.TotalCount(); n == 0 || phase.Name != "handoff" && phase.Name != "failover" && phase.Error > 0 {
-			t.Errorf("%v: %d times of %s, wrong by up to %v", p.Form, n, phase.Name, phase.Error)
+		if phase.Service.TotalCount() == 0 {
+			t.Errorf("there are no times of %s", phase.Name)
 		}
 	}
+	if p.Form.Recipe == "lock" || p.Form.Recipe == "election" {
+		if r.Safety.Checked != r.WholeRounds {
+			t.Errorf("%d grants were checked in %d rounds", r.Safety.Checked, r.WholeRounds)
+		}
+	}
+	t.Logf("%d rounds, %d in the window; %d checked; largest fan-out %d, %d foreign of %d", r.WholeRounds, r.Rounds, r.Safety.Checked, r.Herd.Largest, r.Herd.Foreign, r.Herd.Triggers)
 }
 
 // TestTimesAreWithinTheirError compares times of agents on the coordinator's clock with the truth, which is
@@ -370,14 +380,13 @@ func TestWhatCannotBeDivided(t *testing.T) {
 	service := backendtest.InProcess(t)
 	for _, form := range catalog.Forms() {
 		p := workloads.Plan{Form: form, Service: service}
-		divisible := form.Recipe == "lock" || form.Recipe == "election" || form.Recipe == "mix"
-		if err := Supports(p); (err == nil) != divisible {
+		if err := Supports(p); err != nil {
 			t.Errorf("%v: %v", form, err)
 		}
 	}
 	p := planOf(t, service, "lock/predecessor", 2)
-	p.Rounds = 5
-	if err := Supports(p); err == nil || !strings.Contains(err.Error(), "--rounds") {
+	p.Background.Clients = 1
+	if err := Supports(p); err == nil || !strings.Contains(err.Error(), "--background") {
 		t.Errorf("got %v", err)
 	}
 }

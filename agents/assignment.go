@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
 // An assignment is what the coordinator tells all agents of a run.
@@ -24,6 +25,13 @@ type assignment struct {
 	Cold                          bool
 	Bin                           time.Duration
 	Seed                          uint64
+
+	Rate        string // of arrivals; "" for a closed loop
+	Arrival     openloop.Arrival
+	LateLimit   time.Duration
+	Rounds      int64
+	LeastRounds int64
+	Limit       time.Duration // of the duration
 
 	Shares []share // of the agents that take part
 }
@@ -68,7 +76,14 @@ func (a assignment) plan(ctx context.Context, forms []workloads.Form) (workloads
 	if err != nil {
 		return workloads.Plan{}, err
 	}
+	open := openloop.Options{Arrival: a.Arrival, LateLimit: a.LateLimit}
+	if a.Rate != "" {
+		if open.Rate, err = openloop.ParseRate(a.Rate); err != nil {
+			return workloads.Plan{}, err
+		}
+	}
 	return workloads.Plan{
+		Open: open, Rounds: a.Rounds, LeastRounds: a.LeastRounds, DurationLimit: a.Limit,
 		Service: service, Form: forms[i], Clients: a.Clients, Groups: a.Groups, Settings: a.Settings,
 		Ramp: a.Ramp, Warmup: a.Warmup, WarmupLimit: a.WarmupLimit, Duration: a.Duration, Cold: a.Cold, Seed: a.Seed, Bin: a.Bin,
 	}, nil
@@ -80,10 +95,34 @@ func assign(p workloads.Plan, number int, base string, shares []share) (a assign
 		return a, err
 	}
 	a.Number, a.Form, a.Base, a.Shares = number, p.Form.String(), base, shares
+	if p.Open.Rate.Open() {
+		a.Rate, a.Arrival, a.LateLimit = p.Open.Rate.String(), p.Open.Arrival, p.Open.LateLimit
+	}
+	a.Rounds, a.LeastRounds, a.Limit = p.Rounds, p.LeastRounds, p.DurationLimit
 	a.Clients, a.Groups, a.Settings = p.Clients, p.Groups, p.Settings
 	a.Ramp, a.Warmup, a.WarmupLimit, a.Duration, a.Cold, a.Seed, a.Bin = p.Ramp, p.Warmup, p.WarmupLimit, p.Duration, p.Cold, p.Seed, p.Bin
 	return a, nil
 }
+
+// arrivalsFirst returns how long after the agents have met the window opens because arrivals come before it:
+// the warm-up of an open loop.
+func (a assignment) arrivalsFirst() time.Duration {
+	if a.Rate == "" {
+		return 0
+	}
+	return a.Warmup
+}
+
+// names returns the names of the agents that take part.
+func (a assignment) names() (all []string) {
+	for _, s := range a.Shares {
+		all = append(all, s.Agent)
+	}
+	return all
+}
+
+// number returns the number of an agent that takes part.
+func (a assignment) number(agent string) int { return slices.Index(a.names(), agent) }
 
 // document names a document of the run on the control plane.
 func (a assignment) document(name string) string { return fmt.Sprintf("run-%d.%s", a.Number, name) }

@@ -42,7 +42,7 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports []report, opens 
 		packets = append(packets, journal.Part{Journal: j, Time: r.Clock.linear(), Error: r.Clock.error()})
 		all = append(all, Contribution{f.member(s.Agent), s.Count, m, r.Clock.error(), r.Drift})
 	}
-	merged, err := merge.Records(parts)
+	merged, err := merge.Records(parts, p.Form.New(p.Settings).Together())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,8 +52,6 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports []report, opens 
 			return nil, nil, err
 		}
 	}
-	if d, ok := p.Form.Divide(p.Settings); ok {
-		d.Judge(merged, steps, w)
-	}
+	workloads.Judge(p, merged, steps, w)
 	return merged, all, merged.Identities()
 }

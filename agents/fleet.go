@@ -96,7 +96,7 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 		return nil, nil, err
 	}
 	f.runs++
-	a, err := assign(p, f.runs, site.Base(), divide(workloads.SessionCount(p.Form.New(p.Settings), p.Clients), f.names()))
+	a, err := assign(p, f.runs, site.Base(), divide(workloads.Sessions(p), f.names()))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,24 +113,6 @@ func (f *Fleet) names() (names []string) {
 // member returns what is known of an agent.
 func (f *Fleet) member(name string) control.Agent {
 	return f.agents[slices.IndexFunc(f.agents, func(a control.Agent) bool { return a.Name == name })]
-}
-
-// Supports returns an error if the plan cannot be divided among agents.
-func Supports(p workloads.Plan) error {
-	_, divisible := p.Form.Divide(p.Settings)
-	switch {
-	case !divisible:
-		return fmt.Errorf("%s cannot be divided among agents yet: want a lock, an election or a mix", p.Form.Recipe)
-	case p.Open.Rate.Open():
-		return errors.New("--rate cannot be divided among agents yet")
-	case p.Rounds > 0:
-		return errors.New("--rounds cannot be counted over agents yet: use --duration")
-	case p.Background.Clients > 0:
-		return errors.New("--background cannot be divided among agents yet")
-	case len(p.Faults) > 0:
-		return errors.New("faults cannot be injected into the clients of agents yet")
-	}
-	return nil
 }
 
 // separate returns an error if the control plane is the service under test.
@@ -221,7 +203,7 @@ func (f *Fleet) openWindow(ctx context.Context, a assignment) (opens time.Durati
 	if err := f.plane.Meet(ctx, a.document(warm), len(a.Shares)+1); err != nil {
 		return 0, err
 	}
-	opens = f.clock.CoordinatorNow().Since() + lead
+	opens = f.clock.CoordinatorNow().Since() + lead + a.arrivalsFirst()
 	return opens, f.plane.PutJSON(ctx, a.document(window), opens)
 }
 

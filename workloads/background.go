@@ -72,7 +72,7 @@ func (b *backgroundLoad) start(recipe *runner) {
 		return
 	}
 	b.rounds, b.abandon = context.WithCancel(b.rounds)
-	b.openLoop()
+	b.openLoop(recipe.rounds)
 	b.clients = b.startClients()
 	go func() {
 		<-b.stop

@@ -8,11 +8,18 @@ import (
 )
 
 // openLoop gives the slots their arrivals if the plan has an arrival rate.
-func (r *runner) openLoop() {
-	if !r.plan.Open.Rate.Open() {
+func (r *runner) openLoop(ctx context.Context) {
+	p := r.plan
+	if !p.Open.Rate.Open() {
 		return
 	}
-	r.pacer = openloop.New(r.plan.Open, r.plan.Warmup, r.plan.Duration, r.plan.Seed)
+	if p.Part == nil {
+		r.pacer = openloop.New(p.Open, p.Warmup, p.Duration, p.Seed)
+	} else {
+		mine, share := r.pool.arrivalsHere(p.Open.Arrival, p.Seed)
+		r.opens = r.agreeWindow(ctx)
+		r.pacer = openloop.NewPart(p.Open, openloop.Part{Opens: r.opens, Mine: mine, Share: share}, p.Warmup, p.Duration, p.Seed)
+	}
 	for _, s := range r.pool.Slots {
 		s.pacer, s.ticket = r.pacer, r.pacer.Ticket()
 	}

@@ -3,9 +3,10 @@ package workloads
 import (
 	"context"
 	"path"
+	"sync"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 )
 
@@ -13,6 +14,7 @@ import (
 // divides a run, and merges the records of its parts.
 type Part struct {
 	First, Count int    // the sessions of this process, numbered from 0 among all sessions of the larger run
+	Number, Of   int    // the number of this process, from 0, and how many there are
 	Base         string // the larger run's subtree, which a Site has made
 	// Steps records the steps of this process's clients that matter to the clients of other processes.
 	Steps *check.Steps
@@ -20,6 +22,13 @@ type Part struct {
 	Probe func(session int, p drivers.Probe) drivers.Probe
 	// Meet returns when all processes have come to the point.
 	Meet func(context.Context, Point) error
+	// Post passes a message to all other processes. It returns when they will get it. Receive calls take
+	// with each message of the others, in the order in which each has posted its own, until the context ends.
+	Post    func(ctx context.Context, text []byte) error
+	Receive func(ctx context.Context, take func(text []byte) error) error
+	// Window returns when the window opens, the same moment in all processes. It is called when the clients
+	// are warm or, in an open loop, before they begin: the window then opens after the warm-up.
+	Window func(context.Context) (opens time.Time, err error)
 }
 
 // A Point of a run is where the processes that share it wait for each other.
@@ -41,21 +50,6 @@ func (r *runner) meet(ctx context.Context, at Point) {
 	}
 }
 
-// A Divisible workload can have its clients in several processes.
-type Divisible interface {
-	Workload
-	// Judge completes the merged record of all processes with what only the steps of all clients show
-	// together, such as safety and hand-offs.
-	Judge(r *metrics.Record, steps []check.TimedStep, window check.Window)
-}
-
-// Divide returns a workload that judges divided runs of the form, and false if the form cannot be
-// divided.
-func (f Form) Divide(s Settings) (Divisible, bool) {
-	d, ok := f.New(s).(Divisible)
-	return d, ok
-}
-
 // A Site is the subtree of a run whose sessions are opened by other processes.
 type Site struct{ pool *Pool }
 
@@ -71,6 +65,30 @@ func (s *Site) Base() string { return s.pool.base }
 
 // Close removes the subtree.
 func (s *Site) Close() error { return s.pool.Close() }
+
+// exchange starts to exchange with the other processes of the run, if there are any. The caller must call end
+// when the run has ended.
+func (r *runner) exchange(ctx context.Context) (end func()) {
+	x := r.pool.exchanges
+	if x == nil || x.post == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var both sync.WaitGroup
+	for _, run := range []func(context.Context) error{
+		x.send, func(ctx context.Context) error { return r.plan.Part.Receive(ctx, x.receive) },
+	} {
+		both.Go(func() {
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				r.fail(err)
+			}
+		})
+	}
+	return func() {
+		cancel()
+		both.Wait()
+	}
+}
 
 // A builtConn is a session for the Setup of a workload whose nodes another process has created: it
 // writes nothing.
@@ -95,4 +113,12 @@ func (p *Part) tapped(session int, probe drivers.Probe) drivers.Probe {
 		return probe
 	}
 	return p.Probe(session, probe)
+}
+
+// unbuilt returns the session itself, of which Setup got another.
+func unbuilt(c drivers.Conn) drivers.Conn {
+	if b, ok := c.(builtConn); ok {
+		return b.Conn
+	}
+	return c
 }

@@ -41,7 +41,9 @@ type Settings struct {
 	// read returns every write that was acknowledged before it, by any client. Run sets both.
 	ReadsLag, ReadsFresh bool
 
-	steps   *check.Steps                // of a run that several processes share; nil for others
+	steps    *check.Steps // of a run that several processes share; nil for others
+	exchange *Exchange    // with the other processes of such a run; nil for others
+
 	timings map[string]*metrics.Latency // by phase; nil: each workload has its own
 	fanout  *FanoutTimes                // of a fan-out; nil: each workload has its own
 	used    map[string]bool             // the settings that the workload being created uses; nil: not recorded

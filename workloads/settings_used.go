@@ -36,6 +36,10 @@ func (f Form) Uses() []string {
 // them.
 func (s Settings) Steps() *check.Steps { return s.steps }
 
+// Exchange returns the exchange with the processes that have other clients of this instance, nil if there are
+// none.
+func (s Settings) Exchange() *Exchange { return s.exchange }
+
 // HoldTime returns how long a holder keeps what it acquired.
 func (s Settings) HoldTime() time.Duration {
 	s.uses("hold")

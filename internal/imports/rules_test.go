@@ -93,7 +93,7 @@ const rules = `
 	agents/journal:                metrics metrics/fanout drivers
 	agents/merge:                  metrics
 	agents/control:                recipes drivers drivers/backends drivers/etcd
-	agents:                        agents/... workloads workloads/check workloads/namespace metrics drivers drivers/backends
+	agents:                        agents/... workloads workloads/check workloads/namespace workloads/openloop metrics drivers drivers/backends
 	metrics/export:                metrics metrics/observe drivers/server
 	dashboards/live:               metrics metrics/fanout results results/charts results/units results/view
 	workloads/sweeps:              metrics results results/metric results/stats results/units

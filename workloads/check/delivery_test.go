@@ -166,7 +166,7 @@ func TestDoubtExcuses(t *testing.T) {
 	unsure, withered, halfTaken := inRoom(), inRoom(), inRoom()
 	r.check.EndPut(unsure, drivers.ErrInDoubt)
 	r.check.EndPut(halfTaken, nil)
-	r.check.TakeInDoubt(halfTaken.Bytes())
+	r.check.TakeInDoubt(Take{Consumer: &Consumer{}}, halfTaken.Bytes())
 	r.check.EndPut(withered, nil)
 	r.check.SessionLost(0)
 	if len(room) != 0 {

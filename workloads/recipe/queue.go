@@ -67,6 +67,8 @@ type queueWorkload struct {
 	clients, producers, consumers int
 
 	capacity           chan struct{} // one element for each item in the queue; its capacity is the backlog
+	exchange           *workloads.Exchange
+	recorded           *check.Steps
 	check              *check.Delivery
 	waiting            *metrics.Queue // which consumer waited, and which was served
 	put, handoff, take *metrics.Latency
@@ -80,8 +82,8 @@ type queueWorkload struct {
 
 func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) workloads.Workload {
 	return &queueWorkload{
-		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
-		put: s.Latency("put"), handoff: s.Latency("handoff"), take: s.Latency("take"),
+		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, exchange: s.Exchange(), recorded: s.Steps(), check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
+		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
 }
 
@@ -90,6 +92,11 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 	w.site = QueueSite{Items: base + "/queue", Consumers: base + "/consumers"}
 	if w.chosen.EphemeralItems {
 		w.site.Mode = drivers.Ephemeral
+	}
+	if w.exchange != nil { // whoever made the subtree has put the items
+		w.assign(clients)
+		w.divide()
+		return nil
 	}
 	for _, node := range []string{w.site.Items, w.site.Consumers} {
 		if err := namespace.CreateNode(ctx, c, node, nil, 0); err != nil {
@@ -102,7 +109,7 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 		return err
 	}
 	for i := range w.chosen.Items {
-		p := w.check.BeginPut(check.Item{Priority: w.priorities - 1 - i%w.priorities}, noClient, time.Now())
+		p := w.check.BeginPut(check.Item{Priority: w.initialPriority(i)}, noClient, time.Now())
 		err := q.Put(ctx, p.Priority, p.Bytes())
 		w.check.EndPut(p, err)
 		if err != nil {
@@ -126,7 +133,7 @@ func (w *queueWorkload) assign(clients int) {
 	if backlog == 0 {
 		backlog = w.producers
 	}
-	w.capacity = make(chan struct{}, backlog)
+	w.capacity = make(chan struct{}, w.backlogHere(backlog))
 	w.waiting = metrics.NewQueue(w.consumers)
 }
 
