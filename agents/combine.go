@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // A Contribution is what one agent did in a run.
@@ -52,6 +53,6 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports []report, opens 
 			return nil, nil, err
 		}
 	}
-	workloads.Judge(p, merged, steps, w)
+	divided.Judge(p, merged, steps, w)
 	return merged, all, merged.Identities()
 }

@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // Supports returns an error if the plan cannot be divided among agents.
 func Supports(p workloads.Plan) error {
-	_, divisible := p.Form.Divide(p.Settings)
+	_, divisible := divided.Of(p.Form, p.Settings)
 	switch {
 	case !divisible:
 		return fmt.Errorf("%s cannot be divided among agents yet", p.Form.Recipe)

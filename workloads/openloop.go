@@ -54,3 +54,42 @@ func (r *runner) drain(record *metrics.Record) {
 	arrivals(&record.Generator, r.pacer.Counts())
 	record.Generator.Oldest, record.Generator.Wakes = r.pacer.Oldest(), r.pacer.Wakes()
 }
+
+// A taker is a workload in which one client takes each arrival on behalf of all, if the loop is open.
+type taker interface {
+	// Taker returns the slot of the client that takes the n-th arrival of an instance, from 0.
+	Taker(n int64) int
+}
+
+// takers is a workload in which only the first clients take arrivals.
+type takers interface{ Takers() int }
+
+// arrivalsHere returns a function that tells for each arrival of the run, in order, whether a client of this
+// process takes it, and the share of all arrivals that this process has.
+func (c *Pool) arrivalsHere(arrival openloop.Arrival, seed uint64) (mine func() bool, share float64) {
+	here := map[[2]int]bool{} // by instance and index
+	for _, s := range c.Slots {
+		here[[2]int{s.instance, s.Index}] = true
+	}
+	if _, one := c.instances[0].(taker); one {
+		next, taken := openloop.Spread(arrival, seed, len(c.instances)), make([]int64, len(c.instances))
+		return func() bool {
+			i := next()
+			taken[i]++
+			return here[[2]int{i, c.instances[i].(taker).Taker(taken[i] - 1)}]
+		}, 1 / float64(c.part.Of)
+	}
+	n := c.clients / len(c.instances)
+	if t, some := c.instances[0].(takers); some {
+		n = t.Takers()
+	}
+	all, have := make([]bool, n*len(c.instances)), 0
+	for _, s := range c.Slots {
+		if s.Index < n {
+			all[s.instance*n+s.Index] = true
+			have++
+		}
+	}
+	next := openloop.Spread(arrival, seed, len(all))
+	return func() bool { return all[next()] }, float64(have) / float64(len(all))
+}

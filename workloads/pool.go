@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/parallel"
 )
@@ -31,7 +32,7 @@ type Pool struct {
 	clients      int            // of all processes
 	nodes        int            // approximate number of nodes in the subtree
 	part         *Part          // nil unless other processes have some of the run's sessions
-	exchanges    *exchanges     // with these processes
+	exchanges    *exchange.Run  // with these processes
 	Slots        []*Slot
 	turns        *turnTrackers
 	faults       *activeFaults // nil in a run without faults
@@ -50,7 +51,7 @@ func newPool(p Plan) *Pool {
 	if p.faulty {
 		patience = faultsSessionTimeout
 	}
-	x := newExchanges(p)
+	x := p.exchanges()
 	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, x), Meter: fanout.NewMeter(), part: p.Part, exchanges: x,
 		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
 		faults: newActiveFaults(p), adminTimeout: patience, turns: &turnTrackers{all: make(map[trackerKey]*TurnTracker)}}

@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
@@ -30,7 +31,7 @@ type Rounds[T any] struct {
 	// whether a slot's session was disturbed during the round.
 	Judge func(s *metrics.Safety, share *T, disturbed func(check.Client) bool)
 	// Exchange and Steps are those of the Settings.
-	Exchange *Exchange
+	Exchange *exchange.Exchange
 	Steps    *check.Steps
 
 	mu     sync.Mutex
@@ -239,7 +240,7 @@ func (r *Rounds[T]) finishPart(ctx context.Context, s *Slot, over *Round[T]) (ro
 	if over == nil || !r.Exchange.Owner(r.Slots) {
 		return rounds, nil
 	}
-	go func() {
+	r.Exchange.Go(func() {
 		if r.Exchange.Await(ctx, "finished", over.turn, r.Slots) != nil {
 			return
 		}
@@ -247,7 +248,7 @@ func (r *Rounds[T]) finishPart(ctx context.Context, s *Slot, over *Round[T]) (ro
 			over.arrival.Finish()
 		}
 		_, _ = namespace.RemoveTree(ctx, unbuilt(r.Admin), over.Path) // what is left goes with the run's subtree
-	}()
+	})
 	return rounds, nil
 }
 

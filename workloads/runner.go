@@ -86,6 +86,9 @@ func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, w
 	})
 	defer t.Stop()
 	clients.Wait()
+	if x := r.pool.exchanges; x != nil {
+		x.Wait()
+	}
 }
 
 // queueTime estimates how long the turns in progress at the end of a closed loop's window take at

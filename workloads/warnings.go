@@ -30,7 +30,7 @@ func (r *runner) warn(m *metrics.Record) {
 	m.Doubt(doubts...)
 	m.Warn(warnings...)
 	if r.plan.Part == nil { // else rounds may be counted in another process than their arrivals
-		m.Doubt(missedRate(m, r.plan.Clients)...)
+		m.Doubt(MissedRate(m, r.plan.Clients)...)
 	}
 	if m.Background != nil {
 		warnOfBackground(m)
@@ -79,9 +79,9 @@ func lostArrivals(g metrics.Generator) (all []metrics.Warning) {
 	return all
 }
 
-// missedRate returns the doubt that fewer rounds ended than were offered, where no arrivals were
+// MissedRate returns the doubt that fewer rounds ended than were offered, where no arrivals were
 // lost, which explains it.
-func missedRate(m *metrics.Record, clients int) []metrics.Warning {
+func MissedRate(m *metrics.Record, clients int) []metrics.Warning {
 	g := m.Generator
 	if g.Skipped+g.Unfinished+g.Failed > 0 || float64(m.Rounds+int64(clients)) >= behind*float64(g.Offered) {
 		return nil

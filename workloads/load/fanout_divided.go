@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // Where several processes have the clients, one of them has the writer. The others tell it how many watchers
@@ -105,9 +106,9 @@ type dividedWrite struct {
 }
 
 // Judge returns the times of the notifications, and the watchers that were notified too early or not at all.
-func (w *fanoutWorkload) Judge(g workloads.Gathered) workloads.Findings {
+func (w *fanoutWorkload) Judge(g divided.Gathered) divided.Findings {
 	writes, last := map[int64]*dividedWrite{}, int64(0)
-	f := workloads.Findings{Fanout: &workloads.FanoutTimes{}}
+	f := divided.Findings{Fanout: &workloads.FanoutTimes{}}
 	of := func(number int64) *dividedWrite {
 		if writes[number] == nil {
 			writes[number] = &dividedWrite{}
@@ -146,7 +147,7 @@ func (u *dividedWrite) add(s check.TimedStep) {
 }
 
 // measure adds the times of the write if it was over in the window.
-func (u *dividedWrite) measure(g workloads.Gathered, f *workloads.Findings) {
+func (u *dividedWrite) measure(g divided.Gathered, f *divided.Findings) {
 	if u.issued.Kind == 0 || u.written.Kind == 0 || len(u.notified)+u.missed < g.Clients {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
@@ -25,7 +26,7 @@ type fanoutTracker struct {
 	first, median, last, each *metrics.Latency       // from the request of the write
 	times                     *workloads.FanoutTimes // from the acknowledgement of the write
 
-	exchange *workloads.Exchange // nil: this process has all clients
+	exchange *exchange.Exchange // nil: this process has all clients
 	recorded *check.Steps
 	follows  sync.Once // see follow
 	elsewhere

@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -44,7 +45,7 @@ type stormWorkload struct {
 	clients int
 	rounds  workloads.Rounds[stormRound]
 
-	exchange *workloads.Exchange
+	exchange *exchange.Exchange
 	recorded *check.Steps
 
 	back   *metrics.Latency // from the storm's beginning until one client is back

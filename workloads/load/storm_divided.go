@@ -6,14 +6,15 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // Judge returns what was wrong after the storms, and how long each lasted: from the moment when the ordinary
 // client began it until the last client was back.
-func (w *stormWorkload) Judge(g workloads.Gathered) workloads.Findings {
+func (w *stormWorkload) Judge(g divided.Gathered) divided.Findings {
 	w.clients = g.Clients
 	w.rounds = workloads.Rounds[stormRound]{Share: w.share, Judge: judgeStorm}
-	f := workloads.Findings{}
+	f := divided.Findings{}
 	safety := w.rounds.JudgeSteps(g.Steps, func(q *stormRound, _ check.Client, s check.TimedStep) {
 		if s.Kind == check.Decided {
 			q.wrong = s.Name

@@ -8,6 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
@@ -39,7 +41,7 @@ type barrierWorkload struct {
 	polls      int
 	newBarrier opener[Barrier]
 	clients    int
-	exchange   *workloads.Exchange
+	exchange   *exchange.Exchange
 	recorded   *check.Steps
 	rounds     workloads.Rounds[barrierRound]
 
@@ -83,7 +85,7 @@ const (
 )
 
 // Judge judges whether clients were past a barrier before it was opened.
-func (w *barrierWorkload) Judge(g workloads.Gathered) workloads.Findings {
+func (w *barrierWorkload) Judge(g divided.Gathered) divided.Findings {
 	w.clients = g.Clients
 	w.rounds = workloads.Rounds[barrierRound]{Share: w.share, Judge: judgeBarrier}
 	safety := w.rounds.JudgeSteps(g.Steps, func(r *barrierRound, c check.Client, s check.TimedStep) {
@@ -94,7 +96,7 @@ func (w *barrierWorkload) Judge(g workloads.Gathered) workloads.Findings {
 			r.opened.Pass(c, time.Time{})
 		}
 	})
-	return workloads.Findings{Safety: &safety}
+	return divided.Findings{Safety: &safety}
 }
 
 // CountRounds counts the openings.

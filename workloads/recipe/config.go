@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -42,7 +43,7 @@ type configWorkload struct {
 	open        opener[Config]
 	path        string
 
-	exchange   *workloads.Exchange
+	exchange   *exchange.Exchange
 	recorded   *check.Steps
 	visibility *check.Visibility
 	updates    *updates

@@ -12,6 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -50,7 +52,7 @@ type doubleBarrierWorkload struct {
 	hold         time.Duration
 	newBarrier   func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
 	clients      int
-	exchange     *workloads.Exchange
+	exchange     *exchange.Exchange
 	recorded     *check.Steps
 	rounds       workloads.Rounds[doubleBarrierRound]
 	enter, leave *metrics.Latency
@@ -91,7 +93,7 @@ const (
 )
 
 // Judge judges whether clients were in, or out, too early.
-func (w *doubleBarrierWorkload) Judge(g workloads.Gathered) workloads.Findings {
+func (w *doubleBarrierWorkload) Judge(g divided.Gathered) divided.Findings {
 	w.clients = g.Clients
 	w.rounds = workloads.Rounds[doubleBarrierRound]{Share: w.share, Judge: judgeDoubleBarrier}
 	safety := w.rounds.JudgeSteps(g.Steps, func(r *doubleBarrierRound, c check.Client, s check.TimedStep) {
@@ -108,7 +110,7 @@ func (w *doubleBarrierWorkload) Judge(g workloads.Gathered) workloads.Findings {
 			r.placed(c, s.Value)
 		}
 	})
-	return workloads.Findings{Safety: &safety}
+	return divided.Findings{Safety: &safety}
 }
 
 // CountRounds counts a round when all clients have left.

@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -58,7 +59,7 @@ type groupWorkload struct {
 	path    string
 	clients int
 
-	exchange   *workloads.Exchange
+	exchange   *exchange.Exchange
 	recorded   *check.Steps
 	membership check.Membership
 	updates    *updates

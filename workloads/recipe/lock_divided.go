@@ -2,15 +2,15 @@ package recipe
 
 import (
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // Judge returns the safety, the fairness and the hand-offs, of which each process saw only those among its
 // own clients.
-func (w *lockWorkload) Judge(g workloads.Gathered) workloads.Findings {
+func (w *lockWorkload) Judge(g divided.Gathered) divided.Findings {
 	judged := check.JudgeSteps(g.Steps, g.Window)
-	f := workloads.Findings{Safety: &judged.Safety, Fair: true, Inversions: judged.Inversions, LongestWait: judged.LongestWait}
+	f := divided.Findings{Safety: &judged.Safety, Fair: true, Inversions: judged.Inversions, LongestWait: judged.LongestWait}
 	for _, h := range judged.Handoffs {
 		f.Times = append(f.Times, check.Time{Phase: w.terms.handoff, Service: h, Response: h, Error: judged.Error})
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -67,7 +68,7 @@ type queueWorkload struct {
 	clients, producers, consumers int
 
 	capacity           chan struct{} // one element for each item in the queue; its capacity is the backlog
-	exchange           *workloads.Exchange
+	exchange           *exchange.Exchange
 	recorded           *check.Steps
 	check              *check.Delivery
 	waiting            *metrics.Queue // which consumer waited, and which was served

@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // handoffPhase is the phase from a put to the take of the item, which may be in another process.
@@ -41,7 +41,7 @@ func (w *queueWorkload) divide() {
 }
 
 // Judge judges which items were taken, and in which order.
-func (w *queueWorkload) Judge(g workloads.Gathered) workloads.Findings {
+func (w *queueWorkload) Judge(g divided.Gathered) divided.Findings {
 	w.assign(g.Clients)
 	var initial []int
 	for i := range w.chosen.Items {
@@ -49,7 +49,7 @@ func (w *queueWorkload) Judge(g workloads.Gathered) workloads.Findings {
 	}
 	safety := check.JudgeDelivery(g.Steps, initial, w.consumers)
 	waits := check.JudgeTakes(g.Steps, g.Window)
-	return workloads.Findings{Safety: &safety, Fair: true, Inversions: waits.Inversions, LongestWait: waits.LongestWait}
+	return divided.Findings{Safety: &safety, Fair: true, Inversions: waits.Inversions, LongestWait: waits.LongestWait}
 }
 
 // CountRounds returns false: each take is in one process.

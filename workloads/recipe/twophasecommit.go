@@ -12,6 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/parallel"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -90,7 +92,7 @@ type commitWorkload struct {
 	abortRate float64
 	protocol  Protocol
 	sites     []string
-	exchange  *workloads.Exchange
+	exchange  *exchange.Exchange
 	recorded  *check.Steps
 	rounds    workloads.Rounds[check.Votes]
 	vote      *metrics.Latency // from the call until the vote is written
@@ -120,7 +122,7 @@ func (w *commitWorkload) create(ctx context.Context, c drivers.Conn, path string
 }
 
 // Judge judges the decisions by the votes.
-func (w *commitWorkload) Judge(g workloads.Gathered) workloads.Findings {
+func (w *commitWorkload) Judge(g divided.Gathered) divided.Findings {
 	w.sites = make([]string, g.Clients)
 	w.rounds = workloads.Rounds[check.Votes]{Share: w.share, Judge: check.JudgeVotes}
 	safety := w.rounds.JudgeSteps(g.Steps, func(v *check.Votes, c check.Client, s check.TimedStep) {
@@ -131,7 +133,7 @@ func (w *commitWorkload) Judge(g workloads.Gathered) workloads.Findings {
 			v.Decided(c, s.Value == 1)
 		}
 	})
-	return workloads.Findings{Safety: &safety}
+	return divided.Findings{Safety: &safety}
 }
 
 // CountRounds counts a round when all sites know the decision.

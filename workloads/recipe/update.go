@@ -8,6 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
@@ -19,7 +20,7 @@ import (
 // clients are ready, and that the update is made.
 type updates struct {
 	clients  int
-	exchange *workloads.Exchange // nil: this process has all clients
+	exchange *exchange.Exchange // nil: this process has all clients
 	recorded *check.Steps
 	converge *metrics.Latency // from the request for an update until one client sees it
 
@@ -42,7 +43,7 @@ type update struct {
 	made    chan struct{}    // closed when the service has acknowledged it
 }
 
-func newUpdates(clients int, e *workloads.Exchange, recorded *check.Steps, converge *metrics.Latency) *updates {
+func newUpdates(clients int, e *exchange.Exchange, recorded *check.Steps, converge *metrics.Latency) *updates {
 	return &updates{clients: clients, exchange: e, recorded: recorded, converge: converge, active: make(map[int64]*update)}
 }
 
@@ -180,7 +181,7 @@ func (p *update) arrive(ctx context.Context, slot *workloads.Slot, think time.Du
 	if p.arrival != nil {
 		due, _ = slot.AwaitArrival(ctx, p.arrival)
 		if p.exchange != nil {
-			go p.finishArrival(ctx)
+			p.exchange.Go(func() { p.finishArrival(ctx) })
 		}
 	} else {
 		due, _ = slot.Arrive(ctx, think)

@@ -2,24 +2,24 @@ package recipe
 
 import (
 	"github.com/stampede-bench/stampede/metrics"
-	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // judgeUpdates adds to what the processes found by themselves the updates that were seen before they were
 // made.
-func judgeUpdates(g workloads.Gathered) workloads.Findings {
-	return workloads.Findings{Added: check.JudgeUpdates(g.Steps)}
+func judgeUpdates(g divided.Gathered) divided.Findings {
+	return divided.Findings{Added: check.JudgeUpdates(g.Steps)}
 }
 
 // Judge judges whether clients saw updates before they were made.
-func (w *configWorkload) Judge(g workloads.Gathered) workloads.Findings { return judgeUpdates(g) }
+func (w *configWorkload) Judge(g divided.Gathered) divided.Findings { return judgeUpdates(g) }
 
 // Judge judges whether clients saw updates before they were made.
-func (w *namesWorkload) Judge(g workloads.Gathered) workloads.Findings { return judgeUpdates(g) }
+func (w *namesWorkload) Judge(g divided.Gathered) divided.Findings { return judgeUpdates(g) }
 
 // Judge finds nothing: each process knows all members.
-func (w *groupWorkload) Judge(workloads.Gathered) workloads.Findings { return workloads.Findings{} }
+func (w *groupWorkload) Judge(divided.Gathered) divided.Findings { return divided.Findings{} }
 
 // CountRounds counts the updates.
 func (w *configWorkload) CountRounds(phases []metrics.Phase, _ int) (int64, bool) {

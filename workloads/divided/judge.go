@@ -1,16 +1,17 @@
-package workloads
+package divided
 
 import (
 	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
 )
 
-// A Divisible workload can have its clients in several processes.
-type Divisible interface {
-	Workload
+// A Workload can have its clients in several processes.
+type Workload interface {
+	workloads.Workload
 	// Judge returns what only the steps of all clients of one instance show together, such as safety.
 	Judge(g Gathered) Findings
 	// CountRounds returns how many rounds ended, by the phases of all processes: some of a round's phases
@@ -28,36 +29,35 @@ type Gathered struct {
 
 // Findings are what the steps of all clients of one instance show.
 type Findings struct {
-	Safety *metrics.Safety // replaces what the processes found by themselves; nil: add up what they found
-	Added  metrics.Safety  // is added to that
-	Fanout *FanoutTimes    // of a fan-out; nil: there is none
-	Times  []check.Time    // of phases that begin in one process and end in another, besides those of the steps
+	Safety *metrics.Safety        // replaces what the processes found by themselves; nil: add up what they found
+	Added  metrics.Safety         // is added to that
+	Fanout *workloads.FanoutTimes // of a fan-out; nil: there is none
+	Times  []check.Time           // of phases that begin in one process and end in another, besides those of the steps
 	// Fair says that the fields below are known. How often each client was served is known without steps.
 	Fair        bool
 	Inversions  int64
 	LongestWait time.Duration
 }
 
-// Divide returns a workload that judges divided runs of the form, and false if the form cannot be
-// divided.
-func (f Form) Divide(s Settings) (Divisible, bool) {
-	d, ok := f.New(s).(Divisible)
+// Of returns a workload that judges divided runs of the form, and false if the form cannot be divided.
+func Of(f workloads.Form, s workloads.Settings) (Workload, bool) {
+	d, ok := f.New(s).(Workload)
 	return d, ok
 }
 
 // Judge completes the merged record of all processes of a run of the plan with what only the steps of all
 // clients show together. The plan's form must be divisible.
-func Judge(p Plan, r *metrics.Record, steps []check.TimedStep, w check.Window) {
+func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check.Window) {
 	groups := max(p.Groups, 1)
 	clients, open := p.Clients/groups, p.Open.Rate.Open()
 	var safety, added *metrics.Safety
 	var times []check.Time
 	inversions, longest := int64(0), time.Duration(0)
-	var fanout FanoutTimes
+	var fanout workloads.FanoutTimes
 	hasFanout := false
-	var last Divisible
+	var last Workload
 	for group := range groups {
-		d, _ := p.Form.Divide(p.Settings)
+		d, _ := Of(p.Form, p.Settings)
 		g := Gathered{check.OfGroup(steps, group), w, clients, open}
 		f := d.Judge(g)
 		times = append(append(times, f.Times...), check.TimesOf(g.Steps, w, open)...)
@@ -87,7 +87,7 @@ func Judge(p Plan, r *metrics.Record, steps []check.TimedStep, w check.Window) {
 	if n, is := last.CountRounds(r.Phases, clients); is {
 		r.Rounds = n
 	}
-	r.Doubt(missedRate(r, p.Clients)...)
+	r.Doubt(workloads.MissedRate(r, p.Clients)...)
 }
 
 // withGroup adds the safety of an instance.
