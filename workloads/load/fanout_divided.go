@@ -126,10 +126,11 @@ func (w *fanoutWorkload) Judge(g divided.Gathered) divided.Findings {
 				check.AddFinding(&f.Added, s.Disturbed, fmt.Sprintf("client %d was notified of write %d, which was not made", s.Client+1, s.Turn))
 			}
 			u.add(s)
-		case check.Saw:
-			if s.Turn < last {
-				check.AddFinding(&f.Added, s.Disturbed, fmt.Sprintf("client %d was never notified of write %d", s.Client+1, s.Turn+1))
-			}
+		}
+	}
+	for _, s := range g.Steps {
+		if s.Kind == check.Saw && s.Turn < last {
+			check.AddFinding(&f.Added, s.Disturbed, fmt.Sprintf("client %d was never notified of write %d", s.Client+1, s.Turn+1))
 		}
 	}
 	for _, u := range writes {
