@@ -177,6 +177,7 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 	defer func() {
 		if whole.Err() != nil { // nobody else may be left who does it
 			removeBase(plan, work.Base)
+			removeBase(plan, work.Background.Base)
 		}
 		if e := plan.Service.Close(); err == nil {
 			err = e
@@ -217,6 +218,7 @@ func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func(), err 
 	plan.Part = &workloads.Part{
 		First: p.share.First, Count: p.share.Count, Number: p.work.number(p.agent.Name), Of: len(p.work.Shares), Base: p.work.Base,
 		Steps: p.steps, Meet: p.meet, Post: board.Post, Receive: board.Receive, Window: p.awaitWindow,
+		Background: &workloads.Part{First: p.share.Beside.First, Count: p.share.Beside.Count, Base: p.work.Background.Base},
 	}
 	if notifies(*plan) {
 		plan.Part.Probe = p.packets.Probe
@@ -304,6 +306,9 @@ const removeTime = 20 * time.Second
 
 // removeBase removes the run's subtree. Other agents may do so at the same time.
 func removeBase(p workloads.Plan, base string) {
+	if base == "" {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()
 	if c, err := p.Service.Dial(ctx, drivers.Options{}); err == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/load"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
@@ -278,9 +279,9 @@ func TestTimesAreWithinTheirError(t *testing.T) {
 }
 
 // running starts a run that lasts until it is disturbed, and returns when its window is open.
-func (s *stage) running(t *testing.T, service drivers.Service) (ended chan error) {
+func (s *stage) running(t *testing.T, service drivers.Service, form string) (ended chan error) {
 	t.Helper()
-	p := planOf(t, service, "lock/predecessor", 6)
+	p := planOf(t, service, form, 6)
 	p.Duration = time.Minute
 	ended = make(chan error, 1)
 	go func() {
@@ -294,10 +295,19 @@ func (s *stage) running(t *testing.T, service drivers.Service) (ended chan error
 	return ended
 }
 
-func TestALostAgentEndsTheRun(t *testing.T) {
+func TestALostAgentEndsTheRun(t *testing.T) { loseAgent(t, "lock/predecessor") }
+
+// TestALostAgentEndsABarrier has clients that wait for those of the lost agent.
+func TestALostAgentEndsABarrier(t *testing.T) {
+	testenv.SkipIfShort(t)
+	loseAgent(t, "barrier/watch")
+}
+
+func loseAgent(t *testing.T, form string) {
+	t.Helper()
 	service := backendtest.Own(t, "native:")
 	s := newStage(t, 3)
-	ended := s.running(t, service)
+	ended := s.running(t, service, form)
 	s.agents[1].Plane.Close() // as if it had died
 	if err := <-ended; !errors.Is(err, ErrAgentLost) || !strings.Contains(err.Error(), "a2") {
 		t.Errorf("the run ended with %v, want that a2 is lost", err)
@@ -352,7 +362,7 @@ func (kept) Close() error { return nil }
 func TestALostCoordinatorEndsItsAgents(t *testing.T) {
 	service := backendtest.Own(t, "native:")
 	s := newStage(t, 2)
-	s.running(t, service)
+	s.running(t, service, "lock/predecessor")
 	s.fleet.plane.Close() // as if it had died
 	for i, ended := range s.ended {
 		if err := <-ended; !errors.Is(err, ErrCoordinatorLost) {
@@ -429,9 +439,9 @@ func TestWhatCannotBeDivided(t *testing.T) {
 			t.Errorf("%v: %v", form, err)
 		}
 	}
-	p := planOf(t, service, "lock/predecessor", 2)
-	p.Background.Clients = 1
-	if err := Supports(p); err == nil || !strings.Contains(err.Error(), "--background") {
+	p := planOf(t, service, "group/ring", 2)
+	p.Open = openloop.Options{Rate: openloop.Of(10), LateLimit: time.Second}
+	if err := Supports(p); err == nil || !strings.Contains(err.Error(), "--late-limit") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -441,10 +451,12 @@ func TestDivide(t *testing.T) {
 		sessions int
 		want     string
 	}{
-		{9, "[{a 0 3} {b 3 3} {c 6 3}]"}, {8, "[{a 0 2} {b 2 3} {c 5 3}]"}, {2, "[{b 0 1} {c 1 1}]"}, {0, "[]"},
+		{9, "[{a 0 3 {0 1}} {b 3 3 {1 2}} {c 6 3 {3 2}}]"}, {8, "[{a 0 2 {0 1}} {b 2 3 {1 2}} {c 5 3 {3 2}}]"}, {2, "[{b 0 1 {0 2}} {c 1 1 {2 3}}]"}, {0, "[]"},
 	} {
-		if got := fmt.Sprint(divide(c.sessions, []string{"a", "b", "c"})); got != c.want {
-			t.Errorf("%d sessions are divided as %s, want %s", c.sessions, got, c.want)
+		shares := divide(c.sessions, []string{"a", "b", "c"})
+		beside(shares, 5)
+		if got := fmt.Sprint(shares); got != c.want {
+			t.Errorf("%d sessions, and 5 beside them, are divided as %s, want %s", c.sessions, got, c.want)
 		}
 	}
 }
@@ -498,6 +510,28 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 			checkRun(t, p, r)
 			if r.Herd.Largest > 4 {
 				t.Errorf("a write has woken %d clients of 4 in a group", r.Herd.Largest)
+			}
+		})
+	}
+	for _, rate := range []float64{0, 500} {
+		t.Run(fmt.Sprintf("beside a background at %v/s", rate), func(t *testing.T) {
+			p := planOf(t, service, "lock/predecessor", 8)
+			p.Background = load.Background(5, rate, workloads.MixSettings{Reads: 0.5, Keys: 10, Size: 10})
+			r, _, err := s.fleet.Run(t.Context(), p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkRun(t, p, r)
+			b := r.Background
+			if b == nil {
+				t.Fatal("there is no background")
+			}
+			g := b.Generator
+			if b.Rounds == 0 || b.Rounds != b.Mix.Reads+b.Mix.Writes || b.Safety.Violations > 0 || b.Safety.Checked == 0 || g.Unaccounted() != 0 || (g.Offered > 0) != (rate > 0) {
+				t.Errorf("background: %d rounds, %+v, safety %+v, %+v", b.Rounds, b.Mix, b.Safety, g)
+			}
+			if rate == 0 && (b.Little == nil || b.Little.Most != 5) {
+				t.Errorf("background: Little's law was checked for %+v, want 5 clients", b.Little)
 			}
 		})
 	}

@@ -33,24 +33,47 @@ type assignment struct {
 	LeastRounds int64
 	Limit       time.Duration // of the duration
 
+	Background background
+
 	Shares []share // of the agents that take part
+}
+
+// A background is the load beside the recipe. Without clients there is none.
+type background struct {
+	Base    string // of its subtree
+	Clients int
+	Rate    float64
+	Mix     workloads.MixSettings
 }
 
 // A share is the part of a run's sessions that one agent has.
 type share struct {
 	Agent        string
 	First, Count int
+	Beside       extent // the clients of the background
 }
+
+// An extent is a contiguous part of some clients.
+type extent struct{ First, Count int }
 
 // divide gives each agent a contiguous part of the sessions. The parts differ by at most one.
 func divide(sessions int, agents []string) (shares []share) {
 	first := 0
 	for i, name := range agents {
 		count := (sessions - first) / (len(agents) - i)
-		shares = append(shares, share{name, first, count})
+		shares = append(shares, share{Agent: name, First: first, Count: count})
 		first += count
 	}
 	return slices.DeleteFunc(shares, func(s share) bool { return s.Count == 0 })
+}
+
+// beside gives each agent a contiguous part of the background's clients, too.
+func beside(shares []share, clients int) {
+	first := 0
+	for i := range shares {
+		shares[i].Beside = extent{first, (clients - first) / (len(shares) - i)}
+		first += shares[i].Beside.Count
+	}
 }
 
 // of returns the agent's share, and false if it takes no part.
@@ -83,18 +106,29 @@ func (a assignment) plan(ctx context.Context, forms []workloads.Form) (workloads
 		}
 	}
 	return workloads.Plan{
-		Open: open, Rounds: a.Rounds, LeastRounds: a.LeastRounds, DurationLimit: a.Limit,
+		Background: a.background(forms), Open: open, Rounds: a.Rounds, LeastRounds: a.LeastRounds, DurationLimit: a.Limit,
 		Service: service, Form: forms[i], Clients: a.Clients, Groups: a.Groups, Settings: a.Settings,
 		Ramp: a.Ramp, Warmup: a.Warmup, WarmupLimit: a.WarmupLimit, Duration: a.Duration, Cold: a.Cold, Seed: a.Seed, Bin: a.Bin,
 	}, nil
 }
 
+// background returns the background, of the clients of all agents.
+func (a assignment) background(forms []workloads.Form) workloads.Background {
+	b := a.Background
+	if i := slices.IndexFunc(forms, func(f workloads.Form) bool { return f.Recipe == "mix" }); i >= 0 && b.Clients > 0 {
+		return workloads.Background{Clients: b.Clients, Rate: b.Rate, Form: forms[i], Mix: b.Mix}
+	}
+	return workloads.Background{}
+}
+
 // assign returns the assignment of a plan.
-func assign(p workloads.Plan, number int, base string, shares []share) (a assignment, err error) {
+func assign(p workloads.Plan, number int, site *workloads.Site, shares []share) (a assignment, err error) {
 	if a.Service, err = backends.Address(p.Service); err != nil {
 		return a, err
 	}
-	a.Number, a.Form, a.Base, a.Shares = number, p.Form.String(), base, shares
+	a.Number, a.Form, a.Base, a.Shares = number, p.Form.String(), site.Base(), shares
+	a.Background = background{site.BackgroundBase(), p.Background.Clients, p.Background.Rate, p.Background.Mix}
+	beside(a.Shares, p.Background.Clients)
 	if p.Open.Rate.Open() {
 		a.Rate, a.Arrival, a.LateLimit = p.Open.Rate.String(), p.Open.Arrival, p.Open.LateLimit
 	}

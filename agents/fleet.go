@@ -96,7 +96,7 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 		return nil, nil, err
 	}
 	f.runs++
-	a, err := assign(p, f.runs, site.Base(), divide(workloads.Sessions(p), f.names()))
+	a, err := assign(p, f.runs, site, divide(workloads.Sessions(p), f.names()))
 	if err != nil {
 		return nil, nil, err
 	}

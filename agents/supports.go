@@ -16,8 +16,6 @@ func Supports(p workloads.Plan) error {
 		return fmt.Errorf("%s cannot be divided among agents yet", p.Form.Recipe)
 	case p.Open.Rate.Open() && p.Open.LateLimit > 0 && p.Form.Recipe == "group":
 		return errors.New("--late-limit of a group cannot be divided among agents: the client that takes an arrival is known only if none is skipped")
-	case p.Background.Clients > 0:
-		return errors.New("--background cannot be divided among agents yet")
 	case len(p.Faults) > 0:
 		return errors.New("faults cannot be injected into the clients of agents yet")
 	}

@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/openloop"
@@ -17,8 +18,12 @@ func (r *runner) openLoop(ctx context.Context) {
 		r.pacer = openloop.New(p.Open, p.Warmup, p.Duration, p.Seed)
 	} else {
 		mine, share := r.pool.arrivalsHere(p.Open.Arrival, p.Seed)
-		r.opens = r.agreeWindow(ctx)
-		r.pacer = openloop.NewPart(p.Open, openloop.Part{Opens: r.opens, Mine: mine, Share: share}, p.Warmup, p.Duration, p.Seed)
+		opens := time.Now().Add(p.Warmup) // of a background, which has no window of its own
+		if p.Part.Window != nil {
+			r.opens = r.agreeWindow(ctx)
+			opens = r.opens
+		}
+		r.pacer = openloop.NewPart(p.Open, openloop.Part{Opens: opens, Mine: mine, Share: share}, p.Warmup, p.Duration, p.Seed)
 	}
 	for _, s := range r.pool.Slots {
 		s.pacer, s.ticket = r.pacer, r.pacer.Ticket()

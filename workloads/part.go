@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"path"
 	"sync"
 	"time"
@@ -27,6 +28,8 @@ type Part struct {
 	// with each message of the others, in the order in which each has posted its own, until the context ends.
 	Post    func(ctx context.Context, text []byte) error
 	Receive func(ctx context.Context, take func(text []byte) error) error
+	// Background is this process's part of the background: its numbers and its subtree. Nothing else is set.
+	Background *Part
 	// Window returns when the window opens, the same moment in all processes. It is called when the clients
 	// are warm or, in an open loop, before they begin: the window then opens after the warm-up.
 	Window func(context.Context) (opens time.Time, err error)
@@ -52,20 +55,38 @@ func (r *runner) meet(ctx context.Context, at Point) {
 }
 
 // A Site is the subtree of a run whose sessions are opened by other processes.
-type Site struct{ pool *Pool }
+type Site struct{ pool, background *Pool } // background is nil if the plan has none
 
 // NewSite creates the subtree and what the plan has on the service before its clients arrive. The
 // caller must call Close whether or not NewSite fails.
 func NewSite(ctx context.Context, p Plan) (*Site, error) {
-	s := &Site{newPool(p)}
-	return s, s.pool.stage(ctx, p)
+	s := &Site{pool: newPool(p)}
+	if err := s.pool.stage(ctx, p); err != nil || p.Background.Clients == 0 {
+		return s, err
+	}
+	mix := p.Background.plan(p)
+	s.background = newPool(mix)
+	return s, s.background.stage(ctx, mix)
 }
 
 // Base returns the path of the subtree.
 func (s *Site) Base() string { return s.pool.base }
 
-// Close removes the subtree.
-func (s *Site) Close() error { return s.pool.Close() }
+// BackgroundBase returns the path of the background's subtree, "" if there is none.
+func (s *Site) BackgroundBase() string {
+	if s.background == nil {
+		return ""
+	}
+	return s.background.base
+}
+
+// Close removes the subtrees.
+func (s *Site) Close() error {
+	if s.background == nil {
+		return s.pool.Close()
+	}
+	return errors.Join(s.background.Close(), s.pool.Close())
+}
 
 // exchanges returns the exchanges with the other processes of the run, nil if there are none.
 func (p Plan) exchanges() *exchange.Run {

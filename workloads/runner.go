@@ -65,6 +65,9 @@ const (
 // back before other clients can continue.
 const faultsEndTime = time.Minute
 
+// partEndTime is the limit in an interrupted part of a run.
+const partEndTime = 5 * time.Second
+
 // awaitEnd waits until the rounds in progress have ended. It abandons those that do not end in time,
 // or that cannot at the rate the window measured.
 func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, window *metrics.Record) {
@@ -74,6 +77,9 @@ func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, w
 	limit := endTime + time.Duration(len(r.pool.Slots))*eachEndTime
 	if r.plan.faulty && !r.interrupted {
 		limit = faultsEndTime
+	}
+	if r.plan.Part != nil && r.interrupted { // another process may be gone, for whose clients these wait
+		limit = partEndTime
 	}
 	if r.queued = r.queueTime(window) > limit; r.queued {
 		limit = 0

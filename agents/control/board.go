@@ -98,16 +98,14 @@ func (b *Board) Receive(ctx context.Context, take func(message []byte) error) er
 				defer one.Unlock()
 				return take(message)
 			})
-			if err != nil && ctx.Err() == nil {
-				cancel(fmt.Errorf("messages of %s: %w", name, err))
-			}
+			cancel(fmt.Errorf("messages of %s: %w", name, err))
 		})
 	}
 	all.Wait()
 	return context.Cause(ctx)
 }
 
-// follow reads the node of another process whenever it has changed.
+// follow reads the node of another process whenever it has changed, until it cannot.
 func (b *Board) follow(ctx context.Context, name string, take func([]byte) error) error {
 	node := b.node + "/" + name
 	if _, err := b.plane.await(ctx, node); err != nil {

@@ -33,8 +33,8 @@ func Records(parts []Part, together bool) (*metrics.Record, error) {
 	var lags, wakes []*hdrhistogram.Histogram
 	for _, p := range parts {
 		r := p.Record
-		if r.Background != nil || r.Fanout != nil || len(r.Breaks)+len(r.Recoveries) > 0 {
-			return nil, fmt.Errorf("agent %s: a background, a fan-out and faults cannot be merged", p.Agent)
+		if r.Fanout != nil || len(r.Breaks)+len(r.Recoveries) > 0 {
+			return nil, fmt.Errorf("agent %s: a fan-out and faults cannot be merged", p.Agent)
 		}
 		add(m, r)
 		if err := addFairness(m, r.Fairness); err != nil {
@@ -51,7 +51,28 @@ func Records(parts []Part, together bool) (*metrics.Record, error) {
 	m.Generator.Wakes, errs[2] = Histograms(wakes...)
 	m.Intervals, errs[3] = intervals(parts)
 	m.Warn(m.Little.Warnings()...)
-	return m, errors.Join(errs[:]...)
+	return m, errors.Join(append(errs[:], addBackground(m, parts))...)
+}
+
+// addBackground merges the backgrounds. An agent without clients of the background has none.
+func addBackground(m *metrics.Record, parts []Part) (err error) {
+	var all []Part
+	for _, p := range parts {
+		if p.Record.Background != nil {
+			all = append(all, Part{p.Agent, p.Record.Background})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if m.Background, err = Records(all, false); err != nil {
+		return fmt.Errorf("background: %w", err)
+	}
+	for _, w := range m.Background.Little.Warnings() {
+		w.Names = metrics.Names{metrics.OfLoad: metrics.Background}
+		m.Warn(w)
+	}
+	return nil
 }
 
 // add adds the counts of an agent.
@@ -133,7 +154,7 @@ func addGenerator(m *metrics.Generator, g metrics.Generator) {
 // merged record instead.
 func join(all, further []metrics.Warning, agent string) []metrics.Warning {
 	for _, w := range further {
-		i := slices.IndexFunc(all, func(o metrics.Warning) bool { return o.Code == w.Code })
+		i := slices.IndexFunc(all, func(o metrics.Warning) bool { return o.Code == w.Code && maps.Equal(o.Names, w.Names) })
 		switch {
 		case w.Code == metrics.LittlesLaw:
 		case strings.HasPrefix(w.Code, "cpu"):

@@ -66,7 +66,11 @@ func fill(t *testing.T, v reflect.Value, r *rand.Rand) {
 func TestEveryFieldOfARecordIsSent(t *testing.T) {
 	want := new(metrics.Record)
 	fill(t, reflect.ValueOf(want).Elem(), rand.New(rand.NewPCG(1, 1)))
-	want.Herd, want.Fanout, want.Background = metrics.Herd{}, nil, nil // a part of a run has none
+	want.Background = new(metrics.Record)
+	fill(t, reflect.ValueOf(want.Background).Elem(), rand.New(rand.NewPCG(1, 2)))
+	for _, r := range []*metrics.Record{want, want.Background} {
+		r.Herd, r.Fanout = metrics.Herd{}, nil // a part of a run has none
+	}
 	text, err := Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +221,7 @@ func TestWarningsNameTheirAgent(t *testing.T) {
 // TestWhatCannotBeMergedIsAnError has parts that no agent can have yet.
 func TestWhatCannotBeMergedIsAnError(t *testing.T) {
 	for _, r := range []*metrics.Record{
-		{Background: &metrics.Record{}}, {Fanout: &metrics.Fanout{}}, {Breaks: make([]metrics.Break, 1)},
+		{Fanout: &metrics.Fanout{}}, {Breaks: make([]metrics.Break, 1)},
 	} {
 		if _, err := Records([]Part{{"a", r}}, false); err == nil {
 			t.Errorf("%+v is merged", r)

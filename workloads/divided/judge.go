@@ -78,7 +78,7 @@ func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check
 	if safety != nil {
 		r.Safety = *safety
 	}
-	r.Safety = r.Safety.With(*added, check.MaxDetails)
+	r.Safety = workloads.WithBackground(r.Safety.With(*added, check.MaxDetails), r.Background)
 	if hasFanout {
 		r.Fanout = fanout.Sum(clients)
 		r.Rounds = r.Fanout.Writes
