@@ -53,6 +53,14 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 			return 0, nil
 		}
 	}
+	if c.takes && c.hasEnded() { // producers of another process have stopped before this one
+		select {
+		case <-c.slot.Stopping:
+			return 0, nil
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
 	if c.takes {
 		rounds, err = c.takeItem(ctx)
 		c.slot.Hold(ctx, c.hold)
