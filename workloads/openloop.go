@@ -66,8 +66,8 @@ type taker interface {
 	Taker(n int64) int
 }
 
-// takers is a workload in which only the first clients take arrivals.
-type takers interface{ Takers() int }
+// takers is a workload in which only some clients take arrivals.
+type takers interface{ TakesArrivals(index int) bool }
 
 // arrivalsHere returns a function that tells for each arrival of the run, in order, whether a client of this
 // process takes it, and the share of all arrivals that this process has.
@@ -84,15 +84,17 @@ func (c *Pool) arrivalsHere(arrival openloop.Arrival, seed uint64) (mine func() 
 			return here[[2]int{i, c.instances[i].(taker).Taker(taken[i] - 1)}]
 		}, 1 / float64(c.part.Of)
 	}
-	n := c.clients / len(c.instances)
-	if t, some := c.instances[0].(takers); some {
-		n = t.Takers()
-	}
-	all, have := make([]bool, n*len(c.instances)), 0
-	for _, s := range c.Slots {
-		if s.Index < n {
-			all[s.instance*n+s.Index] = true
-			have++
+	var all []bool // whether this process has the client, for all clients that take arrivals
+	have := 0
+	for i, w := range c.instances {
+		some, chooses := w.(takers)
+		for index := range c.clients / len(c.instances) {
+			if chooses && !some.TakesArrivals(index) {
+				continue
+			}
+			if all = append(all, here[[2]int{i, index}]); all[len(all)-1] {
+				have++
+			}
 		}
 	}
 	next := openloop.Spread(arrival, seed, len(all))

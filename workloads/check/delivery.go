@@ -44,7 +44,7 @@ type Item struct {
 	began    int64 // the logical time when its put began
 	added    int64 // the logical time when its put returned, 0 if that is unknown
 	doubt    bool
-	Room     <-chan struct{} // holds an element for the item until it is taken; may be nil
+	Free     func() // is called once, when the item takes up no room any more; may be nil
 }
 
 // Number returns the item's number.
@@ -60,9 +60,9 @@ func (p *Item) Bytes() []byte {
 }
 
 func (p *Item) freeRoom() {
-	if p.Room != nil {
-		<-p.Room
-		p.Room = nil
+	if p.Free != nil {
+		p.Free()
+		p.Free = nil
 	}
 }
 

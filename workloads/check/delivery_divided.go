@@ -21,14 +21,20 @@ func (d *Delivery) Divide(process, processes int, before int64, steps *Steps, el
 	d.part = &deliveryPart{process, processes, before, steps, elsewhere}
 }
 
-// TakenElsewhere records that a client of another process has taken the item, if this process has put it.
-func (d *Delivery) TakenElsewhere(number int64) {
+// TakenElsewhere records that a client of another process has taken the item, if this process has put it. freed
+// says that the room that it took up is this process's again.
+func (d *Delivery) TakenElsewhere(number int64, freed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if p := d.items[number]; p != nil {
-		delete(d.items, number)
-		p.freeRoom()
+	p := d.items[number]
+	if p == nil {
+		return
 	}
+	delete(d.items, number)
+	if !freed {
+		p.Free = nil
+	}
+	p.freeRoom()
 }
 
 // number returns the number of this process's n-th item. Items of different processes have different numbers.

@@ -161,7 +161,7 @@ func TestDoubtExcuses(t *testing.T) {
 	room := make(chan struct{}, 3)
 	inRoom := func() *Item {
 		room <- struct{}{}
-		return r.check.BeginPut(Item{Room: room}, 0, time.Time{})
+		return r.check.BeginPut(Item{Free: func() { <-room }}, 0, time.Time{})
 	}
 	unsure, withered, halfTaken := inRoom(), inRoom(), inRoom()
 	r.check.EndPut(unsure, drivers.ErrInDoubt)

@@ -31,6 +31,14 @@ func (e *Exchange) Sessions(ofInstance int) (first, count int) {
 	return from, to - from
 }
 
+// Others returns how many other processes there are; 0 for a nil Exchange.
+func (e *Exchange) Others() int {
+	if e == nil {
+		return 0
+	}
+	return e.Processes - 1
+}
+
 // Owner reports whether this process has the instance's first session. It does what is done once for all
 // processes.
 func (e *Exchange) Owner(ofInstance int) bool {

@@ -64,10 +64,11 @@ type queueWorkload struct {
 	open        queueOpener
 	site        QueueSite
 
-	// The first slots put items, the last ones take them. A single client does both.
+	// A single client is both.
 	clients, producers, consumers int
 
-	capacity           chan struct{} // one element for each item in the queue; its capacity is the backlog
+	room               chan struct{} // one element for each item that the producers of this process may put now
+	share              int           // how many of these this process should have when the queue is empty
 	exchange           *exchange.Exchange
 	recorded           *check.Steps
 	check              *check.Delivery
@@ -86,6 +87,16 @@ func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) wo
 		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, exchange: s.Exchange(), recorded: s.Steps(), check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
 		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
+}
+
+// role returns whether a client puts, whether it takes, and its place among the consumers. The first clients put,
+// the last ones take.
+func (w *queueWorkload) role(index int) (puts, takes bool, place int) {
+	if w.exchange != nil {
+		return w.roleAmongProcesses(index)
+	}
+	first := w.clients - w.consumers // the first client that takes
+	return index < w.producers, index >= first, index - first
 }
 
 // Setup creates the nodes and puts the items that are in the queue from the beginning.
@@ -134,7 +145,11 @@ func (w *queueWorkload) assign(clients int) {
 	if backlog == 0 {
 		backlog = w.producers
 	}
-	w.capacity = make(chan struct{}, w.backlogHere(backlog))
+	w.share = w.shareOf(backlog)
+	w.room = make(chan struct{}, backlog+w.exchange.Others())
+	for range w.share {
+		w.room <- struct{}{}
+	}
 	w.waiting = metrics.NewQueue(w.consumers)
 }
 
@@ -151,8 +166,7 @@ func (w *queueWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := w.clients - w.consumers // the first slot that takes
-	c.puts, c.takes, c.place = s.Index < w.producers, s.Index >= first, s.Index-first
+	c.puts, c.takes, c.place = w.role(s.Index)
 	if w.chosen.EphemeralItems {
 		w.check.SessionLost(s.Index) // if the client had a session before, its items were removed with it
 	}

@@ -38,13 +38,13 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 			return 0, nil
 		}
 		select {
-		case c.capacity <- struct{}{}:
+		case <-c.room:
 		case <-c.slot.Stopping:
 			return 0, nil
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
-		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Room: c.capacity}, due)
+		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Free: c.freeRoom}, due)
 		if err != nil {
 			return 0, err
 		}
@@ -97,6 +97,8 @@ func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	}
 	return rounds, nil
 }
+
+func (w *queueWorkload) freeRoom() { w.room <- struct{}{} } // it has a place for all that there are
 
 // putItem puts an item that was due. It reports whether the item is certain to have been added.
 func (c *queueClient) putItem(ctx context.Context, item check.Item, due time.Time) (added bool, err error) {
@@ -177,7 +179,7 @@ func (c *queueClient) endIsDue(ctx context.Context) (bool, error) {
 	if !again {
 		c.exchange.Announce(finishedTopic, 0)
 	}
-	if c.slot.Index > 0 {
+	if !c.firstProducer() {
 		return false, nil
 	}
 	return due, c.exchange.Await(ctx, finishedTopic, 0, c.producers)

@@ -14,28 +14,47 @@ const handoffPhase = "handoff"
 // initialPriority returns the priority of the i-th item that is in the queue from the beginning.
 func (w *queueWorkload) initialPriority(i int) int { return w.priorities - 1 - i%w.priorities }
 
-// backlogHere returns the part of the backlog that the producers of this process have: at least one item, if
-// there are any.
-func (w *queueWorkload) backlogHere(all int) int {
+// roleAmongProcesses is role where several processes have the clients. Producers and consumers alternate, so that each
+// process, which has adjacent clients, has its part of both.
+func (w *queueWorkload) roleAmongProcesses(index int) (puts, takes bool, place int) {
+	before := w.producersBefore(index)
+	puts = w.producersBefore(index+1) > before
+	return puts, !puts, index - before
+}
+
+// producersBefore returns how many of the clients before the index put.
+func (w *queueWorkload) producersBefore(index int) int { return index * w.producers / w.clients }
+
+// firstProducer reports whether no client before this one puts.
+func (c *queueClient) firstProducer() bool { return c.producersBefore(c.slot.Index) == 0 }
+
+// shareOf returns the part of the backlog that this process has: at least one item, if it has producers.
+func (w *queueWorkload) shareOf(backlog int) int {
 	if w.exchange == nil {
-		return all
+		return backlog
 	}
 	first, n := w.exchange.Sessions(w.clients)
-	from, to := min(first, w.producers), min(first+n, w.producers)
+	from, to := w.producersBefore(first), w.producersBefore(first+n)
 	if from == to {
 		return 0
 	}
-	return max(all*to/w.producers-all*from/w.producers, 1)
+	return max(backlog*to/w.producers-backlog*from/w.producers, 1)
 }
 
-// divide makes the queue that of the clients of one process.
+// divide makes the queue that of the clients of one process. A process whose consumer takes an item of another
+// process keeps its room, if it has less than its share, so that producers seldom wait for a message. Else the room
+// goes back. So all processes together never have more items in the queue than the backlog.
 func (w *queueWorkload) divide() {
 	w.check.Divide(w.exchange.Process, w.exchange.Processes, int64(w.chosen.Items), w.recorded, func(number int64) {
+		if len(w.room) < w.share {
+			w.freeRoom()
+			number = -number
+		}
 		w.exchange.Tell(takenTopic, strconv.FormatInt(number, 10))
 	})
 	w.exchange.Handle(takenTopic, func(text string) {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			w.check.TakenElsewhere(n)
+			w.check.TakenElsewhere(max(n, -n), n > 0)
 		}
 	})
 }
@@ -55,5 +74,8 @@ func (w *queueWorkload) Judge(g divided.Gathered) divided.Findings {
 // CountRounds returns false: each take is in one process.
 func (w *queueWorkload) CountRounds([]metrics.Phase, int) (int64, bool) { return 0, false }
 
-// Takers returns the number of clients that take arrivals: the producers.
-func (w *queueWorkload) Takers() int { return w.producers }
+// TakesArrivals reports whether the client takes arrivals: it puts.
+func (w *queueWorkload) TakesArrivals(index int) bool {
+	puts, _, _ := w.role(index)
+	return puts
+}
