@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/agents/control"
 	"github.com/stampede-bench/stampede/agents/journal"
 	"github.com/stampede-bench/stampede/agents/merge"
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
@@ -31,6 +32,7 @@ type Agent struct {
 
 	clock  func() clock.Moment // nil: one that starts with Run
 	offset *clock.Estimator
+	access drivers.Security // to the service of the latest run
 }
 
 // Errors that end an agent.
@@ -68,7 +70,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	var work assignment // the latest
 	defer func() {
 		if ctx.Err() != nil && work.Base != "" {
-			work.removeBase(context.Cause(ctx))
+			a.removeLeft(work, context.Cause(ctx))
 		}
 	}()
 	for number := 1; ; number++ {
@@ -179,11 +181,10 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 			cancel(errAborted)
 		}
 	}()
-	security, err := a.security(ctx, work)
-	if err != nil {
+	if a.access, err = a.security(ctx, work); err != nil {
 		return report{}, err
 	}
-	plan, err := work.plan(ctx, a.Forms, security)
+	plan, err := work.plan(ctx, a.Forms, a.access)
 	if err != nil {
 		return report{}, err
 	}
@@ -193,8 +194,11 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 		}
 	}()
 	began := a.now()
-	p := &part{agent: a, work: work, share: s, steps: check.NewSteps(a.now), packets: journal.New(a.now), cancel: cancel}
-	end := p.join(ctx, &plan)
+	p := &part{agent: a, work: work, share: s, steps: check.NewSteps(a.now), packets: journal.New(a.now)}
+	end, err := p.join(ctx, &plan)
+	if err != nil {
+		return report{}, err
+	}
 	record, err := workloads.Run(ctx, plan)
 	end()
 	if errors.Is(err, workloads.ErrInterrupted) && record != nil && context.Cause(ctx) == errAborted {
@@ -214,12 +218,19 @@ type part struct {
 	steps   *check.Steps
 	packets *journal.Journal
 	faults  *metrics.FaultLog // nil in a run without faults
-	cancel  context.CancelCauseFunc
 }
 
 // join makes the plan that of the part. The caller calls end when the run has ended.
-func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func()) {
-	plan.Part = &workloads.Part{First: p.share.First, Count: p.share.Count, Base: p.work.Base, Steps: p.steps, Meet: p.meet}
+func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func(), err error) {
+	board, err := p.agent.Plane.Board(ctx, p.work.document("board"), p.agent.Name, p.work.names())
+	if err != nil {
+		return nil, err
+	}
+	plan.Part = &workloads.Part{
+		First: p.share.First, Count: p.share.Count, Number: p.work.number(p.agent.Name), Of: len(p.work.Shares), Base: p.work.Base,
+		Steps: p.steps, Meet: p.meet, Post: board.Post, Receive: board.Receive, Window: p.awaitWindow,
+		Background: &workloads.Part{First: p.share.Beside.First, Count: p.share.Beside.Count, Base: p.work.Background.Base},
+	}
 	if p.work.Faulty {
 		plan.Part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions()}
 		p.faults = plan.Part.Faults.Log
@@ -227,19 +238,14 @@ func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func()) {
 	if notifies(*plan) {
 		plan.Part.Probe = p.packets.Probe
 	}
-	plan.AwaitWindow = func(ctx context.Context) {
-		if err := p.awaitWindow(ctx); err != nil {
-			p.cancel(err)
-		}
-	}
 	t := &teller{state: state{Run: p.work.Number}}
 	plan.Progress = t.add
-	return p.tell(ctx, t)
+	return p.tell(ctx, t), nil
 }
 
 // notifies reports whether writes of the run can wake clients.
 func notifies(p workloads.Plan) bool {
-	return p.Form.Family != workloads.Load || p.Settings.Mix.Watchers > 0
+	return p.Form.Recipe != "mix" || p.Settings.Mix.Watchers > 0
 }
 
 // meet returns when the other agents have come to the point too, or the coordinator has ended the run, so that
@@ -252,23 +258,18 @@ func (p *part) meet(ctx context.Context, at workloads.Point) error {
 	return err
 }
 
-// awaitWindow waits until all clients are warm, and then for the time at which all agents open the
-// window.
-func (p *part) awaitWindow(ctx context.Context) error {
+// awaitWindow waits until all clients are warm, and returns the time at which all agents open the window.
+func (p *part) awaitWindow(ctx context.Context) (time.Time, error) {
 	a := p.agent
 	if err := a.Plane.Meet(ctx, p.work.document(warm), len(p.work.Shares)+1); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	var opens time.Duration // on the coordinator's clock
 	if err := a.Plane.GetJSON(ctx, p.work.document(window), &opens); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	now, err := a.offset.At(a.clock())
-	if err != nil {
-		return err
-	}
-	workloads.Sleep(ctx, opens-now.Middle().Since())
-	return nil
+	return time.Now().Add(opens - now.Middle().Since()), err
 }
 
 // report returns what the agent hands in.

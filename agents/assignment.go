@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
 // An assignment is what the coordinator tells all agents of a run.
@@ -29,27 +30,57 @@ type assignment struct {
 	Bin                           time.Duration
 	Seed                          uint64
 
+	Rate        string // of arrivals; "" for a closed loop
+	Arrival     openloop.Arrival
+	LateLimit   time.Duration
+	Rounds      int64
+	LeastRounds int64
+	Limit       time.Duration // of the duration
+
+	Background background
+
 	Faulty bool     // faults are injected
 	Faults []string // those of clients, which their agents inject
 
 	Shares []share // of the agents that take part
 }
 
+// A background is the load beside the recipe. Without clients there is none.
+type background struct {
+	Base    string // of its subtree
+	Clients int
+	Rate    float64
+	Mix     workloads.MixSettings
+}
+
 // A share is the part of a run's sessions that one agent has.
 type share struct {
 	Agent        string
 	First, Count int
+	Beside       extent // the clients of the background
 }
+
+// An extent is a contiguous part of some clients.
+type extent struct{ First, Count int }
 
 // divide gives each agent a contiguous part of the sessions. The parts differ by at most one.
 func divide(sessions int, agents []string) (shares []share) {
 	first := 0
 	for i, name := range agents {
 		count := (sessions - first) / (len(agents) - i)
-		shares = append(shares, share{name, first, count})
+		shares = append(shares, share{Agent: name, First: first, Count: count})
 		first += count
 	}
 	return slices.DeleteFunc(shares, func(s share) bool { return s.Count == 0 })
+}
+
+// beside gives each agent a contiguous part of the background's clients, too.
+func beside(shares []share, clients int) {
+	first := 0
+	for i := range shares {
+		shares[i].Beside = extent{first, (clients - first) / (len(shares) - i)}
+		first += shares[i].Beside.Count
+	}
 }
 
 // of returns the agent's share, and false if it takes no part.
@@ -61,29 +92,39 @@ func (a assignment) of(agent string) (share, bool) {
 	return a.Shares[i], true
 }
 
+// open opens the service.
+func (a assignment) open(ctx context.Context, s drivers.Security) (drivers.Service, error) {
+	target, err := backends.Parse(a.Service)
+	if err == nil {
+		target, err = target.With(backends.Options{Security: s})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return target.Open(ctx)
+}
+
 // plan opens the service and returns the plan of the larger run. The caller closes the plan's service.
 func (a assignment) plan(ctx context.Context, forms []workloads.Form, s drivers.Security) (workloads.Plan, error) {
 	i := slices.IndexFunc(forms, func(f workloads.Form) bool { return f.String() == a.Form })
 	if i < 0 {
 		return workloads.Plan{}, fmt.Errorf("form %s is unknown here", a.Form)
 	}
-	target, err := backends.Parse(a.Service)
-	if err == nil {
-		target, err = target.With(backends.Options{Security: s})
-	}
+	service, err := a.open(ctx, s)
 	if err != nil {
 		return workloads.Plan{}, err
 	}
-	service, err := target.Open(ctx)
-	if err != nil {
-		return workloads.Plan{}, err
+	open := openloop.Options{Arrival: a.Arrival, LateLimit: a.LateLimit}
+	if a.Rate != "" {
+		open.Rate, err = openloop.ParseRate(a.Rate)
 	}
-	schedule, err := a.schedule()
-	if err != nil {
+	schedule, failed := a.schedule()
+	if err = errors.Join(err, failed); err != nil {
 		return workloads.Plan{}, errors.Join(err, service.Close())
 	}
 	return workloads.Plan{
-		Faults:  schedule,
+		Faults: schedule, Background: a.background(forms),
+		Open: open, Rounds: a.Rounds, LeastRounds: a.LeastRounds, DurationLimit: a.Limit,
 		Service: service, Form: forms[i], Clients: a.Clients, Groups: a.Groups, Settings: a.Settings,
 		Ramp: a.Ramp, Warmup: a.Warmup, WarmupLimit: a.WarmupLimit, Duration: a.Duration, Cold: a.Cold, Seed: a.Seed, Bin: a.Bin,
 	}, nil
@@ -109,13 +150,28 @@ func (a assignment) sessions() (n int) {
 	return n
 }
 
+// background returns the background, of the clients of all agents.
+func (a assignment) background(forms []workloads.Form) workloads.Background {
+	b := a.Background
+	if i := slices.IndexFunc(forms, func(f workloads.Form) bool { return f.Recipe == "mix" }); i >= 0 && b.Clients > 0 {
+		return workloads.Background{Clients: b.Clients, Rate: b.Rate, Form: forms[i], Mix: b.Mix}
+	}
+	return workloads.Background{}
+}
+
 // assign returns the assignment of a plan.
-func assign(p workloads.Plan, number int, base string, shares []share) (a assignment, err error) {
+func assign(p workloads.Plan, number int, site *workloads.Site, shares []share) (a assignment, err error) {
 	if a.Service, err = backends.Address(p.Service); err != nil {
 		return a, err
 	}
 	a.Secured = !backends.Security(p.Service).IsZero()
-	a.Number, a.Form, a.Base, a.Shares = number, p.Form.String(), base, shares
+	a.Number, a.Form, a.Base, a.Shares = number, p.Form.String(), site.Base(), shares
+	a.Background = background{site.BackgroundBase(), p.Background.Clients, p.Background.Rate, p.Background.Mix}
+	beside(a.Shares, p.Background.Clients)
+	if p.Open.Rate.Open() {
+		a.Rate, a.Arrival, a.LateLimit = p.Open.Rate.String(), p.Open.Arrival, p.Open.LateLimit
+	}
+	a.Rounds, a.LeastRounds, a.Limit = p.Rounds, p.LeastRounds, p.DurationLimit
 	a.Clients, a.Groups, a.Settings = p.Clients, p.Groups, p.Settings
 	a.Ramp, a.Warmup, a.WarmupLimit, a.Duration, a.Cold, a.Seed, a.Bin = p.Ramp, p.Warmup, p.WarmupLimit, p.Duration, p.Cold, p.Seed, p.Bin
 	_, clients := p.Faults.Split()
@@ -125,6 +181,26 @@ func assign(p workloads.Plan, number int, base string, shares []share) (a assign
 	}
 	return a, nil
 }
+
+// arrivalsFirst returns how long after the agents have met the window opens because arrivals come before it:
+// the warm-up of an open loop.
+func (a assignment) arrivalsFirst() time.Duration {
+	if a.Rate == "" {
+		return 0
+	}
+	return a.Warmup
+}
+
+// names returns the names of the agents that take part.
+func (a assignment) names() (all []string) {
+	for _, s := range a.Shares {
+		all = append(all, s.Agent)
+	}
+	return all
+}
+
+// number returns the number of an agent that takes part.
+func (a assignment) number(agent string) int { return slices.Index(a.names(), agent) }
 
 // document names a document of the run on the control plane.
 func (a assignment) document(name string) string { return fmt.Sprintf("run-%d.%s", a.Number, name) }

@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 )
 
 // A Contribution is what one agent did in a run.
@@ -48,7 +49,7 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports map[string]repor
 		packets = append(packets, journal.Part{Journal: j, Time: r.Clock.linear(), Error: r.Clock.error()})
 		all = append(all, Contribution{f.member(s.Agent), s.Count, nil, m, r.Clock.error(), r.Drift})
 	}
-	merged, err := merge.Records(parts)
+	merged, err := merge.Records(parts, p.Form.New(p.Settings).Together())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -58,9 +59,7 @@ func (f *Fleet) combine(p workloads.Plan, a assignment, reports map[string]repor
 			return nil, nil, err
 		}
 	}
-	if d, ok := p.Form.Divide(p.Settings); ok {
-		d.Judge(merged, steps, w)
-	}
+	divided.Judge(p, merged, steps, w)
 	for i, c := range slices.Backward(all) {
 		c.markLoss(merged, a.Shares[i])
 	}

@@ -71,7 +71,8 @@ func TestAgentsGetCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkRun(t, p, r, 1)
+			checkRun(t, p, r)
+			checkHerd(t, p, r)
 			nothingLeft(t, service)
 		})
 	}

@@ -16,12 +16,12 @@ import (
 
 // A Fleet is the agents of one coordinator. It does one run at a time.
 type Fleet struct {
-	plane  *control.Plane
-	agents []control.Agent
-	clock  clock.Clock
-	peer   net.PacketConn // where the clock answers
-	goesOn bool           // runs go on without agents that are lost
-	runs   int
+	plane     *control.Plane
+	agents    []control.Agent
+	clock     clock.Clock
+	peer      net.PacketConn // where the clock answers
+	continues bool           // runs continue without agents that are lost
+	runs      int
 }
 
 // Options describe a Fleet.
@@ -29,15 +29,16 @@ type Options struct {
 	Agents  int
 	Version string // of stampede
 	Address string // of the coordinator's clock, host:port, which agents can reach; port 0 chooses a free one
-	// GoesOn makes runs go on without an agent that is lost, and later runs do without it.
-	GoesOn bool
+	// Continue makes runs continue without an agent that is lost, and later runs do without it. A window is then
+	// not extended until some number of rounds has ended, because the agents would wait for the lost one's count.
+	Continue bool
 	// Present is called with the number of agents whenever it has changed.
 	Present func(n int)
 }
 
 // Gather makes this process the coordinator, and waits until there are enough agents.
 func Gather(ctx context.Context, plane *control.Plane, o Options) (_ *Fleet, err error) {
-	f := &Fleet{plane: plane, clock: clock.StartClock(), goesOn: o.GoesOn}
+	f := &Fleet{plane: plane, clock: clock.StartClock(), continues: o.Continue}
 	defer func() {
 		if err != nil {
 			f.Close()
@@ -85,6 +86,9 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 	if err := f.separate(ctx, p); err != nil {
 		return nil, nil, err
 	}
+	if f.continues {
+		p.LeastRounds = 0
+	}
 	if err := f.dropAbsent(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +101,7 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := assign(p, f.runs+1, site.Base(), divide(workloads.SessionCount(p.Form.New(p.Settings), p.Clients), f.names()))
+	a, err := assign(p, f.runs+1, site, divide(workloads.Sessions(p), f.names()))
 	if err == nil {
 		err = f.entrust(ctx, p, a)
 	}
@@ -108,9 +112,9 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 	return f.run(ctx, p, a)
 }
 
-// dropAbsent forgets the agents that have been lost, if runs go on without them.
+// dropAbsent forgets the agents that have been lost, if runs continue without them.
 func (f *Fleet) dropAbsent(ctx context.Context) error {
-	if !f.goesOn {
+	if !f.continues {
 		return nil
 	}
 	var left []control.Agent
@@ -152,33 +156,6 @@ func (f *Fleet) Processors() (n int) {
 // member returns what is known of an agent.
 func (f *Fleet) member(name string) control.Agent {
 	return f.agents[slices.IndexFunc(f.agents, func(a control.Agent) bool { return a.Name == name })]
-}
-
-// Supports returns an error if the plan cannot be divided among agents.
-func Supports(p workloads.Plan) error {
-	_, divisible := p.Form.Divide(p.Settings)
-	switch {
-	case !divisible:
-		return fmt.Errorf("%s cannot be divided among agents yet: want a lock, an election or a mix", p.Form.Recipe)
-	case p.Open.Rate.Open():
-		return errors.New("--rate cannot be divided among agents yet")
-	case p.Rounds > 0:
-		return errors.New("--rounds cannot be counted over agents yet: use --duration")
-	case p.Background.Clients > 0:
-		return errors.New("--background cannot be divided among agents yet")
-	case p.Faults.OnHolder():
-		return errors.New("no process knows who the holder is: want a fault of client=1 or clients=25%, or of servers")
-	}
-	return nil
-}
-
-// SupportsLoss returns an error if the plan's run cannot go on without an agent that is lost: if the other clients
-// would wait for those of the agent, or if what is missing with it could be taken for a violation.
-func SupportsLoss(p workloads.Plan) error {
-	if !slices.Contains([]string{"lock", "election", "mix"}, p.Form.Recipe) {
-		return fmt.Errorf("%s cannot go on without some of its clients: want a lock, an election or a mix", p.Form.Recipe)
-	}
-	return nil
 }
 
 // separate returns an error if the control plane is the service under test.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -17,16 +16,12 @@ const (
 	reachTime = 5 * time.Second
 )
 
-// removeBase removes the run's subtree, in an agent that leaves the run for the given reason, if nobody else may be
+// removeLeft removes the subtrees of the run, in an agent that leaves it for the given reason, if nobody else may be
 // left who does it. Other agents may do so at the same time. stampede clean removes what is left nevertheless.
-func (a assignment) removeBase(why error) {
+func (a *Agent) removeLeft(work assignment, why error) {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)
 	defer cancel()
-	target, err := backends.Parse(a.Service)
-	if err != nil {
-		return
-	}
-	service, err := target.Open(ctx)
+	service, err := work.open(ctx, a.access)
 	if err != nil {
 		return
 	}
@@ -38,17 +33,19 @@ func (a assignment) removeBase(why error) {
 		return
 	}
 	defer c.Close()
-	in := namespace.Path(a.Settings.Namespace)
+	in := namespace.Path(work.Settings.Namespace)
 	if in == "" {
 		in = namespace.Default
 	}
-	if coordinatorHasGone(ctx, c, in, a.Base, why) {
-		_ = in.RemoveBase(ctx, c, a.Base)
+	for _, base := range []string{work.Base, work.Background.Base} {
+		if base != "" && coordinatorHasGone(ctx, c, in, base, why) {
+			_ = in.RemoveBase(ctx, c, base)
+		}
 	}
 }
 
 // coordinatorHasGone reports whether the coordinator, which removes the nodes of its runs, has gone. An agent that has
-// been cut off does not know whether the coordinator goes on with other agents: only the service does.
+// been cut off does not know whether the coordinator continues with other agents: only the service does.
 func coordinatorHasGone(ctx context.Context, c drivers.Conn, in namespace.Path, base string, why error) bool {
 	switch why {
 	case ErrCoordinatorLost:

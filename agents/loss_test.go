@@ -94,11 +94,11 @@ func TestALostAgentEndsTheRun(t *testing.T) {
 	nothingLeft(t, service)
 }
 
-// TestARunGoesOnWithoutALostAgent also has a next run, which the agents that are left do.
-func TestARunGoesOnWithoutALostAgent(t *testing.T) {
+// TestARunContinueWithoutALostAgent also has a next run, which the agents that are left do.
+func TestARunContinueWithoutALostAgent(t *testing.T) {
 	service := backendtest.Own(t, "native:")
 	s := newStage(t, 3)
-	s.fleet.goesOn = true
+	s.fleet.continues = true
 	p := planOf(t, service, "lock/predecessor", 6)
 	p.Duration = 3 * time.Second
 	ended, told := s.start(t, p)
@@ -130,7 +130,7 @@ func TestARunGoesOnWithoutALostAgent(t *testing.T) {
 func TestAnAgentIsLostBeforeTheWindow(t *testing.T) {
 	service := backendtest.Own(t, "native:")
 	s := newStage(t, 3)
-	s.fleet.goesOn = true
+	s.fleet.continues = true
 	s.agents[1].Runs = func(string, int) { s.agents[1].Plane.Close() }
 	r, parts, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 6))
 	if err != nil || len(parts) != 3 || lossOf(parts) == nil || lossOf(parts).Rounds != 0 || r.Rounds == 0 {
@@ -142,7 +142,7 @@ func TestAnAgentIsLostBeforeTheWindow(t *testing.T) {
 func TestNoAgentIsLeft(t *testing.T) {
 	service := backendtest.Own(t, "native:")
 	s := newStage(t, 2)
-	s.fleet.goesOn = true
+	s.fleet.continues = true
 	p := planOf(t, service, "lock/predecessor", 4)
 	p.Duration = time.Minute
 	ended, _ := s.start(t, p)

@@ -88,7 +88,7 @@ func (r *running) watch(ctx context.Context, agent string) {
 	if r.fleet.plane.AwaitLoss(ctx, agent) != nil {
 		return // the run has ended
 	}
-	if left := r.lose(agent); !r.fleet.goesOn || left == 0 {
+	if left := r.lose(agent); !r.fleet.continues || left == 0 {
 		r.cancel(fmt.Errorf("agent %s: %w", agent, ErrAgentLost))
 		return
 	}
@@ -135,7 +135,7 @@ func (r *running) openWindow(ctx context.Context) error {
 	if err := r.fleet.plane.Meet(ctx, r.work.document(warm), len(r.work.Shares)+1); err != nil {
 		return err
 	}
-	opens := r.fleet.clock.CoordinatorNow().Since() + lead
+	opens := r.fleet.clock.CoordinatorNow().Since() + lead + r.work.arrivalsFirst()
 	if err := r.fleet.plane.PutJSON(ctx, r.work.document(window), opens); err != nil {
 		return err
 	}

@@ -41,6 +41,9 @@ func NewLatency(name string) *Latency {
 	return &Latency{name: name, service: NewDurations()}
 }
 
+// Name returns the name of the phase.
+func (l *Latency) Name() string { return l.name }
+
 // Record adds one execution of the phase. Service time counts from the call, response time from
 // the moment when it was due; in a closed loop they are equal.
 func (l *Latency) Record(service, response time.Duration) {

@@ -24,6 +24,23 @@ func (s *Signed) Record(d time.Duration) {
 	RecordDuration(*side, d)
 }
 
+// With adds the values of another distribution.
+func (s *Signed) With(other Signed) {
+	s.below, s.above = sum(s.below, other.below), sum(s.above, other.above)
+}
+
+// sum returns the sum of two histograms of durations, each of which may be nil.
+func sum(a, b *hdrhistogram.Histogram) *hdrhistogram.Histogram {
+	switch {
+	case b == nil:
+		return a
+	case a == nil:
+		return b.Clone()
+	}
+	a.Merge(b) // nothing is out of range: both have the buckets of NewDurations
+	return a
+}
+
 // Count returns the number of values.
 func (s Signed) Count() int64 { return count(s.below) + count(s.above) }
 

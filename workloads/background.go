@@ -30,6 +30,9 @@ func (b Background) plan(p Plan) Plan {
 		Seed:   p.Seed + 1, // other random choices than the recipe's
 		faulty: p.faulty,
 	}
+	if p.Part != nil {
+		mix.Part = p.Part.Background
+	}
 	if b.Rate > 0 {
 		mix.Open = openloop.Options{Rate: openloop.Of(b.Rate)}
 	}
@@ -51,10 +54,10 @@ type backgroundLoad struct {
 
 // open opens the clients' sessions. The caller must call close whether or not open fails.
 func (b Background) open(ctx context.Context, p Plan) (*backgroundLoad, error) {
-	if b.Clients == 0 {
+	plan := b.plan(p)
+	if b.Clients == 0 || plan.Part != nil && plan.Part.Count == 0 { // other processes have all clients
 		return nil, nil
 	}
-	plan := b.plan(p)
 	c := newPool(plan)
 	return &backgroundLoad{runner: newRunner(ctx, plan, c)}, c.open(ctx, plan)
 }
@@ -72,7 +75,7 @@ func (b *backgroundLoad) start(recipe *runner) {
 		return
 	}
 	b.rounds, b.abandon = context.WithCancel(b.rounds)
-	b.openLoop()
+	b.openLoop(recipe.rounds)
 	b.clients = b.startClients()
 	go func() {
 		<-b.stop
@@ -149,13 +152,22 @@ func (b *backgroundLoad) finish() *metrics.Record {
 	return &b.record
 }
 
-// addViolations adds the background's safety violations to the recipe's.
+// addViolations adds the background's safety violations to the recipe's. If several processes have the clients,
+// whoever judges all steps does.
 func (b *backgroundLoad) addViolations(s metrics.Safety) metrics.Safety {
-	if b == nil {
+	if b == nil || b.plan.Part != nil {
 		return s
 	}
-	wrong := metrics.Safety{Violations: b.record.Safety.Violations}
-	for _, detail := range b.record.Safety.Details {
+	return WithBackground(s, &b.record)
+}
+
+// WithBackground adds the safety violations of the background, if there is one, to the recipe's.
+func WithBackground(s metrics.Safety, background *metrics.Record) metrics.Safety {
+	if background == nil {
+		return s
+	}
+	wrong := metrics.Safety{Violations: background.Safety.Violations}
+	for _, detail := range background.Safety.Details {
 		wrong.Details = append(wrong.Details, "background: "+detail)
 	}
 	return s.With(wrong, check.MaxDetails)

@@ -7,6 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -14,11 +15,13 @@ import (
 // number of clients: many locks instead of one. They share nothing but their latency recorders.
 type instances []Workload
 
-// newInstances creates n instances, at least one.
-func newInstances(n int, f Form, s Settings) instances {
+// newInstances creates n instances, at least one. x is nil unless other processes have clients of them.
+func newInstances(n int, f Form, s Settings, x *exchange.Run) instances {
 	s.timings, s.fanout = make(map[string]*metrics.Latency), new(FanoutTimes)
 	all := make(instances, max(n, 1))
+	steps := s.steps
 	for i := range all {
+		s.steps, s.exchange = steps.Of(i), x.Of(i)
 		all[i] = f.New(s)
 	}
 	return all

@@ -2,17 +2,22 @@ package workloads
 
 import (
 	"context"
+	"errors"
 	"path"
+	"sync"
+	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 )
 
 // A Part makes a run one part of a larger run, whose sessions several processes share. Package agents
 // divides a run, and merges the records of its parts.
 type Part struct {
 	First, Count int    // the sessions of this process, numbered from 0 among all sessions of the larger run
+	Number, Of   int    // the number of this process, from 0, and how many there are
 	Base         string // the larger run's subtree, which a Site has made
 	// Steps records the steps of this process's clients that matter to the clients of other processes.
 	Steps *check.Steps
@@ -22,6 +27,15 @@ type Part struct {
 	Faults *PartFaults
 	// Meet returns when all processes have come to the point.
 	Meet func(context.Context, Point) error
+	// Post passes a message to all other processes. It returns when they will get it. Receive calls take
+	// with each message of the others, in the order in which each has posted its own, until the context ends.
+	Post    func(ctx context.Context, text []byte) error
+	Receive func(ctx context.Context, take func(text []byte) error) error
+	// Background is this process's part of the background: its numbers and its subtree. Nothing else is set.
+	Background *Part
+	// Window returns when the window opens, the same moment in all processes. It is called when the clients
+	// are warm or, in an open loop, before they begin: the window then opens after the warm-up.
+	Window func(context.Context) (opens time.Time, err error)
 }
 
 // A PartFaults says that faults are injected into the larger run: those of the plan into the clients that it names, each
@@ -50,23 +64,8 @@ func (r *runner) meet(ctx context.Context, at Point) {
 	}
 }
 
-// A Divisible workload can have its clients in several processes.
-type Divisible interface {
-	Workload
-	// Judge completes the merged record of all processes with what only the steps of all clients show
-	// together, such as safety and hand-offs.
-	Judge(r *metrics.Record, steps []check.TimedStep, window check.Window)
-}
-
-// Divide returns a workload that judges divided runs of the form, and false if the form cannot be
-// divided.
-func (f Form) Divide(s Settings) (Divisible, bool) {
-	d, ok := f.New(s).(Divisible)
-	return d, ok
-}
-
 // A Site is the subtree of a run whose sessions are opened by other processes.
-type Site struct{ pool *Pool }
+type Site struct{ pool, background *Pool } // background is nil if the plan has none
 
 // NewSite creates the subtree and what the plan has on the service before its clients arrive. The
 // caller must call Close whether or not NewSite fails.
@@ -76,19 +75,69 @@ func NewSite(ctx context.Context, p Plan) (*Site, error) {
 			return &Site{}, err
 		}
 	}
-	s := &Site{newPool(p)}
-	return s, s.pool.stage(ctx, p)
+	s := &Site{pool: newPool(p)}
+	if err := s.pool.stage(ctx, p); err != nil || p.Background.Clients == 0 {
+		return s, err
+	}
+	mix := p.Background.plan(p)
+	s.background = newPool(mix)
+	return s, s.background.stage(ctx, mix)
 }
 
 // Base returns the path of the subtree.
 func (s *Site) Base() string { return s.pool.base }
 
-// Close removes the subtree.
+// BackgroundBase returns the path of the background's subtree, "" if there is none.
+func (s *Site) BackgroundBase() string {
+	if s.background == nil {
+		return ""
+	}
+	return s.background.base
+}
+
+// Close removes the subtrees.
 func (s *Site) Close() error {
-	if s.pool == nil {
+	var failed []error
+	for _, p := range []*Pool{s.background, s.pool} {
+		if p != nil {
+			failed = append(failed, p.Close())
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// exchanges returns the exchanges with the other processes of the run, nil if there are none.
+func (p Plan) exchanges() *exchange.Run {
+	if p.Part == nil {
 		return nil
 	}
-	return s.pool.Close()
+	return exchange.New(exchange.Place{
+		Process: p.Part.Number, Processes: max(p.Part.Of, 1), First: p.Part.First, Count: p.Part.Count,
+	}, p.Part.Post)
+}
+
+// exchange starts to exchange with the other processes of the run, if there are any. The caller must call end
+// when the run has ended.
+func (r *runner) exchange(ctx context.Context) (end func()) {
+	x := r.pool.exchanges
+	if x == nil || r.plan.Part.Post == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var both sync.WaitGroup
+	for _, run := range []func(context.Context) error{
+		x.Send, func(ctx context.Context) error { return r.plan.Part.Receive(ctx, x.Receive) },
+	} {
+		both.Go(func() {
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				r.fail(err)
+			}
+		})
+	}
+	return func() {
+		cancel()
+		both.Wait()
+	}
 }
 
 // A builtConn is a session for the Setup of a workload whose nodes another process has created: it
@@ -114,4 +163,120 @@ func (p *Part) tapped(session int, probe drivers.Probe) drivers.Probe {
 		return probe
 	}
 	return p.Probe(session, probe)
+}
+
+// unbuilt returns the session itself, of which Setup got another.
+func unbuilt(c drivers.Conn) drivers.Conn {
+	if b, ok := c.(builtConn); ok {
+		return b.Conn
+	}
+	return c
+}
+
+// The topics by which the processes of a run agree. They belong to no instance, except lastTopic.
+const (
+	lastTopic   = "last"   // the last turn that a process has begun when it stopped
+	roundsTopic = "rounds" // rounds that have ended in the window
+	windowTopic = "window" // rounds that had ended in a process when its window was to end for the n-th time
+)
+
+// noInstance is the instance of topics that belong to none.
+const noInstance = -1
+
+// agreeWindow returns when the window opens in all processes.
+func (r *runner) agreeWindow(ctx context.Context) time.Time {
+	if r.failed() || ctx.Err() != nil {
+		return time.Now()
+	}
+	opens, err := r.plan.Part.Window(ctx)
+	if err != nil && ctx.Err() == nil {
+		r.fail(err)
+	}
+	return opens
+}
+
+// awaitWindow waits until the window opens.
+func (r *runner) awaitWindow(ctx context.Context) {
+	if r.plan.AwaitWindow != nil {
+		r.plan.AwaitWindow(ctx)
+	}
+	if r.plan.Part == nil || r.plan.Part.Window == nil {
+		return
+	}
+	if r.opens.IsZero() {
+		r.opens = r.agreeWindow(ctx)
+	}
+	r.wait(ctx, time.Until(r.opens))
+}
+
+// agreeTurns makes the processes agree, when they stop, on the last turn that all clients of an instance take:
+// the last that any of them has begun.
+func (r *runner) agreeTurns() {
+	x := r.pool.exchanges
+	if x == nil {
+		return
+	}
+	go func() {
+		select {
+		case <-r.stop:
+		case <-r.rounds.Done():
+			return
+		}
+		r.mu.Lock() // no client of this process begins a further turn
+		defer r.mu.Unlock()
+		for instance, turns := range r.turns {
+			x.Of(instance).AnnounceValue(lastTopic, 0, turns)
+		}
+	}()
+}
+
+// lastTurn returns how many turns the clients of an instance take. It waits until all processes have stopped.
+func (r *runner) lastTurn(instance int) int64 {
+	x := r.pool.exchanges
+	all, err := x.Of(instance).AwaitTally(r.rounds, lastTopic, 0, exchange.Counted(x.Processes))
+	if err != nil {
+		return 0
+	}
+	return all.Most
+}
+
+// countEvery is the time between two counts of the rounds of all processes.
+const countEvery = 10 * time.Millisecond
+
+// countTogether counts the rounds of all processes in a window that ends after a number of rounds, and stops
+// this process when there are so many.
+func (r *runner) countTogether(ctx context.Context) {
+	x := r.pool.exchanges
+	if x == nil || r.plan.Rounds == 0 {
+		return
+	}
+	all := x.Of(noInstance)
+	go func() {
+		for told := int64(0); ctx.Err() == nil && !r.stopping.Load(); r.wait(ctx, countEvery) {
+			if done := r.done(); done > told {
+				all.AnnounceValue(roundsTopic, 0, done-told)
+				told = done
+			}
+		}
+	}()
+	go func() {
+		if _, err := all.AwaitTally(r.rounds, roundsTopic, 0, func(t exchange.Tally) bool { return t.Sum >= r.plan.Rounds }); err == nil {
+			r.halt()
+		}
+	}()
+}
+
+// doneTogether returns how many rounds have ended in the windows of all processes when they were to end for
+// the n-th time.
+func (r *runner) doneTogether(ctx context.Context, n int64) int64 {
+	x := r.pool.exchanges
+	if x == nil {
+		return r.done()
+	}
+	x.Of(noInstance).AnnounceValue(windowTopic, n, r.done())
+	all, err := x.Of(noInstance).AwaitTally(ctx, windowTopic, n, exchange.Counted(x.Processes))
+	if err != nil {
+		return r.plan.LeastRounds // the run ends
+	}
+	return all.Sum
 }

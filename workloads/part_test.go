@@ -12,6 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 	. "github.com/stampede-bench/stampede/workloads/runtest"
 )
 
@@ -112,12 +113,11 @@ func TestPartsOfALock(t *testing.T) {
 		if want := rounds - 1; notifications < want-int64(plan.Clients) || notifications > want {
 			t.Errorf("%d notifications in %d rounds, want about one for each", notifications, rounds)
 		}
-		judge, ok := plan.Form.Divide(plan.Settings)
-		if !ok {
+		if _, ok := divided.Of(plan.Form, plan.Settings); !ok {
 			t.Fatal("a lock is not divisible")
 		}
 		merged := *records[0]
-		judge.Judge(&merged, steps, check.Window{End: time.Hour})
+		divided.Judge(plan, &merged, steps, check.Window{End: time.Hour})
 		if s := merged.Safety; s.Checked != rounds || s.Violations > 0 || !s.Tokens {
 			t.Errorf("%+v, want %d checks and no violation", s, rounds)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics/fanout"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/parallel"
 )
@@ -28,8 +29,10 @@ type Pool struct {
 	admin        drivers.Conn
 	base         string
 	watchers     []drivers.Conn // the sessions of the preload
+	clients      int            // of all processes
 	nodes        int            // approximate number of nodes in the subtree
 	part         *Part          // nil unless other processes have some of the run's sessions
+	exchanges    *exchange.Run  // with these processes
 	Slots        []*Slot
 	turns        *turnTrackers
 	faults       *activeFaults // nil in a run without faults
@@ -48,8 +51,9 @@ func newPool(p Plan) *Pool {
 	if p.faulty {
 		patience = faultsSessionTimeout
 	}
-	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s), Meter: fanout.NewMeter(), part: p.Part,
-		namespace: s.namespace(), seed: p.Seed, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
+	x := p.exchanges()
+	return &Pool{Service: p.Service, Form: p.Form, instances: newInstances(p.Groups, p.Form, s, x), Meter: fanout.NewMeter(), part: p.Part, exchanges: x,
+		namespace: s.namespace(), seed: p.Seed, clients: p.Clients, nodes: p.Clients + p.Preload.Nodes + max(p.Groups, 1)*s.Mix.Keys,
 		faults: newActiveFaults(p), adminTimeout: patience, turns: &turnTrackers{all: make(map[trackerKey]*TurnTracker)}}
 }
 
@@ -155,6 +159,12 @@ func SessionCount(w Workload, n int) int {
 		n += o.Observers()
 	}
 	return n
+}
+
+// Sessions returns how many sessions a run of the plan takes for its form.
+func Sessions(p Plan) int {
+	groups := max(p.Groups, 1)
+	return groups * SessionCount(p.Form.New(p.Settings), p.Clients/groups)
 }
 
 // Flush flushes every session: when it returns, every notification in transit has arrived.

@@ -3,28 +3,36 @@ package workloads
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
 // Rounds manages the rounds of a workload that takes all clients together. Each round has a fresh
 // path on the service, and a T that its clients share in this process. The round's first client
-// has the path created and its last client has it removed, over an uncounted session.
+// has the path created and its last client has it removed, over an uncounted session. If several processes
+// have the clients, the one that has the first slot does both.
 type Rounds[T any] struct {
 	Admin      drivers.Conn
 	PathPrefix string // of the rounds' paths
 	Slots      int    // how many slots take part in a round
-	// Begin creates what a round needs on the service, and what its slots share.
-	Begin func(ctx context.Context, path string) (*T, error)
+	// Share creates what a round's slots share, and Create what the round needs on the service.
+	Share  func() *T
+	Create func(ctx context.Context, c drivers.Conn, path string) error
 	// Judge adds the findings of a round that is over to the safety verdict. disturbed reports
 	// whether a slot's session was disturbed during the round.
 	Judge func(s *metrics.Safety, share *T, disturbed func(check.Client) bool)
+	// Exchange and Steps are those of the Settings.
+	Exchange *exchange.Exchange
+	Steps    *check.Steps
 
 	mu     sync.Mutex
 	active map[int64]*Round[T] // by turn
@@ -35,6 +43,7 @@ type Rounds[T any] struct {
 type Round[T any] struct {
 	Path   string
 	Shared *T
+	turn   int64
 
 	begun chan struct{} // closed when begin has returned
 	err   error         // of begin
@@ -42,7 +51,7 @@ type Round[T any] struct {
 	arrival            *openloop.Ticket       // holds the round's arrival; nil in a closed loop, and before any client has joined
 	arrived            chan struct{}          // closed when the round's arrival is due
 	due                time.Time              // when the arrival was due; zero in a closed loop
-	left               int                    // how many slots have not finished the round
+	left               int                    // how many slots of this process have not finished the round
 	disturbancesBefore map[check.Client]int64 // the slots' disturbances when they joined the round
 }
 
@@ -88,6 +97,9 @@ func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) er
 	if !s.OpenLoop() {
 		return nil
 	}
+	if r.Exchange != nil && !r.Exchange.Owner(r.Slots) {
+		return r.Exchange.Await(ctx, "due", now.turn, 1)
+	}
 	r.mu.Lock()
 	first := now.arrival == nil
 	if first {
@@ -96,7 +108,9 @@ func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) er
 	r.mu.Unlock()
 	if first {
 		now.due, _ = s.AwaitArrival(ctx, now.arrival) // at the end, clients that have joined still finish it
+		r.Steps.RecordAt(now.due, check.Step{Kind: check.Due, Client: s.Index, Turn: now.turn})
 		close(now.arrived)
+		r.Exchange.Announce("due", now.turn)
 	}
 	select {
 	case <-now.arrived:
@@ -106,12 +120,47 @@ func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) er
 	}
 }
 
-// ResponseTime returns the response time, at time now, of an operation with the service time took.
-func (r *Round[T]) ResponseTime(now time.Time, took time.Duration) time.Duration {
-	if r.due.IsZero() {
-		return took
+// Record records how long a phase of a client's turn took, which ended at time now.
+func (r *Rounds[T]) Record(l *metrics.Latency, round *Round[T], s *Slot, now time.Time, took time.Duration) {
+	switch {
+	case r.Exchange != nil && s.OpenLoop(): // another process may know when the round was due
+		r.Steps.RecordAt(now, check.Step{Kind: check.Timed, Client: s.Index, Turn: round.turn, Name: l.Name(), Lag: took})
+	case round.due.IsZero():
+		l.Record(took, took)
+	default:
+		l.Record(took, now.Sub(round.due))
 	}
-	return now.Sub(r.due)
+}
+
+// Arrive records that the client comes to a point of the round, for which name stands.
+func (r *Rounds[T]) Arrive(round *Round[T], s *Slot, at *check.Barrier, name string) {
+	if !at.Arrive(s) {
+		return
+	}
+	r.Steps.Record(check.Step{Kind: check.Arrived, Client: s.Index, Turn: round.turn, Name: name})
+	r.Exchange.Announce(name, round.turn)
+}
+
+// Wait waits until n clients have come to the point. It is for waiting that is not under test.
+func (r *Rounds[T]) Wait(ctx context.Context, round *Round[T], at *check.Barrier, name string, n int) error {
+	if r.Exchange == nil {
+		return at.Wait(ctx)
+	}
+	return r.Exchange.Await(ctx, name, round.turn, n)
+}
+
+// AllArrived reports whether n clients have come to the point.
+func (r *Rounds[T]) AllArrived(round *Round[T], at *check.Barrier, name string, n int) bool {
+	if r.Exchange == nil {
+		return at.AllArrived()
+	}
+	return r.Exchange.Announced(name, round.turn) >= int64(n)
+}
+
+// Note records a step of the client in the round, if other processes have clients of the round.
+func (r *Rounds[T]) Note(round *Round[T], s *Slot, at time.Time, step check.Step) {
+	step.Client, step.Turn = s.Index, round.turn
+	r.Steps.RecordAt(at, step)
 }
 
 // begun returns the round of a turn. The first caller creates it.
@@ -119,13 +168,13 @@ func (r *Rounds[T]) begun(ctx context.Context, turn int64) (*Round[T], error) {
 	r.mu.Lock()
 	now, known := r.active[turn]
 	if !known {
-		now = &Round[T]{Path: fmt.Sprintf("%s%d", r.PathPrefix, turn+1), begun: make(chan struct{}), arrived: make(chan struct{}),
-			left: r.Slots, disturbancesBefore: make(map[check.Client]int64)}
+		now = &Round[T]{Path: fmt.Sprintf("%s%d", r.PathPrefix, turn+1), turn: turn, begun: make(chan struct{}), arrived: make(chan struct{}),
+			left: r.slotsHere(), disturbancesBefore: make(map[check.Client]int64)}
 		r.active[turn] = now
 	}
 	r.mu.Unlock()
 	if !known {
-		now.Shared, now.err = r.Begin(ctx, now.Path)
+		now.Shared, now.err = r.Share(), r.create(ctx, turn, now.Path)
 		close(now.begun)
 	}
 	select {
@@ -139,10 +188,39 @@ func (r *Rounds[T]) begun(ctx context.Context, turn int64) (*Round[T], error) {
 	return now, nil
 }
 
+// slotsHere returns how many of the slots are in this process.
+func (r *Rounds[T]) slotsHere() int {
+	if r.Exchange == nil {
+		return r.Slots
+	}
+	_, n := r.Exchange.Sessions(r.Slots)
+	return n
+}
+
+// create creates what the round needs on the service, or waits until another process has.
+func (r *Rounds[T]) create(ctx context.Context, turn int64, path string) error {
+	switch {
+	case r.Exchange == nil:
+		return r.Create(ctx, r.Admin, path)
+	case turn == 0: // whoever made the subtree has
+		return nil
+	case !r.Exchange.Owner(r.Slots):
+		return r.Exchange.Await(ctx, "created", turn, 1)
+	}
+	if err := r.Create(ctx, unbuilt(r.Admin), path); err != nil {
+		return err
+	}
+	r.Exchange.Announce("created", turn)
+	return nil
+}
+
 // Finish records that the slot has done its part. It returns how many rounds ended with it: 1 for
-// the last slot of a round.
+// the last slot of a round, and 1 for the first slot if several processes have the slots.
 func (r *Rounds[T]) Finish(ctx context.Context, s *Slot) (int64, error) {
 	over := r.leave(s)
+	if r.Exchange != nil {
+		return r.finishPart(ctx, s, over)
+	}
 	if over == nil {
 		return 0, nil
 	}
@@ -152,15 +230,43 @@ func (r *Rounds[T]) Finish(ctx context.Context, s *Slot) (int64, error) {
 	return 1, nil
 }
 
-// leave returns the round if the slot was the last to leave it, and nil otherwise.
+// finishPart is Finish where several processes have the slots. over is not nil for the last slot of this
+// process. The round ends when the last slot of all has finished.
+func (r *Rounds[T]) finishPart(ctx context.Context, s *Slot, over *Round[T]) (rounds int64, err error) {
+	if s.Index == 0 {
+		rounds = 1
+	}
+	r.Exchange.Announce("finished", s.turns)
+	if over == nil || !r.Exchange.Owner(r.Slots) {
+		return rounds, nil
+	}
+	r.Exchange.Go(func() {
+		if r.Exchange.Await(ctx, "finished", over.turn, r.Slots) != nil {
+			return
+		}
+		if over.arrival != nil {
+			over.arrival.Finish()
+		}
+		_, _ = namespace.RemoveTree(ctx, unbuilt(r.Admin), over.Path) // what is left goes with the run's subtree
+	})
+	return rounds, nil
+}
+
+// leave returns the round if the slot was the last of this process to leave it, and nil otherwise.
 func (r *Rounds[T]) leave(s *Slot) *Round[T] {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.active[s.turns]
+	if r.Exchange != nil && now.disturbed(s) {
+		r.Steps.Record(check.Step{Kind: check.Troubled, Client: s.Index, Turn: now.turn})
+	}
 	if now.left--; now.left > 0 {
 		return nil
 	}
 	delete(r.active, s.turns)
+	if r.Exchange != nil {
+		return now
+	}
 	if now.arrival != nil {
 		now.arrival.Finish()
 	}
@@ -168,10 +274,40 @@ func (r *Rounds[T]) leave(s *Slot) *Round[T] {
 	return now
 }
 
-// Verdict also judges the rounds that never ended, and returns all findings.
+// JudgeSteps judges the steps of the slots of all processes. apply gives what the slots of a round share one
+// of its steps.
+func (r *Rounds[T]) JudgeSteps(steps []check.TimedStep, apply func(share *T, c check.Client, s check.TimedStep)) (safety metrics.Safety) {
+	type place struct {
+		turn   int64
+		client check.Client
+	}
+	shares, troubled := map[int64]*T{}, map[place]bool{}
+	for _, s := range check.Ordered(steps) {
+		client := check.Replayed(s.Client)
+		if s.Kind == check.Troubled {
+			troubled[place{s.Turn, client}] = true
+			continue
+		}
+		if shares[s.Turn] == nil {
+			shares[s.Turn] = r.Share()
+		}
+		apply(shares[s.Turn], client, s)
+	}
+	for _, turn := range slices.Sorted(maps.Keys(shares)) {
+		r.Judge(&safety, shares[turn], func(c check.Client) bool { return troubled[place{turn, c}] })
+	}
+	return safety
+}
+
+// Verdict also judges the rounds that never ended, and returns all findings. If several processes have the
+// slots, JudgeSteps judges them instead.
 func (r *Rounds[T]) Verdict() metrics.Safety {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.Exchange != nil {
+		r.noteTroubled()
+		return metrics.Safety{}
+	}
 	for _, now := range r.active {
 		if now.Shared != nil {
 			r.Judge(&r.safety, now.Shared, now.disturbed)
@@ -179,4 +315,15 @@ func (r *Rounds[T]) Verdict() metrics.Safety {
 	}
 	clear(r.active)
 	return r.safety
+}
+
+// noteTroubled records the slots whose sessions were disturbed in rounds that never ended.
+func (r *Rounds[T]) noteTroubled() {
+	for turn, now := range r.active {
+		for c := range now.disturbancesBefore {
+			if now.disturbed(c) {
+				r.Steps.Record(check.Step{Kind: check.Troubled, Client: c.Number() - 1, Turn: turn})
+			}
+		}
+	}
 }

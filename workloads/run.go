@@ -125,23 +125,24 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.rounds, abandon = context.WithCancel(r.rounds)
 	defer abandon()
 	start := meter.Counts()
+	defer r.exchange(ctx)()
 	r.meet(ctx, SessionsOpen)
-	r.openLoop()
+	r.openLoop(ctx)
+	r.agreeTurns()
 	clients := r.startClients()
 	r.background.start(r)
 
 	record := &metrics.Record{}
 	ramp := r.gather(ctx)
 	warmup := r.warmUp(ctx)
-	if r.plan.AwaitWindow != nil {
-		r.plan.AwaitWindow(ctx)
-	}
+	r.awaitWindow(ctx)
 	server := r.readServer(ctx)
 	self := metrics.StartSampler()
 	meter.Begin()
 	all.begin()
 	r.pool.turns.open()
 	r.begin()
+	r.countTogether(ctx)
 	r.background.begin()
 	r.pool.faults.begin(r)
 	opened, before := time.Now(), meter.Counts()

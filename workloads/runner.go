@@ -29,6 +29,7 @@ type runner struct {
 	gathered    chan struct{} // closed when all clients have arrived; nil if they arrive at the same time
 	begun       atomic.Bool   // the window is open
 	interrupted bool          // the run was interrupted
+	opens       time.Time     // when the window opens, once several processes have agreed on that
 	all         atomic.Int64  // rounds that have ended since the start
 	before      atomic.Int64  // rounds that had ended before the window opened
 
@@ -64,6 +65,9 @@ const (
 // back before other clients can continue.
 const faultsEndTime = time.Minute
 
+// partEndTime is the limit in an interrupted part of a run.
+const partEndTime = 5 * time.Second
+
 // awaitEnd waits until the rounds in progress have ended. It abandons those that do not end in time,
 // or that cannot at the rate the window measured.
 func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, window *metrics.Record) {
@@ -73,6 +77,9 @@ func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, w
 	limit := endTime + time.Duration(len(r.pool.Slots))*eachEndTime
 	if r.plan.faulty && !r.interrupted {
 		limit = faultsEndTime
+	}
+	if r.plan.Part != nil && r.interrupted { // another process may be gone, for whose clients these wait
+		limit = partEndTime
 	}
 	if r.queued = r.queueTime(window) > limit; r.queued {
 		limit = 0
@@ -85,6 +92,9 @@ func (r *runner) awaitEnd(clients *sync.WaitGroup, abandon context.CancelFunc, w
 	})
 	defer t.Stop()
 	clients.Wait()
+	if x := r.pool.exchanges; x != nil {
+		x.Wait()
+	}
 }
 
 // queueTime estimates how long the turns in progress at the end of a closed loop's window take at
@@ -209,23 +219,33 @@ func (r *runner) takesTurn(s *Slot) bool {
 	if !r.pool.instances[s.instance].Together() {
 		return !r.stopping.Load()
 	}
+	takes, decided := r.takesTurnTogether(s)
+	if !decided {
+		return s.turns < r.lastTurn(s.instance)
+	}
+	return takes
+}
+
+// takesTurnTogether reports whether the client of a workload that takes all clients together takes another
+// turn. That is not decided where other processes may have begun it.
+func (r *runner) takesTurnTogether(s *Slot) (takes, decided bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.failure != nil || r.cut:
-		return false
+		return false, true
 	case s.turns < r.turns[s.instance]: // other clients have begun this turn
-		return true
+		return true, true
 	case r.stopping.Load():
-		return false
+		return false, r.pool.exchanges == nil
 	}
 	r.turns[s.instance] = s.turns + 1
-	return true
+	return true, true
 }
 
 func (r *runner) ended(rounds int64) {
 	r.all.Add(rounds)
-	if limit := r.plan.Rounds; limit > 0 && r.begun.Load() && r.done() >= limit {
+	if limit := r.plan.Rounds; limit > 0 && r.pool.exchanges == nil && r.begun.Load() && r.done() >= limit {
 		r.halt()
 	}
 }

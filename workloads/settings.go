@@ -5,6 +5,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 )
 
 // Settings are the user's settings of a workload. The zero Settings have no hold time and no think
@@ -41,7 +42,9 @@ type Settings struct {
 	// read returns every write that was acknowledged before it, by any client. Run sets both.
 	ReadsLag, ReadsFresh bool
 
-	steps   *check.Steps                // of a run that several processes share; nil for others
+	steps    *check.Steps       // of a run that several processes share; nil for others
+	exchange *exchange.Exchange // with the other processes of such a run; nil for others
+
 	timings map[string]*metrics.Latency // by phase; nil: each workload has its own
 	fanout  *FanoutTimes                // of a fan-out; nil: each workload has its own
 	used    map[string]bool             // the settings that the workload being created uses; nil: not recorded

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -35,6 +36,10 @@ func (f Form) Uses() []string {
 // Steps returns where the workload records the steps of its clients, or nil if no other process needs
 // them.
 func (s Settings) Steps() *check.Steps { return s.steps }
+
+// Exchange returns the exchange with the processes that have other clients of this instance, nil if there are
+// none.
+func (s Settings) Exchange() *exchange.Exchange { return s.exchange }
 
 // HoldTime returns how long a holder keeps what it acquired.
 func (s Settings) HoldTime() time.Duration {

@@ -29,7 +29,9 @@ func (r *runner) warn(m *metrics.Record) {
 	doubts, warnings := turnsInProgress(m)
 	m.Doubt(doubts...)
 	m.Warn(warnings...)
-	m.Doubt(r.missedRate(m)...)
+	if r.plan.Part == nil { // else rounds may be counted in another process than their arrivals
+		m.Doubt(MissedRate(m, r.plan.Clients)...)
+	}
 	if m.Background != nil {
 		warnOfBackground(m)
 	}
@@ -77,11 +79,11 @@ func lostArrivals(g metrics.Generator) (all []metrics.Warning) {
 	return all
 }
 
-// missedRate returns the doubt that fewer rounds ended than were offered, where no arrivals were
+// MissedRate returns the doubt that fewer rounds ended than were offered, where no arrivals were
 // lost, which explains it.
-func (r *runner) missedRate(m *metrics.Record) []metrics.Warning {
+func MissedRate(m *metrics.Record, clients int) []metrics.Warning {
 	g := m.Generator
-	if g.Skipped+g.Unfinished+g.Failed > 0 || float64(m.Rounds+int64(r.plan.Clients)) >= behind*float64(g.Offered) {
+	if g.Skipped+g.Unfinished+g.Failed > 0 || float64(m.Rounds+int64(clients)) >= behind*float64(g.Offered) {
 		return nil
 	}
 	return []metrics.Warning{{Code: metrics.Behind, Numbers: metrics.Numbers{"rounds": float64(m.Rounds), "offered": float64(g.Offered)}}}

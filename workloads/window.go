@@ -49,13 +49,14 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 		r.pool.faults.sample(now)
 		r.reportProgress(elapsed, first, live.self)
 	}
+	windows := int64(0) // how often the window was to end
 	for {
 		select {
 		case <-laps.C:
 			lap()
 		case <-ends:
 			lap()
-			if !r.extends(time.Since(live.opened)) {
+			if windows++; !r.extends(ctx, windows) {
 				return
 			}
 			end.Reset(r.plan.Duration)
@@ -68,10 +69,13 @@ func (r *runner) measure(ctx context.Context, live *Live) {
 	}
 }
 
-// extends reports whether a window that has been open for this long is extended by the plan's
-// duration because too few rounds have ended.
-func (r *runner) extends(open time.Duration) bool {
-	return r.pacer == nil && r.done() < r.plan.LeastRounds && open+r.plan.Duration <= r.plan.DurationLimit
+// extends reports whether a window that was to end for the n-th time is extended by the plan's duration
+// because too few rounds have ended, in all processes together.
+func (r *runner) extends(ctx context.Context, n int64) bool {
+	if r.pacer != nil || r.plan.LeastRounds == 0 || time.Duration(n+1)*r.plan.Duration > r.plan.DurationLimit {
+		return false
+	}
+	return r.doneTogether(ctx, n) < r.plan.LeastRounds
 }
 
 func (r *runner) reportProgress(elapsed time.Duration, first metrics.Lap, self *metrics.Sampler) {

@@ -25,6 +25,7 @@ const (
 	members     = root + "/members"     // an ephemeral node of each agent
 	documents   = root + "/documents"
 	barriers    = root + "/barriers"
+	boards      = root + "/boards"
 	states      = root + "/states" // how far each agent is
 )
 
@@ -47,7 +48,7 @@ func Connect(ctx context.Context, s drivers.Service, patience time.Duration) (_ 
 		return nil, err
 	}
 	p.conn = drivers.Steady(p.session)
-	for _, node := range []string{root, members, documents, barriers, states} {
+	for _, node := range []string{root, members, documents, barriers, boards, states} {
 		if err := p.create(ctx, node, nil, 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
 			return nil, err
 		}
@@ -242,7 +243,7 @@ func (p *Plane) empty(ctx context.Context) error {
 	if _, exists, err := p.conn.Exists(ctx, coordinator, nil); err != nil || exists {
 		return err
 	}
-	for _, node := range []string{documents, barriers} {
+	for _, node := range []string{documents, barriers, boards} {
 		if err := p.removeBelow(ctx, node); err != nil {
 			return err
 		}

@@ -9,20 +9,21 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 )
 
-// A packed record is a record in JSON, with its histograms apart, in the order of places, each as
+// A packed record is a record in JSON, with its background, with its histograms apart, in the order of places, each as
 // HdrHistogram encodes it; one that is missing is empty.
 type packed struct {
 	Record     metrics.Record
 	Histograms [][]byte
 }
 
-// Marshal encodes the record of one agent. It leaves out the herd, the fan-out and the background, which a
-// part of a run does not have.
+// Marshal encodes the record of one agent. It leaves out the herds and the fan-out, which a part of a run does
+// not have.
 func Marshal(r *metrics.Record) ([]byte, error) {
-	p := packed{Record: *r}
-	p.Record.Herd, p.Record.Fanout, p.Record.Background = metrics.Herd{}, nil, nil
-	p.Record.Phases = append([]metrics.Phase(nil), r.Phases...)
-	p.Record.Intervals = append([]metrics.Interval(nil), r.Intervals...)
+	p := packed{Record: copied(r)}
+	if r.Background != nil {
+		b := copied(r.Background)
+		p.Record.Background = &b
+	}
 	for _, h := range places(&p.Record) {
 		text := []byte{}
 		if *h != nil {
@@ -35,6 +36,15 @@ func Marshal(r *metrics.Record) ([]byte, error) {
 		*h = nil
 	}
 	return json.Marshal(p)
+}
+
+// copied returns a copy without what a part of a run does not have, and with phases and intervals of its own.
+func copied(r *metrics.Record) metrics.Record {
+	c := *r
+	c.Herd, c.Fanout, c.Background = metrics.Herd{}, nil, nil
+	c.Phases = append([]metrics.Phase(nil), r.Phases...)
+	c.Intervals = append([]metrics.Interval(nil), r.Intervals...)
+	return c
 }
 
 // Unmarshal decodes the record of one agent.
@@ -68,6 +78,9 @@ func places(r *metrics.Record) (all []**hdrhistogram.Histogram) {
 	}
 	for i := range r.Intervals {
 		all = append(all, &r.Intervals[i].Times)
+	}
+	if r.Background != nil {
+		all = append(all, places(r.Background)...)
 	}
 	return append(all, &r.Generator.Lag, &r.Generator.Wakes)
 }

@@ -25,21 +25,22 @@ type Part struct {
 
 // Records returns the record that one process would have had: sums of counts, merged histograms, and the
 // longest durations. Warnings name their agent. The caller fills in what follows only from all clients
-// together, such as the herd. The server's own counts are missing.
-func Records(parts []Part) (*metrics.Record, error) {
+// together, such as the herd. The server's own counts are missing. together says that the clients take their turns
+// together.
+func Records(parts []Part, together bool) (*metrics.Record, error) {
 	m := &metrics.Record{Errors: map[string]int64{}}
 	var phases [][]metrics.Phase
 	var lags, wakes []*hdrhistogram.Histogram
 	for _, p := range parts {
 		r := p.Record
-		if r.Background != nil || r.Fanout != nil || r.Storm != nil || len(r.Breaks)+len(r.Recoveries) > 0 {
-			return nil, fmt.Errorf("agent %s: a background, a fan-out, storms and faults cannot be merged", p.Agent)
+		if r.Fanout != nil || len(r.Breaks)+len(r.Recoveries) > 0 {
+			return nil, fmt.Errorf("agent %s: a fan-out and faults cannot be merged", p.Agent)
 		}
 		add(m, r)
 		if err := addFairness(m, r.Fairness); err != nil {
 			return nil, fmt.Errorf("agent %s: %w", p.Agent, err)
 		}
-		addLittle(m, r.Little)
+		addLittle(m, r.Little, together)
 		addGenerator(&m.Generator, r.Generator)
 		m.Warnings, m.Doubts = join(m.Warnings, r.Warnings, p.Agent), join(m.Doubts, r.Doubts, p.Agent)
 		phases, lags, wakes = append(phases, r.Phases), append(lags, r.Generator.Lag), append(wakes, r.Generator.Wakes)
@@ -50,7 +51,28 @@ func Records(parts []Part) (*metrics.Record, error) {
 	m.Generator.Wakes, errs[2] = Histograms(wakes...)
 	m.Intervals, errs[3] = intervals(parts)
 	m.Warn(m.Little.Warnings()...)
-	return m, errors.Join(errs[:]...)
+	return m, errors.Join(append(errs[:], addBackground(m, parts))...)
+}
+
+// addBackground merges the backgrounds. An agent without clients of the background has none.
+func addBackground(m *metrics.Record, parts []Part) (err error) {
+	var all []Part
+	for _, p := range parts {
+		if p.Record.Background != nil {
+			all = append(all, Part{p.Agent, p.Record.Background})
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	if m.Background, err = Records(all, false); err != nil {
+		return fmt.Errorf("background: %w", err)
+	}
+	for _, w := range m.Background.Little.Warnings() {
+		w.Names = metrics.Names{metrics.OfLoad: metrics.Background}
+		m.Warn(w)
+	}
+	return nil
 }
 
 // add adds the counts of an agent.
@@ -71,6 +93,12 @@ func add(m, r *metrics.Record) {
 			m.Mix = &metrics.Mix{}
 		}
 		m.Mix.Reads, m.Mix.Writes, m.Mix.Retries = m.Mix.Reads+r.Mix.Reads, m.Mix.Writes+r.Mix.Writes, m.Mix.Retries+r.Mix.Retries
+	}
+	if r.Storm != nil {
+		if m.Storm == nil {
+			m.Storm = &metrics.Storm{}
+		}
+		m.Storm.Made, m.Storm.Omitted = m.Storm.Made+r.Storm.Made, m.Storm.Omitted+r.Storm.Omitted
 	}
 }
 
@@ -93,9 +121,9 @@ func addFairness(m *metrics.Record, f *metrics.Fairness) error {
 	return nil
 }
 
-// addLittle adds the turns of an agent. Turns of different agents are independent, so the squares of their
+// addLittle adds the turns of an agent. Where turns of different agents are independent, the squares of their
 // errors are added.
-func addLittle(m *metrics.Record, l *metrics.Little) {
+func addLittle(m *metrics.Record, l *metrics.Little, together bool) {
 	if l == nil {
 		return
 	}
@@ -103,7 +131,11 @@ func addLittle(m *metrics.Record, l *metrics.Little) {
 		m.Little = &metrics.Little{}
 	}
 	s := m.Little
-	s.InProgress, s.Ended, s.Most, s.Error = s.InProgress+l.InProgress, s.Ended+l.Ended, s.Most+l.Most, math.Hypot(s.Error, l.Error)
+	if s.InProgress, s.Ended, s.Most = s.InProgress+l.InProgress, s.Ended+l.Ended, s.Most+l.Most; together {
+		s.Error += l.Error
+		return
+	}
+	s.Error = math.Hypot(s.Error, l.Error)
 }
 
 // addGenerator adds arrivals and processor time. Machine is not merged: each agent has its own.
@@ -122,7 +154,7 @@ func addGenerator(m *metrics.Generator, g metrics.Generator) {
 // merged record instead.
 func join(all, further []metrics.Warning, agent string) []metrics.Warning {
 	for _, w := range further {
-		i := slices.IndexFunc(all, func(o metrics.Warning) bool { return o.Code == w.Code })
+		i := slices.IndexFunc(all, func(o metrics.Warning) bool { return o.Code == w.Code && maps.Equal(o.Names, w.Names) })
 		switch {
 		case w.Code == metrics.LittlesLaw:
 		case strings.HasPrefix(w.Code, "cpu"):

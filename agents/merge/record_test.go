@@ -66,7 +66,11 @@ func fill(t *testing.T, v reflect.Value, r *rand.Rand) {
 func TestEveryFieldOfARecordIsSent(t *testing.T) {
 	want := new(metrics.Record)
 	fill(t, reflect.ValueOf(want).Elem(), rand.New(rand.NewPCG(1, 1)))
-	want.Herd, want.Fanout, want.Background = metrics.Herd{}, nil, nil // a part of a run has none
+	want.Background = new(metrics.Record)
+	fill(t, reflect.ValueOf(want.Background).Elem(), rand.New(rand.NewPCG(1, 2)))
+	for _, r := range []*metrics.Record{want, want.Background} {
+		r.Herd, r.Fanout = metrics.Herd{}, nil // a part of a run has none
+	}
 	text, err := Marshal(want)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +172,7 @@ func TestAnySplitOfARunEqualsOneProcess(t *testing.T) {
 			}
 			records = append(records, Part{fmt.Sprint(i), sent})
 		}
-		got, err := Records(records)
+		got, err := Records(records, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +199,7 @@ func TestWarningsNameTheirAgent(t *testing.T) {
 	a.Doubt(starved)
 	a.Warn(cut, law)
 	b.Warn(longer)
-	m, err := Records([]Part{{"east", a}, {"west", b}})
+	m, err := Records([]Part{{"east", a}, {"west", b}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,14 +221,14 @@ func TestWarningsNameTheirAgent(t *testing.T) {
 // TestWhatCannotBeMergedIsAnError has parts that no agent can have yet.
 func TestWhatCannotBeMergedIsAnError(t *testing.T) {
 	for _, r := range []*metrics.Record{
-		{Background: &metrics.Record{}}, {Fanout: &metrics.Fanout{}}, {Storm: &metrics.Storm{}}, {Breaks: make([]metrics.Break, 1)},
+		{Fanout: &metrics.Fanout{}}, {Breaks: make([]metrics.Break, 1)},
 	} {
-		if _, err := Records([]Part{{"a", r}}); err == nil {
+		if _, err := Records([]Part{{"a", r}}, false); err == nil {
 			t.Errorf("%+v is merged", r)
 		}
 	}
 	two := []Part{{"a", process(nil, 3, 1)}, {"b", process(nil, 4, 1)}}
-	if _, err := Records(two); err == nil || !slices.Contains([]string{"agent b: it has 4 clients, another agent 3"}, err.Error()) {
+	if _, err := Records(two, false); err == nil || !slices.Contains([]string{"agent b: it has 4 clients, another agent 3"}, err.Error()) {
 		t.Errorf("got %v", err)
 	}
 }

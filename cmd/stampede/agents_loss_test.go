@@ -15,7 +15,7 @@ import (
 )
 
 // TestTheResultSaysWhichAgentWasLost kills an agent in a run of three. A threshold that depends on what is missing
-// is invalid, whether the run ends or goes on.
+// is invalid, whether the run ends or continues.
 func TestTheResultSaysWhichAgentWasLost(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for outcome, want := range map[string]struct {

@@ -35,7 +35,7 @@ func (a *app) gather(ctx context.Context, f spec.Agents, patience time.Duration,
 		return nil, interrupted(ctx, err)
 	}
 	a.fleet, err = agents.Gather(ctx, plane, agents.Options{
-		Agents: f.Count, GoesOn: f.OnLoss == spec.Continue, Version: versionLine(), Address: f.Listen,
+		Agents: f.Count, Continue: f.OnLoss == spec.Continue, Version: versionLine(), Address: f.Listen,
 		Present: func(n int) { p.note("waiting for agents: %d of %d", n, f.Count) },
 	})
 	if err != nil {

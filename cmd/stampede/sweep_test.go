@@ -103,9 +103,9 @@ func sweepTo(t *testing.T, s *sweep) (table string, file results.Sweep) {
 	return strings.ReplaceAll(table, path, "PATH"), file
 }
 
-// TestSweepGoesOn checks that a sweep that is interrupted anywhere and resumed shows the same as an
+// TestSweepContinue checks that a sweep that is interrupted anywhere and resumed shows the same as an
 // uninterrupted one.
-func TestSweepGoesOn(t *testing.T) {
+func TestSweepContinue(t *testing.T) {
 	const never = 1000
 	for name, line := range map[string]string{
 		"levels": "--clients 2..16 --hold 0,1ms --repeat 2 --seed 5",

@@ -86,13 +86,15 @@ const rules = `
 	workloads/openloop:
 	workloads/history:
 	workloads/check:               workloads/history metrics drivers
+	workloads/exchange:
 	workloads/parallel:
 	workloads/systems:
 	workloads/namespace:           workloads/parallel drivers
-	workloads:                     workloads/check workloads/costmodel workloads/openloop workloads/namespace workloads/parallel metrics metrics/fanout drivers drivers/cluster/faults
+	workloads:                     workloads/check workloads/exchange workloads/costmodel workloads/openloop workloads/namespace workloads/parallel metrics metrics/fanout drivers drivers/cluster/faults
+	workloads/divided:             workloads workloads/check metrics
 	workloads/settled:             workloads metrics drivers
-	workloads/recipe:              workloads workloads/check workloads/settled workloads/namespace workloads/openloop workloads/parallel workloads/history metrics drivers
-	workloads/load:                workloads workloads/check workloads/settled workloads/namespace workloads/openloop workloads/history metrics drivers
+	workloads/recipe:              workloads workloads/check workloads/divided workloads/exchange workloads/settled workloads/namespace workloads/openloop workloads/parallel workloads/history metrics drivers
+	workloads/load:                workloads workloads/check workloads/divided workloads/exchange workloads/settled workloads/namespace workloads/openloop workloads/history metrics drivers
 	workloads/runtest:             workloads workloads/recipe workloads/load workloads/namespace recipes metrics drivers drivers/backends internal/bubble
 	workloads/catalog:             workloads workloads/systems workloads/recipe workloads/load workloads/settled workloads/costmodel recipes naive drivers internal/suggest
 	workloads/recipetest:          workloads/... metrics drivers internal/bubble
@@ -100,7 +102,7 @@ const rules = `
 	agents/journal:                metrics metrics/fanout drivers
 	agents/merge:                  metrics
 	agents/control:                recipes drivers drivers/backends drivers/etcd
-	agents:                        agents/... workloads workloads/check workloads/namespace metrics drivers drivers/backends drivers/cluster/faults
+	agents:                        agents/... workloads workloads/check workloads/divided workloads/namespace workloads/openloop metrics drivers drivers/backends drivers/cluster/faults
 	metrics/export:                metrics metrics/observe drivers/server
 	dashboards/live:               metrics metrics/fanout results results/charts results/units results/view
 	workloads/sweeps:              metrics results results/metric results/stats results/units

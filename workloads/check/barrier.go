@@ -39,18 +39,20 @@ func NewBarrier(need int, early string) *Barrier {
 	return &Barrier{need: need, early: early, all: make(chan struct{})}
 }
 
-// Arrive records that the client has arrived. Arriving again with a new session changes nothing.
-func (g *Barrier) Arrive(s Client) {
+// Arrive records that the client has arrived, and reports whether that is new. Arriving again with a new
+// session changes nothing.
+func (g *Barrier) Arrive(s Client) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if slices.Contains(g.arrived, s) {
-		return
+		return false
 	}
 	g.arrived = append(g.arrived, s)
 	if len(g.arrived) == g.need {
 		g.last = time.Now()
 		close(g.all)
 	}
+	return true
 }
 
 // AllArrived reports whether all have arrived.

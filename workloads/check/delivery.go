@@ -25,6 +25,7 @@ type Delivery struct {
 	clock   int64           // a logical clock: begins and ends of puts and takes, in order
 	last    int64           // the number of the newest item
 	items   map[int64]*Item // by number; the items not known to be taken
+	part    *deliveryPart   // nil: this process has all clients
 	choices [PriorityLimit]choice
 	safety  metrics.Safety
 }
@@ -43,16 +44,25 @@ type Item struct {
 	began    int64 // the logical time when its put began
 	added    int64 // the logical time when its put returned, 0 if that is unknown
 	doubt    bool
-	Room     <-chan struct{} // holds an element for the item until it is taken; may be nil
+	Free     func() // is called once, when the item takes up no room any more; may be nil
 }
 
-// Bytes returns the item as it is stored in the queue.
-func (p *Item) Bytes() []byte { return strconv.AppendInt(nil, p.number, 10) }
+// Number returns the item's number.
+func (p *Item) Number() int64 { return p.number }
+
+// Bytes returns the item as it is stored in the queue: its number, which is negative for an end item, so that a
+// consumer knows it that is in another process than its producer.
+func (p *Item) Bytes() []byte {
+	if p.End {
+		return strconv.AppendInt(nil, -p.number, 10)
+	}
+	return strconv.AppendInt(nil, p.number, 10)
+}
 
 func (p *Item) freeRoom() {
-	if p.Room != nil {
-		<-p.Room
-		p.Room = nil
+	if p.Free != nil {
+		p.Free()
+		p.Free = nil
 	}
 }
 
@@ -84,9 +94,15 @@ func (d *Delivery) BeginPut(p Item, client int, now time.Time) *Item {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.last++
-	p.number, p.client, p.began, p.Sent = d.last, client, d.tick(), now
-	d.items[p.number] = &p
+	p.number = d.part.number(d.last)
+	d.beginPut(&p, client, now)
+	d.part.record(now, Step{Kind: Putting, Client: client, Turn: p.number, Value: int64(p.Priority), Disturbed: p.End})
 	return &p
+}
+
+func (d *Delivery) beginPut(p *Item, client int, now time.Time) {
+	p.client, p.began, p.Sent = client, d.tick(), now
+	d.items[p.number] = p
 }
 
 // EndPut records the end of the put. After an error the item may have been added.
@@ -96,15 +112,18 @@ func (d *Delivery) EndPut(p *Item, err error) {
 	if err != nil {
 		p.doubt = true
 		p.freeRoom()
+		d.part.record(time.Now(), Step{Kind: InDoubt, Client: p.client, Turn: p.number})
 		return
 	}
 	p.added = d.tick()
+	d.part.record(time.Now(), Step{Kind: Put, Client: p.client, Turn: p.number})
 }
 
 // SessionLost records that a client's session is lost, and its items with it.
 func (d *Delivery) SessionLost(client int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.part.record(time.Now(), Step{Kind: Cleared, Client: client})
 	for _, p := range d.items {
 		if p.client == client {
 			p.doubt = true
@@ -117,17 +136,23 @@ func (d *Delivery) SessionLost(client int) {
 func (d *Delivery) BeginTake(t *Consumer) Take {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.part.record(time.Now(), Step{Kind: Taking, Client: t.Client, Shared: t.before == 0})
 	return Take{Consumer: t, began: d.tick(), choices: d.choices}
 }
 
 // TakeInDoubt records that a consumer may have taken the item.
-func (d *Delivery) TakeInDoubt(item []byte) *Item {
+func (d *Delivery) TakeInDoubt(t Take, item []byte) *Item {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := d.items[itemNumber(item)]
+	n, end := itemNumber(item)
+	d.part.record(time.Now(), Step{Kind: GaveUp, Client: t.Client, Turn: n})
+	p := d.items[n]
 	if p != nil {
 		p.doubt = true
 		p.freeRoom()
+	}
+	if p == nil && n > 0 && d.part != nil {
+		return &Item{number: n, End: end}
 	}
 	return p
 }
@@ -137,8 +162,11 @@ func (d *Delivery) TakeInDoubt(item []byte) *Item {
 func (d *Delivery) EndTake(t Take, item []byte) *Item {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	n, end := itemNumber(item)
+	if d.part != nil {
+		return d.tookPart(t, n, end)
+	}
 	d.safety.Checked++
-	n := itemNumber(item)
 	p := d.items[n]
 	switch {
 	case n < 1 || n > d.last:
@@ -201,11 +229,11 @@ func (d *Delivery) tick() int64 {
 	return d.clock
 }
 
-// itemNumber returns the number of an item, 0 if it is not valid.
-func itemNumber(item []byte) int64 {
+// itemNumber returns the number of an item, 0 if it is not valid, and whether it is an end item.
+func itemNumber(item []byte) (number int64, end bool) {
 	n, err := strconv.ParseInt(string(item), 10, 64)
 	if err != nil {
-		return 0
+		return 0, false
 	}
-	return n
+	return max(n, -n), n < 0
 }

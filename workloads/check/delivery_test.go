@@ -161,12 +161,12 @@ func TestDoubtExcuses(t *testing.T) {
 	room := make(chan struct{}, 3)
 	inRoom := func() *Item {
 		room <- struct{}{}
-		return r.check.BeginPut(Item{Room: room}, 0, time.Time{})
+		return r.check.BeginPut(Item{Free: func() { <-room }}, 0, time.Time{})
 	}
 	unsure, withered, halfTaken := inRoom(), inRoom(), inRoom()
 	r.check.EndPut(unsure, drivers.ErrInDoubt)
 	r.check.EndPut(halfTaken, nil)
-	r.check.TakeInDoubt(halfTaken.Bytes())
+	r.check.TakeInDoubt(Take{Consumer: &Consumer{}}, halfTaken.Bytes())
 	r.check.EndPut(withered, nil)
 	r.check.SessionLost(0)
 	if len(room) != 0 {

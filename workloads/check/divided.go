@@ -17,11 +17,11 @@ type TimedStep struct {
 	Earliest, Latest time.Duration
 }
 
-// middle is the estimate of the step's time.
-func (s TimedStep) middle() time.Duration { return s.Earliest + (s.Latest-s.Earliest)/2 }
+// Middle is the estimate of the step's time.
+func (s TimedStep) Middle() time.Duration { return s.Earliest + (s.Latest-s.Earliest)/2 }
 
-// error is how far middle can be wrong.
-func (s TimedStep) error() time.Duration { return (s.Latest - s.Earliest + 1) / 2 }
+// Error is how far Middle can be wrong.
+func (s TimedStep) Error() time.Duration { return (s.Latest - s.Earliest + 1) / 2 }
 
 // A Window is the measured part of a run, on the same clock.
 type Window struct{ Begin, End time.Duration }
@@ -42,6 +42,7 @@ type dividedHold struct {
 	asked, granted TimedStep
 	releasing      TimedStep
 	disturbed      bool
+	deposed        bool
 	counted        bool // its overlap after a disturbance has been counted
 }
 
@@ -54,18 +55,50 @@ func (h *dividedHold) surely() (from, to time.Duration) {
 // forever is the end of a hold that was not released.
 const forever = time.Duration(math.MaxInt64)
 
-// JudgeSteps judges the steps of all clients of a lock that one client holds at a time. The error of
-// the clocks never accuses: two holds overlap only if they do so whatever the error, and tokens are out
-// of order only if the smaller one was certainly granted later. Equal tokens need no clock.
+// JudgeSteps judges the steps of all clients of a lock, which one client holds at a time, or several that
+// share it. The error of the clocks never accuses: two holds overlap only if they do so whatever the error,
+// and tokens are out of order only if the smaller one was certainly granted later. Equal tokens need no
+// clock.
 func JudgeSteps(steps []TimedStep, w Window) JudgedSteps {
-	steps = slices.SortedStableFunc(slices.Values(steps), func(a, b TimedStep) int { return cmp.Compare(a.middle(), b.middle()) })
+	ordered := inOrder(steps, TimedStep.Middle)
 	var j JudgedSteps
-	holds := holdsOf(steps)
+	holds := holdsOf(ordered)
 	j.Safety.Checked = int64(len(holds))
 	judgeOverlaps(&j.Safety, holds)
 	judgeTokens(&j.Safety, holds)
-	j.measure(steps, holds, w)
+	judgeDeposals(&j.Safety, ordered, holds)
+	if slices.ContainsFunc(holds, (*dividedHold).shared) {
+		j.measureWaits(ordered, w)
+		j.measureShared(Ordered(steps), w)
+		return j
+	}
+	j.measureWaits(ordered, w)
+	j.measure(ordered, holds, w)
 	return j
+}
+
+func (h *dividedHold) shared() bool { return h.asked.Shared }
+
+// exclude reports whether the two must not hold at the same time.
+func exclude(a, b *dividedHold) bool { return !a.shared() || !b.shared() }
+
+// judgeDeposals finds holders that lost the lock by force although no client has deposed so many.
+func judgeDeposals(s *metrics.Safety, steps []TimedStep, holds []*dividedHold) {
+	var deposed, force int64
+	for _, h := range holds {
+		if h.deposed {
+			deposed++
+		}
+	}
+	for _, step := range steps {
+		if step.Kind == Deposing {
+			force += step.Value
+		}
+	}
+	if unexplained := deposed - force; unexplained > 0 {
+		s.Violations += unexplained
+		s.Details = append(s.Details, fmt.Sprintf("violation: %d holders lost the lock although no client deposed them", unexplained))
+	}
 }
 
 // holdsOf returns the holds in the order of their grants.
@@ -80,7 +113,7 @@ func holdsOf(steps []TimedStep) (holds []*dividedHold) {
 		case Releasing:
 			h.releasing = s
 		case Released:
-			h.disturbed = s.Disturbed
+			h.disturbed, h.deposed = s.Disturbed, s.Deposed
 		}
 	}
 	return holds
@@ -98,6 +131,9 @@ func judgeOverlaps(s *metrics.Safety, holds []*dividedHold) {
 		from, _ := h.surely()
 		open = slices.DeleteFunc(open, func(o *dividedHold) bool { return o.releasing.Earliest <= from })
 		for _, o := range open {
+			if !exclude(o, h) {
+				continue
+			}
 			accuse(s, o, h, fmt.Sprintf("held at the same time as client %d", o.granted.Client+1))
 		}
 		open = append(open, h)
@@ -109,18 +145,29 @@ func judgeTokens(s *metrics.Safety, holds []*dividedHold) {
 	with := slices.DeleteFunc(slices.Clone(holds), func(h *dividedHold) bool { return h.granted.Token == drivers.NoSeq })
 	s.Tokens = len(with) > 0
 	slices.SortStableFunc(with, func(a, b *dividedHold) int { return cmp.Compare(a.granted.Token, b.granted.Token) })
-	var latest *dividedHold // of those with smaller tokens, the one that was certainly granted last
+	var last, alone *dividedHold // of those with smaller tokens, the one that was certainly granted last, and that of those that did not share
 	for i, h := range with {
+		latest := last
+		if h.shared() {
+			latest = alone
+		}
 		switch {
-		case i > 0 && with[i-1].granted.Token == h.granted.Token:
+		case i > 0 && with[i-1].granted.Token == h.granted.Token && exclude(with[i-1], h):
 			accuse(s, with[i-1], h, fmt.Sprintf("got token %d, as client %d did", h.granted.Token, with[i-1].granted.Client+1))
 		case latest != nil && h.granted.Latest < latest.granted.Earliest:
 			accuse(s, h, latest, fmt.Sprintf("got token %d after client %d had %d", latest.granted.Token, h.granted.Client+1, h.granted.Token))
 		}
-		if latest == nil || h.granted.Earliest > latest.granted.Earliest {
-			latest = h
+		if last = grantedLast(last, h); !h.shared() {
+			alone = grantedLast(alone, h)
 		}
 	}
+}
+
+func grantedLast(a, b *dividedHold) *dividedHold {
+	if a == nil || b.granted.Earliest > a.granted.Earliest {
+		return b
+	}
+	return a
 }
 
 // accuse counts a conflict of two holds as a violation, or as a belief overlap if a session was
@@ -128,13 +175,16 @@ func judgeTokens(s *metrics.Safety, holds []*dividedHold) {
 func accuse(s *metrics.Safety, earlier, later *dividedHold, what string) {
 	verdict := "violation"
 	switch {
-	case !earlier.disturbed && !later.disturbed:
+	case !earlier.excused() && !later.excused():
 		s.Violations++
 	case earlier.counted:
 		return
 	default:
 		earlier.counted = true
 		verdict = "belief overlap after a disturbed session"
+		if !earlier.disturbed && !later.disturbed {
+			verdict = "belief overlap after a holder was deposed"
+		}
 		s.BeliefOverlaps++
 		if earlier.granted.Token != drivers.NoSeq && later.granted.Token != drivers.NoSeq {
 			s.TokensRefused++
@@ -145,26 +195,85 @@ func accuse(s *metrics.Safety, earlier, later *dividedHold, what string) {
 	}
 }
 
-// measure takes the hand-offs and the fairness in the window.
+// excused reports whether the service may have been right to grant the lock again during the hold.
+func (h *dividedHold) excused() bool { return h.disturbed || h.deposed }
+
+// measure takes the hand-offs of a lock that one client holds at a time.
 func (j *JudgedSteps) measure(steps []TimedStep, holds []*dividedHold, w Window) {
 	next := map[TimedStep]*dividedHold{} // the hold after the one that a release ends
 	for i, h := range holds[:max(len(holds)-1, 0)] {
 		next[h.releasing] = holds[i+1]
 	}
+	waiting := map[int]bool{}
+	for _, s := range steps {
+		switch s.Kind {
+		case Asked:
+			waiting[s.Client] = true
+		case Granted, GaveUp:
+			delete(waiting, s.Client)
+		case Releasing:
+			// The next client may seem to have left the queue before, by the error of the clocks.
+			if h := next[s]; h != nil && (len(waiting) > 0 || h.asked.Middle() <= s.Middle()) {
+				j.handedOff(s, h.granted, w)
+			}
+		}
+	}
+}
+
+// measureShared takes the hand-offs of a lock that several clients can hold: from the release of the last
+// of them, while others wait. The steps are in an order in which a release comes before each grant that may
+// have followed it.
+func (j *JudgedSteps) measureShared(steps []TimedStep, w Window) {
+	waiting, holding := map[int]bool{}, map[int]bool{}
+	var released *TimedStep
+	for i, s := range steps {
+		switch s.Kind {
+		case Asked:
+			waiting[s.Client] = true
+		case GaveUp:
+			delete(waiting, s.Client)
+		case Granted:
+			delete(waiting, s.Client)
+			holding[s.Client] = true
+			if released != nil {
+				j.handedOff(*released, s, w)
+				released = nil
+			}
+		case Releasing:
+			delete(holding, s.Client)
+			if released = nil; len(holding) == 0 && len(waiting) > 0 {
+				released = &steps[i]
+			}
+		}
+	}
+}
+
+func (j *JudgedSteps) handedOff(releasing, granted TimedStep, w Window) {
+	if !w.contains(granted.Middle()) {
+		return
+	}
+	j.Handoffs = append(j.Handoffs, max(granted.Middle()-releasing.Middle(), 0))
+	j.Error = max(j.Error, releasing.Error()+granted.Error())
+}
+
+// measureWaits finds how long clients waited, and which were served before others that had asked earlier.
+func (j *JudgedSteps) measureWaits(steps []TimedStep, w Window) {
 	var waiting []TimedStep // in the order of asking
 	leave := func(client int, at time.Duration) (overtook bool) {
 		i := slices.IndexFunc(waiting, func(a TimedStep) bool { return a.Client == client })
 		if i < 0 {
 			return false
 		}
+		mine := waiting[i]
 		if w.contains(at) {
-			j.LongestWait = max(j.LongestWait, at-waiting[i].middle())
+			j.LongestWait = max(j.LongestWait, at-mine.Middle())
 		}
+		overtook = slices.ContainsFunc(waiting[:i], func(a TimedStep) bool { return !a.Shared || !mine.Shared })
 		waiting = slices.Delete(waiting, i, i+1)
-		return i > 0
+		return overtook
 	}
 	for _, s := range steps {
-		at := s.middle()
+		at := s.Middle()
 		switch s.Kind {
 		case Asked:
 			waiting = append(waiting, s)
@@ -174,15 +283,9 @@ func (j *JudgedSteps) measure(steps []TimedStep, holds []*dividedHold, w Window)
 			}
 		case GaveUp:
 			leave(s.Client, at)
-		case Releasing:
-			// The next client may seem to have left the queue before, by the error of the clocks.
-			if h := next[s]; h != nil && (len(waiting) > 0 || h.asked.middle() <= at) && w.contains(h.granted.middle()) {
-				j.Handoffs = append(j.Handoffs, max(h.granted.middle()-at, 0))
-				j.Error = max(j.Error, s.error()+h.granted.error())
-			}
 		}
 	}
 	if len(waiting) > 0 {
-		j.LongestWait = max(j.LongestWait, w.End-waiting[0].middle())
+		j.LongestWait = max(j.LongestWait, w.End-waiting[0].Middle())
 	}
 }

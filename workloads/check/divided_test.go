@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -39,7 +40,10 @@ func blurred(r *rand.Rand, steps []TimedStep, e time.Duration) (all []TimedStep)
 		s.Latest += offsets[s.Client] + e
 		all = append(all, s)
 	}
-	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	first := r.Perm(1 + len(offsets)*2)[0] // the order of the clients is any, that of one client's steps is kept
+	slices.SortStableFunc(all, func(a, b TimedStep) int {
+		return cmp.Compare((a.Client+first)%(len(offsets)+1), (b.Client+first)%(len(offsets)+1))
+	})
 	return all
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +20,9 @@ import (
 // none of those that were directly ahead of it and have gone.
 type Membership struct {
 	Ring bool
+	// Tell, if set, passes the changes of this process's members to other processes, whose Learn they reach in
+	// this order.
+	Tell func(change string)
 
 	mu      sync.Mutex
 	members []*Member // in the order of their places
@@ -42,6 +46,11 @@ type Member struct {
 func (r *Membership) Joined(client int, name string, place int64) *Member {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.tell(change{client, name, place})
+	return r.joined(client, name, place)
+}
+
+func (r *Membership) joined(client int, name string, place int64) *Member {
 	if lost := slices.IndexFunc(r.members, func(m *Member) bool { return m.client == client }); lost >= 0 {
 		r.remove(lost)
 	}
@@ -62,6 +71,43 @@ func (r *Membership) Left(m *Member) {
 // without removes the member if it still is one.
 func (r *Membership) without(m *Member) {
 	if i := slices.Index(r.members, m); i >= 0 {
+		r.tell(change{Client: m.client})
+		r.remove(i)
+		r.moveAll()
+	}
+}
+
+// A change is the joining or the leaving of a member.
+type change struct {
+	Client int
+	Name   string // "" if it leaves
+	Place  int64
+}
+
+func (r *Membership) tell(c change) {
+	if r.Tell == nil {
+		return
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err) // it has no field that JSON cannot represent
+	}
+	r.Tell(string(text))
+}
+
+// Learn records a change of another process's members.
+func (r *Membership) Learn(text string) {
+	var c change
+	if json.Unmarshal([]byte(text), &c) != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if c.Name != "" {
+		r.joined(c.Client, c.Name, c.Place)
+		return
+	}
+	if i := slices.IndexFunc(r.members, func(m *Member) bool { return m.client == c.Client }); i >= 0 {
 		r.remove(i)
 		r.moveAll()
 	}

@@ -21,6 +21,7 @@ type Visibility struct {
 	mu      sync.Mutex
 	made    []int64 // by value: the last update
 	clients []*View
+	steps   *Steps // nil: all clients are in this process
 	safety  metrics.Safety
 }
 
@@ -40,6 +41,10 @@ func NewVisibility(clients, values int) *Visibility {
 	}
 	return v
 }
+
+// Record makes the Visibility that of the clients of one process. Whether an update had been made when it
+// was seen is judged by the recorded steps: see [JudgeUpdates]. steps is nil if the process has all clients.
+func (v *Visibility) Record(steps *Steps) { v.steps = steps }
 
 // OpenView starts a client's view from scratch, with a new session.
 func (v *Visibility) OpenView(client int) *View {
@@ -61,7 +66,18 @@ func (v *Visibility) UpdateBegins(value int, number int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.made[value] = number
+	v.steps.Record(Step{Kind: Updating, Client: noOne, Turn: number, Value: int64(value)})
 }
+
+// Made records that the update was made, maybe by a client of another process.
+func (v *Visibility) Made(value int, number int64) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.made[value] = max(v.made[value], number)
+}
+
+// noOne is the client of steps for which it does not matter which client took them.
+const noOne = -1
 
 // Saw records that the client of the view sees this data at the value.
 func (v *Visibility) Saw(client int, w *View, value int, data []byte) {
@@ -69,7 +85,7 @@ func (v *Visibility) Saw(client int, w *View, value int, data []byte) {
 	defer v.mu.Unlock()
 	v.safety.Checked++
 	number, err := strconv.ParseInt(string(data), 10, 64)
-	if err != nil || number < 0 || number > v.made[value] {
+	if err != nil || number < 0 || number > v.made[value] && v.steps == nil {
 		v.addViolation("client %d saw %q, which was never written", client+1, data)
 		return
 	}
@@ -78,6 +94,7 @@ func (v *Visibility) Saw(client int, w *View, value int, data []byte) {
 	}
 	if number != w.Seen[value] {
 		w.Seen[value], w.At[value] = number, time.Now()
+		v.steps.RecordAt(w.At[value], Step{Kind: Saw, Client: client, Turn: number, Value: int64(value)})
 	}
 	w.move()
 }

@@ -56,6 +56,9 @@ type fanoutWorkload struct {
 func (w *fanoutWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.node, w.clients = base+"/node", clients
 	w.tracker.expect(clients)
+	if w.tracker.exchange != nil { // whoever made the subtree has created the node
+		return nil
+	}
 	return namespace.CreateNode(ctx, c, w.node, check.UpdateData(0), 0)
 }
 
@@ -119,6 +122,7 @@ type fanoutWatcher struct {
 func (c *fanoutWatcher) Turn(ctx context.Context) (int64, error) {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
+	c.tracker.follow(ctx)
 	go func() {
 		select {
 		case <-c.tracker.over:
@@ -157,6 +161,7 @@ type fanoutWriter struct {
 // Turn makes one write. It repeats the last write if that was never acknowledged because the
 // session was lost.
 func (c *fanoutWriter) Turn(ctx context.Context) (int64, error) {
+	c.tracker.follow(ctx)
 	if !c.tracker.await(ctx, c.tracker.ready, c.slot.Stopping) {
 		return 0, context.Cause(ctx)
 	}
@@ -202,6 +207,7 @@ func (c *fanoutWriter) set(ctx context.Context, due time.Time, ticket *openloop.
 	repeated := u != nil
 	if !repeated {
 		u = c.tracker.issue(due, ticket)
+		c.tracker.followWrite(ctx, u)
 	}
 	for {
 		_, err := c.slot.Conn.Set(ctx, c.node, check.UpdateData(u.number), int32(u.number-1))

@@ -28,6 +28,7 @@ type Observer struct {
 	rearming  bool        // its one-shot watch has fired and is not armed again
 	arming    bool        // a watch is being armed
 	pending   []time.Time // times of the notifications since then
+	unarmed   []int64     // the writes that it was notified of since its one-shot watch was armed, if processes share the run
 }
 
 // join returns the ear of a client's new session. A client that listened before still counts as
@@ -38,7 +39,7 @@ func (t *fanoutTracker) join(s *workloads.Slot, quiet *semaphore.Weighted) *Obse
 	e := &Observer{slot: s, disturbancesBefore: s.Disturbances(), tracker: t, quiet: quiet}
 	if before := t.observers[s.Index]; before != nil {
 		before.replaced = true
-		e.listening, e.seen, e.rearming = before.listening, before.seen, before.rearming
+		e.listening, e.seen, e.rearming, e.unarmed = before.listening, before.seen, before.rearming, before.unarmed
 	}
 	t.observers[s.Index] = e
 	return e
@@ -123,11 +124,12 @@ func (e *Observer) setVersion(version int64) {
 	}
 	t.safety.Checked++
 	switch {
-	case version > t.made:
+	case version > t.made && t.exchange == nil:
 		e.addFinding("read version %d, which was never written", version)
 	case version < e.seen:
 		e.addFinding("read version %d after %d", version, e.seen)
 	}
+	e.missedElsewhere(version)
 	for ; e.seen < min(version, t.made); e.seen++ {
 		if u := t.write(e.seen + 1); u != nil {
 			u.missed++
@@ -142,6 +144,7 @@ func (e *Observer) setVersion(version int64) {
 		e.listening = true
 		e.slot.Marks.PhaseBegin()
 		t.listening++
+		t.exchange.Announce(listeningTopic, 0)
 	}
 	t.removeFinished()
 }
@@ -150,6 +153,10 @@ func (e *Observer) setVersion(version int64) {
 func (e *Observer) notifiedOfNext(at time.Time) {
 	t := e.tracker
 	t.safety.Checked++
+	if t.exchange != nil {
+		e.notifiedElsewhere(at)
+		return
+	}
 	if e.seen == t.made {
 		e.addFinding("was notified of write %d, which was not made", t.made+1)
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
@@ -24,6 +25,11 @@ import (
 type fanoutTracker struct {
 	first, median, last, each *metrics.Latency       // from the request of the write
 	times                     *workloads.FanoutTimes // from the acknowledgement of the write
+
+	exchange *exchange.Exchange // nil: this process has all clients
+	recorded *check.Steps
+	follows  sync.Once // see follow
+	elsewhere
 
 	changed chan struct{} // has an element when the writer should check again what it waits for
 	over    chan struct{} // closed when no more notifications can come and all watchers have read again
@@ -46,12 +52,22 @@ type fanoutWrite struct {
 	ticket                    *openloop.Ticket // holds the write's arrival; nil in a closed loop
 	notified                  []time.Duration  // time of each notification after issued
 	missed                    int              // number of watchers that will never be notified
+	heard                     bool             // all watchers of all processes were notified or never will be
 }
+
+// The phases from the request of a write until the first of its notifications has arrived, half of them, the
+// last, and each.
+const (
+	firstPhase  = "first"
+	medianPhase = "median"
+	lastPhase   = "last"
+	eachPhase   = "each"
+)
 
 func newFanoutTracker(s workloads.Settings) *fanoutTracker {
 	return &fanoutTracker{
-		first: s.Latency("first"), median: s.Latency("median"), last: s.Latency("last"), each: s.Latency("each"),
-		times:   s.FanoutTimes(),
+		first: s.Latency(firstPhase), median: s.Latency(medianPhase), last: s.Latency(lastPhase), each: s.Latency(eachPhase),
+		times: s.FanoutTimes(), exchange: s.Exchange(), recorded: s.Steps(),
 		changed: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 }
@@ -89,10 +105,11 @@ const mostOpen = 1 << 20
 // The conditions that the writer waits for. ready: all watchers listen, and not too many
 // notifications are outstanding. all: all watchers have been notified and watch again.
 func (t *fanoutTracker) ready() bool {
-	return t.listening == len(t.observers) && len(t.open)*len(t.observers) < mostOpen
+	listening := t.listening == len(t.observers) || t.allListen
+	return listening && len(t.open)*len(t.observers) < mostOpen
 }
 
-func (t *fanoutTracker) all() bool { return len(t.open) == 0 && t.rearming == 0 }
+func (t *fanoutTracker) all() bool { return len(t.open) == 0 && t.rearming == 0 && t.unarmed == 0 }
 
 // issue records that the next write is about to be made.
 func (t *fanoutTracker) issue(due time.Time, ticket *openloop.Ticket) *fanoutWrite {
@@ -101,6 +118,7 @@ func (t *fanoutTracker) issue(due time.Time, ticket *openloop.Ticket) *fanoutWri
 	t.made++
 	u := &fanoutWrite{number: t.made, due: due, issued: time.Now(), ticket: ticket, notified: make([]time.Duration, 0, len(t.observers))}
 	t.open = append(t.open, u)
+	t.recorded.RecordAt(u.issued, check.Step{Kind: check.Updating, Client: len(t.observers), Turn: u.number, Lag: u.issued.Sub(u.due)})
 	return u
 }
 
@@ -121,6 +139,7 @@ func (t *fanoutTracker) acknowledge(u *fanoutWrite, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	u.acknowledged = at
+	t.recorded.RecordAt(at, check.Step{Kind: check.Written, Client: len(t.observers), Turn: u.number})
 	t.removeFinished()
 }
 
@@ -162,7 +181,9 @@ func (t *fanoutTracker) removeFinished() {
 	for len(t.open) > 0 && t.open[0].over(len(t.observers)) {
 		u := t.open[0]
 		t.open[0], t.open = nil, t.open[1:]
-		t.recordTimes(u)
+		if t.exchange == nil {
+			t.recordTimes(u)
+		}
 		t.rounds++
 		if u.ticket != nil {
 			u.ticket.Finish()
@@ -171,6 +192,7 @@ func (t *fanoutTracker) removeFinished() {
 	if t.ending && t.all() {
 		t.ending = false
 		close(t.over)
+		t.exchange.Announce(overTopic, 0)
 	}
 	t.signal()
 }
@@ -185,7 +207,7 @@ func (t *fanoutTracker) signal() {
 // over reports whether the write is acknowledged and every watcher has been notified of it or
 // never will be.
 func (u *fanoutWrite) over(watchers int) bool {
-	return !u.acknowledged.IsZero() && len(u.notified)+u.missed >= watchers
+	return !u.acknowledged.IsZero() && (len(u.notified)+u.missed >= watchers || u.heard)
 }
 
 // recordTimes records the times of the write's notifications.
@@ -218,6 +240,10 @@ func (t *fanoutTracker) verdict() metrics.Safety {
 			continue
 		}
 		s.Checked++
+		if t.exchange != nil {
+			t.recorded.Record(check.Step{Kind: check.Saw, Client: e.slot.Index, Turn: e.seen, Disturbed: e.disturbed()})
+			continue
+		}
 		if u := t.write(e.seen + 1); u != nil && !u.acknowledged.IsZero() {
 			check.AddFinding(&s, e.disturbed(), fmt.Sprintf("client %d was never notified of write %d", e.slot.Index+1, u.number))
 		}

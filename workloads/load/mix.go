@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -160,5 +161,8 @@ func Background(clients int, rate float64, m workloads.MixSettings) workloads.Ba
 	return workloads.Background{Clients: clients, Rate: rate, Form: form, Mix: m}
 }
 
-// Judge does nothing: each session of a mix is judged by itself.
-func (w *mixWorkload) Judge(*metrics.Record, []check.TimedStep, check.Window) {}
+// Judge finds nothing: each session of a mix is judged by itself.
+func (w *mixWorkload) Judge(divided.Gathered) divided.Findings { return divided.Findings{} }
+
+// CountRounds returns false: each operation is in one process.
+func (w *mixWorkload) CountRounds([]metrics.Phase, int) (int64, bool) { return 0, false }

@@ -10,6 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -31,8 +32,8 @@ type Storm struct {
 func Sessions(storm Storm) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
 		return &stormWorkload{
-			hold: s.HoldTime(), storm: storm,
-			back: s.Latency("back"), over: s.Latency("over"),
+			hold: s.HoldTime(), storm: storm, exchange: s.Exchange(), recorded: s.Steps(),
+			back: s.Latency("back"), over: s.Latency(overPhase),
 			during: s.Latency("ordinary"), before: s.Latency("calm"),
 		}
 	}
@@ -43,6 +44,9 @@ type stormWorkload struct {
 	storm   Storm
 	clients int
 	rounds  workloads.Rounds[stormRound]
+
+	exchange *exchange.Exchange
+	recorded *check.Steps
 
 	back   *metrics.Latency // from the storm's beginning until one client is back
 	over   *metrics.Latency // until all clients are back
@@ -62,14 +66,27 @@ type stormRound struct {
 
 func (w *stormWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.clients = clients
-	w.rounds = workloads.Rounds[stormRound]{Admin: c, PathPrefix: base + "/storm-", Slots: clients + 1, Begin: w.begin, Judge: judgeStorm}
+	w.rounds = workloads.Rounds[stormRound]{Admin: c, PathPrefix: base + "/storm-", Slots: clients + 1, Share: w.share, Create: w.create, Judge: judgeStorm,
+		Exchange: w.exchange, Steps: w.recorded}
 	return w.rounds.First(ctx)
 }
 
-func (w *stormWorkload) begin(ctx context.Context, path string) (*stormRound, error) {
-	q := &stormRound{ready: check.NewBarrier(w.clients, ""), begun: check.NewBarrier(1, ""), back: check.NewBarrier(w.clients, "")}
-	return q, namespace.CreateNode(ctx, w.rounds.Admin, path, nil, 0)
+func (w *stormWorkload) share() *stormRound {
+	return &stormRound{ready: check.NewBarrier(w.clients, ""), begun: check.NewBarrier(1, ""), back: check.NewBarrier(w.clients, "")}
 }
+
+func (w *stormWorkload) create(ctx context.Context, c drivers.Conn, path string) error {
+	return namespace.CreateNode(ctx, c, path, nil, 0)
+}
+
+// The points of a round, at which clients of several processes wait for each other, and the phase that
+// begins in one process and ends in another.
+const (
+	readyPoint = "ready"
+	begunPoint = "begun"
+	backPoint  = "back"
+	overPhase  = "over"
+)
 
 func judgeStorm(s *metrics.Safety, q *stormRound, _ func(check.Client) bool) {
 	s.Checked++
@@ -127,17 +144,22 @@ func (c *stormClient) Turn(ctx context.Context) (int64, error) {
 	if err := c.storm.Prepare(ctx, c.slot, r.Path); err != nil {
 		return 0, fmt.Errorf("before the storm: %w", err)
 	}
-	r.Shared.ready.Arrive(c.slot)
-	if err := r.Shared.begun.Wait(ctx); err != nil {
+	c.rounds.Arrive(r, c.slot, r.Shared.ready, readyPoint)
+	if err := c.rounds.Wait(ctx, r, r.Shared.begun, begunPoint, 1); err != nil {
 		return 0, err
 	}
+	began := time.Now()
 	if err := c.storm.Hit(ctx, c.slot, r.Path); err != nil {
 		return 0, fmt.Errorf("in the storm: %w", err)
 	}
 	now := time.Now()
 	took, _ := r.Shared.begun.Pass(c.slot, now)
-	c.back.Record(took, r.ResponseTime(now, took))
-	r.Shared.back.Arrive(c.slot)
+	if c.exchange != nil {
+		took = now.Sub(began) // here the storm begins when this process knows of it
+		c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Passed})
+	}
+	c.rounds.Record(c.back, r, c.slot, now, took)
+	c.rounds.Arrive(r, c.slot, r.Shared.back, backPoint)
 	return c.rounds.Finish(ctx, c.slot)
 }
 
@@ -153,30 +175,32 @@ func (b *ordinaryClient) Turn(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	q := r.Shared
-	if err := q.ready.Wait(ctx); err != nil {
+	if err := b.rounds.Wait(ctx, r, q.ready, readyPoint, b.clients); err != nil {
 		return 0, err
 	}
 	until := time.Now().Add(b.hold)
 	if _, _, err := b.writeUntil(ctx, r.Path, b.before, func() bool { return time.Now().After(until) }); err != nil {
 		return 0, err
 	}
-	q.begun.Arrive(b.slot)
-	made, omitted, err := b.writeUntil(ctx, r.Path, b.during, q.back.AllArrived)
+	b.rounds.Arrive(r, b.slot, q.begun, begunPoint)
+	made, omitted, err := b.writeUntil(ctx, r.Path, b.during, func() bool { return b.rounds.AllArrived(r, q.back, backPoint, b.clients) })
 	if err != nil {
 		return 0, err
 	}
 	b.made.Add(made)
 	b.omitted.Add(omitted)
-	if err := q.back.Wait(ctx); err != nil {
+	if err := b.rounds.Wait(ctx, r, q.back, backPoint, b.clients); err != nil {
 		return 0, err
 	}
 	now := time.Now()
 	if q.wrong, err = b.storm.Outcome(ctx, b.slot.Conn, r.Path); err != nil {
 		return 0, err
 	}
+	b.rounds.Note(r, b.slot, now, check.Step{Kind: check.Decided, Name: q.wrong})
 	ended, err := b.rounds.Finish(ctx, b.slot)
-	took, _ := q.begun.Pass(b.slot, now)
-	b.over.Record(took, r.ResponseTime(now, took)) // recorded in the window in which the round ended
+	if took, _ := q.begun.Pass(b.slot, now); b.exchange == nil {
+		b.rounds.Record(b.over, r, b.slot, now, took) // recorded in the window in which the round ended
+	}
 	return ended, err
 }
 

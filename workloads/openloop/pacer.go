@@ -32,6 +32,7 @@ type Counts struct {
 type Pacer struct {
 	opens, closes time.Time // the measured window
 	limit         time.Duration
+	part          Part
 	ended         chan struct{} // closed when the pacer hands out no more arrivals
 
 	mu       sync.Mutex // guards all fields below
@@ -49,17 +50,40 @@ type Pacer struct {
 // New returns the pacer of a run whose warm-up begins now. The measured window follows the
 // warm-up.
 func New(o Options, warmup, window time.Duration, seed uint64) *Pacer {
-	opens := time.Now().Add(warmup)
+	all := Part{Opens: time.Now().Add(warmup), Share: 1, Mine: func() bool { return true }}
+	return NewPart(o, all, warmup, window, seed)
+}
+
+// A Part is the arrivals that one process has of a run that several share. All of them draw the same
+// arrivals, and each takes its own.
+type Part struct {
+	Opens time.Time // the measured window
+	// Mine is called for each arrival, in order, and reports whether it is this process's.
+	Mine  func() bool
+	Share float64 // of all arrivals, about
+}
+
+// NewPart returns a pacer that hands out only the arrivals of a part.
+func NewPart(o Options, part Part, warmup, window time.Duration, seed uint64) *Pacer {
 	p := &Pacer{
-		opens: opens, closes: opens.Add(window), limit: o.LateLimit, ended: make(chan struct{}), held: make(map[*Ticket]struct{}),
+		opens: part.Opens, closes: part.Opens.Add(window), limit: o.LateLimit, ended: make(chan struct{}), held: make(map[*Ticket]struct{}),
 		wakes:    hdrhistogram.New(1, int64(time.Hour), 3),
-		schedule: newSchedule(o.Rate, o.Arrival, warmup, window, seed),
+		schedule: newSchedule(o.Rate, o.Arrival, warmup, window, seed), part: part,
 	}
 	p.advance()
 	return p
 }
 
-func (p *Pacer) advance() { p.due = p.opens.Add(p.schedule.next()) }
+// advance draws the next arrival of this process. It looks for one until the window has closed, after which no
+// arrival matters.
+func (p *Pacer) advance() {
+	for {
+		p.due = p.opens.Add(p.schedule.next())
+		if p.part.Mine() || !p.due.Before(p.closes) {
+			return
+		}
+	}
+}
 
 // Counts returns the outcomes of the arrivals so far.
 func (p *Pacer) Counts() Counts {

@@ -24,6 +24,6 @@ func (p *Pacer) Progress() Progress {
 		return s
 	}
 	s.Lag = now.Sub(p.due)
-	s.Waiting = 1 + int64(p.schedule.rate.Expected(now.Sub(p.opens), p.schedule.total)-p.schedule.count)
+	s.Waiting = 1 + int64((p.schedule.rate.Expected(now.Sub(p.opens), p.schedule.total)-p.schedule.count)*p.part.Share)
 	return s
 }

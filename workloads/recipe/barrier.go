@@ -8,6 +8,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
@@ -28,8 +30,8 @@ type Barrier interface {
 func Barriers[S drivers.Conn, B Barrier](open func(c S, path string) B) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
 		return &barrierWorkload{
-			hold: s.HoldTime(), polls: s.Polls, newBarrier: at[Barrier](open),
-			pass: s.Latency("pass"), open: s.Latency("open"),
+			hold: s.HoldTime(), polls: s.Polls, newBarrier: at[Barrier](open), exchange: s.Exchange(), recorded: s.Steps(),
+			pass: s.Latency(passesPhase), open: s.Latency("open"),
 		}
 	}
 }
@@ -39,6 +41,8 @@ type barrierWorkload struct {
 	polls      int
 	newBarrier opener[Barrier]
 	clients    int
+	exchange   *exchange.Exchange
+	recorded   *check.Steps
 	rounds     workloads.Rounds[barrierRound]
 
 	pass *metrics.Latency // from the opening until one client is past
@@ -53,19 +57,51 @@ type barrierRound struct {
 
 func (w *barrierWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.clients = clients
-	w.rounds = workloads.Rounds[barrierRound]{Admin: c, PathPrefix: base + "/barrier-", Slots: clients + 1, Begin: w.begin, Judge: judgeBarrier}
+	w.rounds = workloads.Rounds[barrierRound]{Admin: c, PathPrefix: base + "/barrier-", Slots: clients + 1, Share: w.share, Create: w.create,
+		Judge: judgeBarrier, Exchange: w.exchange, Steps: w.recorded}
 	return w.rounds.First(ctx)
 }
 
-func (w *barrierWorkload) begin(ctx context.Context, path string) (*barrierRound, error) {
-	b, err := w.newBarrier(w.rounds.Admin, path)
-	if err != nil {
-		return nil, err
-	}
+func (w *barrierWorkload) share() *barrierRound {
 	return &barrierRound{
 		waiting: check.NewBarrier(w.clients, ""),
 		opened:  check.NewBarrier(1, "was past the barrier before it was opened"),
-	}, b.Set(ctx)
+	}
+}
+
+func (w *barrierWorkload) create(ctx context.Context, c drivers.Conn, path string) error {
+	b, err := w.newBarrier(c, path)
+	if err != nil {
+		return err
+	}
+	return b.Set(ctx)
+}
+
+// The points of a round, at which clients of several processes wait for each other.
+const (
+	waitsPoint  = "waits"
+	opensPoint  = "opens"
+	passesPhase = "pass"
+)
+
+// Judge judges whether clients were past a barrier before it was opened.
+func (w *barrierWorkload) Judge(g divided.Gathered) divided.Findings {
+	w.clients = g.Clients
+	w.rounds = workloads.Rounds[barrierRound]{Share: w.share, Judge: judgeBarrier}
+	safety := w.rounds.JudgeSteps(g.Steps, func(r *barrierRound, c check.Client, s check.TimedStep) {
+		switch {
+		case s.Kind == check.Arrived && s.Name == opensPoint:
+			r.opened.Arrive(c)
+		case s.Kind == check.Reached:
+			r.opened.Pass(c, time.Time{})
+		}
+	})
+	return divided.Findings{Safety: &safety}
+}
+
+// CountRounds counts the openings.
+func (w *barrierWorkload) CountRounds(phases []metrics.Phase, _ int) (int64, bool) {
+	return phases[1].Service.TotalCount(), true
 }
 
 func judgeBarrier(s *metrics.Safety, o *barrierRound, disturbed func(check.Client) bool) {
@@ -74,6 +110,9 @@ func judgeBarrier(s *metrics.Safety, o *barrierRound, disturbed func(check.Clien
 
 // Leads returns true: the leader opens the barrier.
 func (w *barrierWorkload) Leads() bool { return true }
+
+// Taker returns the first client: its process starts the rounds.
+func (w *barrierWorkload) Taker(int64) int { return 0 }
 
 func (w *barrierWorkload) Together() bool { return true }
 
@@ -145,7 +184,7 @@ func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r.Shared.waiting.Arrive(c.slot)
+	c.rounds.Arrive(r, c.slot, r.Shared.waiting, waitsPoint)
 	c.slot.Marks.PhaseBegin()
 	err = b.Wait(ctx)
 	now := time.Now()
@@ -153,11 +192,15 @@ func (c *barrierClient) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if took, opened := r.Shared.opened.Pass(c.slot, now); opened {
-		c.pass.Record(took, r.ResponseTime(now, took))
+	took, opened := r.Shared.opened.Pass(c.slot, now)
+	switch {
+	case c.exchange != nil:
+		c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Reached, Name: passesPhase})
+	case opened:
+		c.rounds.Record(c.pass, r, c.slot, now, took)
 	}
 	// No client may run ahead through barriers that fail to block.
-	if err := r.Shared.opened.Wait(ctx); err != nil {
+	if err := c.rounds.Wait(ctx, r, r.Shared.opened, opensPoint, 1); err != nil {
 		return 0, err
 	}
 	return c.rounds.Finish(ctx, c.slot)
@@ -174,7 +217,7 @@ func (o *barrierOpener) Turn(ctx context.Context) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := r.Shared.waiting.Wait(ctx); err != nil {
+	if err := o.rounds.Wait(ctx, r, r.Shared.waiting, waitsPoint, o.clients); err != nil {
 		return 0, err
 	}
 	o.slot.Hold(ctx, o.hold)
@@ -189,13 +232,13 @@ func (o *barrierOpener) openBarrier(ctx context.Context, r *workloads.Round[barr
 	if err != nil {
 		return err
 	}
-	r.Shared.opened.Arrive(o.slot)
+	o.rounds.Arrive(r, o.slot, r.Shared.opened, opensPoint)
 	began := time.Now()
+	o.rounds.Note(r, o.slot, began, check.Step{Kind: check.Began, Name: passesPhase})
 	if err := b.Open(ctx); err != nil {
 		return err
 	}
 	now := time.Now()
-	took := now.Sub(began)
-	o.open.Record(took, r.ResponseTime(now, took))
+	o.rounds.Record(o.open, r, o.slot, now, now.Sub(began))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -29,7 +30,7 @@ type Config interface {
 func Configs[S drivers.Conn, C Config](open func(c S, path string) C) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
 		return &configWorkload{
-			think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: at[Config](open),
+			think: s.ThinkTime(), polls: s.Polls, updateCount: s.UpdateCount(), open: at[Config](open), exchange: s.Exchange(), recorded: s.Steps(),
 			converge: s.Latency("converge"), update: s.Latency("update"),
 		}
 	}
@@ -42,6 +43,8 @@ type configWorkload struct {
 	open        opener[Config]
 	path        string
 
+	exchange   *exchange.Exchange
+	recorded   *check.Steps
 	visibility *check.Visibility
 	updates    *updates
 
@@ -51,7 +54,8 @@ type configWorkload struct {
 
 func (w *configWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.path = base + "/config"
-	w.visibility, w.updates = check.NewVisibility(clients, 1), newUpdates(clients)
+	w.visibility, w.updates = check.NewVisibility(clients, 1), newUpdates(clients, w.exchange, w.recorded, w.converge)
+	w.visibility.Record(w.recorded)
 	return namespace.CreateNode(ctx, c, w.path, check.UpdateData(0), 0)
 }
 
@@ -147,12 +151,13 @@ func (c *configClient) Turn(ctx context.Context) (rounds int64, err error) {
 	seen, err := c.visibility.Await(ctx, c.view, 0, number)
 	if err != nil {
 		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == calm {
+			c.visibility.Made(0, number)
 			c.visibility.CheckClient(c.slot.Index)
 		}
 		return 0, fmt.Errorf("follow: %w", err)
 	}
 	c.slot.Marks.PhaseEnd()
-	c.converge.Record(s.took(seen))
+	s.converged(c.slot, seen)
 	return c.updates.leave(c.slot), nil
 }
 

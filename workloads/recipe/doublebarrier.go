@@ -12,6 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -41,7 +43,7 @@ func DoubleBarriers[S drivers.Conn, B DoubleBarrier](open func(c S, path string,
 		return handle[DoubleBarrier](c, func(session S) B { return open(session, path, clients) })
 	}
 	return func(s workloads.Settings) workloads.Workload {
-		return &doubleBarrierWorkload{hold: s.HoldTime(), newBarrier: newBarrier,
+		return &doubleBarrierWorkload{hold: s.HoldTime(), newBarrier: newBarrier, exchange: s.Exchange(), recorded: s.Steps(),
 			enter: s.Latency("enter"), leave: s.Latency("leave")}
 	}
 }
@@ -50,6 +52,8 @@ type doubleBarrierWorkload struct {
 	hold         time.Duration
 	newBarrier   func(c drivers.Conn, path string, clients int) (DoubleBarrier, error)
 	clients      int
+	exchange     *exchange.Exchange
+	recorded     *check.Steps
 	rounds       workloads.Rounds[doubleBarrierRound]
 	enter, leave *metrics.Latency
 }
@@ -64,16 +68,54 @@ type doubleBarrierRound struct {
 
 func (w *doubleBarrierWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
 	w.clients = clients
-	w.rounds = workloads.Rounds[doubleBarrierRound]{Admin: c, PathPrefix: base + "/barrier-", Slots: clients, Begin: w.begin, Judge: judgeDoubleBarrier}
+	w.rounds = workloads.Rounds[doubleBarrierRound]{Admin: c, PathPrefix: base + "/barrier-", Slots: clients, Share: w.share, Create: createPath,
+		Judge: judgeDoubleBarrier, Exchange: w.exchange, Steps: w.recorded}
 	return w.rounds.First(ctx)
 }
 
-func (w *doubleBarrierWorkload) begin(ctx context.Context, path string) (*doubleBarrierRound, error) {
+// createPath creates the node of a round.
+func createPath(ctx context.Context, c drivers.Conn, path string) error {
+	return namespace.CreateNode(ctx, c, path, nil, 0)
+}
+
+func (w *doubleBarrierWorkload) share() *doubleBarrierRound {
 	return &doubleBarrierRound{
 		in:     check.NewBarrier(w.clients, "was in before all clients arrived"),
 		out:    check.NewBarrier(w.clients, "was out before the clients that it waits for wanted to leave"),
 		places: make(map[check.Client]int64),
-	}, namespace.CreateNode(ctx, w.rounds.Admin, path, nil, 0)
+	}
+}
+
+// The points of a round.
+const (
+	entersPoint = "enters"
+	leavesPoint = "leaves"
+)
+
+// Judge judges whether clients were in, or out, too early.
+func (w *doubleBarrierWorkload) Judge(g divided.Gathered) divided.Findings {
+	w.clients = g.Clients
+	w.rounds = workloads.Rounds[doubleBarrierRound]{Share: w.share, Judge: judgeDoubleBarrier}
+	safety := w.rounds.JudgeSteps(g.Steps, func(r *doubleBarrierRound, c check.Client, s check.TimedStep) {
+		at := r.in
+		if s.Name == leavesPoint {
+			at = r.out
+		}
+		switch s.Kind {
+		case check.Arrived:
+			at.Arrive(c)
+		case check.Passed:
+			at.Pass(c, time.Time{})
+		case check.Placed:
+			r.placed(c, s.Value)
+		}
+	})
+	return divided.Findings{Safety: &safety}
+}
+
+// CountRounds counts a round when all clients have left.
+func (w *doubleBarrierWorkload) CountRounds(phases []metrics.Phase, clients int) (int64, bool) {
+	return phases[1].Service.TotalCount() / int64(clients), true
 }
 
 func judgeDoubleBarrier(safety *metrics.Safety, s *doubleBarrierRound, disturbed func(check.Client) bool) {
@@ -85,6 +127,9 @@ func judgeDoubleBarrier(safety *metrics.Safety, s *doubleBarrierRound, disturbed
 	safety.Weaker = "a client waits only for those below it to leave"
 	s.out.Judge(safety, func(slot, other check.Client) bool { return s.places[other] < s.places[slot] }, disturbed)
 }
+
+// Taker returns the first client: its process starts the rounds.
+func (w *doubleBarrierWorkload) Taker(int64) int { return 0 }
 
 func (w *doubleBarrierWorkload) Together() bool { return true }
 
@@ -140,7 +185,7 @@ type doubleBarrierClient struct {
 // A visit is one client's part in one round.
 type visit struct {
 	*doubleBarrierClient
-	stay    *doubleBarrierRound
+	stay    *workloads.Round[doubleBarrierRound]
 	barrier DoubleBarrier
 	inside  context.Context
 }
@@ -166,7 +211,7 @@ func (c *doubleBarrierClient) goIn(ctx context.Context) (*visit, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.Shared.in.Arrive(c.slot)
+	c.rounds.Arrive(r, c.slot, r.Shared.in, entersPoint)
 	began := time.Now()
 	c.slot.Marks.PhaseBegin()
 	inside, err := b.Enter(ctx)
@@ -176,15 +221,17 @@ func (c *doubleBarrierClient) goIn(ctx context.Context) (*visit, error) {
 		return nil, fmt.Errorf("enter: %w", err)
 	}
 	r.Shared.in.Pass(c.slot, now)
-	c.enter.Record(now.Sub(began), r.ResponseTime(now, now.Sub(began)))
+	c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Passed, Name: entersPoint})
+	c.rounds.Record(c.enter, r, c.slot, now, now.Sub(began))
 	if p, ok := b.(Placed); ok {
 		r.Shared.placed(c.slot, p.Place())
+		c.rounds.Note(r, c.slot, now, check.Step{Kind: check.Placed, Value: p.Place()})
 	}
-	return &visit{c, r.Shared, b, inside}, nil
+	return &visit{c, r, b, inside}, nil
 }
 
 func (v *visit) goOut(ctx context.Context) error {
-	v.stay.out.Arrive(v.slot)
+	v.rounds.Arrive(v.stay, v.slot, v.stay.Shared.out, leavesPoint)
 	began := time.Now()
 	v.slot.Marks.PhaseBegin()
 	err := v.barrier.Leave(ctx)
@@ -193,13 +240,14 @@ func (v *visit) goOut(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("leave: %w", err)
 	}
-	v.stay.out.Pass(v.slot, now)
+	v.stay.Shared.out.Pass(v.slot, now)
+	v.rounds.Note(v.stay, v.slot, now, check.Step{Kind: check.Passed, Name: leavesPoint})
 	v.leave.Record(now.Sub(began), now.Sub(began))
 	return nil
 }
 
-func (s *doubleBarrierRound) placed(slot *workloads.Slot, place int64) {
+func (s *doubleBarrierRound) placed(c check.Client, place int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.places[slot] = place
+	s.places[c] = place
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -46,7 +47,7 @@ func Rings[S drivers.Conn, G Group](open func(c S, path string) G) func(workload
 func groups(open opener[Group], ring bool) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
 		return &groupWorkload{
-			think: s.ThinkTime(), open: open, membership: check.Membership{Ring: ring},
+			think: s.ThinkTime(), open: open, membership: check.Membership{Ring: ring}, exchange: s.Exchange(), recorded: s.Steps(),
 			converge: s.Latency("converge"), change: s.Latency("change"),
 		}
 	}
@@ -58,6 +59,8 @@ type groupWorkload struct {
 	path    string
 	clients int
 
+	exchange   *exchange.Exchange
+	recorded   *check.Steps
 	membership check.Membership
 	updates    *updates
 
@@ -66,7 +69,11 @@ type groupWorkload struct {
 }
 
 func (w *groupWorkload) Setup(ctx context.Context, c drivers.Conn, base string, clients int) error {
-	w.path, w.clients, w.updates = base+"/group", clients, newUpdates(clients)
+	w.path, w.clients, w.updates = base+"/group", clients, newUpdates(clients, w.exchange, w.recorded, w.converge)
+	if w.exchange != nil {
+		w.membership.Tell = func(change string) { w.exchange.Tell(membersTopic, change) }
+		w.exchange.Handle(membersTopic, w.membership.Learn)
+	}
 	return namespace.CreateNode(ctx, c, w.path, nil, 0)
 }
 
@@ -143,6 +150,9 @@ type groupClient struct {
 	stopped chan struct{}           // closed when it no longer follows
 }
 
+// membersTopic is the name under which processes tell each other of changes of membership.
+const membersTopic = "members"
+
 // errLeaves ends the Follow of a client that leaves.
 var errLeaves = errors.New("leaves the group")
 
@@ -166,10 +176,8 @@ func (c *groupClient) Turn(ctx context.Context) (rounds int64, err error) {
 			return 0, fmt.Errorf("change: %w", err)
 		}
 	}
-	select {
-	case <-s.made:
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
+	if err := s.awaitMade(ctx); err != nil {
+		return 0, err
 	}
 	if err := c.converged(ctx, s); err != nil {
 		return 0, err
@@ -268,11 +276,8 @@ func (c *groupClient) converged(ctx context.Context, s *update) error {
 		}
 		return fmt.Errorf("follow: %w", err)
 	}
-	if s == nil {
-		return nil
-	}
-	if service, response := s.took(at); service >= 0 { // otherwise this member is not notified of the change
-		c.converge.Record(service, response)
+	if s != nil {
+		s.converged(c.slot, at)
 	}
 	return nil
 }

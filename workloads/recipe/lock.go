@@ -48,7 +48,7 @@ func defaultLockTerms() lockTerms {
 // something that all want, whatever the recipe calls it.
 func lockWorkloads(open opener[Lock], words lockTerms) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return exclusiveWorkload{newLockWorkload(s, open, words, words.acquire)}
+		return newLockWorkload(s, open, words, words.acquire)
 	}
 }
 
@@ -227,7 +227,7 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	}
 	h := &check.Hold{Client: c.slot, Shared: c.shares, DisturbancesBefore: c.slot.Disturbances()}
 	c.ask()
-	c.recorded.Asked(c.slot.Index)
+	c.recorded.Record(check.Step{Kind: check.Asked, Client: c.slot.Index, Shared: c.shares})
 	if c.inHistory() {
 		h.Call = c.operations.LockRequested(c.slot.Index)
 	}
@@ -237,13 +237,13 @@ func (c *lockClient) acquireLock(ctx context.Context) (held context.Context, err
 	c.slot.Marks.PhaseEnd()
 	if err != nil {
 		c.queue.GaveUp(c.slot.Index)
-		c.recorded.GaveUp(c.slot.Index)
+		c.recorded.Record(check.Step{Kind: check.GaveUp, Client: c.slot.Index})
 		return nil, fmt.Errorf("%s: %w", c.terms.acquire, err)
 	}
 	c.queue.Granted(c.slot.Index)
 	c.slot.Served(now)
 	h.Token = c.lock.Token()
-	c.recorded.Granted(c.slot.Index, h.Token)
+	c.recorded.Record(check.Step{Kind: check.Granted, Client: c.slot.Index, Token: h.Token})
 	if handoff, ok := c.exclusion.Granted(h, now); ok {
 		c.handoff.Record(handoff, handoff)
 	}
@@ -270,7 +270,7 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 	c.hold = nil
 	began := time.Now()
 	c.exclusion.Releasing(h, c.queue.Waiting(), began)
-	c.recorded.Releasing(c.slot.Index)
+	c.recorded.Record(check.Step{Kind: check.Releasing, Client: c.slot.Index})
 	release := c.operations.ReleaseCalled(h.Call)
 	err := c.lock.Release(ctx)
 	took := time.Since(began)
@@ -279,7 +279,7 @@ func (c *lockClient) releaseLock(ctx context.Context) error {
 		h.Deposed, err = true, nil
 	}
 	c.exclusion.Released(h)
-	c.recorded.Released(c.slot.Index, h.Disturbed())
+	c.recorded.Record(check.Step{Kind: check.Released, Client: c.slot.Index, Disturbed: h.Disturbed(), Deposed: h.Deposed})
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.terms.release, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -29,6 +30,7 @@ func NameServices[S drivers.Conn, N Names](open func(c S, path string) N) func(w
 	return func(s workloads.Settings) workloads.Workload {
 		return &namesWorkload{
 			think: s.ThinkTime(), updateCount: s.UpdateCount(), size: s.NameCount(), lookups: s.LookupCount(), open: at[Names](open),
+			exchange: s.Exchange(), recorded: s.Steps(),
 			lookup: s.Latency("lookup"), converge: s.Latency("converge"), update: s.Latency("update"),
 		}
 	}
@@ -43,6 +45,8 @@ type namesWorkload struct {
 	path        string
 	names       []string
 
+	exchange   *exchange.Exchange
+	recorded   *check.Steps
 	visibility *check.Visibility
 	updates    *updates
 
@@ -62,7 +66,8 @@ func (w *namesWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 			return err
 		}
 	}
-	w.visibility, w.updates = check.NewVisibility(clients, len(w.names)), newUpdates(clients)
+	w.visibility, w.updates = check.NewVisibility(clients, len(w.names)), newUpdates(clients, w.exchange, w.recorded, w.converge)
+	w.visibility.Record(w.recorded)
 	return nil
 }
 
@@ -150,6 +155,7 @@ func (c *namesClient) Turn(ctx context.Context) (rounds int64, err error) {
 	}
 	if err := c.find(ctx, s, number); err != nil {
 		if ctx.Err() != nil && s.acknowledged() && c.slot.Disturbances() == calm {
+			c.visibility.Made(c.changedBy(number), number)
 			c.visibility.CheckClient(c.slot.Index)
 		}
 		return 0, err
@@ -163,10 +169,8 @@ const findInterval = 100 * time.Microsecond
 
 // find waits until the name has been changed and looks it up until the update shows.
 func (c *namesClient) find(ctx context.Context, s *update, number int64) error {
-	select {
-	case <-s.made:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := s.awaitMade(ctx); err != nil {
+		return err
 	}
 	value := c.changedBy(number)
 	for {
@@ -174,7 +178,7 @@ func (c *namesClient) find(ctx context.Context, s *update, number int64) error {
 			return err
 		}
 		if c.view.Seen[value] >= number {
-			c.converge.Record(s.took(c.view.At[value]))
+			s.converged(c.slot, c.view.At[value])
 			return nil
 		}
 		if workloads.Sleep(ctx, findInterval); ctx.Err() != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
@@ -63,10 +64,13 @@ type queueWorkload struct {
 	open        queueOpener
 	site        QueueSite
 
-	// The first slots put items, the last ones take them. A single client does both.
+	// A single client is both.
 	clients, producers, consumers int
 
-	capacity           chan struct{} // one element for each item in the queue; its capacity is the backlog
+	room               chan struct{} // one element for each item that the producers of this process may put now
+	share              int           // how many of these this process should have when the queue is empty
+	exchange           *exchange.Exchange
+	recorded           *check.Steps
 	check              *check.Delivery
 	waiting            *metrics.Queue // which consumer waited, and which was served
 	put, handoff, take *metrics.Latency
@@ -80,9 +84,19 @@ type queueWorkload struct {
 
 func newQueueWorkload(s workloads.Settings, priorities int, open queueOpener) workloads.Workload {
 	return &queueWorkload{
-		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
-		put: s.Latency("put"), handoff: s.Latency("handoff"), take: s.Latency("take"),
+		hold: s.HoldTime(), think: s.ThinkTime(), chosen: s.QueueChoices(), priorities: priorities, open: open, exchange: s.Exchange(), recorded: s.Steps(), check: check.NewDelivery(), finished: make(map[int]bool), ended: make(map[int]bool),
+		put: s.Latency("put"), handoff: s.Latency(handoffPhase), take: s.Latency("take"),
 	}
+}
+
+// role returns whether a client puts, whether it takes, and its place among the consumers. The first clients put,
+// the last ones take.
+func (w *queueWorkload) role(index int) (puts, takes bool, place int) {
+	if w.exchange != nil {
+		return w.roleAmongProcesses(index)
+	}
+	first := w.clients - w.consumers // the first client that takes
+	return index < w.producers, index >= first, index - first
 }
 
 // Setup creates the nodes and puts the items that are in the queue from the beginning.
@@ -90,6 +104,11 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 	w.site = QueueSite{Items: base + "/queue", Consumers: base + "/consumers"}
 	if w.chosen.EphemeralItems {
 		w.site.Mode = drivers.Ephemeral
+	}
+	if w.exchange != nil { // whoever made the subtree has put the items
+		w.assign(clients)
+		w.divide()
+		return nil
 	}
 	for _, node := range []string{w.site.Items, w.site.Consumers} {
 		if err := namespace.CreateNode(ctx, c, node, nil, 0); err != nil {
@@ -102,7 +121,7 @@ func (w *queueWorkload) Setup(ctx context.Context, c drivers.Conn, base string, 
 		return err
 	}
 	for i := range w.chosen.Items {
-		p := w.check.BeginPut(check.Item{Priority: w.priorities - 1 - i%w.priorities}, noClient, time.Now())
+		p := w.check.BeginPut(check.Item{Priority: w.initialPriority(i)}, noClient, time.Now())
 		err := q.Put(ctx, p.Priority, p.Bytes())
 		w.check.EndPut(p, err)
 		if err != nil {
@@ -126,7 +145,11 @@ func (w *queueWorkload) assign(clients int) {
 	if backlog == 0 {
 		backlog = w.producers
 	}
-	w.capacity = make(chan struct{}, backlog)
+	w.share = w.shareOf(backlog)
+	w.room = make(chan struct{}, backlog+w.exchange.Others())
+	for range w.share {
+		w.room <- struct{}{}
+	}
 	w.waiting = metrics.NewQueue(w.consumers)
 }
 
@@ -143,8 +166,7 @@ func (w *queueWorkload) Join(s *workloads.Slot) (workloads.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := w.clients - w.consumers // the first slot that takes
-	c.puts, c.takes, c.place = s.Index < w.producers, s.Index >= first, s.Index-first
+	c.puts, c.takes, c.place = w.role(s.Index)
 	if w.chosen.EphemeralItems {
 		w.check.SessionLost(s.Index) // if the client had a session before, its items were removed with it
 	}

@@ -38,19 +38,27 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 			return 0, nil
 		}
 		select {
-		case c.capacity <- struct{}{}:
+		case <-c.room:
 		case <-c.slot.Stopping:
 			return 0, nil
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
-		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Room: c.capacity}, due)
+		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Free: c.freeRoom}, due)
 		if err != nil {
 			return 0, err
 		}
 		if !added {
 			c.slot.ArrivalFailed()
 			return 0, nil
+		}
+	}
+	if c.takes && c.hasEnded() { // producers of another process have stopped before this one
+		select {
+		case <-c.slot.Stopping:
+			return 0, nil
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
 		}
 	}
 	if c.takes {
@@ -64,7 +72,14 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 // for each consumer, behind all other items. So no consumer has to cancel a wait, and an end item
 // is a round like any other.
 func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
-	for c.puts && c.endIsDue() {
+	for c.puts {
+		due, err := c.endIsDue(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if !due {
+			break
+		}
 		added, err := c.putItem(ctx, check.Item{Priority: endPriority, End: true}, time.Now())
 		if err != nil {
 			return 0, err
@@ -83,11 +98,14 @@ func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	return rounds, nil
 }
 
+func (w *queueWorkload) freeRoom() { w.room <- struct{}{} } // it has a place for all that there are
+
 // putItem puts an item that was due. It reports whether the item is certain to have been added.
 func (c *queueClient) putItem(ctx context.Context, item check.Item, due time.Time) (added bool, err error) {
 	began := time.Now()
 	item.Due = due
 	p := c.check.BeginPut(item, c.slot.Index, began)
+	c.recorded.RecordAt(began, check.Step{Kind: check.Began, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number(), Lag: began.Sub(due)})
 	err = c.queue.Put(ctx, p.Priority, p.Bytes())
 	now := time.Now()
 	c.check.EndPut(p, err)
@@ -112,13 +130,16 @@ func (c *queueClient) takeItem(ctx context.Context) (taken int64, err error) {
 	}
 	if err != nil && (item == nil || errors.Is(err, drivers.ErrInDoubt)) {
 		c.waiting.GaveUp(c.place)
-		c.note(c.check.TakeInDoubt(item))
+		c.note(c.check.TakeInDoubt(t, item))
 		return 0, unlessInDoubt(err)
 	}
 	c.waiting.Granted(c.place)
 	c.take.Record(now.Sub(began), now.Sub(began))
 	if p := c.check.EndTake(t, item); p != nil {
-		c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
+		if c.exchange == nil {
+			c.handoff.Record(now.Sub(p.Sent), now.Sub(p.Due))
+		}
+		c.recorded.RecordAt(now, check.Step{Kind: check.Reached, Name: handoffPhase, Client: c.slot.Index, Turn: p.Number()})
 		c.note(p)
 	}
 	return 1, err
@@ -144,12 +165,32 @@ func (c *queueClient) hasEnded() bool {
 
 // endIsDue records that this producer puts no more items. It reports whether all producers have
 // finished and a consumer has no end item yet.
-func (c *queueClient) endIsDue() bool {
+//
+// If several processes have the clients, the first producer waits for all others and puts the end items.
+func (c *queueClient) endIsDue(ctx context.Context) (bool, error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	again := c.finished[c.slot.Index]
 	c.finished[c.slot.Index] = true
-	return len(c.finished) == c.producers && c.ends < c.consumers
+	all, due := len(c.finished) == c.producers, c.ends < c.consumers
+	c.mu.Unlock()
+	if c.exchange == nil {
+		return all && due, nil
+	}
+	if !again {
+		c.exchange.Announce(finishedTopic, 0)
+	}
+	if !c.firstProducer() {
+		return false, nil
+	}
+	return due, c.exchange.Await(ctx, finishedTopic, 0, c.producers)
 }
+
+// The topics by which the processes of a queue tell each other which items they have taken, and how many
+// producers have finished.
+const (
+	takenTopic    = "taken"
+	finishedTopic = "finished"
+)
 
 func (c *queueClient) endPut() {
 	c.mu.Lock()

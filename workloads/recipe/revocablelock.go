@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
 
@@ -160,6 +161,9 @@ func (c *revocableClient) revokeLock(ctx context.Context) error {
 	if d, ok := c.revocable.(Deposer); ok {
 		deposed := d.Deposed()
 		c.lockWorkload.deposed.Add(deposed - c.force)
+		if deposed > c.force {
+			c.recorded.Record(check.Step{Kind: check.Deposing, Client: c.slot.Index, Value: deposed - c.force})
+		}
 		c.force = deposed
 	}
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
-	"github.com/stampede-bench/stampede/workloads/namespace"
+	"github.com/stampede-bench/stampede/workloads/divided"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/parallel"
 	"github.com/stampede-bench/stampede/workloads/settled"
 )
@@ -81,7 +82,7 @@ func (p Protocol) WithOwnNodes() Protocol {
 // transaction's nodes is not counted.
 func TwoPhaseCommits(p Protocol) func(workloads.Settings) workloads.Workload {
 	return func(s workloads.Settings) workloads.Workload {
-		return &commitWorkload{hold: s.HoldTime(), abortRate: s.AbortShare(), protocol: p,
+		return &commitWorkload{hold: s.HoldTime(), abortRate: s.AbortShare(), protocol: p, exchange: s.Exchange(), recorded: s.Steps(),
 			vote: s.Latency("vote"), decide: s.Latency("decide")}
 	}
 }
@@ -91,6 +92,8 @@ type commitWorkload struct {
 	abortRate float64
 	protocol  Protocol
 	sites     []string
+	exchange  *exchange.Exchange
+	recorded  *check.Steps
 	rounds    workloads.Rounds[check.Votes]
 	vote      *metrics.Latency // from the call until the vote is written
 	decide    *metrics.Latency // from the written vote until a site knows the decision
@@ -104,22 +107,45 @@ func (w *commitWorkload) Setup(ctx context.Context, c drivers.Conn, base string,
 	if w.Leads() {
 		slots++
 	}
-	w.rounds = workloads.Rounds[check.Votes]{Admin: c, PathPrefix: base + "/transaction-", Slots: slots, Begin: w.begin, Judge: check.JudgeVotes}
+	w.rounds = workloads.Rounds[check.Votes]{Admin: c, PathPrefix: base + "/transaction-", Slots: slots, Share: w.share, Create: w.create,
+		Judge: check.JudgeVotes, Exchange: w.exchange, Steps: w.recorded}
 	return w.rounds.First(ctx)
 }
 
-func (w *commitWorkload) begin(ctx context.Context, path string) (*check.Votes, error) {
-	b := check.NewVotes(len(w.sites))
-	if err := namespace.CreateNode(ctx, w.rounds.Admin, path, nil, 0); err != nil || w.protocol.OwnNodes {
-		return b, err
+func (w *commitWorkload) share() *check.Votes { return check.NewVotes(len(w.sites)) }
+
+func (w *commitWorkload) create(ctx context.Context, c drivers.Conn, path string) error {
+	if err := createPath(ctx, c, path); err != nil || w.protocol.OwnNodes {
+		return err
 	}
-	return b, parallel.ForEach(len(w.sites), func(i int) error {
-		return namespace.CreateNode(ctx, w.rounds.Admin, path+"/"+w.sites[i], nil, 0)
+	return parallel.ForEach(len(w.sites), func(i int) error { return createPath(ctx, c, path+"/"+w.sites[i]) })
+}
+
+// Judge judges the decisions by the votes.
+func (w *commitWorkload) Judge(g divided.Gathered) divided.Findings {
+	w.sites = make([]string, g.Clients)
+	w.rounds = workloads.Rounds[check.Votes]{Share: w.share, Judge: check.JudgeVotes}
+	safety := w.rounds.JudgeSteps(g.Steps, func(v *check.Votes, c check.Client, s check.TimedStep) {
+		switch s.Kind {
+		case check.Voted:
+			v.Vote(c, s.Value == 1)
+		case check.Decided:
+			v.Decided(c, s.Value == 1)
+		}
 	})
+	return divided.Findings{Safety: &safety}
+}
+
+// CountRounds counts a round when all sites know the decision.
+func (w *commitWorkload) CountRounds(phases []metrics.Phase, clients int) (int64, bool) {
+	return phases[0].Service.TotalCount() / int64(clients), true
 }
 
 // Leads reports whether there is a coordinator.
 func (w *commitWorkload) Leads() bool { return w.protocol.Coordinator != nil }
+
+// Taker returns the first client: its process starts the rounds.
+func (w *commitWorkload) Taker(int64) int { return 0 }
 
 func (w *commitWorkload) Together() bool { return true }
 
@@ -224,6 +250,7 @@ func (s *commitSite) join(ctx context.Context) (*siteRound, error) {
 // conclude votes and waits for the decision.
 func (r *siteRound) conclude(ctx context.Context, commit bool) error {
 	commit = r.round.Shared.Vote(r.slot, commit)
+	r.rounds.Note(r.round, r.slot, time.Now(), check.Step{Kind: check.Voted, Value: vote(commit)})
 	r.slot.Marks.PhaseBegin()
 	began := time.Now()
 	err := r.transaction.Vote(ctx, commit)
@@ -237,9 +264,18 @@ func (r *siteRound) conclude(ctx context.Context, commit bool) error {
 		return err
 	}
 	r.round.Shared.Decided(r.slot, commit)
-	r.vote.Record(voted.Sub(began), r.round.ResponseTime(voted, voted.Sub(began)))
-	r.decide.Record(now.Sub(voted), r.round.ResponseTime(now, now.Sub(voted)))
+	r.rounds.Note(r.round, r.slot, now, check.Step{Kind: check.Decided, Value: vote(commit)})
+	r.rounds.Record(r.vote, r.round, r.slot, voted, voted.Sub(began))
+	r.rounds.Record(r.decide, r.round, r.slot, now, now.Sub(voted))
 	return nil
+}
+
+// vote returns a vote, or a decision, as a number.
+func vote(commit bool) int64 {
+	if commit {
+		return 1
+	}
+	return 0
 }
 
 // A commitCoordinator decides the transaction of each round.
@@ -263,6 +299,7 @@ func (c *commitCoordinator) coordinate(ctx context.Context) error {
 	commit, err := c.protocol.Coordinator(c.slot.Conn, r.Path, c.sites).Coordinate(ctx)
 	if err == nil {
 		r.Shared.Decided(c.slot, commit)
+		c.rounds.Note(r, c.slot, time.Now(), check.Step{Kind: check.Decided, Value: vote(commit)})
 	}
 	return err
 }

@@ -5,15 +5,24 @@ import (
 	"sync"
 	"time"
 
+	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+	"github.com/stampede-bench/stampede/workloads/exchange"
 	"github.com/stampede-bench/stampede/workloads/openloop"
 )
 
 // updates manages the rounds of a workload in which one client makes an update that all must see.
 // A round begins when all clients are ready for it, so that no client misses the update before,
 // and it is over when all have seen its update.
+//
+// Where several processes have the clients, each has its own update, and they tell each other how many
+// clients are ready, and that the update is made.
 type updates struct {
-	clients int
+	clients  int
+	exchange *exchange.Exchange // nil: this process has all clients
+	recorded *check.Steps
+	converge *metrics.Latency // from the request for an update until one client sees it
 
 	mu     sync.Mutex
 	active map[int64]*update // by turn
@@ -21,9 +30,11 @@ type updates struct {
 
 // A update is one update that is being distributed to all clients.
 type update struct {
+	*updates
+	turn  int64
 	ready map[*workloads.Slot]bool
 	all   chan struct{} // closed when all are ready
-	seen  int           // how many clients have finished their part
+	seen  int           // how many clients of this process have finished their part
 
 	mu      sync.Mutex
 	arrival *openloop.Ticket // holds the update's arrival; nil in a closed loop
@@ -32,9 +43,16 @@ type update struct {
 	made    chan struct{}    // closed when the service has acknowledged it
 }
 
-func newUpdates(clients int) *updates {
-	return &updates{clients: clients, active: make(map[int64]*update)}
+func newUpdates(clients int, e *exchange.Exchange, recorded *check.Steps, converge *metrics.Latency) *updates {
+	return &updates{clients: clients, exchange: e, recorded: recorded, converge: converge, active: make(map[int64]*update)}
 }
+
+// The topics by which the processes tell each other.
+const (
+	readyTopic = "ready"
+	madeTopic  = "made"
+	seenTopic  = "seen"
+)
 
 // join records that the slot is ready for the update of its turn. Joining again with a new session
 // changes nothing.
@@ -43,11 +61,12 @@ func (s *updates) join(slot *workloads.Slot) *update {
 	defer s.mu.Unlock()
 	p := s.active[slot.TurnsTaken()]
 	if p == nil {
-		p = &update{ready: make(map[*workloads.Slot]bool), all: make(chan struct{}), made: make(chan struct{})}
+		p = &update{updates: s, turn: slot.TurnsTaken(), ready: make(map[*workloads.Slot]bool), all: make(chan struct{}), made: make(chan struct{})}
 		s.active[slot.TurnsTaken()] = p
 	}
 	if !p.ready[slot] {
 		p.ready[slot] = true
+		s.exchange.Announce(readyTopic, p.turn)
 		if len(p.ready) == s.clients {
 			close(p.all)
 		}
@@ -56,28 +75,77 @@ func (s *updates) join(slot *workloads.Slot) *update {
 }
 
 // leave records that the slot has seen the update. It returns how many rounds ended with it: 1 for
-// the last slot of a round.
+// the last slot of a round, of the process that made the update.
 func (s *updates) leave(slot *workloads.Slot) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.active[slot.TurnsTaken()]
-	if p.seen++; p.seen < s.clients {
+	if slot.OpenLoop() {
+		s.exchange.Announce(seenTopic, p.turn)
+	}
+	if p.seen++; p.seen < s.clientsHere() {
 		return 0
 	}
 	delete(s.active, slot.TurnsTaken())
+	if s.exchange != nil {
+		return p.madeHere()
+	}
 	if p.arrival != nil {
 		p.arrival.Finish()
 	}
 	return 1
 }
 
+// clientsHere returns how many of the clients are in this process.
+func (s *updates) clientsHere() int {
+	if s.exchange == nil {
+		return s.clients
+	}
+	_, n := s.exchange.Sessions(s.clients)
+	return n
+}
+
+// madeHere returns 1 if this process made the update.
+func (p *update) madeHere() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked.IsZero() {
+		return 0
+	}
+	return 1
+}
+
+// awaitReady waits until all clients are ready.
+func (p *update) awaitReady(ctx context.Context) error {
+	if p.exchange != nil {
+		return p.exchange.Await(ctx, readyTopic, p.turn, p.clients)
+	}
+	select {
+	case <-p.all:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// awaitMade waits until the service has acknowledged the update.
+func (p *update) awaitMade(ctx context.Context) error {
+	if p.exchange != nil {
+		return p.exchange.Await(ctx, madeTopic, p.turn, 1)
+	}
+	select {
+	case <-p.made:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // make waits until all are ready and the update is due, and makes it. Only one client calls it,
 // from its slot.
 func (p *update) make(ctx context.Context, slot *workloads.Slot, think time.Duration, update func(due time.Time) error) error {
-	select {
-	case <-p.all:
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	if err := p.awaitReady(ctx); err != nil {
+		return err
 	}
 	due := p.arrive(ctx, slot, think)
 	if err := update(due); err != nil {
@@ -85,8 +153,16 @@ func (p *update) make(ctx context.Context, slot *workloads.Slot, think time.Dura
 	}
 	if !p.acknowledged() {
 		close(p.made)
+		p.exchange.Announce(madeTopic, p.turn)
 	}
 	return nil
+}
+
+// finishArrival ends the update's arrival when all clients of all processes have seen the update.
+func (p *update) finishArrival(ctx context.Context) {
+	if p.exchange.Await(ctx, seenTopic, p.turn, p.clients) == nil {
+		p.arrival.Finish()
+	}
 }
 
 // arrive waits until the update is due. The update is due once, however many attempts it takes to
@@ -104,25 +180,38 @@ func (p *update) arrive(ctx context.Context, slot *workloads.Slot, think time.Du
 	}
 	if p.arrival != nil {
 		due, _ = slot.AwaitArrival(ctx, p.arrival)
+		if p.exchange != nil {
+			p.exchange.Go(func() { p.finishArrival(ctx) })
+		}
 	} else {
 		due, _ = slot.Arrive(ctx, think)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.due, p.asked = due, time.Now()
+	p.recorded.RecordAt(p.asked, check.Step{Kind: check.Began, Name: p.converge.Name(), Client: slot.Index, Turn: p.turn, Lag: p.asked.Sub(due)})
 	return due
 }
 
-// took returns how long after its request, and after it was due, the update was seen.
-func (p *update) took(seen time.Time) (service, response time.Duration) {
+// converged records how long after its request, and after it was due, the client saw the update. What it saw
+// before the request is not the update: the client is not notified of that.
+func (p *update) converged(slot *workloads.Slot, seen time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return seen.Sub(p.asked), seen.Sub(p.due)
+	switch {
+	case p.exchange != nil: // another process may have made the request
+		p.recorded.RecordAt(seen, check.Step{Kind: check.Reached, Name: p.converge.Name(), Client: slot.Index, Turn: p.turn})
+	case !seen.Before(p.asked):
+		p.converge.Record(seen.Sub(p.asked), seen.Sub(p.due))
+	}
 }
 
 // acknowledged reports whether the service has acknowledged the update. A client that does not see it
 // now never will.
 func (p *update) acknowledged() bool {
+	if p.exchange != nil && p.exchange.Announced(madeTopic, p.turn) > 0 {
+		return true
+	}
 	select {
 	case <-p.made:
 		return true

@@ -1,0 +1,157 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/stampede-bench/stampede/drivers"
+)
+
+// A Board passes messages among the processes of a run. Each process has a node of its own, which all others
+// watch. Its data are the latest messages of the process: those that not all others have read yet.
+type Board struct {
+	plane  *Plane
+	node   string
+	mine   string
+	others []string
+
+	mu      sync.Mutex
+	posted  sheet
+	written int64            // messages that are on the control plane
+	read    map[string]int64 // by process: the messages of theirs that this process has taken
+	theirs  map[string]int64 // by process: the messages of this process that they have taken
+	exists  bool             // the node does
+}
+
+// A sheet is the data of a process's node.
+type sheet struct {
+	First    int64             // the number of the first message
+	Messages []json.RawMessage `json:",omitempty"`
+	Read     map[string]int64  `json:",omitempty"` // by process: how many messages of theirs this process has taken
+}
+
+func (s sheet) end() int64 { return s.First + int64(len(s.Messages)) }
+
+// Board returns the board of a name, for the process mine of all processes.
+func (p *Plane) Board(ctx context.Context, name, mine string, all []string) (*Board, error) {
+	node := boards + "/" + name
+	if err := p.create(ctx, node, nil, 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
+		return nil, fmt.Errorf("create a board on the control plane: %w", err)
+	}
+	others := slices.DeleteFunc(slices.Clone(all), func(name string) bool { return name == mine })
+	return &Board{plane: p, node: node, mine: mine, others: others, read: map[string]int64{}, theirs: map[string]int64{}}, nil
+}
+
+// Post posts a message, which must be JSON. It returns when the control plane has it. Only one goroutine may
+// call it.
+func (b *Board) Post(ctx context.Context, message []byte) error {
+	b.mu.Lock()
+	b.posted.Messages = append(b.posted.Messages, message)
+	b.mu.Unlock()
+	return b.write(ctx)
+}
+
+// write replaces the data of this process's node. It leaves out messages that all others have taken.
+func (b *Board) write(ctx context.Context) error {
+	b.mu.Lock()
+	taken := b.posted.end()
+	for _, name := range b.others {
+		taken = min(taken, b.theirs[name])
+	}
+	if n := taken - b.posted.First; n > 0 {
+		b.posted.First, b.posted.Messages = taken, slices.Clone(b.posted.Messages[n:])
+	}
+	b.posted.Read = b.read
+	data, end, exists := encode(b.posted), b.posted.end(), b.exists
+	b.mu.Unlock()
+	node := b.node + "/" + b.mine
+	var err error
+	if !exists {
+		err = b.plane.write(ctx, node, data)
+	} else {
+		_, err = b.plane.conn.Set(ctx, node, data, drivers.AnyVersion)
+	}
+	if err != nil {
+		return fmt.Errorf("post to the other processes: %w", err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.exists, b.written = true, end
+	return nil
+}
+
+// Receive calls take with each message of the other processes, in the order in which each has posted its own,
+// until the context ends. take is not called by two goroutines at the same time.
+func (b *Board) Receive(ctx context.Context, take func(message []byte) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	var one sync.Mutex
+	for _, name := range b.others {
+		all.Go(func() {
+			err := b.follow(ctx, name, func(message []byte) error {
+				one.Lock()
+				defer one.Unlock()
+				return take(message)
+			})
+			cancel(fmt.Errorf("messages of %s: %w", name, err))
+		})
+	}
+	all.Wait()
+	return context.Cause(ctx)
+}
+
+// follow reads the node of another process whenever it has changed, until it cannot.
+func (b *Board) follow(ctx context.Context, name string, take func([]byte) error) error {
+	node := b.node + "/" + name
+	if _, err := b.plane.await(ctx, node); err != nil {
+		return err
+	}
+	for {
+		var changed drivers.Wait
+		text, _, err := b.plane.conn.Get(ctx, node, changed.Fire)
+		if err != nil {
+			return err
+		}
+		var s sheet
+		if err := decode(text, &s); err != nil {
+			return err
+		}
+		if err := b.take(name, s, take); err != nil {
+			return err
+		}
+		if _, err := changed.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// take takes the messages that are new.
+func (b *Board) take(name string, s sheet, take func([]byte) error) error {
+	b.mu.Lock()
+	next := b.read[name]
+	b.theirs[name] = max(b.theirs[name], s.Read[b.mine])
+	b.mu.Unlock()
+	if next < s.First {
+		return fmt.Errorf("messages %d to %d are missing", next, s.First-1)
+	}
+	for ; next < s.end(); next++ {
+		if err := take(s.Messages[next-s.First]); err != nil {
+			return err
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	read := map[string]int64{name: next} // another goroutine may be encoding the present one
+	for other, n := range b.read {
+		if other != name {
+			read[other] = n
+		}
+	}
+	b.read = read
+	return nil
+}

@@ -1,0 +1,2 @@
+// Package divided judges runs whose clients are in several processes, by the steps that the processes have recorded.
+package divided

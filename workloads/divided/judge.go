@@ -1,0 +1,146 @@
+package divided
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/check"
+)
+
+// A Workload can have its clients in several processes.
+type Workload interface {
+	workloads.Workload
+	// Judge returns what only the steps of all clients of one instance show together, such as safety.
+	Judge(g Gathered) Findings
+	// CountRounds returns how many rounds ended, by the phases of all processes: some of a round's phases
+	// may be in one process, and some in another. It returns false if the sum of their rounds is right.
+	CountRounds(phases []metrics.Phase, clients int) (rounds int64, is bool)
+}
+
+// A Gathered is what the processes of a run have recorded of the clients of one instance.
+type Gathered struct {
+	Steps   []check.TimedStep
+	Window  check.Window
+	Clients int  // of the instance
+	Open    bool // the loop is open
+}
+
+// Findings are what the steps of all clients of one instance show.
+type Findings struct {
+	Safety *metrics.Safety        // replaces what the processes found by themselves; nil: add up what they found
+	Added  metrics.Safety         // is added to that
+	Fanout *workloads.FanoutTimes // of a fan-out; nil: there is none
+	Times  []check.Time           // of phases that begin in one process and end in another, besides those of the steps
+	// Fair says that the fields below are known. How often each client was served is known without steps.
+	Fair        bool
+	Inversions  int64
+	LongestWait time.Duration
+}
+
+// Of returns a workload that judges divided runs of the form, and false if the form cannot be divided.
+func Of(f workloads.Form, s workloads.Settings) (Workload, bool) {
+	d, ok := f.New(s).(Workload)
+	return d, ok
+}
+
+// Judge completes the merged record of all processes of a run of the plan with what only the steps of all
+// clients show together. The plan's form must be divisible.
+func Judge(p workloads.Plan, r *metrics.Record, steps []check.TimedStep, w check.Window) {
+	groups := max(p.Groups, 1)
+	clients, open := p.Clients/groups, p.Open.Rate.Open()
+	var safety, added *metrics.Safety
+	var times []check.Time
+	inversions, longest := int64(0), time.Duration(0)
+	var fanout workloads.FanoutTimes
+	hasFanout := false
+	var last Workload
+	for group := range groups {
+		d, _ := Of(p.Form, p.Settings)
+		g := Gathered{check.OfGroup(steps, group), w, clients, open}
+		f := d.Judge(g)
+		times = append(append(times, f.Times...), check.TimesOf(g.Steps, w, open)...)
+		if f.Safety != nil {
+			safety = withGroup(safety, *f.Safety, group, groups)
+		}
+		added = withGroup(added, f.Added, group, groups)
+		if f.Fanout != nil {
+			fanout.With(f.Fanout)
+		}
+		hasFanout = hasFanout || f.Fanout != nil
+		if inversions += f.Inversions; r.Fairness != nil && f.Fair {
+			longest = max(longest, f.LongestWait)
+			r.Fairness.Inversions, r.Fairness.LongestWait = inversions, longest
+		}
+		last = d
+	}
+	if safety != nil {
+		r.Safety = *safety
+	}
+	r.Safety = workloads.WithBackground(r.Safety.With(*added, check.MaxDetails), r.Background)
+	if hasFanout {
+		r.Fanout = fanout.Sum(clients)
+		r.Rounds = r.Fanout.Writes
+	}
+	fillJudged(r, times, w)
+	if n, is := last.CountRounds(r.Phases, clients); is {
+		r.Rounds = n
+	}
+	r.Doubt(workloads.MissedRate(r, p.Clients)...)
+}
+
+// withGroup adds the safety of an instance.
+func withGroup(sum *metrics.Safety, one metrics.Safety, group, groups int) *metrics.Safety {
+	if groups > 1 {
+		for i := range one.Details {
+			one.Details[i] = fmt.Sprintf("group %d: %s", group+1, one.Details[i])
+		}
+	}
+	if sum == nil {
+		sum = &metrics.Safety{}
+	}
+	all := sum.With(one, check.MaxDetails)
+	return &all
+}
+
+// fillJudged replaces the phases of which there are judged times. Processes record none of these times
+// themselves.
+func fillJudged(r *metrics.Record, times []check.Time, w check.Window) {
+	for i, p := range r.Phases {
+		judged := metrics.NewLatency(p.Name)
+		known, wrong := false, time.Duration(0)
+		for _, t := range times {
+			if t.Phase == p.Name {
+				judged.Record(t.Service, t.Response)
+				known, wrong = true, max(wrong, t.Error)
+			}
+		}
+		if !known {
+			continue
+		}
+		r.Phases[i] = judged.Phase()
+		r.Phases[i].Error = wrong
+		if i == 0 {
+			fillIntervals(r, p.Name, times, w)
+		}
+	}
+}
+
+// fillIntervals fills in the percentiles of the recipe's first phase if its times are judged.
+func fillIntervals(r *metrics.Record, phase string, times []check.Time, w check.Window) {
+	for i := range r.Intervals {
+		end := r.Duration
+		if i+1 < len(r.Intervals) {
+			end = r.Intervals[i+1].Start
+		}
+		lap := metrics.NewLatency(phase)
+		for _, t := range times {
+			if at := t.At - w.Begin; t.Phase == phase && at >= r.Intervals[i].Start && at < end {
+				lap.Record(t.Service, t.Response)
+			}
+		}
+		l := lap.Lap()
+		r.Intervals[i].P50, r.Intervals[i].P90, r.Intervals[i].P99 = l.P50, l.P90, l.P99
+	}
+}
