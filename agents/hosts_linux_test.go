@@ -230,6 +230,7 @@ func TestRunsOfAgentsOnFourHosts(t *testing.T) {
 			for form, largest := range map[string]int64{"lock/predecessor": 1, "lock/one-node": clients - 1} {
 				p := planOf(t, service, form, clients)
 				p.Duration = time.Second
+				p.Settings.Hold = 5 * time.Millisecond // so that all clients behind the links wait again before a release
 				alone, err := workloads.Run(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
