@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/agents/control"
 	"github.com/stampede-bench/stampede/agents/journal"
 	"github.com/stampede-bench/stampede/agents/merge"
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/check"
