@@ -387,21 +387,20 @@ func TestAFailureOfOneAgentEndsTheRun(t *testing.T) {
 func TestAnInterruptedRunEndsOnAllAgents(t *testing.T) {
 	service := backendtest.Own(t, "native:")
 	s := newStage(t, 2)
-	ctx, cancel := context.WithCancel(t.Context())
-	p := planOf(t, service, "lock/predecessor", 4)
-	p.Duration = time.Minute
-	go func() {
-		var opens time.Duration
-		if err := s.agents[0].Plane.GetJSON(ctx, assignment{Number: 1}.document(window), &opens); err != nil {
-			t.Error(err)
+	for _, form := range []string{"lock/predecessor", "barrier/watch", "config/watch", "queue/relist", "fanout/one-shot"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		p := planOf(t, service, form, 4)
+		p.Duration = time.Minute
+		p.Progress = func(workloads.Progress) { cancel() } // the window is open
+		r, parts, err := s.fleet.Run(ctx, p)
+		if !errors.Is(err, workloads.ErrInterrupted) || r == nil || len(parts) != 2 || r.Duration > 30*time.Second {
+			t.Fatalf("%s: got %+v of %d agents, %v, want what was measured until then, and %v", form, r, len(parts), err, workloads.ErrInterrupted)
 		}
-		cancel()
-	}()
-	r, parts, err := s.fleet.Run(ctx, p)
-	if !errors.Is(err, workloads.ErrInterrupted) || r == nil || len(parts) != 2 || r.Duration > 30*time.Second {
-		t.Errorf("got %+v of %d agents, %v, want what was measured until then, and %v", r, len(parts), err, workloads.ErrInterrupted)
+		if r.Safety.Violations > 0 || r.Disturbed {
+			t.Errorf("%s: safety %+v, rounds were abandoned: %v", form, r.Safety, r.Disturbed)
+		}
+		nothingLeft(t, service)
 	}
-	nothingLeft(t, service)
 	s.fleet.Close()
 	for i, ended := range s.ended {
 		if err := <-ended; err != nil {
@@ -531,6 +530,22 @@ func TestRunsOfAgentsInOtherShapes(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a mix with watchers, on a service with other nodes", func(t *testing.T) {
+		p := planOf(t, service, "mix/operations", 8)
+		p.Settings.Mix.Watchers, p.Preload = 2, workloads.Preload{Nodes: 20, Watches: 30}
+		r, parts, err := s.fleet.Run(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRun(t, p, r)
+		sessions := 0
+		for _, one := range parts {
+			sessions += one.Sessions
+		}
+		if sessions != 10 || r.Herd.Largest < 1 || r.Herd.Largest > 2 {
+			t.Errorf("%d sessions, and a write has woken %d, want 10 and at most the 2 watchers", sessions, r.Herd.Largest)
+		}
+	})
 	t.Run("rounds", func(t *testing.T) {
 		p := planOf(t, service, "lock/predecessor", 8)
 		p.Rounds, p.Duration = 100, time.Minute

@@ -98,7 +98,7 @@ func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) er
 		return nil
 	}
 	if r.Exchange != nil && !r.Exchange.Owner(r.Slots) {
-		return r.Exchange.Await(ctx, "due", now.turn, 1)
+		return r.awaitDue(ctx, s, now.turn)
 	}
 	r.mu.Lock()
 	first := now.arrival == nil
@@ -107,10 +107,9 @@ func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) er
 	}
 	r.mu.Unlock()
 	if first {
-		now.due, _ = s.AwaitArrival(ctx, now.arrival) // at the end, clients that have joined still finish it
+		now.due = r.firstArrival(ctx, s, now) // at the end, clients that have joined still finish it
 		r.Steps.RecordAt(now.due, check.Step{Kind: check.Due, Client: s.Index, Turn: now.turn})
 		close(now.arrived)
-		r.Exchange.Announce("due", now.turn)
 	}
 	select {
 	case <-now.arrived:
@@ -118,6 +117,40 @@ func (r *Rounds[T]) awaitArrival(ctx context.Context, s *Slot, now *Round[T]) er
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// firstArrival waits until the round is due, and tells other processes before, as soon as it knows when.
+func (r *Rounds[T]) firstArrival(ctx context.Context, s *Slot, now *Round[T]) time.Time {
+	if r.Exchange == nil {
+		due, _ := s.AwaitArrival(ctx, now.arrival)
+		return due
+	}
+	told := false
+	due, _ := s.awaitArrivalTold(ctx, now.arrival, func(due time.Duration) {
+		told = true
+		r.Exchange.AnnounceValue("due", now.turn, int64(due))
+	})
+	if !told { // the loop has ended
+		r.Exchange.AnnounceValue("due", now.turn, int64(time.Since(s.pacer.Opens())))
+	}
+	return due
+}
+
+// awaitDue waits until the round is due, by what another process tells.
+func (r *Rounds[T]) awaitDue(ctx context.Context, s *Slot, turn int64) error {
+	told, err := r.Exchange.AwaitTally(ctx, "due", turn, exchange.Counted(1))
+	if err != nil {
+		return err
+	}
+	t := time.NewTimer(time.Until(s.pacer.Opens().Add(time.Duration(told.Sum))))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.Stopping:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
 }
 
 // Record records how long a phase of a client's turn took, which ended at time now.

@@ -85,7 +85,12 @@ func (s *Slot) arrivalCompleted() {
 
 // AwaitArrival is Arrive with a ticket other than the slot's own.
 func (s *Slot) AwaitArrival(ctx context.Context, t *openloop.Ticket) (due time.Time, ok bool) {
-	if due, ok = t.Next(ctx); ok {
+	return s.awaitArrivalTold(ctx, t, func(time.Duration) {})
+}
+
+// awaitArrivalTold is AwaitArrival, and calls taken as [openloop.Ticket.NextTold] does.
+func (s *Slot) awaitArrivalTold(ctx context.Context, t *openloop.Ticket, taken func(due time.Duration)) (due time.Time, ok bool) {
+	if due, ok = t.NextTold(ctx, taken); ok {
 		return due, true
 	}
 	select {

@@ -11,13 +11,14 @@ type deliveryPart struct {
 	process, processes int
 	before             int64 // items that are in the queue from the beginning
 	steps              *Steps
-	elsewhere          func(number int64) // a client of this process has taken another process's item
+	elsewhere          func(number int64, process int) // a client of this process has taken another process's item
 }
 
 // Divide makes the Delivery that of the clients of one of several processes, whose steps are judged by
 // [JudgeDelivery]. before items are in the queue from the beginning. elsewhere is called with the number of an
-// item that a client of this process has taken and another process has put, which must then call TakenElsewhere.
-func (d *Delivery) Divide(process, processes int, before int64, steps *Steps, elsewhere func(number int64)) {
+// item that a client of this process has taken, and with the process that has put it, which must then call
+// TakenElsewhere.
+func (d *Delivery) Divide(process, processes int, before int64, steps *Steps, elsewhere func(number int64, process int)) {
 	d.part = &deliveryPart{process, processes, before, steps, elsewhere}
 }
 
@@ -64,7 +65,7 @@ func (d *Delivery) tookPart(t Take, n int64, end bool) *Item {
 		delete(d.items, n)
 		p.freeRoom()
 	case n > d.part.before:
-		d.part.elsewhere(n)
+		d.part.elsewhere(n, int((n-d.part.before-1)%int64(d.part.processes)))
 	}
 	return &Item{number: n, End: end}
 }

@@ -104,6 +104,21 @@ func TestNothingIsAwaitedForEver(t *testing.T) {
 	})
 }
 
+// TestTheLastAnnouncementIsSent ends a process right after it has announced something.
+func TestTheLastAnnouncementIsSent(t *testing.T) {
+	other := New(Place{Processes: 2}, nil)
+	r := New(Place{Processes: 2}, func(_ context.Context, text []byte) error { return other.Receive(text) })
+	ctx, cancel := context.WithCancel(t.Context())
+	r.Of(0).Announce("finished", 7)
+	cancel()
+	if err := r.Send(ctx); err != nil {
+		t.Error(err)
+	}
+	if n := other.Of(0).Announced("finished", 7); n != 1 {
+		t.Errorf("it came %d times", n)
+	}
+}
+
 func TestADamagedMessageIsAnError(t *testing.T) {
 	if err := New(Place{}, nil).Receive([]byte("{")); err == nil {
 		t.Error("it is taken")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // keptTurns is for how many turns topics are kept: a topic is not asked for when its round has long ended.
@@ -59,29 +60,52 @@ func New(at Place, post func(context.Context, []byte) error) *Run {
 }
 
 // Send sends what is announced, until the context ends.
+//
+// What was announced before the context ended is still sent, for up to lastSend: other processes may wait for it.
 func (x *Run) Send(ctx context.Context) error {
-	for {
+	posting, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastSend, stop) })()
+	for ended := false; !ended; {
 		select {
 		case <-x.pending:
 		case <-ctx.Done():
-			return nil
+			ended = true
 		}
-		x.mu.Lock()
-		all := x.texts
-		for t, n := range x.counts {
-			all = append(all, announcement{Topic: t, Tally: n})
-		}
-		x.texts = nil
-		clear(x.counts)
-		x.mu.Unlock()
-		text, err := json.Marshal(all)
-		if err == nil {
-			err = x.post(ctx, text)
-		}
-		if err != nil {
+		if err := x.sendPending(posting); err != nil {
 			return fmt.Errorf("announce to the other processes: %w", err)
 		}
 	}
+	return nil
+}
+
+// sendPending sends what is announced, if there is anything.
+func (x *Run) sendPending(ctx context.Context) error {
+	all := x.announced()
+	if len(all) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return err
+	}
+	return x.post(ctx, text)
+}
+
+// lastSend is how long the last message may take.
+const lastSend = time.Second
+
+// announced returns what is to be sent, and takes it off.
+func (x *Run) announced() []announcement {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	all := x.texts
+	for t, n := range x.counts {
+		all = append(all, announcement{Topic: t, Tally: n})
+	}
+	x.texts = nil
+	clear(x.counts)
+	return all
 }
 
 // Receive takes a message of another process.

@@ -106,6 +106,9 @@ func (p *Pacer) Wakes() *hdrhistogram.Histogram {
 	return p.wakes.Clone()
 }
 
+// Opens returns when the window opens.
+func (p *Pacer) Opens() time.Time { return p.opens }
+
 // Oldest returns for how long the oldest unfinished arrival has been due, or 0 if there is
 // none.
 func (p *Pacer) Oldest() (age time.Duration) {

@@ -24,7 +24,16 @@ func (p *Pacer) Ticket() *Ticket { return &Ticket{pacer: p} }
 // delay and not the service's: the returned time is when the client woke, and the delay
 // goes into Wakes.
 func (t *Ticket) Next(ctx context.Context) (due time.Time, ok bool) {
+	return t.NextTold(ctx, func(time.Duration) {})
+}
+
+// NextTold is Next, and calls taken as soon as it is known when the arrival is due, counted from when the window
+// opens.
+func (t *Ticket) NextTold(ctx context.Context, taken func(due time.Duration)) (due time.Time, ok bool) {
 	due, ok = t.take()
+	if ok {
+		taken(due.Sub(t.pacer.opens))
+	}
 	if !ok {
 		select {
 		case <-t.pacer.ended:

@@ -2,6 +2,7 @@ package recipe
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
@@ -67,8 +68,7 @@ type queueWorkload struct {
 	// A single client is both.
 	clients, producers, consumers int
 
-	room               chan struct{} // one element for each item that the producers of this process may put now
-	share              int           // how many of these this process should have when the queue is empty
+	room               *queueRoom
 	exchange           *exchange.Exchange
 	recorded           *check.Steps
 	check              *check.Delivery
@@ -145,11 +145,9 @@ func (w *queueWorkload) assign(clients int) {
 	if backlog == 0 {
 		backlog = w.producers
 	}
-	w.share = w.shareOf(backlog)
-	w.room = make(chan struct{}, backlog+w.exchange.Others())
-	for range w.share {
-		w.room <- struct{}{}
-	}
+	w.room = newQueueRoom(w.shareOf(backlog), backlog+w.exchange.Others(), func(process int) {
+		w.exchange.Tell(roomTopic, strconv.Itoa(process))
+	})
 	w.waiting = metrics.NewQueue(w.consumers)
 }
 

@@ -38,13 +38,13 @@ func (c *queueClient) Turn(ctx context.Context) (rounds int64, err error) {
 			return 0, nil
 		}
 		select {
-		case <-c.room:
+		case <-c.room.places:
 		case <-c.slot.Stopping:
 			return 0, nil
 		case <-ctx.Done():
 			return 0, context.Cause(ctx)
 		}
-		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Free: c.freeRoom}, due)
+		added, err := c.putItem(ctx, check.Item{Priority: c.slot.Rand.IntN(c.priorities), Free: c.room.gain}, due)
 		if err != nil {
 			return 0, err
 		}
@@ -97,8 +97,6 @@ func (c *queueClient) Finish(ctx context.Context) (rounds int64, err error) {
 	}
 	return rounds, nil
 }
-
-func (w *queueWorkload) freeRoom() { w.room <- struct{}{} } // it has a place for all that there are
 
 // putItem puts an item that was due. It reports whether the item is certain to have been added.
 func (c *queueClient) putItem(ctx context.Context, item check.Item, due time.Time) (added bool, err error) {
@@ -185,10 +183,11 @@ func (c *queueClient) endIsDue(ctx context.Context) (bool, error) {
 	return due, c.exchange.Await(ctx, finishedTopic, 0, c.producers)
 }
 
-// The topics by which the processes of a queue tell each other which items they have taken, and how many
-// producers have finished.
+// The topics by which the processes of a queue tell each other which items they have taken, which process gets a
+// place for an item, and how many producers have finished.
 const (
 	takenTopic    = "taken"
+	roomTopic     = "room"
 	finishedTopic = "finished"
 )
 

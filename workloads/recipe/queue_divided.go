@@ -41,22 +41,28 @@ func (w *queueWorkload) shareOf(backlog int) int {
 	return max(backlog*to/w.producers-backlog*from/w.producers, 1)
 }
 
-// divide makes the queue that of the clients of one process. A process whose consumer takes an item of another
-// process keeps its room, if it has less than its share, so that producers seldom wait for a message. Else the room
-// goes back. So all processes together never have more items in the queue than the backlog.
+// divide makes the queue that of the clients of one process.
 func (w *queueWorkload) divide() {
-	w.check.Divide(w.exchange.Process, w.exchange.Processes, int64(w.chosen.Items), w.recorded, func(number int64) {
-		if len(w.room) < w.share {
-			w.freeRoom()
-			number = -number
-		}
-		w.exchange.Tell(takenTopic, strconv.FormatInt(number, 10))
-	})
+	w.check.Divide(w.exchange.Process, w.exchange.Processes, int64(w.chosen.Items), w.recorded, w.takenHere)
 	w.exchange.Handle(takenTopic, func(text string) {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 			w.check.TakenElsewhere(max(n, -n), n > 0)
 		}
 	})
+	w.exchange.Handle(roomTopic, func(text string) {
+		if text == strconv.Itoa(w.exchange.Process) {
+			w.room.gain()
+		}
+	})
+}
+
+// takenHere tells the process that has put an item that a consumer of this process has taken it. The number is
+// negative if this process keeps its place.
+func (w *queueWorkload) takenHere(number int64, process int) {
+	if w.room.keeps(process) {
+		number = -number
+	}
+	w.exchange.Tell(takenTopic, strconv.FormatInt(number, 10))
 }
 
 // Judge judges which items were taken, and in which order.
