@@ -44,7 +44,7 @@ var (
 
 // Run takes part in the runs of one coordinator, for which it waits. It returns nil when the coordinator
 // needs it no longer.
-func (a *Agent) Run(ctx context.Context) error {
+func (a *Agent) Run(ctx context.Context) (err error) {
 	c, err := a.Plane.AwaitCoordinator(ctx)
 	if err != nil {
 		return err
@@ -69,14 +69,14 @@ func (a *Agent) Run(ctx context.Context) error {
 	}
 	var work assignment // the latest
 	defer func() {
-		if ctx.Err() != nil && work.Base != "" {
-			a.removeLeft(work, context.Cause(ctx))
+		if err != nil && work.Base != "" {
+			a.removeLeft(work, err)
 		}
 	}()
 	for number := 1; ; number++ {
 		var next assignment
 		if err := a.Plane.GetJSON(ctx, assignment{Number: number}.document(assigned), &next); err != nil {
-			return caused(ctx, err)
+			return left(ctx, err)
 		}
 		if next.Form == "" { // there are no further runs
 			return nil
@@ -84,7 +84,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		work = next
 		if s, ok := work.of(a.Name); ok {
 			if err := a.takePart(ctx, work, s); err != nil {
-				return caused(ctx, err)
+				return left(ctx, err)
 			}
 		}
 	}
@@ -96,6 +96,15 @@ func caused(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// left returns why the agent leaves the coordinator, of an error that may follow from it. A call may notice that the
+// session with the control plane has ended before the context does.
+func left(ctx context.Context, err error) error {
+	if ctx.Err() == nil && errors.Is(err, drivers.ErrSessionLost) {
+		return ErrCutOff
+	}
+	return caused(ctx, err)
 }
 
 // watchMemberships ends the context when this process or the coordinator is no longer a member.

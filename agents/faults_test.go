@@ -94,8 +94,8 @@ func TestFaultsOfClients(t *testing.T) {
 			t.Errorf("%s: %d were disconnected and %d sessions lost, in one process %d and %d", v.What, v.Disconnected, v.Lost, w.Disconnected, w.Lost)
 		}
 	}
-	if freeze := r.Recoveries[1]; freeze.LongestStall == nil || *freeze.LongestStall < time.Second {
-		t.Errorf("the longest stall in the freeze of 1 s is %v", freeze.LongestStall)
+	if wait := r.Fairness.LongestWait; wait < 900*time.Millisecond { // a client freezes while it holds
+		t.Errorf("the longest wait is %v, in a run with a freeze of 1 s", wait)
 	}
 	if r.Recoveries[2].Lost != 6 || r.Safety.Violations > 0 {
 		t.Errorf("%d sessions were lost, want 6; safety %+v", r.Recoveries[2].Lost, r.Safety)

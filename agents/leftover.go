@@ -53,6 +53,6 @@ func coordinatorHasGone(ctx context.Context, c drivers.Conn, in namespace.Path, 
 	case ErrCutOff:
 		return in.AwaitEnd(ctx, c, base) == nil
 	}
-	alive, err := in.IsAlive(ctx, c, base) // the user has ended this agent
+	alive, err := in.IsAlive(ctx, c, base) // the user has ended this agent, or its control plane failed
 	return err == nil && !alive
 }

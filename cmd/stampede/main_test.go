@@ -157,7 +157,8 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 2 {
 		ts.Fatalf("usage: valid KIND FILE")
 	}
-	if err := conforms(args[0], ts.ReadFile(args[1])); (err != nil) != neg {
+	err := conforms(args[0], ts.ReadFile(args[1]))
+	if wrong := errors.As(err, new(*jsonschema.ValidationError)); wrong != neg || err != nil && !wrong {
 		ts.Fatalf("%s as a %s: %v", args[1], args[0], err)
 	}
 }
