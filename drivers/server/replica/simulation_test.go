@@ -54,6 +54,9 @@ func schedule(w *world) {
 		}
 		w.run(100 * time.Millisecond)
 	}
+	if !w.level() {
+		w.fail("not all members have applied the same entries")
+	}
 	if w.healing != nil {
 		w.fail("member %d did not catch up", w.healing.id)
 	}
