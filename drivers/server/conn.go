@@ -36,6 +36,7 @@ type conn struct {
 	line        *replica.Line // in an ensemble; nil before the client asks for a session
 	established chan struct{} // closed when the ensemble has answered that, or the connection was left
 	closing     bool          // the client asked for the end of its session
+	last        bool          // the packets that are queued are the last ones
 }
 
 const (

@@ -111,6 +111,7 @@ func (c *conn) leaveLine() {
 		return
 	}
 	c.line.Close()
+	c.last = true
 	select {
 	case <-c.established:
 	default:

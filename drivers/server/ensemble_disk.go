@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 
 	"go.etcd.io/raft/v3"
@@ -20,7 +21,8 @@ type disk struct {
 	mu       sync.Mutex
 	changed  *sync.Cond
 	queue    []replica.Append
-	writing  bool
+	added    int64 // number of appends ever added
+	written  int64 // and of those that the member knows to be written
 	closed   bool
 	received *raftlog.Received // a snapshot from another member
 }
@@ -35,6 +37,7 @@ func (d *disk) add(all []replica.Append) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queue = append(d.queue, all...)
+	d.added += int64(len(all))
 	d.changed.Broadcast()
 }
 
@@ -49,23 +52,29 @@ func (d *disk) close() {
 func (d *disk) take() (all []replica.Append) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.writing = false
-	d.changed.Broadcast()
 	for len(d.queue) == 0 && !d.closed {
 		d.changed.Wait()
 	}
 	if d.closed {
 		return nil
 	}
-	all, d.queue, d.writing = d.queue, nil, true
+	all, d.queue = d.queue, nil
 	return all
 }
 
-// settle waits until everything that was added is written. It returns false if the server is closed.
+func (d *disk) wrote(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.written += int64(n)
+	d.changed.Broadcast()
+}
+
+// settle waits until everything that was added so far is written. It returns false if the server is
+// closed.
 func (d *disk) settle() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for (d.writing || len(d.queue) > 0) && !d.closed {
+	for added := d.added; d.written < added && !d.closed; {
 		d.changed.Wait()
 	}
 	return !d.closed
@@ -83,6 +92,7 @@ func (d *disk) run() {
 			n, state, err := d.write(all)
 			if err != nil {
 				e.do(func() { e.fail(fmt.Errorf("member %d: %w", e.settings.ID, err)) })
+				d.close()
 				return
 			}
 			e.do(func() {
@@ -90,6 +100,7 @@ func (d *disk) run() {
 					e.member.Saved(&all[i], state)
 				}
 			})
+			d.wrote(n)
 			all = all[n:]
 		}
 	}
@@ -168,10 +179,6 @@ func (d *disk) install(a *replica.Append) (*replica.State, error) {
 	return state, err
 }
 
-// keptEntries is the number of entries before a snapshot that the log keeps for members that are
-// a little behind.
-const keptEntries = 10_000
-
 // keepSnapshots saves a snapshot each time the log requests one.
 func (e *ensemble) keepSnapshots() {
 	for {
@@ -209,8 +216,8 @@ func (e *ensemble) saveSnapshot() {
 		}
 	})
 	e.do(shot.End)
-	if err == nil && shot.Index > keptEntries {
-		err = e.log.Compact(shot.Index - keptEntries)
+	if err == nil {
+		err = e.compact(shot.Index)
 	}
 	if err != nil && !errors.Is(err, errAbandoned) && !errors.Is(err, raft.ErrSnapOutOfDate) && !errors.Is(err, raft.ErrCompacted) {
 		e.do(func() { e.fail(fmt.Errorf("member %d: %w", e.settings.ID, err)) })
@@ -226,4 +233,30 @@ func (e *ensemble) section(shot *replica.Snapshot, of *replica.State) (section [
 		}
 	})
 	return section, err
+}
+
+// The log keeps some entries before a snapshot, so that members that are a little behind need no
+// snapshot.
+const (
+	keptEntries = 10_000
+	keptBytes   = 16 << 20
+)
+
+// compact forgets the entries before a snapshot, except for the last ones.
+func (e *ensemble) compact(index uint64) error {
+	first, err := e.log.FirstIndex()
+	if err != nil || first > index {
+		return err
+	}
+	entries, err := e.log.Entries(max(first, index-min(index, keptEntries)+1), index+1, math.MaxUint64)
+	if err != nil {
+		return err
+	}
+	bytes := 0
+	for i := len(entries) - 1; i >= 0; i-- {
+		if bytes += len(entries[i].GetData()); bytes > keptBytes {
+			return e.log.Compact(entries[i].GetIndex())
+		}
+	}
+	return e.log.Compact(entries[0].GetIndex() - 1)
 }

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"time"
+
 	"github.com/stampede-bench/stampede/drivers/server/tree"
 	"github.com/stampede-bench/stampede/drivers/wire"
 )
@@ -75,4 +77,8 @@ func (c *conn) handOver() {
 		c.drop()
 	}
 	c.unasked = 0
+	if c.last { // the goroutine that reads may wait for the client
+		c.net.SetWriteDeadline(time.Now().Add(farewellTime))
+		c.out.end()
+	}
 }

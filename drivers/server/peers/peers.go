@@ -88,10 +88,19 @@ func (p *Peers) Send(all []replica.Message) {
 	for i := range all {
 		x := &all[i]
 		if x.Raft != nil && x.Raft.GetType() == pb.MsgSnap {
-			p.live.Go(func() { p.sendSnapshot(*x) })
+			p.background(func() { p.sendSnapshot(*x) })
 			continue
 		}
 		p.out[x.To].add(x)
+	}
+}
+
+// background calls do in a goroutine that Close waits for, unless Close was called.
+func (p *Peers) background(do func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.live.Go(do)
 	}
 }
 

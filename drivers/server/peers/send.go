@@ -77,7 +77,7 @@ func (s *sender) run() {
 		l, err := p.dial(s.to, messages)
 		if err == nil {
 			s.setConnected(true)
-			err = s.send(l)
+			p.report(s.to, s.send(l))
 			s.setConnected(false)
 			p.drop(l.conn)
 			p.config.Member.Lost(s.to)
@@ -105,19 +105,19 @@ func (s *sender) send(l *link) error {
 	idle := time.NewTicker(beat)
 	defer idle.Stop()
 	for {
-		var err error
 		select {
 		case <-s.wake:
-			err = s.write(l)
+			if err := s.write(l); err != nil {
+				return err
+			}
 		case <-idle.C:
-			err = s.within(l, func() error { return l.send(nothing, nil) })
-		case err = <-gone:
+			if err := s.within(l, func() error { return l.send(nothing, nil) }); err != nil {
+				return err
+			}
+		case err := <-gone:
 			return err
 		case <-s.peers.ctx.Done():
 			return s.peers.ctx.Err()
-		}
-		if err != nil {
-			return err
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // A member whose state differs from the leader's stops with the entry and both digests.
 func TestDivergenceStopsAMember(t *testing.T) {
-	wrong, _ := simulateWith(1, func(w *world) {
+	_, wrong := simulateWith(1, func(w *world) {
 		w.run(2 * time.Second)
 		for _, n := range w.nodes {
 			if !n.m.leads() {

@@ -37,7 +37,7 @@ const (
 	heartbeatTicks = 1
 	// ElectionTicks is the number of ticks without the leader after which a member may call an
 	// election. A leader that has not heard of a majority for as long steps down.
-	ElectionTicks = 10
+	ElectionTicks = 15
 	// retryTicks is the number of ticks without progress after which a member proposes again.
 	retryTicks = 2 * ElectionTicks
 )

@@ -109,7 +109,7 @@ func (c *simClient) random() {
 		c.request(simRequest{op: opGet, path: key})
 	case c.w.chance(0.5):
 		c.write(simRequest{op: opClose})
-	default:
+	case c.w.calm == never:
 		c.vanish()
 	}
 }

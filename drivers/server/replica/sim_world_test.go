@@ -123,11 +123,11 @@ func (w *world) deliver(x Message, sections [][]byte) {
 			copied.Raft = proto.Clone(x.Raft).(*pb.Message)
 		}
 		w.after(d, func() {
+			if from.boots == start {
+				w.report(x, from, to.m != nil)
+			}
 			if sent < from.wiped || to.m == nil {
 				return
-			}
-			if from.boots == start {
-				w.report(x, from, true)
 			}
 			to.receive(copied, sections)
 		})
@@ -249,7 +249,7 @@ func (w *world) watchHealing() {
 // level reports whether all members have applied the same entries.
 func (w *world) level() bool {
 	for _, n := range w.nodes {
-		if n.m.state.index != w.nodes[0].m.state.index || n.m.Status().Committed != n.m.state.index {
+		if n.m == nil || n.m.state.index != w.nodes[0].m.state.index || n.m.Status().Committed != n.m.state.index {
 			return false
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// simulate runs one schedule and returns what is wrong, and a hash of all that happened.
-func simulate(seed uint64) (wrong error, trace uint64) { return simulateWith(seed, schedule) }
+// simulate runs one schedule and returns a hash of all that happened, and what is wrong.
+func simulate(seed uint64) (trace uint64, wrong error) { return simulateWith(seed, schedule) }
 
-func simulateWith(seed uint64, do func(w *world)) (wrong error, trace uint64) {
+func simulateWith(seed uint64, do func(w *world)) (trace uint64, wrong error) {
 	var key [32]byte
 	binary.BigEndian.PutUint64(key[:], seed)
 	keep := cryptorand.Reader
@@ -34,7 +34,7 @@ func simulateWith(seed uint64, do func(w *world)) (wrong error, trace uint64) {
 	}
 	w := newWorld(seed, members)
 	do(w)
-	return nil, w.trace
+	return w.trace, nil
 }
 
 // schedule lets faults happen, ends them and checks what is left.
@@ -53,6 +53,9 @@ func schedule(w *world) {
 			break
 		}
 		w.run(100 * time.Millisecond)
+	}
+	if !w.level() {
+		w.fail("not all members have applied the same entries")
 	}
 	if w.healing != nil {
 		w.fail("member %d did not catch up", w.healing.id)
@@ -91,7 +94,7 @@ func TestSimulation(t *testing.T) {
 		first = n
 	}
 	for seed := range uint64(schedules(t)) {
-		if wrong, _ := simulate(first + seed); wrong != nil {
+		if _, wrong := simulate(first + seed); wrong != nil {
 			t.Fatalf("SEED=%d: %v", first+seed, wrong)
 		}
 	}
@@ -100,8 +103,8 @@ func TestSimulation(t *testing.T) {
 // A schedule is determined by its seed.
 func TestSimulationIsDeterministic(t *testing.T) {
 	for seed := range uint64(20) {
-		_, a := simulate(seed + 1)
-		_, b := simulate(seed + 1)
+		a, _ := simulate(seed + 1)
+		b, _ := simulate(seed + 1)
 		if a != b || a == 0 {
 			t.Errorf("SEED=%d: traces %x and %x", seed+1, a, b)
 		}
