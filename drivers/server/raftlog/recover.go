@@ -107,6 +107,8 @@ func (r *replay) end() position {
 func (r *replay) check() error {
 	shown := r.log.snapshot
 	switch {
+	case shown.index < r.before.index:
+		return fmt.Errorf("a snapshot of entry %d should be there, which the log continues: restore it from a copy", r.before.index)
 	case r.end().index < shown.index:
 		return fmt.Errorf("entry %d should follow, which the snapshot shows: restore the file from a copy", r.end().index+1)
 	case r.end().index < r.last.commit:

@@ -31,7 +31,7 @@ func (l *Log) SaveSnapshot(index uint64, write func(add func(section []byte) err
 	if err != nil {
 		return l.fail(fmt.Errorf("snapshot: %w", err))
 	}
-	w := &contents{to: logfile.NewWriter(f, h.Frame)}
+	w := &snapshotWriter{to: logfile.NewWriter(f, h.Frame)}
 	w.begin(at, l.member.Voters)
 	err = write(w.add)
 	if err == nil || w.err != nil {
@@ -120,19 +120,19 @@ func (l *Log) remove(names []logfile.Name) (err error) {
 	return err
 }
 
-// contents writes the batches of a snapshot. After an error it writes nothing more.
-type contents struct {
+// A snapshotWriter writes the batches of a snapshot. After an error it writes nothing more.
+type snapshotWriter struct {
 	to       *logfile.Writer
 	body     []byte
 	sections uint64
 	err      error
 }
 
-func (c *contents) begin(at position, voters []uint64) {
+func (c *snapshotWriter) begin(at position, voters []uint64) {
 	c.err = c.to.Add(appendVoters(appendNumbers(nil, at.index, at.term), voters))
 }
 
-func (c *contents) add(section []byte) error {
+func (c *snapshotWriter) add(section []byte) error {
 	if c.err == nil {
 		c.body = append(append(c.body[:0], contentBatch), section...)
 		c.sections++
@@ -141,7 +141,7 @@ func (c *contents) add(section []byte) error {
 	return c.err
 }
 
-func (c *contents) end() error {
+func (c *snapshotWriter) end() error {
 	if c.err == nil {
 		c.err = c.to.Add(appendNumbers([]byte{endBatch}, c.sections))
 	}
