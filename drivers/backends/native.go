@@ -2,10 +2,12 @@ package backends
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/cluster"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
@@ -13,6 +15,21 @@ import (
 
 // nativeOptions allow session time-outs of 1 s to 10 s, which is drivers.DefaultSessionTimeout.
 func nativeOptions() server.Options { return server.Options{Tick: 500 * time.Millisecond} }
+
+func runNative(ctx context.Context, p cluster.Place, announce func(pid string)) error {
+	return server.Run(ctx, nativeOptions(), p, announce)
+}
+
+// servesNative returns cluster.Kind.Serves for native servers that are connected to over TLS if
+// encryption is not nil. A single server listens before it announces itself.
+func servesNative(encryption *tls.Config) func(context.Context, cluster.Place) error {
+	return func(ctx context.Context, p cluster.Place) error {
+		if len(p.Members) == 1 {
+			return nil
+		}
+		return ensemble.Serves(ctx, ensemble.Config{Servers: []string{p.Own().Clients}, TLS: encryption}, p.Dir)
+	}
+}
 
 // An inProcess is a native server in this process.
 type inProcess struct {

@@ -225,7 +225,7 @@ func (t *Target) parseQuery(query string) error {
 			return err
 		}
 	}
-	if t.durability = t.backend.durability[0]; values.Has(durability.Name) {
+	if t.durability = t.durabilities()[0]; values.Has(durability.Name) {
 		return t.setDurability(values.Get(durability.Name))
 	}
 	return nil
@@ -261,12 +261,24 @@ func (t *Target) setClients(given string) error {
 	return nil
 }
 
+// durabilities returns those of the servers that the run starts, the default first.
+func (t *Target) durabilities() []string {
+	if t.members > 1 && t.backend.several != nil {
+		return t.backend.several
+	}
+	return t.backend.durability
+}
+
+// setDurability must be called after setServers.
 func (t *Target) setDurability(given string) error {
 	if t.Given() {
 		return errors.New("durability is for a service that is started: a given one has its own")
 	}
-	if !slices.Contains(t.backend.durability, given) {
-		return suggest.Unknown("durability", given, t.backend.durability)
+	if given == server.Memory && slices.Contains(t.backend.durability, given) && !slices.Contains(t.durabilities(), given) {
+		return fmt.Errorf("durability=memory: %d servers keep their log on disk, because one that forgets it may vote twice: want fsync", t.members)
+	}
+	if !slices.Contains(t.durabilities(), given) {
+		return suggest.Unknown("durability", given, t.durabilities())
 	}
 	t.durability = given
 	return nil

@@ -47,7 +47,7 @@ func (t Target) start(ctx context.Context) (_ *cluster.Ensemble, encryption *tls
 		if plan.Certificate, encryption, err = newCertificate(); err != nil {
 			return nil, nil, err
 		}
-		kind.Leads = ensemble.LeadsOver(encryption)
+		kind.Leads, kind.Serves = ensemble.LeadsOver(encryption), servesNative(encryption)
 	}
 	e, err := cluster.Start(ctx, kind, plan)
 	return e, encryption, err

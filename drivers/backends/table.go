@@ -1,7 +1,6 @@
 package backends
 
 import (
-	"context"
 	"slices"
 
 	"github.com/stampede-bench/stampede/drivers/balancer"
@@ -28,6 +27,7 @@ type Backend struct {
 	clients    []client     // the libraries that can connect to it, the default first
 	port       string       // where a given server listens unless its URL says otherwise
 	durability []string     // the durabilities of a server that the run starts, the default first
+	several    []string     // those of several servers if they are others
 	reads      []string     // its read modes, the default first
 	server     string       // prefix of the version that a server reports
 }
@@ -84,7 +84,7 @@ var durability = Key{
 var nativeDurability = Key{
 	Name:    durability.Name,
 	Example: "fsync",
-	Summary: "where a started server keeps acknowledged writes: memory, or on disk (fsync)",
+	Summary: "where a started server keeps acknowledged writes: memory, or on disk (fsync); several servers keep them on disk",
 }
 
 var encrypted = Key{
@@ -99,16 +99,17 @@ func List() []Backend {
 		{
 			Scheme:  "native",
 			Summary: "the server that comes with stampede and speaks ZooKeeper's protocol",
-			About: "one server, in memory by default, that counts what it sends by itself: exact and quick to " +
-				"start, but no measure of ZooKeeper's speed",
+			About: "one server in memory by default, or an ensemble of three or five that elects a leader; it counts what it " +
+				"sends by itself: exact and quick to start, but no measure of ZooKeeper's speed",
 			URLs: []string{"native:", "native://host:port[,…][/chroot]"},
-			Keys: []Key{sessionTimeout, reads, library, nativeDurability, encrypted},
+			Keys: []Key{sessionTimeout, reads, library, servers, clients, nativeDurability, encrypted},
 
 			role:       cluster.InPlace(runNative),
-			local:      cluster.Kind{Serves: servesAtOnce, Leads: ensemble.Leads, OutlivesFullDisk: true},
+			local:      cluster.Kind{Serves: servesNative(nil), Leads: ensemble.Leads, OutlivesFullDisk: true, Secret: true},
 			clients:    zooKeeperClients(),
 			port:       "2181",
 			durability: []string{server.Memory, server.Fsync},
+			several:    []string{server.Fsync},
 			reads:      zooKeeperReads(),
 			server:     "native, as ",
 		},
@@ -168,13 +169,6 @@ func Roles() map[string]reexec.Role {
 	}
 	return roles
 }
-
-func runNative(ctx context.Context, p cluster.Place, announce func(pid string)) error {
-	return server.Run(ctx, nativeOptions(), p, announce)
-}
-
-// servesAtOnce is for a server that listens before it announces itself.
-func servesAtOnce(context.Context, cluster.Place) error { return nil }
 
 func find(scheme string) (Backend, bool) {
 	list := List()

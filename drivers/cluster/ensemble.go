@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -28,6 +29,8 @@ type Kind struct {
 	// OutlivesFullDisk reports that a server restarted after a full disk has all the writes that it
 	// acknowledged.
 	OutlivesFullDisk bool
+	// Secret: several members authenticate each other by a secret, which each gets in a file.
+	Secret bool
 }
 
 // FillsDisks reports whether the disks of such servers can be filled, if they store data on disk.
@@ -92,7 +95,7 @@ func start(ctx context.Context, k Kind, p Plan) (*Ensemble, error) {
 
 // settle assigns every member its place.
 func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
-	dir, certificate := "", ""
+	dir, certificate, secret := "", "", ""
 	if !p.InMemory || p.Certificate != nil {
 		if e.keeper, err = reexec.Start(ctx, KeeperRole, e.kind.Role); err != nil {
 			return err
@@ -102,6 +105,11 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	if p.Certificate != nil {
 		certificate = filepath.Join(dir, "certificate.pem")
 		if err := os.WriteFile(certificate, p.Certificate, 0o600); err != nil {
+			return err
+		}
+	}
+	if e.kind.Secret && p.Servers > 1 && dir != "" {
+		if secret, err = writeSecret(dir); err != nil {
 			return err
 		}
 	}
@@ -116,7 +124,7 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 	}
 	for i := range all {
 		m := &member{kind: e.kind, keeper: e.keeper, lines: e.lines,
-			place: Place{Number: i + 1, Members: all, Durability: p.Durability, Certificate: certificate}}
+			place: Place{Number: i + 1, Members: all, Durability: p.Durability, Certificate: certificate, Secret: secret}}
 		if e.lines != nil {
 			m.place.Proxy = e.lines.Proxy(i)
 		}
@@ -129,6 +137,12 @@ func (e *Ensemble) settle(ctx context.Context, p Plan) (err error) {
 		e.members = append(e.members, m)
 	}
 	return nil
+}
+
+// writeSecret writes a new secret and returns the path of its file.
+func writeSecret(dir string) (string, error) {
+	path := filepath.Join(dir, "secret")
+	return path, os.WriteFile(path, []byte(rand.Text()), 0o600)
 }
 
 // freeAddresses returns distinct free addresses for the servers.

@@ -22,6 +22,8 @@ type Place struct {
 	Dir string `json:"dir"`
 	// Certificate is the PEM file with the member's certificate and key; "" without TLS.
 	Certificate string `json:"certificate,omitempty"`
+	// Secret is the file with the secret that the members of the ensemble share; "" without one.
+	Secret string `json:"secret,omitempty"`
 }
 
 // Addresses are the addresses at which a member listens, each host:port: for clients, for the other

@@ -19,26 +19,31 @@ import (
 // Memory or Fsync.
 //
 // After a kill, a server with Fsync restarts with its state. A server with Memory restarts empty
-// and does not know its clients' sessions.
+// and does not know its clients' sessions. One of several members at a place needs Fsync: a member
+// that forgets its votes can vote twice.
 func Run(ctx context.Context, o Options, p cluster.Place, announce func(pid string)) error {
 	BoundGarbage()
-	switch p.Durability {
-	case Memory:
-		return run(ctx, o, p, announce)
-	case Fsync:
+	switch {
+	case p.Durability == Fsync && len(p.Members) > 1:
+		return runMember(ctx, o, p, announce)
+	case p.Durability == Fsync:
 		return runOnDisk(ctx, o, p, announce)
+	case p.Durability == Memory && len(p.Members) == 1:
+		return run(ctx, New(o), p, announce)
 	}
-	return fmt.Errorf("durability %q: want %s or %s", p.Durability, Memory, Fsync)
+	return fmt.Errorf("durability %q: want %s, or %s for one server", p.Durability, Fsync, Memory)
 }
 
 func runOnDisk(ctx context.Context, o Options, p cluster.Place, announce func(pid string)) (err error) {
 	if o.Journal, err = wal.Open(p.Dir); err != nil {
 		return err
 	}
-	return errors.Join(run(ctx, o, p, announce), o.Journal.Close())
+	return errors.Join(run(ctx, New(o), p, announce), o.Journal.Close())
 }
 
-func run(ctx context.Context, o Options, p cluster.Place, announce func(pid string)) error {
+// run serves and closes the server.
+func run(ctx context.Context, s *Server, p cluster.Place, announce func(pid string)) error {
+	defer s.Close()
 	l, err := net.Listen("tcp", p.Own().Clients)
 	if err != nil {
 		return fmt.Errorf("native server: %w", err)
@@ -51,8 +56,6 @@ func run(ctx context.Context, o Options, p cluster.Place, announce func(pid stri
 		}
 		serve = func(s *Server, l net.Listener) error { return s.ServeTLS(l, cfg) }
 	}
-	s := New(o)
-	defer s.Close()
 	stop := context.AfterFunc(ctx, s.Close)
 	defer stop()
 	announce(strconv.Itoa(os.Getpid()))

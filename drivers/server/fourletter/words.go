@@ -49,7 +49,7 @@ func Answer(word string, s State) string {
 // notServing is ZooKeeper's answer of a member that knows of no majority.
 const notServing = "This ZooKeeper instance is not currently serving requests\n"
 
-func needsService(word string) bool { return word != "ruok" && word != "conf" && word != "envi" }
+func needsService(word string) bool { return word != "ruok" && word != "envi" }
 
 // Known reports whether there is an answer to the word.
 func Known(word string) bool { return answers[word] != nil }
