@@ -22,7 +22,7 @@ import (
 // or killed.
 func TestNothingOutlivesPaperFailures(t *testing.T) {
 	testenv.SkipIfShort(t)
-	for _, e := range []trio{{"etcd:?servers=3&durability=no-fsync", 1}, {"zookeeper:?servers=3", 2}} {
+	for _, e := range []trio{{"etcd:?servers=3&durability=no-fsync", 1}, {"zookeeper:?servers=3", 2}, {"native:?servers=3", 1}} {
 		for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 			t.Run(e.backend+"/"+signal.String(), func(t *testing.T) {
 				if _, err := zookeeper.FindInstallation(); e.backend[0] == 'z' && errors.Is(err, zookeeper.ErrNotInstalled) {

@@ -73,7 +73,11 @@ func TestParseRefuses(t *testing.T) {
 		"zookeeper://h/a/":       `backend "zookeeper://h/a/": chroot "/a/": want /name/name…`,
 		"zookeeper://h/../a":     `backend "zookeeper://h/../a": chroot "/../a": want /name/name…`,
 		"native:?sesion-timeout": `backend "native:": unknown key "sesion-timeout": did you mean "session-timeout"?`,
-		"native:?servers=3":      `backend "native:": unknown key "servers": there is session-timeout, reads, client, durability, tls`,
+		"native:?server=3":       `backend "native:": unknown key "server": did you mean "servers"?`,
+		"native:?servers=3&durability=memory": `backend "native:": ` +
+			`durability=memory: 3 servers keep their log on disk, because one that forgets it may vote twice: want fsync`,
+		"native:?servers=3&durability=no-fsync": `backend "native:": unknown durability "no-fsync": there is fsync`,
+		"native:?servers=4":                     `backend "native:": servers=4: want an odd number: with 4 no more of them may fail than with 3`,
 		"native:?session-timeout": `backend "native:": ` +
 			`session-timeout=: want a positive duration, e.g. 10s`,
 		"native:?session-timeout=10": `backend "native:": ` +
@@ -85,18 +89,18 @@ func TestParseRefuses(t *testing.T) {
 		"native:?tls=yes": `backend "native:": tls=yes: want true or false`,
 		"native://h:1?tls=true": `backend "native://h:1": ` +
 			`tls is for a service that is started: how to connect to a given one is said by --tls-ca and its like`,
-		"zookeeper:?tls=true":    `backend "zookeeper:": unknown key "tls": there is session-timeout, reads, client, servers, clients`,
-		"native:?reads=synch":    `backend "native:": unknown read mode "synch": did you mean "sync"?`,
-		"zookeeper:?client=leen": `backend "zookeeper:": unknown client "leen": did you mean "lean"?`,
-		"native:?client":         `backend "native:": unknown client "": there is lean, go-zookeeper`,
-		"etcd:?client=lean":      `backend "etcd:": unknown key "client": did you mean "clients"?`,
-		"native:?clients=leader": `backend "native:": unknown key "clients": did you mean "client"?`,
-		"zookeeper:?servers=2":   `backend "zookeeper:": servers=2: want an odd number: with 2 no more of them may fail than with 1`,
-		"etcd:?servers=6":        `backend "etcd:": servers=6: want an odd number: with 6 no more of them may fail than with 5`,
-		"etcd:?servers=x":        `backend "etcd:": servers=x: want 1, 3, 5, 7 or 9`,
-		"etcd:?servers=0":        `backend "etcd:": servers=0: want 1, 3, 5, 7 or 9`,
-		"zookeeper:?servers=11":  `backend "zookeeper:": servers=11: want 1, 3, 5, 7 or 9`,
-		"zookeeper:?servers":     `backend "zookeeper:": servers=: want 1, 3, 5, 7 or 9`,
+		"zookeeper:?tls=true":       `backend "zookeeper:": unknown key "tls": there is session-timeout, reads, client, servers, clients`,
+		"native:?reads=synch":       `backend "native:": unknown read mode "synch": did you mean "sync"?`,
+		"zookeeper:?client=leen":    `backend "zookeeper:": unknown client "leen": did you mean "lean"?`,
+		"native:?client":            `backend "native:": unknown client "": there is lean, go-zookeeper`,
+		"etcd:?client=lean":         `backend "etcd:": unknown key "client": did you mean "clients"?`,
+		"native:?clients=followers": `backend "native:": clients=followers: one server has no followers`,
+		"zookeeper:?servers=2":      `backend "zookeeper:": servers=2: want an odd number: with 2 no more of them may fail than with 1`,
+		"etcd:?servers=6":           `backend "etcd:": servers=6: want an odd number: with 6 no more of them may fail than with 5`,
+		"etcd:?servers=x":           `backend "etcd:": servers=x: want 1, 3, 5, 7 or 9`,
+		"etcd:?servers=0":           `backend "etcd:": servers=0: want 1, 3, 5, 7 or 9`,
+		"zookeeper:?servers=11":     `backend "zookeeper:": servers=11: want 1, 3, 5, 7 or 9`,
+		"zookeeper:?servers":        `backend "zookeeper:": servers=: want 1, 3, 5, 7 or 9`,
 		"etcd://h?servers=3": `backend "etcd://h": ` +
 			`servers is for a service that is started: a given one has those of its addresses`,
 		"etcd:?servers=3&clients=leaders": `backend "etcd:": unknown place for clients "leaders": did you mean "leader"?`,
@@ -152,6 +156,7 @@ func TestServersOfTheURL(t *testing.T) {
 		clients string
 	}{
 		"native:":                                {1, "all"},
+		"native:?servers=5&clients=followers":    {5, "followers"},
 		"zookeeper:":                             {1, "all"},
 		"zookeeper:?servers=1&clients=leader":    {1, "leader"},
 		"zookeeper:?clients=followers&servers=5": {5, "followers"},

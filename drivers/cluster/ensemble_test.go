@@ -21,7 +21,7 @@ import (
 )
 
 // several lists the URLs of three-server ensembles.
-var several = []string{"etcd:?servers=3&durability=no-fsync", "zookeeper:?servers=3"}
+var several = []string{"etcd:?servers=3&durability=no-fsync", "zookeeper:?servers=3", "native:?servers=3"}
 
 // One member leads, and sessions are on the members that they asked for. When the leader is killed,
 // another leads and has its state.

@@ -59,5 +59,8 @@ func run(ctx context.Context, s *Server, p cluster.Place, announce func(pid stri
 	stop := context.AfterFunc(ctx, s.Close)
 	defer stop()
 	announce(strconv.Itoa(os.Getpid()))
-	return serve(s, l)
+	if err := serve(s, l); ctx.Err() == nil || !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil // the end came before Serve
 }

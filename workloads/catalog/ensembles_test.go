@@ -30,7 +30,7 @@ import (
 //	make soak SOAK=3 RECIPES=all
 func TestFormsOnEnsemblesUnderFaults(t *testing.T) {
 	testenv.SkipIfShort(t)
-	for _, url := range []string{"zookeeper:?servers=3", "etcd:?servers=3"} {
+	for _, url := range []string{"zookeeper:?servers=3", "etcd:?servers=3", "native:?servers=3"} {
 		t.Run(url, func(t *testing.T) {
 			s := backendtest.Divisible(t, url)
 			for seed := range seeds() {

@@ -19,7 +19,7 @@ import (
 // time, another member becomes leader, and clients continue to get the lock.
 func TestLockWhileTheLeaderIsIsolated(t *testing.T) {
 	testenv.SkipIfShort(t)
-	for _, url := range []string{"zookeeper:?servers=3", "etcd:?servers=3"} {
+	for _, url := range []string{"zookeeper:?servers=3", "etcd:?servers=3", "native:?servers=3"} {
 		t.Run(url, func(t *testing.T) {
 			t.Parallel()
 			s := backendtest.Divisible(t, url)

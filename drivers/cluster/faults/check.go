@@ -76,12 +76,12 @@ func (s Step) checkServers(p Powers) error {
 			return fmt.Errorf("%s keeps everything in memory, and has no disk: say durability=fsync", p.Service)
 		}
 		if !p.Disks {
-			return fmt.Errorf("a full disk of %s cannot be tried: those of native:?durability=fsync and etcd: can, on Linux", p.Service)
+			return fmt.Errorf("a full disk of %s cannot be tried: those of native: with durability=fsync and of etcd: can, on Linux", p.Service)
 		}
 	}
 	if s.Verb.onLinks() {
 		if p.Servers == 1 {
-			return fmt.Errorf("%s is one server, which talks to no other: say zookeeper:?servers=3 or etcd:?servers=3", p.Service)
+			return fmt.Errorf("%s is one server, which talks to no other: say servers=3", p.Service)
 		}
 		if !p.Divisible {
 			return fmt.Errorf("%s was opened without anything between its servers: open it divisible", p.Service)
