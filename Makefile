@@ -36,7 +36,7 @@ FUZZED ?= .
 SOAK ?= 50
 RECIPES ?= lock,election
 
-.PHONY: help run test check race soak fuzz lint bench bench-servers aa duet-power twins docs lab lab-down deps
+.PHONY: help run test check race soak fuzz lint bench bench-servers bench-ensembles aa duet-power twins docs lab lab-down deps
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -63,7 +63,7 @@ check: deps ## all tests under the race detector, faults on ensembles, linters, 
 race: deps ## the concurrent packages COUNT (20) times under the race detector
 	$(GO) test -race -count=$(COUNT) -timeout=60m $(CONCURRENT)
 
-soak: deps ## RECIPES (lock,election; or all) on ensembles of ZooKeeper and etcd, under SOAK (50) schedules of faults each
+soak: deps ## RECIPES (lock,election; or all) on ensembles of ZooKeeper, etcd and native servers, under SOAK (50) schedules of faults each
 	SEEDS=$(SOAK) RECIPES=$(RECIPES) $(GO) test -count=1 -timeout=4h -run OnEnsembles ./workloads/catalog
 
 fuzz: ## each fuzzer of FUZZED (.) for FUZZTIME (1m), one on each core
@@ -81,6 +81,9 @@ bench: ## all benchmarks, without the tests
 
 bench-servers: deps ## compare the native server with Apache ZooKeeper and with floors, in some minutes
 	$(GO) run ./internal/serverbench
+
+bench-ensembles: deps ## compare three native servers with three ZooKeepers, in some minutes
+	$(GO) run ./internal/serverbench -ensembles
 
 aa: ## what ab finds of a candidate that is the base, and of one that is 10 % slower, TIMES (20) comparisons of each; ARGS=… are flags of ab
 	@scripts/aa $(ARGS)

@@ -22,7 +22,7 @@ leader, follower, member=2 or members=all, of a service that the run has started
 clients=25%, clients=all, or holder, the client that holds the lock. For a
 member, delay, throttle and restore apply to its connections to other members.
 
-  stampede run --fault 'at=5s kill leader for=5s' --backend 'zookeeper:?servers=3'
+  stampede run --fault 'at=5s kill leader for=5s' --backend 'native:?servers=3'
   stampede run --fault 'at=5s stop follower, kill after=2s, restart after=3s' ...
   stampede run --fault 'at=5s isolate leader for=5s' --backend 'etcd:?servers=3'
   stampede run --fault 'at=5s delay leader by=20ms for=5s' --backend 'zookeeper:?servers=3'

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 )
 
@@ -22,6 +23,7 @@ type bench struct {
 	stampede  string // the built command
 	zookeeper zookeeper.Installation
 	running   []*server
+	ensembles []drivers.Service
 	busy      float64 // load average before the start, NaN where it is not available
 	release   string  // ZooKeeper's version, once a server has reported it
 }
@@ -78,7 +80,10 @@ func (b *bench) stop() error {
 		}
 		errs = append(errs, os.RemoveAll(s.dir))
 	}
-	b.running = nil
+	for _, s := range b.ensembles {
+		errs = append(errs, s.Close())
+	}
+	b.running, b.ensembles = nil, nil
 	return errors.Join(errs...)
 }
 

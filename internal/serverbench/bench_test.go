@@ -71,6 +71,36 @@ func TestEveryRowHasFigures(t *testing.T) {
 	}
 }
 
+// The same holds of the comparison of ensembles.
+func TestEnsemblesHaveFigures(t *testing.T) {
+	testenv.SkipIfShort(t)
+	if _, err := zookeeper.FindInstallation(); errors.Is(err, zookeeper.ErrNotInstalled) {
+		backendtest.Lacking(t, err)
+	}
+	t.Setenv("TMPDIR", t.TempDir())
+	sc := tiny()
+	sc.ensembles = true
+	b, err := open(t.Context(), sc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := measure(t.Context(), b, io.Discard)
+	if err := errors.Join(err, b.close()); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.tables) != 1 || len(r.tables[0].rows) != 5 {
+		t.Fatalf("%+v, want one table of 5 rows", r.tables)
+	}
+	for _, row := range r.tables[0].rows {
+		if !(row.left > 0 && row.right > 0) || math.IsInf(row.ratio, 0) {
+			t.Errorf("%s: %+v, want figures above 0", row.what, row.comparison)
+		}
+	}
+	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
 func TestWithoutZooKeeper(t *testing.T) {
 	t.Setenv("ZOOKEEPER_HOME", t.TempDir())
 	err := run(t.Context(), tiny(), io.Discard, io.Discard)

@@ -25,7 +25,7 @@ func clients(ctx context.Context, b *bench) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := createNodes(ctx, s); err != nil {
+	if err := createNodes(ctx, s.service); err != nil {
 		return nil, err
 	}
 	lean, err := dial(ctx, s.service, clientConns, drivers.Options{})

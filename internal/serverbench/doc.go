@@ -5,7 +5,11 @@
 // Repeated measurements are interleaved, A B C C B A, and the ratio is the median of the
 // rounds' ratios. The report says for each goal whether it is met.
 //
+// With -ensembles it compares three native servers with three ZooKeepers: operations, and the time from the
+// end of a leader to the next write.
+//
 //	make bench-servers
+//	make bench-ensembles
 //	go run ./internal/serverbench -only mix
 //
 // Note: stampede ab and stampede gate do not replace it. They compare runs of stampede, and

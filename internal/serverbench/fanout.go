@@ -17,7 +17,7 @@ func fanout(ctx context.Context, b *bench) ([]row, error) {
 	}
 	var all [3]*watchedNode
 	for i, s := range servers {
-		if err := createNodes(ctx, s); err != nil {
+		if err := createNodes(ctx, s.service); err != nil {
 			return nil, err
 		}
 		if all[i], err = watchNode(ctx, s, b.watchers); err != nil {

@@ -24,11 +24,11 @@ func generator(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	for i, s := range servers {
-		if err := createNodes(ctx, s); err != nil {
+		if err := createNodes(ctx, s.service); err != nil {
 			return nil, err
 		}
 		url := fmt.Sprintf("%s://%s?client=lean", kinds()[i].name, s.addr)
-		r, err := b.against(ctx, kinds()[i].name, url, func() ([]float64, error) { return b.rate(ctx, s, get) })
+		r, err := b.against(ctx, kinds()[i].name, url, func() ([]float64, error) { return b.rate(ctx, s.service, get) })
 		if err != nil {
 			return nil, err
 		}

@@ -13,8 +13,8 @@ import (
 
 // rate returns the number of calls answered per second on new sessions. The sessions, and so
 // their ephemeral nodes, are closed before it returns.
-func (b *bench) rate(ctx context.Context, s *server, call call) ([]float64, error) {
-	conns, err := dial(ctx, s.service, b.connections, drivers.Options{})
+func (b *bench) rate(ctx context.Context, s drivers.Service, call call) ([]float64, error) {
+	conns, err := dial(ctx, s, b.connections, drivers.Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func (b *bench) syncs(file floor.File) ([]float64, error) {
 }
 
 // latency returns the median time in seconds of sets made one at a time.
-func (b *bench) latency(ctx context.Context, s *server) ([]float64, error) {
-	conns, err := dial(ctx, s.service, 1, drivers.Options{})
+func (b *bench) latency(ctx context.Context, s drivers.Service) ([]float64, error) {
+	conns, err := dial(ctx, s, 1, drivers.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,12 @@ import (
 func main() {
 	reexec.Dispatch(roles())
 	sc := full()
-	flag.StringVar(&sc.only, "only", "", "measure one `PART`: "+strings.Join(partNames(), ", ")+" (default: all)")
+	flag.BoolVar(&sc.ensembles, "ensembles", false, "compare three native servers with three ZooKeepers")
+	flag.StringVar(&sc.only, "only", "", "measure one `PART`: "+strings.Join(names(parts()), ", ")+
+		", or with -ensembles "+strings.Join(names(ensembleParts()), ", ")+" (default: all)")
 	flag.Parse()
-	if sc.only != "" && !slices.Contains(partNames(), sc.only) {
-		fmt.Fprintln(os.Stderr, "serverbench:", suggest.Unknown("part", sc.only, partNames()))
+	if all := names(sc.parts()); sc.only != "" && !slices.Contains(all, sc.only) {
+		fmt.Fprintln(os.Stderr, "serverbench:", suggest.Unknown("part", sc.only, all))
 		os.Exit(2)
 	}
 	// A load generator's garbage collection takes processor time from the servers.
@@ -92,11 +94,19 @@ func parts() []part {
 	}
 }
 
-func partNames() (names []string) {
-	for _, p := range parts() {
-		names = append(names, p.name)
+// parts returns the parts of the comparison that the scale chooses.
+func (sc scale) parts() []part {
+	if sc.ensembles {
+		return ensembleParts()
 	}
-	return names
+	return parts()
+}
+
+func names(parts []part) (all []string) {
+	for _, p := range parts {
+		all = append(all, p.name)
+	}
+	return all
 }
 
 // measure runs the parts one after the other, so that they do not disturb each other.
@@ -104,7 +114,7 @@ func measure(ctx context.Context, b *bench, progress io.Writer) (r report, err e
 	r.scale, r.busy = b.scale, b.busy
 	tables := []table{{left: "native", right: "ZooKeeper"}, {left: "native", right: "floor"}, {left: "lean client", right: "go-zookeeper"},
 		{left: "mix", right: "bare loop"}}
-	for _, part := range parts() {
+	for _, part := range b.parts() {
 		if b.only != "" && b.only != part.name {
 			continue
 		}

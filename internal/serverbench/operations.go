@@ -54,7 +54,7 @@ func operations(ctx context.Context, b *bench) (rows []row, err error) {
 		return nil, err
 	}
 	for _, s := range servers {
-		if err := createNodes(ctx, s); err != nil {
+		if err := createNodes(ctx, s.service); err != nil {
 			return nil, err
 		}
 	}
@@ -70,7 +70,7 @@ func operations(ctx context.Context, b *bench) (rows []row, err error) {
 		{"creates, sequential and ephemeral", queue, ratioAtLeast(2), none},
 	} {
 		figures, err := interleave(b.rounds, len(servers), func(side int) ([]float64, error) {
-			return b.rate(ctx, servers[side], load.call)
+			return b.rate(ctx, servers[side].service, load.call)
 		})
 		if err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (b *bench) single(ctx context.Context, servers [3]*server) ([]row, error) {
 		if side == len(servers) {
 			return b.syncs(disk)
 		}
-		return b.latency(ctx, servers[side])
+		return b.latency(ctx, servers[side].service)
 	})
 	if err != nil {
 		return nil, err
@@ -108,8 +108,8 @@ func (b *bench) single(ctx context.Context, servers [3]*server) ([]row, error) {
 }
 
 // createNodes creates the nodes.
-func createNodes(ctx context.Context, s *server) error {
-	conns, err := dial(ctx, s.service, 1, drivers.Options{})
+func createNodes(ctx context.Context, s drivers.Service) error {
+	conns, err := dial(ctx, s, 1, drivers.Options{})
 	if err != nil {
 		return err
 	}

@@ -50,8 +50,12 @@ type report struct {
 func (r report) write(w io.Writer) error {
 	var b bytes.Buffer
 	host := results.ThisHost()
-	fmt.Fprintf(&b, "native and %s · one server each, fsync · %d × %s · load average %s before\n\n",
-		r.server, host.Cores, cmp.Or(host.CPU, "unknown processor"), units.Rate(r.busy))
+	each := "one server each"
+	if r.scale.ensembles {
+		each = "three servers each"
+	}
+	fmt.Fprintf(&b, "native and %s · %s, fsync · %d × %s · load average %s before\n\n",
+		r.server, each, host.Cores, cmp.Or(host.CPU, "unknown processor"), units.Rate(r.busy))
 	for _, line := range r.finding() {
 		fmt.Fprintf(&b, "  %s\n", line)
 	}
@@ -69,6 +73,11 @@ func (r report) write(w io.Writer) error {
 
 // foot explains the figures.
 func (r report) foot(w io.Writer) {
+	if r.scale.ensembles {
+		fmt.Fprintf(w, "\n  ratio: left to right, the median of %d interleaved rounds; %d connections, spread over all members, with %d requests in flight on each\n",
+			r.scale.rounds, r.scale.connections, r.scale.outstanding)
+		return
+	}
 	fmt.Fprintf(w, "\n  ratio: left to right, the median of %d interleaved rounds (%d of watched writes, %d of starts);"+
 		" memory and the lock were measured once\n", r.scale.rounds, r.scale.changes, r.scale.restarts)
 	fmt.Fprintf(w, "  operations per second: %d connections with %d requests in flight on each; ZooKeeper's JVM: %s\n",

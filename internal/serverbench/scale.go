@@ -4,7 +4,8 @@ import "time"
 
 // A scale is the size of the load in each part.
 type scale struct {
-	only string // the only part to measure; "" for all
+	ensembles bool   // compare ensembles instead of single servers
+	only      string // the only part to measure; "" for all
 
 	// Throughput: the number of connections and of requests in flight on each. Sides are
 	// interleaved, each for the window; a single request at a time is measured for a third of

@@ -7,6 +7,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
 	"github.com/stampede-bench/stampede/workloads/costmodel"
@@ -31,6 +32,17 @@ func TestFormsCostWhatTheModelSays(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFormsCostTheSameOnAnEnsemble checks the same on three native servers, with sessions on all of them.
+func TestFormsCostTheSameOnAnEnsemble(t *testing.T) {
+	testenv.SkipIfShort(t)
+	service := backendtest.Own(t, "native:?servers=3")
+	for _, f := range served(t, service) {
+		if f.Family != workloads.Load {
+			settle(t, service, f, 5)
+		}
+	}
 }
 
 // TestPersistentFormsRunWhereTheTableSays checks that the forms that need persistent

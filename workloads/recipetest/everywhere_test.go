@@ -4,6 +4,7 @@ import (
 	"flag"
 	"path"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -24,9 +25,10 @@ func TestMain(m *testing.M) {
 }
 
 // everywhere checks all forms of a recipe, which must be those of the catalogue in its order.
-// It runs them in bubbles, on ZooKeeper and on etcd. Only the first form also runs over the native
-// server's sockets, because the others would see the same server. A form that a backend's client
-// cannot run is skipped there. A short test run has only the first form on ZooKeeper and etcd.
+// It runs them in bubbles, on ZooKeeper, on etcd and on an ensemble of native servers. Only the first form
+// also runs over the sockets of one native server, because the others would see the same server. A form
+// that a backend's client cannot run is skipped there. A short test run has only the first form on
+// ZooKeeper and etcd, and none on the ensemble.
 func everywhere[F recipetest.Form](t *testing.T, forms []F) {
 	recipe := path.Dir(forms[0].String())
 	var tested []string
@@ -49,10 +51,10 @@ func everywhere[F recipetest.Form](t *testing.T, forms []F) {
 		t.Run(tested[i]+"/in process", func(t *testing.T) { recipetest.RunInBubbles(t, open, form) })
 	}
 	t.Run(tested[0]+"/native", func(t *testing.T) { recipetest.Run(t, backendtest.Shared(t, "native:"), forms[0]) })
-	for _, backend := range []string{"zookeeper", "etcd"} {
+	for _, backend := range []string{"zookeeper:", "etcd:", threeNative} {
 		for i, form := range forms {
-			t.Run(tested[i]+"/"+backend, func(t *testing.T) {
-				if i > 0 {
+			t.Run(tested[i]+"/"+strings.TrimSuffix(backend, ":"), func(t *testing.T) {
+				if i > 0 || backend == threeNative {
 					testenv.SkipIfShort(t)
 				}
 				row := listed(form.String())
@@ -75,14 +77,17 @@ func listed(name string) workloads.Form {
 	return forms[slices.IndexFunc(forms, func(f workloads.Form) bool { return f.String() == name })]
 }
 
+// threeNative is the URL of an ensemble. Its client supports what any form needs.
+const threeNative = "native:?servers=3"
+
 // urlFor returns the URL of a started backend, with a client that supports what the form needs.
-func urlFor(t *testing.T, scheme string, f workloads.Form) string {
+func urlFor(t *testing.T, url string, f workloads.Form) string {
 	t.Helper()
-	target, err := backends.Parse(scheme + ":")
+	target, err := backends.Parse(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Needs == workloads.PersistentWatches {
+	if f.Needs == workloads.PersistentWatches && url != threeNative {
 		return target.Backend().Persistent()
 	}
 	return target.String()

@@ -104,6 +104,7 @@ func (f NamesForm) finds(ctx context.Context, x *trial) {
 func (f NamesForm) changesDuringLookup(ctx context.Context, x *trial) {
 	members := f.members(ctx, x, 2)
 	members[0].bind(ctx, "a", "1")
+	x.rest(ctx) // the other's server may show it later
 	var change sync.Once
 	members[1].lose(func(m drivers.Message) bool {
 		if m.Op == drivers.OpGet {

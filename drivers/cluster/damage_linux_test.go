@@ -1,0 +1,116 @@
+package cluster_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/balancer"
+	"github.com/stampede-bench/stampede/internal/testenv"
+)
+
+// A member whose disk is full ends with a clear line, whether it leads or follows, and the others go on.
+// After a restart it has everything.
+func TestFullDiskOfOneMember(t *testing.T) {
+	testenv.SkipIfShort(t)
+	s, tmp := open(t, "native:?servers=3")
+	create(t, s, "/before")
+	first := leader(t, s, s.Members()...)
+	for _, m := range []drivers.Member{first, without(s, first).Members()[0]} {
+		if err := m.FillDisk(); err != nil {
+			t.Fatal(err)
+		}
+		created(t, at(t, s, balancer.All, newDialer(), without(s, m).Members()...), "/during-"+m.Name())
+		ended(t, m, "raft log: write")
+		if err := errors.Join(m.Kill(), m.Restart(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		leader(t, s, s.Members()...)
+		only := at(t, s, balancer.All, newDialer(), m)
+		if !synced(t, only, "/before") || !synced(t, only, "/during-"+m.Name()) {
+			t.Errorf("member %s lacks something after the restart", m.Name())
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	empty(t, tmp)
+}
+
+// A member whose log is damaged refuses to start, with the name of the file and without a change to it, and the
+// others go on.
+func TestDamagedLogOfOneMember(t *testing.T) {
+	testenv.SkipIfShort(t)
+	s, tmp := open(t, "native:?servers=3")
+	for _, path := range []string{"/a", "/b", "/c"} {
+		create(t, s, path)
+	}
+	m := leader(t, s, s.Members()...)
+	if err := m.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	logs, err := filepath.Glob(filepath.Join(tmp, "*", m.Name(), "log-*"))
+	if err != nil || len(logs) != 1 {
+		t.Fatalf("%v, %v, want one log", logs, err)
+	}
+	good, err := os.ReadFile(logs[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := slices.Clone(good)
+	bad[len(bad)/2] ^= 0x40
+	if err := os.WriteFile(logs[0], bad, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Restart(t.Context()); err == nil || !strings.Contains(err.Error(), logs[0]+": damaged at byte ") {
+		t.Errorf("it started on a damaged log: %v", err)
+	}
+	if got, err := os.ReadFile(logs[0]); err != nil || !slices.Equal(got, bad) {
+		t.Errorf("the damaged log was changed: %v", err)
+	}
+	created(t, at(t, s, balancer.All, newDialer(), leader(t, without(s, m))), "/without-it")
+	if err := os.WriteFile(logs[0], good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	leader(t, s, s.Members()...)
+	if !synced(t, at(t, s, balancer.All, newDialer(), m), "/without-it") {
+		t.Error("it lacks what was written without it")
+	}
+}
+
+// created creates a node, again if the answer is lost.
+func created(t *testing.T, s drivers.Service, path string) {
+	t.Helper()
+	c := dial(t, s)
+	defer c.Close()
+	for {
+		switch _, err := c.Create(t.Context(), path, nil, 0); {
+		case err == nil, errors.Is(err, drivers.ErrNodeExists):
+			return
+		case !errors.Is(err, drivers.ErrConnectionLoss):
+			t.Fatal(err)
+		}
+	}
+}
+
+// synced reports whether the node exists after a sync.
+func synced(t *testing.T, s drivers.Service, path string) bool {
+	t.Helper()
+	c := drivers.Steady(dial(t, s))
+	defer c.Close()
+	if err := c.Sync(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	_, found, err := c.Exists(t.Context(), path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

@@ -1,0 +1,176 @@
+package cluster_test
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/internal/testenv"
+)
+
+// A program that uses go-zookeeper sees three native servers as one service: what is written at one is
+// there at the others after a sync.
+func TestGoZooKeeperOnThreeServers(t *testing.T) {
+	testenv.SkipIfShort(t)
+	s, _ := open(t, "native:?servers=3")
+	for i, from := range s.Members() {
+		path := fmt.Sprint("/from-", i)
+		if _, err := connect(t, from.Address()).Create(path, []byte(path), 0, zk.WorldACL(zk.PermAll)); err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range s.Members() {
+			c := connect(t, at.Address())
+			if _, err := c.Sync(path); err != nil {
+				t.Fatal(err)
+			}
+			if data, _, err := c.Get(path); err != nil || string(data) != path {
+				t.Errorf("member %s wrote %s, and member %s reads %q, %v", from.Name(), path, at.Name(), data, err)
+			}
+		}
+	}
+}
+
+// When the server of a session is killed, go-zookeeper continues the session at another one, whether
+// it knows the servers by address or by name.
+func TestGoZooKeeperFailsOver(t *testing.T) {
+	testenv.SkipIfShort(t)
+	for name, host := range map[string]string{"by address": "127.0.0.1", "by name": "localhost"} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := open(t, "native:?servers=3")
+			c := connect(t, on(t, host, s.Members())...)
+			session := c.SessionID()
+			if _, err := c.Create("/kept", []byte("data"), 0, zk.WorldACL(zk.PermAll)); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 { // of which one is the leader sooner or later
+				m := c.member(t, s)
+				if err := m.Kill(); err != nil {
+					t.Fatal(err)
+				}
+				c.await(t, zk.StateHasSession)
+				if c.SessionID() != session {
+					t.Errorf("session %x, want %x", c.SessionID(), session)
+				}
+				if data, _, err := c.Get("/kept"); err != nil || string(data) != "data" {
+					t.Errorf("%q, %v, want what was written", data, err)
+				}
+				if err := m.Restart(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				leader(t, s, s.Members()...)
+			}
+		})
+	}
+}
+
+// Without a majority go-zookeeper is refused by the server that is left, and keeps its session until the
+// majority is back, even if that takes longer than the session's time-out.
+func TestGoZooKeeperWithoutAMajority(t *testing.T) {
+	testenv.SkipIfShort(t)
+	s, _ := open(t, "native:?servers=3")
+	c := connect(t, on(t, "127.0.0.1", s.Members())...)
+	session := c.SessionID()
+	var killed []drivers.Member
+	for range 2 {
+		m := c.member(t, s)
+		if err := m.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		killed = append(killed, m)
+		if len(killed) == 1 {
+			c.await(t, zk.StateHasSession)
+		}
+	}
+	left := without(without(s, killed[0]), killed[1]).Members()[0]
+	// Each refusal makes the client try again. The time-out of its session is 4 s.
+	refused := 0
+	for began := time.Now(); refused < 3 || time.Since(began) < 6*time.Second; refused++ {
+		if e := c.await(t, zk.StateDisconnected); refused > 1 && e.Server != left.Address() {
+			t.Fatalf("disconnected from %s, want from %s, which is left", e.Server, left.Address())
+		}
+	}
+	if err := killed[0].Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	c.await(t, zk.StateHasSession)
+	if c.SessionID() != session {
+		t.Errorf("session %x, want %x", c.SessionID(), session)
+	}
+	if _, err := c.Create("/again", nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
+		t.Error(err)
+	}
+}
+
+// on returns the members' addresses with another name of this host.
+func on(t *testing.T, host string, members []drivers.Member) (all []string) {
+	t.Helper()
+	for _, m := range members {
+		_, port, err := net.SplitHostPort(m.Address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, net.JoinHostPort(host, port))
+	}
+	return all
+}
+
+// A goClient is a session of go-zookeeper.
+type goClient struct {
+	*zk.Conn
+	events <-chan zk.Event
+}
+
+// connect opens a session with a time-out of 4 s and waits for it.
+func connect(t *testing.T, addresses ...string) goClient {
+	t.Helper()
+	c, events, err := zk.Connect(addresses, 4*time.Second, zk.WithLogger(silent{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	g := goClient{c, events}
+	g.await(t, zk.StateHasSession)
+	return g
+}
+
+type silent struct{}
+
+func (silent) Printf(string, ...any) {}
+
+// await waits for an event of the session with the state.
+func (c goClient) await(t *testing.T, state zk.State) zk.Event {
+	t.Helper()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for {
+		select {
+		case e, ok := <-c.events:
+			switch {
+			case !ok, e.State == zk.StateExpired:
+				t.Fatalf("the session ended (%v) and %v was expected", e, state)
+			case e.Type == zk.EventSession && e.State == state:
+				return e
+			}
+		case <-limit.C:
+			t.Fatalf("no %v", state)
+		}
+	}
+}
+
+// member returns the member that serves the session.
+func (c goClient) member(t *testing.T, s drivers.Ensemble) drivers.Member {
+	t.Helper()
+	_, port, _ := strings.Cut(c.Server(), ":")
+	for _, m := range s.Members() {
+		if strings.HasSuffix(m.Address(), ":"+port) {
+			return m
+		}
+	}
+	t.Fatalf("%s is no member", c.Server())
+	return nil
+}
