@@ -20,7 +20,7 @@ func TestWarningsHaveCodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `[{"code":"cpu-starved","text":"load generator short of CPU: 1 % of its timers fired 20ms late or later, so latencies are overstated by up to that much; the 99th percentile of acquire is 31ms",` +
+	const want = `[{"code":"cpu-starved","text":"load generator short of CPU: 1 % of its timers fired 20.0 ms late or later, so latencies are overstated by up to that much; the 99th percentile of acquire is 31.0 ms",` +
 		`"numbers":{"late_p99_ns":20040000,"phase_p99_ns":31000000},"names":{"phase":"acquire"}}]`
 	for _, field := range []string{`"warnings":`, `"doubts":`} {
 		if !strings.Contains(string(text), field+want) {

@@ -49,7 +49,7 @@ func ofMachine(code string, w metrics.Warning) string {
 		return fmt.Sprintf("time stolen: other virtual machines used %.2f of the %.0f cores; latencies are overstated", n["stolen_cores"], n["machine_cores"])
 	case metrics.Starved:
 		return fmt.Sprintf("load generator short of CPU: 1 %% of its timers fired %v late or later, so latencies are overstated by up to that much; the 99th percentile of %s is %v",
-			short(n["late_p99_ns"]), w.Names["phase"], short(n["phase_p99_ns"]))
+			duration(n["late_p99_ns"]), w.Names["phase"], duration(n["phase_p99_ns"]))
 	case metrics.Shared:
 		return fmt.Sprintf("the machine was %.0f %% busy: the generator used %.1f of %.0f cores and the servers it started %.1f; servers on a machine of their own may be faster",
 			100*n["busy_share"], n["generator_cores"], n["machine_cores"], n["started_cores"])
@@ -65,17 +65,17 @@ func ofRounds(code string, w metrics.Warning) string {
 	}
 	switch code {
 	case metrics.NotWarm:
-		return fmt.Sprintf("throughput still rose after a warm-up of %v: the server may be faster than this", rounded(n["warmup_ns"], 100*time.Millisecond))
+		return fmt.Sprintf("throughput still rose after a warm-up of %v: the server may be faster than this", duration(n["warmup_ns"]))
 	case metrics.Abandoned:
 		if _, queued := n["remaining_ns"]; !queued {
 			return "rounds did not end in time and were abandoned: counts are not of whole rounds"
 		}
 		return fmt.Sprintf("%.0f turns were in progress when the window closed and would have taken %v more: they were abandoned, and identities are not checked",
-			n["unfinished"], rounded(n["remaining_ns"], time.Second))
+			n["unfinished"], duration(n["remaining_ns"]))
 	case metrics.AgentLost:
 		when := "before the window opened"
 		if ns := n["noticed_ns"]; ns > 0 {
-			when = fmt.Sprintf("%v after the window opened", rounded(ns, 100*time.Millisecond))
+			when = fmt.Sprintf("%s after the window opened", duration(ns))
 		}
 		return fmt.Sprintf("lost %s: what its %.0f sessions did, %.0f rounds or more, is in no figure, so that identities are invalid", when, n["sessions"], n["rounds"])
 	case metrics.Skipped:
@@ -83,10 +83,10 @@ func ofRounds(code string, w metrics.Warning) string {
 	case metrics.Unfinished:
 		if _, closed := n["overdue"]; closed {
 			return fmt.Sprintf("%s%.0f turns had not ended when the window closed, the oldest after %v; the longest that ended took %v: no time includes them",
-				prefix, n["overdue"], rounded(n["oldest_ns"], time.Millisecond), rounded(n["longest_ns"], time.Microsecond))
+				prefix, n["overdue"], duration(n["oldest_ns"]), duration(n["longest_ns"]))
 		}
 		return fmt.Sprintf("%.0f of %.0f %sarrivals did not end, the oldest was due for %v: the response times are lower bounds",
-			n["unfinished"], n["offered"], whose, rounded(n["oldest_ns"], time.Millisecond))
+			n["unfinished"], n["offered"], whose, duration(n["oldest_ns"]))
 	case metrics.Failed:
 		return fmt.Sprintf("%.0f of %.0f %sarrivals failed with their session or their connection: the response times do not include them", n["failed"], n["offered"], whose)
 	case metrics.LittlesLaw:
@@ -132,7 +132,7 @@ func ofComparison(code string, w metrics.Warning) string {
 		return text
 	case WindowsApart:
 		return fmt.Sprintf("windows apart: in %.0f of %.0f pairs the windows opened more than %.0f %% of their length apart, up to %v: noise of that time does not cancel",
-			n["apart"], n["pairs"], 100*n["limit_share"], short(n["most_ns"]))
+			n["apart"], n["pairs"], 100*n["limit_share"], duration(n["most_ns"]))
 	case SafetyViolated:
 		return "safety violation: nothing was saved"
 	}
@@ -147,14 +147,5 @@ func variantOf(w metrics.Warning) string {
 	return "base"
 }
 
-// rounded returns the time in ns, rounded to a multiple of the unit.
-func rounded(ns float64, unit time.Duration) time.Duration { return time.Duration(ns).Round(unit) }
-
-// short returns the time in ns, rounded to three digits.
-func short(ns float64) time.Duration {
-	unit := time.Nanosecond
-	for time.Duration(ns) > 1000*unit {
-		unit *= 10
-	}
-	return rounded(ns, unit)
-}
+// duration formats a time in ns.
+func duration(ns float64) string { return units.Duration(time.Duration(ns)) }
