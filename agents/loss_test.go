@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
+	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -91,6 +92,22 @@ func TestALostAgentEndsTheRun(t *testing.T) {
 	}
 	if err := <-s.ended[1]; !errors.Is(err, ErrCutOff) {
 		t.Errorf("the agent ended with %v, want %v", err, ErrCutOff)
+	}
+	nothingLeft(t, service)
+}
+
+// TestALostAgentEndsABarrier has clients that wait for those of the lost agent. What is missing could be taken for a
+// violation, so there is no record.
+func TestALostAgentEndsABarrier(t *testing.T) {
+	testenv.SkipIfShort(t)
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 3)
+	p := planOf(t, service, "barrier/watch", 6)
+	p.Duration = time.Minute
+	ended, _ := s.start(t, p)
+	s.agents[1].Plane.Close()
+	if o := <-ended; !errors.Is(o.err, ErrAgentLost) || !strings.Contains(o.err.Error(), "a2") || o.record != nil {
+		t.Errorf("got a record: %v, %v, want that a2 is lost", o.record != nil, o.err)
 	}
 	nothingLeft(t, service)
 }

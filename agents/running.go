@@ -210,6 +210,9 @@ func (r *running) conclude(ctx context.Context, reports map[string]report, err e
 			r.lose(s.Agent)
 		}
 	}
+	if len(r.lost) > 0 && SupportsLoss(r.plan) != nil { // what is missing could be taken for a violation
+		return nil, nil, err
+	}
 	record, parts, failed := r.fleet.combine(r.plan, r.work, reports, r.lost, r.opens)
 	if failed != nil {
 		return nil, nil, failed
