@@ -165,8 +165,8 @@ func (r *runner) run(ctx context.Context) *metrics.Record {
 	r.awaitEnd(clients, abandon, record)
 	r.meet(ctx, RoundsEnded)
 	r.awaitNotifications(ctx)
-	r.meet(ctx, NotificationsIn)
 	record.Whole, record.WholeRounds = meter.Counts().Sub(start), r.all.Load()
+	r.meet(ctx, NotificationsIn) // then other processes close their sessions, which may wake clients of this one
 	record.Disturbed = record.Whole.Cuts > 0 || len(r.errors) > 0 || r.cut
 	record.Herd = meter.Herd()
 	record.Safety = all.verdict()

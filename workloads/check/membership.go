@@ -34,6 +34,7 @@ type Member struct {
 	client int
 	name   string
 	place  int64
+	remote bool      // it is a member by another process, which checks what it sees
 	gone   []string  // members that were directly ahead, and have gone since it last looked
 	sees   []string  // the names it saw last; nil before the first time
 	at     time.Time // when it saw them
@@ -104,7 +105,7 @@ func (r *Membership) Learn(text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.Name != "" {
-		r.joined(c.Client, c.Name, c.Place)
+		r.joined(c.Client, c.Name, c.Place).remote = true
 		return
 	}
 	if i := slices.IndexFunc(r.members, func(m *Member) bool { return m.client == c.Client }); i >= 0 {
@@ -116,7 +117,9 @@ func (r *Membership) Learn(text string) {
 func (r *Membership) remove(i int) {
 	if i+1 < len(r.members) {
 		behind := r.members[i+1]
-		behind.gone = append(append(behind.gone, r.members[i].gone...), r.members[i].name)
+		if !behind.remote {
+			behind.gone = append(append(behind.gone, r.members[i].gone...), r.members[i].name)
+		}
 	}
 	r.members = slices.Delete(r.members, i, i+1)
 }
