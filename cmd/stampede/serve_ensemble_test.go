@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -246,6 +247,58 @@ func TestEnsembleFillsAnEmptyMember(t *testing.T) {
 			t.Errorf("member %d has %d nodes, %v; want 501", i+1, len(children), err)
 		}
 	}
+}
+
+// A member that was away for longer than the leader keeps entries gets a snapshot.
+func TestEnsembleSendsASnapshot(t *testing.T) {
+	testenv.SkipIfShort(t)
+	e := startEnsemble(t)
+	conn := dialZK(t, strings.Join(e.clients, ","))
+	away := (e.leader() + 1) % 3
+	e.kill(away)
+	const size = 1000 << 10
+	for i := range 90 { // 90 MB: a member saves a snapshot at 64 MiB and then keeps the last 16 MiB before it
+		path := fmt.Sprintf("/n%d", i%3)
+		for {
+			_, err := conn.Set(path, make([]byte, size), -1)
+			if err == zk.ErrNoNode {
+				_, err = conn.Create(path, make([]byte, size), 0, zk.WorldACL(zk.PermAll))
+			}
+			if err == nil {
+				break
+			}
+			if !isCut(err) && err != zk.ErrNodeExists {
+				t.Fatal(err)
+			}
+		}
+	}
+	e.await("a snapshot", func(i int) bool { return i == e.leader() && len(e.snapshots(i)) > 0 })
+	want := e.applied(e.leader())
+	if len(e.snapshots(away)) > 0 {
+		t.Fatal("the member has a snapshot before it starts")
+	}
+	e.start(away)
+	e.await("all entries", func(i int) bool { return i == away && e.applied(i) >= want })
+	if len(e.snapshots(away)) == 0 { // the entries behind it are too few for one of its own
+		t.Error("the member has no snapshot")
+	}
+	one := dialZK(t, e.clients[away])
+	data, _, err := one.Get("/n2")
+	for since := time.Now(); isCut(err) && time.Since(since) < patience; {
+		data, _, err = one.Get("/n2")
+	}
+	if err != nil || len(data) != size {
+		t.Errorf("/n2 has %d bytes, %v", len(data), err)
+	}
+}
+
+// snapshots returns the files of a member's snapshots.
+func (e *servedEnsemble) snapshots(i int) []string {
+	files, err := filepath.Glob(filepath.Join(e.data(i), "snapshot-*"))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, ".unfinished") })
 }
 
 // Wrong settings are refused with one line, before anything is made.
