@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -122,18 +123,47 @@ func on(t *testing.T, host string, members []drivers.Member) (all []string) {
 // A goClient is a session of go-zookeeper.
 type goClient struct {
 	*zk.Conn
-	events <-chan zk.Event
+	events *events
+}
+
+// events keeps all events of a session: the library drops those that are not received at once.
+type events struct {
+	mu   sync.Mutex
+	all  []zk.Event
+	more chan struct{} // receives a value when there are more
+}
+
+func (e *events) add(x zk.Event) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.all = append(e.all, x)
+	select {
+	case e.more <- struct{}{}:
+	default:
+	}
+}
+
+// next returns the next event and removes it.
+func (e *events) next() (x zk.Event, ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.all) == 0 {
+		return x, false
+	}
+	x, e.all = e.all[0], e.all[1:]
+	return x, true
 }
 
 // connect opens a session with a time-out of 4 s and waits for it.
 func connect(t *testing.T, addresses ...string) goClient {
 	t.Helper()
-	c, events, err := zk.Connect(addresses, 4*time.Second, zk.WithLogger(silent{}))
+	all := &events{more: make(chan struct{}, 1)}
+	c, _, err := zk.Connect(addresses, 4*time.Second, zk.WithLogger(silent{}), zk.WithEventCallback(all.add))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	g := goClient{c, events}
+	g := goClient{c, all}
 	g.await(t, zk.StateHasSession)
 	return g
 }
@@ -142,20 +172,23 @@ type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 
-// await waits for an event of the session with the state.
+// await waits for the next event of the session with the state.
 func (c goClient) await(t *testing.T, state zk.State) zk.Event {
 	t.Helper()
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for {
+		e, ok := c.events.next()
+		switch {
+		case ok && e.State == zk.StateExpired:
+			t.Fatalf("the session expired, and %v was expected", state)
+		case ok && e.Type == zk.EventSession && e.State == state:
+			return e
+		case ok:
+			continue
+		}
 		select {
-		case e, ok := <-c.events:
-			switch {
-			case !ok, e.State == zk.StateExpired:
-				t.Fatalf("the session ended (%v) and %v was expected", e, state)
-			case e.Type == zk.EventSession && e.State == state:
-				return e
-			}
+		case <-c.events.more:
 		case <-limit.C:
 			t.Fatalf("no %v", state)
 		}

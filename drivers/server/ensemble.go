@@ -49,7 +49,7 @@ type ensemble struct {
 	progress chan struct{} // closed and replaced when proposals were applied
 	waiters  bool          // a connection waits for progress
 	failed   error         // the reason why the server was closed
-	joining  bool          // until the file that says so is removed; used by keepTicking only
+	joining  bool          // until the file that says so is removed
 }
 
 // memberTick is the interval of the member's ticks. With it, a leader is replaced within one to two
@@ -152,6 +152,10 @@ func (e *ensemble) fail(err error) {
 	}
 }
 
+// serving reports whether the member serves clients. It serves none before it has noted that it has joined:
+// if it ended in between, its vote would not count after its restart. The caller holds the lock.
+func (e *ensemble) serving() bool { return e.member.Serving() && !e.joining }
+
 // do calls the function with the lock unless the server is closed.
 func (e *ensemble) do(f func()) {
 	e.server.mu.Lock()
@@ -173,8 +177,9 @@ func (e *ensemble) keepTicking() {
 				joined = e.joining && !e.member.Joining()
 			})
 			if joined {
-				e.joining = false
-				e.reportError(e.hasJoined())
+				err := e.hasJoined()
+				e.do(func() { e.joining = false })
+				e.reportError(err)
 			}
 		case <-e.server.done:
 			e.peers.Close()

@@ -54,7 +54,7 @@ func (c *conn) join(r *wire.ConnectRequest) bool {
 	member := s.ensemble.member
 	switch {
 	// A client that has seen a later zxid than this member's must not see older state.
-	case c.dropped, !member.Serving(), r.LastZxid > s.tree.Zxid(),
+	case c.dropped, !s.ensemble.serving(), r.LastZxid > s.tree.Zxid(),
 		r.SessionID == 0 && s.maxSessions > 0 && len(s.sessions) >= s.maxSessions:
 		s.unlock()
 		return false

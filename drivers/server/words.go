@@ -141,7 +141,7 @@ func (e *ensemble) state() *fourletter.Ensemble {
 		return nil
 	}
 	x := e.member.Status()
-	return &fourletter.Ensemble{Serving: e.member.Serving(), ID: x.ID, Role: x.Role, Leader: x.Leader, Term: x.Term,
+	return &fourletter.Ensemble{Serving: e.serving(), ID: x.ID, Role: x.Role, Leader: x.Leader, Term: x.Term,
 		Committed: x.Committed, Applied: x.Applied, Elections: x.Elections, Followers: x.Followers, Synced: x.Synced,
 		Members: e.settings.Addresses}
 }
