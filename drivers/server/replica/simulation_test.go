@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // simulate runs one schedule and returns a hash of all that happened, and what is wrong.
@@ -85,6 +87,7 @@ func schedules(t *testing.T) int {
 // TestSimulation runs whole ensembles with faults and checks what their clients saw. The environment
 // variable SCHEDULES sets the number of schedules, and SEED the first one.
 func TestSimulation(t *testing.T) {
+	testenv.SkipIfRaced(t) // it has one goroutine
 	first := uint64(1)
 	if text := os.Getenv("SEED"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 64)
