@@ -42,9 +42,13 @@ func simulateWith(seed uint64, do func(w *world)) (trace uint64, wrong error) {
 // schedule lets faults happen, ends them and checks what is left.
 func schedule(w *world) {
 	w.run(time.Second)
-	for range 4 + w.r.IntN(12) {
-		w.wreck()
-		w.run(w.between(100*time.Millisecond, 2*time.Second))
+	if w.chance(0.2) {
+		w.freezeLeaders()
+	} else {
+		for range 4 + w.r.IntN(12) {
+			w.wreck()
+			w.run(w.between(100*time.Millisecond, 2*time.Second))
+		}
 	}
 	w.heal()
 	w.run(13 * time.Second)
