@@ -104,6 +104,8 @@ type Member struct {
 	compare   comparison
 	service   service
 	votes     votes
+	ticks     int
+	heard     map[uint64]int // in which tick each other member was last heard of
 	elections int64
 	campaign  int // ticks until an early election, 0 without one
 }
@@ -130,7 +132,7 @@ func New(c Config) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Member{config: c, node: node, state: c.State, handler: c.Handler}
+	m := &Member{config: c, node: node, state: c.State, handler: c.Handler, heard: map[uint64]int{}}
 	m.term = node.BasicStatus().GetTerm()
 	m.proposals.init(m)
 	m.leases.init(m)
@@ -162,6 +164,7 @@ func (m *Member) Err() error { return m.err }
 func (m *Member) Tick(now time.Duration, wall int64) {
 	m.now += min(now-m.ticked, longestTick)
 	m.ticked, m.wall = now, wall
+	m.ticks++
 	m.node.Tick()
 	if m.campaign > 0 {
 		if m.campaign--; m.campaign == 0 && m.soft.Lead == raft.None {
@@ -179,6 +182,7 @@ func (m *Member) Tick(now time.Duration, wall int64) {
 
 // Step takes a message from another member.
 func (m *Member) Step(x Message) {
+	m.heard[x.From] = m.ticks
 	if x.Raft == nil {
 		m.leases.touched(m, x.Touched)
 		return

@@ -72,6 +72,7 @@ func plantedBugs() []plantedBug {
 // TestPlantedBugsAreFound plants each bug in a copy of its file, and runs the test that must find it.
 func TestPlantedBugsAreFound(t *testing.T) {
 	testenv.SkipIfShort(t)
+	testenv.SkipIfRaced(t)
 	for _, b := range plantedBugs() {
 		t.Run(b.name, func(t *testing.T) {
 			test := "TestSimulation"

@@ -105,7 +105,8 @@ func (m *Member) Status() Status {
 
 func (m *Member) countFollowers(s *Status) {
 	m.node.WithProgress(func(id uint64, _ raft.ProgressType, p tracker.Progress) {
-		if id == m.config.ID || !p.RecentActive {
+		at, heard := m.heard[id]
+		if id == m.config.ID || !heard || m.ticks-at > ElectionTicks {
 			return
 		}
 		s.Followers++

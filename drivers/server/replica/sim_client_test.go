@@ -23,6 +23,7 @@ type simClient struct {
 	armed     map[string]armed
 	connected time.Duration // since when
 	away      time.Duration // until when it does not connect
+	slow      bool          // asks seldom, and waits long for the answers
 	done      int           // writes acknowledged in the calm
 }
 
@@ -41,13 +42,27 @@ type armed struct {
 }
 
 func newClient(w *world, name int) *simClient {
-	c := &simClient{w: w, name: name, armed: map[string]armed{}}
+	c := &simClient{w: w, name: name, armed: map[string]armed{}, slow: w.chance(0.4)}
 	c.sleep()
 	c.beat()
 	return c
 }
 
-func (c *simClient) sleep() { c.w.after(c.w.between(5*time.Millisecond, 200*time.Millisecond), c.act) }
+func (c *simClient) sleep() {
+	longest := 200 * time.Millisecond
+	if c.slow {
+		longest = 900 * time.Millisecond
+	}
+	c.w.after(c.w.between(5*time.Millisecond, longest), c.act)
+}
+
+// patience is how long the client waits for an answer.
+func (c *simClient) patience() time.Duration {
+	if c.slow {
+		return 8 * time.Second
+	}
+	return 2 * time.Second
+}
 
 // beat sends heartbeats.
 func (c *simClient) beat() {
@@ -65,11 +80,11 @@ func (c *simClient) act() {
 	case c.conn == nil && (c.w.stopped || c.w.now > c.away):
 		c.dial()
 	case c.conn == nil:
-	case len(c.asked) > 0 && c.w.now-c.asked[0].at > 2*time.Second:
+	case len(c.asked) > 0 && c.w.now-c.asked[0].at > c.patience():
 		c.conn.broken = true
 		c.conn.sever()
 		c.lost(c.conn)
-	case c.ready && !c.w.stopped && len(c.asked) < 4:
+	case c.ready && !c.w.stopped && len(c.asked) < 8:
 		c.random()
 	}
 }

@@ -102,8 +102,8 @@ func (n *simNode) tick() {
 }
 
 func (n *simNode) receive(x Message, sections [][]byte) {
-	if n.frozen > n.w.now {
-		n.later(n.frozen-n.w.now, func() { n.step(x, sections) })
+	if n.frozen > n.w.now { // a thawed node reads from its connections in any order
+		n.later(n.frozen-n.w.now+n.w.between(0, 5*time.Millisecond), func() { n.step(x, sections) })
 		return
 	}
 	n.step(x, sections)

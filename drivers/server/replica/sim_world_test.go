@@ -167,6 +167,9 @@ func (w *world) wreck() {
 	case 5:
 		w.cutOne(n)
 	case 6:
+		if leader := w.leader(); leader != nil && w.chance(0.6) {
+			n = leader
+		}
 		n.frozen = w.now + w.between(200*time.Millisecond, 5*time.Second)
 	case 7:
 		w.lossy, w.doubled, w.late = w.r.Float64()*0.1, w.r.Float64()*0.1, w.r.Float64()*0.1
@@ -175,13 +178,25 @@ func (w *world) wreck() {
 	}
 }
 
-func (w *world) leader() *simNode {
+// freezeLeaders freezes one leader after the other for long enough that there is another one meanwhile. It has
+// clients, and does not know that it is deposed when it goes on.
+func (w *world) freezeLeaders() {
+	for range 6 {
+		if leader := w.leader(); leader != nil {
+			leader.frozen = w.now + w.between(3*time.Second, 6*time.Second)
+		}
+		w.run(7 * time.Second)
+	}
+}
+
+// leader returns the leader of the highest term, or nil.
+func (w *world) leader() (leader *simNode) {
 	for _, n := range w.nodes {
-		if n.m != nil && n.m.leads() {
-			return n
+		if n.m != nil && n.m.leads() && (leader == nil || n.m.term > leader.m.term) {
+			leader = n
 		}
 	}
-	return nil
+	return leader
 }
 
 func (w *world) crash(n *simNode) {

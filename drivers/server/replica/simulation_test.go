@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
 // simulate runs one schedule and returns a hash of all that happened, and what is wrong.
@@ -40,9 +42,13 @@ func simulateWith(seed uint64, do func(w *world)) (trace uint64, wrong error) {
 // schedule lets faults happen, ends them and checks what is left.
 func schedule(w *world) {
 	w.run(time.Second)
-	for range 4 + w.r.IntN(12) {
-		w.wreck()
-		w.run(w.between(100*time.Millisecond, 2*time.Second))
+	if w.chance(0.2) {
+		w.freezeLeaders()
+	} else {
+		for range 4 + w.r.IntN(12) {
+			w.wreck()
+			w.run(w.between(100*time.Millisecond, 2*time.Second))
+		}
 	}
 	w.heal()
 	w.run(13 * time.Second)
@@ -85,6 +91,7 @@ func schedules(t *testing.T) int {
 // TestSimulation runs whole ensembles with faults and checks what their clients saw. The environment
 // variable SCHEDULES sets the number of schedules, and SEED the first one.
 func TestSimulation(t *testing.T) {
+	testenv.SkipIfRaced(t) // it has one goroutine
 	first := uint64(1)
 	if text := os.Getenv("SEED"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 64)
