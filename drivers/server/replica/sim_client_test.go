@@ -2,6 +2,7 @@ package replica
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers/server/tree"
@@ -185,13 +186,19 @@ func (c *simClient) take(x *simConn, p simReply) {
 	case opGet:
 		c.got(p)
 	default:
-		if p.err == wire.ErrSessionExpired || p.err == wire.ErrSessionMoved {
+		if p.err == wire.ErrSessionExpired && !c.closes() || p.err == wire.ErrSessionMoved {
 			c.w.fail("client %d: error %d on the connection of the session's owner", c.name, p.err)
 		}
 		if p.request.value != "" && c.w.calm != never {
 			c.done++
 		}
 	}
+}
+
+// closes reports whether the client has asked for the end of its session, which may have expired before
+// that.
+func (c *simClient) closes() bool {
+	return slices.ContainsFunc(c.asked, func(x simCall) bool { return x.op == opClose })
 }
 
 func (c *simClient) established(p simReply) {

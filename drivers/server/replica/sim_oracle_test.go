@@ -35,6 +35,7 @@ type applied struct {
 	digest      uint64
 	zxid        int64
 	err         wire.Err
+	at          time.Duration // when the first member applied it
 }
 
 // An operation is one of a client on a node that is checked for linearizability.
@@ -64,7 +65,7 @@ func (o *oracle) applied(n *simNode, a *Applied) {
 		return
 	}
 	s := n.m.state
-	got := &applied{index: s.index, term: s.term, digest: s.Digest(), zxid: a.Result.Zxid, err: errorOf(&a.Result)}
+	got := &applied{index: s.index, term: s.term, digest: s.Digest(), zxid: a.Result.Zxid, err: errorOf(&a.Result), at: o.w.now}
 	entries, err := n.disk.Entries(s.index, s.index+1, 1<<30)
 	if err != nil {
 		o.w.fail("node %d applied entry %d, which is not on its disk: %v", n.id, s.index, err)
@@ -306,17 +307,25 @@ type register struct {
 func (o *oracle) linearizable(path string) {
 	var ops []porcupine.Operation
 	for _, x := range o.history[path] {
-		if x.op != opPing && (x.known || o.values[x.value] != nil) {
-			ops = append(ops, porcupine.Operation{ClientId: len(ops), Input: x, Call: x.called, Return: x.return_})
+		was := o.values[x.value]
+		if x.op == opPing || x.err == wire.ErrSessionExpired || !x.known && (was == nil || was.err != wire.OK) {
+			continue // without an effect
 		}
+		if !x.known { // it took effect when it was applied
+			x.return_ = int64(was.at)
+		}
+		ops = append(ops, porcupine.Operation{ClientId: len(ops), Input: x, Call: x.called, Return: x.return_})
 	}
 	model := porcupine.Model{
 		Init:  func() any { return register{} },
 		Step:  func(s, in, _ any) (bool, any) { return s.(register).step(in.(*operation)) },
 		Equal: func(a, b any) bool { return a == b },
 	}
-	if porcupine.CheckOperationsTimeout(model, ops, 10*time.Second) != porcupine.Ok {
+	switch porcupine.CheckOperationsTimeout(model, ops, 10*time.Second) {
+	case porcupine.Illegal:
 		o.w.fail("%s: no order of the operations explains the answers", path)
+	case porcupine.Unknown:
+		o.w.fail("%s: the search for an order of %d operations took too long", path, len(ops))
 	}
 }
 
