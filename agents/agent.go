@@ -247,9 +247,9 @@ func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func(), err 
 	if notifies(*plan) {
 		plan.Part.Probe = p.packets.Probe
 	}
-	t := &teller{state: state{Run: p.work.Number}}
-	plan.Progress = t.add
-	return p.tell(ctx, t), nil
+	w := &stateWriter{state: state{Run: p.work.Number}}
+	plan.Progress = w.add
+	return p.writeStates(ctx, w), nil
 }
 
 // notifies reports whether writes of the run can wake clients.

@@ -22,7 +22,7 @@ func newFollower(first string) *follower {
 	return &follower{states: map[string]state{}, lap: metrics.Lap{Phase: first}}
 }
 
-// patience is how long after its end a second is merged without the agents that have not told theirs.
+// patience is how long after its end a second is merged without the agents that have not reported theirs.
 const patience = time.Second
 
 // merge returns the progress of these agents together, one for each second that has ended since the last
@@ -45,7 +45,7 @@ func (f *follower) merge(elapsed time.Duration, agents []string) (all []workload
 	return all
 }
 
-// longest returns the longest age of the window that an agent has told.
+// longest returns the longest age of the window that an agent has reported.
 func (f *follower) longest() (age time.Duration) {
 	for _, s := range f.states {
 		age = max(age, s.Elapsed)
@@ -53,7 +53,7 @@ func (f *follower) longest() (age time.Duration) {
 	return age
 }
 
-// complete reports whether all agents have told the next second, or have had time to.
+// complete reports whether all agents have reported the next second, or have had time to.
 func (f *follower) complete(elapsed time.Duration, agents []string) bool {
 	end := time.Duration(f.next+1) * time.Second
 	for _, name := range agents {
@@ -74,7 +74,7 @@ func (f *follower) second(agents []string) metrics.Lap {
 			}
 			h, err := hdrhistogram.Decode(s.Times)
 			if err != nil {
-				continue // it is only shown, and an agent of this version tells none
+				continue // it is only shown, and an agent of this version reports none
 			}
 			if sum, err := merge.Histograms(lap.Times, h); err == nil {
 				lap.Times, lap.Phase = sum, f.states[name].Phase
@@ -114,7 +114,7 @@ func (r *running) follow(ctx context.Context) {
 func (r *running) progress(ctx context.Context) []workloads.Progress {
 	for _, s := range r.work.Shares {
 		var of state
-		if told, err := r.fleet.plane.Ask(ctx, s.Agent, &of); err == nil && told && of.Run == r.work.Number {
+		if found, err := r.fleet.plane.State(ctx, s.Agent, &of); err == nil && found && of.Run == r.work.Number {
 			r.heard(s.Agent, of)
 		}
 	}

@@ -12,13 +12,13 @@ import (
 // compares each merged second with one that recorded all times of that second.
 func TestSecondsAreMergedAsHistograms(t *testing.T) {
 	const seconds = 3
-	var tellers [2]teller
+	var writers [2]stateWriter
 	f := newFollower("acquire")
 	var want []metrics.Lap
 	for n := range seconds {
 		all := metrics.NewLatency("acquire")
 		for quarter := range 4 {
-			for i := range tellers {
+			for i := range writers {
 				part := metrics.NewLatency("acquire")
 				for k := range 200 {
 					d := time.Duration(1+i*k*k+1000*n) * time.Microsecond
@@ -27,13 +27,13 @@ func TestSecondsAreMergedAsHistograms(t *testing.T) {
 				}
 				late := time.Duration(i) * 10 * time.Millisecond // timers fire late
 				end := time.Duration(n)*time.Second + time.Duration(quarter+1)*250*time.Millisecond + late
-				tellers[i].add(workloads.Progress{Elapsed: end, Rounds: int64(200 * (n*4 + quarter + 1)), Errors: int64(i), Lap: part.Lap()})
+				writers[i].add(workloads.Progress{Elapsed: end, Rounds: int64(200 * (n*4 + quarter + 1)), Errors: int64(i), Lap: part.Lap()})
 			}
 		}
 		want = append(want, all.Lap())
 	}
 	for i, name := range []string{"a", "b"} {
-		s, fresh := tellers[i].latest()
+		s, fresh := writers[i].latest()
 		if !fresh {
 			t.Errorf("agent %s has told nothing", name)
 		}
@@ -52,7 +52,7 @@ func TestSecondsAreMergedAsHistograms(t *testing.T) {
 			t.Errorf("second %d: %d times of %s, %v, %v, %v, want %d of %s, %v, %v, %v", n, l.Count, l.Phase, l.P50, l.P90, l.P99, w.Count, w.Phase, w.P50, w.P90, w.P99)
 		}
 	}
-	if _, fresh := tellers[0].latest(); fresh {
+	if _, fresh := writers[0].latest(); fresh {
 		t.Error("the same state was told twice")
 	}
 }
@@ -64,7 +64,7 @@ func TestASecondWaitsForAgents(t *testing.T) {
 	for range 1000 {
 		lap.Record(time.Millisecond, time.Millisecond)
 	}
-	var quick teller
+	var quick stateWriter
 	quick.add(workloads.Progress{Elapsed: time.Second, Lap: lap.Lap()})
 	f.states["quick"], _ = quick.latest()
 	both := []string{"quick", "slow"}

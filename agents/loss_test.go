@@ -29,7 +29,7 @@ func (s *stage) start(t *testing.T, p workloads.Plan) (ended chan outcome, told 
 	known := 0 // how often the coordinator has asked a2 since it told of rounds
 	p.Progress = func(now workloads.Progress) {
 		var of state
-		if _, err := s.fleet.plane.Ask(context.Background(), "a2", &of); err == nil && of.Rounds > 0 && now.Lap.Count > 0 {
+		if _, err := s.fleet.plane.State(context.Background(), "a2", &of); err == nil && of.Rounds > 0 && now.Lap.Count > 0 {
 			if known++; known == 2 {
 				close(told)
 			}

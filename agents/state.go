@@ -10,7 +10,7 @@ import (
 	"github.com/stampede-bench/stampede/workloads"
 )
 
-// A state is how far a part of a run is.
+// A state is the progress of a part of a run.
 type state struct {
 	Run            int           // its number
 	Elapsed        time.Duration // of the window
@@ -26,11 +26,11 @@ type second struct {
 	Times  []byte // the phase's response times, as HdrHistogram encodes them; nil if there are none
 }
 
-// toldSeconds is how many seconds a state has. The coordinator misses none if it sees every fourth state.
-const toldSeconds = 4
+// keptSeconds is the number of seconds in a state. The coordinator misses none if it reads one of every four states.
+const keptSeconds = 4
 
-// A teller tells the coordinator the state of a part of a run.
-type teller struct {
+// A stateWriter collects the state of a part of a run for the coordinator.
+type stateWriter struct {
 	mu      sync.Mutex
 	state   state
 	fresh   bool                    // the coordinator does not know the state yet
@@ -38,61 +38,61 @@ type teller struct {
 	number  int                     // of that second
 }
 
-// add takes note of the progress. Its lap belongs to the second that has the middle of it.
-func (t *teller) add(now workloads.Progress) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.close(int((t.state.Elapsed + now.Elapsed) / 2 / time.Second))
+// add adds the progress. Its lap belongs to the second that contains the middle of the lap.
+func (w *stateWriter) add(now workloads.Progress) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.close(int((w.state.Elapsed + now.Elapsed) / 2 / time.Second))
 	switch {
 	case now.Lap.Times == nil:
-	case t.current == nil:
-		t.current = now.Lap.Times.Clone()
+	case w.current == nil:
+		w.current = now.Lap.Times.Clone()
 	default:
-		t.current.Merge(now.Lap.Times)
+		w.current.Merge(now.Lap.Times)
 	}
-	t.close(int(now.Elapsed / time.Second))
-	s := &t.state
+	w.close(int(now.Elapsed / time.Second))
+	s := &w.state
 	s.Elapsed, s.Rounds, s.Errors, s.CPUCores, s.Phase = now.Elapsed, now.Rounds, now.Errors, now.CPUCores, now.Lap.Phase
-	t.fresh = true
+	w.fresh = true
 }
 
 // close ends all seconds before the given one.
-func (t *teller) close(before int) {
-	for ; t.number < before; t.number++ {
-		s := second{Number: t.number}
-		if t.current != nil && t.current.TotalCount() > 0 {
-			s.Times, _ = t.current.Encode(hdrhistogram.V2CompressedEncodingCookieBase) // into memory, which cannot fail
+func (w *stateWriter) close(before int) {
+	for ; w.number < before; w.number++ {
+		s := second{Number: w.number}
+		if w.current != nil && w.current.TotalCount() > 0 {
+			s.Times, _ = w.current.Encode(hdrhistogram.V2CompressedEncodingCookieBase) // into memory, which cannot fail
 		}
-		t.current = nil
-		t.state.Seconds = append(t.state.Seconds, s)
-		t.state.Seconds = t.state.Seconds[max(0, len(t.state.Seconds)-toldSeconds):]
+		w.current = nil
+		w.state.Seconds = append(w.state.Seconds, s)
+		w.state.Seconds = w.state.Seconds[max(0, len(w.state.Seconds)-keptSeconds):]
 	}
 }
 
 // latest returns the state, and false if it was returned before.
-func (t *teller) latest() (state, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	fresh := t.fresh
-	t.fresh = false
-	s := t.state
+func (w *stateWriter) latest() (state, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	fresh := w.fresh
+	w.fresh = false
+	s := w.state
 	s.Seconds = append([]second(nil), s.Seconds...)
 	return s, fresh
 }
 
-// tellEvery is the time between two states that an agent tells.
-const tellEvery = 500 * time.Millisecond
+// writeEvery is the time between two states that an agent writes.
+const writeEvery = 500 * time.Millisecond
 
-// tell tells the coordinator the states, until end is called.
-func (p *part) tell(ctx context.Context, t *teller) (end func()) {
+// writeStates writes the states for the coordinator until end is called.
+func (p *part) writeStates(ctx context.Context, w *stateWriter) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		for ctx.Err() == nil {
-			workloads.Sleep(ctx, tellEvery)
-			if s, fresh := t.latest(); fresh {
-				_ = p.agent.Plane.Tell(ctx, p.agent.Name, s) // the result does not depend on it
+			workloads.Sleep(ctx, writeEvery)
+			if s, fresh := w.latest(); fresh {
+				_ = p.agent.Plane.SetState(ctx, p.agent.Name, s) // the result does not depend on it
 			}
 		}
 	}()

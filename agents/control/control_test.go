@@ -375,15 +375,15 @@ func TestStates(t *testing.T) {
 	m := start(t)
 	agent, coordinator := connect(t, m), connect(t, m)
 	var got int
-	if told, err := coordinator.Ask(t.Context(), "a", &got); told || err != nil {
-		t.Errorf("before it has told anything: %v, %v", told, err)
+	if found, err := coordinator.State(t.Context(), "a", &got); found || err != nil {
+		t.Errorf("before it has set one: %v, %v", found, err)
 	}
 	for _, want := range []int{5, 6} {
-		if err := agent.Tell(t.Context(), "a", want); err != nil {
+		if err := agent.SetState(t.Context(), "a", want); err != nil {
 			t.Fatal(err)
 		}
-		if told, err := coordinator.Ask(t.Context(), "a", &got); !told || err != nil || got != want {
-			t.Errorf("got %d, %v, %v, want %d", got, told, err, want)
+		if found, err := coordinator.State(t.Context(), "a", &got); !found || err != nil || got != want {
+			t.Errorf("got %d, %v, %v, want %d", got, found, err, want)
 		}
 	}
 }

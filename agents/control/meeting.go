@@ -22,8 +22,8 @@ func (p *Plane) Meet(ctx context.Context, point string, n int) error {
 	return err
 }
 
-// StandIn goes to all points whose names begin with the prefix in place of a process that is a member no
-// longer, until the context ends: the others do not wait for it in vain.
+// StandIn enters all points whose names begin with the prefix in place of a process that is no longer a
+// member, until the context ends, so that the others do not wait for that process.
 func (p *Plane) StandIn(ctx context.Context, prefix string) error {
 	var entered sync.WaitGroup
 	defer entered.Wait()

@@ -170,8 +170,8 @@ func (p *Plane) agents(ctx context.Context, all []drivers.Child) (agents []Agent
 	return agents, nil
 }
 
-// Tell replaces what this agent last told of its state.
-func (p *Plane) Tell(ctx context.Context, name string, state any) error {
+// SetState replaces the state of this agent, which the coordinator reads.
+func (p *Plane) SetState(ctx context.Context, name string, state any) error {
 	node := states + "/" + name
 	_, err := p.conn.Set(ctx, node, encode(state), drivers.AnyVersion)
 	if errors.Is(err, drivers.ErrNoNode) {
@@ -180,8 +180,8 @@ func (p *Plane) Tell(ctx context.Context, name string, state any) error {
 	return err
 }
 
-// Ask returns what an agent last told of its state, and false if it has told nothing.
-func (p *Plane) Ask(ctx context.Context, name string, state any) (bool, error) {
+// State reads the state of an agent into state, and returns false if the agent has set none.
+func (p *Plane) State(ctx context.Context, name string, state any) (bool, error) {
 	text, _, err := p.conn.Get(ctx, states+"/"+name, nil)
 	if errors.Is(err, drivers.ErrNoNode) {
 		return false, nil

@@ -12,8 +12,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
 
-// An informed test is the likelihood-ratio test of someone who knows everything about a series but where
-// its step is: the standard deviation of the noise, the size and the sign of the step, and the possible
+// An informed test is a likelihood-ratio test that knows everything about a series except the place of
+// its step: the standard deviation of the noise, the size and the sign of the step, and the possible
 // correlations ρ of neighbours, each as probable as the others. Only the level before the step is unknown.
 // A test that has to estimate these finds less, so it bounds what Detect can find.
 type informed struct {

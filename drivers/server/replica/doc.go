@@ -25,7 +25,7 @@
 //     to the same member or to another, moves its session by an entry of the log, which gives it another
 //     generation: the index of that entry. Requests of earlier generations are then refused with
 //     SessionMoved.
-//   - Sessions expire by a decision of the leader, which the members tell at each tick of whom they heard.
+//   - Sessions expire by a decision of the leader, to which the members report at each tick whom they heard.
 //     An expiry names the session's generation and the leader's term, and has no effect if either has
 //     changed: a new leader gives every session its whole time-out again.
 //
@@ -57,5 +57,5 @@
 // A member whose directory was removed, one at a time, loses nothing either. Until it has caught up its vote
 // counts only if all members agree, and it makes a leader step down that relies on entries which the
 // member has lost, so that the next leader assumes nothing of it. An ensemble whose members have all
-// been started for the first time, and stopped before they served, needs all of them to go on.
+// been started for the first time, and stopped before they served, needs all of them to continue.
 package replica

@@ -13,7 +13,7 @@ import (
 )
 
 // leases decide when sessions expire. Members collect the sessions whose clients they hear of and
-// tell the leader at each tick. The leader closes a session that nobody has heard of for its whole
+// report them to the leader at each tick. The leader closes a session that no member has heard of for its whole
 // time-out. A new leader gives every session its whole time-out again. The time is that of the last
 // tick, which is why a lease is longer by the longest tick.
 type leases struct {

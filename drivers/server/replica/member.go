@@ -24,7 +24,7 @@ type Config struct {
 	Joining bool
 	// Boot is a random number that no other start of any member has.
 	Boot uint64
-	// Handler is told of what the member applies.
+	// Handler receives what the member applies.
 	Handler Handler
 	// Logger logs elections and the like; nil logs nothing.
 	Logger raft.Logger
@@ -46,7 +46,7 @@ const (
 // frozen has not heard of clients, so the time does not count.
 const longestTick = 250 * time.Millisecond
 
-// A Handler is told of what a member applies. Its methods are called during the calls of the member
+// A Handler receives what a member applies. Its methods are called during the calls of the member
 // and must not call the member's methods, except those that Line documents.
 type Handler interface {
 	// Apply reports a transaction that has changed the member's state. If the member's own client
