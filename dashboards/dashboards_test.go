@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics/export"
 )
@@ -61,7 +62,8 @@ func query(expr string) string {
 func TestEveryPanelAndRuleFindsSomething(t *testing.T) {
 	testenv.SkipIfShort(t)
 	runs, server := startRuns(t)
-	p := startPrometheus(t, runs, server, startObservation(t))
+	member := serve(t, export.Native(backendtest.Member(t)))
+	p := startPrometheus(t, runs, server+", "+member, startObservation(t))
 	for name, panels := range panels(t) {
 		for _, panel := range panels {
 			for _, target := range panel.Targets {

@@ -273,3 +273,28 @@ func askWord(t *testing.T, address, word string) string {
 	}
 	return string(answer)
 }
+
+// TestStatsOfMembers checks that one member leads two others, which are synced in time and do not lead.
+func TestStatsOfMembers(t *testing.T) {
+	e := newTrio(t)
+	leader := e.leader()
+	for since := time.Now(); ; {
+		m := e.servers[leader].Stats().Member
+		if m.Leads && m.Followers == 2 && m.Synced == 2 && m.Elections > 0 {
+			break
+		}
+		if time.Since(since) > patience {
+			t.Fatalf("the leader has the statistics %+v", *m)
+		}
+	}
+	for i := range e.servers {
+		if m := e.await(i).Stats().Member; m.Leads != (i == leader) || i != leader && m.Followers+m.Synced > 0 {
+			t.Errorf("member %d, and the leader is %d: %+v", i+1, leader+1, *m)
+		}
+	}
+	alone := New(Options{})
+	defer alone.Close()
+	if m := alone.Stats().Member; m != nil {
+		t.Errorf("a server that is alone has the statistics %+v of a member", *m)
+	}
+}

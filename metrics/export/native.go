@@ -2,6 +2,7 @@ package export
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -55,8 +56,34 @@ func nativeMetrics() []serverMetric {
 	}
 }
 
+// memberMetrics are those of a server that is a member of an ensemble.
+func memberMetrics() []serverMetric {
+	of := func(value func(server.MemberStats) int64) []part[server.Stats, int64] {
+		return only(func(s server.Stats) int64 { return value(*s.Member) })
+	}
+	return []serverMetric{
+		{Metric{"stampede.server.member.leads", "{leader}", "1 if this member leads the ensemble, 0 if not"}, false,
+			of(func(m server.MemberStats) int64 {
+				if m.Leads {
+					return 1
+				}
+				return 0
+			})},
+		{Metric{"stampede.server.member.lag", "{entry}", "committed entries that this member has not applied"}, false,
+			of(func(m server.MemberStats) int64 { return m.Lag })},
+		{Metric{"stampede.server.member.proposals", "{transaction}", "transactions of this member's clients that are not applied"}, false,
+			of(func(m server.MemberStats) int64 { return m.Proposals })},
+		{Metric{"stampede.server.member.elections", "{election}", "leaders that this member has seen"}, true,
+			of(func(m server.MemberStats) int64 { return m.Elections })},
+		{Metric{"stampede.server.member.followers", "{member}", "members that the leader hears of; 0 on other members"}, false,
+			of(func(m server.MemberStats) int64 { return m.Followers })},
+		{Metric{"stampede.server.member.synced", "{member}", "those of the followers that have all but the latest entries"}, false,
+			of(func(m server.MemberStats) int64 { return m.Synced })},
+	}
+}
+
 func serverMetrics() (all []Metric) {
-	for _, m := range nativeMetrics() {
+	for _, m := range slices.Concat(nativeMetrics(), memberMetrics()) {
 		all = append(all, m.Metric)
 	}
 	return all
@@ -66,7 +93,11 @@ func serverMetrics() (all []Metric) {
 func (n *nativeServer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	stats, now := n.server.Stats(), time.Now()
 	var all []metricdata.Metrics
-	for _, m := range nativeMetrics() {
+	shown := nativeMetrics()
+	if stats.Member != nil {
+		shown = append(shown, memberMetrics()...)
+	}
+	for _, m := range shown {
 		var points []metricdata.DataPoint[int64]
 		for _, p := range m.parts {
 			points = append(points, metricdata.DataPoint[int64]{

@@ -3,11 +3,14 @@ package export_test
 import (
 	"context"
 	"net"
+	"strings"
 	"testing"
+	"time"
 
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/drivers/zookeeper"
 	"github.com/stampede-bench/stampede/metrics/export"
@@ -51,6 +54,33 @@ func TestNativeShowsWhatTheServerDid(t *testing.T) {
 	// Opening the session is a write too.
 	if reads, writes := part(all["stampede.server.operations"], "read"), part(all["stampede.server.operations"], "write"); reads != 2 || writes != 4 {
 		t.Errorf("%d reads and %d writes, want 2 and 4", reads, writes)
+	}
+}
+
+// Only a member of an ensemble has the metrics of members. This one is the whole ensemble and leads it.
+func TestMembersHaveMetricsOfTheirOwn(t *testing.T) {
+	member := backendtest.Member(t)
+	const leads = "stampede.server.member.leads"
+	all := produced(t, export.Native(member))
+	for since := time.Now(); last(all[leads]) != 1 && time.Since(since) < time.Minute; {
+		all = produced(t, export.Native(member))
+	}
+	for name, want := range map[string]int64{leads: 1, "stampede.server.member.elections": 1, "stampede.server.member.followers": 0,
+		"stampede.server.member.synced": 0, "stampede.server.member.proposals": 0} {
+		if got := last(all[name]); got != want {
+			t.Errorf("%s is %d, want %d", name, got, want)
+		}
+	}
+	if lag := last(all["stampede.server.member.lag"]); lag < 0 {
+		t.Errorf("the lag is %d", lag)
+	}
+
+	alone := server.New(server.Options{})
+	defer alone.Close()
+	for name := range produced(t, export.Native(alone)) {
+		if strings.HasPrefix(name, "stampede.server.member.") {
+			t.Errorf("a server that is alone has %s", name)
+		}
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/metrics/export"
 )
 
@@ -25,10 +25,8 @@ func TestEveryMetricIsDocumented(t *testing.T) {
 	}
 	var c export.Collector
 	c.Begin(one, &soFar{recorded(10)})
-	server := server.New(server.Options{})
-	defer server.Close()
 	shown := produced(t, &c)
-	maps.Copy(shown, produced(t, export.Native(server)))
+	maps.Copy(shown, produced(t, export.Native(backendtest.Member(t))))
 	maps.Copy(shown, produced(t, export.Observed("native", changed("/config"), nothingMissed)))
 	var want []string
 	for _, m := range export.Metrics() {
