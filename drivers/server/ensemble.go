@@ -116,7 +116,14 @@ func (e *ensemble) adopt() {
 	}
 }
 
-func (e *ensemble) report(id uint64, err error) { e.reportError(fmt.Errorf("member %d: %w", id, err)) }
+// report reports an error of the connection to another member. A server that ends breaks all of them itself.
+func (e *ensemble) report(id uint64, err error) {
+	select {
+	case <-e.server.done:
+	default:
+		e.reportError(fmt.Errorf("member %d: %w", id, err))
+	}
+}
 
 func (e *ensemble) reportError(err error) {
 	if err != nil && e.settings.Report != nil {
