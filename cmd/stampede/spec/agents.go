@@ -75,6 +75,9 @@ func (f *Flags) CheckAgents(jobs []Job) error {
 			if f.Agents.OnLoss != Continue {
 				continue
 			}
+			if p.Rounds > 0 {
+				return cli.Flagf("on-agent-loss", "%s: --rounds counts the rounds of all agents, also of a lost one: use --duration", Continue)
+			}
 			if err := agents.SupportsLoss(p); err != nil {
 				return cli.Flagf("on-agent-loss", "%s: %w", Continue, err)
 			}
