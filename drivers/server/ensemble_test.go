@@ -85,16 +85,21 @@ func (e *trio) start(i int, l net.Listener) {
 	}
 }
 
+// until waits until the condition holds.
+func until(t *testing.T, condition string, holds func() bool) {
+	t.Helper()
+	for since := time.Now(); !holds(); time.Sleep(time.Millisecond) {
+		if time.Since(since) > patience {
+			t.Fatalf("it does not come to this: %s", condition)
+		}
+	}
+}
+
 // await waits until a member serves clients, and returns it.
 func (e *trio) await(i int) *Server {
 	e.t.Helper()
-	for since := time.Now(); time.Since(since) < patience; {
-		if s := e.servers[i]; s.roleOf().Serving {
-			return s
-		}
-	}
-	e.t.Fatalf("member %d does not serve", i+1)
-	return nil
+	until(e.t, fmt.Sprintf("member %d serves", i+1), func() bool { return e.servers[i].roleOf().Serving })
+	return e.servers[i]
 }
 
 func (s *Server) roleOf() *fourletter.Ensemble {
@@ -104,20 +109,19 @@ func (s *Server) roleOf() *fourletter.Ensemble {
 }
 
 // leader waits for a leader that serves.
-func (e *trio) leader() int {
+func (e *trio) leader() (leader int) {
 	e.t.Helper()
-	for since := time.Now(); time.Since(since) < patience; {
-		for i, s := range e.servers {
+	until(e.t, "a leader serves", func() bool {
+		leader = slices.IndexFunc(e.servers[:], func(s *Server) bool {
 			if s == nil {
-				continue
+				return false
 			}
-			if x := s.roleOf(); x.Serving && x.Role == "leader" {
-				return i
-			}
-		}
-	}
-	e.t.Fatal("no leader")
-	return 0
+			x := s.roleOf()
+			return x.Serving && x.Role == "leader"
+		})
+		return leader >= 0
+	})
+	return leader
 }
 
 func (e *trio) dial(members ...string) *zk.Conn {
@@ -137,7 +141,7 @@ func (quiet) Printf(string, ...any) {}
 // again repeats a call that a broken connection left without an answer.
 func again(t *testing.T, do func() error) {
 	t.Helper()
-	for since := time.Now(); ; {
+	for since := time.Now(); ; time.Sleep(time.Millisecond) {
 		err := do()
 		if err == nil {
 			return
@@ -278,15 +282,10 @@ func askWord(t *testing.T, address, word string) string {
 func TestStatsOfMembers(t *testing.T) {
 	e := newTrio(t)
 	leader := e.leader()
-	for since := time.Now(); ; {
+	until(t, "the leader has two synced followers", func() bool {
 		m := e.servers[leader].Stats().Member
-		if m.Leads && m.Followers == 2 && m.Synced == 2 && m.Elections > 0 {
-			break
-		}
-		if time.Since(since) > patience {
-			t.Fatalf("the leader has the statistics %+v", *m)
-		}
-	}
+		return m.Leads && m.Followers == 2 && m.Synced == 2 && m.Elections > 0
+	})
 	for i := range e.servers {
 		if m := e.await(i).Stats().Member; m.Leads != (i == leader) || i != leader && m.Followers+m.Synced > 0 {
 			t.Errorf("member %d, and the leader is %d: %+v", i+1, leader+1, *m)

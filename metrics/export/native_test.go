@@ -62,7 +62,7 @@ func TestMembersHaveMetricsOfTheirOwn(t *testing.T) {
 	member := backendtest.Member(t)
 	const leads = "stampede.server.member.leads"
 	all := produced(t, export.Native(member))
-	for since := time.Now(); last(all[leads]) != 1 && time.Since(since) < time.Minute; {
+	for since := time.Now(); last(all[leads]) != 1 && time.Since(since) < time.Minute; time.Sleep(time.Millisecond) {
 		all = produced(t, export.Native(member))
 	}
 	for name, want := range map[string]int64{leads: 1, "stampede.server.member.elections": 1, "stampede.server.member.followers": 0,
