@@ -64,10 +64,10 @@ func TestScriptsStartAgents(t *testing.T) {
 			}
 		})
 	}
-	for _, wrong := range [][]string{{"lock"}, {"barrier"}} {
+	for _, wrong := range [][]string{{"lock"}, {"group", "--rate", "100", "--late-limit", "1s"}} {
 		cmd := exec.CommandContext(t.Context(), filepath.Join(root, "scripts/agents"), wrong...)
 		cmd.Env, cmd.Dir = os.Environ(), t.TempDir()
-		if wrong[0] == "barrier" {
+		if wrong[0] == "group" {
 			cmd.Env = append(cmd.Env, "HOSTS=local")
 		}
 		if out, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.ExitCode() != 2 {
