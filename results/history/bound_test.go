@@ -122,6 +122,7 @@ func logSum(logs []float64) float64 {
 
 // TestBound writes the table of what an informed test finds, in docs/history.md.
 func TestBound(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	const each = 500
 	rhos := []float64{0, 0.3, 0.5}

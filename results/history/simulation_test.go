@@ -126,6 +126,7 @@ func TestFalseAlarmsAreSeen(t *testing.T) {
 
 // TestSimulation writes the table of docs/history.md.
 func TestSimulation(t *testing.T) {
+	testenv.SkipIfRaced(t)
 	testenv.SkipIfShort(t)
 	const each = 500
 	var b bytes.Buffer
