@@ -161,7 +161,7 @@ func TestOneRunOfSeveralAgents(t *testing.T) {
 }
 
 // formsOn returns the forms that run on the service: all of them on the native server, and on others the first
-// form of each recipe and of each family.
+// form of each recipe.
 func formsOn(t *testing.T, s drivers.Service, scheme string) (forms []workloads.Form) {
 	t.Helper()
 	seen := map[string]bool{}
@@ -176,11 +176,10 @@ func formsOn(t *testing.T, s drivers.Service, scheme string) (forms []workloads.
 		}
 		fits := f.Needs.MetBy(c)
 		c.Close()
-		kind := f.Recipe + " " + string(f.Family)
-		if fits && (scheme == "native" || !seen[kind]) {
+		if fits && (scheme == "native" || !seen[f.Recipe]) {
 			forms = append(forms, f)
 		}
-		seen[kind] = true
+		seen[f.Recipe] = true
 	}
 	return forms
 }
