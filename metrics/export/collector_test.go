@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/stampede-bench/stampede/drivers/server"
+	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/export"
 )
@@ -150,10 +150,8 @@ func TestNothingBegunIsNothingShown(t *testing.T) {
 func TestMetricsAreThoseOfTheTable(t *testing.T) {
 	var c export.Collector
 	c.Begin(one, &soFar{recorded(1)})
-	server := server.New(server.Options{})
-	defer server.Close()
 	all := produced(t, &c)
-	maps.Copy(all, produced(t, export.Native(server)))
+	maps.Copy(all, produced(t, export.Native(backendtest.Member(t))))
 	maps.Copy(all, produced(t, export.Observed("native", changed("/config"), nothingMissed)))
 	var want []string
 	for _, m := range export.Metrics() {
