@@ -39,15 +39,24 @@ const expiryTime = 2 * time.Second
 // closeSession makes one attempt and reports whether the session no longer exists. It fails if
 // the server cannot be reached.
 func (e *Ensemble) closeSession(ctx context.Context, server string, session wire.ConnectResponse) (gone bool, err error) {
+	err = e.onConnection(ctx, server, func(nc net.Conn) error {
+		gone = TakeOver(nc, session)
+		return nil
+	})
+	return gone, err
+}
+
+// onConnection calls do with a new connection to the server, which it closes afterwards or when expiryTime is over.
+func (e *Ensemble) onConnection(ctx context.Context, server string, do func(net.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, expiryTime)
 	defer cancel()
 	nc, err := e.connect(ctx, server)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer nc.Close()
 	defer context.AfterFunc(ctx, func() { nc.Close() })()
-	return TakeOver(nc, session), nil
+	return do(nc)
 }
 
 // TakeOver closes a session on a new connection and reports whether the session already no

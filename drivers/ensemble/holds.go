@@ -3,6 +3,7 @@ package ensemble
 import (
 	"context"
 	"fmt"
+	"net"
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/wire"
@@ -38,15 +39,11 @@ func (e *Ensemble) Holds(ctx context.Context, c drivers.Conn) (bool, error) {
 const holdTries = 20
 
 // holds asks one server.
-func (e *Ensemble) holds(ctx context.Context, server string, session wire.ConnectResponse) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, expiryTime)
-	defer cancel()
-	nc, err := e.connect(ctx, server)
-	if err != nil {
-		return false, err
-	}
-	defer nc.Close()
-	defer context.AfterFunc(ctx, func() { nc.Close() })()
-	granted, err := reopen(nc, session)
-	return granted.Timeout > 0, err
+func (e *Ensemble) holds(ctx context.Context, server string, session wire.ConnectResponse) (held bool, err error) {
+	err = e.onConnection(ctx, server, func(nc net.Conn) error {
+		granted, err := reopen(nc, session)
+		held = granted.Timeout > 0
+		return err
+	})
+	return held, err
 }
