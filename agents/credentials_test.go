@@ -6,29 +6,10 @@ import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/server"
 	"github.com/stampede-bench/stampede/internal/testenv"
 )
-
-// open opens the service at a URL with the security.
-func open(t *testing.T, url string, s drivers.Security) drivers.Service {
-	t.Helper()
-	target, err := backends.Parse(url)
-	if err == nil {
-		target, err = target.With(backends.Options{Security: s})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { service.Close() })
-	return service
-}
 
 // secureZooKeeper returns a ZooKeeper with TLS, a node of the user ann on it as the URL's path, and how to
 // connect to it.
@@ -64,7 +45,7 @@ func TestAgentsGetCredentials(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, security := secure(t)
-			service := open(t, url, security)
+			service := backendtest.Open(t, url, security)
 			s := newStage(t, 2)
 			p := planOf(t, service, "lock/predecessor", 4)
 			r, _, err := s.fleet.Run(t.Context(), p)
@@ -83,7 +64,7 @@ func TestAgentsGetCredentials(t *testing.T) {
 func TestOwnCredentialsTakePrecedence(t *testing.T) {
 	testenv.SkipIfShort(t)
 	url, security, wrong := secureZooKeeperAndStranger(t)
-	service := open(t, url, security)
+	service := backendtest.Open(t, url, security)
 	p := planOf(t, service, "lock/predecessor", 4)
 
 	s := newStageWith(t, 2, member(t), func(a *Agent) {
@@ -97,7 +78,7 @@ func TestOwnCredentialsTakePrecedence(t *testing.T) {
 	nothingLeft(t, service)
 
 	address := "native://" + backendtest.Native(t, server.Options{})
-	plain := func(t *testing.T) drivers.Service { return open(t, address, drivers.Security{}) }
+	plain := func(t *testing.T) drivers.Service { return backendtest.Open(t, address, drivers.Security{}) }
 	for _, own := range []bool{false, true} {
 		s := newStageWith(t, 2, plain, func(a *Agent) {
 			if own {

@@ -258,9 +258,9 @@ func TestItRecognizesItselfOnZooKeeper(t *testing.T) {
 		{"another address and chroot", comparison{given(t, one), given(t, chroot), true}},
 		{"the other way", comparison{given(t, chroot), given(t, one), true}},
 		{"another client", comparison{given(t, one), given(t, strings.Replace(chroot, "=lean", "=go-zookeeper", 1)), true}},
-		{"another ZooKeeper", comparison{given(t, one), secured(t, secure, security), false}},
-		{"another ZooKeeper, the other way", comparison{secured(t, secure, security), given(t, one), false}},
-		{"a node of another user", comparison{secured(t, secure, nobody), secured(t, localhost(secure)+"/bench", security), true}},
+		{"another ZooKeeper", comparison{given(t, one), backendtest.Open(t, secure, security), false}},
+		{"another ZooKeeper, the other way", comparison{backendtest.Open(t, secure, security), given(t, one), false}},
+		{"a node of another user", comparison{backendtest.Open(t, secure, nobody), backendtest.Open(t, localhost(secure)+"/bench", security), true}},
 		{"a native server", comparison{given(t, one), backendtest.Own(t, "native:"), false}},
 	} {
 		c.compare(t, c.name)
@@ -276,7 +276,7 @@ func TestItRecognizesEtcdWithoutPermissions(t *testing.T) {
 	as := func(user, password, url string) drivers.Service {
 		s := secure.Security
 		s.User, s.Password, s.ServerName = user, drivers.Secret(password), "127.0.0.1"
-		return secured(t, url, s)
+		return backendtest.Open(t, url, s)
 	}
 	m := start(t)
 	own, err := Protected(m.URL(), m.Token())
@@ -317,23 +317,6 @@ func addressOf(t *testing.T, s drivers.Service) string {
 
 // localhost returns the URL with another name for the same machine.
 func localhost(url string) string { return strings.Replace(url, "127.0.0.1", "localhost", 1) }
-
-// secured returns the service at a URL with TLS and credentials.
-func secured(t *testing.T, url string, s drivers.Security) drivers.Service {
-	t.Helper()
-	target, err := backends.Parse(url)
-	if err == nil {
-		target, err = target.With(backends.Options{Security: s})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	service, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return service
-}
 
 func given(t *testing.T, url string) drivers.Service {
 	t.Helper()

@@ -10,6 +10,7 @@ import (
 	"github.com/go-zookeeper/zk"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 )
 
@@ -82,4 +83,22 @@ func freeAddress(t testing.TB) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// Open opens the service at a URL with the security, for this test alone.
+func Open(t testing.TB, url string, s drivers.Security) drivers.Service {
+	t.Helper()
+	target, err := backends.Parse(url)
+	if err == nil {
+		target, err = target.With(backends.Options{Security: s})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := target.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { service.Close() })
+	return service
 }
