@@ -21,11 +21,12 @@ import "context"
 // ErrConnectionLoss the call can be repeated.
 //
 // After each disconnect the watch is armed again, and the Watch is called with Rearmed,
-// once. Changes during the disconnect are reported before Rearmed or never, later changes
-// are reported, and no change is reported twice. So read again: every change that a read
-// begun after Rearmed does not show will be reported. Rearmed may also come without a
-// disconnect, where the service cannot guarantee the order. The Path of Lost and Rearmed
-// is that of the watch, or empty.
+// once. Changes that the server applied during the disconnect are reported before Rearmed
+// or never, later changes are reported, and no change is reported twice. A member of an
+// ensemble may apply a change later than the member that answered the writer. So read
+// again: every change that a read begun after Rearmed does not show will be reported.
+// Rearmed may also come without a disconnect, where the service cannot guarantee the
+// order. The Path of Lost and Rearmed is that of the watch, or empty.
 //
 // Watches do not affect each other, whatever their kinds (one-shot watches included) and
 // wherever they overlap: each is called for everything that it covers. The service
