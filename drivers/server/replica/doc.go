@@ -34,8 +34,8 @@
 // Each entry is one transaction with all inputs of its outcome, such as the time and the client's
 // identities, in the encoding of package codec. It also names the member that proposed it (the
 // origin), the start of that member (a random number, the boot) and a sequence number. A member proposes
-// everything again that is not applied when the leader changes or when nothing was applied for a
-// while. All members apply the proposals of one start in the order of their numbers and ignore all
+// everything again that is not applied when the leader changes, when a later proposal came first, or
+// when nothing was applied for a while. All members apply the proposals of one start in the order of their numbers and ignore all
 // others, so each is applied once.
 //
 // A restarted member first registers its boot with an entry that names the boot that it replaces. So late

@@ -362,8 +362,11 @@ func (m *Member) apply(x *pb.Entry) {
 		return
 	}
 	a, effective := m.state.apply(x.GetIndex(), x.GetTerm(), &e)
-	if effective {
+	switch own := e.Origin == m.config.ID && e.Boot == m.config.Boot; {
+	case effective:
 		m.applied(&e, &a)
+	case own && e.Kind.proposed():
+		m.proposals.skipped(e.Seq)
 	}
 	m.compare.passed(m, x.GetIndex())
 }

@@ -17,6 +17,7 @@ type proposals struct {
 	live   bool       // this start of the member is registered
 	asked  bool       // to register it was proposed
 	idle   int        // ticks without progress
+	gap    uint64     // the highest number in the log that came before its predecessor; 0 without one
 	before uint64     // the start that it replaces
 }
 
@@ -129,9 +130,16 @@ func (p *proposals) replaced(m *Member) {
 }
 
 // again makes the next flush propose everything again.
-func (p *proposals) again() { p.sent, p.asked, p.idle = 0, false, 0 }
+func (p *proposals) again() { p.sent, p.asked, p.idle, p.gap = 0, false, 0, 0 }
+
+// skipped reports a proposal of this start that had no effect. If its predecessor is missing, a message
+// was lost or overtaken, and the next tick proposes it again.
+func (p *proposals) skipped(seq uint64) { p.gap = max(p.gap, seq) }
 
 func (p *proposals) tick(m *Member) {
+	if p.gap > p.done {
+		p.again()
+	}
 	if len(p.queue) == 0 && p.live {
 		p.idle = 0
 		return

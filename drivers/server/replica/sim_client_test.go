@@ -75,8 +75,25 @@ func (c *simClient) beat() {
 	})
 }
 
+// The longest time to an answer when there are no faults, and how long after them that holds: elections
+// are over, and members that lacked entries have them.
+const (
+	longestWait = 2 * time.Second
+	settling    = 6 * time.Second
+)
+
+// checkWait checks how long a request takes, or has taken so far.
+func (c *simClient) checkWait(x *simCall) {
+	if c.w.calm != never && x.at > c.w.calm+settling && c.w.now-x.at > longestWait {
+		c.w.fail("client %d: request %d took %v without faults", c.name, x.xid, c.w.now-x.at)
+	}
+}
+
 func (c *simClient) act() {
 	c.sleep()
+	if len(c.asked) > 0 {
+		c.checkWait(&c.asked[0])
+	}
 	switch {
 	case c.conn == nil && (c.w.stopped || c.w.now > c.away):
 		c.dial()
@@ -177,6 +194,7 @@ func (c *simClient) take(x *simConn, p simReply) {
 	c.seen = p.zxid
 	call := c.asked[0]
 	c.asked = c.asked[1:]
+	c.checkWait(&call)
 	c.w.oracle.returned(c, &call, &p)
 	switch p.request.op {
 	case opConnect:
