@@ -82,7 +82,7 @@ bench: ## all benchmarks, without the tests
 bench-servers: deps ## compare the native server with Apache ZooKeeper and with floors, in some minutes
 	$(GO) run ./internal/serverbench
 
-bench-ensembles: deps ## compare three native servers with three ZooKeepers, in some minutes
+bench-ensembles: deps ## compare three native servers with three ZooKeepers, and load them for ten minutes; a quarter of an hour
 	$(GO) run ./internal/serverbench -ensembles
 
 aa: ## what ab finds of a candidate that is the base, and of one that is 10 % slower, TIMES (20) comparisons of each; ARGS=… are flags of ab

@@ -16,28 +16,35 @@ func ensembleParts() []part {
 	return []part{
 		{"throughput", "operations of ensembles", throughput},
 		{"failover", "the end of a leader", failover},
+		{"elections", "elections under full load", elections},
 	}
 }
 
 // bothEnsembles starts three servers of each kind, which sync every write.
 func (b *bench) bothEnsembles(ctx context.Context) (both [2]drivers.Ensemble, err error) {
-	for i, url := range []string{"native:?servers=3&durability=fsync", "zookeeper:?servers=3"} {
-		target, err := backends.Parse(url)
-		if err != nil {
-			return both, err
-		}
-		s, err := target.Open(ctx)
-		if err != nil {
-			return both, err
-		}
-		b.ensembles = append(b.ensembles, s)
-		both[i] = s.(drivers.Ensemble)
-		if err := createNodes(ctx, s); err != nil {
+	for i, url := range []string{nativeEnsemble, "zookeeper:?servers=3"} {
+		if both[i], err = b.startEnsemble(ctx, url); err != nil {
 			return both, err
 		}
 	}
 	b.release = both[1].Info().Server
 	return both, nil
+}
+
+const nativeEnsemble = "native:?servers=3&durability=fsync"
+
+// startEnsemble starts the servers of the URL and creates the nodes that the operations use.
+func (b *bench) startEnsemble(ctx context.Context, url string) (drivers.Ensemble, error) {
+	target, err := backends.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	s, err := target.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.ensembles = append(b.ensembles, s)
+	return s.(drivers.Ensemble), createNodes(ctx, s)
 }
 
 // throughput measures how many operations per second each ensemble answers to sessions that are spread

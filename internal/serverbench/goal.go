@@ -42,8 +42,15 @@ func words(sign string, bound float64, unit string) string {
 	return strings.TrimSpace(sign + " " + strconv.FormatFloat(bound, 'g', 3, 64) + " " + unit)
 }
 
-// The formats of figures.
-func whole(v float64) string     { return units.Count(int64(math.Round(v))) }
+// whole formats a count, or NaN if nothing was counted.
+func whole(v float64) string {
+	if math.IsNaN(v) {
+		return units.Rate(v)
+	}
+	return units.Count(int64(math.Round(v)))
+}
+
+// The formats of other figures.
 func count(v float64) string     { return units.Rate(v) }
 func perSecond(v float64) string { return units.Rate(v) + "/s" }
 func mebibytes(v float64) string { return units.Rate(v) + " MiB" }

@@ -13,6 +13,7 @@ type scale struct {
 	connections, outstanding int
 	rounds                   int
 	window                   time.Duration
+	loaded                   time.Duration // full load of an ensemble in which elections are counted
 
 	watchers, changes int // number of sessions that watch a node, and of writes to it
 
@@ -23,12 +24,12 @@ type scale struct {
 	restarts          int // starts of each server
 }
 
-// full takes some minutes. A thousand requests in flight are far more than either server can
+// full takes some minutes, and with ensembles a quarter of an hour. A thousand requests in flight are far more than either server can
 // commit to disk together, and few enough per session that a single connection is not the
 // bottleneck.
 func full() scale {
 	return scale{
-		connections: 64, outstanding: 16, rounds: 5, window: 2 * time.Second,
+		connections: 64, outstanding: 16, rounds: 5, window: 2 * time.Second, loaded: 10 * time.Minute,
 		watchers: 5_000, changes: 11,
 		sessions: 10_000, releases: 200, quiet: 10 * time.Second,
 		parents: 1_000, children: 1_000, restarts: 3,
