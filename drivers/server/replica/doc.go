@@ -45,8 +45,9 @@
 //
 // # Digests
 //
-// The leader proposes the digest of its state ([State.Digest]) after every 4096 entries. A member
-// whose state had another digest after that entry stops with a [Divergence].
+// Every member proposes the digest of its state ([State.Digest]) after every 4096 entries. A member
+// whose state had another digest after that entry than those of a majority stops with a [Divergence]. If
+// no majority agrees until the next digest, the members stop that differ from the leader.
 //
 // # Failures
 //

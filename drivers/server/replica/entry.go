@@ -22,7 +22,7 @@ const (
 	Expire
 	// Reap deletes an unused container or a node whose TTL has passed. Only a leader proposes it.
 	Reap
-	// Compare holds the leader's digest of the state after an earlier entry.
+	// Compare holds a member's digest of the state after an earlier entry.
 	Compare
 	// Register makes a start of a member the one whose proposals are applied.
 	Register
@@ -38,7 +38,7 @@ type entry struct {
 	Session    int64
 	Generation uint64 // Request, Expire: the session's generation that the proposal is for
 	Txn        tree.Txn
-	Term       uint64 // Expire, Reap, Compare: the term of the leader that proposed it
+	Term       uint64 // Expire, Reap, Compare: the term of the leader that proposed it; Compare: 0 if a follower did
 	Index      uint64 // Compare: the entry whose state the digest is of
 	Digest     uint64 // Compare
 	Before     uint64 // Register: the start that it replaces

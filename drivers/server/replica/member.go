@@ -377,7 +377,7 @@ func (m *Member) applied(e *entry, a *Applied) {
 		m.proposals.registered(m, e)
 		return
 	case Compare:
-		m.err = m.compare.check(e)
+		m.err = m.compare.proposed(m, e)
 		return
 	}
 	m.leases.applied(m, a)

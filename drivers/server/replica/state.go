@@ -221,13 +221,20 @@ func (s *State) members() []uint64 {
 	return ids
 }
 
-// A Divergence is the error of a member whose state differs from the leader's.
+// A Divergence is the error of a member whose state differs from that of others.
 type Divergence struct {
-	Index       uint64 // of the entry after which the states differ
-	Own, Leader uint64 // digests
+	Index      uint64 // of the entry after which the states differ
+	Own, Other uint64 // digests
+	// Majority is true if Other is the digest of a majority. Otherwise it is the leader's, and it is
+	// not known which of the two is right.
+	Majority bool
 }
 
 func (d *Divergence) Error() string {
-	return fmt.Sprintf("the state after entry %d has digest %016x, and the leader's has %016x: remove this member's data directory, "+
-		"and it gets the leader's state", d.Index, d.Own, d.Leader)
+	if d.Majority {
+		return fmt.Sprintf("the state after entry %d has digest %016x, and a majority of the members has %016x: remove this member's data directory, "+
+			"and it gets the others' state", d.Index, d.Own, d.Other)
+	}
+	return fmt.Sprintf("the state after entry %d has digest %016x, the leader's has %016x, and no majority agrees: keep all data directories "+
+		"until you know which state is right, and remove the other", d.Index, d.Own, d.Other)
 }
