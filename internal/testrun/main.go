@@ -1,5 +1,6 @@
 // Testrun runs go test on many packages, which share one Apache ZooKeeper and one etcd member.
-// At the end it reports the duration of each package, and the skipped tests with their reasons.
+// At the end it reports the duration of each package, the slow tests, and the skipped tests with their
+// reasons.
 //
 //	go run ./internal/testrun [go test flags] [packages]
 //

@@ -30,6 +30,7 @@ type report struct {
 	output   map[string][]string // by package and test, until the result is known
 	builds   map[string][]string // output of the compiler, by import path
 	packages []timing
+	tests    []timing            // without subtests
 	skipped  map[string][]string // test names by reason
 	passed   int
 	failed   int
@@ -92,6 +93,9 @@ func (r *report) line(line []byte) {
 
 func (r *report) endTest(e event) {
 	output := r.output[e.Package+" "+e.Test]
+	if !strings.Contains(e.Test, "/") {
+		r.tests = append(r.tests, timing{name: short(e.Package) + " " + e.Test, seconds: e.Elapsed})
+	}
 	switch e.Action {
 	case "pass":
 		r.passed++
@@ -126,13 +130,18 @@ func (r *report) endPackage(e event) {
 	r.packages = append(r.packages, t)
 }
 
-// finish prints the summary: the packages with the slowest first, the skipped tests, and the
-// number of tests and subtests.
+// slow is the number of seconds from which a test is listed.
+const slow = 10
+
+// finish prints the summary: the packages and the slow tests with the slowest first, the skipped tests,
+// and the number of tests and subtests.
 func (r *report) finish(took time.Duration) {
 	fmt.Fprintf(r.out, "\n%d packages in %s, the slowest first:\n", len(r.packages), took.Round(time.Second))
-	slices.SortStableFunc(r.packages, func(a, b timing) int { return cmp.Compare(b.seconds, a.seconds) })
-	for _, t := range r.packages {
-		fmt.Fprintf(r.out, "  %8s  %s\n", t, t.name)
+	list(r.out, r.packages)
+	r.tests = slices.DeleteFunc(r.tests, func(t timing) bool { return t.seconds < slow })
+	if len(r.tests) > 0 {
+		fmt.Fprintf(r.out, "\ntests of %d s or more, the slowest first:\n", slow)
+		list(r.out, r.tests)
 	}
 	total := 0
 	for _, why := range slices.Sorted(maps.Keys(r.skipped)) {
@@ -144,6 +153,14 @@ func (r *report) finish(took time.Duration) {
 		}
 	}
 	fmt.Fprintf(r.out, "\n%d passed, %d failed, %d skipped\n", r.passed, r.failed, total)
+}
+
+// list prints timings, the longest first.
+func list(out io.Writer, all []timing) {
+	slices.SortStableFunc(all, func(a, b timing) int { return cmp.Compare(b.seconds, a.seconds) })
+	for _, t := range all {
+		fmt.Fprintf(out, "  %8s  %s\n", t, t.name)
+	}
 }
 
 // String returns the time in seconds, or "(cached)" for a cached result.
