@@ -33,6 +33,18 @@ func (p Plan) powers() faults.Powers {
 	return powers
 }
 
+// checkFaults takes note of what faults of the run can break, and returns an error if one is not possible. A part does
+// not know whether there are faults of servers, which another process injects.
+func (p *Plan) checkFaults() error {
+	servers, _ := p.Faults.Split()
+	part := p.Part != nil && p.Part.Faults != nil
+	p.faulty, p.serversFail = part || len(p.Faults) > 0, part || len(servers) > 0
+	if !p.faulty {
+		return nil
+	}
+	return p.Faults.Check(p.powers())
+}
+
 // Nemesis returns random faults, about one in each interval of length every. It chooses them from
 // the faults that are possible where the plan runs. The seed is separate from the plan's, so that
 // runs that are compared can have the same faults.
