@@ -21,7 +21,7 @@ func TestACoordinatorKilledBeforeItAssignsTheRun(t *testing.T) {
 			_, addr := startServe(t, "127.0.0.1:0")
 			proxy := startStalling(t, addr, i+1, wire.OpCreate, wire.OpCreate2)
 			f := startFleet(t, proxy.addr, 2, "--duration", "1m")
-			<-proxy.stalled
+			proxy.awaitStall(t)
 			f.kill(t, f.coordinator)
 			f.wait()
 			wantNoRun(t, addr)
@@ -54,9 +54,9 @@ func TestAnAgentStalledWhileItRemovesTheRun(t *testing.T) {
 	made := startStalling(t, addr, len(siteNodes), wire.OpCreate, wire.OpCreate2)
 	removed := startStalling(t, made.addr, 1, wire.OpDelete)
 	f := startFleet(t, removed.addr, 2, "--duration", "1m")
-	<-made.stalled
+	made.awaitStall(t)
 	f.kill(t, f.coordinator)
-	<-removed.stalled
+	removed.awaitStall(t)
 	ended := make(chan int, 2)
 	for i, a := range f.all[:2] {
 		go func() {

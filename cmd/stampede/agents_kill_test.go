@@ -45,7 +45,7 @@ func TestRunsOfAgentsSurviveNoKill(t *testing.T) {
 		case 2:
 			proxy := startStalling(t, addr, 1+i/3%len(siteNodes), wire.OpCreate, wire.OpCreate2)
 			f = startFleet(t, proxy.addr, 3, "--duration", "1m")
-			<-proxy.stalled
+			proxy.awaitStall(t)
 			release = func() { close(proxy.released) }
 		case 1:
 			f = startFleet(t, addr, 3, faultyFlags...)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A stallingProxy is in front of a server. It stalls the connection by which the nth request of a kind comes: the
@@ -41,6 +42,16 @@ func startStalling(t *testing.T, server string, nth int, ops ...int32) *stalling
 		}
 	}()
 	return p
+}
+
+// awaitStall waits until the server has executed the request.
+func (p *stallingProxy) awaitStall(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.stalled:
+	case <-time.After(patience):
+		t.Fatal("no connection has stalled")
+	}
 }
 
 // join passes what the two sides of a connection say, until one of them ends it.
