@@ -255,7 +255,7 @@ func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func(), err 
 		Background: &workloads.Part{First: p.share.Beside.First, Count: p.share.Beside.Count, Base: p.work.BackgroundBase},
 	}
 	if p.work.Faulty {
-		plan.Part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions()}
+		plan.Part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions(), Claims: claims{p.agent, p.work.site}}
 		p.faults = plan.Part.Faults.Log
 	}
 	if notifies(*plan) {

@@ -93,21 +93,26 @@ func (t *activeFaults) prepare(c *Pool) {
 		s.faults = &clientFaults{number: i, log: t.log, throughLink: t.schedule.OnClients()}
 		t.targets.Clients = append(t.targets.Clients, &faultTarget{s, t.service})
 	}
+	t.targets.Holder = c.holder
 	if c.part != nil {
 		t.targets.Clients = amongOthers(t.targets.Clients, c.part.First, c.part.Faults.Sessions)
+		t.targets.Claims = c.part.Faults.Claims
 	}
-	t.targets.Holder = c.holder
 }
 
-// holder returns the number of a slot that holds, in any instance.
+// holder returns the number, among the slots of all processes, of a slot of this one that holds, in any instance.
 func (c *Pool) holder() (int, bool) {
+	first := 0
+	if c.part != nil {
+		first = c.part.First
+	}
 	for i, s := range c.Slots {
 		w, ok := c.instances[s.instance].(holder)
 		if !ok {
 			continue
 		}
 		if index, holds := w.Holder(); holds && index == s.Index {
-			return i, true
+			return first + i, true
 		}
 	}
 	return 0, false

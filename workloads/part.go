@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/exchange"
@@ -43,6 +44,7 @@ type Part struct {
 type PartFaults struct {
 	Log      *metrics.FaultLog // of what they do to this process's clients
 	Sessions int               // of the larger run
+	Claims   faults.Claims     // decides which process injects a fault into the holder
 }
 
 // A Point of a run is where the processes that share it wait for each other.
