@@ -45,6 +45,7 @@ var (
 // Run takes part in the runs of one coordinator, for which it waits. It returns nil when the coordinator
 // needs it no longer.
 func (a *Agent) Run(ctx context.Context) (err error) {
+	user := ctx // it ends when the user ends this agent
 	c, err := a.Plane.AwaitCoordinator(ctx)
 	if err != nil {
 		return err
@@ -67,27 +68,43 @@ func (a *Agent) Run(ctx context.Context) (err error) {
 	if a.Joined != nil {
 		a.Joined()
 	}
-	var work assignment // the latest
+	var latest visited
 	defer func() {
-		if err != nil && work.Base != "" {
-			a.removeLeft(work, err)
+		if err != nil && latest.Base != "" {
+			a.removeLeft(latest, err, user.Err() != nil)
 		}
 	}()
 	for number := 1; ; number++ {
-		var next assignment
-		if err := a.Plane.GetJSON(ctx, assignment{Number: number}.document(assigned), &next); err != nil {
+		at, err := a.learn(ctx, number)
+		if at.Base != "" {
+			latest = visited{site: at}
+		}
+		if err != nil {
 			return left(ctx, err)
 		}
-		if next.Form == "" { // there are no further runs
+		if at.Base == "" { // there are no further runs
 			return nil
 		}
-		work = next
-		if s, ok := work.of(a.Name); ok {
-			if err := a.takePart(ctx, work, s); err != nil {
-				return left(ctx, err)
-			}
+		if err := a.doRun(ctx, &latest); err != nil {
+			return left(ctx, err)
 		}
 	}
+}
+
+// doRun waits for the assignment of a run whose site the agent knows, and takes part in it.
+func (a *Agent) doRun(ctx context.Context, at *visited) error {
+	var work assignment
+	if err := a.Plane.GetJSON(ctx, at.document(assigned), &work); err != nil {
+		return err
+	}
+	if work.Form == "" { // it could not begin
+		return nil
+	}
+	at.made = true
+	if s, ok := work.of(a.Name); ok {
+		return a.takePart(ctx, work, s)
+	}
+	return nil
 }
 
 // caused returns why the context has ended, if it has, instead of an error that follows from it.
@@ -190,9 +207,6 @@ func (a *Agent) measure(ctx context.Context, work assignment, s share) (_ report
 			cancel(errAborted)
 		}
 	}()
-	if a.access, err = a.security(ctx, work); err != nil {
-		return report{}, err
-	}
 	plan, err := work.plan(ctx, a.Forms, a.access)
 	if err != nil {
 		return report{}, err
@@ -238,10 +252,10 @@ func (p *part) join(ctx context.Context, plan *workloads.Plan) (end func(), err 
 	plan.Part = &workloads.Part{
 		First: p.share.First, Count: p.share.Count, Number: p.work.number(p.agent.Name), Of: len(p.work.Shares), Base: p.work.Base,
 		Steps: p.steps, Meet: p.meet, Post: board.Post, Receive: board.Receive, Window: p.awaitWindow,
-		Background: &workloads.Part{First: p.share.Beside.First, Count: p.share.Beside.Count, Base: p.work.Background.Base},
+		Background: &workloads.Part{First: p.share.Beside.First, Count: p.share.Beside.Count, Base: p.work.BackgroundBase},
 	}
 	if p.work.Faulty {
-		plan.Part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions()}
+		plan.Part.Faults = &workloads.PartFaults{Log: metrics.NewFaultLog(p.share.Count), Sessions: p.work.sessions(), Claims: claims{p.agent, p.work.site}}
 		p.faults = plan.Part.Faults.Log
 	}
 	if notifies(*plan) {

@@ -308,7 +308,7 @@ func (s *stage) running(t *testing.T, service drivers.Service, form string) (end
 func (s *stage) awaitWindow(t *testing.T) {
 	t.Helper()
 	var opens time.Duration
-	if err := s.fleet.plane.GetJSON(t.Context(), assignment{Number: 1}.document(window), &opens); err != nil {
+	if err := s.fleet.plane.GetJSON(t.Context(), site{Number: 1}.document(window), &opens); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -331,7 +331,7 @@ func TestTheControlPlaneLosesItsLeader(t *testing.T) {
 		ended <- err
 	}()
 	var opens time.Duration
-	if err := s.fleet.plane.GetJSON(t.Context(), assignment{Number: 1}.document(window), &opens); err != nil {
+	if err := s.fleet.plane.GetJSON(t.Context(), site{Number: 1}.document(window), &opens); err != nil {
 		t.Fatal(err)
 	}
 	members := ensemble.Members()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
-	"github.com/stampede-bench/stampede/drivers/backends"
 	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/openloop"
@@ -16,11 +15,8 @@ import (
 
 // An assignment is what the coordinator tells all agents of a run.
 type assignment struct {
-	Number  int    // of the run, from 1
-	Service string // URL
-	Secured bool   // the service needs TLS or credentials
-	Form    string // such as "lock/predecessor"
-	Base    string // of the run's subtree
+	site
+	Form string // such as "lock/predecessor"; "" if the run is not assigned
 
 	Clients, Groups               int
 	Settings                      workloads.Settings
@@ -47,7 +43,6 @@ type assignment struct {
 
 // A background is the load beside the recipe. Without clients there is none.
 type background struct {
-	Base    string // of its subtree
 	Clients int
 	Rate    float64
 	Mix     workloads.MixSettings
@@ -90,18 +85,6 @@ func (a assignment) of(agent string) (share, bool) {
 		return share{}, false
 	}
 	return a.Shares[i], true
-}
-
-// open opens the service.
-func (a assignment) open(ctx context.Context, s drivers.Security) (drivers.Service, error) {
-	target, err := backends.Parse(a.Service)
-	if err == nil {
-		target, err = target.With(backends.Options{Security: s})
-	}
-	if err != nil {
-		return nil, err
-	}
-	return target.Open(ctx)
 }
 
 // plan opens the service and returns the plan of the larger run. The caller closes the plan's service.
@@ -160,13 +143,9 @@ func (a assignment) background(forms []workloads.Form) workloads.Background {
 }
 
 // assign returns the assignment of a plan.
-func assign(p workloads.Plan, number int, site *workloads.Site, shares []share) (a assignment, err error) {
-	if a.Service, err = backends.Address(p.Service); err != nil {
-		return a, err
-	}
-	a.Secured = !backends.Security(p.Service).IsZero()
-	a.Number, a.Form, a.Base, a.Shares = number, p.Form.String(), site.Base(), shares
-	a.Background = background{site.BackgroundBase(), p.Background.Clients, p.Background.Rate, p.Background.Mix}
+func assign(p workloads.Plan, at site, shares []share) (a assignment) {
+	a.site, a.Form, a.Shares = at, p.Form.String(), shares
+	a.Background = background{p.Background.Clients, p.Background.Rate, p.Background.Mix}
 	beside(a.Shares, p.Background.Clients)
 	if p.Open.Rate.Open() {
 		a.Rate, a.Arrival, a.LateLimit = p.Open.Rate.String(), p.Open.Arrival, p.Open.LateLimit
@@ -179,7 +158,7 @@ func assign(p workloads.Plan, number int, site *workloads.Site, shares []share) 
 	for _, f := range clients {
 		a.Faults = append(a.Faults, f.String())
 	}
-	return a, nil
+	return a
 }
 
 // arrivalsFirst returns how long after the agents have met the window opens because arrivals come before it:
@@ -202,10 +181,7 @@ func (a assignment) names() (all []string) {
 // number returns the number of an agent that takes part.
 func (a assignment) number(agent string) int { return slices.Index(a.names(), agent) }
 
-// document names a document of the run on the control plane.
-func (a assignment) document(name string) string { return fmt.Sprintf("run-%d.%s", a.Number, name) }
-
-// The documents and meeting points of a run, besides the reports and those of its engine.
+// The documents and meeting points of a run, besides its site, the reports and those of its engine.
 const (
 	assigned = "assignment"
 	warm     = "warm"   // a meeting point: the clients of all agents are warm

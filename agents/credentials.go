@@ -61,16 +61,16 @@ func (f *Fleet) entrust(ctx context.Context, p workloads.Plan, a assignment) err
 	return f.plane.PutSecret(ctx, a.document(secrets), c)
 }
 
-// security returns how the agent connects to the service of the assignment. Its own settings take
+// security returns how the agent connects to the service of a run. Its own settings take
 // precedence over those that the coordinator gives.
-func (a *Agent) security(ctx context.Context, work assignment) (s drivers.Security, err error) {
+func (a *Agent) security(ctx context.Context, at site) (s drivers.Security, err error) {
 	switch {
-	case !work.Secured:
+	case !at.Secured:
 		return s, nil
 	case !a.Security.IsZero():
 		return a.Security, nil
 	}
 	var c credentials
-	err = a.Plane.GetSecret(ctx, work.document(secrets), &c)
+	err = a.Plane.GetSecret(ctx, at.document(secrets), &c)
 	return c.security(), err
 }

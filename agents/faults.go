@@ -31,6 +31,25 @@ func (r *running) inject(ctx context.Context) {
 	}
 }
 
+// A claims decides by the control plane which agent injects a fault into the holder.
+type claims struct {
+	agent *Agent
+	site  site
+}
+
+// name names the claim of a fault.
+func (c claims) name(fault int) string { return c.site.document(fmt.Sprintf("fault-%d", fault)) }
+
+// Claim claims a fault for the agent.
+func (c claims) Claim(ctx context.Context, fault int) (bool, error) {
+	return c.agent.Plane.Claim(ctx, c.name(fault), c.agent.Name)
+}
+
+// Await returns when an agent has claimed the fault.
+func (c claims) Await(ctx context.Context, fault int) error {
+	return c.agent.Plane.AwaitClaim(ctx, c.name(fault))
+}
+
 // recoveries adds the faults to the merged record, and how the clients of all agents recovered from them. Each time
 // of an agent is estimated on the coordinator's clock.
 func (r *running) recoveries(merged *metrics.Record, reports map[string]report) {

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -94,11 +95,70 @@ func TestFaultsOfClients(t *testing.T) {
 			t.Errorf("%s: %d were disconnected and %d sessions lost, in one process %d and %d", v.What, v.Disconnected, v.Lost, w.Disconnected, w.Lost)
 		}
 	}
-	if wait := r.Fairness.LongestWait; wait < 900*time.Millisecond { // a client freezes while it holds
-		t.Errorf("the longest wait is %v, in a run with a freeze of 1 s", wait)
+	if stall := r.Recoveries[1].LongestStall; stall == nil || *stall < 900*time.Millisecond { // of the client that freezes, in line or not
+		t.Errorf("the longest stall is %v, in a run with a freeze of 1 s", stall)
 	}
 	if r.Recoveries[2].Lost != 6 || r.Safety.Violations > 0 {
 		t.Errorf("%d sessions were lost, want 6; safety %+v", r.Recoveries[2].Lost, r.Safety)
+	}
+	nothingLeft(t, service)
+}
+
+// TestFaultsOfTheHolder injects faults into the client that holds, which only its agent knows.
+func TestFaultsOfTheHolder(t *testing.T) {
+	testenv.SkipIfShort(t)
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 3)
+	p := planOf(t, service, "lock/predecessor", 6)
+	p.Duration = 6 * time.Second
+	p.Settings.Hold = 20 * time.Millisecond // so that it freezes while it holds, and not at the end of that
+	p = withFaults(t, p, "at=1s freeze holder for=1s", "at=3s expire holder", "at=4s cut holder")
+	r, _, err := s.fleet.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := whats(r.Breaks)
+	for i, verb := range []string{"freeze", "thaw", "expire", "cut"} {
+		if len(got) != 4 || !regexp.MustCompile("^"+verb+` client [1-6], the holder$`).MatchString(got[i]) {
+			t.Fatalf("the agents did %q, want one %s as number %d", got, verb, i+1)
+		}
+	}
+	if strings.TrimPrefix(got[0], "freeze ") != strings.TrimPrefix(got[1], "thaw ") {
+		t.Errorf("the agents did %q, want that the frozen client is thawed", got)
+	}
+	if len(r.Recoveries) != 3 || r.Recoveries[1].Lost != 1 || r.Recoveries[2].Disconnected != 1 {
+		t.Errorf("recoveries %+v, want one session lost and one disconnected", r.Recoveries)
+	}
+	if o := r.Recoveries[0].Pause; o == nil || *o < 900*time.Millisecond { // nobody gets the lock
+		t.Errorf("the outage is %+v, with a holder that is frozen for 1 s", o)
+	}
+	if r.Safety.Violations > 0 {
+		t.Errorf("safety %+v", r.Safety)
+	}
+	nothingLeft(t, service)
+}
+
+// TestRandomFaults draws faults of servers, clients and the holder.
+func TestRandomFaults(t *testing.T) {
+	testenv.SkipIfShort(t)
+	service := backendtest.Own(t, "etcd:?servers=3")
+	s := newStage(t, 2)
+	p := planOf(t, service, "lock/predecessor", 6)
+	p.Duration = 12 * time.Second
+	for seed := uint64(1); ; seed++ { // the first that draws all of them
+		p.Faults = p.Nemesis(seed, time.Second)
+		servers, clients := p.Faults.Split()
+		all := clients.String()
+		if len(servers) > 1 && strings.Contains(all, "holder") && strings.Contains(all, "client=") && strings.Contains(all, "clients=") {
+			break
+		}
+	}
+	r, _, err := s.fleet.Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Recoveries) != len(p.Faults) || r.Safety.Violations > 0 {
+		t.Errorf("%d faults had an effect that was noted, of\n%s\nsafety %+v", len(r.Recoveries), p.Faults, r.Safety)
 	}
 	nothingLeft(t, service)
 }

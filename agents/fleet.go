@@ -62,7 +62,7 @@ func (f *Fleet) Close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), control.Lease)
 		defer cancel()
 		f.runs++
-		_ = f.plane.PutJSON(ctx, assignment{Number: f.runs}.document(assigned), assignment{}) // else they end with this session
+		_ = f.plane.PutJSON(ctx, site{Number: f.runs}.document(announced), site{}) // else they end with this session
 		f.awaitLeave(ctx)
 	}
 	if f.peer != nil {
@@ -92,23 +92,31 @@ func (f *Fleet) Run(ctx context.Context, p workloads.Plan) (_ *metrics.Record, _
 	if err := f.dropAbsent(ctx); err != nil {
 		return nil, nil, err
 	}
-	site, err := workloads.NewSite(ctx, p)
-	defer func() {
-		if e := site.Close(); err == nil {
-			err = e
-		}
-	}()
+	made, err := workloads.NewSite(p)
 	if err != nil {
 		return nil, nil, err
 	}
-	a, err := assign(p, f.runs+1, site, divide(workloads.Sessions(p), f.names()))
+	at, err := siteOf(p, f.runs+1, made)
+	a := assign(p, at, divide(workloads.Sessions(p), f.names()))
 	if err == nil {
 		err = f.entrust(ctx, p, a)
 	}
 	if err != nil {
 		return nil, nil, err
 	}
-	f.runs++ // from now on the agents know of it
+	f.runs++ // from now on the agents may know of it
+	defer func() {
+		if e := made.Close(); err == nil {
+			err = e
+		}
+	}()
+	if err = f.announce(ctx, at); err == nil {
+		err = made.Create(ctx)
+	}
+	if err != nil {
+		f.withdraw(at)
+		return nil, nil, err
+	}
 	return f.run(ctx, p, a)
 }
 
@@ -180,13 +188,7 @@ func (f *Fleet) abort(a assignment) map[string]report {
 		return nil
 	}
 	for _, s := range a.Shares {
-		lost, cancel := context.WithCancel(ctx)
-		go func() {
-			_ = f.plane.AwaitLoss(lost, s.Agent) // it has no sessions then, and makes no report
-			cancel()
-		}()
-		text, err := f.plane.Get(lost, a.report(s.Agent))
-		cancel()
+		text, err := f.awaitUnlessLost(ctx, a.report(s.Agent), s.Agent) // a lost agent has no sessions and makes no report
 		if err != nil {
 			continue
 		}

@@ -274,7 +274,7 @@ func (s *remoteStage) compareTimes(t *testing.T, p workloads.Plan, r *metrics.Re
 	t.Helper()
 	var work assignment
 	var opens time.Duration
-	last := assignment{Number: s.fleet.runs}
+	last := site{Number: s.fleet.runs}
 	if err := s.fleet.plane.GetJSON(t.Context(), last.document(assigned), &work); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/metrics"
@@ -172,6 +173,34 @@ func TestNoAgentIsLeft(t *testing.T) {
 	}
 	if _, _, err := s.fleet.Run(t.Context(), p); !errors.Is(err, ErrAgentLost) || !strings.Contains(err.Error(), "no agent is left") {
 		t.Errorf("the next run: %v", err)
+	}
+	nothingLeft(t, service)
+}
+
+// TestARunThatCannotBeginIsWithdrawn has a next run, whose number the agents know.
+func TestARunThatCannotBeginIsWithdrawn(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 2)
+	p := planOf(t, service, "lock/predecessor", 4)
+	p.Settings.Namespace = "/nobody/agents"
+	if _, _, err := s.fleet.Run(t.Context(), p); !errors.Is(err, drivers.ErrNoNode) {
+		t.Errorf("got %v, want that the namespace cannot be made", err)
+	}
+	r, parts, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 4))
+	if err != nil || len(parts) != 2 || r.Rounds == 0 {
+		t.Fatalf("the next run had %d agents, %v", len(parts), err)
+	}
+	nothingLeft(t, service)
+}
+
+// TestAnAgentIsLostBeforeItKnowsTheRun has an agent that does not answer when the run is announced.
+func TestAnAgentIsLostBeforeItKnowsTheRun(t *testing.T) {
+	service := backendtest.Own(t, "native:")
+	s := newStage(t, 2)
+	s.agents[1].Plane.Close()
+	<-s.ended[1]
+	if _, _, err := s.fleet.Run(t.Context(), planOf(t, service, "lock/predecessor", 4)); !errors.Is(err, ErrAgentLost) {
+		t.Errorf("got %v, want %v", err, ErrAgentLost)
 	}
 	nothingLeft(t, service)
 }

@@ -17,8 +17,6 @@ func Supports(p workloads.Plan) error {
 		return fmt.Errorf("%s cannot be divided among agents yet", p.Form.Recipe)
 	case p.Open.Rate.Open() && p.Open.LateLimit > 0 && p.Form.Recipe == "group":
 		return errors.New("--late-limit of a group cannot be divided among agents: the client that takes an arrival is known only if none is skipped")
-	case p.Faults.OnHolder():
-		return errors.New("no process knows who the holder is: want a fault of client=1 or clients=25%, or of servers")
 	}
 	return nil
 }

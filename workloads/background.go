@@ -28,7 +28,7 @@ func (b Background) plan(p Plan) Plan {
 		Service: p.Service, Form: b.Form, Clients: b.Clients,
 		Settings: Settings{Mix: b.Mix, Namespace: p.Settings.Namespace}, Warmup: p.Warmup, Duration: endless,
 		Seed:   p.Seed + 1, // other random choices than the recipe's
-		faulty: p.faulty,
+		faulty: p.faulty, serversFail: p.serversFail,
 	}
 	if p.Part != nil {
 		mix.Part = p.Part.Background

@@ -33,6 +33,18 @@ func (p Plan) powers() faults.Powers {
 	return powers
 }
 
+// checkFaults takes note of what faults of the run can break, and returns an error if one is not possible. A part does
+// not know whether there are faults of servers, which another process injects.
+func (p *Plan) checkFaults() error {
+	servers, _ := p.Faults.Split()
+	part := p.Part != nil && p.Part.Faults != nil
+	p.faulty, p.serversFail = part || len(p.Faults) > 0, part || len(servers) > 0
+	if !p.faulty {
+		return nil
+	}
+	return p.Faults.Check(p.powers())
+}
+
 // Nemesis returns random faults, about one in each interval of length every. It chooses them from
 // the faults that are possible where the plan runs. The seed is separate from the plan's, so that
 // runs that are compared can have the same faults.
@@ -81,21 +93,26 @@ func (t *activeFaults) prepare(c *Pool) {
 		s.faults = &clientFaults{number: i, log: t.log, throughLink: t.schedule.OnClients()}
 		t.targets.Clients = append(t.targets.Clients, &faultTarget{s, t.service})
 	}
+	t.targets.Holder = c.holder
 	if c.part != nil {
 		t.targets.Clients = amongOthers(t.targets.Clients, c.part.First, c.part.Faults.Sessions)
+		t.targets.Claims = c.part.Faults.Claims
 	}
-	t.targets.Holder = c.holder
 }
 
-// holder returns the number of a slot that holds, in any instance.
+// holder returns the number, among the slots of all processes, of a slot of this one that holds, in any instance.
 func (c *Pool) holder() (int, bool) {
+	first := 0
+	if c.part != nil {
+		first = c.part.First
+	}
 	for i, s := range c.Slots {
 		w, ok := c.instances[s.instance].(holder)
 		if !ok {
 			continue
 		}
 		if index, holds := w.Holder(); holds && index == s.Index {
-			return i, true
+			return first + i, true
 		}
 	}
 	return 0, false

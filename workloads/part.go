@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/cluster/faults"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/workloads/check"
 	"github.com/stampede-bench/stampede/workloads/exchange"
@@ -43,6 +44,7 @@ type Part struct {
 type PartFaults struct {
 	Log      *metrics.FaultLog // of what they do to this process's clients
 	Sessions int               // of the larger run
+	Claims   faults.Claims     // decides which process injects a fault into the holder
 }
 
 // A Point of a run is where the processes that share it wait for each other.
@@ -65,23 +67,33 @@ func (r *runner) meet(ctx context.Context, at Point) {
 }
 
 // A Site is the subtree of a run whose sessions are opened by other processes.
-type Site struct{ pool, background *Pool } // background is nil if the plan has none
+type Site struct {
+	plan, mix        Plan  // mix is that of the background
+	pool, background *Pool // background is nil if the plan has none
+}
 
-// NewSite creates the subtree and what the plan has on the service before its clients arrive. The
-// caller must call Close whether or not NewSite fails.
-func NewSite(ctx context.Context, p Plan) (*Site, error) {
-	if p.faulty = len(p.Faults) > 0; p.faulty {
-		if err := p.Faults.Check(p.powers()); err != nil {
-			return &Site{}, err
-		}
+// NewSite chooses where the subtree will be. It creates nothing.
+func NewSite(p Plan) (*Site, error) {
+	if err := p.checkFaults(); err != nil {
+		return nil, err
 	}
-	s := &Site{pool: newPool(p)}
-	if err := s.pool.stage(ctx, p); err != nil || p.Background.Clients == 0 {
-		return s, err
+	s := &Site{plan: p, pool: newPool(p)}
+	s.pool.base = s.pool.namespace.NewBase()
+	if p.Background.Clients > 0 {
+		s.mix = p.Background.plan(p)
+		s.background = newPool(s.mix)
+		s.background.base = s.background.namespace.NewBase()
 	}
-	mix := p.Background.plan(p)
-	s.background = newPool(mix)
-	return s, s.background.stage(ctx, mix)
+	return s, nil
+}
+
+// Create creates the subtree and what the plan has on the service before its clients arrive. The caller must
+// call Close whether or not Create fails.
+func (s *Site) Create(ctx context.Context) error {
+	if err := s.pool.stage(ctx, s.plan); err != nil || s.background == nil {
+		return err
+	}
+	return s.background.stage(ctx, s.mix)
 }
 
 // Base returns the path of the subtree.

@@ -53,7 +53,7 @@ func TestPartsOfALock(t *testing.T) {
 	InBubble(t, func(t *testing.T, s drivers.Service) {
 		plan := LockPlan(s, Predecessor)
 		plan.LeastRounds = 0
-		site, err := workloads.NewSite(t.Context(), plan)
+		site, err := workloads.NewSite(plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,6 +62,9 @@ func TestPartsOfALock(t *testing.T) {
 				t.Error(err)
 			}
 		}()
+		if err := site.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		met, origin := newMeeting(2), time.Now()
 		now := func() time.Duration { return time.Since(origin) }
 		parts := []*workloads.Part{{First: 0, Count: 2}, {First: 2, Count: plan.Clients - 2}}
@@ -133,11 +136,14 @@ func TestPartsOfALock(t *testing.T) {
 func TestAPartThatCannotMeetFails(t *testing.T) {
 	InBubble(t, func(t *testing.T, s drivers.Service) {
 		plan := LockPlan(s, Predecessor)
-		site, err := workloads.NewSite(t.Context(), plan)
+		site, err := workloads.NewSite(plan)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer site.Close()
+		if err := site.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		gone := errors.New("gone")
 		plan.Part = &workloads.Part{Count: plan.Clients, Base: site.Base(), Meet: func(_ context.Context, at workloads.Point) error {
 			if at == workloads.RoundsEnded {

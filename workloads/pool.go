@@ -48,7 +48,7 @@ func newPool(p Plan) *Pool {
 		s.steps = p.Part.Steps
 	}
 	var patience time.Duration
-	if p.faulty {
+	if p.serversFail {
 		patience = faultsSessionTimeout
 	}
 	x := p.exchanges()
@@ -97,7 +97,10 @@ func (c *Pool) Prepare(ctx context.Context, n int) error {
 	if c.part != nil {
 		return c.instances.setup(ctx, builtConn{c.admin}, c.part.Base, n)
 	}
-	if c.base, err = c.namespace.MakeBase(ctx, c.admin); err != nil {
+	if c.base == "" {
+		c.base = c.namespace.NewBase()
+	}
+	if err := c.namespace.MakeBase(ctx, c.admin, c.base); err != nil {
 		return err
 	}
 	if err := c.instances.setup(ctx, c.admin, c.base, n); err != nil {
@@ -207,8 +210,9 @@ func (c *Pool) Close() error {
 	return errors.Join(append(errs, c.admin.Close())...)
 }
 
-// faultsSessionTimeout is the session timeout of admin in a run with faults, which that session has to
-// survive. The service may grant less.
+// faultsSessionTimeout is the session timeout of admin in a run with faults of servers, which that session has to
+// survive. The service may grant less. Faults of clients do not affect admin: what a killed run has left can
+// be removed once this session has expired.
 const faultsSessionTimeout = 2 * time.Minute
 
 // closeTime bounds how long Close may take on a service that has stopped answering.

@@ -61,6 +61,8 @@ type Plan struct {
 
 	// faulty: faults are injected, so connections may be broken for a long time.
 	faulty bool
+	// serversFail: some of them concern servers, or may do so.
+	serversFail bool
 }
 
 // Progress is the state of a run in progress.
@@ -80,10 +82,8 @@ var ErrInterrupted = errors.New("interrupted")
 // Run executes the plan and returns its measurements. With an error other than ErrInterrupted it
 // returns no Record.
 func Run(ctx context.Context, p Plan) (_ *metrics.Record, err error) {
-	if p.faulty = len(p.Faults) > 0 || p.Part != nil && p.Part.Faults != nil; p.faulty {
-		if err := p.Faults.Check(p.powers()); err != nil {
-			return nil, err
-		}
+	if err := p.checkFaults(); err != nil {
+		return nil, err
 	}
 	c := newPool(p)
 	if p.Bin > 0 {

@@ -370,3 +370,35 @@ func TestStates(t *testing.T) {
 		}
 	}
 }
+
+// TestClaims has several processes that claim a name, of which one gets it, also if it asks again.
+func TestClaims(t *testing.T) {
+	m := start(t)
+	const processes = 4
+	won := make(chan string, 2*processes)
+	var all sync.WaitGroup
+	for i := range processes {
+		p, mine := connect(t, m), string(rune('a'+i))
+		all.Go(func() {
+			for range 2 {
+				if is, err := p.Claim(t.Context(), "fault", mine); err != nil {
+					t.Error(err)
+				} else if is {
+					won <- mine
+				}
+			}
+			if err := p.AwaitClaim(t.Context(), "fault"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	close(won)
+	var winners []string
+	for name := range won {
+		winners = append(winners, name)
+	}
+	if len(winners) != 2 || winners[0] != winners[1] {
+		t.Errorf("%q got it, want one process twice", winners)
+	}
+}

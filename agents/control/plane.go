@@ -27,6 +27,7 @@ const (
 	barriers    = root + "/barriers"
 	boards      = root + "/boards"
 	states      = root + "/states" // how far each agent is
+	claims      = root + "/claims" // what one of several agents does, with its name
 )
 
 // Lease is how long the control plane keeps a process as a member without hearing from it.
@@ -48,7 +49,7 @@ func Connect(ctx context.Context, s drivers.Service, patience time.Duration) (_ 
 		return nil, err
 	}
 	p.conn = drivers.Steady(p.session)
-	for _, node := range []string{root, members, documents, barriers, boards, states} {
+	for _, node := range []string{root, members, documents, barriers, boards, states, claims} {
 		if err := p.create(ctx, node, nil, 0); err != nil && !errors.Is(err, drivers.ErrNodeExists) {
 			return nil, err
 		}
@@ -243,7 +244,7 @@ func (p *Plane) empty(ctx context.Context) error {
 	if _, exists, err := p.conn.Exists(ctx, coordinator, nil); err != nil || exists {
 		return err
 	}
-	for _, node := range []string{documents, barriers, boards} {
+	for _, node := range []string{documents, barriers, boards, claims} {
 		if err := p.removeBelow(ctx, node); err != nil {
 			return err
 		}

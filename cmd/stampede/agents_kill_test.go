@@ -21,28 +21,42 @@ import (
 	"github.com/stampede-bench/stampede/drivers/backends/backendtest"
 	"github.com/stampede-bench/stampede/drivers/ensemble"
 	"github.com/stampede-bench/stampede/drivers/lean"
+	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 
 // killedRuns is how many runs of agents lose a process; the variable KILLS overrides it.
-const killedRuns = 2
+const killedRuns = 3
 
-// TestRunsOfAgentsSurviveNoKill kills an agent or the coordinator of a run at any moment. All other processes
-// end by themselves, and nothing of the run is left on the service.
+// TestRunsOfAgentsSurviveNoKill kills an agent or the coordinator of a run: at any moment, at any moment of a run with
+// faults, or when the service has created one of the nodes that the coordinator makes before it assigns the run. All other
+// processes end by themselves, and nothing of the run is left on the service.
 func TestRunsOfAgentsSurviveNoKill(t *testing.T) {
 	testenv.SkipIfShort(t)
 	_, addr := startServe(t, "127.0.0.1:0")
 	var longest time.Duration
 	rounds := numberOfKills()
 	for i := range rounds {
-		f := startFleet(t, addr, 3, "--duration", "1m")
-		time.Sleep(time.Duration(rand.Int64N(int64(4 * time.Second)))) // any moment
-		victim := f.all[i%len(f.all)]
-		if err := victim.Process.Kill(); err != nil {
-			t.Fatal(err)
+		var f *fleetProcess
+		release := func() {}
+		switch i % 3 {
+		case 2:
+			proxy := startStalling(t, addr, 1+i/3%len(siteNodes), wire.OpCreate, wire.OpCreate2)
+			f = startFleet(t, proxy.addr, 3, "--duration", "1m")
+			proxy.awaitStall(t)
+			release = func() { close(proxy.released) }
+		case 1:
+			f = startFleet(t, addr, 3, faultyFlags...)
+			time.Sleep(time.Duration(rand.Int64N(int64(4 * time.Second)))) // any moment
+		default:
+			f = startFleet(t, addr, 3, "--duration", "1m")
+			time.Sleep(time.Duration(rand.Int64N(int64(4 * time.Second)))) // any moment
 		}
+		victim := f.all[(i+i/3+3)%len(f.all)]
+		f.kill(t, victim)
+		release()
 		killed := time.Now()
 		f.wait()
 		longest = max(longest, time.Since(killed))
@@ -215,6 +229,14 @@ func awaitJoined(t *testing.T, a *exec.Cmd) {
 	go io.Copy(io.Discard, lines)
 }
 
+// kill kills one of the processes.
+func (*fleetProcess) kill(t *testing.T, p *exec.Cmd) {
+	t.Helper()
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // wait waits until all processes have ended.
 func (f *fleetProcess) wait() {
 	<-f.read
@@ -223,7 +245,7 @@ func (f *fleetProcess) wait() {
 	}
 }
 
-// wantNoRun fails the test if a run has left nodes on the service.
+// wantNoRun fails the test if runs have left nodes on the service, on which nothing else has made the namespace.
 func wantNoRun(t *testing.T, addr string) {
 	t.Helper()
 	s, err := lean.New(ensemble.Config{Servers: []string{addr}})
@@ -237,5 +259,8 @@ func wantNoRun(t *testing.T, addr string) {
 	defer c.Close()
 	if left, err := namespace.Clean(t.Context(), c, namespace.Default, true); err != nil || len(left) > 0 {
 		t.Errorf("left on the service: %v, %v", left, err)
+	}
+	if _, exists, err := c.Exists(t.Context(), namespace.Default, nil); err != nil || exists {
+		t.Errorf("%s is left on the service: %v, %v", namespace.Default, exists, err)
 	}
 }

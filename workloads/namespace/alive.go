@@ -26,3 +26,24 @@ func (n Path) AwaitEnd(ctx context.Context, c drivers.Conn, base string) error {
 		}
 	}
 }
+
+// RemoveEnded removes what is left of a base when the session of the process that makes it has ended, for
+// which it waits. That process may have been about to make the base, or never have begun. The session c must have
+// been opened after that process was last heard of, so that it sees all that the process made.
+func (n Path) RemoveEnded(ctx context.Context, c drivers.Conn, base string) error {
+	if err := n.AwaitEnd(ctx, c, base); err != nil {
+		return err
+	}
+	_, made, err := drivers.Steady(c).Exists(ctx, base, nil)
+	if err != nil {
+		return err
+	}
+	if !made {
+		return n.remove(ctx, c)
+	}
+	// The marker is created before the base, maybe after the first look. Now its absence is final.
+	if err := n.AwaitEnd(ctx, c, base); err != nil {
+		return err
+	}
+	return n.RemoveBase(ctx, c, base)
+}

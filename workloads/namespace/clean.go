@@ -79,7 +79,7 @@ func (n Path) runs(ctx context.Context, c drivers.Conn) ([]Leftover, error) {
 	return found, nil
 }
 
-// isBase reports whether MakeBase may have chosen the name. Earlier versions chose letters in base 32.
+// isBase reports whether NewBase may have chosen the name. Earlier versions chose letters in base 32.
 func isBase(name string) bool {
 	earlier := strings.Trim(name, "abcdefghijklmnopqrstuvwxyz234567") == ""
 	return len(name) == baseLength && (earlier || strings.Trim(name, "0123456789abcdef") == "")

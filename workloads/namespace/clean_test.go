@@ -165,3 +165,50 @@ func TestCheckNamespace(t *testing.T) {
 		}
 	}
 }
+
+// TestRemoveEnded has a process that was about to make a base, and ended at each point of that.
+func TestRemoveEnded(t *testing.T) {
+	const base, alive = "/stampede/deaddeaddead", "/stampede/deaddeaddead.alive"
+	for name, made := range map[string][]string{
+		"nothing":           {},
+		"the namespace":     {"/stampede=stampede"},
+		"the base":          {"/stampede=stampede", base + "=stampede"},
+		"nodes in the base": {"/stampede=stampede", base + "=stampede", base + "/lock", base + "/lock/a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+				c := dial(t, s)
+				put(t, c, 0, made...)
+				if err := namespace.Path("/stampede").RemoveEnded(t.Context(), c, base); err != nil {
+					t.Error(err)
+				}
+				if diff := cmp.Diff([]string{"zookeeper"}, names(t, c, "/")); diff != "" {
+					t.Errorf("at the root (-want +got):\n%s", diff)
+				}
+			})
+		})
+	}
+	t.Run("an active process", func(t *testing.T) {
+		runtest.InBubble(t, func(t *testing.T, s drivers.Service) {
+			c, other := dial(t, s), dial(t, s)
+			put(t, c, 0, "/stampede=stampede")
+			put(t, other, drivers.Ephemeral, alive)
+			put(t, c, 0, base+"=stampede", base+"/lock")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			if err := namespace.Path("/stampede").RemoveEnded(ctx, c, base); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v, want that it waits", err)
+			}
+			if diff := cmp.Diff([]string{"lock"}, names(t, c, base)); diff != "" {
+				t.Errorf("in the base (-want +got):\n%s", diff)
+			}
+			other.Close()
+			if err := namespace.Path("/stampede").RemoveEnded(t.Context(), c, base); err != nil {
+				t.Error(err)
+			}
+			if diff := cmp.Diff([]string{"zookeeper"}, names(t, c, "/")); diff != "" {
+				t.Errorf("at the root (-want +got):\n%s", diff)
+			}
+		})
+	})
+}

@@ -44,20 +44,21 @@ const alive = ".alive"
 // random identifier, so that stampede observe finds the same path patterns in each run.
 const baseLength = 12
 
-// MakeBase creates a fresh node for one run and returns its path. If it fails after it may have
-// created something it still returns the path.
-func (n Path) MakeBase(ctx context.Context, c drivers.Conn) (string, error) {
-	base := string(n) + "/" + randomName()
+// NewBase chooses the path of the node of one run, and creates nothing.
+func (n Path) NewBase() string { return string(n) + "/" + randomName() }
+
+// MakeBase creates the node of one run, whose path NewBase chose. If it fails it may have created something.
+func (n Path) MakeBase(ctx context.Context, c drivers.Conn, base string) error {
 	for {
 		err := drivers.Repeat(func() error {
 			_, err := c.Create(ctx, string(n), []byte(marker), 0)
 			return err
 		})
 		if errors.Is(err, drivers.ErrNoNode) {
-			return "", fmt.Errorf("namespace %s: the node above it does not exist: %w", n, err)
+			return fmt.Errorf("namespace %s: the node above it does not exist: %w", n, err)
 		}
 		if err != nil && !errors.Is(err, drivers.ErrNodeExists) {
-			return "", fmt.Errorf("make the run's namespace: %w", err)
+			return fmt.Errorf("make the run's namespace: %w", err)
 		}
 		err = CreateNode(ctx, c, base+alive, nil, drivers.Ephemeral)
 		if errors.Is(err, drivers.ErrNoNode) { // another run ended and removed the parent
@@ -69,7 +70,7 @@ func (n Path) MakeBase(ctx context.Context, c drivers.Conn) (string, error) {
 		if err != nil {
 			err = fmt.Errorf("make the run's namespace: %w", err)
 		}
-		return base, err
+		return err
 	}
 }
 

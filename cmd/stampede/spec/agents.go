@@ -66,9 +66,6 @@ func (f *Flags) CheckAgents(jobs []Job) error {
 	for _, j := range jobs {
 		for _, form := range j.Chosen {
 			p := j.Flags.draft(form.Form, 1)
-			if j.Flags.faults.nemesis > 0 {
-				return cli.Flagf("nemesis", ": random faults are not injected with --agents yet: write them with --fault")
-			}
 			if err := agents.Supports(p); err != nil {
 				return cli.Flagf("agents", ": %w", err)
 			}

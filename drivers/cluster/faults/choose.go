@@ -19,12 +19,36 @@ const (
 	again    = 10 * time.Millisecond
 )
 
+// claim returns whether this process performs the fault. Of several processes the first one does of which a client
+// holds when it looks. If none holds for so long as a fault waits, one of them returns an error.
+func (d *doing) claim(ctx context.Context, fault int, w Target) (bool, error) {
+	if w.word != holder || d.Claims == nil {
+		return true, nil
+	}
+	looks, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		if d.Claims.Await(looks, fault) == nil {
+			cancel()
+		}
+	}()
+	who, none := d.find(looks, fault, w)
+	if who == nil && none == nil { // another process has claimed it, or the run has ended
+		return false, nil
+	}
+	ours, err := d.Claims.Claim(ctx, fault)
+	if err != nil || !ours {
+		return false, err
+	}
+	return true, none
+}
+
 // find returns the current targets. It waits for a target up to patience, and returns nil if the
 // context ends.
-func (d *doing) find(ctx context.Context, w Target) (*chosen, error) {
+func (d *doing) find(ctx context.Context, fault int, w Target) (*chosen, error) {
 	deadline := time.Now().Add(patience)
 	for {
-		if who := d.choose(ctx, w); who != nil || ctx.Err() != nil {
+		if who := d.choose(ctx, fault, w); who != nil || ctx.Err() != nil {
 			return who, nil
 		}
 		if time.Now().After(deadline) {
@@ -36,7 +60,7 @@ func (d *doing) find(ctx context.Context, w Target) (*chosen, error) {
 	}
 }
 
-func (d *doing) choose(ctx context.Context, w Target) *chosen {
+func (d *doing) choose(ctx context.Context, fault int, w Target) *chosen {
 	switch w.word {
 	case leader, follower:
 		return d.byRole(ctx, w.word == leader)
@@ -52,8 +76,8 @@ func (d *doing) choose(ctx context.Context, w Target) *chosen {
 	case client:
 		return &chosen{name: fmt.Sprintf("client %d", w.n), clients: []int{w.n - 1}}
 	}
-	n := w.count(len(d.Clients))
-	return &chosen{name: fmt.Sprintf("%d of %d clients", n, len(d.Clients)), clients: d.some(n, len(d.Clients))}
+	all := d.drawn[fault]
+	return &chosen{name: fmt.Sprintf("%d of %d clients", len(all), len(d.Clients)), clients: all}
 }
 
 // byRole asks the servers that take part, in random order, whether they lead. A server that does

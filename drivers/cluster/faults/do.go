@@ -33,7 +33,18 @@ type Subjects struct {
 	// Holder returns the number, from 0, of the client that holds what all clients compete for, if
 	// there is one.
 	Holder func() (int, bool)
+	// Claims, if set, says that other processes perform the same schedule on clients of theirs.
+	Claims Claims
 	Seed   uint64
+}
+
+// Claims decides which of several processes performs a fault of the holder, since each knows only whether a client of its
+// own holds. Faults are named by their index in the schedule.
+type Claims interface {
+	// Claim claims the fault for this process, and returns false if another process has claimed it.
+	Claim(ctx context.Context, fault int) (bool, error)
+	// Await returns when a process has claimed the fault.
+	Await(ctx context.Context, fault int) error
 }
 
 // A Done is a step that was performed.
@@ -52,8 +63,13 @@ func (s Schedule) Do(ctx context.Context, on Subjects, tell func(Done)) error {
 	d := &doing{
 		Subjects: on, start: time.Now(), tell: tell,
 		choosing: make(chan struct{}, 1),
-		rand:     rand.New(rand.NewPCG(on.Seed, 0)),
-		down:     make(map[int]Verb), full: make(map[int]bool), apart: make(map[int]bool), slow: make(map[int]bool), hurt: make(map[int]int),
+		rand:     rand.New(rand.NewPCG(on.Seed, 0)), drawn: make(map[int][]int),
+		down: make(map[int]Verb), full: make(map[int]bool), apart: make(map[int]bool), slow: make(map[int]bool), hurt: make(map[int]int),
+	}
+	for i, f := range s { // now, so that all processes that perform the schedule draw the same
+		if n := len(on.Clients); f.Target.word == clients {
+			d.drawn[i] = d.some(f.Target.count(n), n)
+		}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -83,6 +99,7 @@ type doing struct {
 	// choosing is a semaphore of one. A fault holds it from the choice of its targets to the end of
 	// its first step, so that no two faults choose the same target.
 	choosing chan struct{}
+	drawn    map[int][]int // by fault: the clients, if they are a share of all
 
 	mu    sync.Mutex // serializes faults on servers, and calls of tell
 	rand  *rand.Rand
@@ -116,7 +133,7 @@ func (d *doing) fault(ctx context.Context, number int, f Fault) error {
 }
 
 // begin performs the first step of a fault and returns its targets, or nil if the context ends
-// before.
+// before or another process performs the fault.
 func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error) {
 	select {
 	case d.choosing <- struct{}{}:
@@ -124,9 +141,12 @@ func (d *doing) begin(ctx context.Context, number int, f Fault) (*chosen, error)
 		return nil, nil
 	}
 	defer func() { <-d.choosing }()
-	who, err := d.find(ctx, f.Target)
+	if ours, err := d.claim(ctx, number, f.Target); err != nil || !ours {
+		return nil, err
+	}
+	who, err := d.find(ctx, number, f.Target)
 	for err == nil && who != nil && f.Steps[0].Verb == Freeze && !d.frozen(f.Target, who) {
-		who, err = d.find(ctx, f.Target)
+		who, err = d.find(ctx, number, f.Target)
 	}
 	if err != nil || who == nil {
 		return nil, err

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -116,11 +115,6 @@ func (s Schedule) Split() (servers, clients Schedule) {
 		}
 	}
 	return servers, clients
-}
-
-// OnHolder reports whether a fault concerns the client that holds what all compete for.
-func (s Schedule) OnHolder() bool {
-	return slices.ContainsFunc(s, func(f Fault) bool { return f.Target.word == holder })
 }
 
 // String returns one fault per line.
