@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"os"
@@ -31,10 +32,22 @@ type servedEnsemble struct {
 	peers   string
 	clients []string // addresses
 	members []*exec.Cmd
+	// flags returns how a member reaches the others and how they authenticate each other.
+	flags func(i int) []string
+	// complaints takes the standard error of all members; nil drops it.
+	complaints io.Writer
 }
 
 // startEnsemble starts an ensemble and waits until it has a leader.
 func startEnsemble(t *testing.T) *servedEnsemble {
+	t.Helper()
+	e := newServedEnsemble(t)
+	e.startAll()
+	return e
+}
+
+// newServedEnsemble returns an ensemble whose members share a secret. None is started.
+func newServedEnsemble(t *testing.T) *servedEnsemble {
 	t.Helper()
 	e := &servedEnsemble{t: t, dir: t.TempDir(), members: make([]*exec.Cmd, 3)}
 	if err := os.WriteFile(filepath.Join(e.dir, "secret"), bytes.Repeat([]byte("x"), 32), 0o600); err != nil {
@@ -46,11 +59,19 @@ func startEnsemble(t *testing.T) *servedEnsemble {
 		peers = append(peers, fmt.Sprintf("%d=%s", i+1, freeAddress(t)))
 	}
 	e.peers = strings.Join(peers, ",")
+	e.flags = func(int) []string {
+		return []string{"--peers", e.peers, "--peer-secret-file", filepath.Join(e.dir, "secret")}
+	}
+	return e
+}
+
+// startAll starts all members and waits until they have a leader.
+func (e *servedEnsemble) startAll() {
+	e.t.Helper()
 	for i := range e.members {
 		e.start(i)
 	}
 	e.leader()
-	return e
 }
 
 // freeAddress returns an address of this machine that nobody listens at.
@@ -66,8 +87,8 @@ func freeAddress(t *testing.T) string {
 
 func (e *servedEnsemble) start(i int) {
 	e.t.Helper()
-	e.members[i], _ = startServe(e.t, e.clients[i], "--id", strconv.Itoa(i+1), "--peers", e.peers,
-		"--peer-secret-file", filepath.Join(e.dir, "secret"), "--data-dir", e.data(i))
+	e.members[i], _ = startServeTelling(e.t, e.complaints, e.clients[i],
+		append(e.flags(i), "--id", strconv.Itoa(i+1), "--data-dir", e.data(i))...)
 }
 
 func (e *servedEnsemble) data(i int) string { return filepath.Join(e.dir, strconv.Itoa(i+1)) }

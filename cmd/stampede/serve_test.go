@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -51,7 +52,14 @@ func TestServeWherePortIsTaken(t *testing.T) {
 // startServe starts a server, waits until it says that it serves, and returns its address.
 func startServe(t testing.TB, listen string, flags ...string) (cmd *exec.Cmd, addr string) {
 	t.Helper()
+	return startServeTelling(t, nil, listen, flags...)
+}
+
+// startServeTelling is like startServe for a server whose standard error goes to a writer, which may be nil.
+func startServeTelling(t testing.TB, complaints io.Writer, listen string, flags ...string) (cmd *exec.Cmd, addr string) {
+	t.Helper()
 	cmd = exec.CommandContext(t.Context(), "stampede", append([]string{"serve", "--listen", listen}, flags...)...)
+	cmd.Stderr = complaints
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

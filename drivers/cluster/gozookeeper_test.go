@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -104,6 +105,25 @@ func TestGoZooKeeperWithoutAMajority(t *testing.T) {
 	}
 	if _, err := c.Create("/again", nil, 0, zk.WorldACL(zk.PermAll)); err != nil {
 		t.Error(err)
+	}
+}
+
+// The members never change. Each member refuses a change with the error of a ZooKeeper whose reconfigEnabled is false, its default.
+func TestReconfigIsDisabled(t *testing.T) {
+	testenv.SkipIfShort(t)
+	for _, url := range []string{"zookeeper:?servers=3", "native:?servers=3"} {
+		t.Run(url, func(t *testing.T) {
+			s, _ := open(t, url)
+			for _, m := range s.Members() {
+				c := connect(t, m.Address())
+				if _, err := c.IncrementalReconfig(nil, []string{"3"}, -1); !errors.Is(err, zk.ErrReconfigDisabled) {
+					t.Errorf("member %s answers an incremental change with %v, want %v", m.Name(), err, zk.ErrReconfigDisabled)
+				}
+				if _, err := c.Reconfig([]string{"server.1=127.0.0.1:1:2:participant;3"}, -1); !errors.Is(err, zk.ErrReconfigDisabled) {
+					t.Errorf("member %s answers a list of all members with %v, want %v", m.Name(), err, zk.ErrReconfigDisabled)
+				}
+			}
+		})
 	}
 }
 

@@ -19,8 +19,8 @@ import (
 )
 
 // Authority makes a certificate authority in dir (ca.pem), a server's
-// certificate for 127.0.0.1 (server.pem) and a client's (client.pem), and
-// returns what the client needs.
+// certificate for 127.0.0.1 (server.pem), a client's (client.pem) and that of a member of an ensemble
+// at 127.0.0.1 (member.pem), which is both to the other members. It returns what the client needs.
 func Authority(t testing.TB, dir string) drivers.Security {
 	t.Helper()
 	ca := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"},
@@ -31,6 +31,9 @@ func Authority(t testing.TB, dir string) drivers.Security {
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, ca, key)
 	issue(t, filepath.Join(dir, "client"), &x509.Certificate{SerialNumber: big.NewInt(3),
 		Subject: pkix.Name{CommonName: "test client"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, ca, key)
+	issue(t, filepath.Join(dir, "member"), &x509.Certificate{SerialNumber: big.NewInt(4),
+		Subject: pkix.Name{CommonName: "test member"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}, ca, key)
 	client := filepath.Join(dir, "client.pem")
 	return drivers.Security{CA: filepath.Join(dir, "ca.pem"), Cert: client, Key: client}
 }
