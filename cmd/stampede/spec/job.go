@@ -27,6 +27,7 @@ func NewJob(forms []workloads.Form, recipes []string, f Flags) (_ Job, err error
 	if err := f.faults.check(f.Run.Rounds); err != nil {
 		return Job{}, err
 	}
+	f.fitFaults()
 	f.further, f.divisible = f.furtherSessions(), f.faults.divide()
 	f.elsewhere = f.Agents.Count > 0
 	chosen, sources, err := f.Selection.Resolve(forms, recipes)

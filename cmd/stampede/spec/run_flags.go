@@ -40,6 +40,8 @@ type Flags struct {
 	Agents      Agents
 	MetricsAddr string
 	Listen      string
+
+	duration *pflag.Flag // of Run.Duration
 }
 
 // Register adds all flags of stampede run but --file to a command.
@@ -60,7 +62,8 @@ func (f *Flags) Register(forms []workloads.Form, cmd *cobra.Command) {
 func (f *Flags) RegisterFixed(cmd *cobra.Command, duration time.Duration, kind string) {
 	flags := cmd.Flags()
 	flags.DurationVar(&f.Run.Settings.Think, "think", 0, "how long a client pauses between two rounds")
-	flags.DurationVar(&f.Run.Duration, "duration", duration, "least time for which each run is measured; a closed loop continues until 30 rounds have ended, up to 10 times this and 30s")
+	flags.DurationVar(&f.Run.Duration, "duration", duration, "least time for which each run is measured, unless given at least 4s longer than the faults; a closed loop continues until 30 rounds have ended, up to 10 times this and 30s")
+	f.duration = flags.Lookup("duration")
 	flags.DurationVar(&f.Run.Warmup, "warmup", DefaultWarmup, "least time that each run takes before it is measured; a closed loop continues until its throughput is steady, up to 5 times this (15s in the first run on a started ZooKeeper or etcd)")
 	flags.DurationVar(&f.Run.Ramp, "ramp", 0, "time over which the clients of a closed loop arrive before the warm-up (default: depends on their number)")
 	flags.Int64Var(&f.Run.Rounds, "rounds", 0, "measure this number of rounds instead of --duration")
@@ -76,6 +79,17 @@ func (f *Flags) RegisterFixed(cmd *cobra.Command, duration time.Duration, kind s
 	f.Output.Register(cmd, kind)
 	RegisterMetrics(flags, &f.MetricsAddr)
 	registerLive(flags, &f.Listen)
+}
+
+// afterFaults is how long a run is measured after the last step of its faults, if no duration is given:
+// long enough to see a recovery.
+const afterFaults = 4 * time.Second
+
+// fitFaults lengthens a duration that was not given so that all faults come in the run.
+func (f *Flags) fitFaults() {
+	if len(f.faults.schedule) > 0 && !f.duration.Changed {
+		f.Run.Duration = max(f.Run.Duration, (f.faults.schedule.End() + afterFaults).Round(time.Second))
+	}
 }
 
 func (f *Flags) check() error {

@@ -37,6 +37,14 @@ func (f Fault) End() time.Duration {
 	return end
 }
 
+// End returns the time of the last step of all faults.
+func (s Schedule) End() (end time.Duration) {
+	for _, f := range s {
+		end = max(end, f.End())
+	}
+	return end
+}
+
 // String returns the form that Parse reads, shortened with for= if the second step undoes the
 // first.
 func (f Fault) String() string {
