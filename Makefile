@@ -53,11 +53,11 @@ check: deps ## all tests under the race detector, faults on ensembles, linters, 
 	$(GO) test -count=1 -timeout=30m $(SIMULATED)
 	$(GO) test -count=1 -timeout=10m -run '^TestWatchersAreNotifiedExactlyOnce$$' ./workloads/catalog
 	PLAIN_STAMPEDE=$(abspath $(PLAIN)) $(TESTRUN) $(RACE) -count=1 -timeout=60m ./...
-	$(MAKE) soak SOAK=3 RECIPES=all
+	$(MAKE) soak SOAK=2 RECIPES=all
 	$(MAKE) lint
 	@code=0; scripts/gate || code=$$?; \
 		[ $$code != 97 ] || { echo "warning: the gate could not measure, because the machine is too busy; its counts pass"; code=0; }; exit $$code
-	$(MAKE) fuzz FUZZTIME=30s FUZZED='./drivers/wire ./drivers/server ./drivers/lean'
+	$(MAKE) fuzz FUZZTIME=10s FUZZED='./drivers/wire ./drivers/server ./drivers/lean'
 	$(MAKE) fuzz FUZZTIME=5s FUZZED='./drivers/etcd ./drivers/traffic ./drivers/cluster/faults ./results/gate ./workloads/scenario ./results'
 
 race: deps ## the concurrent packages COUNT (20) times under the race detector
