@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/stampede-bench/stampede/drivers"
@@ -74,6 +75,15 @@ func TestParseZxid(t *testing.T) {
 	for _, text := range []string{"", "Zxid: 0xnone\n", "This ZooKeeper instance is not currently serving requests\n"} {
 		if got, err := parseZxid(text); err == nil {
 			t.Errorf("%q: got %x", text, got)
+		}
+	}
+}
+
+// A figure that was not measured has no unit.
+func TestAbsentFigures(t *testing.T) {
+	for _, got := range []string{whole(math.NaN()), perSecond(math.NaN())} {
+		if got != "n/a" {
+			t.Errorf("%q, want n/a", got)
 		}
 	}
 }

@@ -42,17 +42,23 @@ func words(sign string, bound float64, unit string) string {
 	return strings.TrimSpace(sign + " " + strconv.FormatFloat(bound, 'g', 3, 64) + " " + unit)
 }
 
-// whole formats a count, or NaN if nothing was counted.
+// The formats of figures. NaN is a figure that was not measured.
+
 func whole(v float64) string {
 	if math.IsNaN(v) {
-		return units.Rate(v)
+		return units.Absent
 	}
 	return units.Count(int64(math.Round(v)))
 }
 
-// The formats of other figures.
+func perSecond(v float64) string {
+	if math.IsNaN(v) {
+		return units.Absent
+	}
+	return units.Rate(v) + "/s"
+}
+
 func count(v float64) string     { return units.Rate(v) }
-func perSecond(v float64) string { return units.Rate(v) + "/s" }
 func mebibytes(v float64) string { return units.Rate(v) + " MiB" }
 
 func duration(v float64) string {
