@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -62,20 +63,18 @@ type client struct {
 	*diary
 	number int
 	line   faults.Link
-	frozen bool
+	frozen atomic.Bool
 }
 
 func (c *client) Link() *faults.Link           { return &c.line }
 func (c *client) Expire(context.Context) error { c.note("expire %d", c.number); return nil }
 func (c *client) Freeze() {
-	if !c.frozen {
-		c.frozen = true
+	if c.frozen.CompareAndSwap(false, true) {
 		c.note("freeze %d", c.number)
 	}
 }
 func (c *client) Thaw() {
-	if c.frozen {
-		c.frozen = false
+	if c.frozen.CompareAndSwap(true, false) {
 		c.note("thaw %d", c.number)
 	}
 }
