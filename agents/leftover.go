@@ -22,8 +22,8 @@ type visited struct {
 	made bool // the coordinator has made all nodes
 }
 
-// removeLeft removes the subtrees of a run, in an agent that leaves it for the given reason, if nobody else may be
-// left who does it. Other agents may do so at the same time. stampede clean removes what is left nevertheless.
+// removeLeft removes the subtrees of a run, in an agent that leaves it for the given reason, unless another process
+// removes them. Other agents may do so at the same time. stampede clean removes what is left nevertheless.
 // asked says that the user has ended this agent.
 func (a *Agent) removeLeft(at visited, why error, asked bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTime)

@@ -371,7 +371,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestClaims has several processes that claim a name, of which one gets it, also if it asks again.
+// TestClaims has several processes claim a name. One gets it, also if it asks again.
 func TestClaims(t *testing.T) {
 	m := start(t)
 	const processes = 4

@@ -45,7 +45,7 @@ func TestACoordinatorKilledInARunWithFaults(t *testing.T) {
 	wantNoRun(t, addr)
 }
 
-// TestAnAgentStalledWhileItRemovesTheRun has a dead coordinator, and an agent that does not get on when it removes the
+// TestAnAgentStalledWhileItRemovesTheRun has a dead coordinator, and an agent that stalls while it removes the
 // run's nodes. The other one removes them all.
 func TestAnAgentStalledWhileItRemovesTheRun(t *testing.T) {
 	testenv.SkipIfShort(t)
@@ -70,7 +70,7 @@ func TestAnAgentStalledWhileItRemovesTheRun(t *testing.T) {
 	<-ended
 }
 
-// TestACoordinatorAndAllAgentsKilled leaves nobody that could remove the run, except stampede clean.
+// TestACoordinatorAndAllAgentsKilled leaves no process that could remove the run. stampede clean does.
 func TestACoordinatorAndAllAgentsKilled(t *testing.T) {
 	testenv.SkipIfShort(t)
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 )
 
 // A stallingProxy is in front of a server. It stalls the connection by which the nth request of a kind comes: the
-// server executes the request, and nobody gets the answer until the proxy is released.
+// server executes the request, and its answer waits until the proxy is released.
 type stallingProxy struct {
 	addr     string // of the proxy
 	server   string

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,8 +21,8 @@ import (
 
 // Three members authenticate each other by certificates or by a secret. They elect a leader, replicate, and
 // take a restarted member back, but not one that has a certificate of another authority or another secret,
-// which gets no entry. With certificates nothing of a node's data is to be read between them; a secret does
-// not hide it, but is not sent itself.
+// which gets no entry. With certificates no data of a node is readable between them; a secret does not hide
+// the data, and is not sent itself.
 func TestMembersAuthenticateEachOther(t *testing.T) {
 	testenv.SkipIfShort(t)
 	for name, c := range map[string]struct {
@@ -124,7 +125,7 @@ func (e *servedEnsemble) write(path, data string) {
 	}
 }
 
-// A transcript keeps what processes write.
+// A transcript keeps what is written to it, also by several goroutines.
 type transcript struct {
 	mu  sync.Mutex
 	all bytes.Buffer
@@ -142,13 +143,19 @@ func (s *transcript) count(text string) int {
 	return bytes.Count(s.all.Bytes(), []byte(text))
 }
 
+func (s *transcript) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.Len()
+}
+
 // A tap relays all connections between members and keeps their bytes.
 type tap struct {
 	own    []string // the members of --peers, with the addresses at which they listen
 	relays []string // the same, with addresses that relay to them
 
 	mu    sync.Mutex
-	flows []*bytes.Buffer // one for each direction of a connection
+	flows []*transcript // one for each direction of a connection
 }
 
 func newTap(t *testing.T, peers string) *tap {
@@ -193,37 +200,24 @@ func (p *tap) accept(l net.Listener, to string) {
 func (p *tap) relay(to, from net.Conn) {
 	defer to.Close()
 	defer from.Close()
-	flow := &bytes.Buffer{}
+	flow := &transcript{}
 	p.mu.Lock()
 	p.flows = append(p.flows, flow)
 	p.mu.Unlock()
-	io.Copy(to, io.TeeReader(from, writerFunc(func(b []byte) (int, error) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return flow.Write(b)
-	})))
+	io.Copy(to, io.TeeReader(from, flow))
 }
-
-type writerFunc func([]byte) (int, error)
-
-func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 func (p *tap) contains(text string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, flow := range p.flows {
-		if bytes.Contains(flow.Bytes(), []byte(text)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.flows, func(flow *transcript) bool { return flow.count(text) > 0 })
 }
 
 func (p *tap) size() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, flow := range p.flows {
-		n += flow.Len()
+		n += flow.size()
 	}
 	return n
 }

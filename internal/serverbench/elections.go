@@ -50,18 +50,22 @@ func elections(ctx context.Context, b *bench) ([]row, error) {
 // epoch returns the highest epoch of all members, which each election raises: the upper half of the
 // zxid.
 func epoch(ctx context.Context, s drivers.Ensemble) (highest int64, err error) {
+	var addresses []string
 	for _, m := range s.Members() {
-		e, err := ensemble.New(ensemble.Config{Servers: []string{m.Address()}})
-		if err != nil {
-			return 0, err
-		}
-		text, err := e.Word(ctx, e.Servers[0], "srvr")
+		addresses = append(addresses, m.Address())
+	}
+	e, err := ensemble.New(ensemble.Config{Servers: addresses})
+	if err != nil {
+		return 0, err
+	}
+	for _, address := range e.Servers {
+		text, err := e.Word(ctx, address, "srvr")
 		if err != nil {
 			return 0, err
 		}
 		zxid, err := parseZxid(text)
 		if err != nil {
-			return 0, fmt.Errorf("member %s: srvr: %w", m.Name(), err)
+			return 0, fmt.Errorf("%s: srvr: %w", address, err)
 		}
 		highest = max(highest, zxid>>32)
 	}

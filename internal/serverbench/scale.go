@@ -24,9 +24,9 @@ type scale struct {
 	restarts          int // starts of each server
 }
 
-// full takes some minutes, and with ensembles a quarter of an hour. A thousand requests in flight are far more than either server can
-// commit to disk together, and few enough per session that a single connection is not the
-// bottleneck.
+// full takes some minutes, and with ensembles a quarter of an hour. A thousand requests in flight are
+// far more than either server can commit to disk together, and few enough per session that a single
+// connection is not the bottleneck.
 func full() scale {
 	return scale{
 		connections: 64, outstanding: 16, rounds: 5, window: 2 * time.Second, loaded: 10 * time.Minute,

@@ -27,8 +27,8 @@ func (n Path) AwaitEnd(ctx context.Context, c drivers.Conn, base string) error {
 	}
 }
 
-// RemoveEnded removes what is left of a base when the session of the process that makes it has ended, for
-// which it waits. That process may have been about to make the base, or never have begun. The session c must have
+// RemoveEnded waits until the session of the process that makes a base has ended, and removes what is left of
+// the base. That process may have been about to make the base, or never have begun. The session c must have
 // been opened after that process was last heard of, so that it sees all that the process made.
 func (n Path) RemoveEnded(ctx context.Context, c drivers.Conn, base string) error {
 	if err := n.AwaitEnd(ctx, c, base); err != nil {

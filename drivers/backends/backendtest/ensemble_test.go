@@ -27,7 +27,7 @@ func TestSuitesOnNativeServers(t *testing.T) {
 		return address
 	}
 	open := func(url string) func(*testing.T) drivers.Service {
-		return func(t *testing.T) drivers.Service { return given(t, url) } // the suites close it
+		return func(t *testing.T) drivers.Service { return backendtest.Open(t, url, drivers.Security{}) }
 	}
 	lean, library := open(on("lean")), open(on("go-zookeeper"))
 	t.Run("lean", func(t *testing.T) { drivertest.Run(t, lean) })
@@ -45,18 +45,4 @@ func oneMember(t *testing.T, address string) string {
 	}
 	u.Host, _, _ = strings.Cut(u.Host, ",")
 	return u.String()
-}
-
-// given opens a service that is given by its address.
-func given(t *testing.T, url string) drivers.Service {
-	t.Helper()
-	target, err := backends.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := target.Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }

@@ -19,8 +19,8 @@ const (
 	again    = 10 * time.Millisecond
 )
 
-// claim returns whether this process performs the fault. Of several processes the first one does of which a client
-// holds when it looks. If none holds for so long as a fault waits, one of them returns an error.
+// claim reports whether this process performs the fault. Of several processes, the first one whose client holds
+// performs it. If no client holds while a fault waits, one of the processes returns an error.
 func (d *doing) claim(ctx context.Context, fault int, w Target) (bool, error) {
 	if w.word != holder || d.Claims == nil {
 		return true, nil
