@@ -104,7 +104,8 @@ lab: ## start every service, Prometheus and Grafana in containers, run a scenari
 lab-down: ## take down the containers of a make lab that was killed
 	@scripts/lab down
 
-docs: ## write the schemas of results, the pages of recipes and systems, the manual and the forms that observe recognises; review the changes
+docs: ## write the list of packages, the schemas of results, the pages of recipes and systems, the manual and the forms that observe recognises; review the changes
+	$(GO) test ./internal/imports -run TestContributing -update
 	$(GO) test ./docs -update
 	$(GO) test ./metrics/observe -run TestMatrixIsCurrent -update
 	$(GO) test ./cmd/stampede -run 'TestDocumentation/(recipes|manual|systems)' -update

@@ -1,6 +1,9 @@
 package drivers
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // A PersistentWatcher is a Conn whose service has watches that stay armed. Not every
 // client library supports them.
@@ -71,4 +74,15 @@ func (p persistent) WatchTree(ctx context.Context, path string, w Watch) (stop f
 		return err
 	})
 	return stop, err
+}
+
+// Repeat calls write again after each [ErrConnectionLoss], until it is answered. It is
+// for a write that does no harm if it is executed twice, and whose caller treats finding
+// it executed already as success.
+func Repeat(write func() error) error {
+	for {
+		if err := write(); !errors.Is(err, ErrConnectionLoss) {
+			return err
+		}
+	}
 }

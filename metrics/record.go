@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -213,4 +214,144 @@ type Interval struct {
 	// Times are the response times of the percentiles; nil except in a part of a run that several
 	// processes share.
 	Times *hdrhistogram.Histogram
+}
+
+// Sub returns the counts between an earlier moment and c.
+func (c Counts) Sub(earlier Counts) Counts { return c.combine(earlier, -1) }
+
+// Add returns the sum of both.
+func (c Counts) Add(d Counts) Counts { return c.combine(d, 1) }
+
+func (c Counts) combine(d Counts, sign int64) Counts {
+	c.Notifications += sign * d.Notifications
+	c.Reads += sign * d.Reads
+	c.Writes += sign * d.Writes
+	c.FailedWrites += sign * d.FailedWrites
+	c.Lists += sign * d.Lists
+	c.WatchedExists += sign * d.WatchedExists
+	c.WatchedMisses += sign * d.WatchedMisses
+	c.WatchedGets += sign * d.WatchedGets
+	c.MissedGets += sign * d.MissedGets
+	c.Syncs += sign * d.Syncs
+	c.Armings += sign * d.Armings
+	c.RPCs += sign * d.RPCs
+	c.Pings += sign * d.Pings
+	c.Flushes += sign * d.Flushes
+	c.Rearms += sign * d.Rearms
+	c.BytesIn += sign * d.BytesIn
+	c.BytesOut += sign * d.BytesOut
+	c.Useful += sign * d.Useful
+	c.Wasted += sign * d.Wasted
+	c.Cuts += sign * d.Cuts
+	return c
+}
+
+// Fanout describes the notifications of watchers of nodes that are set repeatedly. The zero
+// Fanout has no watchers.
+type Fanout struct {
+	Watchers int // per node
+	// Writes counts the writes whose notifications are complete: each watcher was notified or
+	// never will be. All fields below describe these writes.
+	Writes        int64
+	Notifications int64
+	// Missed counts changes for which a watcher got no notification: they came between a
+	// notification and the next watch, or while the watcher's session was disturbed.
+	Missed int64
+	// Times of notifications after the write's acknowledgement: the first of each write, the
+	// one that completed half of the write's notifications, the last, and all of them.
+	First, Median, Last, Each Signed
+}
+
+// Clone returns a copy that later records do not change.
+func (f Fanout) Clone() *Fanout {
+	f.First, f.Median, f.Last, f.Each = f.First.Clone(), f.Median.Clone(), f.Last.Clone(), f.Each.Clone()
+	return &f
+}
+
+// Identities returns an error if the record violates an identity that holds for every run: each
+// offered arrival was completed, failed, skipped or unfinished, and no more turns were in
+// progress than there are clients. A violation is a defect of stampede.
+func (r *Record) Identities() error {
+	g, l := r.Generator, r.Little
+	switch {
+	case g.Unaccounted() != 0:
+		return fmt.Errorf("arrivals do not add up: %d offered, but %d completed, %d failed, %d skipped and %d unfinished",
+			g.Offered, g.Completed, g.Failed, g.Skipped, g.Unfinished)
+	case g.Offered == 0 && (g.Overdue > g.Unfinished || g.Unfinished == 0 && g.Oldest > 0):
+		return fmt.Errorf("turns do not add up: %d overdue of %d in progress, the oldest for %v", g.Overdue, g.Unfinished, g.Oldest)
+	case l != nil && !(l.InProgress >= 0 && l.InProgress <= float64(l.Most)*(1+rounding)):
+		return fmt.Errorf("%v turns of %d clients were in progress on average", l.InProgress, l.Most)
+	case l != nil && g.Offered > 0:
+		return fmt.Errorf("an open loop of %d arrivals was checked by Little's law as a closed one", g.Offered)
+	}
+	if r.Background == nil {
+		return nil
+	}
+	if err := r.Background.Identities(); err != nil {
+		return fmt.Errorf("background: %w", err)
+	}
+	return nil
+}
+
+// rounding is the relative error allowed in sums of floating-point numbers.
+const rounding = 1e-6
+
+// A Timeline shows the load around the triggers of the window (the writes that caused
+// notifications): the operations and notifications of all sessions in bins of time, summed over
+// the triggers. Time zero is the first notification of a trigger.
+//
+// Where triggers follow each other faster than the length of a line, lines overlap, and an
+// event counts for each trigger whose line covers it, not only for the latest. So a bin divided
+// by the number of triggers is always the load at that distance from a trigger, and a service
+// under steady load has a flat line at the level of that load. If events counted for the latest
+// trigger alone, the line would end at the next trigger and show the distance between triggers
+// instead.
+//
+// A trigger whose line does not end within the window is left out, since the load ends with the
+// window. Load counts from the run's first request for a watch. Edges of bins are accurate to a
+// quarter of the bin width.
+type Timeline struct {
+	Bin      time.Duration // the width of a bin
+	From     time.Duration // where the first bin begins
+	Triggers int64
+	// By bin, summed over the triggers. Operations count at the time of the request.
+	Notifications, Reads, Writes [TimelineBins]int64
+}
+
+// TimelineBins is the number of bins of a timeline.
+const TimelineBins = 100
+
+// The default width of bins, and the limits of the width.
+const (
+	DefaultBin  = time.Millisecond
+	ShortestBin = 10 * time.Microsecond
+	LongestBin  = 10 * time.Millisecond
+)
+
+// A Warmup holds the measurements before the window, which do not count.
+type Warmup struct {
+	Took   time.Duration
+	Steady bool      // throughput had stopped rising when the window opened
+	Rates  []float64 // rounds per second, in equal slices of the warm-up
+}
+
+// A slice of a warm-up beats the best earlier one if its rate is higher by more than the share
+// rising. Throughput is steady when none of the last plateau slices does so.
+const (
+	rising  = 0.02
+	plateau = 3
+)
+
+// Add adds the rate of one more slice and reports whether throughput is steady. It detects a
+// slow rise too, since it compares each slice with the best earlier one.
+func (w *Warmup) Add(rate float64) bool {
+	w.Rates = append(w.Rates, rate)
+	best, bestAt := 0.0, 0
+	for i, r := range w.Rates {
+		if r > best*(1+rising) {
+			best, bestAt = r, i
+		}
+	}
+	w.Steady = len(w.Rates)-1-bestAt >= plateau
+	return w.Steady
 }

@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/stampede-bench/stampede/agents"
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/outputs"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
@@ -18,6 +17,7 @@ import (
 	"github.com/stampede-bench/stampede/results/noise"
 	"github.com/stampede-bench/stampede/results/units"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/agents"
 )
 
 // A comparison is the state of one stampede ab.

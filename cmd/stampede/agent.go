@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stampede-bench/stampede/agents"
-	"github.com/stampede-bench/stampede/agents/control"
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/metrics"
+	"github.com/stampede-bench/stampede/workloads/agents"
+	"github.com/stampede-bench/stampede/workloads/agents/control"
 )
 
 // agentFlags are the flags of stampede agent.

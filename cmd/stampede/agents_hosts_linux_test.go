@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/agents/control"
 	"github.com/stampede-bench/stampede/internal/hosts"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads/agents/control"
 )
 
 // A hostRun is a stampede run --agents whose agents are on hosts.

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stampede-bench/stampede/agents/control"
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/backends"
@@ -24,6 +23,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers/wire"
 	"github.com/stampede-bench/stampede/internal/testenv"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/workloads/agents/control"
 	"github.com/stampede-bench/stampede/workloads/namespace"
 )
 

@@ -6,13 +6,13 @@ import (
 	"net"
 	"time"
 
-	"github.com/stampede-bench/stampede/agents"
-	"github.com/stampede-bench/stampede/agents/control"
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/workloads"
+	"github.com/stampede-bench/stampede/workloads/agents"
+	"github.com/stampede-bench/stampede/workloads/agents/control"
 )
 
 // gather waits for the agents, if runs are to be divided among some. The returned function dismisses

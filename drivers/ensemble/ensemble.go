@@ -2,6 +2,7 @@ package ensemble
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/drivers/balancer"
+	"github.com/stampede-bench/stampede/drivers/wire"
 )
 
 // An Ensemble represents the servers of one service. Its fields are read only.
@@ -152,4 +154,199 @@ func (e *Ensemble) Unreachable(err, dialing error) error {
 		return fmt.Errorf("%s: no session: %w", e.Name(), err)
 	}
 	return fmt.Errorf("%s: no session: %w (%w)", e.Name(), dialing, err)
+}
+
+// Show records the position of a reply to any session. It does nothing for a single server.
+func (e *Ensemble) Show(position int64) {
+	if len(e.Servers) == 1 {
+		return
+	}
+	for {
+		shown := e.shown.Load()
+		if position <= shown || e.shown.CompareAndSwap(shown, position) {
+			return
+		}
+	}
+}
+
+// Shown returns the last position that the replies to any session have shown. A server whose
+// replies have reached a position has sent the notifications for all writes up to it.
+//
+// A sync does not guarantee that if the server is the leader. The leader answers a sync as it
+// answers a read, and may not yet have applied writes that other servers have committed and
+// acknowledged.
+func (e *Ensemble) Shown() int64 { return e.shown.Load() }
+
+// CatchUp makes a sync, and repeats it until the server has reached what [Ensemble.Shown]
+// returned at the start. The position is that of the reply to the sync.
+func (e *Ensemble) CatchUp(sync func() (position int64, err error)) error {
+	shown := e.Shown()
+	for {
+		if position, err := sync(); err != nil || position >= shown {
+			return err
+		}
+	}
+}
+
+// Scheme is ZooKeeper's name for users with a password.
+const Scheme = "digest"
+
+// Credentials are a user of ZooKeeper's digest scheme; the zero value is no user.
+type Credentials struct {
+	Name     string
+	Password drivers.Secret
+}
+
+// IsZero reports whether there is no user.
+func (u Credentials) IsZero() bool { return u == Credentials{} }
+
+// Digest returns the text from which the server computes the user's id.
+func (u Credentials) Digest() []byte { return []byte(u.Name + ":" + string(u.Password)) }
+
+// ACL returns the access list of the nodes that a session creates. Only its user may access
+// them; without a user, everyone may, since the data in a service under test is not secret.
+func (u Credentials) ACL() wire.ACL {
+	if u.IsZero() {
+		return wire.OpenACL()
+	}
+	return wire.ACL{Perms: wire.PermAll, Scheme: "auth"}
+}
+
+// Untaken explains the error of a create on a server that does not support the access list:
+// the node would not be protected for its user.
+func (u Credentials) Untaken(err error) error {
+	if errors.Is(err, drivers.ErrUnsupported) && !u.IsZero() {
+		return fmt.Errorf("%w: this server protects nothing, so it takes no credentials", err)
+	}
+	return err
+}
+
+// A Granter is a session of a client for ZooKeeper.
+type Granter interface {
+	// Granted returns what the service granted when it opened the session.
+	Granted() wire.ConnectResponse
+}
+
+// Holds reports whether the service keeps a session, which may have been opened at other addresses or below
+// another chroot. It resumes the session on a new connection, and closes only the connection. That needs no
+// permissions. Another service rejects the session: it knows neither its id nor its password.
+func (e *Ensemble) Holds(ctx context.Context, c drivers.Conn) (bool, error) {
+	g, ok := c.(Granter)
+	if !ok {
+		return false, nil // of another kind of service
+	}
+	var failed error
+	for try := range max(len(e.Servers), holdTries) {
+		held, err := e.holds(ctx, e.Servers[try%len(e.Servers)], g.Granted())
+		if err == nil {
+			return held, nil
+		}
+		failed = err
+	}
+	return false, fmt.Errorf("%s: %w", e.Name(), failed)
+}
+
+// holdTries is how often servers are asked until one answers. One that keeps the session does not answer if
+// the session's client takes the session back at the same time.
+const holdTries = 20
+
+// holds asks one server.
+func (e *Ensemble) holds(ctx context.Context, server string, session wire.ConnectResponse) (held bool, err error) {
+	err = e.onConnection(ctx, server, func(nc net.Conn) error {
+		granted, err := reopen(nc, session)
+		held = granted.Timeout > 0
+		return err
+	})
+	return held, err
+}
+
+// Leads asks a server whether it is the leader. A standalone server is the leader.
+func Leads(ctx context.Context, address string) (bool, error) {
+	return LeadsOver(nil)(ctx, address)
+}
+
+// LeadsOver returns Leads for servers that are connected to over TLS.
+func LeadsOver(encryption *tls.Config) func(ctx context.Context, address string) (bool, error) {
+	return func(ctx context.Context, address string) (bool, error) {
+		e, err := New(Config{Servers: []string{address}, TLS: encryption})
+		if err != nil {
+			return false, err
+		}
+		return e.leads(ctx, e.Servers[0])
+	}
+}
+
+// errNoRole is the error for a ZooKeeper server that is looking for a leader.
+var errNoRole = errors.New("it is neither leader nor follower just now")
+
+func (e *Ensemble) leads(ctx context.Context, address string) (bool, error) {
+	text, err := e.Word(ctx, address, "srvr")
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(text) {
+		if mode, found := strings.CutPrefix(line, "Mode: "); found {
+			mode = strings.TrimSpace(mode)
+			return mode == "leader" || mode == "standalone", nil
+		}
+	}
+	return false, fmt.Errorf("%s: srvr: %w", address, errNoRole)
+}
+
+// Serves returns when the server of the configuration accepts sessions, which requires that its
+// ensemble has a leader and that the server has found it. The server must keep its data in dir,
+// which another server on the same port would not.
+func Serves(ctx context.Context, c Config, dir string) error {
+	e, err := New(c)
+	if err != nil {
+		return err
+	}
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for !e.keepsDataIn(ctx, dir) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// keepsDataIn reports whether the server keeps its data in dir. Its timeout is short: a server
+// that is starting never answers some of the words that arrive just then, but answers later
+// ones.
+func (e *Ensemble) keepsDataIn(ctx context.Context, dir string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 250*time.Millisecond)
+	defer cancel()
+	conf, err := e.Word(ctx, e.Servers[0], "conf")
+	return err == nil && strings.Contains(conf, "dataDir="+dir)
+}
+
+// encrypted returns a dialer whose connections are encrypted, transparently for their users.
+func encrypted(dial func(context.Context, string) (net.Conn, error), cfg *tls.Config) func(context.Context, string) (net.Conn, error) {
+	return func(ctx context.Context, address string) (net.Conn, error) {
+		plain, err := dial(ctx, address)
+		if err != nil {
+			return nil, err
+		}
+		cfg := cfg.Clone()
+		if cfg.ServerName == "" {
+			cfg.ServerName, _, _ = net.SplitHostPort(address)
+		}
+		conn := tls.Client(plain, cfg)
+		if err := conn.HandshakeContext(ctx); err != nil {
+			plain.Close()
+			return nil, fmt.Errorf("%s: TLS handshake: %w", address, err)
+		}
+		return conn, nil
+	}
+}
+
+// Refusal reports whether a connection failed permanently: one side rejects the other's
+// certificate, so retrying does not help.
+func Refusal(err error) bool {
+	var untrusted *tls.CertificateVerificationError
+	var alert *net.OpError // the server's error about the client's certificate, as crypto/tls reports it
+	return errors.As(err, &untrusted) || errors.As(err, &alert) && alert.Op == "remote error"
 }

@@ -6,10 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/etcd/calls"
 	"github.com/stampede-bench/stampede/drivers/etcd/keys"
 )
 
@@ -190,4 +192,18 @@ func (t *tap) received(bytes int) {
 	if bytes > 0 {
 		t.report(drivers.Message{Kind: drivers.Reply, Size: bytes})
 	}
+}
+
+// libraryCall returns the query for a call that a library made on top of the session, or that
+// opens or closes the session. It uses the closest operation of the contract.
+func (t *tap) libraryCall(request any) *query {
+	c := calls.Of(request)
+	q := &query{op: c.Op, mode: c.Mode}
+	if c.Key != nil {
+		q.path = t.keys.Path(string(c.Key))
+	}
+	if _, ok := request.(*pb.TxnRequest); ok {
+		q.judge = func(r *pb.TxnResponse) error { return c.Err(r) }
+	}
+	return q
 }

@@ -2,6 +2,7 @@ package zookeeper
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
@@ -170,4 +171,62 @@ func stat(s *zk.Stat) drivers.Stat {
 		Modified:  s.Mzxid,
 		Ephemeral: s.EphemeralOwner != 0,
 	}
+}
+
+// failed wraps an error of the library, or of the latch, with the caller's path.
+func (c *Conn) failed(op, path string, err error) error {
+	return &drivers.CallError{Call: op, Path: path, Sentinel: c.sentinel(err), Cause: err}
+}
+
+func (c *Conn) sentinel(err error) error {
+	switch {
+	case errors.Is(err, zk.ErrNoNode):
+		return drivers.ErrNoNode
+	case errors.Is(err, zk.ErrNodeExists):
+		return drivers.ErrNodeExists
+	case errors.Is(err, zk.ErrBadVersion):
+		return drivers.ErrBadVersion
+	case errors.Is(err, zk.ErrNotEmpty):
+		return drivers.ErrNotEmpty
+	case errors.Is(err, zk.ErrNoChildrenForEphemerals):
+		return drivers.ErrNoChildrenForEphemerals
+	case errors.Is(err, zk.ErrSessionExpired):
+		return drivers.ErrSessionLost
+	case errors.Is(err, zk.ErrNoAuth), errors.Is(err, zk.ErrAuthFailed), errors.Is(err, zk.ErrInvalidACL):
+		return drivers.ErrRefused
+	case unimplemented(err):
+		return drivers.ErrUnsupported
+	case broken(err) && c.lost():
+		return drivers.ErrSessionLost
+	case broken(err):
+		return drivers.ErrConnectionLoss
+	}
+	return nil
+}
+
+// broken reports whether an error means that the connection has ended.
+func broken(err error) bool {
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) ||
+		errors.Is(err, zk.ErrClosing) || errors.Is(err, zk.ErrSessionMoved)
+}
+
+// introduce sends the session's credentials. The library repeats them on every further
+// connection, before it sends anything else there. ZooKeeper does not say whether it knows the
+// user: it refuses the operations that the user is not permitted.
+func (c *Conn) introduce(ctx context.Context) error {
+	if c.ensemble.User.IsZero() {
+		return nil
+	}
+	err := c.insist(ctx, request{op: drivers.OpOther})
+	var f *drivers.CallError
+	if errors.As(err, &f) {
+		f.Call, f.Path = "give", "credentials"
+	}
+	return err
+}
+
+// unimplemented reports whether the server does not implement the request. The library has no
+// error of its own for that.
+func unimplemented(err error) bool {
+	return strings.HasSuffix(err.Error(), " "+strconv.Itoa(int(wire.ErrUnimplemented)))
 }

@@ -1,4 +1,4 @@
-// Package imports contains the tests that enforce the layout of this module: which packages may
-// import which others, that CONTRIBUTING.md draws this as it is, and that no package has too many
-// files. It has no other code.
+// Package imports contains the tests that enforce the layout of this module: the direction of its
+// imports, the size of its packages, and the list of packages in CONTRIBUTING.md, which is generated
+// from doc comments. It has no other code.
 package imports

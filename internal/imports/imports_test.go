@@ -2,11 +2,14 @@ package imports
 
 import (
 	"fmt"
+	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,79 +19,30 @@ import (
 
 const module = "github.com/stampede-bench/stampede/"
 
-func TestDirection(t *testing.T) {
-	found, err := violations(os.DirFS("../.."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range found {
-		t.Error(v)
-	}
+// never lists what a package must not reach, directly or through other packages. A pattern "name/..."
+// covers a package and the packages below it.
+var never = []rule{
+	{"recipes", "naive workloads/... metrics/... results/... dashboards/... cmd/..."},
+	{"naive", "recipes workloads/... metrics/... results/... dashboards/... cmd/..."},
+	{"drivers/...", "recipes naive workloads/... metrics/... results/... dashboards/... cmd/..."},
+	{"metrics", "recipes naive workloads/... results/... dashboards/... cmd/..."},
+	{"metrics/fanout", "recipes naive workloads/... results/... dashboards/... cmd/..."},
+	{"results/...", "recipes naive workloads/... dashboards/... cmd/..."},
+	{"workloads", "recipes naive results/... dashboards/... cmd/..."},
+	{"workloads/agents/...", "naive results/... dashboards/... cmd/..."},
 }
 
-func TestDirectionCanFail(t *testing.T) {
-	source := func(imported ...string) *fstest.MapFile {
-		text := "package p\n"
-		for _, name := range imported {
-			text += fmt.Sprintf("import %q\n", name)
-		}
-		return &fstest.MapFile{Data: []byte(text)}
-	}
-	found, err := violations(fstest.MapFS{
-		"drivers/conn.go":                source("context", module+"metrics"),
-		"drivers/wire/tap.go":            source(module + "drivers"),
-		"drivers/wire/tap_test.go":       source(module+"drivers/wire", module+"drivers/drivertest"),
-		"naive/lock.go":                  source(module+"drivers", module+"recipes"),
-		"recipes/lock_test.go":           source(module+"recipes", module+"naive"),
-		"cmd/stampede/main.go":           source(module+"naive", module+"workloads/catalog"),
-		"drivers/misc/misc.go":           source(),
-		"drivers/wire/testdata/x/not.go": source(module + "cmd/stampede"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []string{
-		"drivers/conn.go: drivers must not import metrics",
-		"drivers/misc/misc.go: package drivers/misc has no row in the rules",
-		"naive/lock.go: naive must not import recipes",
-		"recipes/lock_test.go: recipes must not import naive",
-	}
-	if !slices.Equal(found, want) {
-		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(found, "\n"), strings.Join(want, "\n"))
-	}
-}
+// neverInTests lists what the tests of a package must not import: the twins are tested apart.
+var neverInTests = []rule{{"recipes", "naive"}, {"naive", "recipes"}}
 
-func TestRulesAllowNothingThatMustNeverBe(t *testing.T) {
-	for _, v := range breaches(parse(rules)) {
-		t.Error(v)
-	}
-}
+// only lists the packages that may import a package: the catalog alone knows all forms.
+var only = []rule{{"naive", "workloads/catalog"}}
 
-func TestNeversCanFail(t *testing.T) {
-	got := breaches(parse(`
-		drivers:  internal/metered
-		internal/metered:  metrics
-		metrics:
-	`))
-	if want := []string{"the rules let drivers reach metrics"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
-}
+// A rule has a pattern of packages, and patterns that it forbids or allows them.
+type rule struct{ pkg, others string }
 
-// A row holds a package or a pattern, and what it may import.
-type row struct {
-	pkg     string
-	imports []string
-}
-
-func parse(text string) []row {
-	var rows []row
-	for line := range strings.Lines(text) {
-		if pkg, imports, found := strings.Cut(strings.TrimSpace(line), ":"); found {
-			rows = append(rows, row{pkg, strings.Fields(imports)})
-		}
-	}
-	return rows
+func (r rule) names(pkg string) bool {
+	return slices.ContainsFunc(strings.Fields(r.others), func(p string) bool { return fits(p, pkg) })
 }
 
 // fits reports whether a pattern covers a package.
@@ -97,116 +51,188 @@ func fits(pattern, pkg string) bool {
 	return pattern == pkg || found && strings.HasPrefix(pkg+"/", above)
 }
 
-// allowed returns the patterns of the first row that fits the package.
-func allowed(rows []row, pkg string) (patterns []string, found bool) {
-	for _, r := range rows {
-		if fits(r.pkg, pkg) {
-			return r.imports, true
-		}
-	}
-	return nil, false
+// A goPackage is a package of this module.
+type goPackage struct {
+	imports, testImports []string // of this module
+	lines                int      // without tests
+	synopsis             string   // the first sentence of the doc comment
 }
 
-// violations checks every Go file of a module against the rules.
-func violations(root fs.FS) (found []string, err error) {
-	err = eachGoFile(root, func(file string) error {
-		imported, err := importsOf(root, file)
-		found = append(found, judge(file, imported)...)
-		return err
-	})
-	return found, err
-}
-
-// eachGoFile calls do for every Go file of a module.
-func eachGoFile(root fs.FS, do func(file string) error) error {
-	return fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
+// packages reads all packages of a module, by their paths in it.
+func packages(root fs.FS) (map[string]*goPackage, error) {
+	all := map[string]*goPackage{}
+	return all, fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if name := d.Name(); d.IsDir() && file != "." && (name == "testdata" || strings.ContainsAny(name[:1], "._")) {
+		name := d.Name()
+		switch {
+		case d.IsDir() && file != "." && (name == "testdata" || name == "node_modules" || strings.ContainsAny(name[:1], "._")):
 			return fs.SkipDir
-		}
-		if d.IsDir() || path.Ext(file) != ".go" {
+		case d.IsDir() || path.Ext(file) != ".go":
 			return nil
 		}
-		return do(file)
+		source, err := fs.ReadFile(root, file)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		pkg := path.Dir(file)
+		if all[pkg] == nil {
+			all[pkg] = &goPackage{}
+		}
+		all[pkg].add(file, source, parsed)
+		return nil
 	})
 }
 
-// importsOf lists the packages of this module that a file imports.
-func importsOf(root fs.FS, file string) ([]string, error) {
-	source, err := fs.ReadFile(root, file)
-	if err != nil {
-		return nil, err
+func (p *goPackage) add(file string, source []byte, parsed *ast.File) {
+	isTest := strings.HasSuffix(file, "_test.go")
+	if !isTest {
+		p.lines += strings.Count(string(source), "\n")
+		if parsed.Doc != nil {
+			p.synopsis = new(doc.Package).Synopsis(parsed.Doc.Text())
+		}
 	}
-	parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ImportsOnly)
-	if err != nil {
-		return nil, err
-	}
-	var ours []string
 	for _, spec := range parsed.Imports {
-		name, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			return nil, err
-		}
-		if pkg, is := strings.CutPrefix(name, module); is {
-			ours = append(ours, pkg)
+		name, _ := strconv.Unquote(spec.Path.Value) // the parser has checked it
+		switch imported, ours := strings.CutPrefix(name, module); {
+		case ours && isTest:
+			p.testImports = append(p.testImports, imported)
+		case ours:
+			p.imports = append(p.imports, imported)
 		}
 	}
-	return ours, nil
 }
 
-// judge checks the imports of a file against the rules.
-func judge(file string, imported []string) (found []string) {
-	pkg := path.Dir(file)
-	patterns, known := allowed(parse(rules), pkg)
-	if !known {
-		return []string{fmt.Sprintf("%s: package %s has no row in the rules", file, pkg)}
-	}
-	if strings.HasSuffix(file, "_test.go") {
-		more, _ := allowed(parse(testRules), pkg)
-		patterns = slices.Concat(patterns, more, []string{pkg})
-	}
-	for _, i := range imported {
-		if !slices.ContainsFunc(patterns, func(p string) bool { return fits(p, i) }) {
-			found = append(found, fmt.Sprintf("%s: %s must not import %s", file, pkg, i))
-		}
-	}
-	return found
-}
-
-// breaches checks the rules against the nevers.
-func breaches(rows []row) (found []string) {
-	for _, never := range parse(nevers) {
-		for _, r := range rows {
-			if !fits(never.pkg, r.pkg) {
-				continue
-			}
-			for _, reached := range reach(rows, r.pkg) {
-				if slices.ContainsFunc(never.imports, func(p string) bool { return fits(p, reached) }) {
-					found = append(found, fmt.Sprintf("the rules let %s reach %s", r.pkg, reached))
+// violations returns what breaks the rules.
+func violations(all map[string]*goPackage) (found []string) {
+	for name, p := range all {
+		reached := reach(all, name)
+		for _, r := range never {
+			for _, other := range reached {
+				if fits(r.pkg, name) && r.names(other) {
+					found = append(found, fmt.Sprintf("%s must not reach %s", name, other))
 				}
 			}
 		}
+		for _, r := range neverInTests {
+			for _, other := range p.testImports {
+				if fits(r.pkg, name) && r.names(other) {
+					found = append(found, fmt.Sprintf("tests of %s must not import %s", name, other))
+				}
+			}
+		}
+		for _, r := range only {
+			if slices.Contains(p.imports, r.pkg) && !r.names(name) {
+				found = append(found, fmt.Sprintf("%s must not import %s: only %s may", name, r.pkg, r.others))
+			}
+		}
 	}
-	return found
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
-// reach lists the packages and patterns that the rules let a package import,
-// directly or through others.
-func reach(rows []row, pkg string) []string {
-	reached := []string{pkg}
+// reach lists the packages that a package imports, directly or through others.
+func reach(all map[string]*goPackage, name string) []string {
+	reached := []string{name}
 	for i := 0; i < len(reached); i++ {
-		for _, r := range rows {
-			if !fits(reached[i], r.pkg) && !fits(r.pkg, reached[i]) {
-				continue
-			}
-			for _, next := range r.imports {
-				if !slices.Contains(reached, next) {
-					reached = append(reached, next)
-				}
+		if all[reached[i]] == nil {
+			continue
+		}
+		for _, next := range all[reached[i]].imports {
+			if !slices.Contains(reached, next) {
+				reached = append(reached, next)
 			}
 		}
 	}
 	return reached[1:]
 }
+
+// mostLines is the number of lines without tests that a package may have. A package has one noun, and
+// more lines are about more.
+const mostLines = 4000
+
+// unlimited are the packages without a limit: the commands, and suites of tests.
+var unlimited = []string{"cmd/stampede", "workloads/recipetest", "drivers/drivertest", "results/view"}
+
+// oversized returns the packages that have too many lines.
+func oversized(all map[string]*goPackage) (found []string) {
+	for name, p := range all {
+		if p.lines > mostLines && !slices.Contains(unlimited, name) {
+			found = append(found, fmt.Sprintf("%s has %d lines without tests, want at most %d: divide it", name, p.lines, mostLines))
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func TestPackagesObeyTheRules(t *testing.T) {
+	all, err := packages(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	boxes, err := drawing(readPage(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range slices.Concat(violations(all), oversized(all), upward(all, boxes)) {
+		t.Error(v)
+	}
+}
+
+func TestRulesCanFail(t *testing.T) {
+	source := func(lines int, imported ...string) *fstest.MapFile {
+		text := "package p\n"
+		for _, name := range imported {
+			text += fmt.Sprintf("import %q\n", module+name)
+		}
+		return &fstest.MapFile{Data: []byte(text + strings.Repeat("\n", lines))}
+	}
+	all, err := packages(fstest.MapFS{
+		"drivers/conn.go":                source(0, "drivers/between"),
+		"drivers/between/between.go":     source(0, "metrics"),
+		"metrics/metrics.go":             source(mostLines),
+		"naive/lock.go":                  source(0, "drivers", "recipes"),
+		"recipes/lock_test.go":           source(0, "recipes", "naive"),
+		"workloads/workloads.go":         source(0, "naive"),
+		"workloads/catalog/catalog.go":   source(0, "naive"),
+		"cmd/stampede/main.go":           source(2*mostLines, "workloads/catalog"),
+		"drivers/wire/testdata/x/not.go": source(0, "cmd/stampede"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, violations(all), []string{
+		"drivers must not reach metrics",
+		"drivers/between must not reach metrics",
+		"naive must not reach metrics",
+		"naive must not reach recipes",
+		"tests of recipes must not import naive",
+		"workloads must not import naive: only workloads/catalog may",
+		"workloads must not reach naive",
+		"workloads must not reach recipes",
+	})
+	wantEqual(t, oversized(all), []string{"metrics has 4001 lines without tests, want at most 4000: divide it"})
+}
+
+func wantEqual(t *testing.T, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func readPage(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(page)
+}
+
+var boxPattern = regexp.MustCompile(`\[ (\S+) \]`)

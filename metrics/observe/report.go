@@ -317,3 +317,62 @@ func (a *Analysis) watchers() (all []Watcher) {
 	})
 	return all[:min(len(all), maxWatchers)]
 }
+
+// Project returns how many sessions a change of the place wakes now and would wake if n clients
+// used it, and how long they would take to settle. A herd wakes the same share of the
+// sessions; any other form that gives turns wakes as many as now. It returns false for a place
+// without a form or without a change.
+func (p Place) Project(n int) (now, then int64, settled time.Duration, ok bool) {
+	if p.Form == nil || p.Changes == 0 || p.Sessions == 0 || p.FanoutMax == 0 {
+		return 0, 0, 0, false
+	}
+	now, then = p.FanoutMax, p.FanoutMax
+	grows := p.Form.Herd || p.Form.kind == news
+	if grows && p.Sessions > 1 {
+		// A session that holds or has changed the node is not woken by itself.
+		own := int64(p.Sessions) - min(p.FanoutMax, int64(p.Sessions))
+		then = max(now, int64(n)-own)
+	}
+	if p.SettledP90 != nil {
+		settled = time.Duration(float64(*p.SettledP90) * float64(then) / float64(now))
+	}
+	return now, then, settled, true
+}
+
+// Standing are the watches of one path pattern that are armed at the end of the observation.
+type Standing struct {
+	Path    string        `json:"path"`
+	Watches int64         `json:"watches"`
+	AgeP50  time.Duration `json:"age_p50_ns"` // since they were armed
+	Oldest  time.Duration `json:"oldest_ns"`
+}
+
+// maxStanding is how many path patterns a Report lists.
+const maxStanding = 10
+
+// oldestAge is the largest age that the median is exact to.
+const oldestAge = 1000 * time.Hour
+
+// standing returns the patterns with most armed watches. It looks at every watch, so it is made for
+// the end of the observation only.
+func (a *Analysis) standing() (all []Standing) {
+	ages := map[*pattern]*hdrhistogram.Histogram{}
+	oldest := map[*pattern]time.Duration{}
+	for _, s := range a.byMeter {
+		for _, w := range s.watches {
+			if ages[w.pattern] == nil {
+				ages[w.pattern] = hdrhistogram.New(1, int64(oldestAge/time.Millisecond), digits)
+			}
+			age := max(a.now.Sub(w.at), 0)
+			_ = ages[w.pattern].RecordValue(min(int64(age/time.Millisecond), int64(oldestAge/time.Millisecond))) // in range
+			oldest[w.pattern] = max(oldest[w.pattern], age)
+		}
+	}
+	for p, h := range ages {
+		all = append(all, Standing{p.name, h.TotalCount(), min(time.Duration(h.ValueAtQuantile(50))*time.Millisecond, oldest[p]), oldest[p]})
+	}
+	slices.SortFunc(all, func(x, y Standing) int {
+		return cmp.Or(cmp.Compare(y.Watches, x.Watches), cmp.Compare(x.Path, y.Path))
+	})
+	return all[:min(len(all), maxStanding)]
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync/atomic"
 
@@ -150,4 +151,77 @@ func CreateNode(ctx context.Context, c drivers.Conn, path string, data []byte, m
 		return nil
 	}
 	return err
+}
+
+// IsAlive reports whether the process that made the base still has its session, and so removes the base
+// itself.
+func (n Path) IsAlive(ctx context.Context, c drivers.Conn, base string) (bool, error) {
+	_, exists, err := drivers.Steady(c).Exists(ctx, base+alive, nil)
+	return exists, err
+}
+
+// AwaitEnd returns when IsAlive is false.
+func (n Path) AwaitEnd(ctx context.Context, c drivers.Conn, base string) error {
+	for {
+		var gone drivers.Wait
+		_, exists, err := drivers.Steady(c).Exists(ctx, base+alive, gone.Fire)
+		if err != nil || !exists {
+			return err
+		}
+		if _, err := gone.Await(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// RemoveEnded waits until the session of the process that makes a base has ended, and removes what is left of
+// the base. That process may have been about to make the base, or never have begun. The session c must have
+// been opened after that process was last heard of, so that it sees all that the process made.
+func (n Path) RemoveEnded(ctx context.Context, c drivers.Conn, base string) error {
+	if err := n.AwaitEnd(ctx, c, base); err != nil {
+		return err
+	}
+	_, made, err := drivers.Steady(c).Exists(ctx, base, nil)
+	if err != nil {
+		return err
+	}
+	if !made {
+		return n.remove(ctx, c)
+	}
+	// The marker is created before the base, maybe after the first look. Now its absence is final.
+	if err := n.AwaitEnd(ctx, c, base); err != nil {
+		return err
+	}
+	return n.RemoveBase(ctx, c, base)
+}
+
+// Folders is a set of nodes divided among folders, so that no list of children is long.
+type Folders struct {
+	Path      string
+	Nodes     int
+	PerFolder int
+}
+
+// FolderOf returns the folder of a node. Both count from 0.
+func (f Folders) FolderOf(node int) int { return node / f.PerFolder }
+
+// FolderPath returns the path of a folder.
+func (f Folders) FolderPath(folder int) string { return f.Path + "/" + strconv.Itoa(folder) }
+
+// NodePath returns the path of a node.
+func (f Folders) NodePath(i int) string { return f.FolderPath(f.FolderOf(i)) + "/" + strconv.Itoa(i) }
+
+// NodesIn returns how many nodes are in a folder.
+func (f Folders) NodesIn(folder int) int { return min(f.PerFolder, f.Nodes-folder*f.PerFolder) }
+
+// Create creates all folders and nodes, with the data, many at a time.
+func (f Folders) Create(ctx context.Context, c drivers.Conn, data []byte) error {
+	if err := CreateNode(ctx, c, f.Path, nil, 0); err != nil {
+		return err
+	}
+	last := f.FolderOf(f.Nodes - 1)
+	if err := parallel.ForEach(last+1, func(i int) error { return CreateNode(ctx, c, f.FolderPath(i), nil, 0) }); err != nil {
+		return err
+	}
+	return parallel.ForEach(f.Nodes, func(i int) error { return CreateNode(ctx, c, f.NodePath(i), data, 0) })
 }

@@ -54,3 +54,40 @@ func Names(recipe string) (names []string) {
 	}
 	return names
 }
+
+func locks() []System {
+	return []System{
+		{Name: "curator-lock", Product: "Apache Curator, InterProcessMutex", Recipe: "lock", Form: "predecessor",
+			Source:  Source{"apache/curator", curatorRecipes + "locks/LockInternals.java", "line 244", curator},
+			Does:    "every client creates a sequential node, lists without a watch, and watches the node before its own by get",
+			Members: "as the application has", Newest: "yes: read at 2026-07-20"},
+		{Name: "zookeeper-write-lock", Product: "Apache ZooKeeper, WriteLock", Recipe: "lock", Form: "predecessor",
+			Source:  Source{"apache/zookeeper", "zookeeper-recipes/zookeeper-recipes-lock/src/main/java/org/apache/zookeeper/recipes/lock/WriteLock.java", "line 239", zookeeper},
+			Does:    "every client creates a sequential node, lists without a watch, and watches the node before its own by exists",
+			Differs: "a client lists once more before it creates its node",
+			Members: "as the application has", Newest: "yes: read at 2026-07-17"},
+		{Name: "kazoo-lock", Product: "kazoo, Lock", Recipe: "lock", Form: "predecessor",
+			Source:  Source{"python-zk/kazoo", "kazoo/recipe/lock.py", "line 255, _inner_acquire", kazoo},
+			Does:    "every client creates a sequential node, lists without a watch, and watches the node before its own by get",
+			Differs: "a Lock that is used again lists once more before it creates its node; a new Lock reads the parent node first",
+			Members: "as the application has", Newest: "yes: read at 2026-05-08"},
+		{Name: "go-zookeeper-lock", Product: "go-zookeeper, Lock", Recipe: "lock", Form: "go-zookeeper",
+			Source:  Source{"go-zookeeper/zk", "lock.go", "line 129", "6d30b8b96c609d8ac1dbb400f156273fe6474b23"},
+			Does:    "every client creates a sequential node, lists without a watch, and watches the node before its own by get",
+			Members: "as the application has", Newest: "yes: read at 2024-08-19"},
+		{Name: "etcd-mutex", Product: "etcd, Mutex of its package concurrency", Recipe: "lock", Form: "concurrency",
+			Source:  Source{"etcd-io/etcd", "client/v3/concurrency/mutex.go", "line 89, Lock", etcd},
+			Does:    "every client creates a key and waits until the last key before its own is deleted",
+			Members: "as the application has", Newest: "yes: read at 2026-08-20"},
+		{Name: "consul-lock", Product: "HashiCorp Consul, Lock of its Go client", Recipe: "lock", Form: "one-node", Emulated: true,
+			Source:  Source{"hashicorp/consul", "api/lock.go", "Lock", "32759fd6dd1d3c3769530478944ce6232497a617"},
+			Does:    "every client waits for one key by a blocking query; when it is released, every client tries to acquire it",
+			Differs: "a client reads the key before and after a failed try; after the loss of a session the lock-delay (15 s by default) makes every client try again each 5 s",
+			Members: "2 to 10 instances of a service", Usual: 10, Newest: "yes: module api read at v1.35.0"},
+		{Name: "redisson-lock", Product: "Redisson on Redis, RLock", Recipe: "lock", Form: "one-node", Emulated: true,
+			Source:  Source{"redisson/redisson", "redisson/src/main/java/org/redisson/RedissonLock.java", "lines 105 and 364, and pubsub/LockPubSub.java line 46", "66863978b4a92093b97c1f8c96f182a77e81d50e"},
+			Does:    "the holder publishes its release on one channel; every process with a waiting thread receives it and lets one thread try",
+			Differs: "N counts processes, not threads; no read renews the subscription",
+			Members: "2 to hundreds of instances of a service", Newest: "yes: read at 2026-08-21"},
+	}
+}

@@ -5,9 +5,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stampede-bench/stampede/agents"
 	"github.com/stampede-bench/stampede/cmd/stampede/cli"
 	"github.com/stampede-bench/stampede/internal/suggest"
+	"github.com/stampede-bench/stampede/workloads/agents"
 )
 
 // Agents holds the flags that divide the clients of each run among agents.

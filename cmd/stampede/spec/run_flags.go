@@ -2,6 +2,8 @@ package spec
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -154,4 +156,47 @@ func Defaults(forms []workloads.Form) (*Flags, *pflag.FlagSet) {
 	f, cmd := &Flags{}, &cobra.Command{}
 	f.Register(forms, cmd)
 	return f, cmd.Flags()
+}
+
+// RegisterPercentiles adds the flag that selects the percentiles to show.
+func RegisterPercentiles(flags *pflag.FlagSet, text *string) {
+	flags.StringVar(text, "percentiles", "", "`LIST` of percentiles in tables and findings, such as 50,90,99.9 (default: the median, and p90 or the highest below it that all rows support)")
+}
+
+// ParsePercentiles parses a list of percentiles and returns it in ascending order. It returns nil
+// for "".
+func ParsePercentiles(text string) (all []float64, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, word := range strings.Split(text, ",") {
+		p, err := strconv.ParseFloat(strings.TrimPrefix(strings.TrimSpace(word), "p"), 64)
+		if err != nil || !(p > 0 && p < 100) { // also rejects NaN
+			return nil, cli.Flagf("percentiles", "%s: %q is not between 0 and 100: want a list such as 50,90,99.9", text, word)
+		}
+		all = append(all, p)
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// registerQueue adds the flags that only queues use.
+func registerQueue(flags *pflag.FlagSet, q *workloads.QueueSettings) {
+	flags.IntVar(&q.Producers, "producers", 0, "number of clients that put items into a queue, at most all but one (default half of them)")
+	flags.IntVar(&q.Backlog, "backlog", 0, "most items in a queue at once (default the number of producers)")
+	flags.IntVar(&q.Priorities, "priorities", workloads.DefaultPriorities, "number of priorities of a priority queue")
+	flags.BoolVar(&q.EphemeralItems, "ephemeral-items", false, "make a queue's items ephemeral: they end with the session that put them")
+}
+
+// checkQueue rejects invalid values of these flags.
+func checkQueue(q workloads.QueueSettings) error {
+	switch {
+	case q.Producers < 0:
+		return cli.Flagf("producers", "%d: must be at least 1, or 0 for half of the clients", q.Producers)
+	case q.Backlog < 0:
+		return cli.Flagf("backlog", "%d: must be at least 1, or 0 for the number of producers", q.Backlog)
+	case q.Priorities < 1 || q.Priorities > 99:
+		return cli.Flagf("priorities", "%d: must be 1 to 99", q.Priorities)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package reexec
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -189,4 +191,59 @@ func (p *Process) ended() error {
 		how += ": " + words
 	}
 	return errors.New(how)
+}
+
+// environment returns the environment of a child in a role: that of this process without secrets.
+// Children connect to no service that needs a password of this process.
+func environment(role string) []string {
+	return append(slices.DeleteFunc(os.Environ(), isSecret), Variable+"="+role)
+}
+
+// isSecret reports whether a variable's name suggests that it holds a secret. The headers of
+// telemetry exporters contain credentials.
+func isSecret(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
+}
+
+var secretWords = []string{"PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "TOKEN", "CREDENTIAL", "API_KEY", "ACCESS_KEY", "_HEADERS"}
+
+// A tail keeps the last bytes written to it. The zero tail is empty.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+// tailSize is large enough for the goroutine traces of a panic, which follow the line with the
+// message.
+const tailSize = 64 << 10
+
+// Write implements io.Writer and never fails.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, b...)
+	if over := len(t.kept) - tailSize; over > 0 {
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+	return len(b), nil
+}
+
+// lastWords returns the line that explains why a process ended: the panic's message or, without a
+// panic, the last line that is not blank.
+func (t *tail) lastWords() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	last := ""
+	for line := range bytes.Lines(t.kept) {
+		text := strings.TrimSpace(string(line))
+		if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
+			return text
+		}
+		if text != "" {
+			last = text
+		}
+	}
+	return last
 }

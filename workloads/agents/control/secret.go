@@ -1,0 +1,107 @@
+package control
+
+import (
+	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"github.com/stampede-bench/stampede/drivers"
+	"github.com/stampede-bench/stampede/drivers/backends"
+	"github.com/stampede-bench/stampede/drivers/etcd"
+	"strings"
+)
+
+// ErrUnprotected means that a control plane was asked to keep a secret and is not a [Member] of this run.
+var ErrUnprotected = errors.New("this control plane keeps no secrets")
+
+// Protected reports whether the control plane keeps secrets: it is the one of a [Member], which is read with
+// its token only.
+func (p *Plane) Protected() bool {
+	_, is := p.service.(protected)
+	return is
+}
+
+// PutSecret is PutJSON of a value that only processes with the token can read. The member's files do not
+// show it.
+func (p *Plane) PutSecret(ctx context.Context, name string, v any) error {
+	seal, err := p.seal()
+	if err != nil {
+		return err
+	}
+	nonce := make([]byte, seal.NonceSize())
+	_, _ = rand.Read(nonce) // it never fails
+	return p.Put(ctx, name, seal.Seal(nonce, nonce, encode(v), []byte(name)))
+}
+
+// GetSecret is GetJSON of a value that PutSecret has written.
+func (p *Plane) GetSecret(ctx context.Context, name string, v any) error {
+	seal, err := p.seal()
+	if err != nil {
+		return err
+	}
+	sealed, err := p.Get(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(sealed) < seal.NonceSize() {
+		return fmt.Errorf("read %s from the control plane: it is too short", name)
+	}
+	nonce, rest := sealed[:seal.NonceSize()], sealed[seal.NonceSize():]
+	text, err := seal.Open(nil, nonce, rest, []byte(name))
+	if err != nil {
+		return fmt.Errorf("read %s from the control plane: it was not written with the token", name)
+	}
+	return decode(text, v)
+}
+
+// seal returns what encrypts with a key that is made of the token.
+func (p *Plane) seal() (cipher.AEAD, error) {
+	s, is := p.service.(protected)
+	if !is {
+		return nil, ErrUnprotected
+	}
+	key := sha256.Sum256(append([]byte("stampede secrets "), s.token.password[:]...))
+	block, err := aes.NewCipher(key[:])
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+// Given returns the service at a URL, which the caller has to close. The service must have an address,
+// and needs no token.
+func Given(target string) (drivers.Service, error) {
+	t, err := backends.Parse(target)
+	if err != nil {
+		return nil, err
+	}
+	if !t.Given() {
+		return nil, fmt.Errorf("control plane %q: want the address of a running service, such as etcd://host:2379/bench", target)
+	}
+	return t.Open(context.Background()) // it starts nothing
+}
+
+// Protected returns the service of a [Member], by its URL and its token.
+func Protected(target string, t Token) (drivers.Service, error) {
+	place, found := strings.CutPrefix(target, "etcd://")
+	host, prefix, hasPrefix := strings.Cut(place, "/")
+	if !found || !hasPrefix || host == "" || prefix == "" {
+		return nil, fmt.Errorf("control plane %q: want the address that stampede run --agents printed, such as etcd://host:2379/stampede", target)
+	}
+	s, err := etcd.New(etcd.Config{
+		Endpoints: []string{host}, Prefix: "/" + prefix, TLS: t.tls(), Username: user, Password: drivers.Secret(t.secret()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	return protected{s, t}, nil
+}
+
+// A protected is the service of a [Member].
+type protected struct {
+	*etcd.Service
+	token Token
+}
