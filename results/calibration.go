@@ -1,28 +1,16 @@
 package results
 
 import (
-	"io"
 	"time"
 )
 
-// KindCalibration is the kind of a Calibration.
-const KindCalibration = "calibration"
-
 // A Calibration is the noise that a machine shows between runs of the same variant.
 type Calibration struct {
-	Schema      int           `json:"schema"`
-	Kind        string        `json:"kind"`    // KindCalibration
-	Started     time.Time     `json:"started"` // UTC
-	Tool        Tool          `json:"tool"`
-	Host        Host          `json:"host"`
-	Command     []string      `json:"command"`
-	Seed        uint64        `json:"seed"`
-	Took        time.Duration `json:"took_ns"`
-	Interrupted bool          `json:"interrupted,omitempty"` // and so the calibration was not kept
-	Pairs       int           `json:"pairs"`
-	Settings    []Noise       `json:"settings"`
-	Ceilings    []Ceiling     `json:"ceilings,omitempty"` // of calibrate --ceiling, which measures no settings
-	Warnings    []Warning     `json:"warnings"`
+	Head
+	Pairs    int       `json:"pairs"`
+	Settings []Noise   `json:"settings"`
+	Ceilings []Ceiling `json:"ceilings,omitempty"` // of calibrate --ceiling, which measures no settings
+	Warnings []Warning `json:"warnings"`
 }
 
 // Noise is the noise of one setting.
@@ -41,7 +29,7 @@ type Sample struct {
 	Groups     int           `json:"groups"`
 	HoldNS     time.Duration `json:"hold_ns"`
 	DurationNS time.Duration `json:"duration_ns"`
-	// Settings are the run's settings; missing in older calibrations.
+	// Settings are the run's settings.
 	Settings map[string]string `json:"settings,omitempty"`
 }
 
@@ -80,9 +68,6 @@ type FigureNoise struct {
 	Ten    float64 `json:"ten_pairs"`
 	Twenty float64 `json:"twenty_pairs"`
 }
-
-// WriteJSON writes the calibration.
-func (c Calibration) WriteJSON(w io.Writer) error { return WriteJSON(w, c) }
 
 // A Ceiling is the request rate that the load generator reaches against a server that does nothing:
 // a limit of the generator, its client library and the machine.

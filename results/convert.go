@@ -247,23 +247,13 @@ func intervals(all []metrics.Interval) []Interval {
 	return out
 }
 
-// warningsOf returns an empty slice, not nil, if there are no warnings: nil doubts mean that the file
-// is too old to record doubts.
+// warningsOf returns an empty slice, not nil, if there are no warnings.
 func warningsOf(all []metrics.Warning) []Warning {
 	out := []Warning{}
 	for _, w := range all {
 		out = append(out, WarningOf(w))
 	}
 	return out
-}
-
-// Doubted returns the reasons why the run's figures may prove nothing. In files that do not record
-// doubts, any warning may be one, so Doubted returns all warnings.
-func (r Run) Doubted() []Warning {
-	if r.Doubts != nil {
-		return r.Doubts
-	}
-	return r.Warnings
 }
 
 // fanout converts the fan-out of a write to its watchers; nil for another workload.

@@ -1,20 +1,14 @@
 package results
 
 import (
-	"io"
 	"time"
 )
-
-// KindHistory is the kind of a History.
-const KindHistory = "history"
 
 // A History says how figures went from result to result, and when they changed. It is made from
 // saved results and is not saved itself.
 type History struct {
-	Schema  int       `json:"schema"`
-	Kind    string    `json:"kind"` // KindHistory
-	Made    time.Time `json:"made"` // UTC
-	Tool    Tool      `json:"tool"`
+	Head              // without a start
+	Made    time.Time `json:"made"`    // UTC
 	Results int       `json:"results"` // that were read
 	// Verdict follows from the newest change of each figure: regression if one is for the worse and not
 	// accepted, otherwise improvement if one is for the better, otherwise pass; "" without figures.
@@ -68,6 +62,3 @@ func (t Trend) Newest() *TrendChange {
 	}
 	return &t.Changes[len(t.Changes)-1]
 }
-
-// WriteJSON writes the history.
-func (h History) WriteJSON(w io.Writer) error { return WriteJSON(w, h) }

@@ -109,9 +109,6 @@ func ofComparison(code string, w metrics.Warning) string {
 	switch code {
 	case DifferentSettings:
 		text := fmt.Sprintf("not the same %s: %s and %s", names["setting"], names["base"], names["new"])
-		if missing := names["not_recorded"]; missing != "" {
-			text = fmt.Sprintf("the %s does not record %s, which may differ", variantOf(w), missing)
-		}
 		if subject := names["subject"]; subject != "" {
 			text = subject + ": " + text
 		}

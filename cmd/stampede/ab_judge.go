@@ -141,10 +141,9 @@ func (j *comparison) run(ctx context.Context) (err error) {
 
 // begin sets the head of the result file.
 func (j *comparison) begin() {
-	head := results.New(tool(), nil, nil, j.flags.Seed)
-	j.file.Schema, j.file.Kind, j.file.ID, j.file.Started = head.Schema, results.KindComparison, head.ID+"ab", head.Started
+	j.file.Head = results.NewHead(results.KindComparison, tool(), nil, []string{"ab"}, j.flags.Seed)
 	j.file.Marks = j.flags.Saving.Marks()
-	j.file.Tool, j.file.Host, j.file.Seed, j.file.Paired, j.file.Planned = head.Tool, head.Host, head.Seed, true, j.flags.pairs
+	j.file.Paired, j.file.Planned = true, j.flags.pairs
 	j.file.Duet = j.duet
 	j.file.Base.Label, j.file.New.Label = j.variants[0].label, j.variants[1].label
 	if j.flags.untilSure {

@@ -94,15 +94,14 @@ func (a *app) calibrate(cmd *cobra.Command, args []string, f pairFlags) error {
 		d.announceServices()
 		fmt.Fprintf(a.err, "stampede: %d pairs of %s against itself, %d runs%s\n", f.pairs, d.variants[0].label, d.runs(), d.takes())
 	}
-	head := results.New(tool(), spec.PairCommand("calibrate", args, f.given, f.Seed), nil, f.Seed)
-	file := results.Calibration{Schema: head.Schema, Kind: results.KindCalibration, Started: head.Started, Tool: head.Tool, Host: head.Host,
-		Command: head.Command, Seed: f.Seed, Pairs: f.pairs, Settings: []results.Noise{}, Warnings: []results.Warning{}}
+	file := results.Calibration{Head: results.NewHead(results.KindCalibration, tool(), spec.PairCommand("calibrate", args, f.given, f.Seed), nil, f.Seed),
+		Pairs: f.pairs, Settings: []results.Noise{}, Warnings: []results.Warning{}}
 	subjects, err := d.runSet(cmd.Context())
 	d.progress.clear()
 	if err != nil && !errors.Is(err, workloads.ErrInterrupted) {
 		return err
 	}
-	file.Interrupted, file.Took = err != nil, time.Since(head.Started)
+	file.Interrupted, file.Took = err != nil, time.Since(file.Started)
 	return d.keep(outs, file, subjects)
 }
 

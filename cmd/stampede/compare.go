@@ -237,9 +237,8 @@ func (f *compareFlags) comparison(subjects []compare.Subject, warnings []results
 
 // newComparison returns a comparison of saved results with the changes.
 func newComparison(changes []results.Change, warnings []results.Warning) results.Comparison {
-	head := results.New(tool(), nil, nil, 0)
 	return results.Comparison{
-		Schema: head.Schema, Kind: results.KindComparison, ID: head.ID + "compare", Started: head.Started, Tool: head.Tool, Host: head.Host,
+		Head: results.NewHead(results.KindComparison, tool(), nil, []string{"compare"}, 0),
 		Base: results.Variant{Runs: []results.Run{}}, New: results.Variant{Runs: []results.Run{}}, Warnings: append([]results.Warning{}, warnings...),
 		Changes: changes, Means: compare.Means(changes), Verdict: compare.Verdict(changes),
 	}

@@ -85,7 +85,7 @@ func (a *app) history(figures []string, f historyFlags) error {
 	if err != nil {
 		return err
 	}
-	saved = slices.DeleteFunc(saved, func(e archive.Entry) bool { return !results.MarksOf(e.Result).Have(tags) })
+	saved = slices.DeleteFunc(saved, func(e archive.Entry) bool { return !results.HeadOf(e.Result).Marks.Have(tags) })
 	all, err := collect(saved, figures, f.path)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (a *app) savedResults(path string) (all []archive.Entry, err error) {
 		all, err = a.inFolder(archive.Folder(path))
 	}
 	slices.SortStableFunc(all, func(x, y archive.Entry) int {
-		return results.StartOf(x.Result).Compare(results.StartOf(y.Result))
+		return results.HeadOf(x.Result).Started.Compare(results.HeadOf(y.Result).Started)
 	})
 	return all, err
 }
@@ -140,7 +140,7 @@ func inLines(path string) (all []archive.Entry, err error) {
 		return nil, cli.Usage(err)
 	}
 	for i, v := range lines {
-		id := results.IDOf(v)
+		id := results.HeadOf(v).ID
 		if id == "" || id != filepath.Base(id) || !filepath.IsLocal(id) {
 			id = fmt.Sprintf("line-%d", i+1)
 		}

@@ -109,7 +109,7 @@ func (a *app) observe(ctx context.Context, f observeFlags, command []string) err
 		return err
 	}
 	defer outs.Discard()
-	file := results.NewObservation(tool())
+	file := results.Observation{Head: results.NewHead(results.KindObservation, tool(), nil, []string{"observe"}, 0)}
 	file.Marks = f.saving.Marks()
 	file.Backend, file.Projected = checked.target.String(), f.project
 	var failed error

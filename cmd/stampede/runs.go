@@ -95,7 +95,7 @@ func (a *app) listRun(path, id string, back int, admits func(results.Result) boo
 	if l.verdict != "" {
 		when += " · " + string(l.verdict)
 	}
-	for _, word := range results.MarksOf(v).Words() {
+	for _, word := range results.HeadOf(v).Marks.Words() {
 		when += " · " + word
 	}
 	_, err = fmt.Fprintf(a.out, "%-4s %s · %s · %s\n     %s\n     %s\n", name, id, when, units.Bytes(info.Size()), l.about, l.headline)

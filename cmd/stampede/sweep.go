@@ -228,7 +228,7 @@ func (a *app) newSweep(recipes []string, f sweepFlags) (_ *sweep, err error) {
 func (s *sweep) takeSeed(f *sweepFlags) (err error) {
 	if f.resume != "" {
 		if s.resumed, err = readSaved(f.resume); err != nil {
-			return cli.Flagf("resume", "%s: %v", f.resume, err)
+			return cli.Flagf("resume", ": %v", err)
 		}
 		f.Seed = cmp.Or(f.Seed, s.resumed.Seed)
 	}
@@ -243,8 +243,8 @@ func (s *sweep) begin(recipes []string) (err error) {
 	if f.resume != "" && !slices.Equal(command, saved.Command) {
 		return cli.Flagf("resume", "%s: it belongs to another sweep: %s", f.resume, strings.Join(saved.Command, " "))
 	}
-	s.file = results.Sweep{Kind: results.KindSweep, File: results.New(tool(), command, recipes, f.Seed),
-		Axes: f.axes.swept, Repeat: f.repeat, WorseBy: f.worseBy}
+	s.file = results.Sweep{File: results.New(tool(), command, recipes, f.Seed), Axes: f.axes.swept, Repeat: f.repeat, WorseBy: f.worseBy}
+	s.file.Kind = results.KindSweep
 	if s.file.Percentiles, err = spec.ParsePercentiles(f.Percentiles); err != nil {
 		return err
 	}

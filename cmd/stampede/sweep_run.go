@@ -11,6 +11,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/levels"
 	"github.com/stampede-bench/stampede/workloads"
 	"github.com/stampede-bench/stampede/workloads/catalog"
@@ -140,7 +141,7 @@ func (s *sweep) finish(outs outputs.List, broken error) error {
 		saved := outs.JSONPath()
 		s.file.State = cmp.Or(saved, s.flags.resume, s.file.ID+".sweep.json")
 		if saved == "" {
-			if err := saveState(s.file); err != nil {
+			if err := archive.Write(s.file.State, s.file); err != nil {
 				return err
 			}
 		}

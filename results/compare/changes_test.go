@@ -339,7 +339,7 @@ func TestRows(t *testing.T) {
 func TestUnlikeSettings(t *testing.T) {
 	base, other := run(9, 1, 1), run(9, 1, 1)
 	other.Backend = results.Backend{Name: "native", URL: "native:?durability=fsync", Durability: "fsync", Client: "lean", Reads: "sync"}
-	other.HoldNS = time.Millisecond
+	base.Settings, other.Settings = map[string]string{"hold": "0s"}, map[string]string{"hold": "1ms"}
 	fs := files([]results.Run{other})
 	fs[0].Host.Cores = 64
 	rows, warnings := compare.Rows(files([]results.Run{base}), fs)

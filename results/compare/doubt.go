@@ -31,7 +31,7 @@ func doubts(f metric.Metric, runs []results.Run) string {
 func Doubted(variant string, runs []results.Run) (warnings []results.Warning) {
 	count, last, order := map[string]int{}, map[string]results.Warning{}, []string{}
 	for _, r := range runs {
-		for _, d := range r.Doubted() {
+		for _, d := range r.Doubts {
 			if count[d.Code] == 0 {
 				order = append(order, d.Code)
 			}

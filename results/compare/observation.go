@@ -272,7 +272,7 @@ func unlikeObservations(base, others []results.Observation) (warnings []results.
 // filesOf returns the part of the observations that all results have.
 func filesOf(all []results.Observation) (files []results.File) {
 	for _, o := range all {
-		files = append(files, results.File{ID: o.ID, Host: o.Host})
+		files = append(files, results.File{Head: o.Head})
 	}
 	return files
 }

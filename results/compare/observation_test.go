@@ -12,7 +12,7 @@ import (
 
 // observation returns an observation of a path whose ten changes wake as many sessions each.
 func observation(id, path string, woken, latency int64) results.Observation {
-	o := results.NewObservation(results.Tool{})
+	o := results.Observation{Head: results.NewHead(results.KindObservation, results.Tool{}, nil, []string{"observe"}, 0)}
 	o.ID, o.Backend, o.Source = id, "native:", "proxy"
 	p := observe.Place{Path: path, Changes: 10, FanoutMax: woken, FanoutP50: woken, Notifications: 10 * woken, Requests: 50, LatencyP90: &latency}
 	o.Observed.Places = []observe.Place{p, {Path: "/never-changes", Sessions: 1}}

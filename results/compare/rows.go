@@ -76,7 +76,7 @@ func tellApart(name func(results.Run) string, base, other []results.File) func(r
 		}
 	}
 	return func(r results.Run) string {
-		is, chosen := name(r), r.Chosen()
+		is, chosen := name(r), r.Settings
 		text := is
 		slices.Sort(vary[is])
 		for _, setting := range slices.Compact(vary[is]) {
@@ -93,7 +93,7 @@ func tellApart(name func(results.Run) string, base, other []results.File) func(r
 func varying(runs []results.Run) (names []string) {
 	first := map[string]string{}
 	for _, r := range runs {
-		for name, value := range r.Chosen() {
+		for name, value := range r.Settings {
 			was, seen := first[name]
 			if !seen {
 				first[name] = value
@@ -157,8 +157,7 @@ func byKind(files []results.File, name func(results.Run) string) (all []kind) {
 	return all
 }
 
-// unlike returns the settings in which base and candidate differ, with both values, and the settings that
-// one of them does not record.
+// unlike returns the settings in which base and candidate differ, with both values.
 func unlike(base, other []results.Run) (all []metrics.Names) {
 	for _, s := range []struct {
 		name string
@@ -172,14 +171,8 @@ func unlike(base, other []results.Run) (all []metrics.Names) {
 			all = append(all, metrics.Names{"setting": s.name, "base": a, "new": b})
 		}
 	}
-	differences, unrecorded := results.Differences(base, other)
-	for _, d := range differences {
+	for _, d := range results.Differences(base, other) {
 		all = append(all, metrics.Names{"setting": d.Name, "base": d.Base, "new": d.New})
-	}
-	for i, variant := range []string{"OLD", "NEW"} {
-		if len(unrecorded[i]) > 0 {
-			all = append(all, metrics.Names{"side": variant, "not_recorded": strings.Join(unrecorded[i], ", ")})
-		}
 	}
 	return all
 }

@@ -135,7 +135,7 @@ func (t *sheet) values(h results.History) {
 func chosenOf(all []variant) (names []string) {
 	for _, s := range all {
 		for _, r := range s.runs {
-			names = slices.AppendSeq(names, maps.Keys(r.Chosen()))
+			names = slices.AppendSeq(names, maps.Keys(r.Settings))
 		}
 	}
 	slices.Sort(names)
@@ -144,7 +144,7 @@ func chosenOf(all []variant) (names []string) {
 
 // settings adds the values of the options with the given names, in the syntax of their flags.
 func (t *sheet) settings(r results.Run, names []string) {
-	chosen := r.Chosen()
+	chosen := r.Settings
 	for _, name := range names {
 		t.set("setting_"+strings.ReplaceAll(name, "-", "_"), chosen[name])
 	}

@@ -2,11 +2,8 @@ package formats
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stampede-bench/stampede/internal/golden"
@@ -53,44 +50,6 @@ func written(t *testing.T, format string, v results.Result) []byte {
 		}
 	}
 	return b.Bytes()
-}
-
-// Files of older versions are supported by every format for their kind, and no histogram or figure is
-// lost.
-func TestOldFiles(t *testing.T) {
-	paths, err := filepath.Glob("testdata/old/*.json")
-	if err != nil || len(paths) != 13 {
-		t.Fatalf("%d old files, %v", len(paths), err)
-	}
-	for _, path := range paths {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v, err := results.ReadAny(f)
-		f.Close()
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		kind, _, _ := strings.Cut(filepath.Base(path), "-")
-		if want := kind == "count"; want != (results.KindOf(v) == results.KindCount) {
-			t.Errorf("%s is taken for a %s", path, results.KindOf(v))
-		}
-		for _, f := range Of(results.KindOf(v)) {
-			if f.Files != nil {
-				if drawn := len(f.Files(v)); drawn == 0 && kind != "count" && kind != "comparison" { // neither one level nor one run has a chart
-					t.Errorf("%s as %s is nothing", path, f.Name)
-				}
-				continue
-			}
-			if text := written(t, f.Name, v); len(text) < 200 && f.Name != "github" {
-				t.Errorf("%s as %s is no more than %q", path, f.Name, text)
-			}
-		}
-		if results.KindOf(v) == results.KindRun {
-			sameHistograms(t, v)
-		}
-	}
 }
 
 func TestRefuse(t *testing.T) {

@@ -100,7 +100,7 @@ func settings(r results.Run) []setting {
 	if ratio := r.ReadRatio; ratio != nil {
 		all = append(all, setting{"read-share", fmt.Sprint(ratio.Asked)})
 	}
-	chosen := r.Chosen()
+	chosen := r.Settings
 	for _, name := range slices.Sorted(maps.Keys(chosen)) {
 		if !slices.ContainsFunc(all, func(s setting) bool { return s.name == name }) {
 			all = append(all, setting{name, chosen[name]})

@@ -178,7 +178,7 @@ func TestCSVIsReadBack(t *testing.T) {
 // knows.
 func TestEverySettingIsInCSVAndJUnit(t *testing.T) {
 	r := lock("predecessor", "recipe", 1200, 1, 64*time.Microsecond)
-	r.Settings = map[string]string{"hold": "1ms", "brand-new": "seven"}
+	r.Settings = map[string]string{"hold": "1ms", "warmup": "200ms", "brand-new": "seven"}
 	f := fileOf(r)
 	rows, err := csv.NewReader(bytes.NewReader(written(t, "csv", f))).ReadAll()
 	if err != nil || len(rows) != 2 {

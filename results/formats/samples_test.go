@@ -57,12 +57,7 @@ func lock(form, family string, rounds int64, woken float64, handoff time.Duratio
 }
 
 func fileOf(runs ...results.Run) results.File {
-	return results.File{
-		Schema: results.Schema, ID: "20261121-093105-000000-lock", Started: began(), Took: 4 * time.Second, Seed: 42,
-		Tool:    results.Tool{Version: "v0.1.0", Commit: "abc", Go: "go1.26"},
-		Host:    results.Host{OS: "linux", CPU: "Some CPU @ 2.5 GHz", Cores: 2},
-		Command: []string{"stampede", "run", "lock", "--clients", "8", "--seed", "42"}, Runs: runs,
-	}
+	return results.File{Head: results.Head{Schema: results.Schema, ID: "20261121-093105-000000-lock", Started: began(), Took: 4 * time.Second, Seed: 42, Tool: results.Tool{Version: "v0.1.0", Commit: "abc", Go: "go1.26"}, Host: results.Host{OS: "linux", CPU: "Some CPU @ 2.5 GHz", Cores: 2}, Command: []string{"stampede", "run", "lock", "--clients", "8", "--seed", "42"}}, Runs: runs}
 }
 
 // both returns a file with the recipe and the naive form.
@@ -131,8 +126,8 @@ func swept() results.Sweep {
 			}
 		}
 	}
-	s := results.Sweep{Kind: results.KindSweep, File: fileOf(runs...), Axes: []string{"clients"}, Repeat: 2, WorseBy: 2, Planned: 8}
-	s.Command = []string{"stampede", "sweep", "lock", "--clients", "2,8", "--repeat", "2", "--seed", "42"}
+	s := results.Sweep{File: fileOf(runs...), Axes: []string{"clients"}, Repeat: 2, WorseBy: 2, Planned: 8}
+	s.Kind, s.Command = results.KindSweep, []string{"stampede", "sweep", "lock", "--clients", "2,8", "--repeat", "2", "--seed", "42"}
 	levels.Analyse(&s)
 	return s
 }
@@ -147,24 +142,18 @@ func counted() results.CountReport {
 		Notifications: exact(29, 28, "N(N−1)/2"), Reads: exact(28, 28, "N(N−1)/2"), Writes: exact(44, 44, "N(N+3)/2"),
 		FailedWrites: results.Exact{Counted: 28}, LargestFanout: exact(7, 7, "N−1"), Safety: results.Safety{Checked: 8}}
 	row.Reads.Server = &other
-	return results.CountReport{Schema: results.Schema, Kind: results.KindCount, Started: began(), Settled: []results.Settled{row}}
+	return results.CountReport{Head: results.Head{Schema: results.Schema, Kind: results.KindCount, Started: began()}, Settled: []results.Settled{row}}
 }
 
 // compared returns a comparison with one regression and one inconclusive figure.
 func compared() results.Comparison {
 	p, power, detectable := 0.002, 0.997, 0.034
 	base, slower := both().Runs[0], lock("predecessor", "recipe", 1000, 1, 80*time.Microsecond)
-	return results.Comparison{
-		Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab", Started: began(), Seed: 42,
-		Command: []string{"stampede", "ab", "native:", "native:?slow=1"}, Paired: true, Planned: 1, Calibrated: "20 pairs, 3 days old",
-		Base: results.Variant{Label: "native:", Runs: []results.Run{base}}, New: results.Variant{Label: "native:?slow=1", Runs: []results.Run{slower}},
-		Changes: []results.Change{
-			{Subject: "lock, 8 clients", Figure: "rounds_per_s", Unit: "/s", Gated: true, Base: 600, New: 500, Minimum: 0.05, P: &p, Adjusted: &p, Floor: 0.021, Detectable: &detectable, Power: &power,
-				Effect: &results.Estimate{Value: -0.167, Low: -0.19, High: -0.15, Confidence: 0.95}, Verdict: results.Regression},
-			{Subject: "lock, 8 clients", Figure: "handoff.response.p99", Unit: "ns", Gated: true, Base: 192e3, New: 240e3, Minimum: 0.081,
-				Verdict: results.Inconclusive, Why: "fewer than 6 pairs"},
-			{Subject: "lock, 8 clients", Figure: "fairness.jain", Unit: "share", Base: 1, New: 0.99, Verdict: results.Pass},
-		},
-		Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client"}}, Verdict: results.Regression,
-	}
+	return results.Comparison{Head: results.Head{Schema: results.Schema, Kind: results.KindComparison, ID: "20261121-093105-000000-ab", Started: began(), Seed: 42, Command: []string{"stampede", "ab", "native:", "native:?slow=1"}}, Paired: true, Planned: 1, Calibrated: "20 pairs, 3 days old", Base: results.Variant{Label: "native:", Runs: []results.Run{base}}, New: results.Variant{Label: "native:?slow=1", Runs: []results.Run{slower}}, Changes: []results.Change{
+		{Subject: "lock, 8 clients", Figure: "rounds_per_s", Unit: "/s", Gated: true, Base: 600, New: 500, Minimum: 0.05, P: &p, Adjusted: &p, Floor: 0.021, Detectable: &detectable, Power: &power,
+			Effect: &results.Estimate{Value: -0.167, Low: -0.19, High: -0.15, Confidence: 0.95}, Verdict: results.Regression},
+		{Subject: "lock, 8 clients", Figure: "handoff.response.p99", Unit: "ns", Gated: true, Base: 192e3, New: 240e3, Minimum: 0.081,
+			Verdict: results.Inconclusive, Why: "fewer than 6 pairs"},
+		{Subject: "lock, 8 clients", Figure: "fairness.jain", Unit: "share", Base: 1, New: 0.99, Verdict: results.Pass},
+	}, Warnings: []results.Warning{{Code: results.DifferentSettings, Text: "not the same client"}}, Verdict: results.Regression}
 }

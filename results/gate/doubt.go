@@ -18,7 +18,7 @@ func doubtful(m metric.Metric, r results.Run) string {
 // not served, true times are at least as long as the measured ones.
 func (t Threshold) failsAnyway(r results.Run, measured, limit float64) bool {
 	upper := t.op == metric.Below || t.op == metric.AtMost
-	bound := !slices.ContainsFunc(r.Doubted(), func(d results.Warning) bool {
+	bound := !slices.ContainsFunc(r.Doubts, func(d results.Warning) bool {
 		return t.figure.DoubtedBy(d.Code) && !metric.LostArrivals(d.Code)
 	})
 	return bound && upper && t.figure.Unit == metric.Nanoseconds && !t.op.Holds(measured, limit)

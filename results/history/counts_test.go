@@ -13,12 +13,11 @@ import (
 
 // counted returns a result of stampede count.
 func counted(n int, reads int64) results.CountReport {
-	return results.CountReport{Started: time.Date(2026, 11, 1, 0, n, 0, 0, time.UTC), Host: results.Host{Cores: 2 + n%2},
-		Settled: []results.Settled{
-			{Recipe: "lock", Form: "one-node", Clients: 8, Backend: results.Backend{URL: "native:"}, Parameters: map[string]int64{"q": 1},
-				Reads: results.Exact{Counted: reads}},
-			{Recipe: "lock", Form: "unsafe", Clients: 8, Safety: results.Safety{Violations: 1}},
-		}}
+	return results.CountReport{Head: results.Head{Started: time.Date(2026, 11, 1, 0, n, 0, 0, time.UTC), Host: results.Host{Cores: 2 + n%2}}, Settled: []results.Settled{
+		{Recipe: "lock", Form: "one-node", Clients: 8, Backend: results.Backend{URL: "native:"}, Parameters: map[string]int64{"q": 1},
+			Reads: results.Exact{Counted: reads}},
+		{Recipe: "lock", Form: "unsafe", Clients: 8, Safety: results.Safety{Violations: 1}},
+	}}
 }
 
 // TestCountsAreFollowed checks that a count of another result is a change at once, on whatever machine.
@@ -71,12 +70,11 @@ func TestObservationsAreFollowed(t *testing.T) {
 	var all Collection
 	for i, max := range []int64{3, 3, 8} {
 		program, wasted, useful := "go", int64(1), int64(3)
-		o := results.Observation{Started: time.Date(2026, 11, 1, 0, i, 0, 0, time.UTC), Host: results.Host{Cores: i}, Backend: "native:", Program: &program,
-			Observed: observe.Report{Places: []observe.Place{
-				{Path: "/locks/*", Changes: 10, FanoutMax: max, Notifications: 20, Wasted: &wasted, Useful: &useful},
-				{Path: "/config", Changes: 2, FanoutMax: 1, Notifications: 2},
-				{Path: "/quiet"},
-			}}}
+		o := results.Observation{Head: results.Head{Started: time.Date(2026, 11, 1, 0, i, 0, 0, time.UTC), Host: results.Host{Cores: i}}, Backend: "native:", Program: &program, Observed: observe.Report{Places: []observe.Place{
+			{Path: "/locks/*", Changes: 10, FanoutMax: max, Notifications: 20, Wasted: &wasted, Useful: &useful},
+			{Path: "/config", Changes: 2, FanoutMax: 1, Notifications: 2},
+			{Path: "/quiet"},
+		}}}
 		if err := all.Add(fmt.Sprint("o", i), o); err != nil {
 			t.Fatal(err)
 		}

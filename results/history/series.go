@@ -169,7 +169,7 @@ func subject(r results.Run) string {
 	if r.Scenario != "" {
 		text = r.Scenario + ": " + text
 	}
-	chosen := r.Chosen()
+	chosen := r.Settings
 	for _, name := range []string{"groups", "hold", "think", "rate", "reads", "keys", "size", "background", "preload"} {
 		if v := chosen[name]; v != "" && v != "0" && v != "0s" && v != "1" {
 			text += ", " + name + " " + v

@@ -17,7 +17,7 @@ func result(n int, rate float64, writes int64) results.File {
 	run := results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, Backend: results.Backend{URL: "native:"}, Rounds: 100,
 		ThroughputPerS: rate, Phases: []string{"acquire"}}
 	run.Cost.WholeRounds, run.Cost.Whole.Writes = 100, writes
-	return results.File{ID: fmt.Sprint("r", n), Started: at, Host: results.Host{OS: "linux", CPU: "a", Cores: 2}, Runs: []results.Run{run}}
+	return results.File{Head: results.Head{ID: fmt.Sprint("r", n), Started: at, Host: results.Host{OS: "linux", CPU: "a", Cores: 2}}, Runs: []results.Run{run}}
 }
 
 // TestSeriesByMachine checks that results of two machines are two series.

@@ -10,7 +10,7 @@ import (
 
 // History returns the series as a result. The caller sets what it knows of the tool and the time.
 func (c *Collection) History() results.History {
-	h := results.History{Schema: results.Schema, Kind: results.KindHistory, Results: c.results, Figures: []results.Trend{}}
+	h := results.History{Head: results.Head{Schema: results.Schema, Kind: results.KindHistory}, Results: c.results, Figures: []results.Trend{}}
 	for _, s := range c.Series {
 		h.Figures = append(h.Figures, s.Trend())
 	}

@@ -11,7 +11,7 @@ import (
 // if there is none. Thresholds and comparisons both judge runs by it. Exact counts do not depend on
 // how fast the load generator was, so most doubts concern only timed metrics.
 func (m Metric) Doubt(r results.Run) (results.Warning, bool) {
-	for _, d := range r.Doubted() {
+	for _, d := range r.Doubts {
 		if m.DoubtedBy(d.Code) {
 			return d, true
 		}

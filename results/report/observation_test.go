@@ -14,7 +14,7 @@ const hostile = `/locks/<script>alert("x")</script>`
 
 func watched() results.Observation {
 	measured, limit := 23.0, 5.0
-	o := results.NewObservation(results.Tool{Version: "1.2.3"})
+	o := results.Observation{Head: results.NewHead(results.KindObservation, results.Tool{Version: "1.2.3"}, nil, []string{"observe"}, 0)}
 	o.Backend, o.Source = "native:", "proxy"
 	o.Observed = observe.Report{
 		Duration: 41 * time.Second,

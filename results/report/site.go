@@ -146,7 +146,7 @@ func badgeOfChange(c results.TrendChange) badge {
 // rowOf describes a result as its own page does.
 func rowOf(e archive.Entry) row {
 	p := pageOf(e.Result)
-	return row{p.Verdict, results.StartOf(e.Result).UTC(), e.ID, p.Heading, cmp.Or(append(p.Findings, "")[0], "n/a")}
+	return row{p.Verdict, results.HeadOf(e.Result).Started.UTC(), e.ID, p.Heading, cmp.Or(append(p.Findings, "")[0], "n/a")}
 }
 
 func (i index) write(w io.Writer) error {

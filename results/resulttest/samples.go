@@ -112,9 +112,10 @@ func FannedOut(form string, watchers int, missed int64, open *results.Open, last
 
 func FileOf(runs ...results.Run) results.File {
 	return results.File{
-		Schema: results.Schema, ID: "20261121-0931-lock", Started: time.Date(2026, 11, 21, 9, 31, 0, 0, time.UTC),
-		Tool: results.Tool{Version: "v0.1.0", Commit: "0123abc", Go: "go1.26"},
-		Seed: 42, Took: 16*time.Second + 300*time.Millisecond, Runs: runs,
-		Command: []string{"stampede", "run", "lock", "--backend", "native:", "--clients", "2,128", "--hold", "1ms", "--seed", "42"},
+		Head: results.Head{Schema: results.Schema, Kind: results.KindRun, ID: "20261121-0931-lock", Started: time.Date(2026, 11, 21, 9, 31, 0, 0, time.UTC),
+			Tool: results.Tool{Version: "v0.1.0", Commit: "0123abc", Go: "go1.26"},
+			Seed: 42, Took: 16*time.Second + 300*time.Millisecond,
+			Command: []string{"stampede", "run", "lock", "--backend", "native:", "--clients", "2,128", "--hold", "1ms", "--seed", "42"}},
+		Runs: runs,
 	}
 }

@@ -17,7 +17,8 @@ import (
 func SweepOf(runs ...results.Run) results.Sweep {
 	f := FileOf(runs...)
 	f.Command = []string{"stampede", "sweep", "lock", "--clients", "2..128", "--seed", "42"}
-	s := results.Sweep{Kind: results.KindSweep, File: f, Axes: []string{"clients"}, Repeat: 3, WorseBy: 2, Planned: len(runs)}
+	f.Kind = results.KindSweep
+	s := results.Sweep{File: f, Axes: []string{"clients"}, Repeat: 3, WorseBy: 2, Planned: len(runs)}
 	levels.Analyse(&s)
 	return s
 }

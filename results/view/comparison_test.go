@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/resulttest"
@@ -16,10 +14,7 @@ import (
 // compared returns a comparison with the given number of pairs.
 func compared(pairs int, changes ...results.Change) results.Comparison {
 	run := resulttest.Sample{Form: "predecessor", Family: "recipe", Clients: 8, Rounds: 200, Notif: 1, Reads: 3, Writes: 2, Handoff: time.Millisecond, Acquire: time.Millisecond, Fanout: 1, Wasted: 0}.Run(resulttest.Native())
-	c := results.Comparison{Schema: results.Schema, Kind: results.KindComparison, ID: "20261122-ab", Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC),
-		Seed: 42, Took: 24 * time.Second, Paired: true, Planned: pairs, Warnings: []results.Warning{}, Changes: changes,
-		Command: []string{"stampede", "ab", "lock/predecessor", "lock/predecessor zookeeper:?client=lean"},
-		Base:    results.Variant{Label: "lock/predecessor on zookeeper:"}, New: results.Variant{Label: "lock/predecessor on zookeeper:?client=lean"}}
+	c := results.Comparison{Head: results.Head{Schema: results.Schema, Kind: results.KindComparison, ID: "20261122-ab", Started: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), Seed: 42, Took: 24 * time.Second, Command: []string{"stampede", "ab", "lock/predecessor", "lock/predecessor zookeeper:?client=lean"}}, Paired: true, Planned: pairs, Warnings: []results.Warning{}, Changes: changes, Base: results.Variant{Label: "lock/predecessor on zookeeper:"}, New: results.Variant{Label: "lock/predecessor on zookeeper:?client=lean"}}
 	for range pairs {
 		c.Base.Runs, c.New.Runs = append(c.Base.Runs, run), append(c.New.Runs, run)
 	}
@@ -119,33 +114,12 @@ func TestComparisonFinding(t *testing.T) {
 	}
 }
 
-func TestComparisonIsReadAgain(t *testing.T) {
-	want := compared(2, mixed()...)
-	var b bytes.Buffer
-	if err := want.WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
-	text := b.String()
-	got, err := results.ReadComparison(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("read something else than was written (-want +got):\n%s", diff)
-	}
-	_, err = results.ReadComparison(strings.NewReader(strings.Replace(text, results.KindComparison, results.KindSweep, 1)))
-	if err == nil || err.Error() != `not the file of a comparison: its kind is "sweep"` {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestCalibrationTable(t *testing.T) {
-	c := results.Calibration{Pairs: 20, Seed: 42, Took: 48 * time.Second, Command: []string{"stampede", "calibrate"},
-		Settings: []results.Noise{{Setting: "lock --backend native: --form predecessor --clients 8", Figures: []results.FigureNoise{
-			{Figure: "rounds_per_s", Unit: "/s", Shown: true, Median: 546, Ratios: nil, One: 0.081, Ten: 0.031, Twenty: 0.022},
-			{Figure: "handoff.response.p50", Unit: "ns", Shown: true, Median: 408_000, Ratios: nil, One: 0.22, Ten: 0.108, Twenty: 0.069},
-			{Figure: "errors", Unit: "", Shown: false, Median: 0, Ratios: nil, One: 9, Ten: 9, Twenty: 9},
-		}}}}
+	c := results.Calibration{Head: results.Head{Seed: 42, Took: 48 * time.Second, Command: []string{"stampede", "calibrate"}}, Pairs: 20, Settings: []results.Noise{{Setting: "lock --backend native: --form predecessor --clients 8", Figures: []results.FigureNoise{
+		{Figure: "rounds_per_s", Unit: "/s", Shown: true, Median: 546, Ratios: nil, One: 0.081, Ten: 0.031, Twenty: 0.022},
+		{Figure: "handoff.response.p50", Unit: "ns", Shown: true, Median: 408_000, Ratios: nil, One: 0.22, Ten: 0.108, Twenty: 0.069},
+		{Figure: "errors", Unit: "", Shown: false, Median: 0, Ratios: nil, One: 9, Ten: 9, Twenty: 9},
+	}}}}
 	wantComparison(t, c, "calibration.txt")
 	c.Interrupted, c.Settings = true, nil
 	if got := (calibration{c}).finding(); got != "Interrupted: nothing was kept." {
@@ -155,7 +129,7 @@ func TestCalibrationTable(t *testing.T) {
 
 // The ceilings of a generator are a calibration too.
 func TestCeilingTable(t *testing.T) {
-	c := results.Calibration{Command: []string{"stampede", "calibrate", "--ceiling"}, Seed: 42, Took: 8 * time.Second, Ceilings: []results.Ceiling{
+	c := results.Calibration{Head: results.Head{Command: []string{"stampede", "calibrate", "--ceiling"}, Seed: 42, Took: 8 * time.Second}, Ceilings: []results.Ceiling{
 		{Client: "lean", Sessions: 64, InFlight: 16, RequestsPerS: 412_345, CPUCores: 1.31, ServerCores: 0.58},
 		{Client: "go-zookeeper", Sessions: 64, InFlight: 16, RequestsPerS: 91_234, CPUCores: 1.52, ServerCores: 0.21},
 	}}

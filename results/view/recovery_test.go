@@ -44,7 +44,7 @@ func broken() []results.Run {
 
 func TestRecoveryTable(t *testing.T) {
 	runs := broken()
-	f := results.File{Command: []string{"stampede", "run"}, Seed: 42, Took: time.Minute, Runs: runs}
+	f := results.File{Head: results.Head{Command: []string{"stampede", "run"}, Seed: 42, Took: time.Minute}, Runs: runs}
 	var b bytes.Buffer
 	if err := (file{f}).WriteTable(&b, Options{}); err != nil {
 		t.Fatal(err)
