@@ -1,6 +1,8 @@
 package results
 
 import (
+	"maps"
+	"reflect"
 	"time"
 )
 
@@ -38,21 +40,11 @@ func (r Run) Sample() Sample {
 	return Sample{r.Recipe, r.Form, r.Backend.URL, r.Clients, r.Groups, r.HoldNS, r.DurationNS, r.Settings}
 }
 
-// Like reports whether two samples are of the same thing, with durations within a tenth of each
-// other. A setting counts only if both samples record it.
+// Like reports whether two samples are of the same thing.
 func (s Sample) Like(other Sample) bool {
-	long, short := max(s.DurationNS, other.DurationNS), min(s.DurationNS, other.DurationNS)
-	if 10*(long-short) > long {
-		return false
-	}
-	for name, value := range s.Settings {
-		was, known := other.Settings[name]
-		if known && was != value && name != "duration" {
-			return false
-		}
-	}
-	return s.Recipe == other.Recipe && s.Form == other.Form && s.URL == other.URL && s.Clients == other.Clients &&
-		s.Groups == other.Groups && s.HoldNS == other.HoldNS
+	settings, others := s.Settings, other.Settings
+	s.DurationNS, s.Settings, other.DurationNS, other.Settings = 0, nil, 0, nil // the duration is a setting
+	return reflect.DeepEqual(s, other) && maps.Equal(settings, others)
 }
 
 // FigureNoise says how much a figure differs between runs of the same setting.

@@ -37,10 +37,10 @@ func TestReadRefuses(t *testing.T) {
 		"truncated": {`{"schema": 1, "runs": [`, "not a result file"},
 		"no JSON":   {"hand-off p99\n210 µs\n", "not a result file"},
 		"no schema": {`{"runs": []}`, "no schema"},
-		"newer":     {`{"schema": 4, "runs": []}`, "of schema 4: this stampede reads up to 3"},
+		"newer":     {`{"schema": 5, "kind": "run", "runs": []}`, "of schema 5: this stampede reads schema 4"},
 		// A newer schema may have changed a type: the error must still name the schema.
-		"newer and different": {`{"schema": 4, "runs": {"a": 1}}`, "of schema 4: this stampede reads up to 3"},
-		"wrong type":          {`{"schema": 1, "runs": [{"clients": "many"}]}`, "not a result file"},
+		"newer and different": {`{"schema": 5, "runs": {"a": 1}}`, "of schema 5: this stampede reads schema 4"},
+		"wrong type":          {`{"schema": 4, "kind": "run", "runs": [{"clients": "many"}]}`, "not a result file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := results.Read(strings.NewReader(c.text))

@@ -34,10 +34,13 @@ func (r Run) Conditions() map[string]string {
 }
 
 // Key identifies the measurement that a run repeats: runs have the same key if nothing that can change a
-// figure differs, except for the machine and the version of the server.
-func (r Run) Key() string {
+// figure differs, except for the machine, the version of the server, and the given settings.
+func (r Run) Key(without ...string) string {
 	all := r.Conditions()
 	delete(all, "server")
+	for _, name := range without {
+		delete(all, name)
+	}
 	parts := []string{r.Scenario, r.Recipe, r.Form, r.Backend.URL, strconv.Itoa(r.Clients)}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		parts = append(parts, name+"="+all[name])

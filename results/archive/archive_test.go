@@ -124,7 +124,7 @@ func TestFindSaysWhatIsWrong(t *testing.T) {
 func TestReadNamesTheFile(t *testing.T) {
 	f := saved(t, "a")
 	for text, want := range map[string]string{
-		`{"schema": 99}`:           "a result file of schema 99: this stampede reads up to 3; use a newer one",
+		`{"schema": 99}`:           "a result file of schema 99: this stampede reads schema 4",
 		`{"schema": 1, "runs": [{`: "not a result file: unexpected end of JSON input",
 	} {
 		if err := os.WriteFile(f.Path("a"), []byte(text), 0o644); err != nil {

@@ -30,11 +30,12 @@ func Percentiles() []Percentile {
 }
 
 // levelsOf groups the runs by form and level, sorted by level, with the forms of one level next to each
-// other.
+// other. A search lengthens runs that had too few observations, so that the runs of one level may have
+// different durations.
 func levelsOf(s results.Sweep) []results.Level {
 	var all []results.Level
 	for i, r := range s.Runs {
-		at := slices.IndexFunc(all, func(l results.Level) bool { return has(l, r) })
+		at := slices.IndexFunc(all, func(l results.Level) bool { return s.Runs[l.Runs[0]].Key("duration") == r.Key("duration") })
 		if at < 0 {
 			at = len(all)
 			all = append(all, levelOf(r))
@@ -62,13 +63,6 @@ func levelOf(r results.Run) results.Level {
 		l.Reads, l.Size = r.ReadRatio.Asked, r.Mix.SizeBytes
 	}
 	return l
-}
-
-func has(l results.Level, r results.Run) bool {
-	other := levelOf(r)
-	return l.Recipe == other.Recipe && l.Form == other.Form && l.Backend == other.Backend &&
-		l.Clients == other.Clients && l.Groups == other.Groups && l.HoldNS == other.HoldNS && l.Rate == other.Rate &&
-		l.Reads == other.Reads && l.Size == other.Size
 }
 
 // RunsOf returns the runs of a level.

@@ -124,14 +124,15 @@ func TestFloorsOfAMachine(t *testing.T) {
 }
 
 func TestSamplesOfTheSame(t *testing.T) {
-	one := results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, DurationNS: time.Second}.Sample()
+	one := results.Run{Recipe: "lock", Form: "predecessor", Clients: 8, Settings: map[string]string{"duration": "1s", "in-flight": "1"}}.Sample()
 	for _, c := range []struct {
 		change func(*results.Sample)
 		want   bool
 	}{
 		{func(*results.Sample) {}, true},
-		{func(s *results.Sample) { s.DurationNS = 1050 * time.Millisecond }, true},
-		{func(s *results.Sample) { s.DurationNS = 2 * time.Second }, false},
+		{func(s *results.Sample) { s.DurationNS = 1050 * time.Millisecond }, true}, // a window ends with a round
+		{func(s *results.Sample) { s.Settings = map[string]string{"duration": "2s", "in-flight": "1"} }, false},
+		{func(s *results.Sample) { s.Settings = map[string]string{"duration": "1s", "in-flight": "4"} }, false},
 		{func(s *results.Sample) { s.Clients = 9 }, false},
 		{func(s *results.Sample) { s.Form = "one-node" }, false},
 	} {

@@ -1,6 +1,7 @@
 package resulttest
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/stampede-bench/stampede/metrics"
@@ -53,7 +54,8 @@ func mix(clients int, reads, rate float64) results.Run {
 		{Name: "read", Service: Times(int(reads*rate), 100*time.Microsecond)},
 		{Name: "write", Service: Times(int((1-reads)*rate), 300*time.Microsecond)},
 	}
-	run := results.FromRecord(results.Setting{Recipe: "mix", Form: "operations", Family: "load", Clients: clients, Groups: 1, Reads: reads, Mix: &results.Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 1000}}, r)
+	run := results.FromRecord(results.Setting{Recipe: "mix", Form: "operations", Family: "load", Clients: clients, Groups: 1, Reads: reads,
+		Mix: &results.Mix{Keys: 1000, KeysBy: "uniform", SizeBytes: 1000}, Settings: map[string]string{"reads": fmt.Sprint(reads)}}, r)
 	run.Backend = results.Backend{Name: "native", URL: "native:", Server: "native, as ZooKeeper 3.9.0"}
 	return run
 }

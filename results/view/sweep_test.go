@@ -37,7 +37,8 @@ func TestSweepTable(t *testing.T) {
 			var runs []results.Run
 			for _, hold := range []time.Duration{1, 8} {
 				for _, r := range resulttest.HerdRuns() {
-					if r.HoldNS = hold * time.Millisecond; r.Clients <= 16 {
+					r.HoldNS = hold * time.Millisecond
+					if r.Settings = map[string]string{"hold": r.HoldNS.String()}; r.Clients <= 16 {
 						runs = append(runs, r)
 					}
 				}
