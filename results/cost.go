@@ -57,6 +57,9 @@ type Identity struct {
 	Left    int64  `json:"left"`
 	Right   int64  `json:"right"`
 	Holds   bool   `json:"holds"`
+	// Fixes is the figure whose value the identity fixes, whatever the schedule; left out if the
+	// identity only relates counts.
+	Fixes string `json:"fixes,omitempty"`
 }
 
 // Holding counts the runs that have identities of their counts, and those among them in which all

@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/suggest"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
@@ -132,11 +132,8 @@ func twoVariants(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func (a *app) metricWords() (words []string) {
-	for _, f := range metric.All([]string{"handoff", "acquire"}) {
-		words = append(words, f.Name+"\t"+f.About)
-	}
-	return words
+func (a *app) metricWords() []string {
+	return spec.FigureWords(figure.All([]string{"handoff", "acquire"}))
 }
 
 func (a *app) completeVariants(*cobra.Command, []string, string) (words []string, _ cobra.ShellCompDirective) {
@@ -171,14 +168,14 @@ func (f *abFlags) metrics(phases []string) ([]compare.Metric, error) {
 		metrics = nil
 	}
 	for _, name := range f.metric {
-		figure, err := metric.Parse(name, phases)
+		judged, err := figure.Parse(name, phases)
 		if err != nil {
 			return nil, cli.Flagf("metric", ": %w", err)
 		}
-		if figure.Better == metric.Neither {
+		if judged.Better == figure.Neither {
 			return nil, cli.Flagf("metric", "%s: neither more nor less of it is better, so it cannot be judged", name)
 		}
-		metrics = append(metrics, compare.Metric{Metric: figure, Gated: true})
+		metrics = append(metrics, compare.Metric{Figure: judged, Gated: true})
 	}
 	if f.all {
 		metrics = append(metrics, compare.Others(phases, metrics)...)

@@ -181,7 +181,7 @@ func (j *comparison) askedAgain(subjects []compare.Subject, regressed []results.
 			})
 			m := j.metrics[at]
 			if m.Name != c.Figure {
-				m.Metric, m.Instead = *m.Instead, nil
+				m.Figure, m.Instead = *m.Instead, nil
 			}
 			subjects[i].Metrics = append(subjects[i].Metrics, m)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/noise"
 	"github.com/stampede-bench/stampede/workloads"
 )
@@ -137,10 +137,10 @@ func noises(s compare.Subject, phases []string) (all []results.FigureNoise) {
 	gated := compare.Default(phases)
 	shown := map[string]bool{}
 	for _, m := range append(gated, compare.Others(phases, gated)...) {
-		if m.Better == metric.Neither {
+		if m.Better == figure.Neither {
 			continue
 		}
-		n, known := noiseOf(s, m.Metric)
+		n, known := noiseOf(s, m.Figure)
 		if !known && m.Instead != nil {
 			shown[m.Instead.Name] = true
 		}
@@ -154,11 +154,11 @@ func noises(s compare.Subject, phases []string) (all []results.FigureNoise) {
 
 // noiseOf returns the noise of one figure over the pairs in which both runs have it, or false if
 // those are less than half of the pairs.
-func noiseOf(s compare.Subject, f metric.Metric) (results.FigureNoise, bool) {
-	known := compare.Subject{Metrics: []compare.Metric{{Metric: f}}}
+func noiseOf(s compare.Subject, f figure.Figure) (results.FigureNoise, bool) {
+	known := compare.Subject{Metrics: []compare.Metric{{Figure: f}}}
 	for i := range s.Base {
-		_, base := f.Of(s.Base[i])
-		if _, other := f.Of(s.New[i]); base && other {
+		_, base := f.RunValue(s.Base[i])
+		if _, other := f.RunValue(s.New[i]); base && other {
 			known.Base, known.New = append(known.Base, s.Base[i]), append(known.New, s.New[i])
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
 	"github.com/stampede-bench/stampede/results/compare"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A compareFlags holds the flags of stampede compare.
@@ -181,8 +181,8 @@ func (f *compareFlags) metrics(s compare.Subject) (metrics []compare.Metric) {
 		metrics = compare.Default(phases)
 	}
 	for _, name := range f.metric {
-		if figure, err := metric.Parse(name, phases); err == nil {
-			metrics = append(metrics, compare.Metric{Metric: figure, Gated: figure.Better != metric.Neither})
+		if f, err := figure.Parse(name, phases); err == nil {
+			metrics = append(metrics, compare.Metric{Figure: f, Gated: f.Better != figure.Neither})
 		}
 	}
 	if f.all {
@@ -198,7 +198,7 @@ func (f *compareFlags) known(subjects []compare.Subject) error {
 		phases = append(phases, s.Base[0].Phases...)
 	}
 	for _, name := range f.metric {
-		if _, err := metric.Parse(name, phases); err != nil {
+		if _, err := figure.Parse(name, phases); err != nil {
 			return cli.Flagf("metric", ": %w", err)
 		}
 	}

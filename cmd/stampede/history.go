@@ -14,6 +14,7 @@ import (
 	"github.com/stampede-bench/stampede/cmd/stampede/spec"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/archive"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/history"
 )
 
@@ -44,11 +45,7 @@ its reason, and is no regression.`,
   stampede history --save history.jsonl
   stampede history -o table -o svg=charts -o json=history.json`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			words := a.metricWords()
-			for _, f := range history.OtherMetrics() {
-				words = append(words, f.Name+"\t"+f.About)
-			}
-			return words, cobra.ShellCompDirectiveNoFileComp
+			return spec.FigureWords(figure.Table([]string{"handoff", "acquire"}, nil)), cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, figures []string) error {
 			if err := cli.FromEnvironment(cmd.Flags()); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 const thresholdsText = `A threshold is a condition that runs must meet:
@@ -49,7 +49,7 @@ func (a *app) thresholdsTopic() *cobra.Command {
 	topic.SetHelpFunc(func(*cobra.Command, []string) {
 		fmt.Fprint(a.out, thresholdsText)
 		w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-		for _, f := range metric.All([]string{"PHASE"}) {
+		for _, f := range figure.All([]string{"PHASE"}) {
 			fmt.Fprintf(w, "  %s\t%s\n", f.Name, f.About)
 		}
 		w.Flush()

@@ -12,7 +12,7 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
 	"github.com/stampede-bench/stampede/results/compare"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // run returns a run of the lock with the given number of rounds in one second, hand-off time and
@@ -141,7 +141,7 @@ func TestBetterIsCorrectedByHolm(t *testing.T) {
 		other[i].ThroughputPerS = base[i].ThroughputPerS * (1.01 + 0.001*float64(i))
 	}
 	other[4].ThroughputPerS = base[4].ThroughputPerS * 0.98
-	one := []compare.Metric{{Metric: parse(t, "rounds_per_s"), Gated: true}}
+	one := []compare.Metric{{Figure: parse(t, "rounds_per_s"), Gated: true}}
 	want(t, paired.Changes([]compare.Subject{{Base: base, New: other, Metrics: one}}), "rounds_per_s: improvement")
 	got := judged(base, other, paired)
 	if c := got[0]; c.Verdict != results.Pass || *c.P > 0.05 || *c.Adjusted <= 0.05 || c.Effect.Low <= 0 {
@@ -240,7 +240,7 @@ func TestFromNothing(t *testing.T) {
 	for i := range silent {
 		silent[i] = run(5000, time.Millisecond, 0)
 	}
-	metric := []compare.Metric{{Metric: parse(t, "notifications_per_round"), Gated: true}}
+	metric := []compare.Metric{{Figure: parse(t, "notifications_per_round"), Gated: true}}
 	got := paired.Changes([]compare.Subject{{Base: silent, New: runs(1), Metrics: metric}})
 	if c := got[0]; c.Verdict != results.Regression || c.Effect != nil || len(c.Ratios) != 0 {
 		t.Errorf("%+v", c)
@@ -252,9 +252,9 @@ func TestFromNothing(t *testing.T) {
 	want(t, paired.Changes([]compare.Subject{{Base: silent, New: silent, Metrics: metric}}), "notifications_per_round: pass")
 }
 
-func parse(t *testing.T, name string) metric.Metric {
+func parse(t *testing.T, name string) figure.Figure {
 	t.Helper()
-	f, err := metric.Parse(name, nil)
+	f, err := figure.Parse(name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // tolerated is the share of the runs that may be doubtful. The estimates are robust against some
@@ -14,10 +14,10 @@ import (
 const tolerated = 0.2
 
 // doubts says why the figure proves nothing if too many of the runs are doubtful, "" otherwise.
-func doubts(f metric.Metric, runs []results.Run) string {
+func doubts(f figure.Figure, runs []results.Run) string {
 	n, why := 0, ""
 	for _, r := range runs {
-		if d, doubtful := f.Doubt(r); doubtful {
+		if d, bias := f.Doubt(r); bias != 0 {
 			n, why = n+1, d.Text
 		}
 	}

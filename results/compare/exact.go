@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // compareExactly decides a count by its values, without a test. The count is a regression if each run
@@ -16,7 +16,7 @@ func (c *change) compareExactly(base, others []float64) {
 	least, most := slices.Min(others), slices.Max(others)
 	from, to := slices.Min(base), slices.Max(base)
 	var worse, within, better bool
-	if c.better == metric.More {
+	if c.better == figure.More {
 		limit := 1 - min(c.Minimum, 1)
 		worse, within, better = most < from && most <= from*limit, least >= to || least > to*limit, least > to
 	} else {

@@ -9,28 +9,21 @@ import (
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/metrics/observe"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
 // AllPaths is the subject of the figures of a whole observation.
 const AllPaths = "all paths"
 
-// observedFigure is a figure of an observation or of one path pattern in it. All of them are better if
-// they are less.
+// observedFigure is a figure of a whole observation or of one path pattern in it.
 type observedFigure struct {
-	name  string
-	timed bool
-	of    func(results.Observation) (value float64, known bool)
+	figure.Figure
+	value func(results.Observation) (value float64, known bool)
 }
 
-// wholeFigures returns the figures of a whole observation.
-func wholeFigures(all []results.Observation) []observedFigure {
-	figures := countFigures(func(o results.Observation) (observe.Place, bool) {
-		t := o.Observed.Traffic
-		return observe.Place{FanoutMax: t.FanoutMax, FanoutP50: t.FanoutP50, Notifications: t.Notifications,
-			Changes: t.Changes, Requests: t.Requests}, true
-	})
+// wholeFigures returns the figures of whole observations.
+func wholeFigures(all []results.Observation) (figures []observedFigure) {
 	var names []string
 	for _, o := range all {
 		for _, op := range o.Observed.Operations {
@@ -38,68 +31,28 @@ func wholeFigures(all []results.Observation) []observedFigure {
 		}
 	}
 	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		timed := func(percentile string, of func(observe.Operation) *int64) observedFigure {
-			return observedFigure{name + "." + percentile, true, func(o results.Observation) (float64, bool) {
-				i := slices.IndexFunc(o.Observed.Operations, func(op observe.Operation) bool { return op.Name == name })
-				if i < 0 {
-					return 0, false
-				}
-				return number(of(o.Observed.Operations[i]))
-			}}
-		}
-		figures = append(figures, timed("p50", func(op observe.Operation) *int64 { return op.P50 }),
-			timed("p99", func(op observe.Operation) *int64 { return op.P99 }))
+	for _, f := range figure.Observations(slices.Compact(names)) {
+		figures = append(figures, observedFigure{f, f.ObservationValue})
 	}
 	return figures
 }
 
-// placeFigures returns the figures of one path pattern.
-func placeFigures(path string) []observedFigure {
-	at := func(o results.Observation) (observe.Place, bool) {
-		i := slices.IndexFunc(o.Observed.Places, func(p observe.Place) bool { return p.Path == path })
-		if i < 0 {
-			return observe.Place{}, false
+// placeFigures returns the figures of one path pattern. Amounts, which grow with the length of an
+// observation, are not compared.
+func placeFigures(path string) (figures []observedFigure) {
+	for _, f := range figure.Paths() {
+		if f.Better == figure.Neither {
+			continue
 		}
-		return o.Observed.Places[i], true
+		figures = append(figures, observedFigure{f, func(o results.Observation) (float64, bool) {
+			i := slices.IndexFunc(o.Observed.Places, func(p observe.Place) bool { return p.Path == path })
+			if i < 0 {
+				return 0, false
+			}
+			return f.PathValue(o.Observed.Places[i])
+		}})
 	}
-	timed := func(name string, of func(observe.Place) *int64) observedFigure {
-		return observedFigure{name, true, func(o results.Observation) (float64, bool) {
-			p, _ := at(o)
-			return number(of(p))
-		}}
-	}
-	return append(countFigures(at), timed("settled.p90", func(p observe.Place) *int64 { return p.SettledP90 }),
-		timed("latency.p90", func(p observe.Place) *int64 { return p.LatencyP90 }))
-}
-
-// countFigures returns the figures that are counted, and so do not depend on the speed of the machine.
-func countFigures(at func(results.Observation) (observe.Place, bool)) []observedFigure {
-	count := func(name string, of func(observe.Place) (float64, bool)) observedFigure {
-		return observedFigure{name, false, func(o results.Observation) (float64, bool) {
-			p, found := at(o)
-			value, known := of(p)
-			return value, known && found
-		}}
-	}
-	perChange := func(n func(observe.Place) int64) func(observe.Place) (float64, bool) {
-		return func(p observe.Place) (float64, bool) {
-			return float64(n(p)) / float64(max(p.Changes, 1)), p.Changes > 0
-		}
-	}
-	return []observedFigure{
-		count("fanout.max", func(p observe.Place) (float64, bool) { return float64(p.FanoutMax), true }),
-		count("fanout.p50", func(p observe.Place) (float64, bool) { return float64(p.FanoutP50), true }),
-		count("notifications_per_change", perChange(func(p observe.Place) int64 { return p.Notifications })),
-		count("requests_per_change", perChange(func(p observe.Place) int64 { return p.Requests })),
-	}
-}
-
-func number(n *int64) (float64, bool) {
-	if n == nil {
-		return 0, false
-	}
-	return float64(*n), true
+	return figures
 }
 
 // Observations compares observations, as a whole and at each path pattern that base and candidate have. The
@@ -120,13 +73,13 @@ func (r Rules) Observations(base, others []results.Observation, names []string, 
 	timed := 0
 	for _, s := range order {
 		for _, f := range subjects[s] {
-			gated := slices.Contains(names, f.name) || len(names) == 0 && !f.timed
+			gated := slices.Contains(names, f.Name) || len(names) == 0 && slices.Contains(figure.ComparedPaths(), f.Name)
 			if !gated && !every {
 				continue
 			}
 			if c, ok := r.observed(s, f, gated, base, others); ok {
 				all = append(all, c)
-				if gated && f.timed {
+				if gated && f.Timed() {
 					timed++
 				}
 			}
@@ -145,10 +98,7 @@ func (r Rules) Observations(base, others []results.Observation, names []string, 
 
 // observed compares one figure. It returns false for one that neither has.
 func (r Rules) observed(subject string, f observedFigure, gated bool, base, others []results.Observation) (change, bool) {
-	c := change{better: metric.Less, Change: results.Change{Subject: subject, Figure: f.name, Gated: gated, Minimum: r.Minimum}}
-	if f.timed {
-		c.Unit = string(metric.Nanoseconds)
-	}
+	c := change{better: f.Better, Change: results.Change{Subject: subject, Figure: f.Name, Unit: string(f.Unit), Gated: gated, Minimum: r.Minimum}}
 	before, after := observedValues(f, base), observedValues(f, others)
 	switch {
 	case len(before) == 0 && len(after) == 0:
@@ -162,7 +112,7 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 	if c.Verdict == results.Inconclusive {
 		c.Why = "too few observations for a figure that varies"
 	}
-	if !f.timed {
+	if !f.Timed() {
 		if why := losses(slices.Concat(base, others)); why != "" {
 			c.void(results.Invalid, why)
 			return c, true
@@ -177,7 +127,7 @@ func (r Rules) observed(subject string, f observedFigure, gated bool, base, othe
 
 func observedValues(f observedFigure, of []results.Observation) (all []float64) {
 	for _, o := range of {
-		if v, known := f.of(o); known {
+		if v, known := f.value(o); known {
 			all = append(all, v)
 		}
 	}
@@ -238,8 +188,8 @@ func allKnown(names []string, subjects map[string][]observedFigure, order []stri
 	var known []string
 	for _, s := range order {
 		for _, f := range subjects[s] {
-			if !slices.Contains(known, f.name) {
-				known = append(known, f.name)
+			if !slices.Contains(known, f.Name) {
+				known = append(known, f.Name)
 			}
 		}
 	}

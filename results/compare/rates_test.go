@@ -162,8 +162,8 @@ func (e experiment) calibrated() map[string]float64 {
 	for _, m := range s.Metrics {
 		var differences []float64
 		for i := range s.Base {
-			base, _ := m.Of(s.Base[i])
-			other, _ := m.Of(s.New[i])
+			base, _ := m.RunValue(s.Base[i])
+			other, _ := m.RunValue(s.New[i])
 			differences = append(differences, math.Log(other/base))
 		}
 		floors[m.Name] = math.Expm1(stats.Floor(differences, pairs, 1))

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/stats"
 )
 
@@ -61,7 +61,7 @@ func (r Rules) Changes(subjects []Subject) []results.Change {
 // A change is a change without a final verdict.
 type change struct {
 	results.Change
-	better metric.Direction
+	better figure.Direction
 	logs   stats.Estimate                          // of the log ratios
 	at     func(confidence float64) stats.Estimate // the same for another confidence
 }
@@ -72,7 +72,7 @@ func (r Rules) change(s Subject, m Metric) (change, bool) {
 	runs := slices.Concat(s.Base, s.New)
 	f, unknown := m.in(runs)
 	c := change{better: f.Better, Change: results.Change{Subject: s.Name, Figure: f.Name, Unit: string(f.Unit), Gated: m.Gated, Minimum: r.Minimum}}
-	if r.Floor != nil && f.Timed {
+	if r.Floor != nil && f.Timed() {
 		c.Floor = r.Floor(s.Name, f.Name)
 	}
 	base, others := values(f, s.Base), values(f, s.New)
@@ -92,7 +92,7 @@ func (r Rules) change(s Subject, m Metric) (change, bool) {
 	if why := broken(runs); why != "" {
 		c.void(results.Fail, why)
 	}
-	if c.Verdict == "" && !f.Timed && f.Better != metric.Neither {
+	if c.Verdict == "" && !f.Timed() && f.Better != figure.Neither {
 		c.compareExactly(base, others)
 	}
 	return c, true
@@ -100,9 +100,9 @@ func (r Rules) change(s Subject, m Metric) (change, bool) {
 
 func (c *change) void(v results.Verdict, why string) { c.Verdict, c.Why = v, why }
 
-func values(f metric.Metric, runs []results.Run) (all []float64) {
+func values(f figure.Figure, runs []results.Run) (all []float64) {
 	for _, r := range runs {
-		if v, known := f.Of(r); known {
+		if v, known := f.RunValue(r); known {
 			all = append(all, v)
 		}
 	}
@@ -184,7 +184,7 @@ func (r Rules) adjust(all []change) {
 // measurePower computes the power and the detectable effect of a figure that is tested that many times:
 // together with others, and at each look.
 func (c *change) measurePower(tested int) {
-	if c.P == nil || c.better == metric.Neither {
+	if c.P == nil || c.better == figure.Neither {
 		return
 	}
 	precision, known := stats.PrecisionOf(c.logs, c.at(stats.Strict(tested)), tested, c.worse(c.Floor))
@@ -192,7 +192,7 @@ func (c *change) measurePower(tested int) {
 		return
 	}
 	power, detectable := precision.Power(c.worse(c.Minimum)), precision.Detectable()
-	if c.better == metric.More {
+	if c.better == figure.More {
 		detectable = -detectable
 	}
 	detectable = math.Abs(math.Expm1(detectable))
@@ -201,7 +201,7 @@ func (c *change) measurePower(tested int) {
 
 // worse returns the logarithm of a change by the share for the worse.
 func (c *change) worse(share float64) float64 {
-	if c.better == metric.More {
+	if c.better == figure.More {
 		return -math.Log1p(-min(share, 1)) // a value cannot fall below 0
 	}
 	return math.Log1p(share)
@@ -209,11 +209,11 @@ func (c *change) worse(share float64) float64 {
 
 // decide sets the verdict, unless there is one already.
 func (c *change) decide() {
-	if c.Verdict != "" || c.better == metric.Neither {
+	if c.Verdict != "" || c.better == figure.Neither {
 		return
 	}
 	worse := c.logs
-	if c.better == metric.More {
+	if c.better == figure.More {
 		worse = stats.Estimate{Value: -worse.Value, Low: -worse.High, High: -worse.Low, Confidence: worse.Confidence}
 	}
 	p := *c.P
@@ -223,7 +223,7 @@ func (c *change) decide() {
 	limits := stats.Limits{Minimum: c.worse(c.Minimum), Floor: c.worse(c.Floor)}
 	decision := stats.Decide(worse, p, limits)
 	if decision == stats.Inconclusive && stats.Decide(worse, p, stats.Limits{Minimum: limits.Minimum}) == stats.Regression {
-		c.Why = fmt.Sprintf("worse by less than the noise floor of %s", metric.Metric{Unit: metric.Share}.Format(c.Floor))
+		c.Why = fmt.Sprintf("worse by less than the noise floor of %s", figure.Figure{Unit: figure.Share}.Format(c.Floor))
 	}
 	c.Verdict = map[stats.Decision]results.Verdict{stats.Regression: results.Regression, stats.Pass: results.Pass,
 		stats.Improvement: results.Improvement, stats.Inconclusive: results.Inconclusive}[decision]

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // writeBench writes a line for each run with a completed round, so repetitions are lines with the same
@@ -38,7 +38,7 @@ func writeBench(w io.Writer, v results.Result, _ Options) error {
 // A benchValue is one measurement, in a unit of its own for benchstat.
 type benchValue struct {
 	benchfmt.Value
-	better metric.Direction
+	better figure.Direction
 }
 
 // declare writes which direction of the unit is better, once per unit.
@@ -48,7 +48,7 @@ func (v benchValue) declare(b *benchfmt.Writer, declared map[string]bool) error 
 	}
 	declared[v.Unit] = true
 	better := "lower"
-	if v.better == metric.More {
+	if v.better == figure.More {
 		better = "higher"
 	}
 	return b.Write(&benchfmt.UnitMetadata{OrigUnit: v.Unit, Value: better,
@@ -59,13 +59,13 @@ func (v benchValue) declare(b *benchfmt.Writer, declared map[string]bool) error 
 // median and the 99th percentile of each phase, as response time if it is known, otherwise as service
 // time.
 func benchValues(r results.Run) []benchValue {
-	values := []benchValue{{benchfmt.Value{Value: float64(r.DurationNS) / float64(r.Rounds), Unit: "ns/op"}, metric.Less}}
+	values := []benchValue{{benchfmt.Value{Value: float64(r.DurationNS) / float64(r.Rounds), Unit: "ns/op"}, figure.Less}}
 	add := func(unit string, name string) bool {
-		f, err := metric.Parse(name, r.Phases)
+		f, err := figure.Parse(name, r.Phases)
 		if err != nil {
 			return false
 		}
-		v, known := f.Of(r)
+		v, known := f.RunValue(r)
 		if known {
 			values = append(values, benchValue{benchfmt.Value{Value: v, Unit: unit}, f.Better})
 		}

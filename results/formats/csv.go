@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 	"github.com/stampede-bench/stampede/results/view"
 )
 
@@ -85,8 +85,8 @@ func (t *sheet) runs(v results.Result) {
 			t.set("id", of.id)
 			t.set("started", of.started.UTC().Format(time.RFC3339))
 			t.identity(r)
-			for _, f := range metric.All(phases) {
-				value, known := f.Of(r)
+			for _, f := range figure.All(phases) {
+				value, known := f.RunValue(r)
 				t.known(column(f), value, known)
 			}
 			t.settings(r, chosen)
@@ -151,11 +151,11 @@ func (t *sheet) settings(r results.Run, names []string) {
 }
 
 // column returns the column name of a figure, with the unit if the figure's name does not have it.
-func column(f metric.Metric) string {
+func column(f figure.Figure) string {
 	switch f.Unit {
-	case metric.Nanoseconds:
+	case figure.Nanoseconds:
 		return f.Name + "_ns"
-	case metric.Share:
+	case figure.Share:
 		return f.Name + "_share"
 	}
 	return f.Name

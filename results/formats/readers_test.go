@@ -16,7 +16,7 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A JUnit parser finds as many cases with each outcome as there are checks with it.
@@ -148,13 +148,13 @@ func TestCSVIsReadBack(t *testing.T) {
 			}
 			cell[head] = all[i+1][j]
 		}
-		for _, figure := range metric.All(r.Phases) {
+		for _, f := range figure.All(r.Phases) {
 			want := sheet{}
 			want.begin()
-			v, known := figure.Of(r)
+			v, known := f.RunValue(r)
 			want.known("", v, known)
-			if got, ok := cell[column(figure)]; !ok || got != want.rows[0][0] {
-				t.Errorf("%s of %s is %q, want %q", figure.Name, r.Form, got, want.rows[0][0])
+			if got, ok := cell[column(f)]; !ok || got != want.rows[0][0] {
+				t.Errorf("%s of %s is %q, want %q", f.Name, r.Form, got, want.rows[0][0])
 			}
 			if !known {
 				unknown++

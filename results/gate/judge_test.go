@@ -83,21 +83,27 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestDoubtsAreNoPass checks that doubts make figures that depend on time invalid, whether they
-// would pass or not, and leave counts unaffected.
-func TestDoubtsAreNoPass(t *testing.T) {
+// TestDoubts checks that doubts make figures that depend on time invalid where the true value could give
+// another verdict, and only there, and leave counts unaffected. A hand-off took 1 ms, 500 times a second.
+func TestDoubts(t *testing.T) {
 	for _, c := range []struct {
 		kind, text string
 		verdict    results.Verdict
 	}{
-		{"cpu-client-bound", "handoff.p99<5ms", results.Invalid}, {"cpu-client-bound", "handoff.p99<5us", results.Invalid},
-		{"cpu-client-bound", "rounds_per_s>5", results.Invalid}, {"cpu-starved", "handoff.p99<5ms", results.Invalid},
-		{"cpu-stolen", "handoff.p99<5ms", results.Invalid}, {"behind", "handoff.p99<5ms", results.Invalid},
+		{"cpu-client-bound", "handoff.p99<5ms", results.Pass}, {"cpu-client-bound", "handoff.p99<5us", results.Invalid},
+		{"cpu-starved", "handoff.p99<=5ms", results.Pass}, {"cpu-starved", "handoff.p99<=5us", results.Invalid},
+		{"cpu-stolen", "handoff.p99>5us", results.Invalid}, {"cpu-stolen", "handoff.p99>5ms", results.Fail}, // at most too long
+		{"cpu-others", "handoff.p99>=5us", results.Invalid}, {"cpu-others", "handoff.p99>=5ms", results.Fail},
+		{"cpu-client-bound", "rounds_per_s>5", results.Pass}, {"cpu-client-bound", "rounds_per_s>5000", results.Invalid},
+		{"cpu-stolen", "rounds_per_s<5000", results.Invalid}, {"cpu-stolen", "rounds_per_s<5", results.Fail}, // at most too few
+		{"behind", "handoff.p99<5ms", results.Invalid}, {"behind", "handoff.p99<5us", results.Invalid},
 		{"cpu-client-bound", "whole.notifications_per_round<=1", results.Pass}, {"cpu-client-bound", "whole.notifications_per_round<1", results.Fail},
 		{"cpu-client-bound", "generator.cpu_cores<1", results.Pass},
 		{"skipped", "handoff.p99<5ms", results.Invalid}, {"unfinished", "handoff.p99<5ms", results.Invalid},
 		{"failed", "handoff.p99<5ms", results.Invalid}, {"failed", "handoff.p99<5us", results.Fail},
 		{"skipped", "handoff.p99<5us", results.Fail}, // true times are at least as long as the measured ones
+		{"skipped", "handoff.p99>5us", results.Pass}, {"skipped", "handoff.p99>5ms", results.Invalid},
+		{"skipped", "rounds_per_s>5", results.Invalid}, {"skipped", "rounds_per_s>5000", results.Invalid},
 		{"skipped", "whole.notifications_per_round<=1", results.Pass},
 		{"abandoned", "whole.notifications_per_round<=1", results.Invalid}, {"abandoned", "safety.violations==0", results.Pass},
 		{"bystanders", "handoff.p99<5ms", results.Pass}, {"bystanders", "background.read.p99<5ms", results.Invalid},
@@ -114,13 +120,23 @@ func TestDoubtsAreNoPass(t *testing.T) {
 }
 
 // TestDoubtsOfThePartner checks that the run that a figure is compared with must have been measured
-// well, too.
+// well, too, where its true value could give another verdict.
 func TestDoubtsOfThePartner(t *testing.T) {
-	naive := herding("one-node", 32)
-	naive.Doubts = []results.Warning{{Code: "cpu-stolen", Text: "time stolen"}}
-	lines, v := judged(t, "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", file(herding("predecessor", 32), naive), nil)
-	if v != results.Invalid || !strings.HasSuffix(lines[0], ": time stolen") {
-		t.Errorf("%s, %q", v, lines)
+	for _, c := range []struct {
+		code, text string
+		want       results.Verdict
+	}{
+		{"cpu-stolen", "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", results.Invalid},
+		{"cpu-stolen", "predecessor.handoff.p99 < 0.05 * one-node.handoff.p99", results.Fail}, // the limit can only be lower
+		{"unfinished", "predecessor.handoff.p99 < 0.5 * one-node.handoff.p99", results.Pass},  // the limit can only be higher
+		{"unfinished", "predecessor.handoff.p99 < 0.05 * one-node.handoff.p99", results.Invalid},
+	} {
+		naive := herding("one-node", 32)
+		naive.Doubts = []results.Warning{{Code: c.code, Text: "time stolen"}}
+		lines, v := judged(t, c.text, file(herding("predecessor", 32), naive), nil)
+		if v != c.want || v == results.Invalid && !strings.HasSuffix(lines[0], ": time stolen") {
+			t.Errorf("%s, %s: %s, %q", c.code, c.text, v, lines)
+		}
 	}
 }
 

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // A Series is one figure of one kind of run on one machine, over time.
 type Series struct {
 	Subject string // the kind of run: its form, backend, clients and settings
 	Machine string
-	Metric  metric.Metric
+	Figure  figure.Figure
 	Points  []Point // in the order of their time
 	// Acceptances are those of changes of the figure.
 	Acceptances []Acceptance
@@ -36,16 +36,6 @@ type Collection struct {
 	Accepted []Acceptance
 	Series   []*Series
 	results  int
-}
-
-// Default returns the figures that a history follows unless others are named: throughput, the median of
-// the key phase, and the exact costs of whole rounds.
-func Default(phases []string) []string {
-	names := []string{"rounds_per_s"}
-	if key := results.KeyPhase(phases); key != "" {
-		names = append(names, key+".p50")
-	}
-	return append(names, "whole.notifications_per_round", "whole.reads_per_round", "whole.writes_per_round")
 }
 
 // Add adds the figures of a result with the id: of the runs of a run or a sweep, of what a count
@@ -99,13 +89,13 @@ func (c *Collection) addFile(f results.File, prefix string) error {
 func (c *Collection) addRuns(f results.File, is string, runs []results.Run) error {
 	names := c.Figures
 	if len(names) == 0 {
-		names = Default(runs[0].Phases)
+		names = figure.Followed(runs[0].Phases)
 	}
 	for _, name := range names {
 		if isCount(name) || isObserved(name) && !isOfRuns(name, runs[0].Phases) {
 			continue
 		}
-		m, err := metric.Parse(name, runs[0].Phases)
+		m, err := figure.Parse(name, runs[0].Phases)
 		if err != nil && len(c.Figures) > 0 && phaseOfAnother(name, runs[0].Phases) {
 			continue
 		}
@@ -114,7 +104,7 @@ func (c *Collection) addRuns(f results.File, is string, runs []results.Run) erro
 		}
 		var values []float64
 		for _, r := range runs {
-			if v, known := m.Of(r); known {
+			if v, known := m.RunValue(r); known {
 				values = append(values, v)
 			}
 		}
@@ -127,7 +117,7 @@ func (c *Collection) addRuns(f results.File, is string, runs []results.Run) erro
 
 // isOfRuns reports whether the name is that of a figure of runs with these phases.
 func isOfRuns(name string, phases []string) bool {
-	_, err := metric.Parse(name, phases)
+	_, err := figure.Parse(name, phases)
 	return err == nil
 }
 
@@ -140,20 +130,20 @@ func phaseOfAnother(name string, phases []string) bool {
 	return isOfRuns(phase+"."+statistic, []string{phase})
 }
 
-// add adds a point to the series of the metric, of a kind of run on a machine.
-func (c *Collection) add(is, on string, m metric.Metric, p Point) *Series {
+// add adds a point to the series of the figure, of a kind of run on a machine.
+func (c *Collection) add(is, on string, m figure.Figure, p Point) *Series {
 	s := c.find(is, on, m)
 	s.Points = append(s.Points, p)
 	return s
 }
 
-func (c *Collection) find(is, on string, m metric.Metric) *Series {
+func (c *Collection) find(is, on string, m figure.Figure) *Series {
 	for _, s := range c.Series {
-		if s.Subject == is && s.Machine == on && s.Metric.Name == m.Name {
+		if s.Subject == is && s.Machine == on && s.Figure.Name == m.Name {
 			return s
 		}
 	}
-	s := &Series{Subject: is, Machine: on, Metric: m}
+	s := &Series{Subject: is, Machine: on, Figure: m}
 	for _, a := range c.Accepted {
 		if a.Figure == m.Name {
 			s.Acceptances = append(s.Acceptances, a)
@@ -185,10 +175,10 @@ func machine(h results.Host) string { return fmt.Sprintf("%d × %s, %s", h.Cores
 // observation that rarely differs between results. A count that depends on the order in which clients come differs from result to result, and is
 // analysed as a figure that has noise.
 func (s *Series) Exact() bool {
-	if isCount(s.Metric.Name) {
+	if isCount(s.Figure.Name) {
 		return true
 	}
-	if s.Metric.Timed || !strings.HasPrefix(s.Metric.Name, "whole.") && !s.observed {
+	if s.Figure.Timed() || !strings.HasPrefix(s.Figure.Name, "whole.") && !s.observed {
 		return false
 	}
 	differ := 0
@@ -251,10 +241,10 @@ func differences(values []float64) (all []Change) {
 
 // worse reports whether a change of the series is for the worse.
 func (s *Series) worse(c Change) bool {
-	switch s.Metric.Better {
-	case metric.Less:
+	switch s.Figure.Better {
+	case figure.Less:
 		return c.Size > 0
-	case metric.More:
+	case figure.More:
 		return c.Size < 0
 	}
 	return false

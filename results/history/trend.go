@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 // History returns the series as a result. The caller sets what it knows of the tool and the time.
@@ -36,7 +36,7 @@ func verdict(all []results.Trend) results.Verdict {
 
 // Trend returns the series with its changes.
 func (s *Series) Trend() results.Trend {
-	t := results.Trend{Figure: s.Metric.Name, About: s.Metric.About, Unit: string(s.Metric.Unit), Of: s.Subject, Machine: s.Machine,
+	t := results.Trend{Figure: s.Figure.Name, About: s.Figure.About, Unit: string(s.Figure.Unit), Of: s.Subject, Machine: s.Machine,
 		Exact: s.Exact(), Changes: []results.TrendChange{}}
 	for _, p := range s.Points {
 		t.Points = append(t.Points, results.TrendPoint{Result: p.ID, Started: p.Time, Marks: p.Marks, Value: p.Value})
@@ -86,7 +86,7 @@ func (s *Series) judge(c Change) (results.Verdict, string) {
 		return results.Pass, accepted.Reason
 	case s.worse(c):
 		return results.Regression, ""
-	case s.Metric.Better == metric.Neither:
+	case s.Figure.Better == figure.Neither:
 		return "", accepted.Reason
 	}
 	return results.Improvement, accepted.Reason

@@ -71,12 +71,12 @@ func TestThresholds(t *testing.T) {
 
 func TestInvalidThresholds(t *testing.T) {
 	for text, want := range map[string]string{
-		"fanout.max":              "want FIGURE OPERATOR VALUE",
+		"fanout.max":              `threshold "fanout.max": want METRIC < LIMIT`,
 		"fanout.mx <= 5":          `did you mean "fanout.max"?`,
 		"/a fanout.max <= 5":      "want a colon after the path pattern",
 		"/[: fanout.max <= 5":     "is no path pattern",
-		"fanout.max <= many":      "is no number",
-		"settled.p90 <= 5 apples": "is no duration",
+		"fanout.max <= many":      `fanout.max "many": want a number such as 3`,
+		"settled.p90 <= 5 apples": `settled.p90 "5 apples": want a duration such as 50ms`,
 	} {
 		if _, err := observation.ParseThreshold(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error that says %q", text, err, want)

@@ -1,32 +1,32 @@
-package metric_test
+package figure_test
 
 import (
 	"testing"
 
-	"github.com/stampede-bench/stampede/results/metric"
+	"github.com/stampede-bench/stampede/results/figure"
 )
 
 func TestParseBound(t *testing.T) {
 	phases := []string{"acquire"}
-	for text, want := range map[string]metric.Bound{
-		"acquire.response.p99<50ms":    {Op: metric.Below, Limit: 50e6},
-		"acquire.p50 <= 1.5 s":         {Op: metric.AtMost, Limit: 1.5e9},
-		"from_ack.first.p50 > -1ms":    {Op: metric.Above, Limit: -1e6},
-		"bytes_in_per_round<2KiB":      {Op: metric.Below, Limit: 2048},
-		"rounds_per_s>=500/s":          {Op: metric.AtLeast, Limit: 500},
-		"rounds_per_s >= 500":          {Op: metric.AtLeast, Limit: 500},
-		"notifications_per_round<=1.5": {Op: metric.AtMost, Limit: 1.5},
-		"reads_per_round < 3/round":    {Op: metric.Below, Limit: 3},
-		"wasted<99%":                   {Op: metric.Below, Limit: 0.99},
-		"wasted < 0.5":                 {Op: metric.Below, Limit: 0.5},
-		"safety.violations==0":         {Op: metric.Equals},
+	for text, want := range map[string]figure.Bound{
+		"acquire.response.p99<50ms":    {Op: figure.Below, Limit: 50e6},
+		"acquire.p50 <= 1.5 s":         {Op: figure.AtMost, Limit: 1.5e9},
+		"from_ack.first.p50 > -1ms":    {Op: figure.Above, Limit: -1e6},
+		"bytes_in_per_round<2KiB":      {Op: figure.Below, Limit: 2048},
+		"rounds_per_s>=500/s":          {Op: figure.AtLeast, Limit: 500},
+		"rounds_per_s >= 500":          {Op: figure.AtLeast, Limit: 500},
+		"notifications_per_round<=1.5": {Op: figure.AtMost, Limit: 1.5},
+		"reads_per_round < 3/round":    {Op: figure.Below, Limit: 3},
+		"wasted<99%":                   {Op: figure.Below, Limit: 0.99},
+		"wasted < 0.5":                 {Op: figure.Below, Limit: 0.5},
+		"safety.violations==0":         {Op: figure.Equals},
 	} {
-		b, err := metric.ParseBound(text, phases)
+		b, err := figure.ParseBound(text, phases)
 		if err != nil || b.Op != want.Op || b.Limit != want.Limit {
 			t.Errorf("%s is read as %s %v, %v", text, b.Op, b.Limit, err)
 			continue
 		}
-		if again, err := metric.ParseBound(b.String(), phases); err != nil || again.Metric.Name != b.Metric.Name || again.Op != b.Op || again.Limit != b.Limit {
+		if again, err := figure.ParseBound(b.String(), phases); err != nil || again.Figure.Name != b.Figure.Name || again.Op != b.Op || again.Limit != b.Limit {
 			t.Errorf("%s is written as %s, which is read as %+v, %v", text, b, again, err)
 		}
 	}
@@ -46,16 +46,16 @@ func TestParseBound(t *testing.T) {
 		"errors<nan":             `errors "nan": want a number such as 3`,
 		"aquire.p99<50ms":        `unknown metric "aquire.p99": did you mean "acquire.p99"?`,
 	} {
-		if _, err := metric.ParseBound(text, phases); err == nil || err.Error() != want {
+		if _, err := figure.ParseBound(text, phases); err == nil || err.Error() != want {
 			t.Errorf("%s:\n got %v\nwant %s", text, err, want)
 		}
 	}
 }
 
 func TestOps(t *testing.T) {
-	for op, want := range map[metric.Op][3]bool{ // of 1, 2 and 3 against 2
-		metric.Below: {true, false, false}, metric.AtMost: {true, true, false}, metric.Equals: {false, true, false},
-		metric.AtLeast: {false, true, true}, metric.Above: {false, false, true},
+	for op, want := range map[figure.Op][3]bool{ // of 1, 2 and 3 against 2
+		figure.Below: {true, false, false}, figure.AtMost: {true, true, false}, figure.Equals: {false, true, false},
+		figure.AtLeast: {false, true, true}, figure.Above: {false, false, true},
 	} {
 		for i, holds := range want {
 			if got := op.Holds(float64(i+1), 2); got != holds {
@@ -66,7 +66,7 @@ func TestOps(t *testing.T) {
 			}
 		}
 	}
-	if not := metric.Equals.Not(); not != "" {
+	if not := figure.Equals.Not(); not != "" {
 		t.Errorf("not == is %s", not)
 	}
 }

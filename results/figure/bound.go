@@ -1,4 +1,4 @@
-package metric
+package figure
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// A Bound is a condition on a metric: it must lie on one side of a limit.
+// A Bound is a condition on a figure: it must lie on one side of a limit.
 type Bound struct {
-	Metric Metric
+	Figure Figure
 	Op     Op
-	Limit  float64 // in the metric's unit
+	Limit  float64 // in the figure's unit
 }
 
-// An Op is an operator that compares a metric with a limit.
+// An Op is an operator that compares a figure with a limit.
 type Op string
 
 // The operators.
@@ -77,22 +77,22 @@ func ParseBound(text string, phases []string) (Bound, error) {
 	if err != nil {
 		return Bound{}, err
 	}
-	v, err := f.Value(limit)
+	v, err := f.ParseValue(limit)
 	return Bound{f, op, v}, err
 }
 
 // String returns the bound in the syntax of ParseBound.
 func (b Bound) String() string {
 	limit := strconv.FormatFloat(b.Limit, 'g', -1, 64)
-	if b.Metric.Unit == Nanoseconds {
+	if b.Figure.Unit == Nanoseconds {
 		limit = time.Duration(b.Limit).String()
 	}
-	return b.Metric.Name + string(b.Op) + limit
+	return b.Figure.Name + string(b.Op) + limit
 }
 
-// Value parses a value of the metric, with its unit: "50ms", "1MiB", "500/s", "99%", "3". Durations
-// require a unit; other metrics may omit it.
-func (f Metric) Value(text string) (v float64, err error) {
+// ParseValue parses a value of the figure, with its unit: "50ms", "1MiB", "500/s", "99%", "3". Durations
+// require a unit; other figures may omit it.
+func (f Figure) ParseValue(text string) (v float64, err error) {
 	example := ""
 	switch f.Unit {
 	case Nanoseconds:
@@ -104,21 +104,21 @@ func (f Metric) Value(text string) (v float64, err error) {
 		n, err = humanize.ParseBytes(text)
 		v, example = float64(n), "a size such as 1KiB"
 	case PerSecond:
-		v, err = number(text, "/s")
+		v, err = parseNumber(text, "/s")
 		example = "a number a second such as 500/s"
 	case PerRound:
-		v, err = number(text, "/round")
+		v, err = parseNumber(text, "/round")
 		example = "a number such as 3"
 	case Share:
 		if share, ok := strings.CutSuffix(text, "%"); ok {
-			v, err = number(share, "")
+			v, err = parseNumber(share, "")
 			v /= 100
 		} else {
-			v, err = number(text, "")
+			v, err = parseNumber(text, "")
 		}
 		example = "a share such as 0.99 or 99%"
 	default:
-		v, err = number(text, "")
+		v, err = parseNumber(text, "")
 		example = "a number such as 3"
 	}
 	if err != nil {
@@ -127,7 +127,7 @@ func (f Metric) Value(text string) (v float64, err error) {
 	return v, nil
 }
 
-func number(text, unit string) (float64, error) {
+func parseNumber(text, unit string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, unit)), 64)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0, strconv.ErrRange
