@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -38,17 +40,17 @@ func divided(clients int, handoff, wrong time.Duration) results.Run {
 func TestAgentsAreNamed(t *testing.T) {
 	var b bytes.Buffer
 	f := resulttest.FileOf(divided(8, 2*time.Millisecond, 60*time.Microsecond), divided(10_000, 2*time.Millisecond, 1500*time.Microsecond))
-	if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+	if err := render.WriteText(&b, f, render.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "testdata/agents.txt", b.Bytes())
-	tables := (file{f}).Tables()
+	tables := document.New(f).Tables
 	got := tables[len(tables)-1]
 	want := [][]string{
 		{"east", "host1", "5\u202f000", "1\u202f250", "0.3 of 8 cores", "900 µs", "±750 µs", "−12.3 ppm"},
 		{"west ", "host2", "5\u202f000", "1\u202f250", "0.9 of 1 core", "n/a", "±750 µs", "+0.0 ppm"},
 	}
-	if d := cmp.Diff(want, got.Rows); d != "" || got.Title != "Agents: the largest value in any run" || len(got.Columns) != len(want[0]) {
+	if d := cmp.Diff(want, got.Rows); d != "" || got.Title != "agents: the largest value in any run" || len(got.Columns) != len(want[0]) {
 		t.Errorf("%q with %d columns (-want +got):\n%s", got.Title, len(got.Columns), d)
 	}
 }
@@ -65,7 +67,7 @@ func TestALostAgentIsNamed(t *testing.T) {
 	whole.Cost.Expected = &results.Expected{Identities: []results.Identity{{Formula: "notifications = K", Left: 1, Right: 1, Holds: true}}}
 	for name, f := range map[string]results.File{"lost_agent": resulttest.FileOf(lost), "lost_agent_later": resulttest.FileOf(whole, lost)} {
 		var b bytes.Buffer
-		if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+		if err := render.WriteText(&b, f, render.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		golden.Compare(t, "testdata/"+name+".txt", b.Bytes())

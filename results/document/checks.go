@@ -111,7 +111,7 @@ func (d *Document) decide(f results.File) {
 	if d.Verdict != "" {
 		d.Reason = reason(f, d.Verdict)
 	}
-	d.judge(f.Gates, func(g results.Gate) string { return aboutGate(f, g) }, func(g results.Gate) bool {
+	d.judge("run", f.Gates, func(g results.Gate) string { return aboutGate(f, g) }, func(g results.Gate) bool {
 		if g.Run < 0 || g.Run >= len(f.Runs) {
 			return false
 		}
@@ -256,8 +256,8 @@ const mostGates = 5
 // judge makes the table of the thresholds. For each, it has a line for the runs that meet it, with the
 // values of the run closest to the limit, and a line for each run that does not, up to mostGates lines. The
 // column of the runs is left out if the text of each threshold names its run.
-func (d *Document) judge(gates []results.Gate, about func(results.Gate) string, named func(results.Gate) bool) {
-	t := Table{Title: "Thresholds", Columns: columns(3, "<threshold", "<run", "measured", "limit", "<verdict")}
+func (d *Document) judge(what string, gates []results.Gate, about func(results.Gate) string, named func(results.Gate) bool) {
+	t := Table{Title: "Thresholds", Columns: columns(3, "<threshold", "<"+what, "measured", "limit", "<verdict")}
 	t.Columns[1].Key = true
 	last := &t.Columns[4]
 	allNamed := true
@@ -296,7 +296,7 @@ func (d *Document) judge(gates []results.Gate, about func(results.Gate) string, 
 		}
 	}
 	if allNamed {
-		t.drop("run")
+		t.drop(what)
 	}
 	d.Thresholds = t
 }

@@ -1,14 +1,14 @@
-package document
+package document_test
 
 import (
 	"bytes"
-	"io"
 	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -29,21 +29,21 @@ func TestColoursOfTables(t *testing.T) {
 	differing.Reads.Counted++
 	disagreeing.Reads.Server = &server
 	for name, test := range map[string]struct {
-		write func(io.Writer, Options) error
-		want  [][2]string
+		of   results.Result
+		want [][2]string
 	}{
-		"a safety violation":       {file{File: resulttest.FileOf(violated...)}.WriteTable, [][2]string{{green, "ok 4\u202f350"}, {red, "VIOLATED 3"}}},
-		"a line below repetitions": {file{File: resulttest.FileOf(repeated...)}.WriteTable, [][2]string{{green, "ok 8\u202f700"}, {red, "VIOLATED 6"}}},
-		"a broken identity":        {file{File: resulttest.FileOf(broken...)}.WriteTable, [][2]string{{green, "ok 4\u202f350"}, {red, "IDENTITY BROKEN: predecessor, 128 clients: a = b gives 1 and 2"}}},
-		"no check":                 {file{File: resulttest.FileOf(unchecked...)}.WriteTable, nil},
-		"counts": {countReport{CountReport: resulttest.CountOf(differing, disagreeing)}.WriteTable,
+		"a safety violation":       {resulttest.FileOf(violated...), [][2]string{{red, "FAIL: a form violated safety; the numbers are void."}, {green, "ok 4\u202f350"}, {red, "VIOLATED 3"}}},
+		"a line below repetitions": {resulttest.FileOf(repeated...), [][2]string{{red, "FAIL: a form violated safety; the numbers are void."}, {green, "ok 8\u202f700"}, {red, "VIOLATED 6"}}},
+		"a broken identity":        {resulttest.FileOf(broken...), [][2]string{{red, "REGRESSION: a count is not what holds under any schedule."}, {green, "ok 4\u202f350"}, {red, "IDENTITY BROKEN: predecessor, 128 clients: a = b gives 1 and 2"}}},
+		"no check":                 {resulttest.FileOf(unchecked...), nil},
+		"counts": {resulttest.CountOf(differing, disagreeing),
 			[][2]string{{red, "DIFFERS"}, {red, "DISAGREES"}, {green, "equal"}, {red, "DISAGREES"}}},
 	} {
 		var plain, coloured bytes.Buffer
-		if err := test.write(&plain, Options{}); err != nil {
+		if err := render.WriteText(&plain, test.of, render.Options{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := test.write(&coloured, Options{Color: true}); err != nil {
+		if err := render.WriteText(&coloured, test.of, render.Options{Color: true}); err != nil {
 			t.Fatal(err)
 		}
 		var got [][2]string

@@ -1,15 +1,18 @@
-package document
+package document_test
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	diff "github.com/google/go-cmp/cmp"
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -113,7 +116,7 @@ func TestComparisonFinding(t *testing.T) {
 			"Inconclusive: rounds_per_s (more runs may decide, or stampede ab, which interleaves runs). No worse: notifications_per_round."},
 		{cut, "Interrupted: 3 of 10 pairs completed; there is no verdict."},
 	} {
-		if got := strings.Join((comparison{c.of}).Findings(), " "); got != c.want {
+		if got := findings(document.New(c.of)); got != c.want {
 			t.Errorf("%s\nwant %s", got, c.want)
 		}
 	}
@@ -130,8 +133,8 @@ func TestComparisonIsReadAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("read something else than was written (-want +got):\n%s", diff)
+	if d := diff.Diff(want, got); d != "" {
+		t.Errorf("read something else than was written (-want +got):\n%s", d)
 	}
 	_, err = results.ReadComparison(strings.NewReader(strings.Replace(text, results.KindComparison, results.KindSweep, 1)))
 	if err == nil || err.Error() != `not the file of a comparison: its kind is "sweep"` {
@@ -148,8 +151,8 @@ func TestCalibrationTable(t *testing.T) {
 		}}}}
 	wantComparison(t, c, "calibration.txt")
 	c.Interrupted, c.Settings = true, nil
-	if got := (calibration{c}).finding(); got != "Interrupted: nothing was kept." {
-		t.Error(got)
+	if d := document.New(c); d.Interrupted != "Interrupted: nothing was kept." || len(d.Findings) > 0 {
+		t.Errorf("%q, %q", d.Interrupted, d.Findings)
 	}
 }
 
@@ -162,10 +165,15 @@ func TestCeilingTable(t *testing.T) {
 	wantComparison(t, c, "ceiling.txt")
 }
 
+// findings returns the findings of a document, or why there are none.
+func findings(d document.Document) string {
+	return cmp.Or(strings.Join(d.Findings, " "), d.Interrupted)
+}
+
 func wantComparison(t *testing.T, v results.Result, name string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Of(v).WriteTable(&b, Options{Saved: "a.json"}); err != nil {
+	if err := render.WriteText(&b, v, render.Options{Saved: "a.json"}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "testdata/"+name, b.Bytes())
@@ -176,18 +184,27 @@ func wantComparison(t *testing.T, v results.Result, name string) {
 // is no such sentence if all changes agree, or in a comparison of files.
 func TestPairedChangeIsExplained(t *testing.T) {
 	said := func(c results.Comparison) int {
-		return strings.Count(strings.Join((comparison{c}).notes(), "\n"), "estimated within pairs")
+		return strings.Count(notes(c), "estimated within pairs")
 	}
 	apart := differs("rounds_per_s", "/s", 100, 103, 0.01, 0.12, results.Inconclusive)
 	apart.Effect.Value = 0.06
 	c := compared(10, apart, mixed()[0])
-	if text := strings.Join((comparison{c}).notes(), "\n"); said(c) != 1 || !strings.Contains(text, "whose change can differ: of rounds_per_s it is +3.0 %") {
+	if text := notes(c); said(c) != 1 || !strings.Contains(text, "whose change can differ: of rounds_per_s it is +3.0 %") {
 		t.Errorf("nothing explains +6.0 %% beside 100 and 103:\n%s", text)
 	}
 	if c := compared(10, mixed()...); said(c) != 0 {
-		t.Errorf("what does not differ is explained: %q", (comparison{c}).notes())
+		t.Errorf("what does not differ is explained: %q", notes(c))
 	}
 	if c.Paired = false; said(c) != 0 {
-		t.Errorf("files have no pairs: %q", (comparison{c}).notes())
+		t.Errorf("files have no pairs: %q", notes(c))
 	}
+}
+
+// notes returns the notes of a result's document, a line each.
+func notes(r results.Result) string {
+	var lines []string
+	for _, n := range document.New(r).Notes {
+		lines = append(lines, n.Text)
+	}
+	return strings.Join(lines, "\n")
 }

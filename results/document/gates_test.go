@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -57,10 +59,9 @@ func TestJudgement(t *testing.T) {
 			if name == "unsafe" {
 				f.Runs[1].Safety.Violations = 3
 			}
-			var b strings.Builder
-			(file{f}).judgement(&b, Options{})
-			golden.Compare(t, "testdata/gates-"+name+".txt", []byte(b.String()))
-			checkWidth(t, b.String())
+			text := judgement(t, f, false)
+			golden.Compare(t, "testdata/gates-"+name+".txt", []byte(text))
+			checkWidth(t, text)
 		})
 	}
 }
@@ -70,7 +71,7 @@ func TestJudgementComesFirst(t *testing.T) {
 	f := resulttest.FileOf(resulttest.Herding(resulttest.Native())...)
 	f.Gates, f.Verdict = []results.Gate{asked("errors == 0", "errors", "", "==", 0, 0, 0, results.Pass, "")}, results.Pass
 	var b strings.Builder
-	if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+	if err := render.WriteText(&b, f, render.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
@@ -88,26 +89,46 @@ func TestVerdictColour(t *testing.T) {
 		results.Fail: red, results.Regression: red,
 		results.Invalid: yellow, results.Inconclusive: yellow,
 	} {
-		f := file{File: results.File{Verdict: verdict, Gates: []results.Gate{asked("wasted < 10%", "wasted", "share", "<", 0, 0, 0.1, verdict, "")}}}
-		words := Decision(f.File)
-		for bold, want := range map[bool]string{false: "  " + words + "\n", true: "  \x1b[1;" + code + "m" + words + "\x1b[0m\n"} {
+		words := strings.ToUpper(string(verdict)) + ": the threshold is "
+		for bold, want := range map[bool]string{false: "  " + words, true: "  \x1b[1;" + code + "m" + words} {
 			cell := " " + string(verdict) + "\n"
 			if bold {
 				cell = " \x1b[1;" + code + "m" + string(verdict) + "\x1b[0m\n"
 			}
+			text := judgement(t, results.File{Verdict: verdict, Gates: []results.Gate{asked("wasted < 10%", "wasted", "share", "<", 0, 0, 0.1, verdict, "")}}, bold)
+			if !strings.HasPrefix(text, want) {
+				t.Errorf("%s, bold %v: the decision is %q, want %q first", verdict, bold, text, want)
+			}
+			if !strings.HasSuffix(text, cell+"\n") {
+				t.Errorf("%s, bold %v: the row ends with %q, want %q", verdict, bold, text, cell)
+			}
 			var b strings.Builder
-			f.judgement(&b, Options{Color: bold})
-			if !strings.HasPrefix(b.String(), want) {
-				t.Errorf("%s, bold %v: the decision is %q, want %q first", verdict, bold, b.String(), want)
+			c := results.Comparison{Changes: []results.Change{{Figure: "rounds_per_s", Verdict: verdict, Gated: true}}}
+			if err := render.WriteText(&b, c, render.Options{Color: bold}); err != nil {
+				t.Fatal(err)
 			}
-			if !strings.HasSuffix(b.String(), cell+"\n") {
-				t.Errorf("%s, bold %v: the row ends with %q, want %q", verdict, bold, b.String(), cell)
-			}
-			b.Reset()
-			comparison{}.changes([]results.Change{{Figure: "rounds_per_s", Verdict: verdict, Gated: true}}).coloured(Options{Color: bold}).write(&b)
-			if !strings.HasSuffix(b.String(), cell) {
-				t.Errorf("%s, bold %v: the change is %q, want %q at its end", verdict, bold, b.String(), cell)
+			if !strings.Contains(b.String(), cell) {
+				t.Errorf("%s, bold %v: the change is %q, want %q in it", verdict, bold, b.String(), cell)
 			}
 		}
 	}
+}
+
+// judgement returns what the terminal shows before the first finding.
+func judgement(t *testing.T, f results.File, bold bool) string {
+	t.Helper()
+	var b strings.Builder
+	if err := render.WriteText(&b, f, render.Options{Color: bold}); err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(b.String(), "\n\n")
+	finding := "  " + document.New(f).Findings[0]
+	if bold {
+		finding = "  \x1b[1m" + finding[2:]
+	}
+	text, _, found := strings.Cut(text, finding)
+	if !found {
+		t.Fatalf("no finding %q in %s", finding, b.String())
+	}
+	return text
 }

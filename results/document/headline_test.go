@@ -1,9 +1,10 @@
-package document
+package document_test
 
 import (
 	"testing"
 
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -25,10 +26,10 @@ func TestAboutAndHeadline(t *testing.T) {
 		{resulttest.FileOf(violated...), "lock: predecessor, one-node · native: · 128 clients",
 			"SAFETY VIOLATED: lock/one-node with 128 clients violated safety 3 times in 3\u202f050 checks; the numbers are void."},
 	} {
-		if got := About(c.f); got != c.about {
+		if got := document.About(c.f); got != c.about {
 			t.Errorf("about %q, want %q", got, c.about)
 		}
-		if got := Headline(c.f); got != c.headline {
+		if got := document.New(c.f).Headline(); got != c.headline {
 			t.Errorf("headline %q, want %q", got, c.headline)
 		}
 	}

@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"bytes"
@@ -8,13 +8,15 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
 // TestHistory compares the table of a history with a file that reads as prose.
 func TestHistory(t *testing.T) {
 	var b bytes.Buffer
-	if err := Of(resulttest.History()).WriteTable(&b, Options{Saved: "a.json"}); err != nil {
+	if err := render.WriteText(&b, resulttest.History(), render.Options{Saved: "a.json"}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "testdata/history.txt", b.Bytes())
@@ -35,7 +37,7 @@ func TestFindingsOfAHistory(t *testing.T) {
 		"none":     {h.Figures[4:], []string{"None of 2 figures changed."}},
 		"nothing":  {nil, []string{"No result in this history has a figure to follow."}},
 	} {
-		if diff := cmp.Diff(c.want, history{results.History{Figures: c.of}}.Findings()); diff != "" {
+		if diff := cmp.Diff(c.want, document.New(results.History{Figures: c.of}).Findings); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

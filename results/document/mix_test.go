@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"testing"

@@ -22,7 +22,7 @@ func ofObservation(o results.Observation) (d Document) {
 	for _, g := range o.Gates {
 		d.Checks = append(d.Checks, Check{Suite: "stampede observe", Recipe: "observe", Form: thresholds, About: g.Subject}.threshold(g))
 	}
-	d.judge(o.Gates, func(g results.Gate) string { return g.Subject }, func(results.Gate) bool { return false })
+	d.judge("at", o.Gates, func(g results.Gate) string { return g.Subject }, func(results.Gate) bool { return false })
 	d.Findings = observedFindings(o)
 	d.Tables = shown(pathTable(seen.Places), largestChanges(seen.Largest), operationTable(seen.Operations), pollTable(seen.Places), rearmTable(seen.Rearming),
 		sessionTable(seen.Churn), standingTable(seen.Standing), projectionTable(o.Projected, seen.Places))

@@ -1,13 +1,15 @@
-package document
+package document_test
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stampede-bench/stampede/results"
-	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/document"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -28,13 +30,13 @@ func TestFindingCitesColumnsOfTheTable(t *testing.T) {
 		want        string
 	}{{20_000, 20_000, "p90"}, {1050, 950, "p90"}, {1050, 100, "p90"}, {1050, 99, "p75"}, {45, 1000, "p75"}, {30, 20, "p50"}} {
 		f := sideBySideOf(c.calm, c.naive)
-		found := cited.FindStringSubmatch(strings.Join((file{f}).Findings(), "\n"))
+		found := cited.FindStringSubmatch(strings.Join(document.New(f).Findings, "\n"))
 		if found == nil || found[1] != c.want {
-			t.Errorf("%d and %d rounds: %q, want %s", c.calm, c.naive, (file{f}).Findings(), c.want)
+			t.Errorf("%d and %d rounds: %q, want %s", c.calm, c.naive, document.New(f).Findings, c.want)
 			continue
 		}
 		var b strings.Builder
-		if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+		if err := render.WriteText(&b, f, render.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		if text := b.String(); strings.Contains(text, "n/a") || !strings.Contains(text, " "+c.want+" ") {
@@ -48,19 +50,19 @@ func TestFindingCitesColumnsOfTheTable(t *testing.T) {
 func TestPercentilesAreChosen(t *testing.T) {
 	f := sideBySideOf(12_000, 1_500)
 	f.Percentiles = []float64{50, 95, 99, 99.9}
-	g := table(f.Runs, chosenOf(f.Percentiles, f.Runs))
+	g := document.New(f).Tables[0]
 	for _, name := range []string{"p50", "p95", "p99", "p99.9"} {
-		at := g.place(name)
+		at := slices.IndexFunc(g.Columns, func(c document.Column) bool { return c.Head == name })
 		if at < 0 {
 			t.Fatalf("no column %s", name)
 		}
-		for i, row := range g.rows {
+		for i, row := range g.Rows {
 			if known := row[at] != units.Absent; known != (i == 0 || name != "p99.9") {
 				t.Errorf("%s of row %d is %s", name, i, row[at])
 			}
 		}
 	}
-	if line := (file{f}).Findings()[1]; !strings.HasPrefix(line, "Hand-off p99 is ") {
+	if line := document.New(f).Findings[1]; !strings.HasPrefix(line, "Hand-off p99 is ") {
 		t.Errorf("%q cites no percentile that was chosen and both support", line)
 	}
 }
@@ -70,10 +72,11 @@ func TestLoadsShowTheirNinetyNinth(t *testing.T) {
 	for rounds, want := range map[int64]string{5000: "p50 p99", 500: "p50 p90", 50: "p50 p75", 25: "p50"} {
 		r := resulttest.Sample{Rounds: rounds, Acquire: time.Millisecond, Handoff: time.Millisecond}.Run(resulttest.Native())
 		r.Family = "load"
-		runs := []results.Run{r}
 		var names []string
-		for _, p := range chosenOf(nil, runs).of(runs, func(r results.Run) *results.Distribution { return r.Times("acquire") }) {
-			names = append(names, levels.PercentileName(p))
+		for _, c := range document.New(resulttest.FileOf(r)).Tables[0].Columns {
+			if strings.HasPrefix(c.Head, "p") && c.Over != "acquire" {
+				names = append(names, c.Head)
+			}
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%d operations: %s, want %s", rounds, got, want)

@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/drivers"
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -67,7 +68,7 @@ func TestBesideCreates(t *testing.T) {
 func wantTable(t *testing.T, f results.File, name string) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+	if err := render.WriteText(&b, f, render.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "testdata/"+name, b.Bytes())

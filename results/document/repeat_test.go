@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"math"
@@ -9,7 +9,9 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 	"github.com/stampede-bench/stampede/results/units"
 )
@@ -39,7 +41,7 @@ func repeatedRuns(n int) results.File {
 func tableOf(t *testing.T, f results.File) string {
 	t.Helper()
 	var b strings.Builder
-	if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+	if err := render.WriteText(&b, f, render.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -52,21 +54,21 @@ func TestRepetitionsHaveIntervals(t *testing.T) {
 	golden.Compare(t, "testdata/repeated-too-few.txt", []byte(tableOf(t, repeatedRuns(5))))
 	for n, figures := range map[int]int{1: 0, 5: 0, 6: 9} {
 		f := repeatedRuns(n)
-		g := table(f.Runs, chosenOf(nil, f.Runs))
+		g := document.New(f).Tables[0]
 		rows := 2
 		if n > 1 {
 			rows = 4
 		}
-		if len(g.rows) != rows {
-			t.Fatalf("%d repetitions: %d rows", n, len(g.rows))
+		if len(g.Rows) != rows {
+			t.Fatalf("%d repetitions: %d rows", n, len(g.Rows))
 		}
-		if got := strings.Count(strings.Join(g.rows[1], " "), "["); got != figures {
-			t.Errorf("%d repetitions: %d intervals, want %d: %q", n, got, figures, g.rows[1])
+		if got := strings.Count(strings.Join(g.Rows[1], " "), "["); got != figures {
+			t.Errorf("%d repetitions: %d intervals, want %d: %q", n, got, figures, g.Rows[1])
 		}
-		if got := strings.Count(strings.Join(g.rows[1], " "), units.Absent); n == 5 && got != 9 {
-			t.Errorf("5 repetitions: %d of 9 intervals are n/a: %q", got, g.rows[1])
+		if got := strings.Count(strings.Join(g.Rows[1], " "), units.Absent); n == 5 && got != 9 {
+			t.Errorf("5 repetitions: %d of 9 intervals are n/a: %q", got, g.Rows[1])
 		}
-		line := (file{f}).Findings()[1]
+		line := document.New(f).Findings[1]
 		if want := map[int]string{1: "times slower.", 5: " times slower [n/a: 95 % takes 6 repetitions].", 6: "]."}[n]; !strings.HasSuffix(line, want) {
 			t.Errorf("%d repetitions: %q", n, line)
 		}
@@ -99,7 +101,7 @@ func TestIntervalsOfSlowdownsCover(t *testing.T) {
 // If the estimate differs from the ratio of the table's medians, a sentence explains why.
 func TestPairedEstimateIsExplained(t *testing.T) {
 	f := repeatedRuns(7)
-	if text := strings.Join((file{f}).Findings(), "\n"); !strings.Contains(text, "median of the ratios within each repetition; the medians in the table") {
+	if text := strings.Join(document.New(f).Findings, "\n"); !strings.Contains(text, "median of the ratios within each repetition; the medians in the table") {
 		t.Errorf("nothing explains the ratio:\n%s", text)
 	}
 	same := f
@@ -110,7 +112,7 @@ func TestPairedEstimateIsExplained(t *testing.T) {
 			same.Runs = append(same.Runs, r)
 		}
 	}
-	if text := strings.Join((file{same}).Findings(), "\n"); strings.Contains(text, "within each repetition") {
+	if text := strings.Join(document.New(same).Findings, "\n"); strings.Contains(text, "within each repetition") {
 		t.Errorf("what does not differ is explained:\n%s", text)
 	}
 }

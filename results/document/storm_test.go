@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -32,7 +33,7 @@ func TestStormTable(t *testing.T) {
 		stormy("connect", 25, 120*time.Millisecond, 300*time.Microsecond, 21*time.Millisecond),
 		stormy("idle", 60, 2*time.Millisecond, 300*time.Microsecond, 310*time.Microsecond),
 	)
-	if err := (file{f}).WriteTable(&b, Options{}); err != nil {
+	if err := render.WriteText(&b, f, render.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Compare(t, "testdata/storms.txt", b.Bytes())

@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"bytes"
@@ -10,7 +10,9 @@ import (
 
 	"github.com/stampede-bench/stampede/internal/golden"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/levels"
+	"github.com/stampede-bench/stampede/results/render"
 	"github.com/stampede-bench/stampede/results/resulttest"
 	"github.com/stampede-bench/stampede/results/stats"
 )
@@ -50,7 +52,7 @@ func TestSweepTable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			if err := (sweep{made()}).WriteTable(&b, Options{}); err != nil {
+			if err := render.WriteText(&b, made(), render.Options{}); err != nil {
 				t.Fatal(err)
 			}
 			golden.Compare(t, "testdata/"+"sweep-"+strings.ReplaceAll(name, " ", "-")+".txt", b.Bytes())
@@ -64,18 +66,18 @@ func TestCrossoverIsOfWholeClients(t *testing.T) {
 	s := resulttest.SweepOf(resulttest.HerdRuns()...)
 	at := 9.7
 	s.Crossovers[0].At = &at
-	if line := (sweep{s}).Findings()[0]; !strings.HasPrefix(line, "From 10 clients on the naive form's") {
+	if line := document.New(s).Findings[0]; !strings.HasPrefix(line, "From 10 clients on the naive form's") {
 		t.Error(line)
 	}
 	at = 38.2
 	for i := range s.Levels {
 		s.Levels[i].Groups = 16
 	}
-	if line := (sweep{s}).Findings()[0]; !strings.HasPrefix(line, "From 48 clients on, 3 for each of 16 locks, the naive form's") {
+	if line := document.New(s).Findings[0]; !strings.HasPrefix(line, "From 48 clients on, 3 for each of 16 locks, the naive form's") {
 		t.Error(line)
 	}
 	s.Axes, at = []string{"rate"}, 9.7
-	if line := (sweep{s}).Findings()[0]; !strings.HasPrefix(line, "From 9.7 arrivals/s on the naive form's") {
+	if line := document.New(s).Findings[0]; !strings.HasPrefix(line, "From 9.7 arrivals/s on the naive form's") {
 		t.Error(line)
 	}
 }
@@ -86,8 +88,8 @@ func TestSweepFindsWhatIsThere(t *testing.T) {
 	if len(s.Crossovers) != 1 || s.Crossovers[0].Metric != "handoff.p99" {
 		t.Fatalf("%+v: want one crossover, by the hand-off's p99", s.Crossovers)
 	}
-	if one := resulttest.SweepOf(resulttest.HerdRuns()[:2]...); !strings.HasPrefix((sweep{one}).Findings()[0], "At 2 clients, the one level of both, ") {
-		t.Errorf("of one level it says %q", (sweep{one}).Findings())
+	if one := resulttest.SweepOf(resulttest.HerdRuns()[:2]...); !strings.HasPrefix(document.New(one).Findings[0], "At 2 clients, the one level of both, ") {
+		t.Errorf("of one level it says %q", document.New(one).Findings)
 	}
 	// 80 + 20·N is twice 100 at 6.
 	if at := s.Crossovers[0].At; at == nil || *at < 5 || *at > 7 {
@@ -106,7 +108,7 @@ func TestSweepFindsWhatIsThere(t *testing.T) {
 	if calm == nil || calm.Knee == nil || *calm.KneeLow > 49.3 || *calm.KneeHigh < 49.2 || *calm.KneeHigh > 60 {
 		t.Errorf("%+v: want a knee at 49.2", calm)
 	}
-	if level == nil || !strings.HasPrefix(knee(*level), "no peak up to 256") {
+	if level == nil || level.Knee != nil || !strings.Contains(findings(document.New(s)), "The naive form: no peak up to 256") {
 		t.Errorf("%+v: want no knee", level)
 	}
 }
@@ -127,7 +129,7 @@ func TestSaturationIsNoPeak(t *testing.T) {
 	if u := s.Curves[0].USL; u == nil || u.Knee != nil || u.KneeLow != nil || u.KneeHigh != nil {
 		t.Errorf("%+v: want a law without a knee", u)
 	}
-	if got := (sweep{s}).Findings(); len(got) != 1 || got[0] != "The mix: no peak up to 256 clients." {
+	if got := document.New(s).Findings; len(got) != 1 || got[0] != "The mix: no peak up to 256 clients." {
 		t.Errorf("it says %q", got)
 	}
 }
@@ -148,7 +150,7 @@ func TestSweepOfAMix(t *testing.T) {
 	if u := s.Curves[0].USL; u == nil || u.Knee == nil || math.Abs(*u.Knee-49.2) > 1 {
 		t.Errorf("%+v, %q: want a knee at 49.2", u, s.Curves[0].NoUSL)
 	}
-	if got := (sweep{s}).Findings(); len(got) != 1 || !strings.HasPrefix(got[0], "The mix: throughput peaks at 49 clients") {
+	if got := document.New(s).Findings; len(got) != 1 || !strings.HasPrefix(got[0], "The mix: throughput peaks at 49 clients") {
 		t.Errorf("it says %q", got)
 	}
 	s = resulttest.MixSweep(resulttest.MixedReads(1000), "reads")
@@ -166,7 +168,7 @@ func TestSweepShowsChosenPercentiles(t *testing.T) {
 	s.Percentiles = []float64{75, 99.9}
 	levels.Analyse(&s)
 	var b bytes.Buffer
-	if err := (sweep{s}).WriteTable(&b, Options{}); err != nil {
+	if err := render.WriteText(&b, s, render.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	l := s.Levels[0]

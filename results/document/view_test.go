@@ -1,4 +1,4 @@
-package document
+package document_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stampede-bench/stampede/metrics"
 	"github.com/stampede-bench/stampede/results"
+	"github.com/stampede-bench/stampede/results/document"
 	"github.com/stampede-bench/stampede/results/resulttest"
 )
 
@@ -18,7 +19,7 @@ func TestAGlanceIsTheSameInWords(t *testing.T) {
 		Phases: []metrics.Phase{{Name: "handoff", Service: resulttest.Spread(3000, time.Millisecond), Response: resulttest.Spread(3000, time.Millisecond)}}}
 	setting := results.Setting{Recipe: "lock", Form: "predecessor", Family: "recipe", Clients: 8}
 	whole, glance := results.FromRecord(setting, record), results.Glance(setting, record)
-	if got, want := (file{(results.File{Runs: []results.Run{glance}})}).Findings(), (file{(results.File{Runs: []results.Run{whole}})}).Findings(); !cmp.Equal(got, want) {
+	if got, want := document.New(results.File{Runs: []results.Run{glance}}).Findings, document.New(results.File{Runs: []results.Run{whole}}).Findings; !cmp.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	got, want := glance.Latency["handoff"].Response, whole.Latency["handoff"].Response
@@ -27,11 +28,11 @@ func TestAGlanceIsTheSameInWords(t *testing.T) {
 	}
 }
 
-// The page of an empty result of any kind says that there is nothing.
-func TestPage(t *testing.T) {
+// The document of an empty result of any kind says that there is nothing.
+func TestDocumentOfNothing(t *testing.T) {
 	for _, v := range []results.Result{resulttest.FileOf(), resulttest.SweepOf(), results.CountReport{}, results.Comparison{}} {
-		if p := Of(v).Page(); len(p.Finding) == 0 || p.Heading == "" {
-			t.Errorf("an empty %s says nothing: %+v", results.KindOf(v), p)
+		if d := document.New(v); len(d.Findings) == 0 || d.Heading == "" {
+			t.Errorf("an empty %s says nothing: %+v", results.KindOf(v), d)
 		}
 	}
 }
